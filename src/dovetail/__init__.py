@@ -1,0 +1,1 @@
+"""Dovetail: every kind of join, on Apache Spark, from Python."""

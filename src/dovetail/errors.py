@@ -1,0 +1,108 @@
+"""Everything that Dovetail refuses, as one tree of errors.
+
+    DovetailError
+    ├── DialectError        a text that is not of its language; points at line and column
+    ├── SpecError           a join that breaks a named rule
+    ├── SchemaError         a column or a type that does not fit
+    ├── UnsupportedError    a sound join that this engine cannot do (yet)
+    └── EngineError         a run that cannot go on
+        └── LimitError      a LIMIT that fails the job
+
+An error is made of facts: what was found, what was expected, and a hint. The message
+is put together from them in one place, so that all errors read alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a text something stands; lines and columns count from 1."""
+
+    text: str
+    line: int
+    column: int
+    length: int = 1
+
+    def caret(self) -> str:
+        """Returns the line of the text with a caret under the place."""
+        shown = self.text.splitlines()[self.line - 1] if self.text else ""
+        return f"{shown}\n{' ' * (self.column - 1)}{'^' * max(1, self.length)}"
+
+
+class DovetailError(Exception):
+    """The root: every error of ours has `found`, `expected` and `hint`."""
+
+    def __init__(self, found: str, expected: str = "", hint: str = "") -> None:
+        """Keeps the facts; the message is `str(error)`."""
+        super().__init__(found, expected, hint)
+        self.found = found
+        self.expected = expected
+        self.hint = hint
+
+    def __str__(self) -> str:
+        """Returns the fact, what was expected, and the hint, in that order."""
+        sentence = self.found
+        if self.expected:
+            sentence += f"; expected {self.expected}"
+        return f"{sentence}\nhint: {self.hint}" if self.hint else sentence
+
+
+class DialectError(DovetailError):
+    """A text that its language does not allow, shown with a caret."""
+
+    def __init__(
+        self, found: str, expected: str = "", hint: str = "", *, place: Place
+    ) -> None:
+        """Keeps the place beside the facts."""
+        super().__init__(found, expected, hint)
+        self.place = place
+
+    def __str__(self) -> str:
+        """Returns the sentence, then the line of the text with a caret."""
+        where = f"line {self.place.line}, column {self.place.column}: "
+        return f"{where}{DovetailError.__str__(self)}\n{self.place.caret()}"
+
+
+class SpecError(DovetailError):
+    """A join that breaks a rule; `rule` is the rule's name in the table of rules."""
+
+    def __init__(
+        self, found: str, expected: str = "", hint: str = "", *, rule: str = ""
+    ) -> None:
+        """Keeps the name of the rule beside the facts."""
+        super().__init__(found, expected, hint)
+        self.rule = rule
+
+    def __str__(self) -> str:
+        """Returns the sentence behind the name of the broken rule."""
+        sentence = DovetailError.__str__(self)
+        return f"{self.rule}: {sentence}" if self.rule else sentence
+
+
+class SchemaError(DovetailError):
+    """A column that is not there, or a type that does not fit."""
+
+    @classmethod
+    def no_column(cls, name: str, known: tuple[str, ...]) -> SchemaError:
+        """Returns the error for a name that no column has, with the names there are."""
+        return cls(f'no column "{name}"', f"one of {', '.join(known)}")
+
+
+class UnsupportedError(DovetailError):
+    """A sound join that an engine does not do; says which engine and what."""
+
+    @classmethod
+    def not_yet(cls, engine: str, what: str) -> UnsupportedError:
+        """Returns the refusal of something that is planned but not built."""
+        return cls(f"{what} is not yet supported by the engine {engine}")
+
+
+class EngineError(DovetailError):
+    """A run that cannot go on."""
+
+
+class LimitError(EngineError):
+    """A LIMIT that fails the job: names the key and the count."""

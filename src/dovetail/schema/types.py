@@ -1,0 +1,150 @@
+"""The types of columns: Spark SQL's names, as small frozen values.
+
+A type is written as Spark SQL writes it (`bigint`, `decimal(16,4)`, `array<int>`,
+`struct<a:int>`); `parse_type` reads that text and `str` gives it back.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from dovetail.errors import SchemaError
+
+
+class AtomicType(Enum):
+    """The types without a parameter, each by its name in Spark SQL."""
+
+    NULL = "void"
+    BOOLEAN = "boolean"
+    TINYINT = "tinyint"
+    SMALLINT = "smallint"
+    INT = "int"
+    BIGINT = "bigint"
+    FLOAT = "float"
+    DOUBLE = "double"
+    STRING = "string"
+    BINARY = "binary"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    TIMESTAMP_NTZ = "timestamp_ntz"
+
+    def __str__(self) -> str:
+        """Returns the name in Spark SQL."""
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class DecimalType:
+    """A decimal with `precision` digits, `scale` of them behind the point."""
+
+    precision: int
+    scale: int
+
+    def __str__(self) -> str:
+        """Returns the type as Spark SQL writes it."""
+        return f"decimal({self.precision},{self.scale})"
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """An array whose elements are of one type."""
+
+    element: Type
+
+    def __str__(self) -> str:
+        """Returns the type as Spark SQL writes it."""
+        return f"array<{self.element}>"
+
+
+@dataclass(frozen=True, slots=True)
+class MapType:
+    """A map from keys of one type to values of one type."""
+
+    key: Type
+    value: Type
+
+    def __str__(self) -> str:
+        """Returns the type as Spark SQL writes it."""
+        return f"map<{self.key},{self.value}>"
+
+
+@dataclass(frozen=True, slots=True)
+class StructType:
+    """A record inside a column: names with their types, in order."""
+
+    fields: tuple[tuple[str, Type], ...]
+
+    def __str__(self) -> str:
+        """Returns the type as Spark SQL writes it."""
+        inside = ",".join(f"{name}:{kind}" for name, kind in self.fields)
+        return f"struct<{inside}>"
+
+
+Type = AtomicType | DecimalType | ArrayType | MapType | StructType
+
+_SYNONYMS = {
+    "byte": "tinyint",
+    "short": "smallint",
+    "integer": "int",
+    "long": "bigint",
+    "real": "float",
+    "bool": "boolean",
+    "timestamp_ltz": "timestamp",
+}
+_DECIMAL = re.compile(r"(?:decimal|numeric|dec)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?$")
+_SIZED_TEXT = re.compile(r"(?:var)?char\s*\(\s*\d+\s*\)$")
+
+
+def parse_type(text: str) -> Type:
+    """Returns the type that a text in Spark SQL's notation names."""
+    plain = text.strip()
+    lowered = plain.lower()
+    if decimal := _DECIMAL.match(lowered):
+        return DecimalType(int(decimal[1] or 10), int(decimal[2] or 0))
+    if lowered.endswith(">") and "<" in plain:
+        return _parse_nested(plain)
+    if _SIZED_TEXT.match(lowered):
+        return AtomicType.STRING
+    try:
+        return AtomicType(_SYNONYMS.get(lowered, lowered))
+    except ValueError:
+        known = ", ".join(kind.value for kind in AtomicType)
+        raise SchemaError(
+            f'no type "{text}"', f"{known}, decimal(p,s), array<>, map<> or struct<>"
+        ) from None
+
+
+def _parse_nested(text: str) -> Type:
+    """Returns the array, map or struct that a text with angle brackets names."""
+    name, inside = text[:-1].split("<", 1)
+    parts = split_outside(inside, ",")
+    match name.strip().lower():
+        case "array" if len(parts) == 1:
+            return ArrayType(parse_type(parts[0]))
+        case "map" if len(parts) == 2:
+            return MapType(parse_type(parts[0]), parse_type(parts[1]))
+        case "struct":
+            return StructType(tuple(_parse_field(part) for part in parts if part))
+        case _:
+            raise SchemaError(f'no type "{text}"', "array<>, map<,> or struct<>")
+
+
+def _parse_field(text: str) -> tuple[str, Type]:
+    """Returns the name and the type of one field of a struct."""
+    name, colon, kind = text.partition(":")
+    if not colon:
+        name, _, kind = text.strip().partition(" ")
+    return name.strip().strip("`"), parse_type(kind)
+
+
+def split_outside(text: str, comma: str) -> list[str]:
+    """Returns the parts of a text between commas that stand outside brackets."""
+    parts, depth, start = [], 0, 0
+    for place, letter in enumerate(text):
+        depth += (letter in "<(") - (letter in ">)")
+        if letter == comma and depth == 0:
+            parts.append(text[start:place].strip())
+            start = place + 1
+    return [*parts, text[start:].strip()]

@@ -1,0 +1,129 @@
+"""Picks: which of a row's pairs count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+
+from dovetail.expression import ALWAYS, NEVER, Expression
+from dovetail.spec.spans import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """An expression of the left row that must equal one of the right row."""
+
+    left: Expression
+    right: Expression
+
+
+class Strategy(Enum):
+    """How a set join looks for partners; only `lookup` changes the rows."""
+
+    DEFAULT = "default"
+    LOOKUP = "lookup"
+    MANY_LOOKUP = "many_lookup"
+    ALL = "all"
+    SMART = "smart"
+    HASH = "hash"
+    KEYED = "keyed"
+
+
+@dataclass(frozen=True, slots=True)
+class Unlimited:
+    """No pick of this sort."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """The first `count` pairs of each left row."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalPrefix:
+    """Optional equality of two texts, character by character up to `width`."""
+
+    left: Expression
+    right: Expression
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalEqual:
+    """Optional equality as a whole."""
+
+    equality: Equality
+
+
+@dataclass(frozen=True, slots=True)
+class AllHard:
+    """All hard equalities count towards the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """A left row with more than `count` candidates has no match at all."""
+
+    count: int
+    counted: tuple[Equality, ...] | AllHard = AllHard()
+    optional: tuple[OptionalPrefix | OptionalEqual, ...] = ()
+
+
+class OnExceed(Enum):
+    """What becomes of a left row with more candidates than its limit."""
+
+    SKIP = "skip"
+    FAIL = "fail"
+    TRANSFORM = "transform"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A left row with more than `count` candidates is skipped, replaced, or fatal."""
+
+    count: int
+    on_exceed: OnExceed
+    transform: tuple[tuple[str, Expression], ...] = ()
+
+
+class Direction(Enum):
+    """On which side of the left row's time the nearest right row is looked for."""
+
+    BACKWARD = "backward"
+    FORWARD = "forward"
+    NEAREST = "nearest"
+
+
+class Tie(Enum):
+    """Which of several right rows of the same time is taken."""
+
+    LAST = "last"
+    FIRST = "first"
+
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """Of the right rows that fit, the one whose time is nearest."""
+
+    left: Expression
+    right: Expression
+    direction: Direction = Direction.BACKWARD
+    tolerance: Span | Decimal | Unlimited = Unlimited()
+    exact: bool = True
+    tie: Tie = Tie.LAST
+
+
+@dataclass(frozen=True, slots=True)
+class Picks:
+    """All picks of a join; by default every pair counts."""
+
+    keep: Keep | Unlimited = Unlimited()
+    at_most: AtMost | Unlimited = Unlimited()
+    limit: Limit | Unlimited = Unlimited()
+    asof: AsOf | Unlimited = Unlimited()
+    strategy: Strategy = Strategy.DEFAULT
+    left_condition: Expression = ALWAYS
+    skip_when: Expression = NEVER

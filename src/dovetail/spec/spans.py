@@ -1,0 +1,95 @@
+"""Lengths of time: calendar months and exact microseconds, kept apart.
+
+A month has no length until it is laid on a date, so `1 month` after 31 January is
+the last day of February. All arithmetic is in UTC.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+from dovetail.errors import SpecError
+
+SECOND = 1_000_000
+_UNITS = {
+    "microsecond": (0, 1),
+    "millisecond": (0, 1000),
+    "second": (0, SECOND),
+    "minute": (0, 60 * SECOND),
+    "hour": (0, 3600 * SECOND),
+    "day": (0, 86_400 * SECOND),
+    "week": (0, 7 * 86_400 * SECOND),
+    "month": (1, 0),
+    "year": (12, 0),
+}
+_PART = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A length of time, possibly negative."""
+
+    months: int = 0
+    microseconds: int = 0
+
+    @property
+    def is_exact(self) -> bool:
+        """Tells whether the span has the same length on every date."""
+        return self.months == 0
+
+    def negated(self) -> Span:
+        """Returns the same length in the other direction."""
+        return Span(-self.months, -self.microseconds)
+
+    def after(self, moment: int) -> int:
+        """Returns the moment this span later, in microseconds since 1970, UTC."""
+        shifted = _shift_months(moment, self.months) if self.months else moment
+        return shifted + self.microseconds
+
+    def __str__(self) -> str:
+        """Returns the span as a text that `parse_span` reads."""
+        if self.months and self.microseconds:
+            return f"{self.months} months {Span(0, self.microseconds)}"
+        if self.months:
+            return f"{self.months} months"
+        if self.microseconds % SECOND == 0:
+            return f"{self.microseconds // SECOND} seconds"
+        return f"{self.microseconds} microseconds"
+
+
+NO_TIME = Span()
+
+
+def parse_span(text: str) -> Span:
+    """Returns the span that a text such as `10 minutes` or `1 day 2 hours` names."""
+    months = microseconds = place = 0
+    while part := _PART.match(text, place):
+        unit = part[2].lower().removesuffix("s") if len(part[2]) > 1 else part[2]
+        if unit not in _UNITS:
+            break
+        amount, size = Decimal(part[1]), _UNITS[unit]
+        months += int(amount * size[0])
+        microseconds += int(amount * size[1])
+        place = part.end()
+    if place == 0 or place != len(text):
+        raise SpecError(
+            f'"{text}" is not a length of time',
+            "numbers with units",
+            'write for example "10 minutes" or "1 day 2 hours"',
+            rule="span",
+        )
+    return Span(months, microseconds)
+
+
+def _shift_months(moment: int, months: int) -> int:
+    """Returns the same day and time of day, months away, or that month's last day."""
+    then = _EPOCH + timedelta(microseconds=moment)
+    year, month = divmod(then.year * 12 + then.month - 1 + months, 12)
+    day = min(then.day, calendar.monthrange(year, month + 1)[1])
+    shifted = then.replace(year=year, month=month + 1, day=day)
+    return (shifted - _EPOCH) // timedelta(microseconds=1)

@@ -1,0 +1,145 @@
+"""Windows: each says from when until when a row is alive on its side.
+
+A window is only a name with its numbers. What lifetime a row gets from it is one
+function per window in `kernels/lifetimes.py`, and once more, as a definition, in the
+oracle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from dovetail.expression import Expression
+from dovetail.spec.spans import NO_TIME, Span
+
+HopUnitName = Literal["second", "minute", "hour", "day", "week", "month", "year"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The newest `count` rows of a partition; 0: met once, never stored."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """Until more than so much processing time has passed since arrival."""
+
+    length: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """Until a later row's `by` is more than `width` above this row's."""
+
+    by: Expression
+    width: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Row times t - following to t + preceding, both ends included."""
+
+    preceding: Span = NO_TIME
+    following: Span = NO_TIME
+
+
+@dataclass(frozen=True, slots=True)
+class RowsPreceding:
+    """Row times of the `last`th to the (`first` + 1)th later row of the stream."""
+
+    first: int
+    last: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HopUnit:
+    """Until the row time leaves the hour, day, minute it stands in."""
+
+    unit: HopUnitName
+
+
+@dataclass(frozen=True, slots=True)
+class HopSize:
+    """Every window of `size` that starts a multiple of `every` and holds the row."""
+
+    size: Span
+    every: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """From one row time of the row to another, both included."""
+
+    start: Expression
+    end: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """Until the next version, or the delete, of its key."""
+
+    key: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """The row of a join: while both its rows live."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forever:
+    """Always; a stream's row on the event clock from its row time on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unstated:
+    """No window was written; `with_defaults` replaces it."""
+
+
+Window = (
+    Rows
+    | Seconds
+    | Delta
+    | Range
+    | RowsPreceding
+    | HopUnit
+    | HopSize
+    | Between
+    | Latest
+    | Inherited
+    | Forever
+    | Unstated
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EvictAge:
+    """Partitions without a new row for so long leave."""
+
+    age: Span
+
+
+@dataclass(frozen=True, slots=True)
+class EvictCount:
+    """At most so many partitions stay."""
+
+    partitions: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvictTuples:
+    """At most so many rows stay, over all partitions."""
+
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeepPartitions:
+    """No partition is ever dropped as a whole."""
+
+
+Eviction = EvictAge | EvictCount | EvictTuples | KeepPartitions
