@@ -1,0 +1,49 @@
+# What the scripts share: where the checkout is, which Python and which Java it uses.
+# Sourced, never run.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+script=scripts/$(basename "$0")
+python=$PWD/.venv/bin/python
+
+# Spark starts its workers with the python3 of PATH unless told otherwise, and that
+# one has no pyarrow.
+export PYSPARK_PYTHON=$python PYSPARK_DRIVER_PYTHON=$python
+
+say() { printf '%s: %s\n' "$script" "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+# The comment block at the top of a script is its --help.
+help() { awk 'NR > 1 && /^#/ { sub(/^# ?/, ""); print; next } NR > 1 { exit }' "$0"; }
+
+# Installs a Debian package where that needs no question: as root, with apt-get.
+apt_install() {
+  [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
+  say "installing $1"
+  apt-get update -qq >&2 || return 1
+  DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "$1" \
+    </dev/null >/dev/null 2>&1
+}
+
+# The major version of a java program; fails where it does not run.
+java_major() {
+  "$1" -version 2>&1 | sed -n 's/.*version "\(1\.\)\{0,1\}\([0-9]*\).*/\2/p' | grep .
+}
+
+# Points JAVA_HOME at a Java that Spark can use: the one that is set, else PATH's.
+find_java() {
+  local home version
+  for home in "${JAVA_HOME:-}" "$(path_java_home)"; do
+    [ -n "$home" ] && version=$(java_major "$home/bin/java") || continue
+    [ "$version" -ge 17 ] && { export JAVA_HOME=$home; return; }
+  done
+  return 1
+}
+
+path_java_home() {
+  local program
+  program=$(command -v java) || return 0
+  # macOS has a /usr/bin/java that only forwards; it knows the home itself.
+  if [ -x /usr/libexec/java_home ]; then /usr/libexec/java_home 2>/dev/null; return 0; fi
+  dirname "$(dirname "$(readlink -f "$program")")"
+}
