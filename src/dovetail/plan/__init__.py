@@ -1,0 +1,1 @@
+"""How a join is carried out: what it uses, in which order, and what it costs."""
