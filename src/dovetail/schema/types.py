@@ -42,6 +42,13 @@ class DecimalType:
     precision: int
     scale: int
 
+    def __post_init__(self) -> None:
+        """Refuses what Spark has no room for."""
+        if not 0 < self.precision <= _MOST_DIGITS or self.scale > self.precision:
+            raise SchemaError(
+                f'no type "{self}"', f"1 to {_MOST_DIGITS} digits, scale among them"
+            )
+
     def __str__(self) -> str:
         """Returns the type as Spark SQL writes it."""
         return f"decimal({self.precision},{self.scale})"
@@ -78,7 +85,7 @@ class StructType:
 
     def __str__(self) -> str:
         """Returns the type as Spark SQL writes it."""
-        inside = ",".join(f"{name}:{kind}" for name, kind in self.fields)
+        inside = ",".join(f"{_quoted(name)}:{kind}" for name, kind in self.fields)
         return f"struct<{inside}>"
 
 
@@ -93,8 +100,12 @@ _SYNONYMS = {
     "bool": "boolean",
     "timestamp_ltz": "timestamp",
 }
-_DECIMAL = re.compile(r"(?:decimal|numeric|dec)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?$")
+_DECIMAL = re.compile(
+    r"(?:decimal|numeric|dec)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?$"
+)
 _SIZED_TEXT = re.compile(r"(?:var)?char\s*\(\s*\d+\s*\)$")
+_FIELD = re.compile(r"\s*(`[^`]+`|[^\s:`]+)(?:\s*:\s*|\s+)(\S.*)$", re.DOTALL)
+_MOST_DIGITS = 38
 
 
 def parse_type(text: str) -> Type:
@@ -119,13 +130,12 @@ def parse_type(text: str) -> Type:
 def _parse_nested(text: str) -> Type:
     """Returns the array, map or struct that a text with angle brackets names."""
     name, inside = text[:-1].split("<", 1)
-    parts = split_outside(inside, ",")
-    match name.strip().lower():
-        case "array" if len(parts) == 1:
-            return ArrayType(parse_type(parts[0]))
-        case "map" if len(parts) == 2:
-            return MapType(parse_type(parts[0]), parse_type(parts[1]))
-        case "struct":
+    match name.strip().lower(), split_outside(inside, ","):
+        case "array", [element]:
+            return ArrayType(parse_type(element))
+        case "map", [key, value]:
+            return MapType(parse_type(key), parse_type(value))
+        case "struct", parts:
             return StructType(tuple(_parse_field(part) for part in parts if part))
         case _:
             raise SchemaError(f'no type "{text}"', "array<>, map<,> or struct<>")
@@ -133,10 +143,14 @@ def _parse_nested(text: str) -> Type:
 
 def _parse_field(text: str) -> tuple[str, Type]:
     """Returns the name and the type of one field of a struct."""
-    name, colon, kind = text.partition(":")
-    if not colon:
-        name, _, kind = text.strip().partition(" ")
-    return name.strip().strip("`"), parse_type(kind)
+    if not (field := _FIELD.match(text)):
+        raise SchemaError(f'no field "{text}"', "a name, a colon and a type")
+    return field[1].strip("`"), parse_type(field[2])
+
+
+def _quoted(name: str) -> str:
+    """Returns a name as it may stand in a type: in backticks unless it is a word."""
+    return name if name.isidentifier() else f"`{name}`"
 
 
 def split_outside(text: str, comma: str) -> list[str]:

@@ -43,7 +43,7 @@ Inputs = Mapping[str, Input]
 
 @dataclass(frozen=True, slots=True)
 class Arrive:
-    """A row arrives; `clock` is the processing time in microseconds, as in each event."""
+    """A row arrives; `clock` is, as in each event, microseconds of processing time."""
 
     input: str
     row: Row
@@ -134,10 +134,15 @@ class IgnoreLateTableRows:
 
 
 @dataclass(frozen=True, slots=True)
+class Unending:
+    """However long it takes."""
+
+
+@dataclass(frozen=True, slots=True)
 class EmitLateTableRows:
     """A preserved stream row without a match waits for its first one, so long."""
 
-    wait: Span | None = None
+    wait: Span | Unending = Unending()
 
 
 class Order(Enum):

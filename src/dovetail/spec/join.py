@@ -1,7 +1,7 @@
 """The join itself: two sides, a condition, a pick, a kind, an emission.
 
 The nodes are frozen and check themselves; what concerns several of them is a named
-rule in `spec/rules.py`.
+rule in `spec/rules/`.
 """
 
 from __future__ import annotations
@@ -127,9 +127,13 @@ class BlankRow:
 
 @dataclass(frozen=True, slots=True)
 class GivenRow:
-    """An absent row is this row; values are as JSON has them, typed by the schema."""
+    """An absent row is this row; values are as JSON has them, typed by the schema.
+
+    Columns that the row does not name are as `rest` says.
+    """
 
     values: tuple[tuple[str, object], ...]
+    rest: NullRow | BlankRow = NullRow()
 
 
 Absent = NullRow | BlankRow | GivenRow

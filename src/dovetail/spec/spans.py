@@ -67,23 +67,27 @@ NO_TIME = Span()
 
 def parse_span(text: str) -> Span:
     """Returns the span that a text such as `10 minutes` or `1 day 2 hours` names."""
-    months = microseconds = place = 0
+    months = microseconds = Decimal(0)
+    place = 0
     while part := _PART.match(text, place):
         unit = part[2].lower().removesuffix("s") if len(part[2]) > 1 else part[2]
         if unit not in _UNITS:
             break
         amount, size = Decimal(part[1]), _UNITS[unit]
-        months += int(amount * size[0])
-        microseconds += int(amount * size[1])
+        months += amount * size[0]
+        microseconds += amount * size[1]
         place = part.end()
     if place == 0 or place != len(text):
-        raise SpecError(
-            f'"{text}" is not a length of time',
-            "numbers with units",
-            'write for example "10 minutes" or "1 day 2 hours"',
-            rule="span",
-        )
-    return Span(months, microseconds)
+        raise _no_span(f'"{text}" is not a length of time', "numbers with units")
+    if months % 1 or microseconds % 1:
+        raise _no_span(f'"{text}" ends between two microseconds', "whole ones")
+    return Span(int(months), int(microseconds))
+
+
+def _no_span(found: str, expected: str) -> SpecError:
+    """Returns the error for a text that names no length of time."""
+    hint = 'write for example "10 minutes" or "1 day 2 hours"'
+    return SpecError(found, expected, hint, rule="span")
 
 
 def _shift_months(moment: int, months: int) -> int:
