@@ -20,9 +20,11 @@ help() { awk 'NR > 1 && /^#/ { sub(/^# ?/, ""); print; next } NR > 1 { exit }' "
 apt_install() {
   [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
   say "installing $1"
-  apt-get update -qq >&2 || return 1
-  DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "$1" \
-    </dev/null >/dev/null 2>&1
+  mkdir -p .cache
+  {
+    apt-get update -qq \
+      && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "$1"
+  } </dev/null >.cache/apt.log 2>&1 || { tail -n 5 .cache/apt.log >&2; return 1; }
 }
 
 # The major version of a java program; fails where it does not run.
