@@ -1,0 +1,254 @@
+"""Which type two types meet in, by Spark's rules without ANSI mode.
+
+Spark has three questions and so have we: the *tightest* type that loses nothing
+(operators), the *wider* type (CASE, coalesce, arrays; texts win), and the type that two
+sides of a comparison are cast to (texts lose). None of them knows a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+from dovetail.errors import UnsupportedError
+from dovetail.expression.tree import Interval, Kind
+from dovetail.schema import (
+    ArrayType,
+    AtomicType,
+    DecimalType,
+    MapType,
+    StructType,
+    Type,
+)
+
+NULL = AtomicType.NULL
+BOOLEAN = AtomicType.BOOLEAN
+TINYINT = AtomicType.TINYINT
+SMALLINT = AtomicType.SMALLINT
+INT = AtomicType.INT
+BIGINT = AtomicType.BIGINT
+FLOAT = AtomicType.FLOAT
+DOUBLE = AtomicType.DOUBLE
+STRING = AtomicType.STRING
+BINARY = AtomicType.BINARY
+DATE = AtomicType.DATE
+TIMESTAMP = AtomicType.TIMESTAMP
+TIMESTAMP_NTZ = AtomicType.TIMESTAMP_NTZ
+
+BITS = {TINYINT: 8, SMALLINT: 16, INT: 32, BIGINT: 64}
+FRACTIONS = (FLOAT, DOUBLE)
+MOMENTS = (TIMESTAMP, TIMESTAMP_NTZ)
+_PRECEDENCE = (*BITS, *FRACTIONS)
+_DATES = (DATE, TIMESTAMP_NTZ, TIMESTAMP)
+_AS_DECIMAL = {
+    TINYINT: DecimalType(3, 0),
+    SMALLINT: DecimalType(5, 0),
+    INT: DecimalType(10, 0),
+    BIGINT: DecimalType(20, 0),
+}
+MOST_DIGITS = 38
+LEAST_SCALE = 6  # digits behind the point that an overflowing result keeps
+
+Meeting = Callable[[Kind, Kind], Kind | None]
+
+
+def is_integral(kind: Kind) -> bool:
+    """Tells whether values of this type are whole machine numbers."""
+    return kind in BITS
+
+
+def is_fraction(kind: Kind) -> bool:
+    """Tells whether values of this type are floating point numbers."""
+    return kind in FRACTIONS
+
+
+def is_numeric(kind: Kind) -> bool:
+    """Tells whether values of this type are numbers."""
+    return kind in _PRECEDENCE or isinstance(kind, DecimalType)
+
+
+def is_atomic(kind: Kind) -> bool:
+    """Tells whether values of this type have no parts; null has no type yet."""
+    return isinstance(kind, AtomicType | DecimalType | Interval) and kind != NULL
+
+
+def columnar(kind: Kind) -> Type:
+    """Returns the type of a column, or raises for a span of time, which has none."""
+    if isinstance(kind, Interval):
+        raise UnsupportedError(f'a value of type "{kind}"', hint="use a number")
+    return kind
+
+
+def bounded(precision: int, scale: int) -> DecimalType:
+    """Returns a decimal cut to 38 digits, the scale too."""
+    return DecimalType(min(precision, MOST_DIGITS), min(scale, MOST_DIGITS))
+
+
+def adjusted(precision: int, scale: int) -> DecimalType:
+    """Returns a decimal of at most 38 digits that keeps its whole digits first."""
+    if precision <= MOST_DIGITS:
+        return DecimalType(precision, scale)
+    whole = precision - scale
+    return DecimalType(MOST_DIGITS, max(MOST_DIGITS - whole, min(scale, LEAST_SCALE)))
+
+
+def as_decimal(kind: Kind) -> DecimalType:
+    """Returns the decimal that holds every value of a decimal or a whole number."""
+    if isinstance(kind, DecimalType):
+        return kind
+    return next(decimal for whole, decimal in _AS_DECIMAL.items() if whole == kind)
+
+
+def wider_decimal(left: DecimalType, right: DecimalType) -> DecimalType:
+    """Returns the decimal with the whole digits and the scale of both."""
+    scale = max(left.scale, right.scale)
+    whole = max(left.precision - left.scale, right.precision - right.scale)
+    return bounded(whole + scale, scale)
+
+
+def tightest(left: Kind, right: Kind) -> Kind | None:
+    """Returns the type that holds both without loss, or None."""
+    if right in (left, NULL):
+        return left
+    if left == NULL:
+        return right
+    if left in _PRECEDENCE and right in _PRECEDENCE:
+        return max(left, right, key=_PRECEDENCE.index)
+    if left in _DATES and right in _DATES:
+        return max(left, right, key=_DATES.index)
+    if isinstance(left, Interval) and isinstance(right, Interval):
+        return None if Interval.MONTHS in (left, right) else Interval.TIME
+    return _decimal_that_holds(left, right) or _inside(left, right, tightest)
+
+
+def _decimal_that_holds(left: Kind, right: Kind) -> Kind | None:
+    """Returns the decimal of a pair whose other half is a whole number it holds."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, DecimalType) and is_integral(other):
+            fits = one.precision - one.scale >= as_decimal(other).precision
+            return one if fits else None
+    return None
+
+
+def _inside(left: Kind, right: Kind, meet: Meeting) -> Kind | None:
+    """Returns the nested type whose parts meet, or None."""
+    match left, right:
+        case ArrayType(element=one), ArrayType(element=other):
+            element = meet(one, other)
+            return None if element is None else ArrayType(columnar(element))
+        case MapType(), MapType():
+            key, value = meet(left.key, right.key), meet(left.value, right.value)
+            if key is None or value is None:
+                return None
+            return MapType(columnar(key), columnar(value))
+        case StructType(), StructType():
+            return _same_fields(left, right, meet)
+        case _:
+            return None
+
+
+def _same_fields(left: StructType, right: StructType, meet: Meeting) -> Kind | None:
+    """Returns the struct whose fields meet, name by name, or None."""
+    names = [[name.lower() for name, _ in side.fields] for side in (left, right)]
+    if names[0] != names[1]:
+        return None
+    fields: list[tuple[str, Type]] = []
+    for one, other in zip(left.fields, right.fields, strict=True):
+        kind = meet(one[1], other[1])
+        if kind is None:
+            return None
+        fields.append((one[0], columnar(kind)))
+    return StructType(tuple(fields))
+
+
+def without_texts(left: Kind, right: Kind) -> Kind | None:
+    """Returns the wider type, digits lost where needed; texts meet only texts."""
+    found = tightest(left, right)
+    if found is not None:
+        return found
+    return _with_decimal(left, right) or _inside(left, right, without_texts)
+
+
+def _with_decimal(left: Kind, right: Kind) -> Kind | None:
+    """Returns the wider type of two numbers of which one is a decimal."""
+    kinds = (left, right)
+    if not any(isinstance(kind, DecimalType) for kind in kinds):
+        return None
+    if any(is_fraction(kind) for kind in kinds):
+        return DOUBLE
+    if all(is_numeric(kind) for kind in kinds):
+        return wider_decimal(as_decimal(left), as_decimal(right))
+    return None
+
+
+def wider(left: Kind, right: Kind) -> Kind | None:
+    """Returns the wider type; a text turns what it meets into text."""
+    found = tightest(left, right) or _with_decimal(left, right)
+    if found is not None:
+        return found
+    for one, other in ((left, right), (right, left)):
+        if one == STRING and is_atomic(other) and other not in (BINARY, BOOLEAN):
+            return STRING
+    return _inside(left, right, wider)
+
+
+def _has_text(kind: Kind) -> bool:
+    """Tells whether a type is a text, or an array of them."""
+    return _has_text(kind.element) if isinstance(kind, ArrayType) else kind == STRING
+
+
+def widest(kinds: Sequence[Kind]) -> Kind | None:
+    """Returns the wider type of all; texts first, for `wider` is not associative."""
+    ordered = sorted(kinds, key=lambda kind: not _has_text(kind))
+    return _fold(ordered, wider)
+
+
+def widest_without_texts(kinds: Sequence[Kind]) -> Kind | None:
+    """Returns the wider type of all, where texts meet only texts."""
+    return _fold(kinds, without_texts)
+
+
+def _fold(kinds: Sequence[Kind], meet: Meeting) -> Kind | None:
+    """Returns where all types meet, two by two from the left, or None."""
+
+    def step(found: Kind | None, kind: Kind) -> Kind | None:
+        return None if found is None else meet(found, kind)
+
+    start: Kind | None = NULL
+    return reduce(step, kinds, start)
+
+
+def compared(left: Kind, right: Kind) -> Kind | None:
+    """Returns the type in which a comparison looks at both sides, or None."""
+    for one, other in ((left, right), (right, left)):
+        if one == STRING and other != STRING:
+            return _compared_with_text(other)
+    if any(isinstance(kind, DecimalType) for kind in (left, right)):
+        return (
+            tightest(left, right)
+            if NULL in (left, right)
+            else _with_decimal(left, right)
+        )
+    return tightest(left, right)
+
+
+def _compared_with_text(kind: Kind) -> Kind | None:
+    """Returns what a text and another type are compared in: texts are read."""
+    if kind == NULL:
+        return STRING
+    if isinstance(kind, DecimalType):
+        return DOUBLE
+    return kind if isinstance(kind, AtomicType) else None
+
+
+def implicit(source: Kind, target: Kind) -> bool:
+    """Tells whether a function that wants `target` takes a `source` by itself."""
+    if source in (target, NULL):
+        return True
+    if source == STRING:
+        return is_numeric(target) or target in (*_DATES, BINARY)
+    if target == STRING:
+        return is_atomic(source) and not isinstance(source, Interval)
+    if is_numeric(source):
+        return is_numeric(target)
+    return source in _DATES and target in _DATES

@@ -1,0 +1,107 @@
+"""What an entry of the table of functions says, and the shared ways to say it.
+
+A `Function` has a typing rule, an evaluation on plain values, and a lowering to a
+program for the kernels. A `Macro` is only another way to write other functions. A
+rule gets the arguments and returns the types they are cast to with the type of the
+result, or None where they do not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dovetail.expression.coercion import implicit
+from dovetail.expression.tree import Call, Kind, Literal, Node, Value
+
+Arguments = tuple[Node, ...]
+# A program is nested tuples of plain data; `kernels/program.py` says what they mean.
+Program = tuple[object, ...]
+
+
+ANY_NUMBER = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The types that arguments are cast to, and the type of the result."""
+
+    arguments: tuple[Kind, ...]
+    result: Kind
+
+
+Rule = Callable[[Arguments], Signature | None]
+Evaluation = Callable[[Call], Callable[..., Value]]
+Lowering = Callable[[Call, tuple[Program, ...]], Program]
+Build = Callable[..., Node]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function by its name; `strict` ones are null where any argument is null."""
+
+    name: str
+    rule: Rule
+    evaluate: Evaluation
+    lower: Lowering | None = None
+    strict: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """A name for a combination of other functions, which `build` calls by name.
+
+    `takes` is the number of arguments; ANY_NUMBER leaves it to those functions.
+    """
+
+    name: str
+    expand: Callable[[Build, Arguments], Node]
+    takes: int = ANY_NUMBER
+
+
+Entry = Function | Macro
+
+
+def kinds(arguments: Arguments) -> tuple[Kind, ...]:
+    """Returns the types of arguments."""
+    return tuple(argument.type for argument in arguments)
+
+
+def expects(result: Kind, *wanted: Kind, optional: int = 0) -> Rule:
+    """Returns the rule of fixed argument types, the last `optional` of them at will."""
+
+    def rule(arguments: Arguments) -> Signature | None:
+        if not len(wanted) - optional <= len(arguments) <= len(wanted):
+            return None
+        used = wanted[: len(arguments)]
+        if not all(map(implicit, kinds(arguments), used)):
+            return None
+        return Signature(used, result)
+
+    return rule
+
+
+def plain(function: Callable[..., Value]) -> Evaluation:
+    """Returns the evaluation of a function that needs no types."""
+    return lambda _call: function
+
+
+def compute(name: str, **options: object) -> Lowering:
+    """Returns the lowering to the function of this name in Arrow compute."""
+    written = tuple(sorted(options.items()))
+    return lambda _call, arguments: ("arrow", name, written, *arguments)
+
+
+def kernel(name: str) -> Lowering:
+    """Returns the lowering to an operation of the kernels, told the result's type."""
+    return lambda call, arguments: (name, str(call.type), *arguments)
+
+
+def synonym(name: str) -> Callable[[Build, Arguments], Node]:
+    """Returns the expansion of a second name for a function."""
+    return lambda build, arguments: build(name, *arguments)
+
+
+def constant(node: Node) -> Value:
+    """Returns the value of a literal, and None of anything else."""
+    return node.value if isinstance(node, Literal) else None

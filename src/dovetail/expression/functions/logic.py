@@ -1,0 +1,257 @@
+"""Truth: comparisons, AND and OR with unknown, null tests, choices between values.
+
+Truth has three values; null is "unknown". Comparisons bring both sides to one type
+first, so their evaluation only ever sees values of one type.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+
+from dovetail.expression.coercion import (
+    BOOLEAN,
+    FRACTIONS,
+    NULL,
+    compared,
+    is_numeric,
+    widest,
+    widest_without_texts,
+)
+from dovetail.expression.functions.function import (
+    Arguments,
+    Build,
+    Entry,
+    Evaluation,
+    Function,
+    Macro,
+    Rule,
+    Signature,
+    expects,
+    kernel,
+    kinds,
+    plain,
+    synonym,
+)
+from dovetail.expression.tree import Call, Kind, Literal, Node, Value
+from dovetail.expression.values import order
+from dovetail.schema import MapType
+
+
+def conjunction(*values: bool | None) -> bool | None:
+    """Returns false where any is false, else null where any is null."""
+    return False if False in values else None if None in values else True
+
+
+def disjunction(*values: bool | None) -> bool | None:
+    """Returns true where any is true, else null where any is null."""
+    return True if True in values else None if None in values else False
+
+
+def _truths(arguments: Arguments) -> Signature | None:
+    """Types AND and OR: truths to a truth."""
+    fits = all(kind in (BOOLEAN, NULL) for kind in kinds(arguments))
+    return Signature((BOOLEAN,) * len(arguments), BOOLEAN) if fits else None
+
+
+def comparison_rule(arguments: Arguments) -> Signature | None:
+    """Types a comparison: both sides in the type that Spark compares them in."""
+    left, right = kinds(arguments)
+    common = compared(left, right)
+    if common is None or isinstance(common, MapType):
+        return None
+    return Signature((common, common), BOOLEAN)
+
+
+def _equality_rule(arguments: Arguments) -> Signature | None:
+    """Types `=` and `<=>`: a truth equals the number 1 or 0."""
+    left, right = kinds(arguments)
+    for one, other in ((left, right), (right, left)):
+        if one == BOOLEAN and is_numeric(other):
+            return Signature((other, other), BOOLEAN)
+    return comparison_rule(arguments)
+
+
+def _compare(test: Callable[[Value, Value], bool]) -> Evaluation:
+    """Returns the evaluation of a comparison by the order of the sides' type."""
+
+    def evaluate(call: Call) -> Callable[..., Value]:
+        key = order(call.arguments[0].type)
+        return lambda left, right: test(key(left), key(right))
+
+    return evaluate
+
+
+def _same(call: Call) -> Callable[..., Value]:
+    """Returns the evaluation of `<=>`: null equals null."""
+    key = order(call.arguments[0].type)
+
+    def same(left: Value, right: Value) -> bool:
+        if left is None or right is None:
+            return left is right
+        return bool(key(left) == key(right))
+
+    return same
+
+
+def _member_rule(arguments: Arguments) -> Signature | None:
+    """Types IN: everything in the wider type of all."""
+    common = widest(kinds(arguments))
+    if common is None or isinstance(common, MapType):
+        return None
+    return Signature((common,) * len(arguments), BOOLEAN)
+
+
+def _member(call: Call) -> Callable[..., Value]:
+    """Returns the evaluation of IN: null where only a null could still be equal."""
+    key = order(call.arguments[0].type)
+
+    def member(value: Value, *others: Value) -> bool | None:
+        if value is None:
+            return None
+        wanted = key(value)
+        return disjunction(
+            *(None if other is None else key(other) == wanted for other in others)
+        )
+
+    return member
+
+
+def _case_rule(arguments: Arguments) -> Signature | None:
+    """Types CASE: pairs of truth and value, then the value of ELSE."""
+    conditions, values = arguments[:-1:2], (*arguments[1::2], arguments[-1])
+    common = widest(kinds(values))
+    if common is None or any(kind not in (BOOLEAN, NULL) for kind in kinds(conditions)):
+        return None
+    return Signature((BOOLEAN, common) * len(conditions) + (common,), common)
+
+
+def _case(*values: Value) -> Value:
+    """Returns the value behind the first true condition, else the last."""
+    pairs = zip(values[:-1:2], values[1::2], strict=True)
+    return next((value for condition, value in pairs if condition), values[-1])
+
+
+def _alike(common: Callable[[Sequence[Kind]], Kind | None], least: int) -> Rule:
+    """Returns the rule of functions that bring all arguments to one common type."""
+
+    def rule(arguments: Arguments) -> Signature | None:
+        found = common(kinds(arguments)) if len(arguments) >= least else None
+        if found is None:
+            return None
+        return Signature((found,) * len(arguments), found)
+
+    return rule
+
+
+def _first(*values: Value) -> Value:
+    """Returns the first value that is not null."""
+    return next((value for value in values if value is not None), None)
+
+
+def _extreme(choose: Callable[..., Value]) -> Evaluation:
+    """Returns the evaluation of GREATEST or LEAST, which pass over nulls."""
+
+    def evaluate(call: Call) -> Callable[..., Value]:
+        key = order(call.type)
+
+        def extreme(*values: Value) -> Value:
+            present = [value for value in values if value is not None]
+            return choose(present, key=key) if present else None
+
+        return extreme
+
+    return evaluate
+
+
+def _floating(arguments: Arguments) -> Signature | None:
+    """Types ISNAN: a single or double; other numbers become doubles."""
+    if len(arguments) == 1 and arguments[0].type in FRACTIONS:
+        return Signature(kinds(arguments), BOOLEAN)
+    return expects(BOOLEAN, FRACTIONS[1])(arguments)
+
+
+def _anything(arguments: Arguments) -> Signature | None:
+    """Types a test of one value of any type."""
+    return Signature(kinds(arguments), BOOLEAN) if len(arguments) == 1 else None
+
+
+def _not_equal(build: Build, arguments: Arguments) -> Node:
+    """Writes `<>` as NOT of `=`."""
+    return build("not", build("=", *arguments))
+
+
+def _between(build: Build, arguments: Arguments) -> Node:
+    """Writes BETWEEN as two comparisons."""
+    value, low, high = arguments
+    return build("and", build(">=", value, low), build("<=", value, high))
+
+
+def _null_if(build: Build, arguments: Arguments) -> Node:
+    """Writes NULLIF as CASE: null where both are equal."""
+    return build("case", build("=", *arguments), Literal(None, NULL), arguments[0])
+
+
+def _either(build: Build, arguments: Arguments) -> Node:
+    """Writes NVL2: the second where the first is not null, else the third."""
+    return build("case", build("isnotnull", arguments[0]), *arguments[1:])
+
+
+def _not_null(build: Build, arguments: Arguments) -> Node:
+    """Writes IS NOT NULL as NOT of IS NULL."""
+    return build("not", build("isnull", *arguments))
+
+
+FUNCTIONS: tuple[Entry, ...] = (
+    Function("and", _truths, plain(conjunction), kernel("and"), strict=False),
+    Function("or", _truths, plain(disjunction), kernel("or"), strict=False),
+    Function("not", expects(BOOLEAN, BOOLEAN), plain(operator.not_), kernel("not")),
+    Function("=", _equality_rule, _compare(operator.eq), kernel("=")),
+    Function("<=>", _equality_rule, _same, kernel("<=>"), strict=False),
+    Function("<", comparison_rule, _compare(operator.lt), kernel("<")),
+    Function("<=", comparison_rule, _compare(operator.le), kernel("<=")),
+    Function(">", comparison_rule, _compare(operator.gt), kernel(">")),
+    Function(">=", comparison_rule, _compare(operator.ge), kernel(">=")),
+    Function("in", _member_rule, _member, kernel("in"), strict=False),
+    Function(
+        "isnull",
+        _anything,
+        plain(lambda value: value is None),
+        kernel("isnull"),
+        strict=False,
+    ),
+    Function(
+        "isnan",
+        _floating,
+        plain(lambda value: value is not None and math.isnan(value)),
+        kernel("isnan"),
+        strict=False,
+    ),
+    Function("case", _case_rule, plain(_case), kernel("case"), strict=False),
+    Function(
+        "coalesce", _alike(widest, 1), plain(_first), kernel("coalesce"), strict=False
+    ),
+    Function(
+        "greatest",
+        _alike(widest_without_texts, 2),
+        _extreme(max),
+        kernel("greatest"),
+        strict=False,
+    ),
+    Function(
+        "least",
+        _alike(widest_without_texts, 2),
+        _extreme(min),
+        kernel("least"),
+        strict=False,
+    ),
+    Macro("<>", _not_equal),
+    Macro("between", _between, takes=3),
+    Macro("isnotnull", _not_null),
+    Macro("if", synonym("case"), takes=3),
+    Macro("nullif", _null_if, takes=2),
+    Macro("nvl", synonym("coalesce"), takes=2),
+    Macro("ifnull", synonym("coalesce"), takes=2),
+    Macro("nvl2", _either, takes=3),
+)

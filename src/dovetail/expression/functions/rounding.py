@@ -1,0 +1,107 @@
+"""Rounding to a number of digits: ROUND goes half away from zero, BROUND half to even.
+
+The digits are written in the expression, because the type of a rounded decimal
+depends on them.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+from collections.abc import Callable
+from decimal import Decimal
+
+from dovetail.expression.coercion import (
+    DOUBLE,
+    FLOAT,
+    INT,
+    MOST_DIGITS,
+    NULL,
+    STRING,
+    implicit,
+    is_numeric,
+)
+from dovetail.expression.functions.function import (
+    Arguments,
+    Entry,
+    Evaluation,
+    Function,
+    Signature,
+    kernel,
+)
+from dovetail.expression.functions.numbers import narrowing
+from dovetail.expression.tree import Call, Kind, Literal, Value
+from dovetail.expression.values import WIDE
+from dovetail.schema import DecimalType
+
+
+def _digits(arguments: Arguments) -> int | None:
+    """Returns the written number of digits, zero where none is, None if not written."""
+    match arguments:
+        case (_,):
+            return 0
+        case (_, Literal(value=int(value), type=kind)) if implicit(kind, INT):
+            return value
+        case _:
+            return None
+
+
+def rounded_type(kind: DecimalType, digits: int) -> DecimalType:
+    """Returns the type of a rounded decimal: one whole digit more, less scale."""
+    whole = kind.precision - kind.scale + 1
+    if digits < 0:
+        return DecimalType(min(max(whole, 1 - digits), MOST_DIGITS), 0)
+    scale = min(kind.scale, digits)
+    return DecimalType(min(whole + scale, MOST_DIGITS), scale)
+
+
+def _rule(arguments: Arguments) -> Signature | None:
+    """Types ROUND and BROUND: numbers keep their type, decimals lose scale."""
+    digits = _digits(arguments)
+    if digits is None:
+        return None
+    kind = arguments[0].type
+    kind = DOUBLE if kind in (STRING, NULL) else kind
+    if not is_numeric(kind):
+        return None
+    result = rounded_type(kind, digits) if isinstance(kind, DecimalType) else kind
+    return Signature((kind, INT)[: len(arguments)], result)
+
+
+def _exactly(kind: Kind) -> Callable[[Value], Decimal]:
+    """Returns the reading of a number as the decimal that Spark rounds."""
+    if kind in (DOUBLE, FLOAT):
+        return lambda value: Decimal(repr(value))
+    return Decimal
+
+
+def _rounding(mode: str) -> Evaluation:
+    """Returns the evaluation of rounding in a mode of Python's decimals."""
+
+    def evaluate(call: Call) -> Callable[..., Value]:
+        unit = Decimal(1).scaleb(-(_digits(call.arguments) or 0))
+        exactly, narrow = _exactly(call.arguments[0].type), narrowing(call.type)
+        back = _back(call.type)
+
+        def rounded(value: Value, _digits: int = 0) -> Value:
+            if isinstance(value, float) and not math.isfinite(value):
+                return value
+            found = exactly(value).quantize(unit, rounding=mode, context=WIDE)
+            return narrow(back(found))
+
+        return rounded
+
+    return evaluate
+
+
+def _back(kind: Kind) -> Callable[[Decimal], Value]:
+    """Returns what makes a rounded decimal a value of a type of numbers."""
+    if isinstance(kind, DecimalType):
+        return lambda value: value
+    return float if kind in (DOUBLE, FLOAT) else int
+
+
+FUNCTIONS: tuple[Entry, ...] = (
+    Function("round", _rule, _rounding(decimal.ROUND_HALF_UP), kernel("round")),
+    Function("bround", _rule, _rounding(decimal.ROUND_HALF_EVEN), kernel("bround")),
+)

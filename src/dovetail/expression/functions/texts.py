@@ -1,0 +1,180 @@
+"""Texts: positions count characters from 1, and from the end where negative."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from dovetail.expression.coercion import BOOLEAN, INT, STRING, implicit
+from dovetail.expression.functions.function import (
+    Arguments,
+    Build,
+    Entry,
+    Function,
+    Macro,
+    Rule,
+    Signature,
+    expects,
+    kernel,
+    kinds,
+    plain,
+    synonym,
+)
+from dovetail.expression.tree import Call, Literal, Node, Value
+from dovetail.schema import ArrayType, AtomicType
+
+BLANK = " "
+
+
+def _all_texts(arguments: Arguments) -> Signature | None:
+    """Types CONCAT: anything without parts is written as a text."""
+    if not all(implicit(kind, STRING) for kind in kinds(arguments)):
+        return None
+    return Signature((STRING,) * len(arguments), STRING)
+
+
+def concatenated(call: Call) -> Callable[..., Value]:
+    """Returns the evaluation of CONCAT: texts, or lists, end to end."""
+    if isinstance(call.type, ArrayType):
+        return lambda *values: [item for value in values for item in value]
+    return lambda *values: "".join(values)
+
+
+def _joined_rule(arguments: Arguments) -> Signature | None:
+    """Types CONCAT_WS: a separator, then texts or arrays of texts."""
+    if not arguments or not implicit(arguments[0].type, STRING):
+        return None
+    wanted = [
+        kind if kind == ArrayType(AtomicType.STRING) else STRING
+        for kind in kinds(arguments)
+    ]
+    fits = all(map(implicit, kinds(arguments), wanted))
+    return Signature(tuple(wanted), STRING) if fits else None
+
+
+def _joined(separator: str | None, *values: Value) -> str | None:
+    """Returns the texts that are not null with the separator between them."""
+    if separator is None:
+        return None
+    lists = [value if isinstance(value, list) else [value] for value in values]
+    return separator.join(
+        item for items in lists for item in items or [] if item is not None
+    )
+
+
+def substring(text: str, start: int, length: int = 2**31 - 1) -> str:
+    """Returns `length` characters from `start`; what lies before the text counts."""
+    first = start - 1 if start > 0 else len(text) + start if start < 0 else 0
+    return text[max(first, 0) : max(first + length, 0)] if length > 0 else ""
+
+
+def _left(build: Build, arguments: Arguments) -> Node:
+    """Writes LEFT as SUBSTRING from the first character."""
+    text, length = arguments
+    return build("substring", text, Literal(1, INT), length)
+
+
+def _right(text: str, length: int) -> str:
+    """Returns the last characters of a text."""
+    return text[-length:] if length > 0 else ""
+
+
+def padded_left(text: str, length: int, pad: str = BLANK) -> str:
+    """Returns a text of exactly this length, filled up on the left."""
+    return _filling(text, length, pad) + text[: max(length, 0)]
+
+
+def padded_right(text: str, length: int, pad: str = BLANK) -> str:
+    """Returns a text of exactly this length, filled up on the right."""
+    return text[: max(length, 0)] + _filling(text, length, pad)
+
+
+def _filling(text: str, length: int, pad: str) -> str:
+    """Returns as much of a repeated pad as a text lacks to a length."""
+    lacking = length - len(text)
+    return (pad * lacking)[:lacking] if lacking > 0 else ""
+
+
+def _replaced(text: str, search: str, replacement: str = "") -> str:
+    """Returns a text with every occurrence replaced; an empty search finds none."""
+    return text.replace(search, replacement) if search else text
+
+
+def _position(text: str, part: str) -> int:
+    """Returns where a part begins, 0 where it does not occur."""
+    return text.find(part) + 1
+
+
+def like_expression(pattern: str, escape: str) -> str:
+    """Returns the regular expression of a LIKE pattern."""
+    parts, letters = [], iter(pattern)
+    for letter in letters:
+        if letter == escape:
+            parts.append(re.escape(next(letters, escape)))
+        else:
+            parts.append({"_": ".", "%": ".*"}.get(letter, re.escape(letter)))
+    return "".join(parts)
+
+
+@lru_cache(maxsize=1000)
+def _pattern(pattern: str, escape: str) -> re.Pattern[str]:
+    """Returns the compiled pattern of a LIKE."""
+    return re.compile(like_expression(pattern, escape), re.DOTALL)
+
+
+def _like(text: str, pattern: str, escape: str = "\\") -> bool:
+    """Tells whether a whole text has the form of a pattern."""
+    return _pattern(pattern, escape).fullmatch(text) is not None
+
+
+def _trimmed(trim: Callable[[str, str], str]) -> Callable[..., Value]:
+    """Returns the evaluation of a trim: blanks, or the letters of the first of two."""
+    return lambda first, text=None: (
+        trim(first, BLANK) if text is None else trim(text, first)
+    )
+
+
+def _texts(result: Value, count: int, optional: int = 0) -> Rule:
+    """Returns the rule of a function of texts."""
+    return expects(result, *(STRING,) * count, optional=optional)
+
+
+_PART = expects(STRING, STRING, INT, INT, optional=1)
+_PADDED = expects(STRING, STRING, INT, STRING, optional=1)
+
+FUNCTIONS: tuple[Entry, ...] = (
+    Function("concat", _all_texts, concatenated, kernel("concat")),
+    Function("concat_ws", _joined_rule, plain(_joined), strict=False),
+    Function("upper", _texts(STRING, 1), plain(str.upper), kernel("upper")),
+    Function("lower", _texts(STRING, 1), plain(str.lower), kernel("lower")),
+    Function("trim", _texts(STRING, 2, 1), plain(_trimmed(str.strip)), kernel("trim")),
+    Function(
+        "ltrim", _texts(STRING, 2, 1), plain(_trimmed(str.lstrip)), kernel("ltrim")
+    ),
+    Function(
+        "rtrim", _texts(STRING, 2, 1), plain(_trimmed(str.rstrip)), kernel("rtrim")
+    ),
+    Function("length", _texts(INT, 1), plain(len), kernel("length")),
+    Function("substring", _PART, plain(substring), kernel("substring")),
+    Function("right", expects(STRING, STRING, INT), plain(_right), kernel("right")),
+    Function("lpad", _PADDED, plain(padded_left), kernel("lpad")),
+    Function("rpad", _PADDED, plain(padded_right), kernel("rpad")),
+    Function("replace", _texts(STRING, 3, 1), plain(_replaced), kernel("replace")),
+    Function("instr", _texts(INT, 2), plain(_position), kernel("instr")),
+    Function(
+        "startswith", _texts(BOOLEAN, 2), plain(str.startswith), kernel("startswith")
+    ),
+    Function("endswith", _texts(BOOLEAN, 2), plain(str.endswith), kernel("endswith")),
+    Function(
+        "contains", _texts(BOOLEAN, 2), plain(operator.contains), kernel("contains")
+    ),
+    Function("like", _texts(BOOLEAN, 3, 1), plain(_like), kernel("like")),
+    Macro("||", synonym("concat")),
+    Macro("left", _left, takes=2),
+    Macro("substr", synonym("substring")),
+    Macro("char_length", synonym("length")),
+    Macro("ucase", synonym("upper")),
+    Macro("lcase", synonym("lower")),
+)

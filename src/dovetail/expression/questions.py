@@ -1,0 +1,46 @@
+"""What others ask of an expression: its value, its columns, its type beside another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dovetail.errors import SpecError
+from dovetail.expression.coercion import NULL, columnar, compared
+from dovetail.expression.evaluation import Rows, closure
+from dovetail.expression.reading import parse
+from dovetail.expression.scope import Scope
+from dovetail.expression.text import Expression
+from dovetail.expression.tree import Column, Typed, Value, walk
+from dovetail.schema import MapType, Type
+
+
+def evaluate(typed: Typed, rows: Rows) -> Value:
+    """Returns the value of an expression on rows by side, bare names under ""."""
+    return closure(typed.tree)(rows)
+
+
+def compiled(expression: Expression | str, scope: Scope) -> Callable[[Rows], Value]:
+    """Returns the function of rows that a text means; parsed once, called often."""
+    return closure(parse(expression, scope).tree)
+
+
+def references(typed: Typed) -> frozenset[tuple[str, str]]:
+    """Returns the columns that an expression reads, each as (side, name)."""
+    columns = (node for node in walk(typed.tree) if isinstance(node, Column))
+    return frozenset((column.side, column.name) for column in columns)
+
+
+def common_type(left: Type, right: Type) -> Type:
+    """Returns the type both sides of an equality are compared in, or raises."""
+    found = compared(left, right)
+    if found is None or found == NULL or isinstance(found, MapType):
+        raise SpecError(
+            f"{left} is not comparable with {right}", "two comparable types"
+        )
+    return columnar(found)
+
+
+def is_constant_true(typed: Typed) -> bool:
+    """Tells whether an expression is true whatever the rows are."""
+    value = getattr(typed.tree, "value", None)
+    return value is True

@@ -1,0 +1,100 @@
+"""Spark SQL text as sqlglot's tree, and its mistakes as errors of ours with a caret.
+
+sqlglot knows hundreds of functions and turns them into nodes of their own, which
+forget what was written. Our dialect knows none: every call keeps its name, and the
+table of functions alone says what it means.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import sqlglot
+from sqlglot import TokenType, exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.parsers.spark import SparkParser
+
+from dovetail.errors import DovetailError, Place, SpecError
+
+HERE = "it stands here:"
+SUFFIXES = frozenset({"Y", "S", "L", "F", "D", "BD"})
+
+
+class _Expressions(Spark):
+    """Spark SQL without functions, windows' names or clocks."""
+
+    class Parser(SparkParser):
+        """The parser: calls stay anonymous, `||` binds as tightly as `+`."""
+
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            name: SparkParser.FUNCTION_PARSERS[name]
+            for name in ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "POSITION")
+        }
+        NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            name: SparkParser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("CASE",)
+        }
+        NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
+        TERM: ClassVar[dict[Any, Any]] = {
+            **SparkParser.TERM,
+            TokenType.DPIPE: exp.DPipe,
+        }
+
+        def build_cast(self, strict: bool, **parts: Any) -> exp.Expr:  # noqa: ANN401, FBT001
+            """Returns the cast, marked where it is only a number's suffix."""
+            suffix = self._prev.text.upper()
+            node: exp.Expr = super().build_cast(strict, **parts)
+            if suffix in SUFFIXES:
+                node.meta["suffix"] = suffix
+            return node
+
+
+def syntax(text: str) -> exp.Expr:
+    """Returns sqlglot's tree of one scalar expression, or raises a SpecError."""
+    try:
+        return sqlglot.parse_one(text, dialect=_Expressions)
+    except ParseError as error:
+        first: dict[str, Any] = error.errors[0] if error.errors else {}
+        where = (first.get("line"), first.get("col"), first.get("highlight"))
+        raise _not_an_expression(text, first.get("description"), where) from error
+    except TokenError as error:
+        raise _not_an_expression(text, str(error), (None, None, None)) from error
+
+
+def _not_an_expression(
+    text: str, why: str | None, where: tuple[int | None, int | None, str | None]
+) -> SpecError:
+    """Returns the error for a text that Spark SQL does not allow."""
+    line, column, token = where
+    found = f'"{text}" is no expression: {why or "nothing stands there"}'
+    expected = "an expression of Spark SQL"
+    if line is None or column is None:
+        return SpecError(found, expected)
+    length = len(token or " ")
+    place = Place(text, line, max(1, column - length + 1), length)
+    return SpecError(found, expected, _here(place))
+
+
+def pointed(error: DovetailError, text: str, node: exp.Expr) -> DovetailError:
+    """Returns the same error with the text and a caret under the node."""
+    place = _place(text, node)
+    hint = f"{error.hint}\n" if error.hint else ""
+    where = _here(place) if place else f'in "{text}"'
+    return type(error)(error.found, error.expected, hint + where)
+
+
+def _here(place: Place) -> str:
+    """Returns the hint that shows a place."""
+    return f"{HERE}\n{place.caret()}"
+
+
+def _place(text: str, node: exp.Expr) -> Place | None:
+    """Returns where a node begins in its text, as far as sqlglot remembers."""
+    for part in node.walk(bfs=False):
+        start, end = part.meta.get("start"), part.meta.get("end")
+        if start is not None and end is not None:
+            line = text.count("\n", 0, start) + 1
+            column = start - (text.rfind("\n", 0, start) + 1) + 1
+            return Place(text, line, column, end - start + 1)
+    return None

@@ -1,0 +1,124 @@
+"""Plain values: how numbers wrap, round and fit, and in which order values stand.
+
+Spark computes in Java's machine numbers; Python's are wider. Everything that narrows
+them is here, so that functions can be written in plain arithmetic.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+import struct
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+from dovetail.expression.coercion import FRACTIONS
+from dovetail.expression.tree import Kind, Value
+from dovetail.schema import ArrayType, DecimalType, StructType
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH_DAY = date(1970, 1, 1).toordinal()
+MICROSECOND = timedelta(microseconds=1)
+SECOND = 1_000_000  # microseconds
+DAY = 86_400 * SECOND
+
+# Wide enough that sums and products of 38 digits are exact before they are rounded.
+WIDE = decimal.Context(
+    prec=160, rounding=decimal.ROUND_HALF_UP, Emax=9999, Emin=-9999, traps=[]
+)
+
+
+def wrapped(value: int, bits: int) -> int:
+    """Returns the machine number that a whole number becomes: the low bits, signed."""
+    half = 1 << (bits - 1)
+    return (value + half) % (half << 1) - half
+
+
+def saturated(value: float, bits: int) -> int:
+    """Returns the nearest machine number of a double, cut towards zero; NaN is 0."""
+    if math.isnan(value):
+        return 0
+    most = (1 << (bits - 1)) - 1
+    return int(max(-most - 1, min(most, value)))
+
+
+def single(value: float) -> float:
+    """Returns the double of the single-precision number nearest to a double."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def rounded(value: Decimal, scale: int) -> Decimal:
+    """Returns a decimal with so many digits behind the point, half up."""
+    return value.quantize(Decimal(1).scaleb(-scale), context=WIDE)
+
+
+def fitted(value: Decimal, kind: DecimalType) -> Decimal | None:
+    """Returns a decimal at the type's scale, or None where it has no room."""
+    if not value.is_finite():
+        return None
+    found = rounded(value, kind.scale)
+    room = found.is_zero() or found.adjusted() < kind.precision - kind.scale
+    return found if room else None
+
+
+def micros(moment: datetime) -> int:
+    """Returns the microseconds from 1970 to a moment, with or without its zone."""
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (aware - EPOCH) // MICROSECOND
+
+
+def moment(count: int) -> datetime | None:
+    """Returns the moment so many microseconds after 1970, None beyond year 9999."""
+    try:
+        return EPOCH + timedelta(microseconds=count)
+    except OverflowError:
+        return None
+
+
+def day(number: int) -> date | None:
+    """Returns the date so many days after 1970, None beyond year 9999."""
+    try:
+        return date.fromordinal(number + EPOCH_DAY)
+    except (ValueError, OverflowError):
+        return None
+
+
+def order(kind: Kind) -> Callable[[Value], Value]:
+    """Returns what to compare values of a type by: NaN is greatest, null least."""
+    if kind in FRACTIONS:
+        return _number_order
+    match kind:
+        case ArrayType(element=element):
+            return _list_order(_null_first(order(element)))
+        case StructType(fields=fields):
+            return _record_order(
+                [(name, _null_first(order(part))) for name, part in fields]
+            )
+        case _:
+            return lambda value: value
+
+
+def _number_order(value: float) -> tuple[bool, float]:
+    """Returns a key in which NaN equals itself and is greatest."""
+    return (True, 0.0) if math.isnan(value) else (False, value)
+
+
+def _null_first(inner: Callable[[Value], Value]) -> Callable[[Value], Value]:
+    """Returns a key in which null equals itself and is least."""
+    return lambda value: (False,) if value is None else (True, inner(value))
+
+
+def _list_order(inner: Callable[[Value], Value]) -> Callable[[Value], Value]:
+    """Returns the key of lists, element by element."""
+    return lambda value: [inner(element) for element in value]
+
+
+def _record_order(
+    fields: list[tuple[str, Callable[[Value], Value]]],
+) -> Callable[[Value], Value]:
+    """Returns the key of records, field by field in the type's order."""
+    return lambda value: [inner(value.get(name)) for name, inner in fields]
