@@ -10,6 +10,16 @@ from dovetail.schema.types import (
     Type,
     parse_type,
 )
+from dovetail.schema.values import (
+    blank,
+    from_microseconds,
+    read_moment,
+    read_row,
+    read_value,
+    shown,
+    shown_row,
+    to_microseconds,
+)
 
 __all__ = [
     "ArrayType",
@@ -20,5 +30,13 @@ __all__ = [
     "Schema",
     "StructType",
     "Type",
+    "blank",
+    "from_microseconds",
     "parse_type",
+    "read_moment",
+    "read_row",
+    "read_value",
+    "shown",
+    "shown_row",
+    "to_microseconds",
 ]

@@ -55,6 +55,10 @@ class Schema:
                 return column
         raise SchemaError.no_column(name, self.names)
 
+    def spelled(self, name: str) -> str:
+        """Returns a column's name as the schema spells it; others stay as they are."""
+        return self[name].name if name in self else name
+
     def to_sql(self) -> str:
         """Returns the schema as Spark's DDL, names in backticks."""
         return ", ".join(f"`{column.name}` {column.type}" for column in self.columns)

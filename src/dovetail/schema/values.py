@@ -1,0 +1,356 @@
+"""Plain values: what stands for a column's value outside Spark, and how JSON has it.
+
+    type                      plain value                  in JSON
+    boolean, string           bool, str                    the same
+    tinyint .. bigint         int that fits                a whole number
+    float, double             float                        a number, "NaN", "Infinity"
+    decimal(p,s)              Decimal with s places        a number, or a text of digits
+    timestamp                 datetime with the zone UTC   ISO text; "10:00:05" is on
+    timestamp_ntz             datetime without a zone      1970-01-01
+    date, binary              date, bytes                  ISO text, base64
+    array, map, struct        list, dict, dict             a list, an object
+
+A value that does not fit its type is refused, never bent: only a decimal with more
+places than its type is rounded (half up, as Spark does) and a float loses digits.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, date, datetime, timedelta
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import assert_never
+
+from dovetail.errors import SchemaError
+from dovetail.schema.columns import Schema
+from dovetail.schema.types import (
+    ArrayType,
+    AtomicType,
+    DecimalType,
+    MapType,
+    StructType,
+    Type,
+)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_WIDE = Context(prec=400, rounding=ROUND_HALF_UP)
+_TIME_ALONE = re.compile(r"\d\d?:\d\d(?::\d\d(?:\.\d{1,9})?)?")
+_BITS = {
+    AtomicType.TINYINT: 8,
+    AtomicType.SMALLINT: 16,
+    AtomicType.INT: 32,
+    AtomicType.BIGINT: 64,
+}
+_NOT_NUMBERS = ("NaN", "Infinity", "-Infinity")
+_HINTS = {
+    AtomicType.TIMESTAMP: 'write "2020-10-10T00:00:01", or "10:00:05" for 1970-01-01',
+    AtomicType.TIMESTAMP_NTZ: 'write "2020-10-10T00:00:01", without a zone',
+    AtomicType.DATE: 'write "2020-10-10"',
+    AtomicType.BINARY: "bytes are written in base64",
+}
+
+
+def to_microseconds(moment: datetime) -> int:
+    """Returns the microseconds from 1970 to a moment; without a zone it is in UTC."""
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (aware - _EPOCH) // _MICROSECOND
+
+
+def from_microseconds(count: int) -> datetime:
+    """Returns the moment so many microseconds after 1970, in UTC."""
+    return _EPOCH + count * _MICROSECOND
+
+
+def read_row(row: object, schema: Schema, where: str = "the row") -> dict[str, object]:
+    """Returns a row of plain values, one for each column; absent columns are null."""
+    fields = tuple((column.name, column.type) for column in schema.columns)
+    return _read_record(row, fields, where)
+
+
+def read_value(value: object, kind: Type, label: str) -> object:
+    """Returns the plain value for a JSON value, or a plain value as it is.
+
+    `label` names the column in the error: `"amount" of event 3`.
+    """
+    if value is None:
+        return None
+    try:
+        return _read_present(value, kind, label)
+    except (ValueError, ArithmeticError) as error:
+        raise _refusal(value, kind, label) from error
+
+
+def read_moment(value: object, label: str) -> int:
+    """Returns the microseconds from 1970 to a moment in JSON."""
+    try:
+        return to_microseconds(_read_timestamp(value))
+    except (ValueError, ArithmeticError) as error:
+        raise _refusal(value, AtomicType.TIMESTAMP, label) from error
+
+
+def _refusal(value: object, kind: Type, label: str) -> SchemaError:
+    """Returns the error for a value that is not of its type."""
+    hint = _HINTS.get(kind, "") if isinstance(kind, AtomicType) else ""
+    return SchemaError(f"the column {label} has {_quoted(value)}", str(kind), hint)
+
+
+def shown(value: object) -> object:
+    """Returns a plain value as JSON has it; `read_value` gives the value back."""
+    match value:
+        case float() if not math.isfinite(value):
+            return str(value).replace("inf", "Infinity").replace("nan", "NaN")
+        case None | bool() | int() | float() | str():
+            return value
+        case Decimal():
+            return format(value, "f")
+        case datetime():
+            return value.isoformat().replace("+00:00", "Z")
+        case date():
+            return value.isoformat()
+        case bytes():
+            return base64.b64encode(value).decode()
+        case _:
+            return _shown_nested(value)
+
+
+def shown_row(row: Mapping[str, object]) -> dict[str, object]:
+    """Returns a row as JSON has it."""
+    return {name: shown(value) for name, value in row.items()}
+
+
+def blank(kind: Type) -> object:
+    """Returns the value of an absent row that is blank: 0, '', false, or empty."""
+    match kind:
+        case DecimalType():
+            return Decimal(0).scaleb(-kind.scale)
+        case ArrayType():
+            return []
+        case MapType():
+            return {}
+        case StructType():
+            return {name: blank(field) for name, field in kind.fields}
+        case _:
+            return _BLANKS[kind]
+
+
+def _shown_nested(value: object) -> object:
+    """Returns a list or an object as JSON has it; its names are texts."""
+    match value:
+        case Mapping():
+            return {_shown_key(key): shown(item) for key, item in value.items()}
+        case list() | tuple():
+            return [shown(item) for item in value]
+        case _:
+            raise SchemaError(
+                f"{value!r} is no plain value", "a value of a column's type"
+            )
+
+
+def _shown_key(key: object) -> str:
+    """Returns the key of a map as the name in an object."""
+    name = shown(key)
+    return name if isinstance(name, str) else json.dumps(name)
+
+
+def _read_present(value: object, kind: Type, label: str) -> object:
+    """Returns the plain value for a value that is not null."""
+    match kind:
+        case DecimalType():
+            return _read_decimal(value, kind)
+        case ArrayType():
+            return _read_array(value, kind, label)
+        case MapType():
+            return _read_map(value, kind, label)
+        case StructType():
+            return _read_record(value, kind.fields, label)
+        case AtomicType() if kind in _BITS:
+            return _read_whole(value, _BITS[kind])
+        case AtomicType():
+            return _READERS[kind](value)
+        case _:
+            assert_never(kind)
+
+
+def _read_record(
+    value: object, fields: Iterable[tuple[str, Type]], where: str
+) -> dict[str, object]:
+    """Returns the fields of an object in order, found without regard to case."""
+    if not isinstance(value, Mapping):
+        raise SchemaError(f"{where} is {_quoted(value)}", "an object")
+    given = {str(name).lower(): item for name, item in value.items()}
+    if len(given) < len(value):
+        raise SchemaError(
+            f"{where} has a column twice: {_quoted(value)}", "one of each"
+        )
+    known = tuple(fields)
+    record = {
+        name: read_value(given.pop(name.lower(), None), kind, f'"{name}" of {where}')
+        for name, kind in known
+    }
+    for name in given:
+        raise SchemaError(
+            f'{where} has no column "{name}"',
+            f"one of {', '.join(name for name, _ in known)}",
+        )
+    return record
+
+
+def _read_array(value: object, kind: ArrayType, label: str) -> list[object]:
+    """Returns the elements of a list."""
+    if not isinstance(value, list | tuple):
+        raise _misfit(value)
+    return [read_value(item, kind.element, f"{label}, in it") for item in value]
+
+
+def _read_map(value: object, kind: MapType, label: str) -> dict[object, object]:
+    """Returns the entries of an object, its names read as keys."""
+    if not isinstance(value, Mapping):
+        raise _misfit(value)
+    return {
+        _read_key(key, kind.key, label): read_value(item, kind.value, label)
+        for key, item in value.items()
+    }
+
+
+def _read_key(key: object, kind: Type, label: str) -> object:
+    """Returns the key of a map: the name itself, or the number written in it."""
+    if isinstance(key, str) and kind in {*_BITS, AtomicType.BOOLEAN}:
+        return read_value(json.loads(key), kind, label)
+    return read_value(key, kind, label)
+
+
+def _read_whole(value: object, bits: int) -> int:
+    """Returns a whole number that fits so many bits, the sign among them."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise _misfit(value)
+    whole = int(value)
+    if whole != value or not -(1 << (bits - 1)) <= whole < 1 << (bits - 1):
+        raise _misfit(value)
+    return whole
+
+
+def _read_decimal(value: object, kind: DecimalType) -> Decimal:
+    """Returns a number with the places of its type, rounded half up."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
+        raise _misfit(value)
+    exact = Decimal(str(value))
+    if not exact.is_finite():
+        raise _misfit(value)
+    fitted = exact.quantize(Decimal(1).scaleb(-kind.scale), context=_WIDE)
+    if fitted and fitted.adjusted() >= kind.precision - kind.scale:
+        raise _misfit(value)
+    return fitted
+
+
+def _read_double(value: object) -> float:
+    """Returns a number of double precision."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
+        raise _misfit(value)
+    if isinstance(value, str) and value not in _NOT_NUMBERS:
+        raise _misfit(value)
+    return float(value)
+
+
+def _read_single(value: object) -> float:
+    """Returns a number of single precision."""
+    return float(struct.unpack("<f", struct.pack("<f", _read_double(value)))[0])
+
+
+def _read_boolean(value: object) -> bool:
+    """Returns true or false."""
+    if not isinstance(value, bool):
+        raise _misfit(value)
+    return value
+
+
+def _read_text(value: object) -> str:
+    """Returns a text."""
+    if not isinstance(value, str):
+        raise _misfit(value)
+    return value
+
+
+def _read_bytes(value: object) -> bytes:
+    """Returns bytes, in JSON written in base64."""
+    return (
+        value
+        if isinstance(value, bytes)
+        else base64.b64decode(_read_text(value), validate=True)
+    )
+
+
+def _read_date(value: object) -> date:
+    """Returns a day."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value
+    return date.fromisoformat(_read_text(value))
+
+
+def _read_written(value: object) -> datetime:
+    """Returns a moment as it is written, with its zone where it has one."""
+    if isinstance(value, datetime):
+        return value
+    text = _read_text(value)
+    if _TIME_ALONE.fullmatch(text):
+        text = "1970-01-01T" + text.rjust(len(text) + (text[1] == ":"), "0")
+    return datetime.fromisoformat(text)
+
+
+def _read_timestamp(value: object) -> datetime:
+    """Returns a moment in UTC; one without a zone is in UTC already."""
+    moment = _read_written(value)
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _read_local(value: object) -> datetime:
+    """Returns a moment that has no zone."""
+    moment = _read_written(value)
+    if moment.tzinfo:
+        raise _misfit(value)
+    return moment
+
+
+def _read_nothing(value: object) -> object:
+    """Refuses every value: only null is of the type void."""
+    raise _misfit(value)
+
+
+def _misfit(value: object) -> ValueError:
+    """Returns the error that is refused with the names of column and type."""
+    return ValueError(value)
+
+
+def _quoted(value: object) -> str:
+    """Returns a value as an error shows it."""
+    return str(value) if isinstance(value, Decimal) else json.dumps(value, default=str)
+
+
+_READERS: Mapping[AtomicType, Callable[[object], object]] = {
+    AtomicType.NULL: _read_nothing,
+    AtomicType.BOOLEAN: _read_boolean,
+    AtomicType.FLOAT: _read_single,
+    AtomicType.DOUBLE: _read_double,
+    AtomicType.STRING: _read_text,
+    AtomicType.BINARY: _read_bytes,
+    AtomicType.DATE: _read_date,
+    AtomicType.TIMESTAMP: _read_timestamp,
+    AtomicType.TIMESTAMP_NTZ: _read_local,
+}
+_BLANKS: Mapping[AtomicType, object] = {
+    AtomicType.NULL: None,
+    AtomicType.BOOLEAN: False,
+    **dict.fromkeys(_BITS, 0),
+    AtomicType.FLOAT: 0.0,
+    AtomicType.DOUBLE: 0.0,
+    AtomicType.STRING: "",
+    AtomicType.BINARY: b"",
+    AtomicType.DATE: _EPOCH.date(),
+    AtomicType.TIMESTAMP: _EPOCH,
+    AtomicType.TIMESTAMP_NTZ: _EPOCH.replace(tzinfo=None),
+}
