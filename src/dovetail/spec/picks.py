@@ -6,8 +6,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 
+from dovetail.errors import SpecError
 from dovetail.expression import ALWAYS, NEVER, Expression
 from dovetail.spec.spans import Span
+
+
+def _need_count(name: str, count: int) -> None:
+    """Refuses a count below 1: no limit at all is the case Unlimited."""
+    if count < 1:
+        raise SpecError(f"{name} of {count}", "1 or more", rule="pick_count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,10 @@ class Keep:
 
     count: int
 
+    def __post_init__(self) -> None:
+        """Refuses to keep nothing."""
+        _need_count("keep", self.count)
+
 
 @dataclass(frozen=True, slots=True)
 class OptionalPrefix:
@@ -49,6 +60,10 @@ class OptionalPrefix:
     left: Expression
     right: Expression
     width: int
+
+    def __post_init__(self) -> None:
+        """Refuses a prefix without a letter."""
+        _need_count("a prefix", self.width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +86,10 @@ class AtMost:
     counted: tuple[Equality, ...] | AllHard = AllHard()
     optional: tuple[OptionalPrefix | OptionalEqual, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuses a limit that nothing passes."""
+        _need_count("atmost", self.count)
+
 
 class OnExceed(Enum):
     """What becomes of a left row with more candidates than its limit."""
@@ -82,11 +101,18 @@ class OnExceed(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A left row with more than `count` candidates is skipped, replaced, or fatal."""
+    """A left row with more than `count` candidates is skipped, replaced, or fatal.
+
+    Output columns that the `transform` does not name are null.
+    """
 
     count: int
     on_exceed: OnExceed
     transform: tuple[tuple[str, Expression], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuses a limit that nothing passes."""
+        _need_count("limit", self.count)
 
 
 class Direction(Enum):

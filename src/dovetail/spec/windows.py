@@ -11,10 +11,22 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from dovetail.errors import SpecError
 from dovetail.expression import Expression
 from dovetail.spec.spans import NO_TIME, Span
 
 HopUnitName = Literal["second", "minute", "hour", "day", "week", "month", "year"]
+
+
+def _need(found: str, expected: str, *, holds: bool) -> None:
+    """Refuses a window whose numbers make no sense."""
+    if not holds:
+        raise SpecError(found, expected, rule="window_size")
+
+
+def _is_length(span: Span) -> bool:
+    """Tells whether a span is 0 or more microseconds on every date."""
+    return span.is_exact and span.microseconds >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +35,24 @@ class Rows:
 
     count: int
 
+    def __post_init__(self) -> None:
+        """Refuses a negative number."""
+        _need(f"a window of {self.count} rows", "0 or more", holds=self.count >= 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
     """Until more than so much processing time has passed since arrival."""
 
     length: Span
+
+    def __post_init__(self) -> None:
+        """Refuses a length that is negative or not always the same."""
+        _need(
+            f"a window of {self.length}",
+            "0 seconds or more",
+            holds=_is_length(self.length),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +61,10 @@ class Delta:
 
     by: Expression
     width: Decimal
+
+    def __post_init__(self) -> None:
+        """Refuses a negative width."""
+        _need(f"a delta of the width {self.width}", "0 or more", holds=self.width >= 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +82,13 @@ class RowsPreceding:
     first: int
     last: int = 0
 
+    def __post_init__(self) -> None:
+        """Refuses rows that run backward."""
+        found = f"rows preceding from {self.first} to {self.last}"
+        _need(
+            found, "from at least to, to at least 0", holds=self.first >= self.last >= 0
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class HopUnit:
@@ -68,6 +103,16 @@ class HopSize:
 
     size: Span
     every: Span
+
+    def __post_init__(self) -> None:
+        """Refuses lengths that are nothing, negative, or not always the same."""
+        for length in (self.size, self.every):
+            holds = _is_length(length) and length != NO_TIME
+            _need(
+                f"a hop window of {length}",
+                "more than 0 seconds, no months",
+                holds=holds,
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +167,10 @@ class EvictAge:
 
     age: Span
 
+    def __post_init__(self) -> None:
+        """Refuses a length that is negative or not always the same."""
+        _need(f"an age of {self.age}", "0 seconds or more", holds=_is_length(self.age))
+
 
 @dataclass(frozen=True, slots=True)
 class EvictCount:
@@ -129,12 +178,20 @@ class EvictCount:
 
     partitions: int
 
+    def __post_init__(self) -> None:
+        """Refuses a negative number."""
+        _need(f"{self.partitions} partitions", "0 or more", holds=self.partitions >= 0)
+
 
 @dataclass(frozen=True, slots=True)
 class EvictTuples:
     """At most so many rows stay, over all partitions."""
 
     rows: int
+
+    def __post_init__(self) -> None:
+        """Refuses a negative number."""
+        _need(f"{self.rows} rows of all partitions", "0 or more", holds=self.rows >= 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,177 @@
+"""JSON that is being read: each key by its name, with a reader, at a place.
+
+A reader turns one JSON value into one value of ours, or refuses it with the place
+where it stands: `"join.left.window.rows" is "3"; expected a whole number`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
+from enum import Enum
+from typing import TypeVar
+
+from dovetail.errors import SpecError
+from dovetail.expression import Expression
+from dovetail.spec.spans import SECOND, Span, parse_span
+
+Taken = TypeVar("Taken")
+Otherwise = TypeVar("Otherwise")
+Choice = TypeVar("Choice", bound=Enum)
+Reader = Callable[[object, str], Taken]
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The keys of one JSON object, and the place where it stands."""
+
+    data: Mapping[str, object]
+    where: str
+
+    @classmethod
+    def of(cls, data: object, where: str, known: Iterable[str]) -> Fields:
+        """Returns the fields of an object, all of whose keys are known."""
+        given = mapping(data, where)
+        choices = tuple(known)
+        for key in given:
+            if key not in choices:
+                raise unknown(where, key, choices)
+        return cls(given, where)
+
+    def has(self, key: str) -> bool:
+        """Tells whether the key stands there with a value; null is none."""
+        return self.data.get(key) is not None
+
+    def take(
+        self, key: str, read: Reader[Taken], default: Otherwise
+    ) -> Taken | Otherwise:
+        """Returns what the reader makes of the value, or the default without one."""
+        if not self.has(key):
+            return default
+        return read(self.data[key], f"{self.where}.{key}")
+
+    def need(self, key: str, read: Reader[Taken]) -> Taken:
+        """Returns what the reader makes of the value, which must be there."""
+        if not self.has(key):
+            raise SpecError(
+                f'"{self.where}" has no "{key}"', "a value for it", rule="needed_key"
+            )
+        return read(self.data[key], f"{self.where}.{key}")
+
+
+def unknown(where: str, key: str, choices: tuple[str, ...]) -> SpecError:
+    """Returns the error for a key that nothing reads."""
+    near = get_close_matches(str(key), choices, 1)
+    hint = f'did you mean "{near[0]}"?' if near else ""
+    expected = f"one of {', '.join(choices)}"
+    return SpecError(f'"{where}" has the key "{key}"', expected, hint, rule="known_key")
+
+
+def wrong(where: str, value: object, expected: str, hint: str = "") -> SpecError:
+    """Returns the error for a value that does not fit its place."""
+    quoted = json.dumps(value, default=str)
+    return SpecError(f'"{where}" is {quoted}', expected, hint, rule="value")
+
+
+def only(value: object, where: str, readers: Mapping[str, Reader[Taken]]) -> Taken:
+    """Reads an object with one key: the name of its reader in a table."""
+    if isinstance(value, Mapping) and len(value) == 1:
+        (key, inside), *_ = value.items()
+        if key not in readers:
+            raise unknown(where, key, tuple(readers))
+        return readers[key](inside, f"{where}.{key}")
+    raise wrong(where, value, f"an object with one key of {', '.join(readers)}")
+
+
+def mapping(value: object, where: str) -> Mapping[str, object]:
+    """Reads an object as it is."""
+    if isinstance(value, Mapping):
+        return value
+    raise wrong(where, value, "an object")
+
+
+def text(value: object, where: str) -> str:
+    """Reads a text."""
+    if isinstance(value, str):
+        return value
+    raise wrong(where, value, "a text")
+
+
+def truth(value: object, where: str) -> bool:
+    """Reads true or false."""
+    if isinstance(value, bool):
+        return value
+    raise wrong(where, value, "true or false")
+
+
+def whole(value: object, where: str) -> int:
+    """Reads a whole number that is not negative."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise wrong(where, value, "a whole number, 0 or more")
+
+
+def number(value: object, where: str) -> Decimal:
+    """Reads a number; the digits of one that JSON would blur may stand as a text."""
+    if not isinstance(value, bool) and isinstance(value, int | float | str | Decimal):
+        with suppress(InvalidOperation):
+            read = Decimal(str(value))
+            if read.is_finite():
+                return read
+    raise wrong(where, value, "a number")
+
+
+def seconds(value: object, where: str) -> Span:
+    """Reads a number of seconds, 0 or more, exact to the microsecond."""
+    length = number(value, where) * SECOND
+    if length < 0 or length % 1:
+        raise wrong(where, value, "seconds, 0 or more, with at most six places")
+    return Span(0, int(length))
+
+
+def span(value: object, where: str) -> Span:
+    """Reads a length of time such as `10 minutes`."""
+    try:
+        return parse_span(text(value, where))
+    except SpecError as error:
+        hint = 'write for example "10 minutes" or "1 day 2 hours"'
+        raise wrong(where, value, "a length of time", hint) from error
+
+
+def expression(value: object, where: str) -> Expression:
+    """Reads an expression, which stays the text that it is."""
+    return Expression(text(value, where))
+
+
+def choice(names: type[Choice]) -> Reader[Choice]:
+    """Returns the reader of one of an enum's words."""
+
+    def read(value: object, where: str) -> Choice:
+        for member in names:
+            if member.value == value:
+                return member
+        words = ", ".join(str(member.value) for member in names)
+        raise wrong(where, value, f"one of {words}", _near(value, names))
+
+    return read
+
+
+def many(read: Reader[Taken]) -> Reader[tuple[Taken, ...]]:
+    """Returns the reader of a list whose items have one reader."""
+
+    def read_all(value: object, where: str) -> tuple[Taken, ...]:
+        if not isinstance(value, list | tuple):
+            raise wrong(where, value, "a list")
+        return tuple(read(item, f"{where}[{n}]") for n, item in enumerate(value))
+
+    return read_all
+
+
+def _near(value: object, names: type[Enum]) -> str:
+    """Returns a hint with the word that is nearest to a wrong one, if any is near."""
+    near = get_close_matches(str(value), [str(member.value) for member in names], 1)
+    return f'did you mean "{near[0]}"?' if near else ""
