@@ -1,0 +1,166 @@
+"""The clock `event`: rows meet by row time, and leave when nothing earlier can come.
+
+After every event everything is judged anew from all rows so far: lives, pairs, what is
+decided, the frontier. What is decided and not above the frontier leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from dovetail.oracle.emission import late_row
+from dovetail.oracle.frontier import Frontier
+from dovetail.oracle.horizon import Horizon
+from dovetail.oracle.lateness import IN_TIME, NULL_TIME
+from dovetail.oracle.life import NEVER, LivingRow, Plain
+from dovetail.oracle.lifetimes import Version, give_lives
+from dovetail.oracle.matching import Pair
+from dovetail.oracle.parts import Parts
+from dovetail.oracle.results import Known, Result
+from dovetail.spec.inputs import (
+    Arrive,
+    Bound,
+    Emission,
+    Event,
+    Finish,
+    Pause,
+    Remove,
+)
+from dovetail.spec.join import HANDS, Hand
+from dovetail.spec.windows import Latest
+
+
+class EventClock:
+    """Plays one join on the event clock."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Starts with nothing known."""
+        self._parts = parts
+        self._rows: dict[Hand, list[LivingRow]] = {hand: [] for hand in HANDS}
+        self._deletes: dict[Hand, list[Version]] = {hand: [] for hand in HANDS}
+        self._pairs: list[Pair] = []
+        self._gone: set[LivingRow] = set()
+        self._given: set[tuple[LivingRow, ...]] = set()
+
+    def start(self) -> Iterator[Emission]:
+        """Takes the rows that are there from the start, those without time first."""
+        sides = self._parts.sides
+        for hand in sorted(HANDS, key=lambda hand: sides[hand].is_timed):
+            for values in self._parts.state(sides[hand]):
+                yield from self._take_state(hand, values)
+        yield from self._release()
+
+    def on(self, event: Event) -> Iterator[Emission]:
+        """Takes one event and yields what comes out during it."""
+        match event:
+            case Arrive():
+                yield from self._arrive(event)
+            case Remove():
+                self._remove(event)
+            case Bound():
+                self._parts.bounds.promise(event.input, event.moment)
+            case Finish():
+                self._parts.bounds.promise(event.input)
+            case Pause():
+                pass
+            case _:
+                assert_never(event)
+        yield from self._release()
+
+    def _take_state(self, hand: Hand, values: Plain) -> Iterator[Emission]:
+        """Lets a row of the state in: it is never late, but may lack its time."""
+        source = self._parts.sides[hand].input
+        if self._parts.bounds.verdict(source, values) == NULL_TIME:
+            yield late_row(values, NULL_TIME)
+        else:
+            self._enter(hand, values)
+
+    def _arrive(self, event: Arrive) -> Iterator[Emission]:
+        """Lets a row in on each of its sides, or sends it to `late`."""
+        source = self._parts.inputs[event.input]
+        verdict = self._parts.bounds.verdict(source, event.row)
+        if verdict != IN_TIME:
+            yield late_row(event.row, verdict)
+            return
+        for hand in self._parts.hands_of(event.input):
+            self._enter(hand, event.row)
+
+    def _enter(self, hand: Hand, values: Plain) -> None:
+        """Adds a row to its side, with the pairs in which it fits."""
+        row = self._parts.row(hand, values)
+        pairs = (Pair.of(row, partner) for partner in self._partners(row))
+        self._pairs += [pair for pair in pairs if self._parts.condition.holds(pair)]
+        self._leave(hand, values)
+        self._rows[hand].append(row)
+
+    def _partners(self, row: LivingRow) -> list[LivingRow]:
+        """Returns the rows of the other side that a newcomer may fit.
+
+        Rows without time are met as they are when a row with a time arrives.
+        """
+        mine, other = (self._parts.sides[hand] for hand in (row.hand, row.hand.other))
+        if other.is_timed and not mine.is_timed:
+            return []
+        return [there for there in self._rows[other.hand] if there not in self._gone]
+
+    def _remove(self, event: Remove) -> None:
+        """Ends the life of a key's version, unless the delete is late."""
+        if self._parts.is_late(event):
+            return
+        for hand in self._parts.hands_of(event.input):
+            self._deletes[hand].append(self._parts.delete(hand, event.row))
+            self._leave(hand, event.row)
+
+    def _leave(self, hand: Hand, values: Plain) -> None:
+        """Takes the version of a key out of a table without time."""
+        side = self._parts.sides[hand]
+        if isinstance(side.window, Latest) and not side.is_timed:
+            key = side.key_of(values)
+            self._gone.update(
+                row for row in self._rows[hand] if side.key_of(row.values) == key
+            )
+
+    def _release(self) -> Iterator[Emission]:
+        """Yields what is decided and not above the frontier, in order of row time."""
+        known = self._known()
+        results = list(known.results())
+        frontier = Frontier(known, results, self._given).moment()
+        due = [
+            result
+            for result in results
+            if result.is_decided and result.rows not in self._given
+            if result.row_time <= frontier or result.row_time == NEVER
+        ]
+        for result in sorted(due, key=in_order):
+            self._given.add(result.rows)
+            yield self._written(result)
+
+    def _known(self) -> Known:
+        """Returns all that is known by now."""
+        sides = self._parts.sides
+        for hand in HANDS:
+            if sides[hand].is_timed:
+                give_lives(sides[hand], self._rows[hand], self._deletes[hand])
+        horizon = Horizon(sides, self._parts.bounds, self._gone)
+        return Known(self._parts.kind, self._rows, self._pairs, horizon)
+
+    def _written(self, result: Result) -> Emission:
+        """Returns the row of a result."""
+        writer, row_time = self._parts.writer, result.row_time
+        match result.rows:
+            case (left, right):
+                left.partners += 1
+                return writer.pair(Pair(left, right), row_time)
+            case (row,) if self._parts.kind.gives_once(row.hand):
+                return writer.once(row, row_time)
+            case (row,):
+                return writer.unmatched(row, row_time)
+            case _:
+                raise AssertionError(result.rows)
+
+
+def in_order(result: Result) -> tuple[float, bool, int, int]:
+    """Returns the order of leaving: row time, pairs first, then order of arrival."""
+    places = [row.place for row in result.rows]
+    return result.row_time, len(places) == 1, max(places), min(places)

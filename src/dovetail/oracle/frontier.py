@@ -1,0 +1,71 @@
+"""The frontier: the least row time of any row that can still come out.
+
+A decided result leaves when its row time is not above the frontier, so rows come out in
+row-time order and rows of one row time do not wait for each other. Only what the kind
+gives counts: `left_only` has no pairs to wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from dovetail.oracle.life import NEVER, LivingRow, Moment
+from dovetail.oracle.results import Known, Result
+from dovetail.spec.join import HANDS, Hand
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """What is known, which results there may be, and which of them have come out."""
+
+    known: Known
+    results: list[Result]
+    given: Collection[tuple[LivingRow, ...]]
+
+    def moment(self) -> Moment:
+        """Returns the least row time of what is undecided or has not come."""
+        parts = (self._undecided(), self._unmatched_to_come(), self._pairs_to_come())
+        return min((moment for part in parts for moment in part), default=NEVER)
+
+    def _undecided(self) -> Iterator[Moment]:
+        """Yields the row times of results that what comes may still change."""
+        for result in self.results:
+            if not result.is_decided and result.rows not in self.given:
+                yield result.row_time
+
+    def _unmatched_to_come(self) -> Iterator[Moment]:
+        """Yields the least end of a row still to come on each preserved side."""
+        for hand in HANDS:
+            if self.known.kind.preserves(hand):
+                yield self.known.horizon.least_end_to_come(hand)
+
+    def _pairs_to_come(self) -> Iterator[Moment]:
+        """Yields the least row times of pairs that have a row still to come.
+
+        With a partner that is there, with one still to come, and, as no row may come
+        out ahead of an input that gives pairs, the bound of that input.
+        """
+        horizon = self.known.horizon
+        kind = self.known.kind
+        if not kind.gives_pairs and not any(map(kind.gives_once, HANDS)):
+            return
+        yield horizon.least_meeting()
+        for hand in HANDS:
+            partners = self._partners_to_be(hand)
+            yield from (horizon.least_meeting_with(row) for row in partners)
+            if partners or horizon.can_come(hand.other):
+                yield max(horizon.bound(hand), horizon.least_birth(hand))
+
+    def _partners_to_be(self, hand: Hand) -> list[LivingRow]:
+        """Returns the rows that a row still to come on this hand would come out with.
+
+        In a semi join a row that has come out does not come again.
+        """
+        kind, horizon = self.known.kind, self.known.horizon
+        return [
+            row
+            for row in self.known.rows[hand.other]
+            if horizon.can_meet(row)
+            and not (kind.gives_once(row.hand) and (row,) in self.given)
+        ]

@@ -1,0 +1,63 @@
+"""A row and its life: from when until when it is alive on its side.
+
+Moments are microseconds of row time. A life is half-open, so a row with row time 10:00
+and a window of no length lives from 10:00 to one microsecond later:
+
+    left   10:00 [###########)            10 minutes preceding
+    right          10:04 [#)              no window
+                                          they meet at 10:04
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from dovetail.schema import from_microseconds, to_microseconds
+from dovetail.spec.join import Hand
+
+Moment = float  # whole microseconds, or one of the two infinities
+PAST = -math.inf
+NEVER = math.inf
+Plain = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """Alive in [birth, death); `end` is the row time at which it leaves unmatched."""
+
+    birth: Moment
+    death: Moment
+    end: Moment
+
+    def meets(self, other: Life) -> bool:
+        """Tells whether two lives overlap; an empty life overlaps none."""
+        return max(self.birth, other.birth) < min(self.death, other.death)
+
+
+ALWAYS = Life(PAST, NEVER, NEVER)
+NOWHERE = Life(NEVER, PAST, NEVER)
+
+
+@dataclass(eq=False, slots=True)
+class LivingRow:
+    """One row on one side; `place` is its position in the order of arrival."""
+
+    hand: Hand
+    values: Plain
+    place: int
+    time: int | None = None
+    life: Life = ALWAYS
+    partners: int = 0
+
+
+def moment_of(value: object) -> int | None:
+    """Returns the microseconds since 1970 of a timestamp, None of a null."""
+    return to_microseconds(value) if isinstance(value, datetime) else None
+
+
+def timestamp_of(moment: Moment) -> datetime | None:
+    """Returns the timestamp of a moment, None of one that never is."""
+    return None if math.isinf(moment) else from_microseconds(int(moment))

@@ -1,0 +1,61 @@
+"""When two rows fit: their equalities hold, and so does the rest of the condition.
+
+Time is not asked here. An equality with a null never holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dovetail.expression import Expression
+from dovetail.oracle.life import LivingRow
+from dovetail.oracle.scalars import PairScalar, pair_scalar, sight
+from dovetail.spec.inputs import Input
+from dovetail.spec.join import Hand, JoinSpec
+from dovetail.spec.picks import Equality
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A left row and a right row that meet."""
+
+    left: LivingRow
+    right: LivingRow
+
+    @classmethod
+    def of(cls, one: LivingRow, other: LivingRow) -> Pair:
+        """Returns the pair of two rows of opposite sides, whichever comes first."""
+        rows = {one.hand: one, other.hand: other}
+        return cls(rows[Hand.LEFT], rows[Hand.RIGHT])
+
+    def row(self, hand: Hand) -> LivingRow:
+        """Returns the row on this hand."""
+        return self.left if hand is Hand.LEFT else self.right
+
+    @property
+    def rows(self) -> tuple[LivingRow, LivingRow]:
+        """Returns both rows, the left one first."""
+        return self.left, self.right
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The terms that must all be true of a pair."""
+
+    terms: tuple[PairScalar, ...]
+
+    @classmethod
+    def of(cls, spec: JoinSpec, left: Input, right: Input) -> Condition:
+        """Returns the whole condition of a join: `hard`, then `soft`."""
+        texts = (*map(equal, spec.hard), spec.soft)
+        return cls(tuple(pair_scalar(text, left, right) for text in texts))
+
+    def holds(self, pair: Pair) -> bool:
+        """Tells whether every term is true, neither false nor null."""
+        seen = sight(pair.left.values, pair.right.values)
+        return all(term(seen) is True for term in self.terms)
+
+
+def equal(equality: Equality) -> Expression:
+    """Returns the equality as one expression; it is null where a side is null."""
+    return Expression(f"({equality.left}) = ({equality.right})")

@@ -1,0 +1,73 @@
+"""The parts of one join that every clock plays with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+from dovetail.oracle.emission import Writer
+from dovetail.oracle.lateness import LATE, Bounds
+from dovetail.oracle.life import LivingRow, Plain, moment_of
+from dovetail.oracle.lifetimes import Version
+from dovetail.oracle.matching import Condition
+from dovetail.oracle.sides import OneSide, Sides, sides_of
+from dovetail.spec.inputs import Input, InputKind, Inputs, Remove
+from dovetail.spec.join import HANDS, Hand, JoinSpec, Kind
+from dovetail.spec.play import Play
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A join taken apart: its kind, sides, condition and writer, and how far it is."""
+
+    kind: Kind
+    inputs: Inputs
+    sides: Sides
+    condition: Condition
+    writer: Writer
+    bounds: Bounds = field(default_factory=Bounds)
+    places: Iterator[int] = field(default_factory=count)
+
+    @classmethod
+    def of(cls, play: Play, spec: JoinSpec) -> Parts:
+        """Returns the parts of a play's join, before anything has come."""
+        sides = sides_of(play, spec)
+        left, right = (sides[hand].input for hand in HANDS)
+        condition = Condition.of(spec, left, right)
+        return cls(spec.kind, play.inputs, sides, condition, Writer.of(play, spec))
+
+    def hands_of(self, name: str) -> tuple[Hand, ...]:
+        """Returns the hands of an input: both, left first, in a self-join."""
+        return tuple(hand for hand in HANDS if self.sides[hand].input.name == name)
+
+    def state(self, side: OneSide) -> tuple[Plain, ...]:
+        """Returns the rows that are there from the start; those of a stream arrive."""
+        return () if side.input.kind is InputKind.STREAM else side.input.rows
+
+    def row(self, hand: Hand, values: Plain) -> LivingRow:
+        """Returns the next row of a side; its row time has now been seen."""
+        time = self._time(self.sides[hand].input, values)
+        if time is not None:
+            self.bounds.see(self.sides[hand].input, time)
+        return LivingRow(hand, values, next(self.places), time)
+
+    def delete(self, hand: Hand, values: Plain) -> Version:
+        """Returns the delete of a key; without a time it takes the newest time seen."""
+        side = self.sides[hand]
+        time = self._time(side.input, values)
+        if time is not None:
+            self.bounds.see(side.input, time)
+        newest = self.bounds.newest(side.input)
+        place = next(self.places)
+        return Version(side.key_of(values), newest if time is None else time, place)
+
+    def is_late(self, event: Remove) -> bool:
+        """Tells whether a delete comes too late to count."""
+        source = self.inputs[event.input]
+        values = {source.time: None, **event.row}
+        return self.bounds.verdict(source, values) == LATE
+
+    def _time(self, source: Input, values: Plain) -> int | None:
+        """Returns the row time of a row, None where it has none."""
+        return moment_of(values.get(source.time)) if source.is_timed else None

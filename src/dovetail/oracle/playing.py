@@ -1,0 +1,54 @@
+"""Plays a join event by event and says during which event each row comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Protocol
+
+from dovetail.errors import UnsupportedError
+from dovetail.oracle.clock_arrival import ArrivalClock
+from dovetail.oracle.clock_batch import play_batch
+from dovetail.oracle.clock_event import EventClock
+from dovetail.oracle.parts import Parts
+from dovetail.oracle.refusals import refuse
+from dovetail.spec.inputs import Emission, Event
+from dovetail.spec.join import Clock, SetJoinSpec
+from dovetail.spec.play import Play
+
+
+class Player(Protocol):
+    """A clock that takes events one by one."""
+
+    def start(self) -> Iterator[Emission]:
+        """Yields what the rows give that are there from the start."""
+
+    def on(self, event: Event) -> Iterator[Emission]:
+        """Yields what one event gives."""
+
+
+_PLAYERS: dict[Clock, Callable[[Parts], Player]] = {
+    Clock.ARRIVAL: ArrivalClock,
+    Clock.EVENT: EventClock,
+}
+
+
+def play(play: Play) -> list[Emission]:
+    """Returns every row that comes out, in the order in which they come out."""
+    if isinstance(play.join, SetJoinSpec):
+        raise UnsupportedError.not_yet("oracle", "a join of several sets")
+    refuse(play, play.join)
+    parts = Parts.of(play, play.join)
+    if play.join.clock is Clock.BATCH:
+        return play_batch(parts, play)
+    return list(_stepwise(_PLAYERS[play.join.clock](parts), play))
+
+
+def _stepwise(player: Player, play: Play) -> Iterator[Emission]:
+    """Yields what each event gives, with the number of the event."""
+    yield from player.start()
+    for event in play.opening:
+        yield from player.on(event)
+    for number, event in enumerate(play.events):
+        for emission in player.on(event):
+            yield replace(emission, after=number)

@@ -1,0 +1,88 @@
+"""What the oracle does not do yet, refused by name before anything is played.
+
+Everything here is sound; a join that is not is refused by the rules of the spec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dovetail.errors import UnsupportedError
+from dovetail.oracle.sides import OneSide, sides_of
+from dovetail.spec.inputs import (
+    IgnoreLateTableRows,
+    InputKind,
+    OuterRows,
+    Remove,
+    Settings,
+)
+from dovetail.spec.join import HANDS, Clock, JoinSpec
+from dovetail.spec.picks import Picks, Strategy
+from dovetail.spec.play import Play
+from dovetail.spec.windows import Forever, KeepPartitions, Latest, Range, Rows, Window
+
+
+def refuse(play: Play, spec: JoinSpec) -> None:
+    """Raises the first thing of a play that the oracle does not do yet."""
+    for missing in _missing(play, spec):
+        raise UnsupportedError.not_yet("oracle", missing)
+
+
+def _missing(play: Play, spec: JoinSpec) -> Iterator[str]:
+    """Yields what a play needs and the oracle lacks."""
+    sides = sides_of(play, spec).values()
+    for side in sides:
+        yield from _missing_window(side.window, spec.clock)
+        yield from _missing_deletes(play, side)
+    if spec.clock is not Clock.BATCH:
+        yield from _missing_inputs([side.input.kind for side in sides])
+    yield from _missing_settings(play.settings)
+    yield from _missing_picks(spec)
+
+
+def _missing_window(window: Window, clock: Clock) -> Iterator[str]:
+    """Yields the window, where the clock has no lives for it."""
+    match window, clock:
+        case ((Forever() | Latest() | Rows(count=0)), _):
+            return
+        case Range(), Clock.EVENT | Clock.BATCH:
+            return
+        case Rows(), Clock.ARRIVAL:
+            return
+        case _:
+            name = type(window).__name__.lower()
+            yield f"the window {name} on the clock {clock.value}"
+
+
+def _missing_deletes(play: Play, side: OneSide) -> Iterator[str]:
+    """Yields deletes of a side whose window has no versions that they could end."""
+    names = {event.input for event in play.events if isinstance(event, Remove)}
+    if side.input.name in names and not isinstance(side.window, Latest):
+        yield "a delete in a window other than latest"
+
+
+def _missing_inputs(kinds: list[InputKind]) -> Iterator[str]:
+    """Yields what is joined, where no side is a stream."""
+    if kinds == [InputKind.TABLE, InputKind.TABLE]:
+        yield "the changelog of two tables"
+    elif InputKind.STREAM not in kinds:
+        yield "a join without a stream on a clock that moves"
+
+
+def _missing_settings(settings: Settings) -> Iterator[str]:
+    """Yields the settings that change what comes out."""
+    if settings.outer_rows is not OuterRows.EXPIRY:
+        yield f"outer_rows {settings.outer_rows.value}"
+    if settings.late_table_rows != IgnoreLateTableRows():
+        yield "late_table_rows emit"
+
+
+def _missing_picks(spec: JoinSpec) -> Iterator[str]:
+    """Yields picks and partition eviction."""
+    if spec.picks != Picks(strategy=spec.picks.strategy):
+        yield "a pick among a row's pairs"
+    if spec.picks.strategy is Strategy.LOOKUP:
+        yield "the strategy lookup"
+    for hand in HANDS:
+        if spec.side(hand).partition_evict != KeepPartitions():
+            yield "the eviction of whole partitions"

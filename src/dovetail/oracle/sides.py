@@ -1,0 +1,67 @@
+"""What is known about each side of a join before a row has come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dovetail.errors import UnsupportedError
+from dovetail.oracle.life import LivingRow
+from dovetail.oracle.scalars import Scalar, own_row_scalar
+from dovetail.spec.inputs import Input, InputKind
+from dovetail.spec.join import HANDS, Hand, JoinSpec, Named
+from dovetail.spec.play import Play
+from dovetail.spec.windows import Forever, Latest, Window
+
+
+@dataclass(frozen=True, slots=True)
+class OneSide:
+    """One side: its input, its window, and what parts its rows into partitions."""
+
+    hand: Hand
+    input: Input
+    window: Window
+    partition_by: tuple[Scalar, ...]
+
+    @property
+    def is_timed(self) -> bool:
+        """Tells whether the rows live in row time; else they are simply there."""
+        stays = self.input.kind is InputKind.DATASET and self.window == Forever()
+        return self.input.is_timed and not stays
+
+    @property
+    def can_grow(self) -> bool:
+        """Tells whether rows may still come; a data set is there from the start."""
+        return self.input.kind is not InputKind.DATASET
+
+    def partition_of(self, row: LivingRow) -> tuple[object, ...]:
+        """Returns the values that rows of one partition share."""
+        return tuple(same(scalar(row.values)) for scalar in self.partition_by)
+
+    def key_of(self, values: Mapping[str, object]) -> tuple[object, ...]:
+        """Returns the values that all versions of one key share."""
+        names = self.window.key if isinstance(self.window, Latest) else self.input.key
+        return tuple(same(values.get(name)) for name in names)
+
+
+Sides = Mapping[Hand, OneSide]
+
+
+def same(value: object) -> object:
+    """Returns a value that equals itself: of doubles, NaN does not."""
+    return "NaN" if value != value else value  # noqa: PLR0124 - that is the test
+
+
+def sides_of(play: Play, spec: JoinSpec) -> Sides:
+    """Returns both sides of a join with their inputs."""
+    return {hand: _side_of(play, spec, hand) for hand in HANDS}
+
+
+def _side_of(play: Play, spec: JoinSpec, hand: Hand) -> OneSide:
+    """Returns one side of a join with its input."""
+    side = spec.side(hand)
+    if not isinstance(side.source, Named):
+        raise UnsupportedError.not_yet("oracle", "a join of a join")
+    source = play.inputs[side.source.name]
+    partition_by = tuple(own_row_scalar(part, source) for part in side.partition_by)
+    return OneSide(hand, source, side.window, partition_by)

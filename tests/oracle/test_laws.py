@@ -1,0 +1,125 @@
+"""Laws that hold whatever the rows are."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dovetail import oracle
+from dovetail.spec.inputs import Arrive, Outlet
+from dovetail.spec.join import Clock, Kind
+from tests.oracle.strategies import (
+    arrival_plays,
+    event_plays,
+    mirrored,
+    with_kind,
+)
+
+PLAYS = st.one_of(arrival_plays(), event_plays(), event_plays(lateness=30))
+
+
+def bag(play, *, timed=True):
+    """Returns the rows that come out, with their events where these are the law."""
+    return Counter(
+        (one.outlet, *one.row.values(), one.after if timed else None)
+        for one in oracle.play(play)
+        if one.outlet is not Outlet.MARKS
+    )
+
+
+def matched(play, kind):
+    rows = bag(with_kind(play, kind))
+    return Counter({row: rows[row] for row in rows if row[0] is Outlet.MATCHED})
+
+
+@given(PLAYS)
+def test_swapped_sides_mirror_the_kind(play):
+    assert bag(mirrored(play)) == bag(play)
+
+
+@given(arrival_plays())
+def test_inner_is_part_of_left_is_part_of_full(play):
+    inner, left, full = (
+        matched(play, kind) for kind in (Kind.INNER, Kind.LEFT_OUTER, Kind.FULL_OUTER)
+    )
+    assert inner <= left <= full
+
+
+@given(event_plays())
+def test_outer_rows_wait_but_are_no_fewer_on_the_event_clock(play):
+    rows = [
+        bag(with_kind(play, kind), timed=False)
+        for kind in (Kind.INNER, Kind.LEFT_OUTER, Kind.FULL_OUTER)
+    ]
+    assert rows[0] <= rows[1] <= rows[2]
+
+
+@given(PLAYS)
+def test_outer_is_pairs_and_what_is_left_over(play):
+    outer = bag(with_kind(play, Kind.FULL_OUTER), timed=False)
+    pairs = bag(with_kind(play, Kind.INNER), timed=False)
+    alone = bag(with_kind(play, Kind.FULL_ONLY), timed=False)
+    late = Counter({row: pairs[row] for row in pairs if row[0] is Outlet.LATE})
+    assert outer == pairs + alone - late
+
+
+@given(event_plays())
+def test_semi_and_only_are_the_whole_side(play):
+    semi = bag(with_kind(play, Kind.LEFT_SEMI), timed=False)
+    only = bag(with_kind(play, Kind.LEFT_ONLY), timed=False)
+    found = Counter(
+        row[1] for row in (semi + only).elements() if row[0] is not Outlet.LATE
+    )
+    late = {row[2] for row in semi if row[0] is Outlet.LATE}
+    lefts = [
+        event.row["n"]
+        for event in play.events
+        if isinstance(event, Arrive) and event.input == "a"
+    ]
+    assert found == Counter(number for number in lefts if number not in late)
+
+
+@given(event_plays(lateness=30), st.randoms(use_true_random=False))
+def test_order_of_arrival_does_not_matter_where_nothing_is_late(play, chance):
+    *rows, end, other_end = play.events
+    names = [event.row["t"] for event in rows]
+    assume(len(set(names)) == len(names) or not has_versions(play))
+    chance.shuffle(rows)
+    shuffled = replace(play, events=(*rows, end, other_end))
+    assert bag(shuffled, timed=False) == bag(play, timed=False)
+
+
+def has_versions(play):
+    return "Latest" in f"{play.join.left.window}{play.join.right.window}"
+
+
+@given(event_plays(lateness=30))
+def test_batch_is_the_limit_of_the_stream(play):
+    join = play.join
+    assume("Forever" not in f"{join.left.window}{join.right.window}")
+    batch = replace(play, join=replace(join, clock=Clock.BATCH))
+    assert bag(batch, timed=False) == bag(play, timed=False)
+
+
+@given(event_plays())
+def test_rows_come_out_in_the_order_of_row_time(play):
+    rows = [one.row for one in oracle.play(play) if one.outlet is Outlet.MATCHED]
+    times = [row["time"] for row in rows if row["time"] is not None]
+    assert times == sorted(times)
+
+
+@given(event_plays(), st.data())
+def test_what_has_come_out_was_right_whatever_follows(play, data):
+    cut = data.draw(st.integers(0, len(play.events)))
+    first = oracle.play(replace(play, events=play.events[:cut]))
+    whole = [one for one in oracle.play(play) if one.after < cut]
+    assert [(one.outlet, one.row) for one in first] == [
+        (one.outlet, one.row) for one in whole
+    ]
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_mirroring_twice_is_the_kind_itself(kind):
+    assert kind.mirrored.mirrored is kind
