@@ -1,0 +1,114 @@
+"""Windows that were not written: every side gets the one that its rows ask for.
+
+    rows of                         window
+    a table with a key              latest: its key
+    a data set, a table without     forever
+    a stream against those          rows: 0
+    a stream against a stream       must be written, but for an `asof`
+
+An `asof` keeps what can still be picked: its right stream is `forever`, and so is its
+left one on the event clock, where a later row may be nearer. On the clock `batch`
+`rows: 0` is written as `range` 0, which is the same life, or as `forever` where the
+rows have no time to be looked up by.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dovetail.spec.inputs import InputKind, Inputs
+from dovetail.spec.join import (
+    Clock,
+    Hand,
+    JoinSpec,
+    Named,
+    Nested,
+    SetJoinSpec,
+    SetKind,
+    Side,
+)
+from dovetail.spec.picks import AsOf
+from dovetail.spec.sources import is_timed, kind_of, source_names
+from dovetail.spec.windows import Forever, Latest, Range, Rows, Unstated, Window
+
+
+def with_defaults(
+    join: JoinSpec | SetJoinSpec, inputs: Inputs
+) -> JoinSpec | SetJoinSpec:
+    """Returns the join with its windows written out, as far as they follow.
+
+    Refuses nothing: what must be written and is not stays `Unstated` for the rules.
+    """
+    match join:
+        case SetJoinSpec(kind=SetKind.M_OF_N, most=0):
+            return replace(join, most=len(join.sets))
+        case SetJoinSpec():
+            return join
+        case JoinSpec():
+            return complete(join, inputs)
+
+
+def complete(join: JoinSpec, inputs: Inputs) -> JoinSpec:
+    """Returns a join of two sides with its windows written out."""
+    if not set(source_names(join)) <= set(inputs):
+        return join
+    return replace(
+        join,
+        left=_complete_side(join, Hand.LEFT, inputs),
+        right=_complete_side(join, Hand.RIGHT, inputs),
+    )
+
+
+def _complete_side(join: JoinSpec, hand: Hand, inputs: Inputs) -> Side:
+    """Returns one side with its window, and the join inside it completed."""
+    side = join.side(hand)
+    match side.source:
+        case Nested(inner, name):
+            side = replace(side, source=Nested(complete(inner, inputs), name))
+        case Named(name):
+            side = replace(side, window=_spelled(side.window, name, inputs))
+    if side.window == Unstated():
+        return replace(side, window=_usual_window(join, hand, inputs))
+    return side
+
+
+def _spelled(window: Window, name: str, inputs: Inputs) -> Window:
+    """Returns the window with its key as the schema spells it."""
+    if not isinstance(window, Latest):
+        return window
+    return Latest(tuple(inputs[name].schema.spelled(column) for column in window.key))
+
+
+def _usual_window(join: JoinSpec, hand: Hand, inputs: Inputs) -> Window:
+    """Returns the window that the rows of a side ask for."""
+    source = join.side(hand).source
+    match kind_of(source, inputs), source:
+        case InputKind.STREAM, _:
+            return _stream_window(join, hand, inputs)
+        case InputKind.TABLE, Named(name) if inputs[name].key:
+            return Latest(inputs[name].key)
+        case _:
+            return Forever()
+
+
+def _stream_window(join: JoinSpec, hand: Hand, inputs: Inputs) -> Window:
+    """Returns the window of a stream, by what it meets."""
+    other = join.side(hand.other).source
+    meets_stream = kind_of(other, inputs) is InputKind.STREAM
+    if isinstance(join.picks.asof, AsOf) and (meets_stream or hand is Hand.RIGHT):
+        looks_up_once = hand is Hand.LEFT and join.clock is Clock.ARRIVAL
+        return Rows(0) if looks_up_once else Forever()
+    if join.clock is Clock.BATCH:
+        return _batch_window(join, hand, inputs)
+    return Unstated() if meets_stream else Rows(0)
+
+
+def _batch_window(join: JoinSpec, hand: Hand, inputs: Inputs) -> Window:
+    """Returns the window of a stream all of whose rows are there."""
+    other = join.side(hand.other)
+    is_versioned = (
+        kind_of(other.source, inputs) is InputKind.TABLE
+        and is_timed(other.source, inputs)
+        and is_timed(join.side(hand).source, inputs)
+    )
+    return Range() if is_versioned else Forever()

@@ -1,0 +1,103 @@
+"""What the rows of a side are, wherever they come from: an input or another join."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from dovetail.spec.inputs import InputKind, Inputs
+from dovetail.spec.join import (
+    HANDS,
+    AllColumns,
+    Clock,
+    Columns,
+    JoinSpec,
+    Named,
+    Nested,
+)
+
+Source = Named | Nested
+
+
+def source_names(join: JoinSpec) -> tuple[str, ...]:
+    """Returns the inputs of a join, those of the joins inside it among them."""
+    names: list[str] = []
+    for hand in HANDS:
+        match join.side(hand).source:
+            case Named(name):
+                names.append(name)
+            case Nested(inner):
+                names.extend(source_names(inner))
+    return tuple(dict.fromkeys(names))
+
+
+def kind_of(source: Source, inputs: Inputs) -> InputKind:
+    """Returns whether rows keep coming, keep changing, or are all there.
+
+    A join gives a stream where one of its inputs is one, a changelog where one is a
+    table; on the clock `batch` its rows are all there.
+    """
+    match source:
+        case Named(name):
+            return inputs[name].kind
+        case Nested(JoinSpec(clock=Clock.BATCH)):
+            return InputKind.DATASET
+        case Nested(inner):
+            kinds = {kind_of(inner.side(hand).source, inputs) for hand in HANDS}
+            order = (InputKind.STREAM, InputKind.TABLE, InputKind.DATASET)
+            return next(kind for kind in order if kind in kinds)
+        case _:
+            assert_never(source)
+
+
+def is_timed(source: Source, inputs: Inputs) -> bool:
+    """Tells whether the rows carry a row time; on the arrival clock results do not."""
+    match source:
+        case Named(name):
+            return inputs[name].is_timed
+        case Nested(JoinSpec(clock=Clock.ARRIVAL)):
+            return False
+        case Nested(inner):
+            return any(is_timed(inner.side(hand).source, inputs) for hand in HANDS)
+        case _:
+            assert_never(source)
+
+
+def columns_of(source: Source, inputs: Inputs) -> tuple[str, ...]:
+    """Returns the names of the columns; none where no schema says them yet."""
+    match source:
+        case Named(name):
+            return inputs[name].schema.names
+        case Nested(inner):
+            return output_names(inner, inputs)
+        case _:
+            assert_never(source)
+
+
+def output_names(join: JoinSpec, inputs: Inputs) -> tuple[str, ...]:
+    """Returns the names of a join's output columns; none where a schema is missing.
+
+    All columns are those of the left, then those of the right with a new name; a semi
+    join has the columns of its own side.
+    """
+    match join.select:
+        case Columns(columns):
+            return tuple(name for name, _ in columns)
+        case AllColumns():
+            return _all_names(join, inputs)
+        case _:
+            assert_never(join.select)
+
+
+def _all_names(join: JoinSpec, inputs: Inputs) -> tuple[str, ...]:
+    """Returns the columns of both sides, or of the one side that a semi join gives."""
+    sides = {hand: columns_of(join.side(hand).source, inputs) for hand in HANDS}
+    own = [hand for hand in HANDS if join.kind.gives_once(hand)]
+    if own:
+        return sides[own[0]]
+    if not all(sides.values()):
+        return ()
+    names: dict[str, str] = {}
+    for side in sides.values():
+        for name in side:
+            names.setdefault(name.lower(), name)
+    return tuple(names.values())
