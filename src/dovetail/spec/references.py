@@ -1,0 +1,97 @@
+"""Which columns an expression names, read from its text alone.
+
+Nothing is parsed: texts, comments and lambda variables are passed over, and what is
+left of the form `l.column` or `r.column` is a reference. That is enough to say that a
+column is not there before anyone knows the functions that an engine has.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from dovetail.expression import Expression
+from dovetail.spec.join import HANDS, Hand
+
+_NAME = r"`(?:[^`]|``)+`|[^\W\d]\w*"
+_PASSED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|/\*.*?\*/"""
+_WORD = re.compile(
+    rf"{_PASSED}|(?<![\w.])(?P<name>{_NAME})(?:\s*\.\s*(?P<field>{_NAME}))?"
+    r"(?P<call>\s*\()?",
+    re.DOTALL,
+)
+_LAMBDA = re.compile(r"(?:([^\W\d]\w*)|\(([^()]*)\))\s*->")
+_PLAIN = re.compile(rf"\s*({_NAME})\s*")
+_LITERALS = ("true", "false", "null")
+_HANDS = {hand.letter: hand for hand in HANDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A column of one side."""
+
+    hand: Hand
+    column: str
+
+    def __str__(self) -> str:
+        """Returns the reference as it stands in an expression."""
+        return f"{self.hand.letter}.{self.column}"
+
+
+def references(expression: Expression) -> tuple[Reference, ...]:
+    """Returns the columns that an expression names, each once, in their order."""
+    shadowed = _lambda_variables(expression.text)
+    found = (
+        Reference(_HANDS[word["name"].lower()], _unquoted(word["field"]))
+        for word in _WORD.finditer(expression.text)
+        if word["field"] and word["name"].lower() in _HANDS.keys() - shadowed
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def bare_names(expression: Expression) -> frozenset[str]:
+    """Returns the words that stand alone: no reference, no call; in lower case."""
+    words = _WORD.finditer(expression.text)
+    return frozenset(
+        _unquoted(word["name"]).lower()
+        for word in words
+        if word["name"] and not word["field"] and not word["call"]
+    )
+
+
+def plain_column(expression: Expression) -> str:
+    """Returns the column that the expression is, or nothing where it is more."""
+    plain = _PLAIN.fullmatch(expression.text)
+    return _unquoted(plain[1]) if plain and plain[1].lower() not in _LITERALS else ""
+
+
+def plain_reference(expression: Expression) -> Reference | Expression:
+    """Returns the reference that the expression is, or itself where it is more."""
+    match _WORD.fullmatch(expression.text.strip()), references(expression):
+        case re.Match(), (only,):
+            return only
+        case _:
+            return expression
+
+
+def folded(expression: Expression) -> str:
+    """Returns the text without regard to case and spaces, texts in it as they are."""
+    parts = re.split(f"({_PASSED})", expression.text, flags=re.DOTALL)
+    return "".join(
+        part if number % 2 else re.sub(r"\s+", "", part).lower()
+        for number, part in enumerate(parts)
+    )
+
+
+def _lambda_variables(text: str) -> set[str]:
+    """Returns the names that arrows bind, in lower case."""
+    return {
+        name.strip().lower()
+        for one, many in _LAMBDA.findall(text)
+        for name in (one, *many.split(","))
+    }
+
+
+def _unquoted(name: str) -> str:
+    """Returns a name without its backticks."""
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name

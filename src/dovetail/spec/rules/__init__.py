@@ -1,0 +1,96 @@
+"""What a join must keep to: named laws in one tuple, checked after every front end.
+
+A node checks its own numbers; what concerns several nodes, or the inputs, is a rule
+here. The first law that is broken is the error, so those that the others rely on
+stand first: an input that is not there has no columns to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dovetail.errors import SpecError
+from dovetail.spec.defaults import with_defaults
+from dovetail.spec.inputs import Inputs, Settings
+from dovetail.spec.join import HANDS, JoinSpec, Nested, SetJoinSpec
+from dovetail.spec.play import Play
+from dovetail.spec.rules import columns, inputs, output, picks, sets, settings, windows
+from dovetail.spec.rules.rule import (
+    Finding,
+    InputRule,
+    JoinRule,
+    Rule,
+    SetRule,
+    SettingsRule,
+)
+from dovetail.spec.sources import source_names
+
+__all__ = ["RULES", "Finding", "Rule", "check_spec", "checked"]
+
+RULES: tuple[Rule, ...] = (
+    *sets.RULES,
+    *inputs.RULES,
+    *windows.RULES,
+    *picks.RULES,
+    *columns.RULES,
+    *output.RULES,
+    *settings.RULES,
+)
+
+
+def checked(play: Play) -> Play:
+    """Returns a play that keeps every law, its windows written out."""
+    complete = replace(play, join=with_defaults(play.join, play.inputs))
+    check_spec(complete.join, complete.inputs, complete.settings)
+    return complete
+
+
+def check_spec(
+    join: JoinSpec | SetJoinSpec, sources: Inputs, switches: Settings
+) -> None:
+    """Raises the first law that a join breaks; its defaults must be filled in."""
+    for rule in RULES:
+        for finding in _findings(rule, (join, sources, switches)):
+            raise SpecError(
+                finding.found,
+                finding.expected,
+                finding.hint or rule.law,
+                rule=rule.name,
+            )
+
+
+def _findings(
+    rule: Rule, subject: tuple[JoinSpec | SetJoinSpec, Inputs, Settings]
+) -> Iterator[Finding]:
+    """Gives what breaks one law."""
+    join, sources, switches = subject
+    match rule, join:
+        case InputRule(), _:
+            for name in _names(join):
+                yield from rule.check(sources[name])
+        case JoinRule(), JoinSpec():
+            for one in _tree(join):
+                yield from rule.check(one, sources)
+        case SettingsRule(), JoinSpec():
+            yield from rule.check(join, switches)
+        case SetRule(), SetJoinSpec():
+            yield from rule.check(join, sources)
+        case _:
+            pass
+
+
+def _names(join: JoinSpec | SetJoinSpec) -> tuple[str, ...]:
+    """Returns the inputs that a join names."""
+    return source_names(join) if isinstance(join, JoinSpec) else join.sets
+
+
+def _tree(join: JoinSpec) -> Iterator[JoinSpec]:
+    """Gives a join and those inside it, the inner ones first."""
+    for hand in HANDS:
+        match join.side(hand).source:
+            case Nested(inner):
+                yield from _tree(inner)
+            case _:
+                pass
+    yield join

@@ -1,0 +1,185 @@
+"""Laws about columns: every one that an expression names is there, on its side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dovetail.errors import SchemaError
+from dovetail.expression import Expression
+from dovetail.schema import read_value
+from dovetail.spec.inputs import Inputs
+from dovetail.spec.join import HANDS, Columns, GivenRow, Hand, JoinSpec, Named, Side
+from dovetail.spec.picks import AsOf, AtMost, Equality, Limit, OptionalPrefix
+from dovetail.spec.references import plain_column, references
+from dovetail.spec.rules.rule import Finding, JoinRule
+from dovetail.spec.sources import columns_of
+from dovetail.spec.windows import Between, Delta
+
+Place = tuple[str, Expression]
+
+
+def unknown_columns(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+    """Gives the references to columns that a side does not have."""
+    columns = {hand: columns_of(join.side(hand).source, inputs) for hand in HANDS}
+    for place, expression in _all_expressions(join):
+        for reference in references(expression):
+            known = columns[reference.hand]
+            if known and not _is_one_of(reference.column, known):
+                yield Finding(
+                    f'"{reference}" in {place} names no column',
+                    f"one of {', '.join(known)}",
+                )
+
+
+def unknown_own_columns(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+    """Gives the bare columns that their own side does not have."""
+    for hand in HANDS:
+        side = join.side(hand)
+        known = columns_of(side.source, inputs)
+        for place, expression in _own_expressions(side):
+            column = plain_column(expression)
+            if known and column and not _is_one_of(column, known):
+                yield Finding(
+                    f'"{column}" in {place} names no column of the {hand.value} side',
+                    f"one of {', '.join(known)}",
+                )
+
+
+def one_sided_that_are_not(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives the expressions of one side that name a column of the other."""
+    for hand in HANDS:
+        for place, expression in _one_sided(join, hand):
+            for reference in references(expression):
+                if reference.hand is not hand:
+                    yield Finding(
+                        f'"{reference}" in {place}',
+                        f"columns of the {hand.value} side only",
+                    )
+
+
+def semi_selects_of_both(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives the columns of the other side that a semi join selects."""
+    own = [hand for hand in HANDS if join.kind.gives_once(hand)]
+    if not own or not isinstance(join.select, Columns):
+        return
+    for name, expression in join.select.columns:
+        for reference in references(expression):
+            if reference.hand is not own[0]:
+                yield Finding(
+                    f'"{name}" is "{reference}" in a {join.kind.value} join',
+                    f"columns of the {own[0].value} side only",
+                    "a semi join gives the rows of one side",
+                )
+
+
+def misfit_given_rows(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+    """Gives what a given row says of columns that are not there or of other types."""
+    for hand in HANDS:
+        absent = join.absent(hand)
+        if not isinstance(absent, GivenRow):
+            continue
+        columns = columns_of(join.side(hand).source, inputs)
+        for name, value in absent.values:
+            label = f'"{name}" of default_{hand.value}'
+            if columns and not _is_one_of(name, columns):
+                found = f"{label} is no column of the {hand.value} side"
+                yield Finding(found, f"one of {', '.join(columns)}")
+            else:
+                yield from _misfit_value(join.side(hand), inputs, (name, value, label))
+
+
+def _misfit_value(
+    side: Side, inputs: Inputs, given: tuple[str, object, str]
+) -> Iterator[Finding]:
+    """Gives the value of a given row that is not of its column's type."""
+    name, value, label = given
+    if not isinstance(side.source, Named):
+        return
+    schema = inputs[side.source.name].schema
+    if name in schema:
+        try:
+            read_value(value, schema[name].type, label)
+        except SchemaError as error:
+            yield Finding(error.found, error.expected, error.hint)
+
+
+def _all_expressions(join: JoinSpec) -> Iterator[Place]:
+    """Gives every expression over `l` and `r` with its place."""
+    yield from (place for hand in HANDS for place in _one_sided(join, hand))
+    yield "soft", join.soft
+    yield "skip_when", join.picks.skip_when
+    if isinstance(join.select, Columns):
+        yield from ((f'select of "{name}"', item) for name, item in join.select.columns)
+    if isinstance(join.picks.limit, Limit):
+        transform = join.picks.limit.transform
+        yield from ((f'transform of "{name}"', item) for name, item in transform)
+
+
+def _one_sided(join: JoinSpec, hand: Hand) -> Iterator[Place]:
+    """Gives the expressions that are over one side of a pair."""
+    for equality in join.hard:
+        yield "hard", _part(equality, hand)
+    if hand is Hand.LEFT:
+        yield "left_condition", join.picks.left_condition
+    if isinstance(asof := join.picks.asof, AsOf):
+        yield "asof", asof.left if hand is Hand.LEFT else asof.right
+    if isinstance(at_most := join.picks.at_most, AtMost):
+        yield from (("atmost", part) for part in _counted(at_most, hand))
+
+
+def _counted(at_most: AtMost, hand: Hand) -> Iterator[Expression]:
+    """Gives one side's expressions of what counts towards a limit."""
+    if isinstance(at_most.counted, tuple):
+        yield from (_part(equality, hand) for equality in at_most.counted)
+    for optional in at_most.optional:
+        pair = optional if isinstance(optional, OptionalPrefix) else optional.equality
+        yield _part(pair, hand)
+
+
+def _part(pair: Equality | OptionalPrefix, hand: Hand) -> Expression:
+    """Returns one side's expression of an equality."""
+    return pair.left if hand is Hand.LEFT else pair.right
+
+
+def _own_expressions(side: Side) -> Iterator[Place]:
+    """Gives the expressions over a side's own row, its columns named bare."""
+    yield from (("partition_by", expression) for expression in side.partition_by)
+    match side.window:
+        case Delta(by):
+            yield "delta", by
+        case Between(start, end):
+            yield from (("between", expression) for expression in (start, end))
+        case _:
+            pass
+
+
+def _is_one_of(name: str, known: tuple[str, ...]) -> bool:
+    """Tells whether a name is among those known, without regard to case."""
+    return name.lower() in map(str.lower, known)
+
+
+RULES = (
+    JoinRule(
+        "known_columns",
+        "every l.column and r.column is a column of its side",
+        unknown_columns,
+    ),
+    JoinRule(
+        "known_own_columns",
+        "every bare column of a window is a column of its side",
+        unknown_own_columns,
+    ),
+    JoinRule(
+        "one_side",
+        "an expression of one side names columns of that side only",
+        one_sided_that_are_not,
+    ),
+    JoinRule(
+        "semi_select", "a semi join selects from its own side", semi_selects_of_both
+    ),
+    JoinRule(
+        "given_row",
+        "a given row has columns of its side with values of their types",
+        misfit_given_rows,
+    ),
+)

@@ -1,0 +1,123 @@
+"""Laws about inputs: keys and row times that are there, and lateness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dovetail.schema import AtomicType
+from dovetail.spec.inputs import Input, InputKind, Inputs
+from dovetail.spec.join import HANDS, Clock, JoinSpec, Named
+from dovetail.spec.rules.rule import Finding, InputRule, JoinRule
+from dovetail.spec.spans import NO_TIME
+
+_MOMENTS = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ)
+
+
+def missing_key_columns(source: Input) -> Iterator[Finding]:
+    """Gives the columns of a key that the input does not have."""
+    for name in source.key:
+        if source.schema.columns and name not in source.schema:
+            yield _no_column(source, "key", name)
+
+
+def missing_time_column(source: Input) -> Iterator[Finding]:
+    """Gives the time column where the input does not have it."""
+    if source.is_timed and source.schema.columns and source.time not in source.schema:
+        yield _no_column(source, "time", source.time)
+
+
+def time_of_other_type(source: Input) -> Iterator[Finding]:
+    """Gives the time column where it is no timestamp."""
+    if source.time in source.schema:
+        column = source.schema[source.time]
+        if column.type not in _MOMENTS:
+            yield Finding(
+                f'the row time "{column.name}" of "{source.name}" is {column.type}',
+                "a timestamp",
+                "cast it when the input is declared",
+            )
+
+
+def lateness_without_time(source: Input) -> Iterator[Finding]:
+    """Gives a lateness that nothing can be judged by."""
+    if source.lateness != NO_TIME and not source.is_timed:
+        yield Finding(
+            f'"{source.name}" has a lateness of {source.lateness} and no row time',
+            "a time column",
+            'name it in "time", or leave the lateness out',
+        )
+
+
+def lateness_below_zero(source: Input) -> Iterator[Finding]:
+    """Gives a lateness that is negative."""
+    if source.lateness.months < 0 or source.lateness.microseconds < 0:
+        yield Finding(
+            f'"{source.name}" has a lateness of {source.lateness}', "0 seconds or more"
+        )
+
+
+def unknown_inputs(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+    """Gives the sides whose input is not there."""
+    for hand in HANDS:
+        match join.side(hand).source:
+            case Named(name) if name not in inputs:
+                yield Finding(
+                    f'the {hand.value} side is from "{name}"',
+                    f"one of {', '.join(inputs) or 'the inputs: there is none'}",
+                )
+            case _:
+                pass
+
+
+def streams_without_time(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+    """Gives the streams that have no place on the event clock."""
+    if join.clock is not Clock.EVENT:
+        return
+    for hand in HANDS:
+        match join.side(hand).source:
+            case Named(name) if _lacks_time(inputs[name]):
+                yield Finding(
+                    f'the stream "{name}" has no row time on the clock event',
+                    "a time column",
+                    'name it in "time", or use the clock arrival',
+                )
+            case _:
+                pass
+
+
+def _lacks_time(source: Input) -> bool:
+    """Tells whether an input is a stream without a row time."""
+    return source.kind is InputKind.STREAM and not source.is_timed
+
+
+def _no_column(source: Input, use: str, name: str) -> Finding:
+    """Returns the finding of a column that is not there."""
+    return Finding(
+        f'the {use} of "{source.name}" names "{name}"',
+        f"one of {', '.join(source.schema.names)}",
+    )
+
+
+RULES = (
+    JoinRule(
+        "known_input", "every side is from an input that is there", unknown_inputs
+    ),
+    InputRule(
+        "key_columns",
+        "every column of a key is a column of its input",
+        missing_key_columns,
+    ),
+    InputRule(
+        "time_column", "the row time is a column of its input", missing_time_column
+    ),
+    InputRule("time_type", "the row time is a timestamp", time_of_other_type),
+    InputRule(
+        "lateness_time", "only rows with a row time are late", lateness_without_time
+    ),
+    InputRule("lateness_sign", "a lateness is not negative", lateness_below_zero),
+    JoinRule(
+        "event_time",
+        "on the clock event every stream has a row time",
+        streams_without_time,
+    ),
+)

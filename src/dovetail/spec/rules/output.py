@@ -1,0 +1,113 @@
+"""Laws about what comes out: names, ports, and what may be selected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dovetail.expression import Expression
+from dovetail.spec.inputs import Inputs
+from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec
+from dovetail.spec.picks import Limit, OnExceed
+from dovetail.spec.references import bare_names
+from dovetail.spec.rules.rule import Finding, JoinRule
+from dovetail.spec.sources import output_names
+from dovetail.spec.windows import HopSize
+
+_PORTS: Mapping[int, tuple[int, ...]] = {0: (1,), 1: (1, 2), 2: (1, 3)}
+_WINDOW_NAMES = ("window_start", "window_end")
+
+
+def repeated_names(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives the output columns that have the name of one before them."""
+    seen: set[str] = set()
+    for name, _expression in _selected(join):
+        if name.lower() in seen:
+            yield Finding(
+                f'the output column "{name}" stands twice',
+                "one of each name, whatever the case",
+                f'call the second "{name}_1"',
+            )
+        seen.add(name.lower())
+
+
+def ports_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives a number of ports that the kind has no rows for."""
+    preserved = sum(join.kind.preserves(hand) for hand in HANDS)
+    allowed = _PORTS[preserved]
+    if join.ports not in allowed:
+        yield Finding(
+            f"{join.ports} ports for a {join.kind.value} join",
+            " or ".join(map(str, allowed)),
+            "every preserved side has a port of its own, or none has",
+        )
+
+
+def window_bounds_without_windows(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives the bounds of windows that are selected where windows have no size."""
+    if isinstance(join.side(Hand.LEFT).window, HopSize):
+        return
+    for name, expression in _selected(join):
+        for word in _WINDOW_NAMES:
+            if word in bare_names(expression):
+                yield Finding(
+                    f'"{name}" is {word}',
+                    "windows of size and every on both sides",
+                    'write "window": {"hop": {"size": .., "every": ..}}',
+                )
+
+
+def transforms_without_use(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives a limit that has a transform and does not use it, or the reverse."""
+    limit = join.picks.limit
+    if not isinstance(limit, Limit):
+        return
+    if (limit.on_exceed is OnExceed.TRANSFORM) != bool(limit.transform):
+        has = "a" if limit.transform else "no"
+        yield Finding(
+            f"{has} transform where on_exceed is {limit.on_exceed.value}",
+            "a transform where on_exceed is transform, and only there",
+        )
+
+
+def transforms_of_other_columns(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+    """Gives the columns of a limit's transform that do not come out."""
+    limit, known = join.picks.limit, output_names(join, inputs)
+    if not isinstance(limit, Limit) or not known:
+        return
+    for name, _ in limit.transform:
+        if name.lower() not in map(str.lower, known):
+            yield Finding(
+                f'the transform of limit gives "{name}"', f"one of {', '.join(known)}"
+            )
+
+
+def _selected(join: JoinSpec) -> tuple[tuple[str, Expression], ...]:
+    """Returns the columns that are selected by name."""
+    return join.select.columns if isinstance(join.select, Columns) else ()
+
+
+RULES = (
+    JoinRule(
+        "output_names", "no two output columns have the same name", repeated_names
+    ),
+    JoinRule(
+        "ports",
+        "unmatched rows have a port for each preserved side, or none",
+        ports_of_other_kinds,
+    ),
+    JoinRule(
+        "window_bounds",
+        "window_start and window_end are those of windows of size and every",
+        window_bounds_without_windows,
+    ),
+    JoinRule(
+        "limit_transform",
+        "a limit has a transform exactly where on_exceed says so",
+        transforms_without_use,
+    ),
+    JoinRule(
+        "transform_columns",
+        "a limit's transform gives output columns",
+        transforms_of_other_columns,
+    ),
+)

@@ -1,0 +1,231 @@
+"""Laws about picks: which kinds have which, and which go together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from dovetail.schema import AtomicType, DecimalType, Type
+from dovetail.spec.inputs import InputKind, Inputs
+from dovetail.spec.join import Clock, JoinSpec, Kind, Named
+from dovetail.spec.picks import (
+    AsOf,
+    AtMost,
+    Direction,
+    Equality,
+    Keep,
+    Limit,
+    Strategy,
+    Unlimited,
+)
+from dovetail.spec.references import Reference, folded, plain_reference
+from dovetail.spec.rules.rule import Finding, JoinRule
+from dovetail.spec.sources import kind_of
+from dovetail.spec.spans import NO_TIME, Span
+
+_ASOF_KINDS = (Kind.INNER, Kind.LEFT_OUTER, Kind.LEFT_ONLY, Kind.LEFT_SEMI)
+_ONLY_KINDS = (Kind.LEFT_ONLY, Kind.RIGHT_ONLY, Kind.FULL_ONLY)
+_RIGHT_KINDS = (Kind.RIGHT_OUTER, Kind.RIGHT_ONLY, Kind.FULL_OUTER, Kind.FULL_ONLY)
+_KEEP_REFUSES = (Kind.RIGHT_OUTER, *_ONLY_KINDS)
+_LEFT_DRIVEN = (
+    *(Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL),
+    *(Strategy.SMART, Strategy.KEYED),
+)
+_UNCOUNTED = (Strategy.ALL, Strategy.LOOKUP)
+_TIMES = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ, AtomicType.DATE)
+_NUMBERS = (
+    *(AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT),
+    *(AtomicType.FLOAT, AtomicType.DOUBLE),
+)
+
+
+def asof_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives an `asof` in a kind that does not look from the left row."""
+    if isinstance(join.picks.asof, AsOf) and join.kind not in _ASOF_KINDS:
+        yield Finding(
+            f"asof in a {join.kind.value} join", _words(*_ASOF_KINDS), "swap the sides"
+        )
+
+
+def asof_without_end(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+    """Gives an `asof` that waits on a stream for a later row without an end."""
+    asof = join.picks.asof
+    if not isinstance(asof, AsOf) or asof.direction is Direction.BACKWARD:
+        return
+    waits = kind_of(join.right.source, inputs) is InputKind.STREAM
+    if waits and join.clock is not Clock.BATCH and asof.tolerance == Unlimited():
+        yield Finding(
+            f"asof {asof.direction.value} on a stream, without a tolerance",
+            "a tolerance: until then a left row waits",
+            'write for example "tolerance": "5 seconds"',
+        )
+
+
+def asof_below_zero(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives a tolerance that no distance keeps."""
+    match join.picks.asof:
+        case AsOf(tolerance=Span(months, rest) as span) if months < 0 or rest < 0:
+            yield Finding(f"a tolerance of {span}", f"{NO_TIME} or more")
+        case AsOf(tolerance=Decimal() as number) if number < 0:
+            yield Finding(f"a tolerance of {number}", "0 or more")
+        case _:
+            pass
+
+
+def asof_of_other_units(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+    """Gives a tolerance in time between numbers, or a number between times."""
+    asof = join.picks.asof
+    if not isinstance(asof, AsOf):
+        return
+    for expression in (asof.left, asof.right):
+        kind = _type_of(plain_reference(expression), join, inputs)
+        is_number = kind in _NUMBERS or isinstance(kind, DecimalType)
+        if isinstance(asof.tolerance, Span) and is_number:
+            yield Finding(
+                f'a tolerance of {asof.tolerance} where "{expression}" is {kind}',
+                "a number",
+            )
+        if isinstance(asof.tolerance, Decimal) and kind in _TIMES:
+            yield Finding(
+                f'a tolerance of {asof.tolerance} where "{expression}" is {kind}',
+                "a length of time",
+                'write for example "5 seconds"',
+            )
+
+
+def _type_of(
+    read: Reference | object, join: JoinSpec, inputs: Inputs
+) -> Type | Unlimited:
+    """Returns the type of a plain column of an input, where it is one."""
+    if isinstance(read, Reference):
+        source = join.side(read.hand).source
+        if isinstance(source, Named) and read.column in inputs[source.name].schema:
+            return inputs[source.name].schema[read.column].type
+    return Unlimited()
+
+
+def keep_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives a `keep` in a kind that has no first pairs of a left row."""
+    if isinstance(join.picks.keep, Keep) and join.kind in _KEEP_REFUSES:
+        yield Finding(
+            f"keep (KEEP) in a {join.kind.value} join",
+            _words(*(kind for kind in Kind if kind not in _KEEP_REFUSES)),
+            "it keeps the first pairs of each left row",
+        )
+
+
+def atmost_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives an `atmost` in a kind that preserves the right side."""
+    if isinstance(join.picks.at_most, AtMost) and join.kind in _RIGHT_KINDS:
+        yield Finding(
+            f"atmost (ATMOST) in a {join.kind.value} join",
+            "a kind that does not preserve the right side",
+        )
+
+
+def limit_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives a `limit` in a kind that puts no pairs out."""
+    if isinstance(join.picks.limit, Limit) and join.kind in _ONLY_KINDS:
+        yield Finding(
+            f"limit (LIMIT) in a {join.kind.value} join",
+            _words(*(kind for kind in Kind if kind not in _ONLY_KINDS)),
+        )
+
+
+def atmost_beside_limit(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives two answers to the same question: too many candidates."""
+    picks = join.picks
+    if isinstance(picks.at_most, AtMost) and isinstance(picks.limit, Limit):
+        yield Finding(
+            f"atmost {picks.at_most.count} (ATMOST) beside limit "
+            f"{picks.limit.count} (LIMIT)",
+            "one of the two",
+            "both say what becomes of a row with too many candidates",
+        )
+
+
+def counts_that_nobody_makes(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives a count of candidates in a strategy that does not look at all of them."""
+    picks = join.picks
+    counts = {"atmost": picks.at_most, "limit": picks.limit}
+    for name, pick in counts.items():
+        if pick != Unlimited() and picks.strategy in _UNCOUNTED:
+            yield Finding(
+                f"{name} ({name.upper()}) with the strategy {picks.strategy.value}",
+                _words(*(item for item in Strategy if item not in _UNCOUNTED)),
+            )
+
+
+def strategies_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives a strategy that goes through left rows where right ones are preserved."""
+    if join.picks.strategy in _LEFT_DRIVEN and join.kind in _RIGHT_KINDS:
+        yield Finding(
+            f"the strategy {join.picks.strategy.value} in a {join.kind.value} join",
+            "a kind that does not preserve the right side",
+            "leave the strategy out, or swap the sides",
+        )
+
+
+def counted_that_are_not_hard(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives the equalities that count towards `atmost` and are none of the join."""
+    at_most = join.picks.at_most
+    if isinstance(at_most, AtMost) and isinstance(at_most.counted, tuple):
+        hard = {_folded(equality) for equality in join.hard}
+        for equality in at_most.counted:
+            if _folded(equality) not in hard:
+                yield Finding(
+                    f'atmost counts "{equality.left}" = "{equality.right}"',
+                    "equalities that stand in hard",
+                    "an equality that only ranks candidates goes into optional",
+                )
+
+
+def _folded(equality: Equality) -> tuple[str, str]:
+    """Returns an equality without regard to case and spaces."""
+    return folded(equality.left), folded(equality.right)
+
+
+def _words(*members: Kind | Strategy) -> str:
+    """Returns the choices as a text."""
+    return f"one of {', '.join(member.value for member in members)}"
+
+
+RULES = (
+    JoinRule(
+        "asof_kind", "asof looks for a partner of each left row", asof_of_other_kinds
+    ),
+    JoinRule(
+        "asof_tolerance",
+        "asof forward and nearest on a stream have a tolerance",
+        asof_without_end,
+    ),
+    JoinRule("asof_sign", "a tolerance is not negative", asof_below_zero),
+    JoinRule(
+        "asof_unit",
+        "a tolerance is a number between numbers, a length of time between times",
+        asof_of_other_units,
+    ),
+    JoinRule("keep_kind", "keep counts the pairs of left rows", keep_of_other_kinds),
+    JoinRule(
+        "atmost_kind",
+        "atmost is not for kinds that preserve the right side",
+        atmost_of_other_kinds,
+    ),
+    JoinRule(
+        "limit_kind", "limit is not for kinds without pairs", limit_of_other_kinds
+    ),
+    JoinRule(
+        "atmost_limit", "atmost and limit exclude each other", atmost_beside_limit
+    ),
+    JoinRule(
+        "counted_strategy",
+        "atmost and limit need a strategy that sees all candidates",
+        counts_that_nobody_makes,
+    ),
+    JoinRule(
+        "strategy_kind",
+        "a strategy that goes through left rows preserves no right ones",
+        strategies_of_other_kinds,
+    ),
+    JoinRule("atmost_on", "atmost counts hard equalities", counted_that_are_not_hard),
+)

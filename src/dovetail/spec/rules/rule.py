@@ -1,0 +1,57 @@
+"""A rule: a name, a law in one sentence, and a pure check that gives what breaks it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from dovetail.spec.inputs import Input, Inputs, Settings
+from dovetail.spec.join import JoinSpec, SetJoinSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What breaks a law: the fact, what was expected, a hint."""
+
+    found: str
+    expected: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InputRule:
+    """A law about each input by itself."""
+
+    name: str
+    law: str
+    check: Callable[[Input], Iterator[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinRule:
+    """A law about each join of two sides, those inside others too."""
+
+    name: str
+    law: str
+    check: Callable[[JoinSpec, Inputs], Iterator[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class SetRule:
+    """A law about a join of several sets."""
+
+    name: str
+    law: str
+    check: Callable[[SetJoinSpec, Inputs], Iterator[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsRule:
+    """A law about the switches beside a join."""
+
+    name: str
+    law: str
+    check: Callable[[JoinSpec, Settings], Iterator[Finding]]
+
+
+Rule = InputRule | JoinRule | SetRule | SettingsRule

@@ -1,0 +1,260 @@
+"""Laws about windows: which clock has which, what they need, what they may meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dovetail.spec.inputs import Inputs
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named
+from dovetail.spec.rules.rule import Finding, JoinRule
+from dovetail.spec.sources import columns_of, is_timed
+from dovetail.spec.windows import (
+    Between,
+    Delta,
+    Forever,
+    HopSize,
+    HopUnit,
+    Inherited,
+    KeepPartitions,
+    Latest,
+    Range,
+    Rows,
+    RowsPreceding,
+    Seconds,
+    Unstated,
+    Window,
+)
+
+_WORDS: Mapping[type[Window], str] = {
+    Rows: "rows",
+    Seconds: "seconds",
+    Delta: "delta",
+    Range: "range",
+    RowsPreceding: "rows_preceding",
+    HopUnit: "hop",
+    HopSize: "hop",
+    Between: "between",
+    Latest: "latest",
+    Inherited: "inherited",
+    Forever: "forever",
+    Unstated: "no window",
+}
+_OF_CLOCK: Mapping[Clock, tuple[type[Window], ...]] = {
+    Clock.ARRIVAL: (Rows, Seconds, Delta, Range, Latest, Forever),
+    Clock.EVENT: (
+        *(Range, RowsPreceding, HopUnit, HopSize),
+        *(Between, Inherited, Latest, Forever),
+    ),
+    Clock.BATCH: (Forever, Latest, Range, Between, HopUnit, HopSize),
+}
+_TIMED = (Range, RowsPreceding, HopUnit, HopSize)
+
+
+def unstated_windows(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives the sides whose window does not follow from what they are."""
+    for hand in HANDS:
+        if join.side(hand).window == Unstated():
+            yield Finding(
+                f"the {hand.value} side, a stream that meets a stream, has no window",
+                "how long its rows live",
+                'write for example "window": {"range": {"preceding": "10 minutes"}}',
+            )
+
+
+def windows_of_other_clocks(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives the windows that the clock does not have."""
+    known = (*_OF_CLOCK[join.clock], Unstated)
+    for hand in HANDS:
+        window = join.side(hand).window
+        if not isinstance(window, known) and not _is_looked_up(join, hand):
+            words = dict.fromkeys(_WORDS[kind] for kind in _OF_CLOCK[join.clock])
+            yield Finding(
+                f"the {hand.value} window is {_WORDS[type(window)]} on the clock "
+                f"{join.clock.value}",
+                f"one of {', '.join(words)}",
+                _clock_hint(window, join.clock),
+            )
+
+
+def _is_looked_up(join: JoinSpec, hand: Hand) -> bool:
+    """Tells whether `rows: 0` on the event clock meets versions or what stays."""
+    return (
+        join.clock is Clock.EVENT
+        and join.side(hand).window == Rows(0)
+        and isinstance(join.side(hand.other).window, Latest | Forever)
+    )
+
+
+def _clock_hint(window: Window, clock: Clock) -> str:
+    """Returns what helps where a window is on the wrong clock."""
+    match window, clock:
+        case Rows(count=0), Clock.EVENT:
+            return "rows: 0 meets latest or forever on the clock event"
+        case Rows(), Clock.EVENT:
+            return "rows_preceding counts rows in the order of row time"
+        case Rows() | Seconds() | Delta(), _:
+            return "it goes by the order of arrival: use the clock arrival"
+        case _, Clock.ARRIVAL:
+            return "it goes by row time: use the clock event"
+        case _:
+            return ""
+
+
+def ranges_that_meet_others(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives a range that meets another window on the arrival clock."""
+    windows = {hand: join.side(hand).window for hand in HANDS}
+    ranges = [hand for hand in HANDS if isinstance(windows[hand], Range)]
+    if join.clock is Clock.ARRIVAL and len(ranges) == 1:
+        other = windows[ranges[0].other]
+        yield Finding(
+            f"a range meets {_WORDS[type(other)]} on the clock arrival",
+            "a range on both sides",
+            "use the clock event, or a range on the other side too",
+        )
+
+
+def ranges_without_length(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives the ranges whose preceding and following add up to less than nothing."""
+    for hand in HANDS:
+        window = join.side(hand).window
+        if isinstance(window, Range) and _is_negative(window):
+            yield Finding(
+                f"the {hand.value} range has {window.preceding} preceding and "
+                f"{window.following} following",
+                "a sum that is not negative",
+            )
+
+
+def _is_negative(window: Range) -> bool:
+    """Tells whether a range ends before it starts, whatever the date."""
+    months = window.preceding.months + window.following.months
+    rest = window.preceding.microseconds + window.following.microseconds
+    return (months, rest) != (0, 0) and months <= 0 and rest <= 0
+
+
+def hops_that_differ(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives hop windows with a size that are not the same on both sides."""
+    left, right = (join.side(hand).window for hand in HANDS)
+    if left != right and isinstance(left, HopSize):
+        yield _other_hop(left, right)
+    elif left != right and isinstance(right, HopSize):
+        yield _other_hop(right, left)
+
+
+def _other_hop(hop: HopSize, other: Window) -> Finding:
+    """Returns the finding of a hop window that meets another window."""
+    shown = f"{_WORDS[type(other)]}"
+    if isinstance(other, HopSize):
+        shown = f"windows of {other.size} every {other.every}"
+    return Finding(
+        f"windows of {hop.size} every {hop.every} meet {shown}",
+        "the same on both sides",
+    )
+
+
+def inherited_by_inputs(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives inputs that are to live as long as rows they do not have."""
+    for hand in HANDS:
+        side = join.side(hand)
+        if isinstance(side.window, Inherited) and isinstance(side.source, Named):
+            yield Finding(
+                f'the {hand.value} window is inherited, "{side.source.name}" an input',
+                "the rows of a join",
+            )
+
+
+def timed_windows_without_time(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+    """Gives windows of row time on rows that have none."""
+    for hand in HANDS:
+        side = join.side(hand)
+        if isinstance(side.window, _TIMED) and not is_timed(side.source, inputs):
+            yield Finding(
+                f"the {hand.value} window is {_WORDS[type(side.window)]} and its rows "
+                "have no row time",
+                "rows with a row time",
+                'name the column of the row time in the input\'s "time"',
+            )
+
+
+def latest_of_unknown_columns(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+    """Gives the columns of a `latest` that its side does not have."""
+    for hand in HANDS:
+        side = join.side(hand)
+        columns = columns_of(side.source, inputs)
+        known = {name.lower() for name in columns}
+        key = side.window.key if isinstance(side.window, Latest) and columns else ()
+        for name in key:
+            if name.lower() not in known:
+                yield Finding(
+                    f'the {hand.value} window is the latest of "{name}"',
+                    f"one of {', '.join(columns)}",
+                )
+
+
+def evictions_without_partitions(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives evictions of partitions where nothing makes partitions."""
+    for hand in HANDS:
+        side = join.side(hand)
+        if side.partition_evict != KeepPartitions() and not side.partition_by:
+            yield Finding(
+                f"the {hand.value} side has partition_evict and no partition_by",
+                "expressions in partition_by",
+            )
+
+
+def evictions_off_arrival(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives evictions of partitions where rows do not come one after the other."""
+    for hand in HANDS:
+        evicts = join.side(hand).partition_evict != KeepPartitions()
+        if evicts and join.clock is not Clock.ARRIVAL:
+            yield Finding(
+                f"the {hand.value} side has partition_evict on the clock "
+                f"{join.clock.value}",
+                "the clock arrival",
+            )
+
+
+RULES = (
+    JoinRule(
+        "stated_window",
+        "a stream that meets a stream says how long its rows live",
+        unstated_windows,
+    ),
+    JoinRule(
+        "window_clock", "every clock has its own windows", windows_of_other_clocks
+    ),
+    JoinRule(
+        "arrival_range",
+        "on the clock arrival a range meets only a range",
+        ranges_that_meet_others,
+    ),
+    JoinRule("range_sum", "no range ends before it starts", ranges_without_length),
+    JoinRule(
+        "same_hops",
+        "hop windows with a size are the same on both sides",
+        hops_that_differ,
+    ),
+    JoinRule(
+        "inherited_join", "only the rows of a join inherit a life", inherited_by_inputs
+    ),
+    JoinRule(
+        "window_time",
+        "a window of row time needs rows with a row time",
+        timed_windows_without_time,
+    ),
+    JoinRule(
+        "latest_key",
+        "the key of latest is made of columns of its side",
+        latest_of_unknown_columns,
+    ),
+    JoinRule(
+        "evict_partitions",
+        "only partitions that partition_by makes are evicted",
+        evictions_without_partitions,
+    ),
+    JoinRule(
+        "evict_clock",
+        "partitions are evicted on the clock arrival",
+        evictions_off_arrival,
+    ),
+)

@@ -1,0 +1,119 @@
+"""Laws about columns: what breaks each, beside what just keeps it."""
+
+import pytest
+
+from tests.spec.rules.laws import ARRIVAL, BATCH, EVENT, LIMIT, NESTED, broken, changed
+
+LAWS = [
+    # rule, what breaks it, what just keeps it
+    *(
+        ("known_columns", changed(BATCH, **wrong), changed(BATCH, **right))
+        for wrong, right in [
+            ({"hard": [["l.x", "r.id"]]}, {"hard": [["l.ID + 1", "r.id"]]}),
+            ({"soft": "l.v > r.v"}, {"soft": "l.v > r.w AND 'r.v' <> ''"}),
+            ({"select": {"a": "r.v"}}, {"select": {"a": "r.w"}}),
+            ({"skip_when": "r.v > 1"}, {"skip_when": "r.w > 1"}),
+            ({"left_condition": "l.w > 1"}, {"left_condition": "l.v > 1"}),
+            (
+                {"asof": {"left": "l.w", "right": "r.w"}},
+                {"asof": {"left": "l.v", "right": "r.w"}},
+            ),
+            (
+                {"atmost": {"n": 1, "optional": [{"prefix": ["l.s", "r.id", 2]}]}},
+                {
+                    "atmost": {
+                        "n": 1,
+                        "optional": [
+                            {"prefix": ["l.id", "r.id", 2]},
+                            {"eq": ["l.v", "r.w"]},
+                        ],
+                    }
+                },
+            ),
+            (
+                {"limit": LIMIT | {"transform": {"id": "r.v"}}},
+                {"limit": LIMIT | {"transform": {"id": "r.w"}}},
+            ),
+            ({"soft": "l.x"}, {"soft": "l.x", "left__from": "unseen"}),
+        ]
+    ),
+    (
+        "known_columns",
+        changed(EVENT, left={"from": NESTED, "window": "forever"}),
+        changed(
+            EVENT, left={"from": NESTED, "window": "forever"}, hard=[["l.key", "r.id"]]
+        ),
+    ),
+    (
+        "known_columns",
+        changed(
+            BATCH, left__from={"join": changed(BATCH, type="left_semi")}, soft="l.w > 1"
+        ),
+        changed(
+            BATCH, left__from={"join": changed(BATCH, type="left_only")}, soft="l.w > 1"
+        ),
+    ),
+    *(
+        (
+            "known_own_columns",
+            changed(base, left__window=wrong),
+            changed(base, left__window=right),
+        )
+        for base, wrong, right in [
+            (
+                ARRIVAL,
+                {"delta": {"by": "w", "width": 1}},
+                {"delta": {"by": "`v`", "width": 1}},
+            ),
+            (
+                EVENT,
+                {"between": ["at", "hi"]},
+                {"between": ["at", "AT + INTERVAL 1 DAY"]},
+            ),
+        ]
+    ),
+    (
+        "known_own_columns",
+        changed(ARRIVAL, left__partition_by=["g"]),
+        changed(ARRIVAL, left__partition_by=["id % 2", "true"]),
+    ),
+    *(
+        ("one_side", changed(BATCH, **wrong), changed(BATCH, **right))
+        for wrong, right in [
+            ({"hard": [["r.id", "l.id"]]}, {"hard": [["1", "r.id"]]}),
+            (
+                {"left_condition": "r.id > 1"},
+                {"left_condition": "l.id > 1 AND 'r.id' > ''"},
+            ),
+            (
+                {"asof": {"left": "r.w", "right": "r.w"}},
+                {"asof": {"left": "l.v", "right": "r.w"}},
+            ),
+        ]
+    ),
+    *(
+        (
+            "semi_select",
+            changed(BATCH, type=kind, select={"a": wrong}),
+            changed(BATCH, type=kind, select={"a": right}),
+        )
+        for kind, wrong, right in [
+            ("left_semi", "r.id", "l.id"),
+            ("right_semi", "l.id", "r.id"),
+        ]
+    ),
+    *(
+        (
+            "given_row",
+            changed(BATCH, default_right=wrong),
+            changed(BATCH, default_right=right),
+        )
+        for wrong, right in [({"v": 1}, {"W": 1}), ({"id": "one"}, {"id": 1})]
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "breaks", "keeps"), LAWS)
+def test_a_law_about_columns(rule, breaks, keeps):
+    assert broken(breaks) == rule
+    assert broken(keeps) == ""

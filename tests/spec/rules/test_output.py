@@ -1,0 +1,61 @@
+"""Laws about what comes out: what breaks each, beside what just keeps it."""
+
+import pytest
+
+from tests.spec.rules.laws import BATCH, EVENT, HOP, LIMIT, broken, changed
+
+LAWS = [
+    # rule, what breaks it, what just keeps it
+    (
+        "output_names",
+        changed(BATCH, select={"id": "l.id", "ID": "r.id"}),
+        changed(BATCH, select={"id": "l.id", "ID_1": "r.id"}),
+    ),
+    *(
+        (
+            "ports",
+            changed(BATCH, type=kind, ports=wrong),
+            changed(BATCH, type=kind, ports=right),
+        )
+        for kind, wrong, right in [
+            ("inner", 2, 1),
+            ("left_outer", 3, 2),
+            ("right_only", 3, 2),
+            ("full_outer", 2, 3),
+            ("left_semi", 2, 1),
+        ]
+    ),
+    (
+        "window_bounds",
+        changed(EVENT, select={"from": "window_start"}),
+        changed(
+            EVENT, select={"from": "window_start"}, left__window=HOP, right__window=HOP
+        ),
+    ),
+    (
+        "window_bounds",
+        changed(EVENT, select={"to": "coalesce(WINDOW_END)"}),
+        changed(EVENT, select={"window_end": "'window_end'"}),
+    ),
+    (
+        "limit_transform",
+        changed(BATCH, limit={"n": 1, "on_exceed": "transform"}),
+        changed(BATCH, limit=LIMIT),
+    ),
+    (
+        "limit_transform",
+        changed(BATCH, limit=LIMIT | {"on_exceed": "skip"}),
+        changed(BATCH, limit={"n": 1, "on_exceed": "skip"}),
+    ),
+    (
+        "transform_columns",
+        changed(BATCH, limit=LIMIT, select={"key": "l.id"}),
+        changed(BATCH, limit=LIMIT, select={"ID": "l.id", "w": "r.w"}),
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "breaks", "keeps"), LAWS)
+def test_a_law_about_output(rule, breaks, keeps):
+    assert broken(breaks) == rule
+    assert broken(keeps) == ""
