@@ -1,17 +1,18 @@
 """Random plays: two streams, a few keys, times that come a little out of order."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 from hypothesis import strategies as st
 
 from dovetail.expression import Expression
 from dovetail.schema import Schema, from_microseconds
-from dovetail.spec.inputs import Arrive, Bound, Finish, Input, InputKind
+from dovetail.spec.inputs import Arrive, Bound, Finish, Input, InputKind, Pause
 from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Side
 from dovetail.spec.picks import Equality
 from dovetail.spec.play import Play
 from dovetail.spec.spans import NO_TIME, SECOND, Span
-from dovetail.spec.windows import Forever, Latest, Range, Rows
+from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows, Seconds
 
 SCHEMA = Schema.of({"k": "int", "n": "int", "g": "int", "t": "timestamp"})
 SELECT = Columns(
@@ -36,8 +37,13 @@ def ranges(draw):
 
 
 ARRIVAL_WINDOWS = st.one_of(
-    st.integers(0, 3).map(Rows), st.just(Forever()), st.just(Latest(("k",)))
+    st.integers(0, 3).map(Rows),
+    st.integers(0, 4).map(lambda number: Seconds(Span(0, number * SECOND))),
+    st.integers(0, 4).map(lambda width: Delta(Expression("n"), Decimal(width))),
+    st.just(Forever()),
+    st.just(Latest(("k",))),
 )
+PARTITIONS = st.sampled_from([(), (Expression("g"),)])
 EVENT_WINDOWS = st.one_of(ranges(), st.just(Forever()), st.just(Latest(("k",))))
 
 
@@ -64,9 +70,10 @@ def stream(name, *, is_timed, lateness=NO_TIME):
 
 @st.composite
 def arrival_plays(draw):
+    """Plays on the arrival clock in windows that do not look at row time."""
     join = JoinSpec(
-        Side(Named("a"), draw(ARRIVAL_WINDOWS)),
-        Side(Named("b"), draw(ARRIVAL_WINDOWS)),
+        Side(Named("a"), draw(ARRIVAL_WINDOWS), draw(PARTITIONS)),
+        Side(Named("b"), draw(ARRIVAL_WINDOWS), draw(PARTITIONS)),
         draw(st.sampled_from(Kind)),
         Clock.ARRIVAL,
         draw(hards()),
@@ -74,7 +81,19 @@ def arrival_plays(draw):
         SELECT,
     )
     inputs = {name: stream(name, is_timed=False) for name in "ab"}
-    return Play(join, inputs, tuple(draw(arrivals())))
+    clock, events = 0, []
+    for event in draw(arrivals()):
+        clock += draw(st.integers(0, 2)) * SECOND
+        events.append(replace(event, clock=clock))
+    return Play(join, inputs, (*events, Pause(clock + 9 * SECOND)))
+
+
+@st.composite
+def arrival_range_plays(draw):
+    """Plays on the arrival clock in windows of row time."""
+    plays = event_plays(windows=ranges(), lateness=draw(st.integers(1, 9)))
+    play = draw(plays)
+    return replace(play, join=replace(play.join, clock=Clock.ARRIVAL))
 
 
 def hards():
@@ -86,11 +105,11 @@ def softs():
 
 
 @st.composite
-def event_plays(draw, *, lateness=0):
+def event_plays(draw, *, windows=EVENT_WINDOWS, lateness=0):
     """Plays on the event clock, with bounds in between, whose inputs all end."""
     join = JoinSpec(
-        Side(Named("a"), draw(EVENT_WINDOWS)),
-        Side(Named("b"), draw(EVENT_WINDOWS)),
+        Side(Named("a"), draw(windows)),
+        Side(Named("b"), draw(windows)),
         draw(st.sampled_from(Kind)),
         Clock.EVENT,
         draw(hards()),

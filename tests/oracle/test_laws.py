@@ -12,12 +12,14 @@ from dovetail.spec.inputs import Arrive, Outlet
 from dovetail.spec.join import Clock, Kind
 from tests.oracle.strategies import (
     arrival_plays,
+    arrival_range_plays,
     event_plays,
     mirrored,
     with_kind,
 )
 
-PLAYS = st.one_of(arrival_plays(), event_plays(), event_plays(lateness=30))
+ARRIVALS = st.one_of(arrival_plays(), arrival_range_plays())
+PLAYS = st.one_of(ARRIVALS, event_plays(), event_plays(lateness=30))
 
 
 def bag(play, *, timed=True):
@@ -39,7 +41,7 @@ def test_swapped_sides_mirror_the_kind(play):
     assert bag(mirrored(play)) == bag(play)
 
 
-@given(arrival_plays())
+@given(ARRIVALS)
 def test_inner_is_part_of_left_is_part_of_full(play):
     inner, left, full = (
         matched(play, kind) for kind in (Kind.INNER, Kind.LEFT_OUTER, Kind.FULL_OUTER)

@@ -1,7 +1,8 @@
 """The clock `arrival`: rows meet in the order in which they come.
 
-What one row does, in this order: it meets the rows that are alive on the other side; it
-drives out rows of its own side, which leave unmatched if they met nobody; it stays.
+What one row does, in this order: time passes, and who is past it leaves; the row meets
+those that are alive on the other side; it drives out rows of its own side, which leave
+unmatched if they met nobody; it stays.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from dovetail.oracle.emission import late_row, mark
-from dovetail.oracle.eviction import leaving, of_key, stays
+from dovetail.oracle.expiry import Now, arrival_life, expires_after
 from dovetail.oracle.lateness import IN_TIME, NULL_TIME
-from dovetail.oracle.life import LivingRow, Plain
-from dovetail.oracle.lifetimes import Version, version_of
+from dovetail.oracle.life import LivingRow, Moment, Plain
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
+from dovetail.oracle.store import Store
 from dovetail.spec.inputs import (
     Arrive,
     Bound,
@@ -27,7 +28,6 @@ from dovetail.spec.inputs import (
     Remove,
 )
 from dovetail.spec.join import HANDS, Hand
-from dovetail.spec.windows import Latest
 
 
 class ArrivalClock:
@@ -36,8 +36,8 @@ class ArrivalClock:
     def __init__(self, parts: Parts) -> None:
         """Starts with empty sides."""
         self._parts = parts
-        self._stored: dict[Hand, list[LivingRow]] = {hand: [] for hand in HANDS}
-        self._versions: dict[Hand, list[Version]] = {hand: [] for hand in HANDS}
+        self._stores = {hand: Store(parts.sides, hand) for hand in HANDS}
+        self._now = Now()
         self._sent = 0
 
     def start(self) -> Iterator[Emission]:
@@ -52,6 +52,8 @@ class ArrivalClock:
 
     def on(self, event: Event) -> Iterator[Emission]:
         """Takes one event and yields what comes out during it."""
+        self._now.clock = event.clock
+        yield from self._expire()
         match event:
             case Arrive():
                 yield from self._arrive(event)
@@ -59,7 +61,10 @@ class ArrivalClock:
                 yield from self._remove(event)
             case Bound():
                 self._parts.bounds.promise(event.input, event.moment)
-            case Finish() | Pause():
+            case Finish():
+                for hand in self._parts.hands_of(event.input):
+                    self._stores[hand].freeze()
+            case Pause():
                 pass
             case _:
                 assert_never(event)
@@ -85,24 +90,33 @@ class ArrivalClock:
 
     def _enter(self, hand: Hand, values: Plain) -> Iterator[Emission]:
         """Lets a row meet, drive out and stay, and yields what that gives."""
-        row, side = self._parts.row(hand, values), self._parts.sides[hand]
-        if not self._is_newest(row):
-            yield from self._leave(row)
-            return
-        yield from self._meet(row)
-        for gone in leaving(side, self._stored[hand], row):
-            self._stored[hand].remove(gone)
+        row = self._parts.row(hand, values, self._now.clock)
+        row.life = arrival_life(self._parts.sides[hand], row)
+        yield from self._expire()
+        if self._stores[hand].is_newest(row):
+            yield from self._meet(row)
+            gone = self._stores[hand].insert(row, self._now)
             yield from self._leave(gone)
-        if stays(side.window):
-            self._stored[hand].append(row)
         else:
-            yield from self._leave(row)
+            yield from self._leave([row])
+
+    def _expire(self) -> Iterator[Emission]:
+        """Yields who leaves because time has passed."""
+        self._now.highest = max(
+            self._parts.bounds.newest(side.input) for side in self._parts.sides.values()
+        )
+        gone = [row for hand in HANDS for row in self._stores[hand].expire(self._now)]
+        yield from self._leave(sorted(gone, key=self._expiry))
+
+    def _expiry(self, row: LivingRow) -> tuple[Moment, int]:
+        """Returns when a row expires, and its place among those of one moment."""
+        return expires_after(self._parts.sides, row), row.place
 
     def _meet(self, row: LivingRow) -> Iterator[Emission]:
         """Yields what comes of a row and those that are alive on the other side."""
-        for partner in self._stored[row.hand.other]:
+        for partner in self._stores[row.hand.other].rows:
             pair = Pair.of(row, partner)
-            if self._parts.condition.holds(pair):
+            if row.life.meets(partner.life) and self._parts.condition.holds(pair):
                 yield from self._join(pair)
 
     def _join(self, pair: Pair) -> Iterator[Emission]:
@@ -115,38 +129,16 @@ class ArrivalClock:
             if self._parts.kind.gives_once(row.hand) and row.partners == 1:
                 yield self._parts.writer.once(row)
 
-    def _leave(self, row: LivingRow) -> Iterator[Emission]:
-        """Yields a row that dies without ever having had a partner."""
-        if self._parts.kind.preserves(row.hand) and not row.partners:
-            yield self._parts.writer.unmatched(row)
+    def _leave(self, gone: Iterable[LivingRow]) -> Iterator[Emission]:
+        """Yields the rows that die without ever having had a partner."""
+        for row in gone:
+            if self._parts.kind.preserves(row.hand) and not row.partners:
+                yield self._parts.writer.unmatched(row)
 
     def _remove(self, event: Remove) -> Iterator[Emission]:
-        """Takes a key out, unless a newer version of it is known."""
+        """Takes a key out, and yields what leaves with it."""
         if self._parts.is_late(event):
             return
         for hand in self._parts.hands_of(event.input):
-            version = self._parts.delete(hand, event.row)
-            if self._take_version(hand, version):
-                yield from self._marked(self._delete(hand, version.key))
-
-    def _delete(self, hand: Hand, key: tuple[object, ...]) -> Iterator[Emission]:
-        """Yields what leaves when a key is deleted."""
-        for gone in of_key(self._parts.sides[hand], self._stored[hand], key):
-            self._stored[hand].remove(gone)
-            yield from self._leave(gone)
-
-    def _is_newest(self, row: LivingRow) -> bool:
-        """Tells whether a row lives at all: an older version of a key does not."""
-        version = version_of(self._parts.sides[row.hand], row)
-        return self._take_version(row.hand, version)
-
-    def _take_version(self, hand: Hand, version: Version) -> bool:
-        """Tells whether no newer version of a key is known, and takes it in."""
-        side = self._parts.sides[hand]
-        if not isinstance(side.window, Latest) or not side.input.is_timed:
-            return True
-        known = self._versions[hand]
-        if any(one.key == version.key and one.time > version.time for one in known):
-            return False
-        known.append(version)
-        return True
+            gone = self._stores[hand].delete(self._parts.delete(hand, event.row))
+            yield from self._marked(self._leave(gone))

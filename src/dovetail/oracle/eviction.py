@@ -5,17 +5,28 @@ One function per window. A row never drives out rows of the other side.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
 
 from dovetail.errors import UnsupportedError
 from dovetail.oracle.life import LivingRow
 from dovetail.oracle.sides import OneSide
-from dovetail.spec.windows import Forever, Latest, Rows, Window
+from dovetail.schema import to_microseconds
+from dovetail.spec.spans import SECOND
+from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows, Seconds
 
 
-def stays(window: Window) -> bool:
-    """Tells whether rows are kept; those of `rows: 0` meet only what is there."""
-    return window != Rows(0)
+def stays(side: OneSide, row: LivingRow) -> bool:
+    """Tells whether a row is kept; one of `rows: 0` meets only what is there.
+
+    Nor does `range` keep a row whose key has a null, for it will meet nobody.
+    """
+    if isinstance(side.window, Range):
+        return all(part(row.values) is not None for part in side.hard)
+    return side.window != Rows(0)
 
 
 def leaving(
@@ -28,7 +39,10 @@ def leaving(
             return peers[: max(0, len(peers) + 1 - count)]
         case Latest():
             return of_key(side, stored, side.key_of(newcomer.values))
-        case Forever():
+        case Delta(width=width):
+            peers = peers_of(side, stored, newcomer)
+            return [row for row in peers if rise(side, row, newcomer) > width]
+        case Forever() | Seconds() | Range():
             return []
         case window:
             raise UnsupportedError.not_yet("oracle", f"the window {window}")
@@ -40,6 +54,19 @@ def peers_of(
     """Returns the stored rows of the newcomer's partition."""
     partition = side.partition_of(newcomer)
     return [row for row in stored if side.partition_of(row) == partition]
+
+
+def rise(side: OneSide, row: LivingRow, newcomer: LivingRow) -> Decimal | float:
+    """Returns how far the newcomer is above a row, in seconds where that is time."""
+    old, new = (measure(side.delta_by(one.values)) for one in (row, newcomer))
+    return -math.inf if old is None or new is None else new - old
+
+
+def measure(value: Any) -> Any:  # noqa: ANN401 - a number of whatever type
+    """Returns a value as a number."""
+    if isinstance(value, datetime):
+        return Decimal(to_microseconds(value)) / SECOND
+    return value
 
 
 def of_key(

@@ -43,12 +43,16 @@ NOWHERE = Life(NEVER, PAST, NEVER)
 
 @dataclass(eq=False, slots=True)
 class LivingRow:
-    """One row on one side; `place` is its position in the order of arrival."""
+    """One row on one side.
+
+    `place` is its position in the order of arrival, `arrived` the processing time.
+    """
 
     hand: Hand
     values: Plain
     place: int
     time: int | None = None
+    arrived: int = 0
     life: Life = ALWAYS
     partners: int = 0
 

@@ -45,12 +45,12 @@ class Parts:
         """Returns the rows that are there from the start; those of a stream arrive."""
         return () if side.input.kind is InputKind.STREAM else side.input.rows
 
-    def row(self, hand: Hand, values: Plain) -> LivingRow:
+    def row(self, hand: Hand, values: Plain, arrived: int = 0) -> LivingRow:
         """Returns the next row of a side; its row time has now been seen."""
         time = self._time(self.sides[hand].input, values)
         if time is not None:
             self.bounds.see(self.sides[hand].input, time)
-        return LivingRow(hand, values, next(self.places), time)
+        return LivingRow(hand, values, next(self.places), time, arrived)
 
     def delete(self, hand: Hand, values: Plain) -> Version:
         """Returns the delete of a key; without a time it takes the newest time seen."""

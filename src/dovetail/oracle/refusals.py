@@ -16,10 +16,10 @@ from dovetail.spec.inputs import (
     Remove,
     Settings,
 )
-from dovetail.spec.join import HANDS, Clock, JoinSpec
+from dovetail.spec.join import Clock, JoinSpec
 from dovetail.spec.picks import Picks, Strategy
 from dovetail.spec.play import Play
-from dovetail.spec.windows import Forever, KeepPartitions, Latest, Range, Rows, Window
+from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows, Seconds, Window
 
 
 def refuse(play: Play, spec: JoinSpec) -> None:
@@ -43,11 +43,9 @@ def _missing(play: Play, spec: JoinSpec) -> Iterator[str]:
 def _missing_window(window: Window, clock: Clock) -> Iterator[str]:
     """Yields the window, where the clock has no lives for it."""
     match window, clock:
-        case ((Forever() | Latest() | Rows(count=0)), _):
+        case ((Forever() | Latest() | Range() | Rows(count=0)), _):
             return
-        case Range(), Clock.EVENT | Clock.BATCH:
-            return
-        case Rows(), Clock.ARRIVAL:
+        case ((Rows() | Seconds() | Delta()), Clock.ARRIVAL):
             return
         case _:
             name = type(window).__name__.lower()
@@ -78,11 +76,8 @@ def _missing_settings(settings: Settings) -> Iterator[str]:
 
 
 def _missing_picks(spec: JoinSpec) -> Iterator[str]:
-    """Yields picks and partition eviction."""
+    """Yields the picks among a row's pairs."""
     if spec.picks != Picks(strategy=spec.picks.strategy):
         yield "a pick among a row's pairs"
     if spec.picks.strategy is Strategy.LOOKUP:
         yield "the strategy lookup"
-    for hand in HANDS:
-        if spec.side(hand).partition_evict != KeepPartitions():
-            yield "the eviction of whole partitions"

@@ -25,6 +25,12 @@ def own_row_scalar(expression: Expression, source: Input) -> Scalar:
     return lambda values: scalar({BARE: values})
 
 
+def side_scalar(expression: Expression, letter: str, source: Input) -> Scalar:
+    """Returns the function of a row that an expression names by its side's letter."""
+    scalar = compiled(expression, Scope(((letter, source.schema),)))
+    return lambda values: scalar({letter: values})
+
+
 def sight(left: Plain, right: Plain, bare: Plain = _NOTHING) -> Sight:
     """Returns what an expression sees: `l`, `r`, and the names that stand bare."""
     return {"l": left, "r": right, BARE: bare}

@@ -6,22 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dovetail.errors import UnsupportedError
+from dovetail.expression import Expression
 from dovetail.oracle.life import LivingRow
-from dovetail.oracle.scalars import Scalar, own_row_scalar
+from dovetail.oracle.scalars import Scalar, own_row_scalar, side_scalar
 from dovetail.spec.inputs import Input, InputKind
 from dovetail.spec.join import HANDS, Hand, JoinSpec, Named
 from dovetail.spec.play import Play
-from dovetail.spec.windows import Forever, Latest, Window
+from dovetail.spec.windows import Delta, Eviction, Forever, Latest, Window
 
 
 @dataclass(frozen=True, slots=True)
 class OneSide:
-    """One side: its input, its window, and what parts its rows into partitions."""
+    """One side: its input, its window, and its partitions."""
 
     hand: Hand
     input: Input
     window: Window
     partition_by: tuple[Scalar, ...]
+    partition_evict: Eviction
+    delta_by: Scalar
+    hard: tuple[Scalar, ...]
 
     @property
     def is_timed(self) -> bool:
@@ -64,4 +68,24 @@ def _side_of(play: Play, spec: JoinSpec, hand: Hand) -> OneSide:
         raise UnsupportedError.not_yet("oracle", "a join of a join")
     source = play.inputs[side.source.name]
     partition_by = tuple(own_row_scalar(part, source) for part in side.partition_by)
-    return OneSide(hand, source, side.window, partition_by)
+    return OneSide(
+        hand,
+        source,
+        side.window,
+        partition_by,
+        side.partition_evict,
+        _delta_by(side.window, source),
+        tuple(side_scalar(part, hand.letter, source) for part in _hard(spec, hand)),
+    )
+
+
+def _hard(spec: JoinSpec, hand: Hand) -> tuple[Expression, ...]:
+    """Returns this side of every equality."""
+    return tuple(one.left if hand is Hand.LEFT else one.right for one in spec.hard)
+
+
+def _delta_by(window: Window, source: Input) -> Scalar:
+    """Returns what a delta window measures its rows by; nothing for other windows."""
+    if isinstance(window, Delta):
+        return own_row_scalar(window.by, source)
+    return lambda _values: None
