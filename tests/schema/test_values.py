@@ -25,6 +25,8 @@ from tests import strategies
 ACCEPTED = [
     ("bigint", 2**63 - 1, 2**63 - 1),
     ("int", 1.0, 1),
+    ("boolean", True, True),
+    ("string", "text", "text"),
     ("int", None, None),
     ("double", 3, 3.0),
     ("double", "-Infinity", float("-inf")),
@@ -85,6 +87,13 @@ def test_a_value_that_fits_becomes_plain(kind, value, plain):
     read = read_value(value, parse_type(kind), "c")
     assert read == plain
     assert type(read) is type(plain)
+
+
+@pytest.mark.parametrize(("kind", "value", "plain"), ACCEPTED)
+def test_a_plain_value_is_shown_as_it_can_be_read(kind, value, plain):
+    del value
+    assert read_value(shown(plain), parse_type(kind), "c") == plain
+    assert read_value(plain, parse_type(kind), "c") == plain
 
 
 @pytest.mark.parametrize(("kind", "value"), REFUSED)

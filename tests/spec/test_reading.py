@@ -25,9 +25,20 @@ from dovetail.spec.reading import read_join
 from dovetail.spec.reading_events import read_events
 from dovetail.spec.reading_inputs import read_inputs, read_settings
 from dovetail.spec.spans import Span, parse_span
-from dovetail.spec.windows import HopSize, HopUnit, Range, Rows, RowsPreceding, Seconds
+from dovetail.spec.windows import (
+    Forever,
+    HopSize,
+    HopUnit,
+    Inherited,
+    Latest,
+    Range,
+    Rows,
+    RowsPreceding,
+    Seconds,
+)
 from dovetail.spec.writing import write_join
 from dovetail.spec.writing_inputs import write_events, write_inputs, write_settings
+from dovetail.spec.writing_windows import write_window
 from tests import strategies
 
 SMALL = {
@@ -90,6 +101,9 @@ def test_null_is_as_good_as_nothing():
     ("data", "window"),
     [
         ({"rows": 0}, Rows(0)),
+        ("forever", Forever()),
+        ("inherited", Inherited()),
+        ({"latest": ["k"]}, Latest(("k",))),
         ({"seconds": 1.5}, Seconds(parse_span("1.5 seconds"))),
         ({"range": {}}, Range()),
         ({"range": {"following": "-1 day"}}, Range(Span(), parse_span("-1 day"))),
@@ -104,6 +118,7 @@ def test_null_is_as_good_as_nothing():
 )
 def test_a_window_is_known_by_its_name(data, window):
     assert window_of(data) == window
+    assert window_of(write_window(window)["window"]) == window
 
 
 @pytest.mark.parametrize("pick", ["keep", "atmost", "limit"])
@@ -171,6 +186,14 @@ REFUSED = [
     ("value", with_left(window="forevr"), '"join.left.window" is "forevr"', ""),
     ("value", with_left(window={"rows": "3"}), '"join.left.window.rows" is "3"', ""),
     ("value", with_left(window={"rows": 1, "seconds": 1}), '"join.left.window" is', ""),
+    ("value", with_left(window={"seconds": True}), '"join.left.window.seconds"', ""),
+    ("value", with_left(window={"seconds": "NaN"}), '"join.left.window.seconds"', ""),
+    (
+        "value",
+        SMALL | {"asof": {"left": "l.t", "right": "r.t", "exact": 1}},
+        "exact",
+        "",
+    ),
     ("value", with_left(window={"seconds": "soon"}), '"join.left.window.seconds"', ""),
     (
         "value",

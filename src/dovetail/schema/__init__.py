@@ -13,6 +13,7 @@ from dovetail.schema.types import (
 from dovetail.schema.values import (
     blank,
     from_microseconds,
+    quoted,
     read_moment,
     read_row,
     read_value,
@@ -33,6 +34,7 @@ __all__ = [
     "blank",
     "from_microseconds",
     "parse_type",
+    "quoted",
     "read_moment",
     "read_row",
     "read_value",

@@ -97,7 +97,7 @@ def read_moment(value: object, label: str) -> int:
 def _refusal(value: object, kind: Type, label: str) -> SchemaError:
     """Returns the error for a value that is not of its type."""
     hint = _HINTS.get(kind, "") if isinstance(kind, AtomicType) else ""
-    return SchemaError(f"the column {label} has {_quoted(value)}", str(kind), hint)
+    return SchemaError(f"the column {label} has {quoted(value)}", str(kind), hint)
 
 
 def shown(value: object) -> object:
@@ -122,6 +122,16 @@ def shown(value: object) -> object:
 def shown_row(row: Mapping[str, object]) -> dict[str, object]:
     """Returns a row as JSON has it."""
     return {name: shown(value) for name, value in row.items()}
+
+
+def quoted(value: object) -> str:
+    """Returns a value as an error shows it: as JSON, where it is a value of JSON."""
+    return json.dumps(value, default=_loosely)
+
+
+def _loosely(value: object) -> object:
+    """Returns what an error shows for a value that JSON does not have."""
+    return float(value) if isinstance(value, Decimal) else str(value)
 
 
 def blank(kind: Type) -> object:
@@ -182,12 +192,10 @@ def _read_record(
 ) -> dict[str, object]:
     """Returns the fields of an object in order, found without regard to case."""
     if not isinstance(value, Mapping):
-        raise SchemaError(f"{where} is {_quoted(value)}", "an object")
+        raise SchemaError(f"{where} is {quoted(value)}", "an object")
     given = {str(name).lower(): item for name, item in value.items()}
     if len(given) < len(value):
-        raise SchemaError(
-            f"{where} has a column twice: {_quoted(value)}", "one of each"
-        )
+        raise SchemaError(f"{where} has a column twice: {quoted(value)}", "one of each")
     known = tuple(fields)
     record = {
         name: read_value(given.pop(name.lower(), None), kind, f'"{name}" of {where}')
@@ -324,11 +332,6 @@ def _read_nothing(value: object) -> object:
 def _misfit(value: object) -> ValueError:
     """Returns the error that is refused with the names of column and type."""
     return ValueError(value)
-
-
-def _quoted(value: object) -> str:
-    """Returns a value as an error shows it."""
-    return str(value) if isinstance(value, Decimal) else json.dumps(value, default=str)
 
 
 _READERS: Mapping[AtomicType, Callable[[object], object]] = {

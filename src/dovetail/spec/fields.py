@@ -6,7 +6,6 @@ where it stands: `"join.left.window.rows" is "3"; expected a whole number`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import TypeVar
 
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
+from dovetail.schema import quoted
 from dovetail.spec.spans import SECOND, Span, parse_span
 
 Taken = TypeVar("Taken")
@@ -73,8 +73,7 @@ def unknown(where: str, key: str, choices: tuple[str, ...]) -> SpecError:
 
 def wrong(where: str, value: object, expected: str, hint: str = "") -> SpecError:
     """Returns the error for a value that does not fit its place."""
-    quoted = json.dumps(value, default=str)
-    return SpecError(f'"{where}" is {quoted}', expected, hint, rule="value")
+    return SpecError(f'"{where}" is {quoted(value)}', expected, hint, rule="value")
 
 
 def only(value: object, where: str, readers: Mapping[str, Reader[Taken]]) -> Taken:

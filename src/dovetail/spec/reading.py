@@ -62,6 +62,7 @@ from dovetail.spec.picks import (
 from dovetail.spec.reading_windows import read_eviction, read_window
 from dovetail.spec.spans import Span
 from dovetail.spec.windows import KeepPartitions, Unstated
+from dovetail.spec.writing_windows import write_number
 
 _PICK_KEYS = (
     *("keep", "atmost", "limit", "asof"),
@@ -186,7 +187,13 @@ def _read_absent(fields: Fields, hand: Hand) -> Absent:
     """Reads what stands for a missing row: its columns, and how the others are."""
     rest = fields.take("absent", _read_rest(hand), NullRow())
     given = fields.take(f"default_{hand.value}", mapping, {})
-    return GivenRow(tuple(given.items()), rest) if given else rest
+    values = tuple((name, _exact(value)) for name, value in given.items())
+    return GivenRow(values, rest) if values else rest
+
+
+def _exact(value: object) -> object:
+    """Returns a value as JSON can have it again, be it read with exact numbers."""
+    return write_number(value) if isinstance(value, Decimal) else value
 
 
 def _read_rest(hand: Hand) -> Reader[NullRow | BlankRow]:

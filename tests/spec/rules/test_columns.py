@@ -110,6 +110,24 @@ LAWS = [
         )
         for wrong, right in [({"v": 1}, {"W": 1}), ({"id": "one"}, {"id": 1})]
     ),
+    *(
+        (
+            "given_row",
+            changed(EVENT, left={"from": NESTED, "window": "forever"}, **wrong),
+            changed(EVENT, left={"from": NESTED, "window": "forever"}, **right),
+        )
+        for wrong, right in [
+            (
+                {"hard": [], "default_left": {"id": 1}},
+                {"hard": [], "default_left": {"key": "x"}},
+            ),
+        ]
+    ),
+    (
+        "given_row",
+        changed(BATCH, default_right={"id": "one"}),
+        changed(BATCH, default_right={"x": "one"}, right__from="unseen"),
+    ),
 ]
 
 

@@ -37,6 +37,7 @@ LAWS = [
             (EVENT, {"delta": {"by": "v", "width": 1}}, {"between": ["at", "lo"]}),
             (EVENT, {"rows": 0}, {"latest": ["id"]}),
             (BATCH, {"rows": 0}, {"latest": ["id"]}),
+            (BATCH, {"rows_preceding": 1}, "forever"),
             (BATCH, {"seconds": 1}, {"between": ["at", "lo"]}),
         ]
     ),
