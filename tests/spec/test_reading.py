@@ -47,6 +47,7 @@ SMALL = {
     "type": "inner",
     "clock": "batch",
 }
+ASOF = {"left": "l.t", "right": "r.t"}
 SETS = {"sets": ["a", "b"], "type": "inner", "select": {"k": "l.k"}}
 TABLE = {"kind": "table", "schema": {"ID": "int", "v": "string"}, "key": ["id"]}
 
@@ -121,6 +122,14 @@ def test_a_window_is_known_by_its_name(data, window):
     assert window_of(write_window(window)["window"]) == window
 
 
+@pytest.mark.parametrize(
+    "tolerance", ["5 seconds", 2, 0.5, "0.12345678901234567890123"]
+)
+def test_a_tolerance_is_a_length_of_time_or_a_number_without_loss(tolerance):
+    join = SMALL | {"asof": ASOF | {"tolerance": tolerance}}
+    assert write_join(read_join(join))["asof"]["tolerance"] == tolerance
+
+
 @pytest.mark.parametrize("pick", ["keep", "atmost", "limit"])
 def test_a_pick_of_0_is_no_pick(pick):
     data = 0 if pick == "keep" else {"n": 0}
@@ -179,7 +188,7 @@ REFUSED = [
     ),
     (
         "value",
-        SMALL | {"asof": {"left": "l.t", "right": "r.t", "tolerance": "long"}},
+        SMALL | {"asof": ASOF | {"tolerance": "long"}},
         '"join.asof.tolerance" is "long"',
         "10 minutes",
     ),
@@ -188,12 +197,7 @@ REFUSED = [
     ("value", with_left(window={"rows": 1, "seconds": 1}), '"join.left.window" is', ""),
     ("value", with_left(window={"seconds": True}), '"join.left.window.seconds"', ""),
     ("value", with_left(window={"seconds": "NaN"}), '"join.left.window.seconds"', ""),
-    (
-        "value",
-        SMALL | {"asof": {"left": "l.t", "right": "r.t", "exact": 1}},
-        "exact",
-        "",
-    ),
+    ("value", SMALL | {"asof": ASOF | {"exact": 1}}, '"join.asof.exact" is 1', ""),
     ("value", with_left(window={"seconds": "soon"}), '"join.left.window.seconds"', ""),
     (
         "value",
