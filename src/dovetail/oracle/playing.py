@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Protocol
 
 from dovetail.errors import UnsupportedError
 from dovetail.oracle.clock_arrival import ArrivalClock
 from dovetail.oracle.clock_batch import play_batch
+from dovetail.oracle.clock_changelog import ChangelogClock
 from dovetail.oracle.clock_event import EventClock
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.refusals import refuse
-from dovetail.spec.inputs import Emission, Event
+from dovetail.spec.inputs import Emission, Event, InputKind
 from dovetail.spec.join import Clock, SetJoinSpec
 from dovetail.spec.play import Play
 
@@ -27,12 +28,6 @@ class Player(Protocol):
         """Yields what one event gives."""
 
 
-_PLAYERS: dict[Clock, Callable[[Parts], Player]] = {
-    Clock.ARRIVAL: ArrivalClock,
-    Clock.EVENT: EventClock,
-}
-
-
 def play(play: Play) -> list[Emission]:
     """Returns every row that comes out, in the order in which they come out."""
     if isinstance(play.join, SetJoinSpec):
@@ -41,7 +36,15 @@ def play(play: Play) -> list[Emission]:
     parts = Parts.of(play, play.join)
     if play.join.clock is Clock.BATCH:
         return play_batch(parts, play)
-    return list(_stepwise(_PLAYERS[play.join.clock](parts), play))
+    return list(_stepwise(_player(parts, play.join.clock), play))
+
+
+def _player(parts: Parts, clock: Clock) -> Player:
+    """Returns who plays the join: the clock, or the changes of two tables."""
+    if clock is Clock.EVENT:
+        return EventClock(parts)
+    tables = [side.input.kind is InputKind.TABLE for side in parts.sides.values()]
+    return ChangelogClock(parts) if all(tables) else ArrivalClock(parts)
 
 
 def _stepwise(player: Player, play: Play) -> Iterator[Emission]:

@@ -35,7 +35,8 @@ def _missing(play: Play, spec: JoinSpec) -> Iterator[str]:
         yield from _missing_window(side.window, spec.clock)
         yield from _missing_deletes(play, side)
     if spec.clock is not Clock.BATCH:
-        yield from _missing_inputs([side.input.kind for side in sides])
+        kinds = [side.input.kind for side in sides]
+        yield from _missing_inputs(kinds, spec.clock)
     yield from _missing_settings(play.settings)
     yield from _missing_picks(spec)
 
@@ -59,11 +60,12 @@ def _missing_deletes(play: Play, side: OneSide) -> Iterator[str]:
         yield "a delete in a window other than latest"
 
 
-def _missing_inputs(kinds: list[InputKind]) -> Iterator[str]:
+def _missing_inputs(kinds: list[InputKind], clock: Clock) -> Iterator[str]:
     """Yields what is joined, where no side is a stream."""
-    if kinds == [InputKind.TABLE, InputKind.TABLE]:
-        yield "the changelog of two tables"
-    elif InputKind.STREAM not in kinds:
+    are_tables = kinds == [InputKind.TABLE, InputKind.TABLE]
+    if are_tables and clock is Clock.EVENT:
+        yield "the changelog of two tables on the clock event"
+    if InputKind.STREAM not in kinds and not are_tables:
         yield "a join without a stream on a clock that moves"
 
 

@@ -1,0 +1,124 @@
+"""Two tables on the clock `arrival`: the result is a table too, told by its changes.
+
+After every change all rows of the result are found anew. What was there and is no more
+is taken back; what is new is given. Where two of them are of one key, the old row and
+the new one are an update.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from dovetail.oracle.changes import Result, changes
+from dovetail.oracle.emission import late_row
+from dovetail.oracle.expiry import Now
+from dovetail.oracle.lateness import IN_TIME, NULL_TIME
+from dovetail.oracle.life import LivingRow, Plain
+from dovetail.oracle.matching import Pair
+from dovetail.oracle.parts import Parts
+from dovetail.oracle.store import Store
+from dovetail.spec.inputs import (
+    Arrive,
+    Bound,
+    Emission,
+    Event,
+    Finish,
+    Pause,
+    Remove,
+)
+from dovetail.spec.join import HANDS, Hand
+
+
+class ChangelogClock:
+    """Plays a join of two tables."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Starts with empty tables."""
+        self._parts = parts
+        self._stores = {hand: Store(parts.sides, hand) for hand in HANDS}
+
+    def start(self) -> Iterator[Emission]:
+        """Takes the rows that are there from the start; as state they give nothing."""
+        for hand in HANDS:
+            source = self._parts.sides[hand].input
+            for values in self._parts.state(self._parts.sides[hand]):
+                if self._parts.bounds.verdict(source, values) == NULL_TIME:
+                    yield late_row(values, NULL_TIME)
+                else:
+                    self._insert(hand, values)
+
+    def on(self, event: Event) -> Iterator[Emission]:
+        """Takes one event and yields what it changes."""
+        match event:
+            case Arrive():
+                yield from self._arrive(event)
+            case Remove():
+                yield from self._remove(event)
+            case Bound():
+                self._parts.bounds.promise(event.input, event.moment)
+            case Finish() | Pause():
+                pass
+            case _:
+                assert_never(event)
+
+    def _arrive(self, event: Arrive) -> Iterator[Emission]:
+        """Puts a row into its tables, or sends it to `late`."""
+        source = self._parts.inputs[event.input]
+        verdict = self._parts.bounds.verdict(source, event.row)
+        if verdict != IN_TIME:
+            yield late_row(event.row, verdict)
+            return
+        for hand in self._parts.hands_of(event.input):
+            before = self._results()
+            self._insert(hand, event.row)
+            yield from changes(before, self._results())
+
+    def _remove(self, event: Remove) -> Iterator[Emission]:
+        """Takes a key out of its tables."""
+        if self._parts.is_late(event):
+            return
+        for hand in self._parts.hands_of(event.input):
+            before = self._results()
+            self._stores[hand].delete(self._parts.delete(hand, event.row))
+            yield from changes(before, self._results())
+
+    def _insert(self, hand: Hand, values: Plain) -> None:
+        """Puts a row into a table, unless a newer version of its key is there."""
+        row, store = self._parts.row(hand, values), self._stores[hand]
+        if store.is_newest(row):
+            store.insert(row, Now())
+
+    def _results(self) -> list[Result]:
+        """Returns all rows of the result: each left row's, then right rows alone."""
+        lefts, rights = (self._stores[hand].rows for hand in HANDS)
+        pairs = [Pair(left, right) for left in lefts for right in rights]
+        pairs = [pair for pair in pairs if self._parts.condition.holds(pair)]
+        results: list[Result] = []
+        for row in (*lefts, *rights):
+            met = [pair for pair in pairs if row in pair.rows]
+            if row.hand is Hand.LEFT and self._parts.kind.gives_pairs:
+                results += self._of_pairs(met)
+            results += self._alone(row, has_met=bool(met))
+        return results
+
+    def _of_pairs(self, pairs: list[Pair]) -> Iterator[Result]:
+        """Yields the pairs of one left row."""
+        for number, pair in enumerate(pairs, start=1):
+            pair.left.partners = number
+            yield self._result(pair.rows, self._parts.writer.pair(pair))
+
+    def _alone(self, row: LivingRow, *, has_met: bool) -> Iterator[Result]:
+        """Yields what a row gives by itself: unmatched, or once of a semi join."""
+        if self._parts.kind.preserves(row.hand) and not has_met:
+            yield self._result((row,), self._parts.writer.unmatched(row))
+        if self._parts.kind.gives_once(row.hand) and has_met:
+            yield self._result((row,), self._parts.writer.once(row))
+
+    def _result(self, rows: tuple[LivingRow, ...], emission: Emission) -> Result:
+        """Returns a row of the result with the keys of those it is made of."""
+        return Result(rows, {row.hand: self._key(row) for row in rows}, emission)
+
+    def _key(self, row: LivingRow) -> tuple[object, ...]:
+        """Returns the key of a table's row; without one it is only like itself."""
+        return self._parts.sides[row.hand].key_of(row.values) or (row.place,)
