@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from dovetail.session.lines import Count, Order
 from dovetail.spec.inputs import Arrive, EmitLateTableRows, Finish, Settings
 from dovetail.spec.reading import read_join
 from dovetail.spec.windows import Forever, Latest, Rows
+from dovetail.spec.writing import write_join
 
 COLUMNS = {"id": "int", "at": "timestamp"}
 STREAM = {"kind": "stream", "schema": COLUMNS, "time": "at"}
@@ -251,3 +253,13 @@ def test_a_place_without_cases_is_named(tmp_path):
         with pytest.raises(SpecError) as caught:
             read_cases([place])
         assert str(place) in caught.value.found
+
+
+OWN = Path(__file__).parents[1] / "cases"
+
+
+@pytest.mark.parametrize("case", read_cases([OWN]), ids=lambda case: case.name)
+def test_our_own_cases_are_sound_and_survive_json(case):
+    if isinstance(case.join, Neutral) and not isinstance(case.expect, Refusal):
+        join = case.join.play().join
+        assert read_join(json.loads(json.dumps(write_join(join)))) == join

@@ -134,7 +134,7 @@ LAWS = [
             ("many_lookup", "right_outer", "left_only"),
             ("all", "right_only", "cross"),
             ("smart", "full_only", "inner"),
-            ("keyed", "full_outer", "left_only"),
+            ("smart", "right_only", "left_semi"),
         ]
     ),
     (

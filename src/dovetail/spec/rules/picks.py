@@ -27,10 +27,7 @@ _ASOF_KINDS = (Kind.INNER, Kind.LEFT_OUTER, Kind.LEFT_ONLY, Kind.LEFT_SEMI)
 _ONLY_KINDS = (Kind.LEFT_ONLY, Kind.RIGHT_ONLY, Kind.FULL_ONLY)
 _RIGHT_KINDS = (Kind.RIGHT_OUTER, Kind.RIGHT_ONLY, Kind.FULL_OUTER, Kind.FULL_ONLY)
 _KEEP_REFUSES = (Kind.RIGHT_OUTER, *_ONLY_KINDS)
-_LEFT_DRIVEN = (
-    *(Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL),
-    *(Strategy.SMART, Strategy.KEYED),
-)
+_LEFT_DRIVEN = (Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL, Strategy.SMART)
 _UNCOUNTED = (Strategy.ALL, Strategy.LOOKUP)
 _TIMES = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ, AtomicType.DATE)
 _NUMBERS = (
