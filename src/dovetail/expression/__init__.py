@@ -7,7 +7,7 @@ from dovetail.expression.questions import (
     is_constant_true,
     references,
 )
-from dovetail.expression.reading import parse
+from dovetail.expression.reader import parse
 from dovetail.expression.scope import BARE, PAIR_NAMES, Scope
 from dovetail.expression.text import ALWAYS, NEVER, Expression
 from dovetail.expression.tree import Typed

@@ -100,10 +100,10 @@ def as_decimal(kind: Kind) -> DecimalType:
 
 
 def wider_decimal(left: DecimalType, right: DecimalType) -> DecimalType:
-    """Returns the decimal with the whole digits and the scale of both."""
-    scale = max(left.scale, right.scale)
+    """Returns the decimal with the whole digits of both, and the scale if it fits."""
     whole = max(left.precision - left.scale, right.precision - right.scale)
-    return bounded(whole + scale, scale)
+    scale = min(max(left.scale, right.scale), MOST_DIGITS - whole)
+    return DecimalType(whole + scale, scale)
 
 
 def tightest(left: Kind, right: Kind) -> Kind | None:

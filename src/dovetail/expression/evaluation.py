@@ -59,12 +59,17 @@ def _any_case(row: Mapping[str, Value], name: str) -> Value:
 
 
 def _lambda(node: Lambda) -> Closure:
-    """Returns the function that a lambda is, once the rows around it are known."""
+    """Returns the function that a lambda is, once the rows around it are known.
+
+    It may be given more than it asks for: an element's place, say.
+    """
     body = closure(node.body)
     numbers = [parameter.number for parameter in node.parameters]
 
     def make(rows: Rows) -> Callable[..., Value]:
-        return lambda *values: body({**rows, **dict(zip(numbers, values, strict=True))})
+        return lambda *values: body(
+            {**rows, **dict(zip(numbers, values, strict=False))}
+        )
 
     return make
 

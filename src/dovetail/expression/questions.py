@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dovetail.errors import SpecError
 from dovetail.expression.coercion import NULL, columnar, compared
 from dovetail.expression.evaluation import Rows, closure
-from dovetail.expression.reading import parse
+from dovetail.expression.reader import parse
 from dovetail.expression.scope import Scope
 from dovetail.expression.text import Expression
 from dovetail.expression.tree import Column, Typed, Value, walk

@@ -1,6 +1,6 @@
 """The one tree behind every expression: a few frozen nodes, each with its type.
 
-Text of Spark SQL is read into these nodes once (`reading.py`); everything else looks
+Text of Spark SQL is read into these nodes once (`reader/`); everything else looks
 only at them: `evaluation.py` computes them on plain rows, `lowering.py` writes them as
 a program for the kernels. An operator is a call like any other, named by its sign.
 """

@@ -30,7 +30,7 @@ from dovetail.expression.coercion import (
     TIMESTAMP_NTZ,
     is_numeric,
 )
-from dovetail.expression.tree import Kind, Value
+from dovetail.expression.tree import Interval, Kind, Value
 from dovetail.expression.values import (
     SECOND,
     fitted,
@@ -49,14 +49,21 @@ def converter(
     source: Kind, target: Kind, *, careful: bool = False
 ) -> Conversion | None:
     """Returns the function of a value that is not null, or None if there is no cast."""
-    if source == target:
+    if source == target or {source, target} == {Interval.DAYS, Interval.TIME}:
         return lambda value: value
-    if source == NULL:
+    if source == NULL or (source == DATE and _never_a_date(target)):
         return lambda _value: None
+    if isinstance(source, Interval) or isinstance(target, Interval):
+        return None
     if target == STRING:
         return writer(source)
     nested = _nested(source, target, careful=careful)
     return nested or _atomic(source, target, careful=careful)
+
+
+def _never_a_date(target: Kind) -> bool:
+    """Tells whether Spark casts dates to a type although all of them become null."""
+    return target == BOOLEAN or is_numeric(target)
 
 
 def _atomic(source: Kind, target: Kind, *, careful: bool) -> Conversion | None:
@@ -71,7 +78,17 @@ def _atomic(source: Kind, target: Kind, *, careful: bool) -> Conversion | None:
         return _to_fraction(source, single if target == FLOAT else float)
     if isinstance(target, DecimalType):
         return _to_decimal(source, target)
+    if target == BINARY:
+        return _to_bytes(source)
     return _to_time(source, target)
+
+
+def _to_bytes(source: Kind) -> Conversion | None:
+    """Returns the conversion of a whole number to its bytes, the highest first."""
+    if source not in BITS:
+        return None
+    size = BITS[source] // 8
+    return lambda value: value.to_bytes(size, "big", signed=True)
 
 
 def _from_text(target: Kind) -> Conversion | None:

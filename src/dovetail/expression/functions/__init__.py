@@ -7,19 +7,24 @@ lowering to a program for the kernels.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression.functions import (
     conversions,
     logic,
+    nested,
     numbers,
     rounding,
+    spans,
     texts,
+    times,
 )
 from dovetail.expression.functions.conversions import cast
 from dovetail.expression.functions.function import ANY_NUMBER, Entry, Function, Macro
-from dovetail.expression.tree import Call, Node
+from dovetail.expression.tree import Call, Kind, Node
 
-_THEMES = (logic, numbers, rounding, texts, conversions)
+_THEMES = (logic, numbers, rounding, spans, texts, times, nested, conversions)
 TABLE: dict[str, Entry] = {
     entry.name: entry for theme in _THEMES for entry in theme.FUNCTIONS
 }
@@ -27,20 +32,27 @@ TABLE: dict[str, Entry] = {
 
 def build(name: str, *arguments: Node) -> Node:
     """Returns a call with its arguments cast, or raises where they do not fit."""
-    match TABLE.get(name.lower()):
-        case Function(rule=rule) as function:
-            signature = rule(arguments)
-            if signature is None:
-                raise misfit(name, arguments)
-            wanted = zip(arguments, signature.arguments, strict=True)
-            inputs = tuple(cast(argument, kind) for argument, kind in wanted)
-            return Call(function.name, inputs, signature.result)
-        case Macro(expand=expand, takes=takes):
-            if takes not in (ANY_NUMBER, len(arguments)):
-                raise misfit(name, arguments)
-            return expand(build, arguments)
-        case _:
-            raise UnsupportedError(f'the function "{name}"')
+    entry = TABLE.get(name.lower())
+    if entry is None:
+        raise UnsupportedError(f'the function "{name}"')
+    if entry.takes not in (ANY_NUMBER, len(arguments)):
+        raise misfit(name, arguments)
+    if isinstance(entry, Macro):
+        return entry.expand(build, arguments)
+    signature = entry.rule(arguments)
+    if signature is None:
+        raise misfit(name, arguments)
+    wanted = zip(arguments, signature.arguments, strict=True)
+    inputs = tuple(cast(argument, kind) for argument, kind in wanted)
+    return Call(entry.name, inputs, signature.result)
+
+
+def parameters_of(name: str, arguments: Sequence[Node]) -> tuple[Kind, ...]:
+    """Returns the types that a function gives a lambda behind these arguments."""
+    entry = TABLE.get(name.lower())
+    if not isinstance(entry, Function) or not arguments:
+        return ()
+    return entry.parameters(tuple(arguments))
 
 
 def misfit(name: str, arguments: tuple[Node, ...]) -> SpecError:

@@ -19,6 +19,11 @@ Arguments = tuple[Node, ...]
 Program = tuple[object, ...]
 
 
+def no_parameters(_arguments: Arguments) -> tuple[Kind, ...]:
+    """Returns nothing: most functions take no lambda."""
+    return ()
+
+
 ANY_NUMBER = -1
 
 
@@ -32,19 +37,26 @@ class Signature:
 
 Rule = Callable[[Arguments], Signature | None]
 Evaluation = Callable[[Call], Callable[..., Value]]
+# The types of the parameters of a lambda, found from the arguments before it.
+Parameters = Callable[[Arguments], tuple[Kind, ...]]
 Lowering = Callable[[Call, tuple[Program, ...]], Program]
 Build = Callable[..., Node]
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function by its name; `strict` ones are null where any argument is null."""
+    """A function by its name; `strict` ones are null where any argument is null.
+
+    `takes` is the number of arguments; ANY_NUMBER leaves it to the rule.
+    """
 
     name: str
     rule: Rule
     evaluate: Evaluation
     lower: Lowering | None = None
     strict: bool = True
+    parameters: Parameters = no_parameters
+    takes: int = ANY_NUMBER
 
 
 @dataclass(frozen=True, slots=True)

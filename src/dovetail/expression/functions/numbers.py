@@ -42,11 +42,10 @@ from dovetail.expression.functions.function import (
     plain,
     synonym,
 )
-from dovetail.expression.tree import Call, Kind, Literal, Node, Value
+from dovetail.expression.tree import Call, Interval, Kind, Literal, Node, Value
 from dovetail.expression.values import WIDE, fitted, rounded, saturated, single, wrapped
 from dovetail.schema import DecimalType
 
-_SIDES = ("left", "right")
 Digits = Callable[[DecimalType, DecimalType], DecimalType]
 # Spark rounds quotients and products once at 39 digits, then at the result's scale.
 FACTORS = WIDE.copy()
@@ -87,8 +86,6 @@ def _decimal(node: Node) -> DecimalType:
 
 def _operands(arguments: Arguments) -> tuple[Kind, Kind] | None:
     """Returns the types that two numbers are computed in."""
-    if len(arguments) != len(_SIDES):
-        return None
     found = [DOUBLE if kind == STRING else kind for kind in kinds(arguments)]
     if NULL in found:
         found = [max(found, key=lambda kind: kind != NULL)] * 2
@@ -120,10 +117,15 @@ def arithmetic(digits: Digits) -> Rule:
     return rule
 
 
+def _is_exact(arguments: Arguments, signature: Signature) -> bool:
+    """Tells whether a quotient is a decimal; an untyped null is divided as a double."""
+    return isinstance(signature.result, DecimalType) and arguments[0].type != NULL
+
+
 def _quotient_rule(arguments: Arguments) -> Signature | None:
     """Types `/`: decimals stay decimals, all other numbers are divided as doubles."""
     signature = arithmetic(quotient_digits)(arguments)
-    if signature is None or isinstance(signature.result, DecimalType):
+    if signature is None or _is_exact(arguments, signature):
         return signature
     return Signature((DOUBLE, DOUBLE), DOUBLE)
 
@@ -131,6 +133,8 @@ def _quotient_rule(arguments: Arguments) -> Signature | None:
 def _whole_quotient_rule(arguments: Arguments) -> Signature | None:
     """Types DIV: whole numbers or decimals to a bigint."""
     operands = _operands(arguments)
+    if kinds(arguments) == (NULL, NULL):
+        operands = (BIGINT, BIGINT)
     if operands is None or any(map(is_fraction, operands)):
         return None
     if isinstance(operands[0], DecimalType):
@@ -202,11 +206,17 @@ def _exact_positive(left: Decimal, right: Decimal) -> Decimal:
 
 def _one_number(arguments: Arguments) -> Signature | None:
     """Types a function of one number that keeps its type; texts become doubles."""
-    if len(arguments) != 1:
-        return None
-    kind = arguments[0].type
-    found = kind if is_numeric(kind) else DOUBLE if kind in (STRING, NULL) else None
-    return None if found is None else Signature((found,), found)
+    (kind,) = kinds(arguments)
+    found = DOUBLE if kind in (STRING, NULL) else kind
+    return Signature((found,), found) if is_numeric(found) else None
+
+
+def _one_amount(arguments: Arguments) -> Signature | None:
+    """Types a function of a number or a span of time that keeps its type."""
+    (kind,) = kinds(arguments)
+    if isinstance(kind, Interval):
+        return Signature((kind,), kind)
+    return _one_number(arguments)
 
 
 def _narrowed(function: Callable[[Value], Value]) -> Evaluation:
@@ -226,7 +236,8 @@ def _whole_rule(arguments: Arguments) -> Signature | None:
         return None
     kind = signature.result
     if isinstance(kind, DecimalType):
-        return Signature((kind,), bounded(kind.precision - kind.scale + 1, 0))
+        whole = kind.precision - kind.scale + (kind.scale > 0)
+        return Signature((kind,), bounded(whole, 0))
     return Signature((DOUBLE,) if not is_integral(kind) else (BIGINT,), BIGINT)
 
 
@@ -302,56 +313,62 @@ FUNCTIONS: tuple[Entry, ...] = (
         arithmetic(sum_digits),
         _operator(operator.add, WIDE.add),
         kernel("add"),
+        takes=2,
     ),
     Function(
         "- of numbers",
         arithmetic(sum_digits),
         _operator(operator.sub, WIDE.subtract),
         kernel("subtract"),
+        takes=2,
     ),
     Function(
         "* of numbers",
         arithmetic(product_digits),
         _operator(operator.mul, FACTORS.multiply),
         kernel("multiply"),
+        takes=2,
     ),
     Function(
         "/",
         _quotient_rule,
         _unless_zero(_operator(operator.truediv, _quotient)),
         kernel("divide"),
+        takes=2,
     ),
     Function(
         "div",
         _whole_quotient_rule,
         _unless_zero(_operator(_whole_quotient, WIDE.divide_int)),
         kernel("div"),
+        takes=2,
     ),
     Function(
         "%",
         arithmetic(remainder_digits),
         _unless_zero(_operator(_remainder, WIDE.remainder)),
         kernel("remainder"),
+        takes=2,
     ),
     Function(
         "pmod",
         arithmetic(remainder_digits),
         _unless_zero(_operator(_positive_remainder, _exact_positive)),
+        takes=2,
     ),
-    Function("negative", _one_number, _narrowed(operator.neg), kernel("negative")),
-    Function("positive", _one_number, plain(lambda value: value)),
-    Function("abs", _one_number, _narrowed(abs), kernel("abs")),
+    Function(
+        "negative", _one_amount, _narrowed(operator.neg), kernel("negative"), takes=1
+    ),
+    Function("positive", _one_amount, plain(lambda value: value), takes=1),
+    Function("abs", _one_amount, _narrowed(abs), kernel("abs"), takes=1),
     Function("sign", _DOUBLES, plain(_sign), kernel("sign")),
-    Function("floor", _whole_rule, _to_whole(math.floor), kernel("floor")),
-    Function("ceil", _whole_rule, _to_whole(math.ceil), kernel("ceil")),
+    Function("floor", _whole_rule, _to_whole(math.floor), kernel("floor"), takes=1),
+    Function("ceil", _whole_rule, _to_whole(math.ceil), kernel("ceil"), takes=1),
     Function("pow", expects(DOUBLE, DOUBLE, DOUBLE), plain(power), kernel("power")),
     Function("sqrt", _DOUBLES, plain(_root), kernel("sqrt")),
     Function("exp", _DOUBLES, plain(_exponential), kernel("exp")),
     Function("ln", _DOUBLES, plain(_logarithm), kernel("ln")),
     Macro("mod", synonym("%")),
-    Macro("+", synonym("+ of numbers")),
-    Macro("-", synonym("- of numbers")),
-    Macro("*", synonym("* of numbers")),
     Macro("power", synonym("pow")),
     Macro("signum", synonym("sign")),
     Macro("ceiling", synonym("ceil")),

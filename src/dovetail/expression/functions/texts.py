@@ -7,7 +7,15 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from dovetail.expression.coercion import BOOLEAN, INT, STRING, implicit
+from dovetail.expression.coercion import (
+    BINARY,
+    BOOLEAN,
+    INT,
+    STRING,
+    implicit,
+    is_atomic,
+    widest,
+)
 from dovetail.expression.functions.function import (
     Arguments,
     Build,
@@ -28,8 +36,20 @@ from dovetail.schema import ArrayType, AtomicType
 BLANK = " "
 
 
-def _all_texts(arguments: Arguments) -> Signature | None:
-    """Types CONCAT: anything without parts is written as a text."""
+def _arrays_rule(arguments: Arguments) -> Signature | None:
+    """Types CONCAT of arrays: in the wider type of all."""
+    common = widest(kinds(arguments))
+    if not isinstance(common, ArrayType):
+        return None
+    return Signature((common,) * len(arguments), common)
+
+
+def _concat_rule(arguments: Arguments) -> Signature | None:
+    """Types CONCAT: bytes, or arrays, or anything else written as a text."""
+    if {BINARY} == set(kinds(arguments)):
+        return Signature(kinds(arguments), BINARY)
+    if any(isinstance(kind, ArrayType) for kind in kinds(arguments)):
+        return _arrays_rule(arguments)
     if not all(implicit(kind, STRING) for kind in kinds(arguments)):
         return None
     return Signature((STRING,) * len(arguments), STRING)
@@ -39,18 +59,23 @@ def concatenated(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of CONCAT: texts, or lists, end to end."""
     if isinstance(call.type, ArrayType):
         return lambda *values: [item for value in values for item in value]
-    return lambda *values: "".join(values)
+    empty: str | bytes = b"" if call.type == BINARY else ""
+    return lambda *values: empty.join(values)
 
 
 def _joined_rule(arguments: Arguments) -> Signature | None:
     """Types CONCAT_WS: a separator, then texts or arrays of texts."""
     if not arguments or not implicit(arguments[0].type, STRING):
         return None
+    texts = ArrayType(AtomicType.STRING)
     wanted = [
-        kind if kind == ArrayType(AtomicType.STRING) else STRING
+        texts if isinstance(kind, ArrayType) and is_atomic(kind.element) else STRING
         for kind in kinds(arguments)
     ]
-    fits = all(map(implicit, kinds(arguments), wanted))
+    fits = all(
+        kind == texts or implicit(given, kind)
+        for given, kind in zip(kinds(arguments), wanted, strict=True)
+    )
     return Signature(tuple(wanted), STRING) if fits else None
 
 
@@ -64,10 +89,10 @@ def _joined(separator: str | None, *values: Value) -> str | None:
     )
 
 
-def substring(text: str, start: int, length: int = 2**31 - 1) -> str:
+def substring(text: Value, start: int, length: int = 2**31 - 1) -> Value:
     """Returns `length` characters from `start`; what lies before the text counts."""
     first = start - 1 if start > 0 else len(text) + start if start < 0 else 0
-    return text[max(first, 0) : max(first + length, 0)] if length > 0 else ""
+    return text[max(first, 0) : max(first + length, 0)] if length > 0 else text[:0]
 
 
 def _left(build: Build, arguments: Arguments) -> Node:
@@ -141,11 +166,29 @@ def _texts(result: Value, count: int, optional: int = 0) -> Rule:
     return expects(result, *(STRING,) * count, optional=optional)
 
 
-_PART = expects(STRING, STRING, INT, INT, optional=1)
-_PADDED = expects(STRING, STRING, INT, STRING, optional=1)
+def _or_bytes(rule: Rule) -> Rule:
+    """Returns a rule whose first argument, and the result, may be bytes instead."""
+
+    def either(arguments: Arguments) -> Signature | None:
+        signature = rule(arguments)
+        if signature is None or arguments[0].type != BINARY:
+            return signature
+        result = BINARY if signature.result == STRING else signature.result
+        return Signature((BINARY, *signature.arguments[1:]), result)
+
+    return either
+
+
+def _no_bytes(rule: Rule) -> Rule:
+    """Returns a rule that refuses bytes, which Spark does not take for a text here."""
+    return lambda arguments: None if BINARY in kinds(arguments) else rule(arguments)
+
+
+_PART = _or_bytes(expects(STRING, STRING, INT, INT, optional=1))
+_PADDED = _no_bytes(expects(STRING, STRING, INT, STRING, optional=1))
 
 FUNCTIONS: tuple[Entry, ...] = (
-    Function("concat", _all_texts, concatenated, kernel("concat")),
+    Function("concat", _concat_rule, concatenated, kernel("concat")),
     Function("concat_ws", _joined_rule, plain(_joined), strict=False),
     Function("upper", _texts(STRING, 1), plain(str.upper), kernel("upper")),
     Function("lower", _texts(STRING, 1), plain(str.lower), kernel("lower")),
@@ -156,7 +199,7 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "rtrim", _texts(STRING, 2, 1), plain(_trimmed(str.rstrip)), kernel("rtrim")
     ),
-    Function("length", _texts(INT, 1), plain(len), kernel("length")),
+    Function("length", _or_bytes(_texts(INT, 1)), plain(len), kernel("length")),
     Function("substring", _PART, plain(substring), kernel("substring")),
     Function("right", expects(STRING, STRING, INT), plain(_right), kernel("right")),
     Function("lpad", _PADDED, plain(padded_left), kernel("lpad")),

@@ -17,6 +17,7 @@ from sqlglot.parsers.spark import SparkParser
 
 from dovetail.errors import DovetailError, Place, SpecError
 
+WITHIN = "it stands in "
 HERE = "it stands here:"
 SUFFIXES = frozenset({"Y", "S", "L", "F", "D", "BD"})
 
@@ -80,8 +81,13 @@ def pointed(error: DovetailError, text: str, node: exp.Expr) -> DovetailError:
     """Returns the same error with the text and a caret under the node."""
     place = _place(text, node)
     hint = f"{error.hint}\n" if error.hint else ""
-    where = _here(place) if place else f'in "{text}"'
+    where = _here(place) if place else f'{WITHIN}"{text}"'
     return type(error)(error.found, error.expected, hint + where)
+
+
+def is_pointed(error: DovetailError) -> bool:
+    """Tells whether an error already says where in the text it is."""
+    return HERE in error.hint or error.hint.startswith(WITHIN)
 
 
 def _here(place: Place) -> str:
