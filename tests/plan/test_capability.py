@@ -225,7 +225,7 @@ def test_a_play_adds_its_switches_and_what_happens():
 
 
 def test_a_stream_that_ends_is_not_open():
-    play = Play(join(), INPUTS, (Arrive("a", {}), Finish("a")))
+    play = Play(join(), INPUTS, (Arrive("a", {}), Finish("a"), Finish("b")))
     assert features_of_play(play) == features_of_join(join(), INPUTS)
 
 

@@ -48,6 +48,7 @@ from dovetail.spec.picks import (
     Unlimited,
 )
 from dovetail.spec.play import Play
+from dovetail.spec.sources import source_names
 from dovetail.spec.windows import (
     Between,
     Delta,
@@ -228,8 +229,11 @@ def _of_words(picks: Picks) -> Iterator[Feature]:
 
 
 def _open_inputs(play: Play) -> Iterator[Feature]:
-    """Gives OPEN_INPUT where a stream that the play feeds is never finished."""
-    ended = {event.input for event in play.events if isinstance(event, Finish)}
-    fed = {event.input for event in play.events if not isinstance(event, Pause)}
-    if any(play.inputs[name].kind is InputKind.STREAM for name in fed - ended):
-        yield Feature.OPEN_INPUT
+    """Gives OPEN_INPUT where rows of a stream still to come could change the result."""
+    if isinstance(play.join, SetJoinSpec) or play.join.clock is not Clock.EVENT:
+        return
+    events = (*play.opening, *play.events)
+    ended = {event.input for event in events if isinstance(event, Finish)}
+    for name in set(source_names(play.join)) - ended:
+        if play.inputs[name].kind is InputKind.STREAM:
+            yield Feature.OPEN_INPUT

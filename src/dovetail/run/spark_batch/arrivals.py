@@ -1,0 +1,112 @@
+"""What comes in as a DataFrame, and which of its rows take part.
+
+An ordinary DataFrame has rows and nothing else: they count as if they had come in the
+order of row time, so that nothing is late. Where the order of arrival is known, every
+line has its *place* and says what it is: a row, a delete of a key, or a bound.
+
+    place   what    time       bound before   (lateness 2 seconds)
+      0     row     10:00:05   -              in time
+      1     row     10:00:03   10:00:03       in time
+      2     row     10:00:02   10:00:03       late
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+from dovetail.run.spark_batch.moments import EARLIEST, LATEST, micros, shifted
+from dovetail.spec.inputs import Input
+from dovetail.spec.join import Clock
+
+TIME = "__time"
+PLACE = "__place"
+WHAT = "__what"
+REASON = "reason"
+
+
+class What(Enum):
+    """What a line of arrivals is; STATE is a row that is there from the start."""
+
+    STATE = "state"
+    ROW = "row"
+    DELETE = "delete"
+    BOUND = "bound"
+
+    def is_it(self) -> Column:
+        """Returns whether a line is this."""
+        return F.col(WHAT) == self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """The rows of one input; where `has_places` is true they have PLACE and WHAT.
+
+    `bound` is how far the input has come at the end, in microseconds since 1970: LATEST
+    where it is finished.
+    """
+
+    frame: DataFrame
+    has_places: bool = False
+    bound: int = LATEST
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """The rows and deletes of an input that take part, and the rows that are late."""
+
+    lines: DataFrame
+    late: DataFrame
+
+
+def admit(source: Input, arrivals: Arrivals, clock: Clock) -> Admitted:
+    """Returns which rows take part; on the clock `batch` they all do."""
+    lines = _with_times(source, arrivals)
+    if clock is Clock.EVENT and source.is_timed:
+        lines = lines.withColumn(REASON, _reason(source, arrivals))
+    else:
+        lines = lines.withColumn(REASON, F.lit(None).cast("string"))
+    columns = [F.col(f"`{name}`") for name in source.schema.names]
+    late = lines.where(F.col(REASON).isNotNull() & ~What.DELETE.is_it())
+    in_time = lines.where(F.col(REASON).isNull() & ~What.BOUND.is_it())
+    return Admitted(in_time.drop(REASON), late.select(*columns, REASON))
+
+
+def _with_times(source: Input, arrivals: Arrivals) -> DataFrame:
+    """Returns the lines with TIME in microseconds, and PLACE and WHAT in any case."""
+    frame = arrivals.frame
+    if not arrivals.has_places:
+        number = F.monotonically_increasing_id()
+        frame = frame.withColumns({PLACE: number, WHAT: F.lit(What.ROW.value)})
+    time = F.lit(None).cast("bigint")
+    if source.is_timed:
+        time = micros(F.col(f"`{source.time}`"))
+    frame = frame.withColumn(TIME, time)
+    if not arrivals.has_places or not source.is_timed:
+        return frame
+    # A delete without a time takes the newest time seen.
+    newest = F.coalesce(F.max(TIME).over(_before()), F.lit(EARLIEST))
+    given = F.when(What.DELETE.is_it(), F.coalesce(TIME, newest)).otherwise(F.col(TIME))
+    return frame.withColumn(TIME, given)
+
+
+def _reason(source: Input, arrivals: Arrivals) -> Column:
+    """Returns why a row takes no part; null where it does."""
+    reason = F.when(F.col(TIME).isNull(), F.lit("null_time"))
+    if not arrivals.has_places:
+        return reason
+    # The lateness is taken from the column itself: months go by the calendar.
+    newest = shifted(F.col(f"`{source.time}`"), source.lateness.negated())
+    bounds = F.when(What.BOUND.is_it(), F.col(TIME)).otherwise(newest)
+    is_late = F.col(TIME) < F.max(bounds).over(_before())
+    return reason.when(
+        is_late & ~What.STATE.is_it() & ~What.BOUND.is_it(), F.lit("late")
+    )
+
+
+def _before() -> WindowSpec:
+    """Returns the window of all lines that arrived before."""
+    return Window.orderBy(PLACE).rowsBetween(Window.unboundedPreceding, -1)

@@ -1,0 +1,135 @@
+"""Gives every row its life: from when until when it is alive on its side.
+
+A life is [BIRTH, DEATH) in microseconds of row time; END is the row time at which the
+row leaves unmatched. An empty life meets nobody. A version lives until the next one:
+
+    key 1   10:00 [---------------)               a window function finds the next
+                            10:05 [-----------    version, or delete, of the key
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+from dovetail.plan.batch import lives_in_time
+from dovetail.run.spark_batch.arrivals import PLACE, TIME, Admitted, Arrivals, What
+from dovetail.run.spark_batch.moments import EARLIEST, LATEST, shifted
+from dovetail.spec.inputs import Input
+from dovetail.spec.join import Clock, Hand
+from dovetail.spec.windows import Forever, Latest, Range, Rows
+from dovetail.spec.windows import Window as Lifetime
+
+BIRTH, DEATH, END = "__birth", "__death", "__end"
+SINCE, UNTIL = "__since", "__until"
+Columns = dict[str, Column]
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One side of a join: its hand, its input, its window, and what has come."""
+
+    hand: Hand
+    source: Input
+    window: Lifetime
+    arrivals: Arrivals
+    clock: Clock
+
+    @property
+    def is_timed(self) -> bool:
+        """Tells whether rows have lives in row time; else they are simply there."""
+        return lives_in_time(self.source, self.window)
+
+    @property
+    def is_met_on_arrival(self) -> bool:
+        """Tells whether the rows are met as they are when a row of a stream comes."""
+        untimed = self.clock is Clock.EVENT and not self.source.is_timed
+        return untimed and self.arrivals.has_places
+
+
+@dataclass(frozen=True, slots=True)
+class Living:
+    """The rows of a side with BIRTH, DEATH, END, and where needed SINCE and UNTIL."""
+
+    seat: Seat
+    frame: DataFrame
+
+    @property
+    def may_miss(self) -> bool:
+        """Tells whether a life can be other than always."""
+        return self.seat.source.is_timed or isinstance(self.seat.window, Latest)
+
+
+def give_lives(seat: Seat, admitted: Admitted) -> Living:
+    """Returns the rows of a side, each with its life; deletes end lives and go."""
+    lines = admitted.lines.withColumns(_lives(seat))
+    if seat.is_met_on_arrival:
+        lines = lines.withColumns(_stays(seat))
+    return Living(seat, lines.where(~What.DELETE.is_it()))
+
+
+def _lives(seat: Seat) -> Columns:
+    """Returns the columns of a life; a row that lacks its row time lives nowhere."""
+    birth, death, end = _timed_life(seat) if seat.is_timed else _untimed_life(seat)
+    if not seat.source.is_timed:
+        return {BIRTH: birth, DEATH: death, END: end}
+    has_time = F.col(TIME).isNotNull()
+    return {
+        BIRTH: F.when(has_time, birth).otherwise(LATEST),
+        DEATH: F.when(has_time, death).otherwise(EARLIEST),
+        END: F.when(has_time, end).otherwise(LATEST),
+    }
+
+
+def _timed_life(seat: Seat) -> tuple[Column, Column, Column]:
+    """Returns birth, death and end in row time."""
+    born = F.col(TIME)
+    match seat.window:
+        case Range(preceding, following):
+            time = F.col(f"`{seat.source.time}`")
+            end = shifted(time, preceding)
+            return shifted(time, following.negated()), end + 1, end
+        case Rows(count=0):
+            return born, born + 1, born
+        case Latest():
+            # A version without a time, on the clock `batch`, comes behind all others.
+            time = F.coalesce(TIME, F.lit(LATEST))
+            death = F.coalesce(_next(seat, time), F.lit(LATEST))
+            return born, death, death
+        case Forever():
+            return born, F.lit(LATEST), F.lit(LATEST)
+        case window:
+            raise AssertionError(window)
+
+
+def _untimed_life(seat: Seat) -> tuple[Column, Column, Column]:
+    """Returns always, or of versions: for the newest always, for others never."""
+    always = F.lit(EARLIEST), F.lit(LATEST), F.lit(LATEST)
+    if not isinstance(seat.window, Latest) or not seat.arrivals.has_places:
+        return always
+    if seat.is_met_on_arrival:
+        return always
+    is_newest = _next(seat, F.col(PLACE)).isNull()
+    birth, death = (F.lit(EARLIEST), F.lit(LATEST))
+    return (
+        F.when(is_newest, birth).otherwise(death),
+        F.when(is_newest, death).otherwise(birth),
+        F.lit(LATEST),
+    )
+
+
+def _stays(seat: Seat) -> Columns:
+    """Returns between which places of arrival a row without time is there."""
+    until = F.lit(LATEST)
+    if isinstance(seat.window, Latest):
+        until = F.coalesce(_next(seat, F.col(PLACE)), until)
+    return {SINCE: F.col(PLACE), UNTIL: until}
+
+
+def _next(seat: Seat, order: Column) -> Column:
+    """Returns what the next version of a row's key has in a column, null for none."""
+    key = seat.window.key if isinstance(seat.window, Latest) else ()
+    columns = [F.col(f"`{name}`") for name in key]
+    return F.lead(order).over(Window.partitionBy(*columns).orderBy(order, PLACE))

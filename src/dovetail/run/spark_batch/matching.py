@@ -1,0 +1,105 @@
+"""Finds the rows that meet: equalities, the rest of the condition, and lives.
+
+Spark does it: with an equality as a sort-merge or hash join, without one by buckets of
+time where lives are of limited length. The join condition never tells windows apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+from dovetail.plan.batch import Buckets, NoBuckets
+from dovetail.run.spark_batch.arrivals import PLACE
+from dovetail.run.spark_batch.lives import BIRTH, DEATH, SINCE, UNTIL, Living
+from dovetail.spec.join import HANDS, Hand, JoinSpec
+
+BUCKET = "__bucket"
+HERE = "__here"
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Two living sides and the condition under which their rows meet.
+
+    Where `knows_row_time` is false, nobody asks when a semi join's row has first met.
+    """
+
+    join: JoinSpec
+    sides: Mapping[Hand, Living]
+    buckets: Buckets | NoBuckets
+    knows_row_time: bool
+
+    def joined(self, kept: Hand, how: str) -> DataFrame:
+        """Returns Spark's join, the kept hand first; columns are `l.x` and `r.x`.
+
+        Every row of the kept hand is there once before the join, so `left_outer`,
+        `left_semi` and `left_anti` are right. In a `full_outer` both must be: that one
+        cannot be done with buckets.
+        """
+        first = self._frame(kept, is_copied=False)
+        second = self._frame(kept.other, is_copied=True)
+        condition = reduce(Column.__and__, self._terms(), F.lit(True))  # noqa: FBT003
+        return first.join(second, condition, how)
+
+    def _frame(self, hand: Hand, *, is_copied: bool) -> DataFrame:
+        """Returns the rows of a hand under its letter, marked as being there."""
+        frame = self.sides[hand].frame.withColumn(HERE, F.lit(True))  # noqa: FBT003
+        match self.buckets:
+            case Buckets() as buckets:
+                bucket = (
+                    F.explode(_copies(hand, buckets)) if is_copied else _home(buckets)
+                )
+                alive = frame.where(F.col(BIRTH) < F.col(DEATH)) if is_copied else frame
+                frame = alive.withColumn(BUCKET, bucket)
+            case NoBuckets():
+                pass
+        return frame.alias(hand.letter)
+
+    def _terms(self) -> Iterator[Column]:
+        """Gives the terms that all hold for rows that meet."""
+        for equality in self.join.hard:
+            yield F.expr(equality.left.text) == F.expr(equality.right.text)
+        yield F.expr(self.join.soft.text)
+        yield from self._life_terms()
+        for hand in HANDS:
+            if self.sides[hand].seat.is_met_on_arrival:
+                arrived = side_column(hand.other, PLACE)
+                yield side_column(hand, SINCE) < arrived
+                yield arrived < side_column(hand, UNTIL)
+        if isinstance(self.buckets, Buckets):
+            yield side_column(Hand.LEFT, BUCKET) == side_column(Hand.RIGHT, BUCKET)
+
+    def _life_terms(self) -> Iterator[Column]:
+        """Gives what makes two lives overlap: none is empty, each starts in time."""
+        limited = [hand for hand in HANDS if self.sides[hand].may_miss]
+        for hand in limited:
+            yield side_column(hand, BIRTH) < side_column(hand, DEATH)
+            if hand.other in limited:
+                yield side_column(hand, BIRTH) < side_column(hand.other, DEATH)
+
+
+def side_column(hand: Hand, name: str) -> Column:
+    """Returns a column of one hand in the joined rows."""
+    return F.col(f"{hand.letter}.`{name}`")
+
+
+def _home(buckets: Buckets) -> Column:
+    """Returns the bucket in which a row is born."""
+    return _bucket(F.col(BIRTH), buckets)
+
+
+def _copies(hand: Hand, buckets: Buckets) -> Column:
+    """Returns every bucket in which a row of the other hand can be born to meet one."""
+    ends = F.col(BIRTH) - buckets.reach(hand.other) + 1, F.col(DEATH) - 1
+    return F.sequence(*(_bucket(end, buckets) for end in ends))
+
+
+def _bucket(moment: Column, buckets: Buckets) -> Column:
+    """Returns the number of the bucket that a moment falls into, without rounding."""
+    width = F.lit(buckets.width)
+    return F.call_function("div", moment - F.pmod(moment, width), width)

@@ -1,0 +1,197 @@
+"""The batch engine gives the rows of the oracle, as one native plan, in any session."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from dovetail import oracle
+from dovetail.errors import UnsupportedError
+from dovetail.expression import Expression
+from dovetail.plan.batch import BATCH
+from dovetail.plan.capability import features_of_play
+from dovetail.run.spark_batch.arrivals import Arrivals
+from dovetail.run.spark_batch.cases import play as play_batch
+from dovetail.run.spark_batch.join import join_batch
+from dovetail.schema import Schema
+from dovetail.session.case import Neutral, read_cases
+from dovetail.session.compare import compare
+from dovetail.session.difference import describe
+from dovetail.session.lines import Line, Rows, Sight
+from dovetail.spec.inputs import Input, InputKind, Outlet, Settings
+from dovetail.spec.inputs import Order as OutputOrder
+from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Side
+from dovetail.spec.picks import Equality, Keep, Picks
+from dovetail.spec.play import Play
+from dovetail.spec.spans import parse_span
+from dovetail.spec.windows import Forever, Range
+from tests.spark.batch_plays import batch_plays, stream_plays, table_plays
+
+TESTS = Path(__file__).parents[1]
+SAMPLES = TESTS.parents[1] / "shared" / "cases"
+# One session is shared by all examples, and starting Spark's plans takes its time.
+FEW = settings(
+    max_examples=15,
+    suppress_health_check=[
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+    ],
+)
+ODD = {
+    "spark.sql.session.timeZone": "America/New_York",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "true",
+}
+NOON = datetime(2020, 7, 1, 12, tzinfo=UTC)
+
+
+def differs(spark, play):
+    expected = tuple(
+        Line(one.row, {"out": one.outlet.value}) for one in oracle.play(play)
+    )
+    return compare(Rows(expected), play_batch(spark, play), Sight.OUTLETS)
+
+
+@pytest.fixture
+def odd_session(spark):
+    """A session whose own rules are none of ours."""
+    before = {name: spark.conf.get(name) for name in ODD}
+    for name, value in ODD.items():
+        spark.conf.set(name, value)
+    yield spark
+    found = {name: spark.conf.get(name) for name in ODD}
+    for name, value in before.items():
+        spark.conf.set(name, value)
+    assert found == ODD
+
+
+@pytest.mark.parametrize("plays", [batch_plays, stream_plays, table_plays])
+def test_a_batch_gives_the_rows_of_the_oracle(odd_session, plays):
+    @FEW
+    @given(plays())
+    def law(play):
+        difference = differs(odd_session, play)
+        assert not difference, "\n".join(describe(difference))
+
+    law()
+
+
+def in_the_slice(folder):
+    """Returns the cases of rows that the engine says it can run."""
+    files = sorted(folder.glob("*.json"))
+    cases = [case for case in read_cases(files) if isinstance(case.join, Neutral)]
+    return [case for case in cases if isinstance(case.expect, Rows) and can_run(case)]
+
+
+def can_run(case):
+    lacking = features_of_play(case.join.play()) - BATCH.supported
+    return not lacking
+
+
+@pytest.mark.parametrize(
+    "case",
+    [*in_the_slice(TESTS / "cases"), *in_the_slice(SAMPLES)],
+    ids=lambda case: case.name,
+)
+def test_a_case(spark, case):
+    found = play_batch(spark, case.join.play())
+    difference = compare(case.expect, found, Sight.OUTLETS)
+    assert not difference, "\n".join(describe(difference))
+
+
+def test_what_cannot_be_computed_is_null_in_any_session(odd_session):
+    columns = ("l.n div 0", "cast(l.s as int)", "array(1)[5]", "hour(l.t)")
+    schema = Schema.of({"n": "int", "s": "string", "t": "timestamp"})
+    row = {"n": 1, "s": "x", "t": NOON}
+    source = Input("a", InputKind.DATASET, schema, rows=(row,))
+    select = Columns(tuple((text, Expression(text)) for text in columns))
+    side = Side(Named("a"), Forever())
+    join = JoinSpec(side, side, Kind.INNER, Clock.BATCH, select=select)
+    (found,) = play_batch(odd_session, Play(join, {"a": source}))
+    assert list(found.row.values()) == [None, None, None, 12]
+
+
+# --- DataFrames of a user -----------------------------------------------------------
+
+SCHEMA = Schema.of({"k": "int", "t": "timestamp"})
+HOURS = Range(parse_span("2 hours"))
+SELECT = Columns((("k", Expression("l.k")), ("hour", Expression("hour(row_time)"))))
+
+
+def hourly(spark, count):
+    """Rows of the keys 0 and 1, one an hour."""
+    numbers = spark.range(count).selectExpr(
+        "cast(id % 2 as int) as k", "timestamp_seconds(id * 3600) as t", "id as extra"
+    )
+    return Arrivals(numbers)
+
+
+def user_join(**changes):
+    sides = (Side(Named(name), HOURS) for name in "ab")
+    equal = (Equality(Expression("l.k"), Expression("r.k")),)
+    fields = {"kind": Kind.LEFT_OUTER, "hard": equal, "select": SELECT, **changes}
+    return JoinSpec(*sides, clock=Clock.EVENT, **fields)
+
+
+INPUTS = {name: Input(name, InputKind.STREAM, SCHEMA, (), "t") for name in "ab"}
+
+
+def plan_of(frame):
+    return frame._jdf.queryExecution().toString()  # noqa: SLF001 - only to be read
+
+
+def frames(spark):
+    return {"a": hourly(spark, 8), "b": hourly(spark, 3)}
+
+
+def test_frames_are_joined_in_the_order_that_is_asked_for(odd_session):
+    by_time = Settings(order=OutputOrder.ROW_TIME)
+    found = join_batch(user_join(), INPUTS, frames(odd_session), by_time)
+    rows = [tuple(row) for row in found.outlets[Outlet.MATCHED].collect()]
+    assert [hour for _, hour in rows] == sorted(hour for _, hour in rows)
+    assert sorted(rows) == [
+        *[(0, 0), (0, 2), (0, 2), (0, 2), (0, 4), (0, 8)],
+        *[(1, 1), (1, 3), (1, 7), (1, 9)],
+    ]  # fmt: skip
+    assert found.late["a"].count() == 0
+
+
+def test_a_row_without_a_time_is_late(spark):
+    nameless = frames(spark)
+    empty = nameless["a"].frame.selectExpr("k", "cast(null as timestamp) as t")
+    nameless["a"] = Arrivals(empty)
+    found = join_batch(user_join(), INPUTS, nameless)
+    assert {row.reason for row in found.late["a"].collect()} == {"null_time"}
+    assert found.outlets[Outlet.MATCHED].count() == 0
+
+
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.CROSS])
+def test_no_range_becomes_a_cross_join(spark, kind):
+    for hard in user_join().hard, ():
+        found = join_batch(user_join(kind=kind, hard=hard), INPUTS, frames(spark))
+        plan = plan_of(found.outlets[Outlet.MATCHED])
+        assert "NestedLoop" not in plan
+        assert "Cartesian" not in plan
+
+
+def test_no_python_touches_the_rows(spark):
+    found = join_batch(user_join(), INPUTS, frames(spark))
+    assert "Python" not in plan_of(found.outlets[Outlet.MATCHED])
+
+
+def test_a_plain_join_pays_for_nothing_else(spark):
+    sets = {name: Input(name, InputKind.DATASET, SCHEMA) for name in "ab"}
+    side = Side(Named("a"), Forever()), Side(Named("b"), Forever())
+    equal = (Equality(Expression("l.k"), Expression("r.k")),)
+    select = Columns((("k", Expression("l.k")), ("t", Expression("r.t"))))
+    join = JoinSpec(*side, Kind.LEFT_OUTER, Clock.BATCH, equal, select=select)
+    found = join_batch(join, sets, frames(spark)).outlets[Outlet.MATCHED]
+    physical = plan_of(found).split("== Physical Plan ==")[1]
+    assert "__" not in physical
+
+
+def test_what_the_engine_lacks_is_refused_before_anything_runs(spark):
+    with pytest.raises(UnsupportedError, match="keep is not yet supported"):
+        join_batch(user_join(picks=Picks(keep=Keep(1))), INPUTS, frames(spark))
