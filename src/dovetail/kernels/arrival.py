@@ -1,0 +1,177 @@
+"""Who has come, in which order, and who is late.
+
+    task 1 of a side   p=0 t=5 | p=1 t=9 | p=2 t=4 (late in its task: 4 < 9 - lateness)
+    task 2 of a side   p=3 t=6 (late by what task 1 saw) | p=4 t=12
+
+Every task reports what it has seen to every bucket, so each bucket knows the bound
+that stood before each of its rows, whatever the cut.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dovetail.kernels.rows import (
+    BEGINNING,
+    LATE,
+    MISSING,
+    NEVER,
+    OPEN_TIME,
+    STATE,
+    Mask,
+    Rows,
+    Whole,
+    join_rows,
+)
+from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one task saw of one side: from which position on, and how far it got.
+
+    `bound` is the bound of the side after the task, `newest` the newest row time,
+    both BEGINNING where it saw none; `seen` says whether it saw any row.
+    """
+
+    hand: int
+    position: int
+    bound: int
+    newest: int
+    seen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A task's report with the rows that it sent to this bucket."""
+
+    report: Report
+    rows: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What a bucket knows of a side's time: its bound, newest time, last activity."""
+
+    bound: int = BEGINNING
+    newest: int = BEGINNING
+    active: int = MISSING
+
+    def after(self, report: Report, now: int) -> Watch:
+        """Returns the watch once the report has been read."""
+        fresh = report.seen or self.active == MISSING
+        return Watch(
+            max(self.bound, report.bound),
+            max(self.newest, report.newest),
+            now if fresh else self.active,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """The rows of one side that came in a batch: in time, late, and without a time."""
+
+    on_time: Rows
+    late: Rows
+    timeless: Rows
+    watch: Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A batch's own time, and whether its rows have an exact order.
+
+    Where they have none, a row is judged by the bound before the batch.
+    """
+
+    now: int
+    exact: bool
+
+
+def read_side(
+    parcels: list[Parcel], none: Rows, side: SideSettings, watch: Watch, moment: Moment
+) -> Arrived:
+    """Returns one side's rows, judged by the bound that stood before each."""
+    judged, late, timeless, before = [none], [none], [none], watch
+    for parcel in sorted(parcels, key=lambda parcel: parcel.report.position):
+        rows = _timed(parcel.rows, watch)
+        nowhere = _without_time(rows, side)
+        bound = watch.bound if moment.exact else before.bound
+        behind = _behind(rows, side, bound, exact=moment.exact)
+        timeless.append(rows.take(nowhere))
+        late.append(rows.take(behind & ~nowhere))
+        judged.append(rows.take(~behind & ~nowhere))
+        watch = watch.after(parcel.report, moment.now)
+    return Arrived(join_rows(judged), join_rows(late), join_rows(timeless), watch)
+
+
+def _timed(rows: Rows, watch: Watch) -> Rows:
+    """Returns the rows; those that take the newest time seen have it."""
+    waiting = rows.has(OPEN_TIME)
+    if not waiting.any():
+        return rows
+    newest = np.maximum(rows.moment, watch.newest)
+    return rows.with_arrays(moment=np.where(waiting, newest, rows.moment))
+
+
+def _without_time(rows: Rows, side: SideSettings) -> Mask:
+    """Tells which rows lack the row time that their side has."""
+    if not side.timed:
+        return np.zeros(len(rows), bool)
+    return rows.moment == MISSING
+
+
+def _behind(rows: Rows, side: SideSettings, bound: int, *, exact: bool) -> Mask:
+    """Tells which rows are late."""
+    if not side.timed:
+        return np.zeros(len(rows), bool)
+    behind = rows.moment < bound
+    if exact:
+        behind |= rows.has(LATE)
+    return behind & ~rows.has(STATE)
+
+
+def awake(
+    watches: tuple[Watch, Watch], sides: tuple[SideSettings, SideSettings], now: int
+) -> tuple[Watch, Watch]:
+    """Returns the watches to go by: an idle side's bound is lifted to the other's.
+
+    The lifted bound stays, so that a row which comes back behind it is late.
+    """
+    lifted = []
+    for hand, (watch, side) in enumerate(zip(watches, sides, strict=True)):
+        active = now if watch.active == MISSING else watch.active
+        quiet = side.idle > 0 and now - active > side.idle
+        other = watches[1 - hand].bound if quiet else BEGINNING
+        bound = NEVER if side.static else max(watch.bound, other)
+        lifted.append(Watch(bound, watch.newest, active))
+    return lifted[0], lifted[1]
+
+
+def numbered(
+    rows: tuple[Rows, Rows], settings: JoinSettings, start: int
+) -> tuple[Rows, Rows]:
+    """Returns the rows with their places in the order of arrival, from `start` on."""
+    hands = np.repeat((0, 1), [len(side) for side in rows])
+    position = np.concatenate([side.place for side in rows])
+    order = np.lexsort((position, hands, _first_key(rows, settings.arrival)))
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(start, start + len(order))
+    split = len(rows[0])
+    return (
+        rows[0].with_arrays(place=places[:split]),
+        rows[1].with_arrays(place=places[split:]),
+    )
+
+
+def _first_key(rows: tuple[Rows, Rows], arrival: Arrival) -> Whole:
+    """Returns what the order of arrival looks at first."""
+    match arrival:
+        case Arrival.SEQUENCE:
+            return np.concatenate([side.place for side in rows])
+        case Arrival.MERGED:
+            return np.concatenate([side.moment for side in rows])
+        case Arrival.AS_READ:
+            return np.zeros(len(rows[0]) + len(rows[1]), np.int64)

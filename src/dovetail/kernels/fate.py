@@ -1,0 +1,118 @@
+"""What becomes of rows: which have met somebody, which come out, which stay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dovetail.kernels.admission import Present
+from dovetail.kernels.leaving import Leaving, Outlet, Reason, Turn, alone
+from dovetail.kernels.matching import Matches
+from dovetail.kernels.rows import NEVER, REMOVES, Mask, Rows, Whole
+from dovetail.kernels.settings import JoinSettings, SideSettings
+from dovetail.kernels.windows import Version, ends, is_intrinsic
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """Of one side's rows: which come out now by themselves, which stay, which may yet.
+
+    `open_rows` may come out by themselves in a later step.
+    """
+
+    leaving: tuple[Leaving, ...]
+    kept: Mask
+    open_rows: Mask
+
+
+def meeting_times(present: Present, matches: Matches) -> Whole:
+    """Returns when each pair meets: the later of the two births."""
+    left, right = present.rows
+    return np.maximum(left.birth[matches.left], right.birth[matches.right])
+
+
+def marked(settings: JoinSettings, present: Present, matches: Matches) -> Present:
+    """Returns the rows with their earliest meeting noted where it matters later."""
+    if not len(matches):
+        return present
+    when = meeting_times(present, matches)
+    marks = [
+        _note(side, rows, chosen, when)
+        for side, rows, chosen in zip(
+            settings.sides, present.rows, (matches.left, matches.right), strict=True
+        )
+    ]
+    return replace(present, rows=(marks[0], marks[1]))
+
+
+def _note(side: SideSettings, rows: Rows, chosen: Whole, when: Whole) -> Rows:
+    """Returns one side's rows with their earliest meeting noted."""
+    if not side.remembers:
+        return rows
+    first = rows.first.copy()
+    np.minimum.at(first, chosen, when)
+    return rows.with_arrays(first=first)
+
+
+def fate(
+    settings: JoinSettings, present: Present, hand: int, least: tuple[int, int]
+) -> Fate:
+    """Returns what becomes of one side's rows; `least` births are yet to come."""
+    side, rows = settings.sides[hand], present.rows[hand]
+    past = rows.death <= least[1 - hand]
+    is_row = ~rows.has(REMOVES)
+    unmatched = (rows.first == NEVER) & is_row & side.preserved
+    lonely = unmatched & past & _end_is_known(side, present, hand)
+    paired = _once(side, rows, least[1 - hand])
+    open_rows = (unmatched & ~lonely) | (is_row & side.once & ~paired)
+    kept = (~past & ~paired & is_row) | (unmatched & ~lonely)
+    return Fate(
+        leaving=tuple(_leaving(settings, hand, rows, lonely, paired)),
+        kept=kept | _still_outdates(settings, present, hand),
+        open_rows=open_rows & kept,
+    )
+
+
+def _leaving(
+    settings: JoinSettings, hand: int, rows: Rows, lonely: Mask, paired: Mask
+) -> list[Leaving]:
+    """Returns the rows that come out by themselves: null rows and rows given once."""
+    window = settings.sides[hand].window
+    single, met = np.flatnonzero(lonely), np.flatnonzero(paired)
+    outlet = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)[hand]
+    null_rows = alone(hand, single, ends(window, rows)[single], outlet)
+    given_once = alone(hand, met, rows.first[met], Outlet.MATCHED)
+    return [null_rows, replace(given_once, turn=Turn.PAIR)]
+
+
+def _end_is_known(side: SideSettings, present: Present, hand: int) -> Mask:
+    """Tells whose end can no longer change; a newest version's can."""
+    rows = present.rows[hand]
+    if is_intrinsic(side.window) or present.watches[hand].bound == NEVER:
+        return np.ones(len(rows), bool)
+    return rows.death < NEVER
+
+
+def _once(side: SideSettings, rows: Rows, other: int) -> Mask:
+    """Tells which rows given once come out: no earlier meeting can follow."""
+    if not side.once:
+        return np.zeros(len(rows), bool)
+    return (rows.first < NEVER) & (rows.first <= np.maximum(rows.birth, other))
+
+
+def _still_outdates(settings: JoinSettings, present: Present, hand: int) -> Mask:
+    """Tells which newest versions and deletes an older row may still run into."""
+    side, rows = settings.sides[hand], present.rows[hand]
+    if settings.event_clock or not isinstance(side.window, Version):
+        return np.zeros(len(rows), bool)
+    if not side.window.timed:
+        return np.zeros(len(rows), bool)
+    return (rows.death == NEVER) & (rows.moment >= present.watches[hand].bound)
+
+
+def late_rows(present_rows: Rows, hand: int, reason: Reason, offset: int) -> Leaving:
+    """Returns rows that leave as late; they stand behind `offset` other rows."""
+    numbers = np.arange(offset, offset + len(present_rows))
+    leaving = alone(hand, numbers, np.full(len(numbers), NEVER), Outlet.LATE)
+    return replace(leaving, reason=reason)

@@ -1,0 +1,88 @@
+"""The least that can still come: births, row times of results.
+
+    a row that is there, death > least birth of the other side   max(birth, that)
+    two rows still to come                                       max of both
+    an unmatched row whose fate is open                          its own end
+    a row still to come on a preserved side                      bound + preceding
+    a row that waits                                             its birth
+
+A result goes out in row-time order when its row time is not above the least of these.
+Keys are not looked at: what could come for one key holds back all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dovetail.kernels.admission import Present
+from dovetail.kernels.rows import NEVER, Mask
+from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.windows import ends, least_birth, least_end
+
+
+def least_births(settings: JoinSettings, present: Present) -> tuple[int, int]:
+    """Returns for each side the least birth of a row that has yet to take part."""
+    if not settings.event_clock:
+        return present.next_place, present.next_place
+    left, right = (
+        min(
+            least_birth(side.window, watch.bound) if watch.bound < NEVER else NEVER,
+            int(rows.birth.min()) if len(rows) else NEVER,
+        )
+        for side, watch, rows in zip(
+            settings.sides, present.watches, present.waiting, strict=True
+        )
+    )
+    return left, right
+
+
+def frontier(
+    settings: JoinSettings, present: Present, open_rows: tuple[Mask, Mask]
+) -> int:
+    """Returns the least row time of a result that is still to come.
+
+    `open_rows` marks for each side the rows that may yet come out by themselves:
+    unmatched and preserved, or given once and not yet out.
+    """
+    least = least_births(settings, present)
+    waiting = [int(rows.birth.min()) for rows in present.waiting if len(rows)]
+    alone = [
+        time
+        for hand in (0, 1)
+        if settings.sides[hand].preserved
+        for time in _alone(settings, present, hand, open_rows[hand])
+    ]
+    return min([*waiting, *alone, *_paired(settings, present, least, open_rows)])
+
+
+def _alone(
+    settings: JoinSettings, present: Present, hand: int, open_rows: Mask
+) -> tuple[int, int]:
+    """Returns the least row times of null rows, of rows here and of rows to come."""
+    window, bound = settings.sides[hand].window, present.watches[hand].bound
+    times = ends(window, present.rows[hand])[open_rows]
+    here = int(times.min()) if len(times) else NEVER
+    return here, least_end(window, bound) if bound < NEVER else NEVER
+
+
+def _paired(
+    settings: JoinSettings,
+    present: Present,
+    least: tuple[int, int],
+    open_rows: tuple[Mask, Mask],
+) -> list[int]:
+    """Returns the least row times of pairs that a row to come takes part in."""
+    times = [NEVER]
+    once = [side.once for side in settings.sides]
+    if not settings.gives_pairs and not any(once):
+        return times
+    if NEVER not in least:
+        times.append(max(least))
+    for hand in (0, 1):
+        rows, other = present.rows[hand], least[1 - hand]
+        able = rows.death > other
+        if once[hand]:
+            able &= open_rows[hand]
+        if able.any():
+            times.append(max(int(np.min(rows.birth[able])), other))
+    return times

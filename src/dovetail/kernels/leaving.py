@@ -1,0 +1,156 @@
+"""Rows on their way out: from row numbers to one table with both sides' columns.
+
+    outlet | reason | row_time | left | right | l.<column> ... | r.<column> ...
+
+`left` and `right` say which sides are there; `row_time` is null on the arrival clock
+and for null rows whose lifetime never ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.kernels.rows import NEVER, Rows, Whole, join_batches
+
+ABSENT = -1
+HIDDEN = "#"
+"""Payload columns whose names begin so are for matching and do not come out."""
+
+
+class Outlet(IntEnum):
+    """Where a row leaves."""
+
+    MATCHED = 0
+    LEFT_UNMATCHED = 1
+    RIGHT_UNMATCHED = 2
+    LATE = 3
+
+
+class Reason(IntEnum):
+    """Why a row left by the outlet for late rows."""
+
+    NONE = 0
+    LATE = 1
+    NULL_TIME = 2
+
+
+class Turn(IntEnum):
+    """What goes first among rows that leave at one moment."""
+
+    PAIR = 0
+    ALONE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """Rows that leave by one outlet for one reason, as row numbers of both sides."""
+
+    outlet: Outlet
+    reason: Reason
+    turn: Turn
+    left: Whole
+    right: Whole
+    when: Whole
+
+
+def alone(hand: int, rows: Whole, when: Whole, outlet: Outlet) -> Leaving:
+    """Returns rows of one hand that leave without the other side."""
+    absent = np.full(len(rows), ABSENT)
+    left, right = (rows, absent) if hand == 0 else (absent, rows)
+    return Leaving(outlet, Reason.NONE, Turn.ALONE, left, right, when)
+
+
+def leave(
+    parts: list[Leaving], sides: tuple[Rows, Rows], *, event_clock: bool, sort: bool
+) -> pa.RecordBatch:
+    """Returns the table of all parts' rows, in their order of leaving if `sort`."""
+    filled = [part for part in parts if len(part.when)]
+    if not filled:
+        return no_leaving(sides)
+    left, right, when = (
+        np.concatenate([getattr(part, name) for part in filled])
+        for name in ("left", "right", "when")
+    )
+    outlet, reason, turn = (
+        np.repeat(
+            np.array([getattr(part, name) for part in filled], np.int8),
+            [len(part.when) for part in filled],
+        )
+        for name in ("outlet", "reason", "turn")
+    )
+    if sort:
+        order = _order((left, right), sides, turn, when)
+        left, right, when = left[order], right[order], when[order]
+        outlet, reason = outlet[order], reason[order]
+    unknown = when == NEVER if event_clock else np.ones(len(when), bool)
+    head = [pa.array(outlet), pa.array(reason), pa.array(when, mask=unknown)]
+    return _table(head, (left, right), sides)
+
+
+def no_leaving(sides: tuple[Rows, Rows]) -> pa.RecordBatch:
+    """Returns the table without a row."""
+    none = np.empty(0, np.int64)
+    empty = np.empty(0, np.int8)
+    head = [pa.array(empty), pa.array(empty), pa.array(none)]
+    return _table(head, (none, none), sides)
+
+
+def _order(
+    chosen: tuple[Whole, Whole], sides: tuple[Rows, Rows], turn: Whole, when: Whole
+) -> Whole:
+    """Returns the order of leaving: moment, pairs first, then order of arrival."""
+    places = [
+        np.where(index == ABSENT, -1, side.place[np.maximum(index, 0)])
+        if len(side)
+        else np.full(len(index), -1)
+        for index, side in zip(chosen, sides, strict=True)
+    ]
+    later, earlier = np.maximum(*places), np.minimum(*places)
+    return np.lexsort((earlier, later, turn, when))
+
+
+def _table(
+    head: list[pa.Array], chosen: tuple[Whole, Whole], sides: tuple[Rows, Rows]
+) -> pa.RecordBatch:
+    """Returns the head with both sides' chosen payloads beside it."""
+    names = ["outlet", "reason", "row_time", "left", "right"]
+    columns = [*head, *(pa.array(index != ABSENT) for index in chosen)]
+    for letter, index, side in zip("lr", chosen, sides, strict=True):
+        shown = _shown(side.payload)
+        names.extend(f"{letter}.{name}" for name in shown.schema.names)
+        columns.extend(_pick(shown, index))
+    return pa.RecordBatch.from_arrays(columns, names=names)
+
+
+def _shown(payload: pa.RecordBatch) -> pa.RecordBatch:
+    """Returns the payload without the columns that only matching needs."""
+    hidden = [name for name in payload.schema.names if name.startswith(HIDDEN)]
+    return payload.drop_columns(hidden) if hidden else payload
+
+
+def _pick(payload: pa.RecordBatch, index: Whole) -> list[pa.Array]:
+    """Returns the payload's columns at the row numbers; null where absent."""
+    absent = index == ABSENT
+    if not absent.any():
+        return list(payload.take(pa.array(index)).columns)
+    if absent.all():
+        return [pa.nulls(len(index), kind) for kind in payload.schema.types]
+    return list(payload.take(pa.array(index, mask=absent)).columns)
+
+
+def release(
+    held: pa.RecordBatch, fresh: pa.RecordBatch, frontier: int
+) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """Returns the rows that go out now, in row-time order, and those held back."""
+    if not held.num_rows and not fresh.num_rows:
+        return fresh, held
+    rows = join_batches([held, fresh])
+    times = rows.column("row_time").fill_null(NEVER).to_numpy(zero_copy_only=False)
+    rows = rows.take(pa.array(np.argsort(times, kind="stable")))
+    free = pc.fill_null(pc.less_equal(rows.column("row_time"), frontier), fill_value=True)
+    return rows.filter(free), rows.filter(pc.invert(free))

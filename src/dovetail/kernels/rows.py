@@ -1,0 +1,140 @@
+"""Rows of one side, as arrays: what matching needs, and the payload it never opens.
+
+A row has a key code, a window partition, its row time (`moment`), its place in the
+order of arrival, and its lifetime [birth, death). `first` is the earliest row time
+(or place) at which it met a partner, so a row that met nobody has `NEVER`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Whole = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
+
+MISSING = np.iinfo(np.int64).min
+BEGINNING = MISSING + 1
+NEVER = np.iinfo(np.int64).max
+
+HAS_KEY = np.uint8(1)
+"""The row's equality has no null, so that it may meet somebody."""
+REMOVES = np.uint8(2)
+"""The row is the delete of its partition's newest version; it meets nobody."""
+LATE = np.uint8(4)
+"""The row came behind a bound that its own task had seen."""
+STATE = np.uint8(8)
+"""The row was there from the start; it is never late."""
+OPEN_TIME = np.uint8(16)
+"""The row takes the newest row time seen before it, at least `moment`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of one side; all arrays have one length."""
+
+    code: Whole
+    partition: Whole
+    moment: Whole
+    place: Whole
+    birth: Whole
+    death: Whole
+    first: Whole
+    flags: Flags
+    payload: pa.RecordBatch
+
+    def __len__(self) -> int:
+        """Returns how many rows there are."""
+        return len(self.code)
+
+    def take(self, chosen: Whole | Mask | slice) -> Rows:
+        """Returns the chosen rows, in the order in which they are chosen."""
+        arrays = {name: getattr(self, name)[chosen] for name in _ARRAYS}
+        return Rows(**arrays, payload=take_payload(self.payload, chosen))
+
+    def bare(self, chosen: slice) -> Rows:
+        """Returns a run of rows whose payload is left behind."""
+        arrays = {name: getattr(self, name)[chosen] for name in _ARRAYS}
+        return Rows(**arrays, payload=self.payload.slice(0, 0))
+
+    def with_arrays(self, **arrays: Whole) -> Rows:
+        """Returns the same rows with other values in the named arrays."""
+        return replace(self, **arrays)
+
+    def has(self, flag: np.uint8) -> Mask:
+        """Tells for each row whether it carries the flag."""
+        return (self.flags & flag) != 0
+
+
+_ARRAYS = (
+    "code",
+    "partition",
+    "moment",
+    "place",
+    "birth",
+    "death",
+    "first",
+    "flags",
+)
+
+
+def take_payload(batch: pa.RecordBatch, chosen: Whole | Mask | slice) -> pa.RecordBatch:
+    """Returns the chosen rows of a batch."""
+    if isinstance(chosen, slice):
+        start, stop, _ = chosen.indices(batch.num_rows)
+        return batch.slice(start, max(0, stop - start))
+    if chosen.dtype == np.bool_:
+        if chosen.all():
+            return batch
+        chosen = np.flatnonzero(chosen)
+    return batch.take(pa.array(chosen))
+
+
+def make_rows(
+    code: Whole, moment: Whole, place: Whole, flags: Flags, payload: pa.RecordBatch
+) -> Rows:
+    """Returns rows that have met nobody and whose lifetimes are still open."""
+    endless = np.full(len(code), NEVER)
+    return Rows(
+        code=code,
+        partition=code,
+        moment=moment,
+        place=place,
+        birth=moment,
+        death=endless,
+        first=endless,
+        flags=flags,
+        payload=payload,
+    )
+
+
+def no_rows(schema: pa.Schema) -> Rows:
+    """Returns no rows, with the payload's columns."""
+    empty = np.empty(0, np.int64)
+    flags = np.empty(0, np.uint8)
+    payload = pa.RecordBatch.from_pylist([], schema=schema)
+    return make_rows(empty, empty, empty, flags, payload)
+
+
+def join_rows(parts: Iterable[Rows]) -> Rows:
+    """Returns all rows of the parts, one part after the other; there must be one."""
+    kept = list(parts)
+    filled = [part for part in kept if len(part)] or kept[:1]
+    if len(filled) == 1:
+        return filled[0]
+    arrays = {
+        name: np.concatenate([getattr(part, name) for part in filled])
+        for name in _ARRAYS
+    }
+    payload = join_batches([part.payload for part in filled])
+    return Rows(**arrays, payload=payload)
+
+
+def join_batches(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """Returns the batches one after the other as one; there must be at least one."""
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)

@@ -1,0 +1,93 @@
+"""What the kernels know of a join: windows and switches, as plain frozen data.
+
+It travels to Spark's workers and its fingerprint stands in every checkpoint, so that
+a restart with another join is refused instead of giving other rows. Pairs of values
+are always (left, right).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from enum import Enum
+
+from dovetail.kernels.windows import Length, Version, Window, is_intrinsic
+
+FORMAT = 1
+Program = tuple[object, ...]
+
+
+class Arrival(Enum):
+    """What the order of arrival is made of; `place` is the row's own position.
+
+    SEQUENCE: one position over both sides. MERGED: row time, then side, then
+    position; rows wait until both bounds have passed. AS_READ: batch, side, position.
+    """
+
+    SEQUENCE = "sequence"
+    MERGED = "merged"
+    AS_READ = "as_read"
+
+
+@dataclass(frozen=True, slots=True)
+class SideSettings:
+    """One side: its window, what is put out of it, and how late its rows may be."""
+
+    window: Window
+    preserved: bool
+    once: bool
+    timed: bool
+    static: bool
+    lateness: Length
+    idle: int
+    own_partition: bool
+
+    @property
+    def remembers(self) -> bool:
+        """Tells whether it matters later that a row has met somebody."""
+        return self.preserved or self.once
+
+
+@dataclass(frozen=True, slots=True)
+class JoinSettings:
+    """The whole join, as far as a bucket needs it."""
+
+    sides: tuple[SideSettings, SideSettings]
+    event_clock: bool
+    gives_pairs: bool
+    arrival: Arrival
+    ordered: bool
+    soft: Program
+    soft_columns: tuple[tuple[str, str], ...]
+    key_columns: int
+    self_join: bool
+
+    @property
+    def numbered(self) -> bool:
+        """Tells whether the order of arrival can be seen in the result."""
+        bucket_windows = any(not is_intrinsic(side.window) for side in self.sides)
+        return not self.event_clock or self.ordered or bucket_windows
+
+    @property
+    def fingerprint(self) -> str:
+        """Returns a text that differs wherever state would not fit."""
+        told = repr((FORMAT, self)).encode()
+        return hashlib.sha256(told).hexdigest()[:16]
+
+
+def waits_for(settings: JoinSettings) -> tuple[bool, bool]:
+    """Tells whose bounds rows wait for before they take part.
+
+    A version's end is known only when no older row of its side can come, so rows
+    that might meet it wait until its side's bound is above their birth.
+    """
+    if settings.event_clock:
+        left, right = (
+            isinstance(side.window, Version) and not side.static
+            for side in settings.sides
+        )
+        return left, right
+    merged = settings.arrival is Arrival.MERGED
+    return (merged and not settings.sides[0].static), (
+        merged and not settings.sides[1].static
+    )

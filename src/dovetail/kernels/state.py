@@ -1,0 +1,33 @@
+"""What a bucket remembers between two batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from dovetail.kernels.arrival import Watch
+from dovetail.kernels.leaving import no_leaving
+from dovetail.kernels.rows import Rows, no_rows
+
+
+@dataclass(frozen=True, slots=True)
+class JoinState:
+    """Rows that are alive, rows that wait for a bound, and rows held back for order."""
+
+    alive: tuple[Rows, Rows]
+    waiting: tuple[Rows, Rows]
+    watches: tuple[Watch, Watch]
+    held: pa.RecordBatch
+    next_place: int = 0
+
+
+def new_state(schemas: tuple[pa.Schema, pa.Schema]) -> JoinState:
+    """Returns the state before anything has come."""
+    left, right = (no_rows(schema) for schema in schemas)
+    return JoinState(
+        alive=(left, right),
+        waiting=(left, right),
+        watches=(Watch(), Watch()),
+        held=no_leaving((left, right)),
+    )

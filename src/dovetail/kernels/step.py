@@ -1,0 +1,130 @@
+"""One step of a join: rows and bounds in, rows out, what is still alive kept.
+
+A step is a pure function of the state, what arrived and the batch's own time. Any
+cut of the same input into steps gives the same rows, because everything is decided
+by lifetimes, places and bounds, never by what happened to come together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from dovetail.kernels.admission import Present, admit
+from dovetail.kernels.arrival import Arrived, Moment, Parcel, awake, read_side
+from dovetail.kernels.fate import Fate, fate, late_rows, marked, meeting_times
+from dovetail.kernels.frontier import frontier, least_births
+from dovetail.kernels.leaving import Leaving, Outlet, Reason, Turn, leave, release
+from dovetail.kernels.matching import Matches
+from dovetail.kernels.pairing import new_pairs
+from dovetail.kernels.rows import Mask, join_rows
+from dovetail.kernels.settings import Arrival, JoinSettings
+from dovetail.kernels.state import JoinState
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """What a step leaves behind: rows with their fate, and the rows that go out.
+
+    `present` has the rows that were alive, then the new ones; `kept` marks those
+    that are still needed.
+    """
+
+    present: Present
+    kept: tuple[Mask, Mask]
+    held: pa.RecordBatch
+    out: tuple[pa.RecordBatch, ...]
+
+    def state(self) -> JoinState:
+        """Returns what the next step needs to know."""
+        left, right = (
+            rows.take(kept)
+            for rows, kept in zip(self.present.rows, self.kept, strict=True)
+        )
+        present = self.present
+        return JoinState(
+            alive=(left, right),
+            waiting=present.waiting,
+            watches=present.watches,
+            held=self.held,
+            next_place=present.next_place,
+        )
+
+
+def step(
+    settings: JoinSettings, state: JoinState, parcels: list[Parcel], now: int
+) -> Stepped:
+    """Returns the state and the rows that come out once the parcels have been met."""
+    left, right = (_read(settings, state, parcels, hand, now) for hand in (0, 1))
+    watches = awake((left.watch, right.watch), settings.sides, now)
+    present = admit(settings, state, (left, right), watches)
+    matches = new_pairs(settings, present)
+    present = marked(settings, present, matches)
+    least = least_births(settings, present)
+    left_fate, right_fate = (fate(settings, present, hand, least) for hand in (0, 1))
+    fates = (left_fate, right_fate)
+    fresh = _results(settings, present, matches, fates)
+    late = _late((left, right), self_join=settings.self_join)
+    out, held = fresh, state.held
+    if settings.ordered:
+        marks = (left_fate.open_rows, right_fate.open_rows)
+        out, held = release(held, fresh, frontier(settings, present, marks))
+    kept = (left_fate.kept, right_fate.kept)
+    return Stepped(present, kept, held, tuple(b for b in (out, late) if b.num_rows))
+
+
+def _read(
+    settings: JoinSettings,
+    state: JoinState,
+    parcels: list[Parcel],
+    hand: int,
+    now: int,
+) -> Arrived:
+    """Returns what came on one hand."""
+    return read_side(
+        [parcel for parcel in parcels if parcel.report.hand == hand],
+        state.waiting[hand].take(slice(0, 0)),
+        settings.sides[hand],
+        state.watches[hand],
+        Moment(now, exact=settings.arrival is Arrival.SEQUENCE),
+    )
+
+
+def _results(
+    settings: JoinSettings,
+    present: Present,
+    matches: Matches,
+    fates: tuple[Fate, Fate],
+) -> pa.RecordBatch:
+    """Returns the table of pairs, null rows and rows given once."""
+    parts = [leaving for one in fates for leaving in one.leaving]
+    if settings.gives_pairs:
+        when = meeting_times(present, matches)
+        pairs = Leaving(
+            Outlet.MATCHED, Reason.NONE, Turn.PAIR, matches.left, matches.right, when
+        )
+        parts.append(pairs)
+    return leave(
+        parts,
+        present.rows,
+        event_clock=settings.event_clock,
+        sort=settings.numbered,
+    )
+
+
+def _late(arrived: tuple[Arrived, Arrived], *, self_join: bool) -> pa.RecordBatch:
+    """Returns the table of rows that came too late or have no row time.
+
+    A row of a self-join came once, so it leaves once.
+    """
+    sides = [join_rows([side.late, side.timeless]) for side in arrived]
+    parts = [
+        part
+        for hand, side in enumerate(arrived[:1] if self_join else arrived)
+        for part in (
+            late_rows(side.late, hand, Reason.LATE, 0),
+            late_rows(side.timeless, hand, Reason.NULL_TIME, len(side.late)),
+        )
+    ]
+    return leave(parts, (sides[0], sides[1]), event_clock=True, sort=False)

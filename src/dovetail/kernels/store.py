@@ -1,0 +1,271 @@
+"""A bucket's state as numbered blobs: append-only chunks and a small directory.
+
+    directory   fingerprint, watches, next place, next number, chunks of each side
+    n           rows of one side, never changed
+    n (marks)   beside a chunk: which of its rows are gone, whom they met, when they die
+
+A chunk goes when nothing in it is alive; one that is more than half gone, or small, is
+poured into the newest chunk. Each row is so written few times, and a batch writes
+about as much as came.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from dovetail.kernels.arrival import Watch
+from dovetail.kernels.blobs import read_batch, read_rows, write_batch, write_rows
+from dovetail.kernels.rows import Rows, Whole, join_rows, no_rows
+from dovetail.kernels.settings import FORMAT, JoinSettings
+from dovetail.kernels.state import JoinState, new_state
+from dovetail.kernels.step import Stepped
+from dovetail.kernels.windows import births, deaths, is_intrinsic
+
+SMALL = 4096
+NOTHING = 0
+
+
+class Shelf(Protocol):
+    """Where a bucket keeps its blobs."""
+
+    def directory(self) -> bytes:
+        """Returns the directory, empty where there is none yet."""
+
+    def keep_directory(self, data: bytes) -> None:
+        """Keeps the directory."""
+
+    def get(self, number: int) -> bytes:
+        """Returns a blob."""
+
+    def put(self, number: int, data: bytes) -> None:
+        """Keeps a blob."""
+
+    def drop(self, number: int) -> None:
+        """Forgets a blob."""
+
+
+class StateMismatchError(Exception):
+    """The state was written by another join."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One chunk: where it and its marks lie, and which of its rows are alive."""
+
+    number: int
+    marks: int
+    size: int
+    alive: Whole
+
+
+@dataclass(slots=True)
+class Store:
+    """A bucket's state between reading and writing it."""
+
+    settings: JoinSettings
+    schemas: tuple[pa.Schema, pa.Schema]
+    shelf: Shelf
+    next_number: int = 1
+    chunks: tuple[list[Chunk], list[Chunk]] = field(default_factory=lambda: ([], []))
+    extras: list[int] = field(default_factory=list)
+
+    def load(self) -> JoinState:
+        """Returns the state as the last batch left it."""
+        written = self.shelf.directory()
+        if not written:
+            return new_state(self.schemas)
+        known = json.loads(written)
+        if known["fingerprint"] != self.settings.fingerprint:
+            raise StateMismatchError(known["fingerprint"])
+        self.next_number = known["next_number"]
+        self.extras = [*known["waiting"], known["held"]]
+        left, right = (self._alive(hand, known["chunks"][hand]) for hand in (0, 1))
+        waiting_left, waiting_right = (
+            self._waiting(hand, known["waiting"][hand]) for hand in (0, 1)
+        )
+        state = new_state(self.schemas)
+        held = known["held"]
+        watch_left, watch_right = (Watch(*numbers) for numbers in known["watches"])
+        return JoinState(
+            alive=(left, right),
+            waiting=(waiting_left, waiting_right),
+            watches=(watch_left, watch_right),
+            held=read_batch(self.shelf.get(held)) if held else state.held,
+            next_place=known["next_place"],
+        )
+
+    def save(self, stepped: Stepped) -> int:
+        """Keeps what a step leaves behind; returns how many bytes were written."""
+        writing = _Writing(self)
+        lists = [writing.side(hand, stepped) for hand in (0, 1)]
+        for number in self.extras:
+            writing.drop(number)
+        present = stepped.present
+        known = {
+            "format": FORMAT,
+            "fingerprint": self.settings.fingerprint,
+            "chunks": lists,
+            "waiting": [writing.rows(hand, present.waiting[hand]) for hand in (0, 1)],
+            "held": writing.batch(stepped.held),
+            "watches": [
+                [watch.bound, watch.newest, watch.active] for watch in present.watches
+            ],
+            "next_place": present.next_place,
+            "next_number": writing.next_number,
+        }
+        self.shelf.keep_directory(json.dumps(known).encode())
+        return writing.written
+
+    def _alive(self, hand: int, listed: list[list[int]]) -> Rows:
+        """Returns a side's rows that are alive, chunk by chunk."""
+        parts = [no_rows(self.schemas[hand])]
+        for number, marks, size in listed:
+            rows = _lived(self.settings, hand, read_rows(self.shelf.get(number)))
+            alive = np.arange(size)
+            if marks:
+                rows, alive = _marked(rows, read_batch(self.shelf.get(marks)))
+            self.chunks[hand].append(Chunk(number, marks, size, alive))
+            parts.append(rows)
+        return join_rows(parts)
+
+    def _waiting(self, hand: int, number: int) -> Rows:
+        """Returns a side's rows that wait for a bound."""
+        if not number:
+            return no_rows(self.schemas[hand])
+        rows = read_rows(self.shelf.get(number))
+        window = self.settings.sides[hand].window
+        if not self.settings.event_clock:
+            return rows
+        return rows.with_arrays(birth=births(window, rows.moment))
+
+
+def _lived(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
+    """Returns rows read from a chunk with the lifetimes that follow from them."""
+    window = settings.sides[hand].window
+    begun = births(window, rows.moment) if settings.event_clock else rows.place
+    rows = rows.with_arrays(birth=begun)
+    if is_intrinsic(window):
+        return rows.with_arrays(death=deaths(window, rows))
+    return rows
+
+
+def _marked(rows: Rows, marks: pa.RecordBatch) -> tuple[Rows, Whole]:
+    """Returns the rows that are not gone, as marked, and their numbers."""
+    alive = np.flatnonzero(~marks.column("gone").to_numpy(zero_copy_only=False))
+    changed = {
+        name: marks.column(name).to_numpy(zero_copy_only=False)
+        for name in marks.schema.names
+        if name != "gone"
+    }
+    return rows.with_arrays(**changed).take(alive), alive
+
+
+@dataclass(slots=True)
+class _Writing:
+    """One save: counts numbers and bytes."""
+
+    store: Store
+    next_number: int = field(init=False)
+    written: int = 0
+
+    def __post_init__(self) -> None:
+        self.next_number = self.store.next_number
+
+    def put(self, data: bytes) -> int:
+        """Keeps a blob under a new number, which is returned."""
+        number = self.next_number
+        self.next_number += 1
+        self.written += len(data)
+        self.store.shelf.put(number, data)
+        return number
+
+    def drop(self, number: int) -> None:
+        """Forgets a blob, if there is one."""
+        if number:
+            self.store.shelf.drop(number)
+
+    def rows(self, hand: int, rows: Rows) -> int:
+        """Keeps rows; no rows have no number."""
+        own = self.store.settings.sides[hand].own_partition
+        return self.put(write_rows(rows, own_partition=own)) if len(rows) else NOTHING
+
+    def batch(self, batch: pa.RecordBatch) -> int:
+        """Keeps a batch; an empty one has no number."""
+        return self.put(write_batch(batch)) if batch.num_rows else NOTHING
+
+    def side(self, hand: int, stepped: Stepped) -> list[list[int]]:
+        """Keeps one side's rows; returns its chunks as the directory lists them."""
+        rows, kept = stepped.present.rows[hand], stepped.kept[hand]
+        chunks = self.store.chunks[hand]
+        ends = np.cumsum([len(chunk.alive) for chunk in chunks], dtype=np.int64)
+        pool = [np.flatnonzero(kept[stepped.present.old[hand] :])]
+        pool[0] += stepped.present.old[hand]
+        listed: list[list[int]] = []
+        for chunk, end in zip(reversed(chunks), reversed(ends.tolist()), strict=True):
+            part = slice(end - len(chunk.alive), end)
+            stays = np.flatnonzero(kept[part]) + part.start
+            if self._is_poured(chunk, len(stays), sum(map(len, pool))):
+                pool.append(stays)
+                self.drop(chunk.number)
+                self.drop(chunk.marks)
+            else:
+                listed.append(self._stays(hand, chunk, rows.take(part), kept[part]))
+        return [*reversed(listed), *self._fresh(hand, rows, pool[::-1])]
+
+    def _is_poured(self, chunk: Chunk, stays: int, pooled: int) -> bool:
+        """Tells whether a chunk's rows go over into the newest chunk."""
+        return 2 * stays <= chunk.size or (stays <= pooled and stays < SMALL)
+
+    def _fresh(self, hand: int, rows: Rows, pool: list[Whole]) -> Iterator[list[int]]:
+        """Gives the newest chunk, if any row is left for it."""
+        chosen = np.concatenate(pool)
+        if len(chosen):
+            fresh = rows.take(chosen)
+            number = self.rows(hand, fresh)
+            marks = self._marks(hand, fresh, np.zeros(len(chosen), bool))
+            yield [number, marks, len(chosen)]
+
+    def _stays(
+        self, hand: int, chunk: Chunk, rows: Rows, kept: np.ndarray
+    ) -> list[int]:
+        """Keeps what changed about a chunk that stays where it is."""
+        own = self._changing(hand)
+        if kept.all() and not own:
+            return [chunk.number, chunk.marks, chunk.size]
+        gone = np.ones(chunk.size, bool)
+        gone[chunk.alive[kept]] = False
+        self.drop(chunk.marks)
+        marks = self._marks(hand, _spread(rows, chunk), gone)
+        return [chunk.number, marks, chunk.size]
+
+    def _changing(self, hand: int) -> tuple[str, ...]:
+        """Returns the arrays of a side's rows that later batches change."""
+        side = self.store.settings.sides[hand]
+        names = [
+            *(["first"] if side.remembers else []),
+            *(["death"] if not is_intrinsic(side.window) else []),
+        ]
+        return tuple(names)
+
+    def _marks(self, hand: int, rows: Rows, gone: np.ndarray) -> int:
+        """Keeps the marks of a chunk, if it has any."""
+        names = self._changing(hand)
+        if not names and not gone.any():
+            return NOTHING
+        columns = [pa.array(gone), *(pa.array(getattr(rows, name)) for name in names)]
+        return self.put(
+            write_batch(pa.RecordBatch.from_arrays(columns, names=["gone", *names]))
+        )
+
+
+def _spread(rows: Rows, chunk: Chunk) -> Rows:
+    """Returns the alive rows laid out as in their chunk; gaps repeat the first."""
+    index = np.zeros(chunk.size, np.int64)
+    index[chunk.alive] = np.arange(len(chunk.alive))
+    return rows.take(index)

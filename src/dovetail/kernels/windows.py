@@ -1,0 +1,189 @@
+"""Windows as the kernels know them: from rows to births and deaths.
+
+    event clock          birth          death (exclusive)
+    Fixed                t - following  t + preceding + 1
+    Point                t              t + 1
+    Version              t              birth of the next version of its partition
+    Endless              t              never
+    arrival clock        place          Newest: place of the nth later row; Point: + 1
+
+A new window is one more class here and one more arm in `births` and `deaths`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+import numpy as np
+
+from dovetail.kernels.rows import (
+    BEGINNING,
+    HAS_KEY,
+    MISSING,
+    NEVER,
+    REMOVES,
+    Mask,
+    Rows,
+    Whole,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """A length of time: calendar months, then microseconds."""
+
+    months: int = 0
+    microseconds: int = 0
+
+    @property
+    def back(self) -> Length:
+        """Returns the same length in the other direction."""
+        return Length(-self.months, -self.microseconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Alive around the row time: both lengths may be negative, their sum not."""
+
+    preceding: Length
+    following: Length
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Alive at its own birth and never again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """Alive until `count` later rows of its partition have come."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Alive until the next version of its partition; `timed` versions have an age."""
+
+    timed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Endless:
+    """Alive for ever."""
+
+
+Window = Fixed | Point | Newest | Version | Endless
+
+
+def is_intrinsic(window: Window) -> bool:
+    """Tells whether a row alone says how long it lives."""
+    return not isinstance(window, Newest | Version)
+
+
+def shift(moments: Whole, length: Length) -> Whole:
+    """Returns the moments so much later; missing and infinite ones stay."""
+    if length == Length():
+        return moments
+    fixed = (moments == NEVER) | (moments <= BEGINNING)
+    if not length.months and not fixed.any():
+        return moments + length.microseconds
+    plain = np.where(fixed, 0, moments)
+    if length.months:
+        plain = _shift_months(plain, length.months)
+    return np.where(fixed, moments, plain + length.microseconds)
+
+
+def _shift_months(moments: Whole, months: int) -> Whole:
+    """Returns the same day and time so many months away, or the month's last day."""
+    times = moments.view("datetime64[us]")
+    days, starts = times.astype("datetime64[D]"), times.astype("datetime64[M]")
+    target = starts + np.timedelta64(months, "M")
+    first, following = (
+        month.astype("datetime64[D]") for month in (target, target + 1)
+    )
+    last = following - first - 1
+    day = first + np.minimum(days - starts.astype("datetime64[D]"), last)
+    return (day.astype("datetime64[us]") + (times - days)).astype(np.int64)
+
+
+def births(window: Window, moment: Whole) -> Whole:
+    """Returns the births on the event clock; rows without a time were always there."""
+    begun = shift(moment, window.following.back) if isinstance(window, Fixed) else moment
+    return np.where(moment == MISSING, BEGINNING, begun)
+
+
+def deaths(window: Window, rows: Rows) -> Whole:
+    """Returns the deaths of rows whose births are set."""
+    match window:
+        case Fixed(preceding):
+            ends = shift(rows.moment, preceding)
+            return np.where(rows.moment == MISSING, NEVER, ends + 1)
+        case Point():
+            return rows.birth + 1
+        case Endless():
+            return np.full(len(rows), NEVER)
+        case Newest(count):
+            return _birth_of_later(rows, np.arange(len(rows)), count)
+        case Version(timed):
+            return _deaths_of_versions(rows, timed=timed)
+        case _:
+            assert_never(window)
+
+
+def ends(window: Window, rows: Rows) -> Whole:
+    """Returns when null rows come out: the ends of lifetimes, or NEVER."""
+    if isinstance(window, Version | Newest):
+        return rows.death
+    return np.where(rows.death == NEVER, NEVER, rows.death - 1)
+
+
+def least_birth(window: Window, bound: int) -> int:
+    """Returns the least birth of a row that is not before the bound."""
+    return int(births(window, np.array([max(bound, BEGINNING)]))[0])
+
+
+def least_end(window: Window, bound: int) -> int:
+    """Returns the least row time of a null row that is not before the bound."""
+    if isinstance(window, Fixed):
+        return int(shift(np.array([max(bound, BEGINNING)]), window.preceding)[0])
+    return NEVER if isinstance(window, Endless) else bound
+
+
+def _deaths_of_versions(rows: Rows, *, timed: bool) -> Whole:
+    """Returns when versions are replaced; an outdated one dies at its birth."""
+    if not timed:
+        return _birth_of_later(rows, np.arange(len(rows)), 1)
+    order = np.lexsort((rows.place, rows.birth, rows.partition))
+    groups = np.cumsum(_starts(rows.partition[order])) - 1
+    _, ages = np.unique(rows.moment[order], return_inverse=True)
+    newest = np.maximum.accumulate(groups * (len(rows) + 1) + ages)
+    current = order[newest == groups * (len(rows) + 1) + ages]
+    result = rows.birth.copy()
+    result[current] = _birth_of_later(rows, current, 1)
+    return result
+
+
+def _birth_of_later(rows: Rows, among: Whole, count: int) -> Whole:
+    """Returns the birth of the `count`th later row of the partition, or NEVER."""
+    order = among[
+        np.lexsort((rows.place[among], rows.birth[among], rows.partition[among]))
+    ]
+    result = np.full(len(rows), NEVER)
+    earlier, later = order[: max(0, len(order) - count)], order[count:]
+    same = rows.partition[earlier] == rows.partition[later]
+    result[earlier[same]] = rows.birth[later[same]]
+    return result[among]
+
+
+def _starts(sorted_values: Whole) -> Mask:
+    """Tells for each sorted value whether it is the first of its equals."""
+    return np.concatenate(([True], sorted_values[1:] != sorted_values[:-1]))[
+        : len(sorted_values)
+    ]
+
+
+def can_meet(rows: Rows) -> Mask:
+    """Tells for each row whether it may meet anybody at all."""
+    return (rows.birth < rows.death) & ~rows.has(REMOVES) & rows.has(HAS_KEY)

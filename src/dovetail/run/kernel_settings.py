@@ -1,0 +1,125 @@
+"""From a join to what the kernels know of it; shared by the engines that run kernels.
+
+The spec's windows have one counterpart each among the kernels' windows. Which clock
+they count on is the join's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dovetail.expression import Scope, is_constant_true, lower, parse, references
+from dovetail.kernels import windows as kernel
+from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
+from dovetail.spec.inputs import Input, InputKind, Inputs
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Side
+from dovetail.spec.spans import Span
+from dovetail.spec.windows import Forever, Latest, Range, Rows, Window
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a join is run, beside what it is.
+
+    `ordered`: results leave in row-time order. `idle`: after how many microseconds
+    of silence a side no longer holds the other back; 0: never. `hashed` keys are
+    compared once more by value, in so many columns.
+    """
+
+    arrival: Arrival
+    ordered: bool = False
+    idle: tuple[int, int] = (0, 0)
+    key_columns: int = 0
+
+
+def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSettings:
+    """Returns the kernels' settings of a join whose features an engine supports."""
+    left, right = (input_of(join, hand, inputs) for hand in HANDS)
+    program, columns = _soft(join, left, right)
+    sides = [
+        _side(join, hand, source, idle)
+        for hand, source, idle in zip(HANDS, (left, right), manner.idle, strict=True)
+    ]
+    return JoinSettings(
+        sides=(sides[0], sides[1]),
+        event_clock=join.clock is not Clock.ARRIVAL,
+        gives_pairs=join.kind.gives_pairs,
+        arrival=manner.arrival,
+        ordered=manner.ordered,
+        soft=program,
+        soft_columns=columns,
+        key_columns=manner.key_columns,
+        self_join=left.name == right.name,
+    )
+
+
+def input_of(join: JoinSpec, hand: Hand, inputs: Inputs) -> Input:
+    """Returns the input of one side."""
+    source = join.side(hand).source
+    assert isinstance(source, Named)  # noqa: S101 - nested joins have been refused
+    return inputs[source.name]
+
+
+def is_static(join: JoinSpec, hand: Hand, source: Input) -> bool:
+    """Tells whether a side's rows are all there from the start, whatever comes."""
+    if join.clock is Clock.ARRIVAL:
+        return source.kind is InputKind.DATASET
+    stays = source.kind is InputKind.DATASET and join.side(hand).window == Forever()
+    return stays or (source.kind is not InputKind.STREAM and not source.is_timed)
+
+
+def _side(join: JoinSpec, hand: Hand, source: Input, idle: int) -> SideSettings:
+    """Returns the settings of one side."""
+    side, static = join.side(hand), is_static(join, hand, source)
+    timed = source.is_timed and not static
+    return SideSettings(
+        window=_window(side.window, join.clock, timed=timed),
+        preserved=join.kind.preserves(hand),
+        once=join.kind.gives_once(hand),
+        timed=timed and join.clock is not Clock.BATCH,
+        static=static,
+        lateness=length(source.lateness),
+        idle=idle,
+        own_partition=bool(partition_of(side)),
+    )
+
+
+def partition_of(side: Side) -> tuple[str, ...]:
+    """Returns the expressions over the own row that part a window, as texts."""
+    match side.window:
+        case Latest(key):
+            return tuple(f"`{name}`" for name in key)
+        case Rows(count) if count:
+            return tuple(part.text for part in side.partition_by)
+        case _:
+            return ()
+
+
+def _window(window: Window, clock: Clock, *, timed: bool) -> kernel.Window:
+    """Returns the kernels' counterpart of a window."""
+    match window:
+        case Range(preceding, following):
+            return kernel.Fixed(length(preceding), length(following))
+        case Rows(0):
+            return kernel.Point()
+        case Rows(count):
+            return kernel.Newest(count)
+        case Latest():
+            return kernel.Version(timed=timed and clock is Clock.ARRIVAL)
+        case _:
+            return kernel.Endless()
+
+
+def length(span: Span) -> kernel.Length:
+    """Returns a span as the kernels write it."""
+    return kernel.Length(span.months, span.microseconds)
+
+
+def _soft(
+    join: JoinSpec, left: Input, right: Input
+) -> tuple[tuple[object, ...], tuple[tuple[str, str], ...]]:
+    """Returns the soft condition as a program with the columns that it reads."""
+    typed = parse(join.soft, Scope.pair(left.schema, right.schema))
+    if is_constant_true(typed):
+        return (), ()
+    return lower(typed), tuple(sorted(references(typed)))
