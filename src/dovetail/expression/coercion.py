@@ -237,7 +237,7 @@ def _compared_with_text(kind: Kind) -> Kind | None:
     if kind == NULL:
         return STRING
     if isinstance(kind, DecimalType):
-        return DOUBLE
+        return kind if kind.scale == 0 else DOUBLE
     return kind if isinstance(kind, AtomicType) else None
 
 

@@ -23,9 +23,9 @@ MICROSECOND = timedelta(microseconds=1)
 SECOND = 1_000_000  # microseconds
 DAY = 86_400 * SECOND
 
-# Wide enough that sums and products of 38 digits are exact before they are rounded.
+# Wide enough for sums and products of 38 digits, and for the digits of any double.
 WIDE = decimal.Context(
-    prec=160, rounding=decimal.ROUND_HALF_UP, Emax=9999, Emin=-9999, traps=[]
+    prec=400, rounding=decimal.ROUND_HALF_UP, Emax=9999, Emin=-9999, traps=[]
 )
 
 

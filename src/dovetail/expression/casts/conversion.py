@@ -49,6 +49,8 @@ def converter(
     source: Kind, target: Kind, *, careful: bool = False
 ) -> Conversion | None:
     """Returns the function of a value that is not null, or None if there is no cast."""
+    if careful and _refuses(source, target):
+        return None
     if source == target or {source, target} == {Interval.DAYS, Interval.TIME}:
         return lambda value: value
     if source == NULL or (source == DATE and _never_a_date(target)):
@@ -56,9 +58,19 @@ def converter(
     if isinstance(source, Interval) or isinstance(target, Interval):
         return None
     if target == STRING:
-        return writer(source)
+        exact = careful and isinstance(source, DecimalType)
+        return (lambda value: f"{value:f}") if exact else writer(source)
     nested = _nested(source, target, careful=careful)
     return nested or _atomic(source, target, careful=careful)
+
+
+def _refuses(source: Kind, target: Kind) -> bool:
+    """Tells whether TRY_CAST refuses a cast that CAST only does for old times' sake."""
+    if source == DATE:
+        return _never_a_date(target)
+    if target == BINARY:
+        return source != STRING
+    return {source, target} == {BOOLEAN, TIMESTAMP}
 
 
 def _never_a_date(target: Kind) -> bool:
@@ -69,7 +81,7 @@ def _never_a_date(target: Kind) -> bool:
 def _atomic(source: Kind, target: Kind, *, careful: bool) -> Conversion | None:
     """Returns the conversion to a type without parts."""
     if source == STRING:
-        return _from_text(target)
+        return _from_text(target, careful=careful)
     if target == BOOLEAN:
         return _to_boolean(source)
     if target in BITS:
@@ -91,10 +103,10 @@ def _to_bytes(source: Kind) -> Conversion | None:
     return lambda value: value.to_bytes(size, "big", signed=True)
 
 
-def _from_text(target: Kind) -> Conversion | None:
+def _from_text(target: Kind, *, careful: bool) -> Conversion | None:
     """Returns the conversion that reads a text."""
     if target in BITS:
-        return partial(reading.read_whole, bits=BITS[target])
+        return partial(reading.read_whole, bits=BITS[target], careful=careful)
     if isinstance(target, DecimalType):
         return partial(reading.read_decimal, kind=target)
     readers: dict[Kind, Conversion] = {
@@ -121,12 +133,10 @@ def _to_whole(source: Kind, bits: int, *, careful: bool) -> Conversion | None:
     if source in (FLOAT, DOUBLE):
         return _careful_cut(bits) if careful else _java_cut(bits)
     if source == TIMESTAMP:
-        whole: Conversion = lambda value: micros(value) // SECOND  # noqa: E731
-    elif is_numeric(source) or source == BOOLEAN:
-        whole = int
-    else:
-        return None
-    return lambda value: _narrowed(whole(value), bits, careful=careful)
+        return lambda value: _narrowed(micros(value) // SECOND, bits, careful=True)
+    if is_numeric(source) or source == BOOLEAN:
+        return lambda value: _narrowed(int(value), bits, careful=careful)
+    return None
 
 
 def _narrowed(value: int, bits: int, *, careful: bool) -> int | None:
@@ -174,8 +184,10 @@ def _to_decimal(source: Kind, target: DecimalType) -> Conversion | None:
 
 def _to_time(source: Kind, target: Kind) -> Conversion | None:
     """Returns the conversion between dates and timestamps, or from seconds."""
-    if target == TIMESTAMP and (is_numeric(source) or source == BOOLEAN):
+    if target == TIMESTAMP and is_numeric(source):
         return _from_seconds
+    if target == TIMESTAMP and source == BOOLEAN:
+        return lambda value: moment(int(value))  # Spark counts a truth in microseconds
     if source not in (DATE, *MOMENTS) or target not in (DATE, *MOMENTS):
         return None
     if target == DATE:

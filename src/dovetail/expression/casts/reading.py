@@ -36,10 +36,12 @@ def read_boolean(text: str) -> bool | None:
     return True if word in _YES else False if word in _NO else None
 
 
-def read_whole(text: str, bits: int) -> int | None:
-    """Returns a whole number that fits; digits behind a point are dropped."""
+def read_whole(text: str, bits: int, *, careful: bool = False) -> int | None:
+    """Returns a whole number that fits; only the careful mind digits behind a point."""
     found = _WHOLE.fullmatch(text.strip(_BLANKS))
     if not found or not (found[2] or found[3] is not None):
+        return None
+    if careful and found[3] is not None:
         return None
     value = int(found[1] + (found[2] or "0"))
     return value if -(1 << (bits - 1)) <= value < 1 << (bits - 1) else None

@@ -65,12 +65,12 @@ def _map_writer(key: Writer, value: Writer) -> Writer:
 
 def double_text(value: float) -> str:
     """Returns a double as Java writes it."""
-    return _java_text(value, repr(value))
+    return _java_text(value, repr(value), f"{value:.1e}")
 
 
 def float_text(value: float) -> str:
     """Returns a single-precision number as Java writes it."""
-    return _java_text(value, _shortest_single(value))
+    return _java_text(value, _shortest_single(value), f"{value:.1e}")
 
 
 def _shortest_single(value: float) -> str:
@@ -88,8 +88,8 @@ def _packed(text: str) -> bytes:
         return b""
 
 
-def _java_text(value: float, shortest: str) -> str:
-    """Returns the digits of a shortest text in Java's notation."""
+def _java_text(value: float, shortest: str, least: str) -> str:
+    """Returns the digits of a shortest text in Java's notation, two at least."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -97,6 +97,7 @@ def _java_text(value: float, shortest: str) -> str:
     if value == 0:
         return "-0.0" if math.copysign(1, value) < 0 else "0.0"
     number = Decimal(shortest).normalize()
+    number = number if len(number.as_tuple().digits) > 1 else Decimal(least).normalize()
     if PLAIN_FROM <= abs(value) < PLAIN_TO:
         return (
             f"{number:f}.0" if number == number.to_integral_value() else f"{number:f}"

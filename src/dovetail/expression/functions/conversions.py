@@ -15,6 +15,8 @@ from dovetail.expression.functions.function import (
 )
 from dovetail.expression.tree import Call, Kind, Node, Value
 
+TRY_CAST = "try_cast"
+
 
 def cast(node: Node, kind: Kind) -> Node:
     """Returns the node itself where it has the type, else its cast."""
@@ -23,7 +25,7 @@ def cast(node: Node, kind: Kind) -> Node:
 
 def checked_cast(name: str, node: Node, kind: Kind) -> Node:
     """Returns a CAST or TRY_CAST, or raises where Spark has no such cast."""
-    if converter(node.type, kind) is None:
+    if converter(node.type, kind, careful=name == TRY_CAST) is None:
         raise SpecError(f"no cast from {node.type} to {kind}")
     return Call(name, (node,), kind)
 
@@ -35,7 +37,7 @@ def _rule(_arguments: Arguments) -> Signature | None:
 
 def _convert(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of a cast."""
-    careful = call.function == "try_cast"
+    careful = call.function == TRY_CAST
     found = converter(call.arguments[0].type, call.type, careful=careful)
     return found or (lambda _value: None)
 
@@ -47,5 +49,5 @@ def _lower(call: Call, arguments: tuple[Program, ...]) -> Program:
 
 FUNCTIONS: tuple[Entry, ...] = (
     Function("cast", _rule, _convert, _lower),
-    Function("try_cast", _rule, _convert),
+    Function(TRY_CAST, _rule, _convert),
 )

@@ -192,16 +192,42 @@ def _remainder(left: Value, right: Value) -> Value:
     return abs(left) % abs(right) * (-1 if left < 0 else 1)
 
 
-def _positive_remainder(left: Value, right: Value) -> Value:
-    """Returns a remainder that is not negative where the divisor is positive."""
-    found = _remainder(left, right)
-    return _remainder(found + right, right) if found < 0 else found
+def _positive_remainder(call: Call) -> Callable[..., Value]:
+    """Returns the evaluation of PMOD: not negative where the divisor is positive."""
+    exact = isinstance(call.type, DecimalType)
+    remainder = WIDE.remainder if exact else _remainder
+    add = WIDE.add if exact else operator.add
+    # Java adds in the width of the numbers, so that the sum may wrap or round
+    narrow = _unchanged if exact else narrowing(call.type)
+
+    def positive(left: Value, right: Value) -> Value:
+        found = remainder(left, right)
+        return remainder(narrow(add(found, right)), right) if found < 0 else found
+
+    return lambda left, right: narrowing(call.type)(positive(left, right))
 
 
-def _exact_positive(left: Decimal, right: Decimal) -> Decimal:
-    """Returns the decimal remainder that is not negative for positive divisors."""
-    found = WIDE.remainder(left, right)
-    return WIDE.remainder(WIDE.add(found, right), right) if found < 0 else found
+def _unchanged(value: Value) -> Value:
+    """Returns the value itself."""
+    return value
+
+
+def _whole_quotients(call: Call) -> Callable[..., Value]:
+    """Returns the evaluation of DIV; decimals that lose digits are null."""
+    match call.arguments[0].type, call.arguments[1].type:
+        case DecimalType() as left, DecimalType() as right:
+            digits = left.precision - left.scale + right.scale
+            kind = bounded(max(digits, 1), 0)
+            return lambda one, other: _low_bits(
+                fitted(WIDE.divide_int(one, other), kind)
+            )
+        case _:
+            return lambda one, other: _low_bits(_whole_quotient(one, other))
+
+
+def _low_bits(value: Decimal | int | None) -> int | None:
+    """Returns the bigint of a whole number."""
+    return None if value is None else wrapped(int(value), BITS[BIGINT])
 
 
 def _one_number(arguments: Arguments) -> Signature | None:
@@ -339,7 +365,7 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "div",
         _whole_quotient_rule,
-        _unless_zero(_operator(_whole_quotient, WIDE.divide_int)),
+        _unless_zero(_whole_quotients),
         kernel("div"),
         takes=2,
     ),
@@ -353,7 +379,7 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "pmod",
         arithmetic(remainder_digits),
-        _unless_zero(_operator(_positive_remainder, _exact_positive)),
+        _unless_zero(_positive_remainder),
         takes=2,
     ),
     Function(

@@ -45,6 +45,7 @@ _READERS: dict[type[exp.Expr], Reader] = {
     exp.Dot: read_dot,
     exp.Literal: _written,
     exp.Concat: _joined,
+    exp.RawString: lambda _context, node: Literal(node.this, STRING),
     exp.Null: lambda _context, _node: Literal(None, NULL),
     exp.Boolean: lambda _context, node: Literal(bool(node.this), BOOLEAN),
     exp.Paren: lambda context, node: context.read(node.this),

@@ -40,8 +40,10 @@ def span(node: exp.Expr) -> Literal:
     if isinstance(value, exp.Neg):
         inner = span(exp.Interval(this=value.this, unit=unit))
         return Literal(-inner.value, inner.type)
-    if not isinstance(value, exp.Literal) or unit is None:
+    if not isinstance(value, exp.Literal):
         raise UnsupportedError("an interval that is no literal with its unit")
+    if unit is None:
+        return _several(value.this)
     if isinstance(unit, exp.IntervalSpan):
         return _from_to(
             value.this, unit.this.name.lower(), unit.expression.name.lower()
@@ -59,6 +61,19 @@ def _single(text: str, unit: str) -> Literal:
     if count != int(count) and size != SECOND:
         raise _no_span(text, unit)
     return Literal(int(count * size), kind)
+
+
+def _several(text: str) -> Literal:
+    """Returns the span of a text with units in it: `1 day 3 hours`."""
+    words = text.split()
+    pairs = zip(words[::2], words[1::2], strict=False)
+    spans = [_single(number, unit.lower()) for number, unit in pairs]
+    kinds = {span.type for span in spans}
+    months = Interval.MONTHS in kinds
+    if not spans or len(words) % 2 or (months and len(kinds) > 1):
+        raise _no_span(text, "")
+    kind = spans[0].type if len(kinds) == 1 else Interval.TIME
+    return Literal(sum(span.value for span in spans), kind)
 
 
 def _from_to(text: str, first: str, last: str) -> Literal:

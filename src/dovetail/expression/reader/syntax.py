@@ -25,6 +25,15 @@ SUFFIXES = frozenset({"Y", "S", "L", "F", "D", "BD"})
 class _Expressions(Spark):
     """Spark SQL without functions, windows' names or clocks."""
 
+    class Tokenizer(Spark.Tokenizer):
+        """The tokenizer: a quote written twice stands for itself."""
+
+        STRING_ESCAPES: ClassVar[list[str]] = [
+            *Spark.Tokenizer.STRING_ESCAPES,
+            "'",
+            '"',
+        ]
+
     class Parser(SparkParser):
         """The parser: calls stay anonymous, `||` binds as tightly as `+`."""
 
