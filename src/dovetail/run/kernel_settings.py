@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dovetail.expression import Scope, is_constant_true, lower, parse, references
+from dovetail.expression import Scope, is_constant_true, parse, references
 from dovetail.kernels import windows as kernel
 from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
 from dovetail.spec.inputs import Input, InputKind, Inputs
@@ -122,4 +122,6 @@ def _soft(
     typed = parse(join.soft, Scope.pair(left.schema, right.schema))
     if is_constant_true(typed):
         return (), ()
+    from dovetail.expression import lower  # noqa: PLC0415 - until it lands
+
     return lower(typed), tuple(sorted(references(typed)))

@@ -1,0 +1,1 @@
+"""The engine for streams: our stateful operator inside Spark's micro-batches."""

@@ -1,0 +1,153 @@
+"""A side's DataFrame on its way to the packer: keys, row time, position, payload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+from dovetail.run.kernel_settings import input_of, is_static, length
+from dovetail.run.spark_stream.keys import (
+    CODE,
+    PARTITION,
+    KeyColumns,
+    key_columns,
+    partition_code,
+)
+from dovetail.run.spark_stream.worker.pack import PackSettings
+from dovetail.run.tables import arrow_type
+from dovetail.schema import parse_type
+from dovetail.spec.inputs import Input, Inputs
+from dovetail.spec.join import HANDS, Hand, JoinSpec
+
+MOMENT, POSITION, EVENT, SCOPE, NOW = "@moment", "@position", "@event", "@scope", "@now"
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A side's rows as a streaming DataFrame.
+
+    `position` is SQL for the row's place in its source, empty where it has none.
+    With `has_events` the frame has the columns EVENT, MOMENT (of bounds) and SCOPE:
+    lines may be deletes, bounds and ends, and belong to one of several plays.
+    """
+
+    frame: DataFrame
+    position: str = ""
+    has_events: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """A frame ready to be packed, how to pack it, and the payload's columns."""
+
+    frame: DataFrame
+    settings: PackSettings
+    schema: pa.Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """The labels of all buckets, so many of them for each scope."""
+
+    labels: tuple[int, ...]
+    per_scope: int
+
+
+def packings(
+    join: JoinSpec,
+    inputs: Inputs,
+    feeds: tuple[Feed, Feed],
+    columns: tuple[tuple[str, ...], tuple[str, ...]],
+    buckets: Buckets,
+) -> tuple[Packing, Packing]:
+    """Returns both sides ready to be packed, with the payload columns that are asked."""
+    keys = key_columns(join, inputs)
+    left, right = (
+        _packing(_Seat(join, hand, input_of(join, hand, inputs), keys[number]),
+                 feeds[number], columns[number], buckets)
+        for number, hand in enumerate(HANDS)
+    )
+    return left, right
+
+
+@dataclass(frozen=True, slots=True)
+class _Seat:
+    """One side of a join with its input and keys."""
+
+    join: JoinSpec
+    hand: Hand
+    source: Input
+    keys: KeyColumns
+
+    @property
+    def timed(self) -> bool:
+        """Tells whether the side's rows live in row time."""
+        return self.source.is_timed and not is_static(self.join, self.hand, self.source)
+
+
+def _packing(
+    seat: _Seat, feed: Feed, columns: tuple[str, ...], buckets: Buckets
+) -> Packing:
+    """Returns one side ready to be packed."""
+    partition = partition_code(seat.join, seat.hand)
+    controls = {
+        CODE: seat.keys.code,
+        PARTITION: partition,
+        MOMENT: _moment(seat, feed),
+        POSITION: feed.position,
+        EVENT: f"`{EVENT}`" if feed.has_events else "",
+        SCOPE: f"`{SCOPE}`" if feed.has_events else "",
+    }
+    shown = [(name, f"{seat.hand.letter}.`{name}`") for name in columns]
+    payload = [*shown, *seat.keys.compared]
+    if feed.has_events:
+        payload.append((SCOPE, f"`{SCOPE}`"))
+    used = {name: sql for name, sql in controls.items() if sql}
+    extra = {name: sql for name, sql in used.items() if name not in dict(payload)}
+    selected = [F.expr(sql).alias(name) for name, sql in (*extra.items(), *payload)]
+    frame = feed.frame.alias(seat.hand.letter).select(*selected)
+    settings = PackSettings(
+        hand=HANDS.index(seat.hand),
+        labels=buckets.labels,
+        per_scope=buckets.per_scope,
+        lateness=length(seat.source.lateness),
+        timed=seat.timed,
+        payload=tuple(name for name, _ in payload),
+        **{field: name if name in used else "" for field, name in _FIELDS.items()},
+    )
+    return Packing(frame, settings, _schema(seat.source, columns, frame, settings))
+
+
+_FIELDS = {
+    "code": CODE,
+    "partition": PARTITION,
+    "moment": MOMENT,
+    "position": POSITION,
+    "event": EVENT,
+    "scope": SCOPE,
+}
+
+
+def _moment(seat: _Seat, feed: Feed) -> str:
+    """Returns the SQL of the row time in microseconds; a bound brings its own."""
+    if not seat.timed:
+        return f"`{MOMENT}`" if feed.has_events else ""
+    own = f"unix_micros({seat.hand.letter}.`{seat.source.time}`)"
+    return f"coalesce(`{MOMENT}`, {own})" if feed.has_events else own
+
+
+def _schema(
+    source: Input, columns: tuple[str, ...], frame: DataFrame, settings: PackSettings
+) -> pa.Schema:
+    """Returns the Arrow schema of the payload as the packer sees it."""
+    known = {name: arrow_type(source.schema[name].type) for name in columns}
+    from_spark = {field.name: field.dataType.simpleString() for field in frame.schema}
+    return pa.schema(
+        [
+            (name, known.get(name) or arrow_type(parse_type(from_spark[name])))
+            for name in settings.payload
+        ]
+    )

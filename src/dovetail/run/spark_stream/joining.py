@@ -1,0 +1,102 @@
+"""The streaming plan: pack both sides, one stateful operator, unpack.
+
+    left  -> keys, time, payload -> pack \\
+    right -> keys, time, payload -> pack  > union -> operator by bucket -> unpack
+    ticks --------------------------------/
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+import pyarrow as pa
+from pyspark import cloudpickle
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+import dovetail
+from dovetail.kernels.settings import JoinSettings
+from dovetail.run.spark_stream.feeds import SCOPE, Packing
+from dovetail.run.spark_stream.worker.operator import RESULT_DDL, JoinOperator
+from dovetail.run.spark_stream.worker.pack import make_heartbeat, make_pack
+from dovetail.run.spark_stream.worker.parcels import LINE_DDL
+from dovetail.run.spark_stream.worker.unpack import make_unpack
+
+OUTLET, REASON, ROW_TIME, LEFT, RIGHT = "outlet", "reason", "row_time", "left", "right"
+COUNTERS = "dovetail"
+HEAD = pa.schema(
+    [
+        (OUTLET, pa.int8()),
+        (REASON, pa.int8()),
+        (ROW_TIME, pa.timestamp("us", tz="UTC")),
+        (LEFT, pa.bool_()),
+        (RIGHT, pa.bool_()),
+    ]
+)
+_HEAD_DDL = (
+    f"{OUTLET} tinyint, {REASON} tinyint, {ROW_TIME} timestamp, "
+    f"{LEFT} boolean, {RIGHT} boolean"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """The raw results of a join, and the names of the counters that ride along."""
+
+    raw: DataFrame
+    counters: str
+
+
+def lay(
+    packings: tuple[Packing, Packing],
+    settings: JoinSettings,
+    ticks: tuple[DataFrame, ...],
+    counters: str = COUNTERS,
+) -> Laid:
+    """Returns the results of all outlets in one frame: the head, structs `l` and `r`.
+
+    `ticks` are frames whose single column is the batch's own time.
+    """
+    # Workers, and a Connect server, may not have our package: it travels by value.
+    cloudpickle.register_pickle_by_value(dovetail)
+    packed = [
+        packing.frame.mapInArrow(make_pack(packing.settings), LINE_DDL)
+        for packing in packings
+    ]
+    labels = packings[0].settings.labels
+    beats = [tick.mapInArrow(make_heartbeat(labels), LINE_DDL) for tick in ticks]
+    lines = reduce(DataFrame.unionAll, [*packed, *beats])
+    schemas = (packings[0].schema, packings[1].schema)
+    blobs = lines.groupBy("bucket").transformWithStateInPandas(
+        JoinOperator(settings, schemas),
+        outputStructType=RESULT_DDL,
+        outputMode="Append",
+        timeMode="None",
+    )
+    names = [part.split()[0] for part in RESULT_DDL.split(", ")[1:]]
+    sums = [F.sum(name).alias(name) for name in names]
+    counted = blobs.observe(counters, *sums).select("blob")
+    return Laid(_unpacked(counted, packings), counters)
+
+
+def _unpacked(blobs: DataFrame, packings: tuple[Packing, Packing]) -> DataFrame:
+    """Returns the blobs' rows as plain columns, each side's in a struct."""
+    fields, ddl = list(HEAD), [_HEAD_DDL]
+    structs = []
+    for letter, packing in zip("lr", packings, strict=True):
+        types = {field.name: field.dataType.simpleString()
+                 for field in packing.frame.schema}
+        shown = [field for field in packing.schema if not field.name.startswith("#")]
+        numbered = [f"{letter}{number}" for number in range(len(shown))]
+        fields.extend(pa.field(n, f.type) for n, f in zip(numbered, shown, strict=True))
+        ddl.extend(f"{n} {types[f.name]}" for n, f in zip(numbered, shown, strict=True))
+        columns = [F.col(n).alias(f.name) for n, f in zip(numbered, shown, strict=True)]
+        structs.append(F.struct(*columns).alias(letter))
+    flat = blobs.mapInArrow(make_unpack(pa.schema(fields)), ", ".join(ddl))
+    return flat.select(OUTLET, REASON, ROW_TIME, LEFT, RIGHT, *structs)
+
+
+def scope_of() -> str:
+    """Returns the SQL of the scope of a raw result, where sides have one."""
+    return f"coalesce(l.`{SCOPE}`, r.`{SCOPE}`)"
