@@ -1,0 +1,27 @@
+"""The program `dovetail` and its commands."""
+
+from __future__ import annotations
+
+import typer
+
+from dovetail.cli.check import check
+
+app = typer.Typer(
+    help="Every kind of join, on Apache Spark.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    # A traceback is for us; what a user does wrong is told in a sentence.
+    pretty_exceptions_enable=False,
+)
+app.command()(check)
+
+
+@app.callback()
+def program() -> None:
+    """Every kind of join, on Apache Spark."""
+
+
+def main() -> None:
+    """Runs the command that the words of the shell name."""
+    app()

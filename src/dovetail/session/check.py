@@ -1,0 +1,109 @@
+"""Checks cases: plays each on the engines and says whether the right thing comes out.
+
+a case expects   the engine gives    verdict
+rows             the same rows       ok
+rows             other rows          FAIL, with the cells that differ
+an error         that error          ok
+anything         "not yet"           skip, with the reason: never a wrong answer
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from dovetail.errors import DovetailError, UnsupportedError
+from dovetail.session.case import Case, Neutral, Refusal, Script
+from dovetail.session.compare import compare
+from dovetail.session.difference import SAME, Difference
+from dovetail.session.engines import EngineName, NamedPlay, Outcome, outcomes
+from dovetail.session.split import Split
+from dovetail.spec.play import Play
+
+
+class Status(Enum):
+    """How a case went on an engine; the values are the words of the report."""
+
+    OK = "ok"
+    FAIL = "FAIL"
+    SKIP = "skip"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a case on an engine, and why."""
+
+    case: Case
+    engine: EngineName
+    status: Status
+    reason: str = ""
+    difference: Difference = SAME
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One engine on which cases are checked, and how their events are cut for it."""
+
+    engine: EngineName
+    split: Split
+
+    def verdicts(self, cases: Iterable[Case]) -> Iterator[Verdict]:
+        """Gives the verdict of every case, in order."""
+        pairs = [(case, _prepared(case)) for case in cases]
+        plays = [
+            NamedPlay(case.name, play) for case, play in pairs if isinstance(play, Play)
+        ]
+        found = outcomes(self.engine, plays, self.split) if plays else iter(())
+        for case, play in pairs:
+            yield self._judged(case, next(found) if isinstance(play, Play) else play)
+
+    def _judged(self, case: Case, outcome: Outcome) -> Verdict:
+        """Returns the verdict on what the engine, or the way to it, has given."""
+        match case.expect, outcome:
+            case Refusal() as expected, DovetailError() as error:
+                return self._refused(case, expected, error)
+            case _, UnsupportedError() as error:
+                return Verdict(case, self.engine, Status.SKIP, str(error))
+            case _, DovetailError() as error:
+                return Verdict(case, self.engine, Status.FAIL, _told(error))
+            case Refusal() as expected, rows:
+                reason = f"{_wanted(expected)}, found {len(rows)} rows"
+                return Verdict(case, self.engine, Status.FAIL, reason)
+            case expected, rows:
+                difference = compare(expected, rows, self.engine.sight(self.split))
+                status = Status.FAIL if difference else Status.OK
+                return Verdict(case, self.engine, status, difference=difference)
+
+    def _refused(self, case: Case, expected: Refusal, error: DovetailError) -> Verdict:
+        """Returns the verdict on an error; "not yet" is never the one expected."""
+        is_not_yet = isinstance(error, UnsupportedError)
+        if is_not_yet and not issubclass(expected.kind, UnsupportedError):
+            return Verdict(case, self.engine, Status.SKIP, str(error))
+        if expected.is_met_by(error):
+            return Verdict(case, self.engine, Status.OK)
+        reason = f"{_wanted(expected)}, found {_told(error)}"
+        return Verdict(case, self.engine, Status.FAIL, reason)
+
+
+def _prepared(case: Case) -> Play | DovetailError:
+    """Returns the play of a case, or why there is none; no engine is asked."""
+    match case.join:
+        case Script(dialect=dialect):
+            return UnsupportedError(f"the dialect {dialect} is not yet supported")
+        case Neutral() as join:
+            try:
+                return join.play()
+            except DovetailError as error:
+                return error
+
+
+def _wanted(expected: Refusal) -> str:
+    """Returns which error was expected, in words."""
+    says = f' that says "{expected.says}"' if expected.says else ""
+    return f"expected {expected.kind.__name__}{says}"
+
+
+def _told(error: DovetailError) -> str:
+    """Returns an error with the name of its kind."""
+    return f"{type(error).__name__}: {error}"
