@@ -148,7 +148,7 @@ def frames(spark):
 
 def test_frames_are_joined_in_the_order_that_is_asked_for(odd_session):
     by_time = Settings(order=OutputOrder.ROW_TIME)
-    found = join_batch(user_join(), INPUTS, frames(odd_session), by_time)
+    found = join_batch(user_join(), INPUTS, frames(odd_session), settings=by_time)
     rows = [tuple(row) for row in found.outlets[Outlet.MATCHED].collect()]
     assert [hour for _, hour in rows] == sorted(hour for _, hour in rows)
     assert sorted(rows) == [

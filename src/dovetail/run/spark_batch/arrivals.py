@@ -72,7 +72,7 @@ def admit(source: Input, arrivals: Arrivals, clock: Clock) -> Admitted:
     columns = [F.col(f"`{name}`") for name in source.schema.names]
     late = lines.where(F.col(REASON).isNotNull() & ~What.DELETE.is_it())
     in_time = lines.where(F.col(REASON).isNull() & ~What.BOUND.is_it())
-    return Admitted(in_time.drop(REASON), late.select(*columns, REASON))
+    return Admitted(in_time.drop(REASON), late.select(*columns, REASON, PLACE))
 
 
 def _with_times(source: Input, arrivals: Arrivals) -> DataFrame:

@@ -20,7 +20,7 @@ from pyspark.sql.types import StructType
 from dovetail.errors import UnsupportedError
 from dovetail.plan.batch import BATCH
 from dovetail.plan.capability import features_of_play
-from dovetail.run.spark_batch.arrivals import Arrivals
+from dovetail.run.spark_batch.arrivals import PLACE, Arrivals
 from dovetail.run.spark_batch.frames import arrivals
 from dovetail.run.spark_batch.join import BatchRows, ordered_rows
 from dovetail.run.spark_batch.lines import ORDINALS, ROW_TIME
@@ -29,7 +29,7 @@ from dovetail.run.spark_batch.results import ORDER
 from dovetail.run.spark_batch.rules import plain_rules
 from dovetail.run.tables import plain_rows
 from dovetail.spec.inputs import Emission, Order, Outlet
-from dovetail.spec.join import HANDS, Clock, JoinSpec, Named, SetJoinSpec
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, SetJoinSpec
 from dovetail.spec.play import Play
 from dovetail.spec.sources import source_names
 from dovetail.spec.windows import Latest
@@ -54,7 +54,7 @@ def play(spark: SparkSession, play: Play) -> list[Emission]:
     with plain_rules(spark, **_SMALL):
         frames = {name: arrivals(spark, play, inputs[name]) for name in inputs}
         _refuse_open_tables(join, frames)
-        outlets = _outlets(ordered_rows(join, inputs, frames, settings))
+        outlets = _outlets(ordered_rows(join, inputs, frames, settings=settings))
         found = plain_rows(_together([frame for _, frame in outlets]).toArrow())
     found.sort(key=_sort_key(join.clock, settings.order))
     return [_emission(line, [outlet for outlet, _ in outlets]) for line in found]
@@ -74,8 +74,11 @@ def _refuse_open_tables(join: JoinSpec, frames: Mapping[str, Arrivals]) -> None:
 
 def _outlets(rows: BatchRows) -> list[tuple[Outlet, DataFrame]]:
     """Returns every outlet with its rows, late rows by their inputs."""
+    unknown = F.lit(None).cast("bigint")
     late = [
-        frame.withColumns({name: F.lit(None).cast("bigint") for name in ORDER})
+        frame.withColumnRenamed(PLACE, ORDINALS[Hand.LEFT]).withColumns(
+            {ROW_TIME: unknown, ORDINALS[Hand.RIGHT]: unknown}
+        )
         for frame in rows.late.values()
     ]
     return [*rows.outlets.items(), *((Outlet.LATE, frame) for frame in late)]

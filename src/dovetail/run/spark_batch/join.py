@@ -11,6 +11,7 @@ from dovetail.errors import UnsupportedError
 from dovetail.plan.batch import BATCH, plan_buckets
 from dovetail.plan.capability import features_of_join, features_of_settings
 from dovetail.run.spark_batch.arrivals import PLACE, WHAT, Arrivals, admit
+from dovetail.run.spark_batch.lines import ROW_TIME
 from dovetail.run.spark_batch.lives import Living, Seat, give_lives
 from dovetail.run.spark_batch.matching import Meeting
 from dovetail.run.spark_batch.moments import LATEST
@@ -18,6 +19,8 @@ from dovetail.run.spark_batch.results import ORDER, mentions, outlets
 from dovetail.run.spark_batch.rules import plain_rules
 from dovetail.spec.inputs import Input, Inputs, Order, Outlet, Settings
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named
+
+_USUAL = Settings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,49 +35,51 @@ def join_batch(
     join: JoinSpec,
     inputs: Inputs,
     frames: Mapping[str, Arrivals],
-    settings: Settings = Settings(),  # noqa: B008 - frozen
+    *,
+    settings: Settings = _USUAL,
 ) -> BatchRows:
     """Returns the rows of a join; nothing runs before they are asked for."""
     spark = next(iter(frames.values())).frame.sparkSession
     with plain_rules(spark):
-        rows = ordered_rows(join, inputs, frames, settings)
+        rows = ordered_rows(join, inputs, frames, settings=settings)
         by_time = settings.order is Order.ROW_TIME
         found = {
-            outlet: (frame.sort(ORDER[0]) if by_time else frame).drop(*ORDER)
+            outlet: (frame.sort(ROW_TIME) if by_time else frame).drop(*ORDER)
             for outlet, frame in rows.outlets.items()
         }
-        return BatchRows(found, rows.late)
+        return BatchRows(
+            found, {name: rows.late[name].drop(PLACE) for name in rows.late}
+        )
 
 
 def ordered_rows(
-    join: JoinSpec, inputs: Inputs, frames: Mapping[str, Arrivals], settings: Settings
+    join: JoinSpec,
+    inputs: Inputs,
+    frames: Mapping[str, Arrivals],
+    *,
+    settings: Settings,
 ) -> BatchRows:
     """Returns the rows with the columns of ORDER; the plain rules are in force."""
     used = features_of_join(join, inputs) | features_of_settings(settings)
     BATCH.refuse_unsupported(used)
     sources = {hand: inputs[_name(join, hand)] for hand in HANDS}
-    arrivals = {
-        source.name: _own_columns(source, frames[source.name])
-        for source in sources.values()
-    }
+    by_name = {source.name: source for source in sources.values()}
+    arrivals = {name: _own_columns(by_name[name], frames[name]) for name in by_name}
     admitted = {
-        name: admit(inputs[name], lines, join.clock) for name, lines in arrivals.items()
+        name: admit(source, arrivals[name], join.clock)
+        for name, source in by_name.items()
     }
     sides: dict[Hand, Living] = {}
     for hand, source in sources.items():
         window = join.side(hand).window
         seat = Seat(hand, source, window, arrivals[source.name], join.clock)
         sides[hand] = give_lives(seat, admitted[source.name])
-    meeting = Meeting(
-        join,
-        sides,
-        plan_buckets(join, (sources[Hand.LEFT], sources[Hand.RIGHT])),
-        _asks_row_time(join, arrivals, settings),
-    )
+    buckets = plan_buckets(join, (sources[Hand.LEFT], sources[Hand.RIGHT]))
+    meeting = Meeting(join, sides, buckets, _asks_row_time(join, arrivals, settings))
     late = {
-        name: lines.late
-        for name, lines in admitted.items()
-        if join.clock is Clock.EVENT and inputs[name].is_timed
+        name: admitted[name].late
+        for name, source in by_name.items()
+        if join.clock is Clock.EVENT and source.is_timed
     }
     return BatchRows(outlets(meeting), late)
 
