@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from dovetail import oracle
 from dovetail.spec.inputs import Arrive, Outlet
 from dovetail.spec.join import Clock, Kind
+from dovetail.spec.picks import Keep
 from tests.oracle.strategies import (
     arrival_plays,
     arrival_range_plays,
@@ -120,6 +121,35 @@ def test_what_has_come_out_was_right_whatever_follows(play, data):
     assert [(one.outlet, one.row) for one in first] == [
         (one.outlet, one.row) for one in whole
     ]
+
+
+@given(PLAYS, st.integers(1, 3))
+def test_keep_gives_each_left_row_so_many_of_its_pairs(play, count):
+    play = with_kind(play, Kind.INNER)
+    picks = replace(play.join.picks, keep=Keep(count))
+    kept = matched(replace(play, join=replace(play.join, picks=picks)), Kind.INNER)
+    pairs = matched(play, Kind.INNER)
+    of_left = Counter(row[1] for row in untimed(pairs).elements())
+    assert untimed(kept) <= untimed(pairs)
+    assert Counter(row[1] for row in kept.elements()) == {
+        left: min(count, number) for left, number in of_left.items()
+    }
+
+
+def untimed(rows):
+    return Counter(row[:-1] for row in rows.elements())
+
+
+@given(event_plays(lateness=30), st.integers(1, 3))
+def test_keep_does_not_depend_on_the_cut_of_the_end(play, count):
+    picks = replace(play.join.picks, keep=Keep(count))
+    join = replace(play.join, picks=picks, kind=Kind.LEFT_OUTER)
+    *rows, end, other_end = play.events
+    results = [
+        bag(replace(play, join=join, events=(*rows, *ends)), timed=False)
+        for ends in ((end, other_end), (other_end, end))
+    ]
+    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize("kind", Kind)

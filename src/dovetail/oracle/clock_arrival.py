@@ -124,16 +124,24 @@ class ArrivalClock:
         for row in pair.rows:
             row.partners += 1
         if self._parts.kind.gives_pairs:
-            yield self._parts.writer.pair(pair)
+            yield from self._kept(pair)
         for row in pair.rows:
             if self._parts.kind.gives_once(row.hand) and row.partners == 1:
-                yield self._parts.writer.once(row)
+                yield from self._parts.writer.once(row)
+
+    def _kept(self, pair: Pair) -> Iterator[Emission]:
+        """Yields the row of a pair, if it is among the first of its left row."""
+        left = pair.left
+        if left.given < self._parts.picker.keep:
+            emissions = self._parts.writer.pair(pair, left.partners)
+            left.given += len(emissions)
+            yield from emissions
 
     def _leave(self, gone: Iterable[LivingRow]) -> Iterator[Emission]:
         """Yields the rows that die without ever having had a partner."""
         for row in gone:
             if self._parts.kind.preserves(row.hand) and not row.partners:
-                yield self._parts.writer.unmatched(row)
+                yield from self._parts.writer.unmatched(row)
 
     def _remove(self, event: Remove) -> Iterator[Emission]:
         """Takes a key out, and yields what leaves with it."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from dovetail.oracle.life import LivingRow, Moment
+from dovetail.errors import LimitError
+from dovetail.oracle.life import NEVER, LivingRow, Moment
 from dovetail.oracle.lifetimes import Version, give_lives
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
 from dovetail.spec.inputs import Arrive, Emission, Event, Order, Remove
 from dovetail.spec.join import HANDS, Hand
+from dovetail.spec.picks import OnExceed
 from dovetail.spec.play import Play
 
 Timed = tuple[Moment, Emission]
@@ -50,36 +52,64 @@ def gathered(parts: Parts, events: Sequence[Event]) -> Rows:
 
 def results(parts: Parts, rows: Rows) -> Iterator[Timed]:
     """Yields every result with its row time: each left row's, then right rows alone."""
-    met = meetings(parts, rows)
+    met: Met = {row: [] for row in rows[Hand.RIGHT]}
     for left in rows[Hand.LEFT]:
-        if parts.kind.gives_pairs:
-            for pair in met[left]:
-                left.partners += 1
-                yield row_time(pair), parts.writer.pair(pair, row_time(pair))
-        yield from fate(parts, left, met[left])
+        pairs = [Pair(left, right) for right in rows[Hand.RIGHT]]
+        living = [pair for pair in pairs if pair.left.life.meets(pair.right.life)]
+        candidates = parts.picker.candidates(living)
+        if parts.picker.exceeds_limit(candidates):
+            matches = candidates
+            yield from over_limit(parts, left, len(candidates))
+        else:
+            matches = [pair for pair in candidates if parts.condition.holds(pair)]
+            yield from of_left(parts, left, matches)
+        for pair in matches:
+            met[pair.right].append(pair)
     for right in rows[Hand.RIGHT]:
         yield from fate(parts, right, met[right])
 
 
-def meetings(parts: Parts, rows: Rows) -> Met:
-    """Returns each row's pairs, in the order of the rows of the other side."""
-    met: Met = {row: [] for hand in HANDS for row in rows[hand]}
-    for left in rows[Hand.LEFT]:
-        for right in rows[Hand.RIGHT]:
-            pair = Pair(left, right)
-            if left.life.meets(right.life) and parts.condition.holds(pair):
-                met[left].append(pair)
-                met[right].append(pair)
-    return met
+def of_left(parts: Parts, left: LivingRow, matches: Sequence[Pair]) -> Iterator[Timed]:
+    """Yields what comes of a left row and its matches: the first pairs, or its fate."""
+    if parts.kind.gives_pairs:
+        for counter, pair in enumerate(matches, start=1):
+            if left.given < parts.picker.keep:
+                emissions = parts.writer.pair(pair, counter, row_time(pair))
+                left.given += len(emissions)
+                yield from timed(emissions, row_time(pair))
+    yield from fate(parts, left, matches)
 
 
-def fate(parts: Parts, row: LivingRow, pairs: Sequence[Pair]) -> Iterator[Timed]:
+def over_limit(parts: Parts, left: LivingRow, count: int) -> Iterator[Timed]:
+    """Yields what stands for a left row with more candidates than its limit."""
+    match parts.picker.on_exceed:
+        case OnExceed.SKIP:
+            return
+        case OnExceed.TRANSFORM:
+            yield from timed(parts.writer.over_limit(left), NEVER)
+        case _:
+            key = [part(left.values) for part in parts.sides[Hand.LEFT].hard]
+            shown = ", ".join(map(str, key))
+            raise LimitError(
+                f"the left row of the key {shown} has {count} candidates",
+                f"at most {parts.picker.limit}",
+            )
+
+
+def fate(parts: Parts, row: LivingRow, matches: Sequence[Pair]) -> Iterator[Timed]:
     """Yields what becomes of a row by itself: unmatched, or once of a semi join."""
-    if parts.kind.gives_once(row.hand) and pairs:
-        first = min(map(row_time, pairs))
-        yield first, parts.writer.once(row, first)
-    if parts.kind.preserves(row.hand) and not pairs:
-        yield row.life.end, parts.writer.unmatched(row, row.life.end)
+    if parts.kind.gives_once(row.hand) and matches:
+        first = min(map(row_time, matches))
+        yield from timed(parts.writer.once(row, first), first)
+    if parts.kind.preserves(row.hand) and not matches:
+        end = row.life.end
+        yield from timed(parts.writer.unmatched(row, end), end)
+
+
+def timed(emissions: Sequence[Emission], moment: Moment) -> Iterator[Timed]:
+    """Yields rows with their row time."""
+    for emission in emissions:
+        yield moment, emission
 
 
 def row_time(pair: Pair) -> Moment:

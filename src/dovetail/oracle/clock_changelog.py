@@ -105,15 +105,17 @@ class ChangelogClock:
     def _of_pairs(self, pairs: list[Pair]) -> Iterator[Result]:
         """Yields the pairs of one left row."""
         for number, pair in enumerate(pairs, start=1):
-            pair.left.partners = number
-            yield self._result(pair.rows, self._parts.writer.pair(pair))
+            for emission in self._parts.writer.pair(pair, number):
+                yield self._result(pair.rows, emission)
 
     def _alone(self, row: LivingRow, *, has_met: bool) -> Iterator[Result]:
         """Yields what a row gives by itself: unmatched, or once of a semi join."""
         if self._parts.kind.preserves(row.hand) and not has_met:
-            yield self._result((row,), self._parts.writer.unmatched(row))
+            for emission in self._parts.writer.unmatched(row):
+                yield self._result((row,), emission)
         if self._parts.kind.gives_once(row.hand) and has_met:
-            yield self._result((row,), self._parts.writer.once(row))
+            for emission in self._parts.writer.once(row):
+                yield self._result((row,), emission)
 
     def _result(self, rows: tuple[LivingRow, ...], emission: Emission) -> Result:
         """Returns a row of the result with the keys of those it is made of."""

@@ -134,7 +134,7 @@ class EventClock:
         ]
         for result in sorted(due, key=in_order):
             self._given.add(result.rows)
-            yield self._written(result)
+            yield from self._written(result)
 
     def _known(self) -> Known:
         """Returns all that is known by now."""
@@ -143,21 +143,19 @@ class EventClock:
             if sides[hand].is_timed:
                 give_lives(sides[hand], self._rows[hand], self._deletes[hand])
         horizon = Horizon(sides, self._parts.bounds, self._gone)
-        return Known(self._parts.kind, self._rows, self._pairs, horizon)
+        kind, keep = self._parts.kind, self._parts.picker.keep
+        return Known(kind, keep, self._rows, self._pairs, horizon)
 
-    def _written(self, result: Result) -> Emission:
-        """Returns the row of a result."""
+    def _written(self, result: Result) -> list[Emission]:
+        """Returns the row of a result, nothing where it is skipped."""
         writer, row_time = self._parts.writer, result.row_time
-        match result.rows:
-            case (left, right):
-                left.partners += 1
-                return writer.pair(Pair(left, right), row_time)
-            case (row,) if self._parts.kind.gives_once(row.hand):
-                return writer.once(row, row_time)
-            case (row,):
-                return writer.unmatched(row, row_time)
-            case _:
-                raise AssertionError(result.rows)
+        row, *partner = result.rows
+        if partner:
+            row.partners += 1
+            return writer.pair(Pair(row, *partner), row.partners, row_time)
+        gives_once = self._parts.kind.gives_once(row.hand)
+        write = writer.once if gives_once else writer.unmatched
+        return write(row, row_time)
 
 
 def in_order(result: Result) -> tuple[float, bool, int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -10,22 +10,28 @@ from dovetail.expression import Expression
 from dovetail.oracle.absent import absent_row
 from dovetail.oracle.life import NEVER, LivingRow, Moment, Plain, timestamp_of
 from dovetail.oracle.matching import Pair
-from dovetail.oracle.scalars import PairScalar, pair_scalar, sight
+from dovetail.oracle.scalars import PairScalar, Sight, pair_scalar, sight
 from dovetail.oracle.sides import Sides, sides_of
-from dovetail.spec.inputs import Emission, Outlet
+from dovetail.spec.inputs import Emission, Input, Outlet
 from dovetail.spec.join import HANDS, AllColumns, Columns, Hand, JoinSpec, Kind
+from dovetail.spec.picks import Limit
 from dovetail.spec.play import Play
 
+Column = tuple[str, Expression]
+Select = tuple[tuple[str, PairScalar], ...]
+NOTHING = Expression("NULL")
 OWN_PORT = {Hand.LEFT: Outlet.LEFT_UNMATCHED, Hand.RIGHT: Outlet.RIGHT_UNMATCHED}
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Writes result rows of one join."""
+    """Writes result rows of one join: each as a list, empty where it is skipped."""
 
     kind: Kind
     has_own_ports: bool
-    select: tuple[tuple[str, PairScalar], ...]
+    select: Select
+    exceeded: Select
+    skip_when: PairScalar
     absent: Mapping[Hand, Plain]
 
     @classmethod
@@ -33,50 +39,76 @@ class Writer:
         """Returns the writer of a join's rows."""
         sides = sides_of(play, spec)
         left, right = (sides[hand].input for hand in HANDS)
-        select = tuple(
-            (name, pair_scalar(text, left, right))
-            for name, text in columns_of(spec, sides)
+        columns = columns_of(spec, sides)
+        exceeded = dict.fromkeys((name for name, _ in columns), NOTHING)
+        if isinstance(spec.picks.limit, Limit):
+            exceeded |= dict(spec.picks.limit.transform)
+        return cls(
+            spec.kind,
+            spec.ports > 1,
+            select_of(columns, left, right),
+            select_of(exceeded.items(), left, right),
+            pair_scalar(spec.picks.skip_when, left, right),
+            {
+                hand: absent_row(spec.absent(hand), sides[hand].input.schema)
+                for hand in HANDS
+            },
         )
-        absent = {
-            hand: absent_row(spec.absent(hand), sides[hand].input.schema)
-            for hand in HANDS
-        }
-        return cls(spec.kind, spec.ports > 1, select, absent)
 
-    def pair(self, pair: Pair, row_time: Moment = NEVER) -> Emission:
+    def pair(
+        self, pair: Pair, counter: int, row_time: Moment = NEVER
+    ) -> list[Emission]:
         """Returns the row of a pair; `counter` is its number among the left row's."""
         there = {row.hand: row.values for row in pair.rows}
-        return self._matched(there, row_time, pair.left.partners)
+        return self._matched(self.select, self._sight(there, row_time, counter))
 
-    def unmatched(self, row: LivingRow, row_time: Moment = NEVER) -> Emission:
+    def unmatched(self, row: LivingRow, row_time: Moment = NEVER) -> list[Emission]:
         """Returns an unmatched row: as it came in, or with the other side absent."""
-        if self.has_own_ports:
-            return Emission(OWN_PORT[row.hand], dict(row.values))
-        return self._matched({row.hand: row.values}, row_time, 0)
+        seen = self._sight({row.hand: row.values}, row_time, 0)
+        if self.has_own_ports and not self._is_skipped(seen):
+            return [Emission(OWN_PORT[row.hand], dict(row.values))]
+        return self._matched(self.select, seen)
 
-    def once(self, row: LivingRow, row_time: Moment = NEVER) -> Emission:
+    def once(self, row: LivingRow, row_time: Moment = NEVER) -> list[Emission]:
         """Returns the row of a semi join, which has found its first partner."""
         there = dict(self.absent) | {row.hand: row.values}
-        return self._matched(there, row_time, 1)
+        return self._matched(self.select, self._sight(there, row_time, 1))
 
-    def _matched(
-        self, there: Mapping[Hand, Plain], row_time: Moment, counter: int
-    ) -> Emission:
-        """Returns what `select` makes of the rows that are there."""
+    def over_limit(self, row: LivingRow) -> list[Emission]:
+        """Returns the row that stands for a left row over its limit."""
+        return self._matched(self.exceeded, self._sight({row.hand: row.values}))
+
+    def _sight(
+        self, there: Mapping[Hand, Plain], row_time: Moment = NEVER, counter: int = 0
+    ) -> Sight:
+        """Returns what expressions see where only some of the rows are there."""
+        left, right = (there.get(hand, self.absent[hand]) for hand in HANDS)
         bare = {
             "matched_left": Hand.LEFT in there,
             "matched_right": Hand.RIGHT in there,
             "counter": counter,
             "row_time": timestamp_of(row_time),
         }
-        left, right = (there.get(hand, self.absent[hand]) for hand in HANDS)
-        seen = sight(left, right, bare)
-        return Emission(
-            Outlet.MATCHED, {name: scalar(seen) for name, scalar in self.select}
-        )
+        return sight(left, right, bare)
+
+    def _matched(self, select: Select, seen: Sight) -> list[Emission]:
+        """Returns the row of the first port, nothing where it is skipped."""
+        if self._is_skipped(seen):
+            return []
+        row = {name: scalar(seen) for name, scalar in select}
+        return [Emission(Outlet.MATCHED, row)]
+
+    def _is_skipped(self, seen: Sight) -> bool:
+        """Tells whether `skip_when` holds of a row that would come out."""
+        return self.skip_when(seen) is True
 
 
-def columns_of(spec: JoinSpec, sides: Sides) -> tuple[tuple[str, Expression], ...]:
+def select_of(columns: Iterable[Column], left: Input, right: Input) -> Select:
+    """Returns output columns as functions."""
+    return tuple((name, pair_scalar(text, left, right)) for name, text in columns)
+
+
+def columns_of(spec: JoinSpec, sides: Sides) -> tuple[Column, ...]:
     """Returns the output columns with their expressions."""
     match spec.select:
         case Columns(columns=columns):
@@ -87,12 +119,12 @@ def columns_of(spec: JoinSpec, sides: Sides) -> tuple[tuple[str, Expression], ..
             assert_never(spec.select)
 
 
-def _all_columns(kind: Kind, sides: Sides) -> tuple[tuple[str, Expression], ...]:
+def _all_columns(kind: Kind, sides: Sides) -> tuple[Column, ...]:
     """Returns all columns of the left, then those of the right with a new name.
 
     A semi join sees its own side only.
     """
-    found: dict[str, tuple[str, Expression]] = {}
+    found: dict[str, Column] = {}
     for hand in HANDS:
         if kind.gives_once(hand.other):
             continue

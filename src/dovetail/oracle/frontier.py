@@ -7,6 +7,7 @@ gives counts: `left_only` has no pairs to wait for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -60,12 +61,21 @@ class Frontier:
     def _partners_to_be(self, hand: Hand) -> list[LivingRow]:
         """Returns the rows that a row still to come on this hand would come out with.
 
-        In a semi join a row that has come out does not come again.
+        In a semi join a row that has come out does not come again, nor does a left row
+        that keeps as many pairs as it may.
         """
-        kind, horizon = self.known.kind, self.known.horizon
+        rows = self.known.rows[hand.other]
         return [
             row
-            for row in self.known.rows[hand.other]
-            if horizon.can_meet(row)
-            and not (kind.gives_once(row.hand) and (row,) in self.given)
+            for row in rows
+            if self.known.horizon.can_meet(row) and not self._is_done(row)
         ]
+
+    def _is_done(self, row: LivingRow) -> bool:
+        """Tells whether a row comes out with no further partner."""
+        if self.known.kind.gives_once(row.hand):
+            return (row,) in self.given
+        if row.hand is Hand.RIGHT or math.isinf(self.known.keep):
+            return False
+        sure = [one for one in self.results if one.is_decided and one.rows[0] is row]
+        return len(sure) >= self.known.keep

@@ -75,6 +75,11 @@ class Horizon:
         side = self.sides[row.hand]
         return side.is_timed and isinstance(side.window, Latest)
 
+    def is_passed(self, row: LivingRow) -> bool:
+        """Tells whether no row can come that stands before this one on its side."""
+        time = PAST if row.time is None else row.time
+        return self.bound(row.hand) >= time
+
     def can_come(self, hand: Hand) -> bool:
         """Tells whether a row may still come on this hand."""
         return self.bound(hand) < NEVER

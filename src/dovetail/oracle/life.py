@@ -45,7 +45,8 @@ NOWHERE = Life(NEVER, PAST, NEVER)
 class LivingRow:
     """One row on one side.
 
-    `place` is its position in the order of arrival, `arrived` the processing time.
+    `place` is its position in the order of arrival, `arrived` the processing time;
+    `partners` and `given` count its pairs, and those of them that have come out.
     """
 
     hand: Hand
@@ -55,6 +56,7 @@ class LivingRow:
     arrived: int = 0
     life: Life = ALWAYS
     partners: int = 0
+    given: int = 0
 
 
 def moment_of(value: object) -> int | None:

@@ -14,6 +14,7 @@ from dovetail.oracle.life import (
     ALWAYS,
     NEVER,
     NOWHERE,
+    PAST,
     Life,
     LivingRow,
     Moment,
@@ -42,7 +43,7 @@ def give_lives(
 
 def version_of(side: OneSide, row: LivingRow) -> Version:
     """Returns the version that a row is."""
-    time = NEVER if row.time is None else row.time
+    time = PAST if row.time is None else row.time
     return Version(side.key_of(row.values), time, row.place)
 
 

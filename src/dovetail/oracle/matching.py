@@ -5,6 +5,7 @@ Time is not asked here. An equality with a null never holds.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dovetail.expression import Expression
@@ -28,32 +29,41 @@ class Pair:
         rows = {one.hand: one, other.hand: other}
         return cls(rows[Hand.LEFT], rows[Hand.RIGHT])
 
-    def row(self, hand: Hand) -> LivingRow:
-        """Returns the row on this hand."""
-        return self.left if hand is Hand.LEFT else self.right
-
     @property
     def rows(self) -> tuple[LivingRow, LivingRow]:
         """Returns both rows, the left one first."""
         return self.left, self.right
 
 
+Terms = tuple[PairScalar, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """The terms that must all be true of a pair."""
 
-    terms: tuple[PairScalar, ...]
+    terms: Terms
 
     @classmethod
     def of(cls, spec: JoinSpec, left: Input, right: Input) -> Condition:
         """Returns the whole condition of a join: `hard`, then `soft`."""
-        texts = (*map(equal, spec.hard), spec.soft)
-        return cls(tuple(pair_scalar(text, left, right) for text in texts))
+        texts = (spec.picks.left_condition, *map(equal, spec.hard), spec.soft)
+        return cls(terms_of(texts, left, right))
 
     def holds(self, pair: Pair) -> bool:
         """Tells whether every term is true, neither false nor null."""
-        seen = sight(pair.left.values, pair.right.values)
-        return all(term(seen) is True for term in self.terms)
+        return hold(self.terms, pair)
+
+
+def terms_of(texts: Iterable[Expression], left: Input, right: Input) -> Terms:
+    """Returns expressions of a pair as functions."""
+    return tuple(pair_scalar(text, left, right) for text in texts)
+
+
+def hold(terms: Terms, pair: Pair) -> bool:
+    """Tells whether every term is true of a pair, neither false nor null."""
+    seen = sight(pair.left.values, pair.right.values)
+    return all(term(seen) is True for term in terms)
 
 
 def equal(equality: Equality) -> Expression:

@@ -11,6 +11,7 @@ from dovetail.oracle.lateness import LATE, Bounds
 from dovetail.oracle.life import LivingRow, Plain, moment_of
 from dovetail.oracle.lifetimes import Version
 from dovetail.oracle.matching import Condition
+from dovetail.oracle.picking import Picker
 from dovetail.oracle.sides import OneSide, Sides, sides_of
 from dovetail.spec.inputs import Input, InputKind, Inputs, Remove
 from dovetail.spec.join import HANDS, Hand, JoinSpec, Kind
@@ -25,6 +26,7 @@ class Parts:
     inputs: Inputs
     sides: Sides
     condition: Condition
+    picker: Picker
     writer: Writer
     bounds: Bounds = field(default_factory=Bounds)
     places: Iterator[int] = field(default_factory=count)
@@ -35,7 +37,8 @@ class Parts:
         sides = sides_of(play, spec)
         left, right = (sides[hand].input for hand in HANDS)
         condition = Condition.of(spec, left, right)
-        return cls(spec.kind, play.inputs, sides, condition, Writer.of(play, spec))
+        picker, writer = Picker.of(spec, left, right), Writer.of(play, spec)
+        return cls(spec.kind, play.inputs, sides, condition, picker, writer)
 
     def hands_of(self, name: str) -> tuple[Hand, ...]:
         """Returns the hands of an input: both, left first, in a self-join."""

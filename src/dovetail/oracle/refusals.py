@@ -5,9 +5,12 @@ Everything here is sound; a join that is not is refused by the rules of the spec
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from dovetail.errors import UnsupportedError
+from dovetail.expression import NEVER
+from dovetail.oracle.picking import kept
 from dovetail.oracle.sides import OneSide, sides_of
 from dovetail.spec.inputs import (
     IgnoreLateTableRows,
@@ -17,7 +20,7 @@ from dovetail.spec.inputs import (
     Settings,
 )
 from dovetail.spec.join import Clock, JoinSpec
-from dovetail.spec.picks import Picks, Strategy
+from dovetail.spec.picks import AsOf, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows, Seconds, Window
 
@@ -78,8 +81,13 @@ def _missing_settings(settings: Settings) -> Iterator[str]:
 
 
 def _missing_picks(spec: JoinSpec) -> Iterator[str]:
-    """Yields the picks among a row's pairs."""
-    if spec.picks != Picks(strategy=spec.picks.strategy):
-        yield "a pick among a row's pairs"
-    if spec.picks.strategy is Strategy.LOOKUP:
-        yield "the strategy lookup"
+    """Yields the picks that a clock has not."""
+    picks = spec.picks
+    if isinstance(picks.asof, AsOf):
+        yield "asof"
+    counts = (picks.at_most, picks.limit) != (Unlimited(), Unlimited())
+    if counts and spec.clock is not Clock.BATCH:
+        yield "atmost or limit on a stream"
+    is_both = kept(picks) < math.inf and picks.skip_when != NEVER
+    if is_both and spec.clock is Clock.EVENT:
+        yield "keep beside skip_when on the clock event"

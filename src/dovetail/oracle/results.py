@@ -6,8 +6,9 @@ without a partner. It is *decided* when nothing that can still come changes it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dovetail.oracle.horizon import Horizon
 from dovetail.oracle.life import LivingRow, Moment
@@ -29,6 +30,7 @@ class Known:
     """The rows of each side, the pairs that fit, and what can still come."""
 
     kind: Kind
+    keep: float
     rows: dict[Hand, list[LivingRow]]
     pairs: list[Pair]
     horizon: Horizon
@@ -36,8 +38,6 @@ class Known:
     def results(self) -> Iterator[Result]:
         """Yields every result that is, or may be, by what is known."""
         met = [self.of_pair(pair) for pair in self.pairs if has_met(pair)]
-        if self.kind.gives_pairs:
-            yield from met
         met_by: dict[LivingRow, list[Result]] = {
             row: [] for hand in HANDS for row in self.rows[hand]
         }
@@ -45,7 +45,22 @@ class Known:
             for row in result.rows:
                 met_by[row].append(result)
         for row, its_pairs in met_by.items():
+            if self.kind.gives_pairs and row.hand is Hand.LEFT:
+                yield from its_pairs if math.isinf(self.keep) else self._kept(its_pairs)
             yield from self._of_row(row, its_pairs)
+
+    def _kept(self, met: list[Result]) -> Iterator[Result]:
+        """Yields the first pairs of a left row, by time and order of the right ones.
+
+        A pair is sure when nothing can come or go before it. Those behind the first may
+        still move up until that is so.
+        """
+        is_sure = True
+        for rank, result in enumerate(sorted(met, key=by_right_row)):
+            right = result.rows[1]
+            is_sure = is_sure and result.is_decided and self.horizon.is_passed(right)
+            if rank < self.keep or not is_sure:
+                yield replace(result, is_decided=is_sure)
 
     def _of_row(self, row: LivingRow, met: list[Result]) -> Iterator[Result]:
         """Yields what becomes of one row by itself."""
@@ -62,6 +77,12 @@ class Known:
         row_time = max(row.life.birth for row in pair.rows)
         is_decided = all(self.horizon.outlives(row, row_time) for row in pair.rows)
         return Result(pair.rows, row_time, is_decided)
+
+
+def by_right_row(result: Result) -> tuple[int, int]:
+    """Returns the order in which the pairs of a left row are kept."""
+    right = result.rows[1]
+    return right.time or 0, right.place
 
 
 def has_met(pair: Pair) -> bool:

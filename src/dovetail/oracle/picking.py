@@ -1,0 +1,153 @@
+"""Picks: which of a left row's candidates count.
+
+Candidates are the right rows that pass the equalities that count. `atmost` and `limit`
+number them before anything else is asked of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import assert_never
+
+from dovetail.oracle.matching import Pair, Terms, equal, hold, terms_of
+from dovetail.oracle.scalars import side_scalar
+from dovetail.spec.inputs import Input
+from dovetail.spec.join import JoinSpec
+from dovetail.spec.picks import (
+    AtMost,
+    Equality,
+    Keep,
+    Limit,
+    OnExceed,
+    OptionalEqual,
+    OptionalPrefix,
+    Picks,
+    Strategy,
+)
+
+Optional = Callable[[Pair], list[bool]]  # whether a pair shares an element, one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Picker:
+    """Picks among the candidates of a left row."""
+
+    keep: float
+    at_most: float
+    limit: float
+    on_exceed: OnExceed
+    counted: Terms
+    optional: tuple[Optional, ...]
+
+    @classmethod
+    def of(cls, spec: JoinSpec, left: Input, right: Input) -> Picker:
+        """Returns the picker of a join; what is not limited has an infinite limit."""
+        picks = spec.picks
+        counted = (picks.left_condition, *map(equal, _counted(spec)))
+        return cls(
+            kept(picks),
+            _most(picks),
+            *_limit(picks),
+            terms_of(counted, left, right),
+            tuple(_optional(part, left, right) for part in _optional_parts(picks)),
+        )
+
+    def candidates(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Returns a left row's candidates: none where they are more than `atmost`."""
+        found = [pair for pair in pairs if hold(self.counted, pair)]
+        return self._of_longest_share(found) if self.optional else self._all(found)
+
+    def exceeds_limit(self, candidates: Sequence[Pair]) -> bool:
+        """Tells whether a left row has more candidates than its limit."""
+        return len(candidates) > self.limit
+
+    def _all(self, found: list[Pair]) -> list[Pair]:
+        """Returns all candidates, or none where they are too many."""
+        return found if len(found) <= self.at_most else []
+
+    def _of_longest_share(self, found: list[Pair]) -> list[Pair]:
+        """Returns the candidates that share the most elements, at most so many.
+
+        Those that share nothing are none; while there are too many, those that share
+        least go, be it all of them.
+        """
+        left = [pair for pair in found if self._shared(pair) > 0]
+        while len(left) > self.at_most:
+            least = min(map(self._shared, left))
+            left = [pair for pair in left if self._shared(pair) > least]
+        return left
+
+    def _shared(self, pair: Pair) -> int:
+        """Returns how many elements a pair shares, from the first without a gap."""
+        elements = [same for part in self.optional for same in part(pair)]
+        return len(list(takewhile(bool, elements)))
+
+
+def kept(picks: Picks) -> float:
+    """Returns how many pairs of a left row come out."""
+    if picks.strategy is Strategy.LOOKUP:
+        return 1
+    return picks.keep.count if isinstance(picks.keep, Keep) else math.inf
+
+
+def _most(picks: Picks) -> float:
+    """Returns how many candidates `atmost` allows; it may count none of them."""
+    match picks.at_most:
+        case AtMost(counted=(), optional=()):
+            return math.inf
+        case AtMost(count=count):
+            return count
+        case _:
+            return math.inf
+
+
+def _limit(picks: Picks) -> tuple[float, OnExceed]:
+    """Returns how many candidates `limit` allows, and what happens beyond."""
+    if isinstance(picks.limit, Limit):
+        return picks.limit.count, picks.limit.on_exceed
+    return math.inf, OnExceed.FAIL
+
+
+def _counted(spec: JoinSpec) -> tuple[Equality, ...]:
+    """Returns the equalities that make a candidate."""
+    match spec.picks.at_most:
+        case AtMost(counted=tuple() as counted):
+            return counted
+        case _:
+            return spec.hard
+
+
+def _optional_parts(picks: Picks) -> tuple[OptionalPrefix | OptionalEqual, ...]:
+    """Returns the optional equalities of `atmost`."""
+    return picks.at_most.optional if isinstance(picks.at_most, AtMost) else ()
+
+
+def _optional(
+    part: OptionalPrefix | OptionalEqual, left: Input, right: Input
+) -> Optional:
+    """Returns what one optional equality says of a pair, element by element."""
+    match part:
+        case OptionalEqual(equality=equality):
+            terms = terms_of([equal(equality)], left, right)
+            return lambda pair: [hold(terms, pair)]
+        case OptionalPrefix(width=width):
+            one, other = (
+                side_scalar(part.left, "l", left),
+                side_scalar(part.right, "r", right),
+            )
+            return lambda pair: _same_letters(
+                (one(pair.left.values), other(pair.right.values)), width
+            )
+        case _:
+            assert_never(part)
+
+
+def _same_letters(texts: tuple[object, object], width: int) -> list[bool]:
+    """Returns whether two texts have the same letter at each place; blanks fill up."""
+    if None in texts:
+        return [False] * width
+    padded = [str(text).ljust(width)[:width] for text in texts]
+    return [first == second for first, second in zip(*padded, strict=True)]

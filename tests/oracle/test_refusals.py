@@ -1,0 +1,113 @@
+"""What the oracle does not do yet is refused by name, never answered wrongly."""
+
+from dataclasses import replace
+
+import pytest
+
+from dovetail import oracle
+from dovetail.errors import UnsupportedError
+from dovetail.expression import Expression
+from dovetail.oracle.eviction import leaving
+from dovetail.oracle.life import LivingRow
+from dovetail.oracle.lifetimes import life_of
+from dovetail.oracle.sides import OneSide
+from dovetail.schema import Schema
+from dovetail.spec.inputs import (
+    EmitLateTableRows,
+    Input,
+    InputKind,
+    OuterRows,
+    Remove,
+    Settings,
+)
+from dovetail.spec.join import (
+    Clock,
+    Columns,
+    Hand,
+    JoinSpec,
+    Kind,
+    Named,
+    Nested,
+    SetJoinSpec,
+    SetKind,
+    Side,
+)
+from dovetail.spec.picks import AsOf, AtMost, Keep, Limit, OnExceed, Picks
+from dovetail.spec.play import Play
+from dovetail.spec.windows import Forever, HopUnit, KeepPartitions, Latest, Rows
+
+SCHEMA = Schema.of({"k": "int", "t": "timestamp"})
+INPUTS = {
+    "stream": Input("stream", InputKind.STREAM, SCHEMA, time="t"),
+    "table": Input("table", InputKind.TABLE, SCHEMA, ("k",), "t"),
+    "dataset": Input("dataset", InputKind.DATASET, SCHEMA),
+}
+JOIN = JoinSpec(
+    Side(Named("stream"), Rows(1)),
+    Side(Named("stream"), Rows(1)),
+    Kind.INNER,
+    Clock.ARRIVAL,
+)
+EVENT = replace(
+    JOIN,
+    clock=Clock.EVENT,
+    left=Side(Named("stream"), Forever()),
+    right=Side(Named("stream"), Forever()),
+)
+TIME = Expression("l.t")
+STATIC = Side(Named("dataset"), Forever())
+TABLE = Side(Named("table"), Latest(("k",)))
+SKIP = Expression("l.k = 1")
+
+
+@pytest.mark.parametrize(
+    ("join", "says"),
+    [
+        (replace(JOIN, left=Side(Nested(JOIN, "inner"), Rows(1))), "a join of a join"),
+        (replace(EVENT, left=Side(Named("stream"), HopUnit("hour"))), "window hopunit"),
+        (replace(EVENT, left=Side(Named("stream"), Rows(1))), "window rows"),
+        (replace(EVENT, left=TABLE, right=TABLE), "changelog of two tables"),
+        (replace(JOIN, left=STATIC, right=STATIC), "without a stream"),
+        (replace(JOIN, picks=Picks(asof=AsOf(TIME, TIME))), "asof"),
+        (replace(JOIN, picks=Picks(at_most=AtMost(1))), "atmost"),
+        (replace(JOIN, picks=Picks(limit=Limit(1, OnExceed.SKIP))), "limit"),
+        (replace(EVENT, picks=Picks(Keep(1), skip_when=SKIP)), "keep beside skip_when"),
+        (
+            SetJoinSpec(("a", "b"), SetKind.INNER, ("k",), ("k",), Columns(())),
+            "several sets",
+        ),
+    ],
+)
+def test_a_join_is_refused_by_the_name_of_what_is_missing(join, says):
+    with pytest.raises(UnsupportedError, match=f"{says}.*engine oracle"):
+        oracle.play(Play(join, INPUTS))
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (Settings(OuterRows.EAGER), "outer_rows eager"),
+        (Settings(late_table_rows=EmitLateTableRows()), "late_table_rows emit"),
+    ],
+)
+def test_a_setting_is_refused_by_its_name(settings, says):
+    with pytest.raises(UnsupportedError, match=says):
+        oracle.play(Play(JOIN, INPUTS, settings=settings))
+
+
+def test_a_delete_needs_versions():
+    join = replace(JOIN, right=Side(Named("table"), Forever()))
+    with pytest.raises(UnsupportedError, match="a delete"):
+        oracle.play(Play(join, INPUTS, (Remove("table", {"k": 1}),)))
+
+
+def test_a_window_without_a_definition_gives_no_life():
+    source, window = INPUTS["stream"], HopUnit("hour")
+    side = OneSide(
+        Hand.LEFT, source, window, (), KeepPartitions(), lambda _values: None, ()
+    )
+    row = LivingRow(Hand.LEFT, {}, 0, 0)
+    with pytest.raises(UnsupportedError, match="HopUnit"):
+        life_of(side, row, [])
+    with pytest.raises(UnsupportedError, match="HopUnit"):
+        leaving(side, [], row)
