@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
+
+from dovetail.errors import EngineError
 
 _STATE = "spark.sql.streaming.stateStore"
 _SETTINGS: dict[str, bool | float | int | str | None] = {
@@ -46,4 +51,29 @@ def local_session() -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("dovetail").config(map=_SETTINGS)
-    return builder.getOrCreate()
+    with tempfile.TemporaryFile() as log:
+        try:
+            with _sent_to(log.fileno()):
+                return builder.getOrCreate()
+        except Exception as error:
+            log.seek(0)
+            said = log.read().decode(errors="replace").strip().splitlines()
+            raise EngineError(
+                f"Spark does not start: {said[-1] if said else error}",
+                "Java 17 or newer, in JAVA_HOME or on PATH",
+                "scripts/setup looks for one and says what to install",
+            ) from error
+
+
+@contextmanager
+def _sent_to(log: int) -> Iterator[None]:
+    """Sends what new processes write to a log: Java and its workers talk a lot."""
+    kept = {stream: os.dup(stream) for stream in (1, 2)}
+    try:
+        for stream in kept:
+            os.dup2(log, stream)
+        yield
+    finally:
+        for stream, own in kept.items():
+            os.dup2(own, stream)
+            os.close(own)

@@ -18,7 +18,7 @@ from enum import Enum
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.run.spark_batch.moments import EARLIEST, LATEST, micros, shifted
+from dovetail.run.spark.moments import EARLIEST, LATEST, micros, shifted
 from dovetail.spec.inputs import Input
 from dovetail.spec.join import Clock
 

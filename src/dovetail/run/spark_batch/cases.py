@@ -20,13 +20,13 @@ from pyspark.sql.types import StructType
 from dovetail.errors import UnsupportedError
 from dovetail.plan.batch import BATCH
 from dovetail.plan.capability import features_of_play
+from dovetail.run.spark.moments import EARLIEST, LATEST
+from dovetail.run.spark.rules import plain_rules
 from dovetail.run.spark_batch.arrivals import PLACE, Arrivals
 from dovetail.run.spark_batch.frames import arrivals
 from dovetail.run.spark_batch.join import BatchRows, ordered_rows
 from dovetail.run.spark_batch.lines import ORDINALS, ROW_TIME
-from dovetail.run.spark_batch.moments import EARLIEST, LATEST
 from dovetail.run.spark_batch.results import ORDER
-from dovetail.run.spark_batch.rules import plain_rules
 from dovetail.run.tables import plain_rows
 from dovetail.spec.inputs import Emission, Order, Outlet
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, SetJoinSpec

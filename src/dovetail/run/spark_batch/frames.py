@@ -7,8 +7,8 @@ from datetime import datetime
 
 from pyspark.sql import SparkSession
 
+from dovetail.run.spark.moments import EARLIEST, LATEST
 from dovetail.run.spark_batch.arrivals import PLACE, WHAT, Arrivals, What
-from dovetail.run.spark_batch.moments import EARLIEST, LATEST
 from dovetail.run.tables import arrow_table
 from dovetail.schema import (
     AtomicType,

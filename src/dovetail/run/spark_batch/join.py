@@ -10,13 +10,13 @@ from pyspark.sql import DataFrame
 from dovetail.errors import UnsupportedError
 from dovetail.plan.batch import BATCH, plan_buckets
 from dovetail.plan.capability import features_of_join, features_of_settings
+from dovetail.run.spark.moments import LATEST
+from dovetail.run.spark.rules import plain_rules
 from dovetail.run.spark_batch.arrivals import PLACE, WHAT, Arrivals, admit
 from dovetail.run.spark_batch.lines import ROW_TIME
 from dovetail.run.spark_batch.lives import Living, Seat, give_lives
 from dovetail.run.spark_batch.matching import Meeting
-from dovetail.run.spark_batch.moments import LATEST
 from dovetail.run.spark_batch.results import ORDER, mentions, outlets
-from dovetail.run.spark_batch.rules import plain_rules
 from dovetail.spec.inputs import Input, Inputs, Order, Outlet, Settings
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named
 

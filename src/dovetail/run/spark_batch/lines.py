@@ -14,11 +14,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.plan.batch import Buckets
-from dovetail.run.spark_batch.absent import absent_struct
+from dovetail.run.spark.absent import absent_struct
+from dovetail.run.spark.moments import EARLIEST, LATEST
 from dovetail.run.spark_batch.arrivals import PLACE
 from dovetail.run.spark_batch.lives import BIRTH, DEATH, END
 from dovetail.run.spark_batch.matching import HERE, Meeting, side_column
-from dovetail.run.spark_batch.moments import EARLIEST, LATEST
 from dovetail.spec.join import HANDS, Clock, Hand, NullRow
 
 Columns = Mapping[Hand, Column]

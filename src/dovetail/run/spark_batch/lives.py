@@ -15,8 +15,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.plan.batch import lives_in_time
+from dovetail.run.spark.moments import EARLIEST, LATEST, shifted
 from dovetail.run.spark_batch.arrivals import PLACE, TIME, Admitted, Arrivals, What
-from dovetail.run.spark_batch.moments import EARLIEST, LATEST, shifted
 from dovetail.spec.inputs import Input
 from dovetail.spec.join import Clock, Hand
 from dovetail.spec.windows import Forever, Latest, Range, Rows

@@ -7,9 +7,9 @@ import re
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.run.spark.moments import timestamp
 from dovetail.run.spark_batch.lines import ORDINALS, ROW_TIME, matched, result_lines
 from dovetail.run.spark_batch.matching import Meeting
-from dovetail.run.spark_batch.moments import timestamp
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import HANDS, AllColumns, Clock, Columns, Hand, JoinSpec
 

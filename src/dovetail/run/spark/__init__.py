@@ -1,0 +1,1 @@
+"""What the Spark engines share: literal rows, moments, the rules of expressions."""
