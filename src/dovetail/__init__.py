@@ -1,1 +1,77 @@
-"""Dovetail: every kind of join, on Apache Spark, from Python."""
+"""Dovetail: every kind of join, on Apache Spark, from Python.
+
+    import dovetail as dt
+
+    orders = dt.stream(orders_frame, time="placed_at", lateness="10 seconds")
+    trades = dt.stream(trades_frame, time="traded_at")
+    joined = orders.window(dt.range(preceding="10 minutes")).join(
+        trades.window(dt.range(preceding="1 minute")), on=["order_id"], how="left"
+    )
+    print(joined.explain())
+
+Names are loaded when they are first used: importing the package starts nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dovetail.bind.sinks import folder
+    from dovetail.errors import (
+        DialectError,
+        DovetailError,
+        EngineError,
+        LimitError,
+        SchemaError,
+        SpecError,
+        UnsupportedError,
+    )
+    from dovetail.session.joined import Joined
+    from dovetail.session.streams import Rows, dataset, stream, table
+    from dovetail.session.windowing import forever, latest, range, rows  # noqa: A004
+
+__all__ = [
+    "DialectError",
+    "DovetailError",
+    "EngineError",
+    "Joined",
+    "LimitError",
+    "Rows",
+    "SchemaError",
+    "SpecError",
+    "UnsupportedError",
+    "dataset",
+    "folder",
+    "forever",
+    "latest",
+    "range",
+    "rows",
+    "stream",
+    "table",
+]
+
+_ROOMS = {
+    "errors": (
+        "DialectError",
+        "DovetailError",
+        "EngineError",
+        "LimitError",
+        "SchemaError",
+        "SpecError",
+        "UnsupportedError",
+    ),
+    "bind.sinks": ("folder",),
+    "session.joined": ("Joined",),
+    "session.streams": ("Rows", "dataset", "stream", "table"),
+    "session.windowing": ("forever", "latest", "range", "rows"),
+}
+_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Returns a public name from the room where it is at home."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
+    return getattr(import_module(f"dovetail.{_HOME[name]}"), name)

@@ -1,0 +1,99 @@
+"""How a stream's rows get their order of arrival, and how long rows stay.
+
+Three orders: `sequence`, one number over both sides; `merged`, by row time, held back
+until both sides' bounds have passed; `as_read`, batch by batch, where there is no time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from dovetail.errors import SpecError, UnsupportedError
+from dovetail.spec.inputs import Input, InputKind
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
+from dovetail.spec.windows import Forever, Latest, Range, Rows
+
+
+class Arrival(Enum):
+    """What the order of arrival is made of."""
+
+    SEQUENCE = "sequence"
+    MERGED = "merged"
+    AS_READ = "as_read"
+
+
+@dataclass(frozen=True, slots=True)
+class SideFacts:
+    """What an engine knows of a side beside its input."""
+
+    source: Input
+    ordered: bool
+    in_sequence: bool
+
+
+Facts = Mapping[Hand, SideFacts]
+
+
+def arrival_of(join: JoinSpec, facts: Facts) -> Arrival:
+    """Returns the order of arrival that the sides allow, or refuses the join."""
+    if all(side.in_sequence for side in facts.values()):
+        return Arrival.SEQUENCE
+    if all(side.source.is_timed for side in facts.values()):
+        return Arrival.MERGED
+    if join.clock is Clock.ARRIVAL:
+        for hand, side in facts.items():
+            if not side.ordered:
+                raise SpecError(
+                    f"the {hand.value} side has no order: its rows have neither a "
+                    "time that both sides share nor a number",
+                    "time=... on both sides, or order=... on each",
+                    "for Kafka, order= can be made of partition and offset",
+                    rule="order_of_arrival",
+                )
+    return Arrival.AS_READ
+
+
+def refuse_static(facts: Facts, streaming: Mapping[Hand, bool]) -> None:
+    """Refuses a join of a stream with rows that do not stream."""
+    for hand in facts:
+        if not streaming[hand]:
+            raise UnsupportedError.not_yet(
+                "stream", f"a {hand.value} side that is no stream"
+            )
+
+
+def unbounded_sides(join: JoinSpec, inputs: Mapping[Hand, Input]) -> tuple[Hand, ...]:
+    """Returns the sides whose state grows for ever while the stream runs."""
+    return tuple(
+        hand
+        for hand in HANDS
+        if inputs[hand].kind is InputKind.STREAM
+        and join.clock is not Clock.BATCH
+        and isinstance(join.side(hand).window, Forever)
+    )
+
+
+def state_bound(join: JoinSpec, inputs: Mapping[Hand, Input], hand: Hand) -> str:
+    """Returns in words how many rows of a side are kept at most."""
+    other = join.side(hand.other).window
+    match join.side(hand).window:
+        case Rows(0):
+            return "none: each row is met once"
+        case Rows(count):
+            return f"{count} rows a partition"
+        case Latest(key):
+            return f"one row for each {', '.join(key)}"
+        case Range(preceding):
+            reach = f", and {other.following} of its window" if (
+                isinstance(other, Range) and other.following.microseconds
+            ) else ""
+            return (
+                f"the rows of the last {preceding} behind the {hand.other.value} "
+                f"side's bound{reach}"
+            )
+        case _ if inputs[hand].kind is not InputKind.STREAM:
+            return "all of it"
+        case _:
+            return "without a bound: every row that ever came"

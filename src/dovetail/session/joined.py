@@ -1,0 +1,238 @@
+"""A join that a user holds: its plan in words, its outlets, its way into sinks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming import StreamingQuery
+
+from dovetail.bind.sinks import Calling, Sink
+from dovetail.errors import SpecError
+from dovetail.kernels import settings as kernel
+from dovetail.plan.manner import (
+    Arrival,
+    Facts,
+    SideFacts,
+    arrival_of,
+    refuse_static,
+    unbounded_sides,
+)
+from dovetail.plan.stream import STREAM, one_bucket
+from dovetail.plan.capability import features_of_join
+from dovetail.plan.words import Told, explained
+from dovetail.run.spark_batch.arrivals import Arrivals
+from dovetail.run.spark_batch.join import join_batch
+from dovetail.run.spark_stream.feeds import Feed
+from dovetail.run.spark_stream.writing import Start, Streaming, start
+from dovetail.spec.inputs import Input, Inputs, Outlet
+from dovetail.spec.join import HANDS, Hand, JoinSpec
+from dovetail.spec.spans import Span
+
+SinkLike = Sink | Callable[[DataFrame, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Where one side's rows come from, and what their order is made of."""
+
+    frame: DataFrame
+    order: str
+    sequence: str
+    idle: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A join of two sides; nothing runs before its rows are asked for."""
+
+    spec: JoinSpec
+    inputs: Inputs
+    seats: Mapping[Hand, Seat]
+
+    @property
+    def is_streaming(self) -> bool:
+        """Tells whether rows keep coming."""
+        return any(seat.frame.isStreaming for seat in self.seats.values())
+
+    @property
+    def matched(self) -> DataFrame:
+        """Returns the rows of the outlet `matched`."""
+        return self._outlet(Outlet.MATCHED)
+
+    @property
+    def left_unmatched(self) -> DataFrame:
+        """Returns the left rows without a partner, as they came in."""
+        return self._outlet(Outlet.LEFT_UNMATCHED)
+
+    @property
+    def right_unmatched(self) -> DataFrame:
+        """Returns the right rows without a partner, as they came in."""
+        return self._outlet(Outlet.RIGHT_UNMATCHED)
+
+    @property
+    def late(self) -> DataFrame:
+        """Returns the rows that came too late: side, reason, and the row itself."""
+        return self._outlet(Outlet.LATE)
+
+    def explain(self) -> str:
+        """Returns the plan in words: lifetimes, order, when rows come out, state."""
+        sides = {hand: self._input(hand) for hand in HANDS}
+        return explained(self.spec, sides, self._told())
+
+    def write(
+        self,
+        *,
+        checkpoint: str,
+        trigger: Mapping[str, object] | None = None,
+        name: str = "",
+        **sinks: SinkLike,
+    ) -> StreamingQuery:
+        """Returns one running query that writes each outlet into its own sink.
+
+        Sinks go by outlet: matched, left_unmatched, right_unmatched, late. After a
+        crash each row is in its sink once. Late rows without a sink are counted.
+        """
+        if not self.is_streaming:
+            raise SpecError(
+                "both sides of the join are ordinary DataFrames",
+                "a stream on at least one side",
+                "use joined.matched.write: a batch join is an ordinary DataFrame",
+            )
+        chosen = self._sinks(sinks)
+        how = Start(checkpoint, trigger or {}, name)
+        return start(self._streaming(), chosen, how)
+
+    def refuse_unbounded(self) -> None:
+        """Raises a SpecError where state would grow for ever."""
+        sides = {hand: self._input(hand) for hand in HANDS}
+        endless = unbounded_sides(self.spec, sides)
+        if endless:
+            names = " and ".join(hand.value for hand in endless)
+            raise SpecError(
+                f"the {names} side keeps every row for ever, without a bound on state",
+                "a window such as range, rows or latest",
+                "unbounded=True allows it",
+                rule="bounded_state",
+            )
+
+    def _input(self, hand: Hand) -> Input:
+        """Returns a side's input."""
+        return self.inputs[hand.value]
+
+    def _outlet(self, outlet: Outlet) -> DataFrame:
+        """Returns one outlet's rows as a DataFrame."""
+        self._known(outlet)
+        if self.is_streaming:
+            streaming = self._streaming()
+            return streaming.frame(outlet)
+        frames = {
+            hand.value: Arrivals(seat.frame) for hand, seat in self.seats.items()
+        }
+        return join_batch(self.spec, self.inputs, frames).outlets[outlet]
+
+    def _known(self, outlet: Outlet) -> None:
+        """Raises a SpecError where the join has no such outlet."""
+        own = [
+            f"{hand.value}_unmatched"
+            for hand in HANDS
+            if self.spec.ports > 1 and self.spec.kind.preserves(hand)
+        ]
+        late = [Outlet.LATE.value] if self.is_streaming else []
+        names = [Outlet.MATCHED.value, *own, *late]
+        if outlet.value not in names:
+            raise SpecError(
+                f'the join has no outlet "{outlet.value}"',
+                f"one of {', '.join(names)}",
+                'how="left" with unmatched="outlet" gives left_unmatched its own outlet',
+            )
+
+    def _sinks(self, sinks: Mapping[str, SinkLike]) -> Mapping[Outlet, Sink]:
+        """Returns the sinks by outlet; every outlet but `late` must have one."""
+        names = {outlet.value: outlet for outlet in Outlet}
+        for name in sinks:
+            if name not in names:
+                raise SpecError(f'no outlet "{name}"', f"one of {', '.join(names)}")
+            self._known(names[name])
+        needed = [Outlet.MATCHED.value] + [
+            f"{hand.value}_unmatched"
+            for hand in HANDS
+            if self.spec.ports > 1 and self.spec.kind.preserves(hand)
+        ]
+        for name in needed:
+            if name not in sinks:
+                raise SpecError(
+                    f'the outlet "{name}" has no sink, so its rows would be lost',
+                    f"write({name}=...)",
+                )
+        return {
+            names[name]: Calling(sink) if callable(sink) else sink
+            for name, sink in sinks.items()
+        }
+
+    def _facts(self) -> Facts:
+        """Returns what the plan must know of each side."""
+        return {
+            hand: SideFacts(self._input(hand), bool(seat.order), bool(seat.sequence))
+            for hand, seat in self.seats.items()
+        }
+
+    def _arrival(self) -> Arrival:
+        """Returns the order of arrival, or refuses what cannot be run."""
+        STREAM.refuse_unsupported(features_of_join(self.spec, self.inputs))
+        facts = self._facts()
+        refuse_static(
+            facts, {hand: seat.frame.isStreaming for hand, seat in self.seats.items()}
+        )
+        return arrival_of(self.spec, facts)
+
+    def _streaming(self) -> Streaming:
+        """Returns the join as the streaming engine takes it."""
+        arrival = self._arrival()
+        feeds = [_feed(self.seats[hand], arrival) for hand in HANDS]
+        idle = [self.seats[hand].idle.microseconds for hand in HANDS]
+        return Streaming(
+            join=self.spec,
+            inputs=self.inputs,
+            feeds=(feeds[0], feeds[1]),
+            arrival=kernel.Arrival(arrival.value),
+            idle=(idle[0], idle[1]),
+            one_bucket=bool(one_bucket(self.spec, self.inputs)),
+        )
+
+    def _told(self) -> Told:
+        """Returns what the engine adds to the plan's words."""
+        if not self.is_streaming:
+            return Told("batch", "both sides are finite: one native Spark plan")
+        reason = one_bucket(self.spec, self.inputs)
+        return Told(
+            "stream",
+            "a stateful operator of ours: Arrow chunks in Spark's state store",
+            self._arrival(),
+            f"all rows in one bucket: {reason}" if reason else "by the equality",
+            _warnings(self.seats),
+        )
+
+
+def _feed(seat: Seat, arrival: Arrival) -> Feed:
+    """Returns a side's rows with their positions.
+
+    Without a number of its own a row is told from others of its time by all it holds.
+    """
+    if arrival is Arrival.SEQUENCE:
+        return Feed(seat.frame, f"CAST({seat.sequence} AS BIGINT)")
+    if seat.order:
+        return Feed(seat.frame, f"CAST({seat.order} AS BIGINT)")
+    columns = ", ".join(f"`{name}`" for name in seat.frame.columns)
+    return Feed(seat.frame, f"xxhash64({columns})")
+
+
+def _warnings(seats: Mapping[Hand, Seat]) -> tuple[str, ...]:
+    """Returns what the user should know of the way rows arrive."""
+    return tuple(
+        f"{hand.value} rows of equal time meet in the order of their contents; "
+        "order=... says another"
+        for hand, seat in seats.items()
+        if not (seat.order or seat.sequence)
+    )
