@@ -1,7 +1,7 @@
 """Everything that Dovetail refuses, as one tree of errors.
 
     DovetailError
-    ├── DialectError        a text that is not of its language; points at line and column
+    ├── DialectError        a text not of its language; points at line and column
     ├── SpecError           a join that breaks a named rule
     ├── SchemaError         a column or a type that does not fit
     ├── UnsupportedError    a sound join that this engine cannot do (yet)

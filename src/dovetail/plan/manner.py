@@ -86,9 +86,11 @@ def state_bound(join: JoinSpec, inputs: Mapping[Hand, Input], hand: Hand) -> str
         case Latest(key):
             return f"one row for each {', '.join(key)}"
         case Range(preceding):
-            reach = f", and {other.following} of its window" if (
-                isinstance(other, Range) and other.following.microseconds
-            ) else ""
+            reach = (
+                f", and {other.following} of its window"
+                if (isinstance(other, Range) and other.following.microseconds)
+                else ""
+            )
             return (
                 f"the rows of the last {preceding} behind the {hand.other.value} "
                 f"side's bound{reach}"

@@ -10,8 +10,6 @@ from dovetail.spec.inputs import Input
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.windows import (
     Forever,
-    HopSize,
-    HopUnit,
     Latest,
     Range,
     Rows,
@@ -102,10 +100,6 @@ def lifetime(window: Window, clock: Clock) -> str:
             return "alive from its time on, for ever"
         case Forever():
             return "alive for ever"
-        case HopUnit(unit):
-            return f"alive until its {unit} is over"
-        case HopSize(size, every):
-            return f"alive in every window of {size} that starts each {every}"
         case _:
             return f"alive as the window {type(window).__name__} says"
 
@@ -121,7 +115,7 @@ def _when(join: JoinSpec) -> str:
             pairs = "a pair comes out when its second row arrives"
             return pairs + (alone + "when they leave their window" if lone else "")
         case Clock.EVENT:
-            pairs = "a pair comes out as soon as both rows are there and its time is safe"
+            pairs = "a pair comes out when both rows are there and its time is safe"
             bound = "when no row that could meet them can still come"
             return pairs + (alone + bound if lone else "")
 

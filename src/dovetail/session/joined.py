@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail.bind.sinks import Calling, Sink
 from dovetail.errors import SpecError
 from dovetail.kernels import settings as kernel
+from dovetail.plan.capability import features_of_join
 from dovetail.plan.manner import (
     Arrival,
     Facts,
@@ -20,7 +21,6 @@ from dovetail.plan.manner import (
     unbounded_sides,
 )
 from dovetail.plan.stream import STREAM, one_bucket
-from dovetail.plan.capability import features_of_join
 from dovetail.plan.words import Told, explained
 from dovetail.run.spark_batch.arrivals import Arrivals
 from dovetail.run.spark_batch.join import join_batch
@@ -127,9 +127,7 @@ class Joined:
         if self.is_streaming:
             streaming = self._streaming()
             return streaming.frame(outlet)
-        frames = {
-            hand.value: Arrivals(seat.frame) for hand, seat in self.seats.items()
-        }
+        frames = {hand.value: Arrivals(seat.frame) for hand, seat in self.seats.items()}
         return join_batch(self.spec, self.inputs, frames).outlets[outlet]
 
     def _known(self, outlet: Outlet) -> None:
@@ -145,7 +143,7 @@ class Joined:
             raise SpecError(
                 f'the join has no outlet "{outlet.value}"',
                 f"one of {', '.join(names)}",
-                'how="left" with unmatched="outlet" gives left_unmatched its own outlet',
+                'how="left" with unmatched="outlet" adds left_unmatched',
             )
 
     def _sinks(self, sinks: Mapping[str, SinkLike]) -> Mapping[Outlet, Sink]:

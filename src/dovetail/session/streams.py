@@ -19,10 +19,10 @@ from dovetail.session.choosing import (
     kind_named,
 )
 from dovetail.session.joined import Joined, Seat
-from dovetail.spec.inputs import Input, InputKind
+from dovetail.spec.defaults import complete
+from dovetail.spec.inputs import Input, InputKind, Settings
 from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec, Kind, Named, Side
 from dovetail.spec.rules import check_spec
-from dovetail.spec.defaults import complete
 from dovetail.spec.spans import NO_TIME, Span, parse_span
 from dovetail.spec.windows import Latest, Unstated, Window
 
@@ -77,7 +77,7 @@ class Rows:
         }
         inputs = {_name(hand): _source(hand, side) for hand, side in sides.items()}
         spec = complete(spec, inputs)
-        check_spec(spec, inputs)
+        check_spec(spec, inputs, Settings())
         joined = Joined(spec, inputs, seats)
         if not unbounded:
             joined.refuse_unbounded()
@@ -95,7 +95,7 @@ class _Wish:
     ports: int
 
 
-def stream(
+def stream(  # noqa: PLR0913 - what may be known of a stream, all by name
     frame: DataFrame,
     *,
     time: str = "",

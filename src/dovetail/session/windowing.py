@@ -1,9 +1,9 @@
 """Windows as a user writes them: how long a row of a side is alive.
 
-    dt.range(preceding="10 minutes")     row time, this much back and forth
-    dt.rows(100)                         the newest 100 rows of a partition
-    dt.latest("ticker")                  the newest version of each key
-    dt.forever()                         always
+- `dt.range(preceding="10 minutes")`: row times, this much back and forth
+- `dt.rows(100)`: the newest 100 rows of a partition
+- `dt.latest("ticker")`: the newest version of each key
+- `dt.forever()`: always
 """
 
 from __future__ import annotations

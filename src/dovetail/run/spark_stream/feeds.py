@@ -63,11 +63,15 @@ def packings(
     columns: tuple[tuple[str, ...], tuple[str, ...]],
     buckets: Buckets,
 ) -> tuple[Packing, Packing]:
-    """Returns both sides ready to be packed, with the payload columns that are asked."""
+    """Returns both sides ready to be packed, with the payload columns asked for."""
     keys = key_columns(join, inputs)
     left, right = (
-        _packing(_Seat(join, hand, input_of(join, hand, inputs), keys[number]),
-                 feeds[number], columns[number], buckets)
+        _packing(
+            _Seat(join, hand, input_of(join, hand, inputs), keys[number]),
+            feeds[number],
+            columns[number],
+            buckets,
+        )
         for number, hand in enumerate(HANDS)
     )
     return left, right

@@ -1,8 +1,8 @@
 """The streaming plan: pack both sides, one stateful operator, unpack.
 
-    left  -> keys, time, payload -> pack \\
-    right -> keys, time, payload -> pack  > union -> operator by bucket -> unpack
-    ticks --------------------------------/
+left  -> keys, time, payload -> pack --+
+right -> keys, time, payload -> pack --+-> operator by bucket -> unpack
+ticks ---------------------------------+
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def lay(
     `ticks` are frames whose single column is the batch's own time.
     """
     # Workers, and a Connect server, may not have our package: it travels by value.
-    cloudpickle.register_pickle_by_value(dovetail)
+    cloudpickle.register_pickle_by_value(dovetail)  # type: ignore[no-untyped-call]
     packed = [
         packing.frame.mapInArrow(make_pack(packing.settings), LINE_DDL)
         for packing in packings
@@ -85,8 +85,9 @@ def _unpacked(blobs: DataFrame, packings: tuple[Packing, Packing]) -> DataFrame:
     fields, ddl = list(HEAD), [_HEAD_DDL]
     structs = []
     for letter, packing in zip("lr", packings, strict=True):
-        types = {field.name: field.dataType.simpleString()
-                 for field in packing.frame.schema}
+        types = {
+            field.name: field.dataType.simpleString() for field in packing.frame.schema
+        }
         shown = [field for field in packing.schema if not field.name.startswith("#")]
         numbered = [f"{letter}{number}" for number in range(len(shown))]
         fields.extend(pa.field(n, f.type) for n, f in zip(numbered, shown, strict=True))

@@ -74,8 +74,10 @@ def _types(join: JoinSpec, inputs: Inputs) -> list[Type]:
 
 def _of_side(keys: Sequence[str], types: Sequence[Type]) -> KeyColumns:
     """Returns the key columns of one side."""
-    cast = [_plain(f"CAST({key} AS {kind})", kind) for key, kind in zip(
-        keys, types, strict=True)]
+    cast = [
+        _plain(f"CAST({key} AS {kind})", kind)
+        for key, kind in zip(keys, types, strict=True)
+    ]
     if len(types) == 1 and types[0] in _AS_CODE:
         return KeyColumns(_AS_CODE[types[0]].format(cast[0]))
     missing = " OR ".join(f"({key}) IS NULL" for key in cast)

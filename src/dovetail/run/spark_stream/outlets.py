@@ -30,7 +30,7 @@ _CODES = {
     Outlet.RIGHT_UNMATCHED: leaving.Outlet.RIGHT_UNMATCHED,
     Outlet.LATE: leaving.Outlet.LATE,
 }
-_REASONS = {leaving.Reason.LATE: "late", leaving.Reason.NULL_TIME: "null_time"}
+_REASONS = ("late", "null_time")  # in the order of leaving.Reason, which starts at 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,5 +147,5 @@ def _only(raw: DataFrame, outlet: Outlet) -> DataFrame:
 
 def _reason() -> Column:
     """Returns the reason of a late row as a word."""
-    words = [part for code, word in _REASONS.items() for part in (F.lit(int(code)), F.lit(word))]
-    return F.create_map(*words)[F.col(REASON).cast("int")]
+    code = F.col(REASON).cast("int")
+    return F.element_at(F.array(*map(F.lit, _REASONS)), code)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail.bind.sinks import Sink
 from dovetail.kernels.settings import Arrival
@@ -70,9 +70,7 @@ class Streaming:
         count = 1 if self.one_bucket else partitions * PER_PARTITION
         buckets = Buckets(balanced_labels(count, partitions), count)
         keys = key_columns(self.join, self.inputs)
-        manner = Manner(
-            self.arrival, idle=self.idle, key_columns=len(keys[0].compared)
-        )
+        manner = Manner(self.arrival, idle=self.idle, key_columns=len(keys[0].compared))
         columns = [source.schema.names for source in self.inputs.values()]
         with plain_rules(self.spark):
             sides = packings(
@@ -115,7 +113,7 @@ def start(
         writer = laid.raw.writeStream.foreachBatch(_writing(streaming.outlets, sinks))
         writer = writer.option("checkpointLocation", how.checkpoint)
         if how.trigger:
-            writer = writer.trigger(**how.trigger)
+            writer = writer.trigger(**how.trigger)  # type: ignore[call-overload]
         if how.name:
             writer = writer.queryName(how.name)
         return writer.start()

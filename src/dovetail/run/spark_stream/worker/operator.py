@@ -75,7 +75,7 @@ class JoinOperator(StatefulProcessor):
     def handleInputRows(  # noqa: N802 - Spark's name for it
         self,
         key: Any,  # noqa: ANN401, ARG002 - the bucket; its state is bound to it
-        rows: Iterator[pd.DataFrame],
+        rows: Any,  # noqa: ANN401 - an iterator of pandas frames
         timerValues: Any,  # noqa: ANN401, ARG002, N803 - Spark's name; never read
     ) -> Iterator[pd.DataFrame]:
         """Gives the results of one bucket and what it counted."""

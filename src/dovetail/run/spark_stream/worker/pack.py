@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.kernels.blobs import write_rows
+from dovetail.kernels.lines import LineKind
 from dovetail.kernels.rows import (
     BEGINNING,
     HAS_KEY,
@@ -35,7 +36,7 @@ from dovetail.run.spark_stream.worker.parcels import HEARTBEAT, LINE
 
 BLOB_BYTES = 16 << 20
 FLUSH_ROWS = 1 << 20
-ROW, DELETE, BOUND, FINISH, INITIAL = range(5)
+ROW, DELETE, BOUND, FINISH, INITIAL = (int(kind) for kind in LineKind)
 """What a line of a side is, in the column `@event` where it has one."""
 
 
@@ -107,7 +108,8 @@ class Packer:
         """Takes a batch; tells whether there is enough to flush."""
         if batch.num_rows:
             self.waiting.append(batch)
-        return sum(batch.num_rows for batch in self.waiting) >= FLUSH_ROWS
+        rows: int = sum(batch.num_rows for batch in self.waiting)
+        return rows >= FLUSH_ROWS
 
     def flush(self) -> pa.RecordBatch:
         """Returns the lines of all rows taken since the last flush."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -33,6 +34,19 @@ LINE_DDL = (
     "bucket int, hand int, position bigint, bound bigint, newest bigint, "
     "seen boolean, now bigint, blob binary"
 )
+
+
+class Line(NamedTuple):
+    """One line, as the operator reads it."""
+
+    bucket: int
+    hand: int
+    position: int
+    bound: int
+    newest: int
+    seen: bool
+    now: int
+    blob: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +81,13 @@ def read_delivery(
     return Delivery(parcels, now, sum(len(parcel.rows) for parcel in parcels))
 
 
-def _lines(frames: Iterable[pd.DataFrame]) -> Iterator[object]:
+def _lines(frames: Iterable[pd.DataFrame]) -> Iterator[Line]:
     """Gives the lines of all frames."""
     for frame in frames:
-        yield from frame.itertuples(index=False)
+        yield from (
+            Line(*cast("tuple[int, int, int, int, int, bool, int, bytes | None]", line))
+            for line in frame.itertuples(index=False, name=None)
+        )
 
 
 def _latest(known: Report, more: Report) -> Report:
