@@ -1,5 +1,6 @@
 """Scalar expressions: Spark SQL text, one typed tree, and what is made of it."""
 
+from dovetail.expression.lowering import lower
 from dovetail.expression.questions import (
     common_type,
     compiled,
@@ -24,6 +25,7 @@ __all__ = [
     "compiled",
     "evaluate",
     "is_constant_true",
+    "lower",
     "parse",
     "references",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from decimal import ROUND_DOWN, Decimal
+from decimal import Decimal
 from functools import partial
 
 from dovetail.expression.casts import reading
@@ -33,6 +33,7 @@ from dovetail.expression.coercion import (
 from dovetail.expression.tree import Interval, Kind, Value
 from dovetail.expression.values import (
     SECOND,
+    WIDE,
     fitted,
     micros,
     moment,
@@ -211,7 +212,7 @@ def _from_seconds(value: Value) -> datetime | None:
             if math.isfinite(value)
             else None
         )
-    return moment(int((Decimal(value) * SECOND).to_integral_value(ROUND_DOWN)))
+    return moment(int(WIDE.multiply(Decimal(value), Decimal(SECOND))))
 
 
 def _nested(source: Kind, target: Kind, *, careful: bool) -> Conversion | None:

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dovetail.errors import SpecError
+from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression.casts import converter
+from dovetail.expression.coercion import (
+    BIGINT,
+    BITS,
+    BOOLEAN,
+    DATE,
+    MOMENTS,
+    STRING,
+    TIMESTAMP,
+    is_numeric,
+)
 from dovetail.expression.functions.function import (
+    KERNELS,
     Arguments,
     Entry,
     Function,
     Program,
     Signature,
 )
-from dovetail.expression.tree import Call, Kind, Node, Value
+from dovetail.expression.tree import Call, Interval, Kind, Node, Value
+from dovetail.expression.values import SECOND
+from dovetail.schema import DecimalType
 
 TRY_CAST = "try_cast"
 
@@ -43,8 +56,25 @@ def _convert(call: Call) -> Callable[..., Value]:
 
 
 def _lower(call: Call, arguments: tuple[Program, ...]) -> Program:
-    """Returns the program of a cast, told both types."""
-    return ("cast", str(call.type), str(call.arguments[0].type), *arguments)
+    """Returns the program of a cast, where Arrow casts as Spark does."""
+    source, target = call.arguments[0].type, call.type
+    if (source, target) == (TIMESTAMP, BIGINT):
+        return ("units", str(target), SECOND, *arguments)
+    if not _is_lowered(source, target):
+        what = f"a cast from {source} to {target}"
+        raise UnsupportedError.not_yet(KERNELS, what)
+    return ("cast", str(target), *arguments)
+
+
+def _is_lowered(source: Kind, target: Kind) -> bool:
+    """Tells whether the kernels cast between two types."""
+    if target == STRING:
+        return source in (*BITS, BOOLEAN, DATE) or isinstance(source, DecimalType)
+    if isinstance(source, Interval):
+        return isinstance(target, Interval)
+    both = (source, target)
+    times = all(kind in (DATE, *MOMENTS) for kind in both)
+    return times or all(is_numeric(kind) or kind == BOOLEAN for kind in both)
 
 
 FUNCTIONS: tuple[Entry, ...] = (

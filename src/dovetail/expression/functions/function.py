@@ -11,12 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dovetail.expression.coercion import implicit
+from dovetail.errors import UnsupportedError
+from dovetail.expression.coercion import BINARY, implicit
 from dovetail.expression.tree import Call, Kind, Literal, Node, Value
+from dovetail.schema import ArrayType, MapType, StructType
 
 Arguments = tuple[Node, ...]
 # A program is nested tuples of plain data; `kernels/program.py` says what they mean.
 Program = tuple[object, ...]
+KERNELS = "kernels"
+_NESTED = (ArrayType, MapType, StructType)
 
 
 def no_parameters(_arguments: Arguments) -> tuple[Kind, ...]:
@@ -98,15 +102,41 @@ def plain(function: Callable[..., Value]) -> Evaluation:
     return lambda _call: function
 
 
-def compute(name: str, **options: object) -> Lowering:
-    """Returns the lowering to the function of this name in Arrow compute."""
-    written = tuple(sorted(options.items()))
-    return lambda _call, arguments: ("arrow", name, written, *arguments)
-
-
 def kernel(name: str) -> Lowering:
     """Returns the lowering to an operation of the kernels, told the result's type."""
-    return lambda call, arguments: (name, str(call.type), *arguments)
+
+    def lower(call: Call, arguments: tuple[Program, ...]) -> Program:
+        if any(isinstance(argument.type, _NESTED) for argument in call.arguments):
+            what = f'"{call.function}" of arrays, maps or structs'
+            raise UnsupportedError.not_yet(KERNELS, what)
+        return (name, str(call.type), *arguments)
+
+    return lower
+
+
+def written(name: str, *defaults: object) -> Lowering:
+    """Returns the lowering to an operation whose arguments but the first are constants.
+
+    They stand before the first one in the program; a null makes everything null.
+    """
+
+    def lower(call: Call, arguments: tuple[Program, ...]) -> Program:
+        if call.arguments[0].type == BINARY:
+            raise UnsupportedError.not_yet(KERNELS, f'"{call.function}" of bytes')
+        given = tuple(written_value(call, node) for node in call.arguments[1:])
+        if None in given:
+            return ("literal", None, str(call.type))
+        return (name, str(call.type), *given, *defaults[len(given) :], arguments[0])
+
+    return lower
+
+
+def written_value(call: Call, node: Node) -> Value:
+    """Returns the value of an argument that the kernels need as a constant."""
+    if isinstance(node, Literal):
+        return node.value
+    what = f'"{call.function}" with a column for a constant'
+    raise UnsupportedError.not_yet(KERNELS, what)
 
 
 def synonym(name: str) -> Callable[[Build, Arguments], Node]:

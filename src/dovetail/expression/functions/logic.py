@@ -26,6 +26,7 @@ from dovetail.expression.functions.function import (
     Evaluation,
     Function,
     Macro,
+    Program,
     Rule,
     Signature,
     expects,
@@ -165,6 +166,11 @@ def _extreme(choose: Callable[..., Value]) -> Evaluation:
     return evaluate
 
 
+def _lower_null_test(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Lowers IS NULL, which takes values of any type."""
+    return ("isnull", str(call.type), *arguments)
+
+
 def _floating(arguments: Arguments) -> Signature | None:
     """Types ISNAN: a single or double; other numbers become doubles."""
     if len(arguments) == 1 and arguments[0].type in FRACTIONS:
@@ -218,7 +224,7 @@ FUNCTIONS: tuple[Entry, ...] = (
         "isnull",
         _anything,
         plain(lambda value: value is None),
-        kernel("isnull"),
+        _lower_null_test,
         strict=False,
         takes=1,
     ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from dovetail.errors import UnsupportedError
 from dovetail.expression.coercion import (
     BIGINT,
     BOOLEAN,
@@ -21,10 +22,12 @@ from dovetail.expression.coercion import (
     without_texts,
 )
 from dovetail.expression.functions.function import (
+    KERNELS,
     Arguments,
     Entry,
     Function,
     Macro,
+    Program,
     Rule,
     Signature,
     constant,
@@ -126,6 +129,16 @@ def _field(call: Call) -> Callable[..., Value]:
     if element_of(call.arguments[0].type):
         return lambda items, _name: [item and item.get(name) for item in items]
     return lambda record, _name: record.get(name)
+
+
+def _lower_field(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Lowers a field of a struct; the program has its name as the type spells it."""
+    inside = call.arguments[0].type
+    wanted = str(constant(call.arguments[1])).lower()
+    if not isinstance(inside, StructType):
+        raise UnsupportedError.not_yet(KERNELS, "a field of an array's structs")
+    names = (name for name, _ in inside.fields if name.lower() == wanted)
+    return ("field", str(call.type), next(names), arguments[0])
 
 
 def _struct_rule(arguments: Arguments) -> Signature | None:
@@ -294,7 +307,7 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function("[]", _index_rule, plain(_item), takes=2),
     Function("element_at", _element_rule, plain(_element_at), takes=2),
     Function("size", _size_rule, plain(_size), strict=False, takes=1),
-    Function("field", _field_rule, _field, takes=2),
+    Function("field", _field_rule, _field, _lower_field, takes=2),
     Function("named_struct", _struct_rule, plain(_struct), strict=False),
     Function("array_contains", _contains_rule, _contains, takes=2),
     Function("array_min", _ordered_rule, _extreme(min), takes=1),

@@ -11,9 +11,11 @@ import operator
 from collections.abc import Callable
 from decimal import Decimal
 
+from dovetail.errors import UnsupportedError
 from dovetail.expression.coercion import (
     BIGINT,
     BITS,
+    BOOLEAN,
     DOUBLE,
     FLOAT,
     LEAST_SCALE,
@@ -29,11 +31,13 @@ from dovetail.expression.coercion import (
     tightest,
 )
 from dovetail.expression.functions.function import (
+    KERNELS,
     Arguments,
     Entry,
     Evaluation,
     Function,
     Macro,
+    Program,
     Rule,
     Signature,
     expects,
@@ -207,6 +211,17 @@ def _positive_remainder(call: Call) -> Callable[..., Value]:
     return lambda left, right: narrowing(call.type)(positive(left, right))
 
 
+def _lower_positive(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Lowers PMOD of machine numbers to remainders and a choice."""
+    kind, (left, right) = str(call.type), arguments
+    if isinstance(call.type, DecimalType):
+        raise UnsupportedError.not_yet(KERNELS, '"pmod" of decimals')
+    found: Program = ("remainder", kind, left, right)
+    again: Program = ("remainder", kind, ("add", kind, found, right), right)
+    below: Program = ("<", str(BOOLEAN), found, ("literal", 0, kind))
+    return ("case", kind, below, again, found)
+
+
 def _unchanged(value: Value) -> Value:
     """Returns the value itself."""
     return value
@@ -245,11 +260,14 @@ def _one_amount(arguments: Arguments) -> Signature | None:
     return _one_number(arguments)
 
 
-def _narrowed(function: Callable[[Value], Value]) -> Evaluation:
+def _narrowed(
+    whole: Callable[[Value], Value], exact: Callable[[Decimal], Decimal]
+) -> Evaluation:
     """Returns the evaluation of a function of one number, narrowed to the type."""
 
     def evaluate(call: Call) -> Callable[..., Value]:
         narrow = narrowing(call.type)
+        function = exact if isinstance(call.type, DecimalType) else whole
         return lambda value: narrow(function(value))
 
     return evaluate
@@ -380,13 +398,18 @@ FUNCTIONS: tuple[Entry, ...] = (
         "pmod",
         arithmetic(remainder_digits),
         _unless_zero(_positive_remainder),
+        _lower_positive,
         takes=2,
     ),
     Function(
-        "negative", _one_amount, _narrowed(operator.neg), kernel("negative"), takes=1
+        "negative",
+        _one_amount,
+        _narrowed(operator.neg, WIDE.minus),
+        kernel("negative"),
+        takes=1,
     ),
-    Function("positive", _one_amount, plain(lambda value: value), takes=1),
-    Function("abs", _one_amount, _narrowed(abs), kernel("abs"), takes=1),
+    Function("positive", _one_amount, plain(_unchanged), kernel("coalesce"), takes=1),
+    Function("abs", _one_amount, _narrowed(abs, WIDE.abs), kernel("abs"), takes=1),
     Function("sign", _DOUBLES, plain(_sign), kernel("sign")),
     Function("floor", _whole_rule, _to_whole(math.floor), kernel("floor"), takes=1),
     Function("ceil", _whole_rule, _to_whole(math.ceil), kernel("ceil"), takes=1),

@@ -27,7 +27,7 @@ from dovetail.expression.functions.function import (
     Evaluation,
     Function,
     Signature,
-    kernel,
+    written,
 )
 from dovetail.expression.functions.numbers import narrowing
 from dovetail.expression.tree import Call, Kind, Literal, Value
@@ -102,6 +102,6 @@ def _back(kind: Kind) -> Callable[[Decimal], Value]:
 
 
 FUNCTIONS: tuple[Entry, ...] = (
-    Function("round", _rule, _rounding(decimal.ROUND_HALF_UP), kernel("round")),
-    Function("bround", _rule, _rounding(decimal.ROUND_HALF_EVEN), kernel("bround")),
+    Function("round", _rule, _rounding(decimal.ROUND_HALF_UP), written("round", 0)),
+    Function("bround", _rule, _rounding(decimal.ROUND_HALF_EVEN), written("bround", 0)),
 )

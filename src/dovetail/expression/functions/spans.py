@@ -12,6 +12,7 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
+from dovetail.errors import UnsupportedError
 from dovetail.expression.coercion import (
     BIGINT,
     BITS,
@@ -29,12 +30,14 @@ from dovetail.expression.coercion import (
 )
 from dovetail.expression.functions.conversions import checked_cast
 from dovetail.expression.functions.function import (
+    KERNELS,
     Arguments,
     Build,
     Entry,
     Evaluation,
     Function,
     Macro,
+    Program,
     Rule,
     Signature,
     expects,
@@ -43,7 +46,7 @@ from dovetail.expression.functions.function import (
     plain,
 )
 from dovetail.expression.tree import Call, Interval, Kind, Node, Value
-from dovetail.expression.values import DAY, micros, rounded
+from dovetail.expression.values import DAY, WIDE, micros, rounded
 from dovetail.schema import DecimalType
 
 _LAST_YEAR = 9999
@@ -175,13 +178,21 @@ def _product(call: Call) -> Callable[..., Value]:
     )
 
     def product(span: int, number: Value) -> int | None:
-        found = exact(number) * span
+        found = WIDE.multiply(exact(number), Decimal(span))
         if not found.is_finite():
             return None
         whole = int(rounded(found, 0))
         return whole if -most <= whole < most else None
 
     return product
+
+
+def _lower_product(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Lowers a span times a whole number."""
+    if call.arguments[1].type not in BITS:
+        raise UnsupportedError.not_yet(KERNELS, "a span times a fraction")
+    span, number = arguments
+    return ("multiply", str(call.type), span, ("cast", str(BIGINT), number))
 
 
 def _within(operation: Callable[[int, int], int]) -> Evaluation:
@@ -230,14 +241,21 @@ _DATES = expects(Interval.DAYS, DATE, DATE)
 FUNCTIONS: tuple[Entry, ...] = (
     Function("+ of spans", _spans_rule, _within(operator.add), kernel("add")),
     Function("- of spans", _spans_rule, _within(operator.sub), kernel("subtract")),
-    Function("* of spans", _product_rule, _product),
+    Function("* of spans", _product_rule, _product, _lower_product),
     Function("+ of time", _shift_rule(Interval.TIME), plain(later), kernel("later")),
     Function("+ of days", _shift_rule(Interval.DAYS), plain(later), kernel("later")),
-    Function("+ of months", _shift_rule(Interval.MONTHS), plain(months_later)),
+    Function(
+        "+ of months",
+        _shift_rule(Interval.MONTHS),
+        plain(months_later),
+        kernel("months_later"),
+    ),
     Function("- of moments", _moments_rule, plain(_distance), kernel("distance")),
     Function("- of dates", _DATES, plain(_days_apart), kernel("distance")),
-    Function("date_add", _shifted_date_rule, plain(_days_later)),
-    Function("date_sub", _shifted_date_rule, plain(_days_earlier)),
+    Function("date_add", _shifted_date_rule, plain(_days_later), kernel("days_later")),
+    Function(
+        "date_sub", _shifted_date_rule, plain(_days_earlier), kernel("days_earlier")
+    ),
     Macro("+", _plus, takes=2),
     Macro("-", _minus, takes=2),
     Macro("*", _times, takes=2),

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from dovetail.errors import UnsupportedError
 from dovetail.expression.coercion import (
     BINARY,
     BOOLEAN,
@@ -17,11 +18,14 @@ from dovetail.expression.coercion import (
     widest,
 )
 from dovetail.expression.functions.function import (
+    KERNELS,
     Arguments,
     Build,
     Entry,
     Function,
+    Lowering,
     Macro,
+    Program,
     Rule,
     Signature,
     expects,
@@ -29,11 +33,15 @@ from dovetail.expression.functions.function import (
     kinds,
     plain,
     synonym,
+    written,
+    written_value,
 )
 from dovetail.expression.tree import Call, Literal, Node, Value
 from dovetail.schema import ArrayType, AtomicType
 
 BLANK = " "
+ESCAPE = "\\"
+LONGEST = 2**31 - 1  # of a text, in characters
 
 
 def _arrays_rule(arguments: Arguments) -> Signature | None:
@@ -89,7 +97,7 @@ def _joined(separator: str | None, *values: Value) -> str | None:
     )
 
 
-def substring(text: Value, start: int, length: int = 2**31 - 1) -> Value:
+def substring(text: Value, start: int, length: int = LONGEST) -> Value:
     """Returns `length` characters from `start`; what lies before the text counts."""
     first = start - 1 if start > 0 else len(text) + start if start < 0 else 0
     return text[max(first, 0) : max(first + length, 0)] if length > 0 else text[:0]
@@ -149,7 +157,7 @@ def _pattern(pattern: str, escape: str) -> re.Pattern[str]:
     return re.compile(like_expression(pattern, escape), re.DOTALL)
 
 
-def _like(text: str, pattern: str, escape: str = "\\") -> bool:
+def _like(text: str, pattern: str, escape: str = ESCAPE) -> bool:
     """Tells whether a whole text has the form of a pattern."""
     return _pattern(pattern, escape).fullmatch(text) is not None
 
@@ -159,6 +167,54 @@ def _trimmed(trim: Callable[[str, str], str]) -> Callable[..., Value]:
     return lambda first, text=None: (
         trim(first, BLANK) if text is None else trim(text, first)
     )
+
+
+def _trim(name: str) -> Lowering:
+    """Returns the lowering of a trim, whose letters stand first where there are two."""
+
+    def lower(call: Call, arguments: tuple[Program, ...]) -> Program:
+        if len(arguments) == 1:
+            return (name, str(call.type), BLANK, *arguments)
+        letters = written_value(call, call.arguments[0])
+        if letters is None:
+            return ("literal", None, str(call.type))
+        return (name, str(call.type), letters, arguments[1])
+
+    return lower
+
+
+def _from_right(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Lowers RIGHT to a substring that is counted from the end."""
+    length = written_value(call, call.arguments[1])
+    if length is None:
+        return ("literal", None, str(call.type))
+    return ("substring", str(call.type), -length, max(length, 0), arguments[0])
+
+
+def _padding(name: str) -> Lowering:
+    """Returns the lowering of a padding with one letter."""
+    lower = written(name, 0, BLANK)
+
+    def one_letter(call: Call, arguments: tuple[Program, ...]) -> Program:
+        pad = written_value(call, call.arguments[2]) if call.arguments[2:] else BLANK
+        if pad is not None and len(pad) != 1:
+            what = f'"{call.function}" with other than one letter'
+            raise UnsupportedError.not_yet(KERNELS, what)
+        return lower(call, arguments)
+
+    return one_letter
+
+
+def _replacing(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Lowers REPLACE; without a replacement nothing stands instead."""
+    nothing = ("literal", "", str(STRING))
+    return ("replace", str(call.type), *(*arguments, nothing)[:3])
+
+
+def _likeness(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Lowers LIKE, its escape letter written out."""
+    escape = written_value(call, call.arguments[2]) if call.arguments[2:] else ESCAPE
+    return ("like", str(call.type), escape, *arguments[:2])
 
 
 def _texts(result: Value, count: int, optional: int = 0) -> Rule:
@@ -192,19 +248,19 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function("concat_ws", _joined_rule, plain(_joined), strict=False),
     Function("upper", _texts(STRING, 1), plain(str.upper), kernel("upper")),
     Function("lower", _texts(STRING, 1), plain(str.lower), kernel("lower")),
-    Function("trim", _texts(STRING, 2, 1), plain(_trimmed(str.strip)), kernel("trim")),
+    Function("trim", _texts(STRING, 2, 1), plain(_trimmed(str.strip)), _trim("trim")),
     Function(
-        "ltrim", _texts(STRING, 2, 1), plain(_trimmed(str.lstrip)), kernel("ltrim")
+        "ltrim", _texts(STRING, 2, 1), plain(_trimmed(str.lstrip)), _trim("ltrim")
     ),
     Function(
-        "rtrim", _texts(STRING, 2, 1), plain(_trimmed(str.rstrip)), kernel("rtrim")
+        "rtrim", _texts(STRING, 2, 1), plain(_trimmed(str.rstrip)), _trim("rtrim")
     ),
     Function("length", _or_bytes(_texts(INT, 1)), plain(len), kernel("length")),
-    Function("substring", _PART, plain(substring), kernel("substring")),
-    Function("right", expects(STRING, STRING, INT), plain(_right), kernel("right")),
-    Function("lpad", _PADDED, plain(padded_left), kernel("lpad")),
-    Function("rpad", _PADDED, plain(padded_right), kernel("rpad")),
-    Function("replace", _texts(STRING, 3, 1), plain(_replaced), kernel("replace")),
+    Function("substring", _PART, plain(substring), written("substring", 1, LONGEST)),
+    Function("right", expects(STRING, STRING, INT), plain(_right), _from_right),
+    Function("lpad", _PADDED, plain(padded_left), _padding("lpad")),
+    Function("rpad", _PADDED, plain(padded_right), _padding("rpad")),
+    Function("replace", _texts(STRING, 3, 1), plain(_replaced), _replacing),
     Function("instr", _texts(INT, 2), plain(_position), kernel("instr")),
     Function(
         "startswith", _texts(BOOLEAN, 2), plain(str.startswith), kernel("startswith")
@@ -213,7 +269,7 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "contains", _texts(BOOLEAN, 2), plain(operator.contains), kernel("contains")
     ),
-    Function("like", _texts(BOOLEAN, 3, 1), plain(_like), kernel("like")),
+    Function("like", _texts(BOOLEAN, 3, 1), plain(_like), _likeness),
     Macro("||", synonym("concat")),
     Macro("left", _left, takes=2),
     Macro("substr", synonym("substring")),

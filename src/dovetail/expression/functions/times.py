@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
+from dovetail.errors import UnsupportedError
 from dovetail.expression.coercion import (
     BIGINT,
     DATE,
@@ -20,6 +21,7 @@ from dovetail.expression.coercion import (
 )
 from dovetail.expression.functions.conversions import checked_cast
 from dovetail.expression.functions.function import (
+    KERNELS,
     Arguments,
     Build,
     Entry,
@@ -32,10 +34,11 @@ from dovetail.expression.functions.function import (
     kinds,
     plain,
     synonym,
+    written_value,
 )
 from dovetail.expression.functions.spans import months_later
 from dovetail.expression.tree import Call, Kind, Node, Value
-from dovetail.expression.values import SECOND, micros, moment
+from dovetail.expression.values import SECOND, WIDE, micros, moment
 
 MILLISECOND = 1000
 _UNITS = {
@@ -51,6 +54,7 @@ _UNITS = {
     "microsecond": ("microsecond",),
 }
 _UNIT_OF = {name: unit for unit, names in _UNITS.items() for name in names}
+_DAY_UNITS = ("year", "quarter", "month", "week")
 _CLOCK = ("hour", "minute", "second", "microsecond")
 
 
@@ -115,7 +119,9 @@ def _from_seconds(call: Call) -> Callable[..., Value]:
 
 def _from_micros(seconds: Decimal) -> datetime | None:
     """Returns the moment so many seconds after 1970."""
-    return moment(int(seconds * SECOND)) if seconds.is_finite() else None
+    if not seconds.is_finite():
+        return None
+    return moment(int(WIDE.multiply(seconds, Decimal(SECOND))))
 
 
 def _part(name: str) -> Callable[[date], int]:
@@ -137,7 +143,7 @@ def _epoch(name: str, size: int) -> Function:
     """Returns the entry of the units since 1970, whole ones, rounded down."""
 
     def lower(_call: Call, arguments: tuple[Program, ...]) -> Program:
-        return ("units", size, *arguments)
+        return ("units", str(BIGINT), size, *arguments)
 
     count = plain(lambda value: micros(value) // size)
     return Function(name, _moment_rule, count, lower, takes=1)
@@ -147,7 +153,7 @@ def _since_epoch(name: str, size: int) -> Function:
     """Returns the entry of the moment so many units after 1970."""
 
     def lower(_call: Call, arguments: tuple[Program, ...]) -> Program:
-        return ("since", size, *arguments)
+        return ("since", str(TIMESTAMP), size, *arguments)
 
     since = plain(lambda value: moment(value * size))
     return Function(name, _whole_rule, since, lower, takes=1)
@@ -163,9 +169,34 @@ def _weekday(value: date) -> int:
     return value.isoweekday() % 7 + 1
 
 
+def _lower_truncation(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Lowers DATE_TRUNC with a written unit."""
+    unit = _UNIT_OF.get(str(written_value(call, call.arguments[0])).lower())
+    if unit is None:
+        return ("literal", None, str(call.type))
+    return ("date_trunc", str(call.type), unit, arguments[1])
+
+
+def _lower_day_truncation(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Lowers TRUNC with a written unit to the truncation of midnight."""
+    unit = _UNIT_OF.get(str(written_value(call, call.arguments[1])).lower())
+    if unit is None or unit not in _DAY_UNITS:
+        return ("literal", None, str(call.type))
+    midnight: Program = ("cast", str(TIMESTAMP), arguments[0])
+    return ("cast", str(DATE), ("date_trunc", str(TIMESTAMP), unit, midnight))
+
+
+def _lower_seconds(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Lowers TIMESTAMP_SECONDS of whole numbers."""
+    if not is_integral(call.arguments[0].type):
+        raise UnsupportedError.not_yet(KERNELS, '"timestamp_seconds" of fractions')
+    return ("since", str(TIMESTAMP), SECOND, ("cast", str(BIGINT), *arguments))
+
+
 def _first_day(value: date, unit: str) -> date | None:
-    """Returns the first day of the unit; TRUNC has no day."""
-    return None if _UNIT_OF.get(unit.lower()) == "day" else day_truncated(unit, value)
+    """Returns the first day of the unit, which for TRUNC is longer than a day."""
+    known = _UNIT_OF.get(unit.lower()) in _DAY_UNITS
+    return day_truncated(unit, value) if known else None
 
 
 def _last_day(value: date) -> date | None:
@@ -189,19 +220,22 @@ FUNCTIONS: tuple[Entry, ...] = (
     _epoch("unix_seconds", SECOND),
     _epoch("unix_millis", MILLISECOND),
     _epoch("unix_micros", 1),
-    Function("timestamp_seconds", _seconds_rule, _from_seconds, takes=1),
+    Function(
+        "timestamp_seconds", _seconds_rule, _from_seconds, _lower_seconds, takes=1
+    ),
     _since_epoch("timestamp_millis", MILLISECOND),
     _since_epoch("timestamp_micros", 1),
     Function(
         "date_trunc",
         expects(TIMESTAMP, STRING, TIMESTAMP),
         plain(truncated),
-        kernel("date_trunc"),
+        _lower_truncation,
     ),
     Function(
         "trunc",
         expects(DATE, DATE, STRING),
         plain(_first_day),
+        _lower_day_truncation,
     ),
     Function(
         "datediff",
@@ -209,7 +243,12 @@ FUNCTIONS: tuple[Entry, ...] = (
         plain(lambda last, first: (last - first).days),
         kernel("datediff"),
     ),
-    Function("add_months", expects(DATE, DATE, INT), plain(months_later)),
+    Function(
+        "add_months",
+        expects(DATE, DATE, INT),
+        plain(months_later),
+        kernel("months_later"),
+    ),
     Function("last_day", expects(DATE, DATE), plain(_last_day)),
     Macro("date_diff", synonym("datediff"), takes=2),
     Macro("dateadd", synonym("date_add"), takes=2),

@@ -1,0 +1,58 @@
+"""From the typed tree to a program that the kernels run over Arrow columns.
+
+A program is nested tuples of plain data, so that it can travel to workers that do
+not have us and stand in a checkpoint's fingerprint. What no kernel does is refused
+here, by its name, before anything runs.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+
+from dovetail.errors import UnsupportedError
+from dovetail.expression.functions import function_of
+from dovetail.expression.functions.function import KERNELS, Program
+from dovetail.expression.tree import Call, Column, Literal, Node, Typed, Value
+from dovetail.expression.values import EPOCH_DAY, micros
+
+
+def lower(typed: Typed) -> Program:
+    """Returns the program of an expression, or raises with what cannot be lowered."""
+    return _lowered(typed.tree)
+
+
+def _lowered(node: Node) -> Program:
+    """Returns the program of a node."""
+    match node:
+        case Literal(value=value, type=kind):
+            return ("literal", plain(value), str(kind))
+        case Column(side=side, name=name, type=kind):
+            return ("column", side, name, str(kind))
+        case Call():
+            return _call(node)
+        case _:
+            raise UnsupportedError.not_yet(KERNELS, "a lambda")
+
+
+def _call(node: Call) -> Program:
+    """Returns the program of a call."""
+    entry = function_of(node)
+    if entry.lower is None:
+        raise UnsupportedError.not_yet(KERNELS, f'the function "{node.function}"')
+    return entry.lower(node, tuple(map(_lowered, node.arguments)))
+
+
+def plain(value: Value) -> object:
+    """Returns a constant as plain data: decimals as text, times as counts."""
+    match value:
+        case Decimal():
+            return str(value)
+        case datetime():
+            return micros(value)
+        case date():
+            return value.toordinal() - EPOCH_DAY
+        case list() | dict():
+            raise UnsupportedError.not_yet(KERNELS, "a constant array, map or struct")
+        case _:
+            return value

@@ -1,0 +1,95 @@
+"""Arrow's values for Spark's types: constants, columns, and loops where Arrow has none.
+
+Moments are microseconds in UTC, spans of time are bigints of microseconds or months.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from functools import cache
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Value: TypeAlias = pa.Array | pa.Scalar
+_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
+_NESTED = ("array<", "map<", "struct<")
+_SPAN = "interval"
+_TYPES = {
+    "void": pa.null(),
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+}
+
+
+@cache
+def arrow_type(text: str) -> pa.DataType:
+    """Returns Arrow's type for a type in Spark SQL's notation; spans are bigints."""
+    if found := _DECIMAL.fullmatch(text):
+        return pa.decimal128(int(found[1]), int(found[2]))
+    return pa.int64() if text.startswith(_SPAN) else _TYPES.get(text, pa.null())
+
+
+def constant(value: object, text: str) -> pa.Scalar:
+    """Returns a constant; decimals are written as texts, times as counts."""
+    kind = arrow_type(text)
+    if value is not None and pa.types.is_decimal(kind):
+        return pa.scalar(Decimal(str(value)), kind)
+    return pa.scalar(value, kind)
+
+
+def conformed(column: pa.Array | pa.ChunkedArray, text: str) -> pa.Array:
+    """Returns a column as one array of the type that a program expects."""
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if text.startswith(_NESTED) or array.type == arrow_type(text):
+        return array
+    return array.cast(arrow_type(text))
+
+
+def length_of(*values: Value) -> int:
+    """Returns the number of rows of values of which one is no constant."""
+    return next(len(value) for value in values if not isinstance(value, pa.Scalar))
+
+
+def spread(*values: Value) -> list[pa.Array]:
+    """Returns values as arrays of one length, constants repeated."""
+    length = length_of(*values)
+    return [
+        pa.repeat(value, length) if isinstance(value, pa.Scalar) else value
+        for value in values
+    ]
+
+
+def null(kind: pa.DataType) -> pa.Scalar:
+    """Returns the null of a type."""
+    return pa.scalar(None, kind)
+
+
+def null_where(condition: Value, value: Value) -> Value:
+    """Returns values with null wherever the condition is true."""
+    return pc.if_else(
+        pc.fill_null(condition, fill_value=False), null(value.type), value
+    )
+
+
+def each(kind: pa.DataType, function: Callable[..., Any], *values: Value) -> pa.Array:
+    """Returns what a plain function gives for each row, null where a value is null.
+
+    A loop in Python, for the few things that Arrow computes otherwise than Spark.
+    """
+    rows = zip(*(array.to_pylist() for array in spread(*values)), strict=True)
+    found = [None if None in row else function(*row) for row in rows]
+    return pa.array(found, kind)
