@@ -1,15 +1,17 @@
 """The rules that expressions follow: Spark without ANSI mode, in UTC, for everyone.
 
-A session has its own. Spark reads them when a DataFrame is made, so they are set around
-that and put back: what cannot be computed is null, and an hour is an hour in UTC.
+What cannot be computed is null, and an hour is an hour in UTC. A session has rules of
+its own, so these are set around the making of a DataFrame, when Spark reads them.
+Spark Connect reads them when rows are asked for: there only a view keeps its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from uuid import uuid4
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 Values = Mapping[str, str | None]
 RULES = {
@@ -29,6 +31,15 @@ def plain_rules(spark: SparkSession, **more: str) -> Iterator[None]:
         yield
     finally:
         _set(spark, before)
+
+
+def pinned(frame: DataFrame) -> DataFrame:
+    """Returns the frame with the rules in force now, whatever they are later."""
+    if not type(frame).__module__.startswith("pyspark.sql.connect"):
+        return frame
+    name = f"dovetail_{uuid4().hex}"
+    frame.createOrReplaceTempView(name)
+    return frame.sparkSession.table(name)
 
 
 def _set(spark: SparkSession, values: Values) -> None:

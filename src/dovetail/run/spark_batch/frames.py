@@ -30,7 +30,13 @@ def arrivals(spark: SparkSession, play: Play, source: Input) -> Arrivals:
     lines = list(_lines(source, play))
     table = arrow_table([{**blank, **line} for line in lines], schema)
     bound = LATEST if _is_complete(source, play) else _last_bound(source, lines)
-    return Arrivals(spark.createDataFrame(table), has_places=True, bound=bound)
+    frame = (
+        spark.createDataFrame(table)
+        if lines
+        # Spark Connect makes no frame of a table without rows.
+        else spark.createDataFrame([], schema.to_sql())
+    )
+    return Arrivals(frame, has_places=True, bound=bound)
 
 
 def _lines(source: Input, play: Play) -> Iterator[Row]:

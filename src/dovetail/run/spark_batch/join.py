@@ -11,7 +11,7 @@ from dovetail.errors import UnsupportedError
 from dovetail.plan.batch import BATCH, plan_buckets
 from dovetail.plan.capability import features_of_join, features_of_settings
 from dovetail.run.spark.moments import LATEST
-from dovetail.run.spark.rules import plain_rules
+from dovetail.run.spark.rules import pinned, plain_rules
 from dovetail.run.spark_batch.arrivals import PLACE, WHAT, Arrivals, admit
 from dovetail.run.spark_batch.lines import ROW_TIME
 from dovetail.run.spark_batch.lives import Living, Seat, give_lives
@@ -40,16 +40,17 @@ def join_batch(
 ) -> BatchRows:
     """Returns the rows of a join; nothing runs before they are asked for."""
     spark = next(iter(frames.values())).frame.sparkSession
+    # What the user computed before keeps the user's rules.
+    own = {name: replace(one, frame=pinned(one.frame)) for name, one in frames.items()}
     with plain_rules(spark):
-        rows = ordered_rows(join, inputs, frames, settings=settings)
+        rows = ordered_rows(join, inputs, own, settings=settings)
         by_time = settings.order is Order.ROW_TIME
         found = {
-            outlet: (frame.sort(ROW_TIME) if by_time else frame).drop(*ORDER)
+            outlet: pinned((frame.sort(ROW_TIME) if by_time else frame).drop(*ORDER))
             for outlet, frame in rows.outlets.items()
         }
-        return BatchRows(
-            found, {name: rows.late[name].drop(PLACE) for name in rows.late}
-        )
+        late = {name: pinned(frame.drop(PLACE)) for name, frame in rows.late.items()}
+        return BatchRows(found, late)
 
 
 def ordered_rows(
