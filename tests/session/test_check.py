@@ -7,6 +7,7 @@ import pytest
 
 from dovetail.errors import EngineError, LimitError, SpecError, UnsupportedError
 from dovetail.session import check as checking
+from dovetail.session import engines
 from dovetail.session.case import Case, Neutral, Refusal, Script, read_cases
 from dovetail.session.check import Check, Status
 from dovetail.session.engines import EngineName, NamedPlay, outcomes
@@ -47,7 +48,9 @@ def engine_that_gives(monkeypatch, tmp_path):
     def judge(outcome, expect):
         made = case(tmp_path, [])
         made = Case(made.name, "", FILE, made.join, expect)
-        monkeypatch.setattr(checking, "outcomes", lambda *_: iter([outcome]))
+        monkeypatch.setattr(
+            checking, "outcomes", lambda *_: iter([(made.name, outcome)])
+        )
         return verdict(made)
 
     return judge
@@ -136,10 +139,35 @@ def test_an_engine_that_breaks_fails_its_case_only(tmp_path, monkeypatch):
         return outcome
 
     monkeypatch.setattr("dovetail.oracle.play", play)
-    broken, rows = outcomes(EngineName.ORACLE, plays, Whole())
+    broken, rows = dict(outcomes(EngineName.ORACLE, plays, Whole())).values()
     assert str(broken) == "the engine broke: ZeroDivisionError: by zero"
     assert isinstance(broken.__cause__, ZeroDivisionError)
     assert rows == [ROW]
+
+
+def test_a_stream_that_breaks_fails_what_it_has_not_given(tmp_path, monkeypatch):
+    plays = [NamedPlay(name, case(tmp_path, []).join.play()) for name in "abc"]
+
+    def broken(*_):
+        yield "b", [ROW]
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(engines, "_stream", broken)
+    found = dict(outcomes(EngineName.STREAM, plays, Whole()))
+    assert found["b"] == [ROW]
+    assert "ZeroDivisionError" in str(found["a"])
+    assert list(found) == ["b", "a", "c"]
+
+
+def test_a_stream_that_forgets_a_case_fails_it(tmp_path, monkeypatch):
+    plays = [NamedPlay("a", case(tmp_path, []).join.play())]
+    monkeypatch.setattr(engines, "_stream", lambda *_: iter(()))
+    ((_, error),) = outcomes(EngineName.STREAM, plays, Whole())
+    assert str(error) == "the engine has lost the case"
+
+
+def test_local_plays_the_same_rows(tmp_path):
+    assert verdict(case(tmp_path, {"count": 2}), EngineName.LOCAL).status is Status.OK
 
 
 def test_only_an_engine_that_plays_event_by_event_knows_events():

@@ -49,14 +49,19 @@ class Check:
     split: Split
 
     def verdicts(self, cases: Iterable[Case]) -> Iterator[Verdict]:
-        """Gives the verdict of every case, in order."""
-        pairs = [(case, _prepared(case)) for case in cases]
-        plays = [
-            NamedPlay(case.name, play) for case, play in pairs if isinstance(play, Play)
-        ]
-        found = outcomes(self.engine, plays, self.split) if plays else iter(())
-        for case, play in pairs:
-            yield self._judged(case, next(found) if isinstance(play, Play) else play)
+        """Gives the verdict of every case as it comes; cases without a play first."""
+        by_name: dict[str, Case] = {}
+        plays: list[NamedPlay] = []
+        for case in cases:
+            match _prepared(case):
+                case Play() as play:
+                    by_name[case.name] = case
+                    plays.append(NamedPlay(case.name, play))
+                case error:
+                    yield self._judged(case, error)
+        if plays:
+            for name, outcome in outcomes(self.engine, plays, self.split):
+                yield self._judged(by_name[name], outcome)
 
     def _judged(self, case: Case, outcome: Outcome) -> Verdict:
         """Returns the verdict on what the engine, or the way to it, has given."""

@@ -1,8 +1,8 @@
 """The engines by name: what each makes of plays, all through one door.
 
 An engine takes all plays at once, because starting is dear and plays of one shape may
-share a query, and gives one outcome for each, in their order: its rows, or the error
-that ended it. Spark is imported only when one of its engines is asked for.
+share a query, and gives one outcome for each as it comes: its rows, or the error that
+ended it. Spark is imported only when one of its engines is asked for.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from enum import Enum
 from typing import assert_never
 
 from dovetail import oracle
-from dovetail.errors import DovetailError, EngineError, UnsupportedError
+from dovetail.errors import DovetailError, EngineError
 from dovetail.session.lines import Sight
 from dovetail.session.split import Each, Split, batch_ends
 from dovetail.spec.inputs import Emission
 from dovetail.spec.play import Play
 
 Outcome = Sequence[Emission] | DovetailError
+NamedOutcome = tuple[str, Outcome]
 
 
 class EngineName(Enum):
@@ -53,41 +54,48 @@ class NamedPlay:
 
 def outcomes(
     engine: EngineName, plays: Sequence[NamedPlay], split: Split
-) -> Iterator[Outcome]:
-    """Gives what an engine makes of each play, in order."""
+) -> Iterator[NamedOutcome]:
+    """Gives what an engine makes of each play, by its name, in any order."""
     match engine:
         case EngineName.ORACLE:
             return _one_by_one(oracle.play, plays)
+        case EngineName.LOCAL:
+            return _local(plays)
         case EngineName.BATCH:
             return _batch(plays)
-        case EngineName.LOCAL | EngineName.STREAM:
-            return _guarded(_not_yet(engine, plays, split), len(plays))
+        case EngineName.STREAM:
+            return _guarded(_stream(plays, split), [one.name for one in plays])
         case _ as unknown:
             assert_never(unknown)
 
 
 def _one_by_one(
     play_one: Callable[[Play], list[Emission]], plays: Iterable[NamedPlay]
-) -> Iterator[Outcome]:
+) -> Iterator[NamedOutcome]:
     """Gives the rows of each play, or its error."""
     for named in plays:
         try:
-            yield play_one(named.play)
+            yield named.name, play_one(named.play)
         except DovetailError as error:
-            yield error
+            yield named.name, error
         except Exception as error:  # noqa: BLE001 - one case must not hide the others
-            yield _broken(error)
+            yield named.name, _broken(error)
 
 
-def _guarded(found: Iterator[Outcome], count: int) -> Iterator[Outcome]:
-    """Gives so many outcomes: where the engine breaks, its error for all the rest."""
-    given = 0
+def _guarded(
+    found: Iterator[NamedOutcome], names: Sequence[str]
+) -> Iterator[NamedOutcome]:
+    """Gives the outcomes; where the engine breaks, its error for all the rest."""
+    missing = dict.fromkeys(names)
+    error = EngineError("the engine has lost the case")
     try:
-        for outcome in found:
-            yield outcome
-            given += 1
-    except Exception as error:  # noqa: BLE001 - one query must not hide the others
-        yield from [_broken(error)] * (count - given)
+        for name, outcome in found:
+            del missing[name]
+            yield name, outcome
+    except Exception as cause:  # noqa: BLE001 - one query must not hide the others
+        error = _broken(cause)
+    for name in missing:
+        yield name, error
 
 
 def _broken(error: Exception) -> EngineError:
@@ -98,7 +106,14 @@ def _broken(error: Exception) -> EngineError:
     return broken
 
 
-def _batch(plays: Sequence[NamedPlay]) -> Iterator[Outcome]:
+def _local(plays: Sequence[NamedPlay]) -> Iterator[NamedOutcome]:
+    """Gives what the kernels make of each play, without Spark."""
+    from dovetail.run import local  # noqa: PLC0415 - Arrow is slow to import
+
+    return _one_by_one(local.play, plays)
+
+
+def _batch(plays: Sequence[NamedPlay]) -> Iterator[NamedOutcome]:
     """Gives what a batch of DataFrames makes of each play."""
     from dovetail.run.spark_batch import cases  # noqa: PLC0415 - needs Spark
     from dovetail.run.spark_session import local_session  # noqa: PLC0415
@@ -107,11 +122,18 @@ def _batch(plays: Sequence[NamedPlay]) -> Iterator[Outcome]:
     return _one_by_one(lambda play: cases.play(spark, play), plays)
 
 
-def _not_yet(
-    engine: EngineName, plays: Sequence[NamedPlay], split: Split
-) -> Iterator[Outcome]:
-    """Gives the refusal of an engine that is still being built."""
-    for named in plays:
-        ends = batch_ends(split, len(named.play.events), named.name)
-        cuts = f", in {len(ends)} batches" if engine is EngineName.STREAM else ""
-        yield UnsupportedError.not_yet(engine.value, f"playing{cuts}")
+def _stream(plays: Sequence[NamedPlay], split: Split) -> Iterator[NamedOutcome]:
+    """Gives what structured streams make of the plays, cut into micro-batches."""
+    from dovetail.run.spark_session import local_session  # noqa: PLC0415 - needs Spark
+    from dovetail.run.spark_stream import cases, script  # noqa: PLC0415
+
+    cut = [
+        script.StreamPlay(
+            one.name,
+            one.play,
+            batch_ends(split, len(one.play.events), one.name),
+            stepwise=isinstance(split, Each),
+        )
+        for one in plays
+    ]
+    return cases.play_all(local_session(), cut)
