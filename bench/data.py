@@ -1,0 +1,71 @@
+"""Data for benchmarks, made once and kept in the folder .cache/bench.
+
+Both sides have uniform keys and row times that grow from file to file, so that one
+trigger of a stream reads one stretch of time of both sides.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+CACHE = Path(__file__).parents[1] / ".cache" / "bench"
+SCHEMA = {"key": "bigint", "ts": "timestamp", "v": "double", "seq": "bigint"}
+_START = 1_700_000_000
+_SECOND = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """How much there is of each side: files, rows a file, keys, seconds in all."""
+
+    files: int = 20
+    rows: int = 100_000
+    keys: int = 100_000
+    seconds: int = 2000
+
+    @property
+    def name(self) -> str:
+        """Returns the name of the folder."""
+        return f"{self.files}x{self.rows}-{self.keys}k-{self.seconds}s"
+
+
+def made(stretch: Stretch) -> Path:
+    """Returns the folder with the folders `l` and `r`, written where it is not yet."""
+    base = CACHE / stretch.name
+    if base.exists():
+        return base
+    unfinished = base.with_suffix(f".{os.getpid()}")
+    for seed, side in enumerate("lr", start=1):
+        _write(unfinished / side, stretch, np.random.default_rng(seed))
+    try:
+        unfinished.rename(base)
+    except OSError:  # another process was quicker
+        shutil.rmtree(unfinished)
+    return base
+
+
+def _write(folder: Path, stretch: Stretch, random: np.random.Generator) -> None:
+    """Writes one side."""
+    folder.mkdir(parents=True)
+    total = stretch.files * stretch.rows
+    moments = np.sort(random.integers(0, stretch.seconds * _SECOND, total))
+    table = pa.table(
+        {
+            "key": pa.array(random.integers(0, stretch.keys, total)),
+            "ts": pa.array(moments + _START * _SECOND, pa.timestamp("us", "UTC")),
+            "v": pa.array(random.random(total)),
+            "seq": pa.array(np.arange(total)),
+        }
+    )
+    for number in range(stretch.files):
+        path = folder / f"{number:04d}.parquet"
+        pq.write_table(table.slice(number * stretch.rows, stretch.rows), path)
+        # A stream reads files in the order of their times of change.
+        os.utime(path, (_START + number, _START + number))

@@ -1,0 +1,244 @@
+"""An interval join of two streams: Dovetail, Spark's own on two stores, the floor.
+
+Both sides have equal keys and row times at most 60 seconds apart. All legs run on one
+warm session with as many rows a trigger, two cores, two state partitions, a lateness
+of 5 seconds and batches only where there is data. The floor reads, packs and shuffles
+what Dovetail's operator would get, and drops it.
+
+    scripts/bench interval --rounds 3
+    scripts/bench interval --quick     little data: shows that it works, not how fast
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+from bench.data import SCHEMA, Stretch, made
+from bench.measure import Sample, figures, in_turns, median_rate, show
+from dovetail.kernels.settings import Arrival
+from dovetail.run.kernel_settings import Manner, kernel_settings
+from dovetail.run.spark_session import local_session
+from dovetail.run.spark_stream.feeds import Buckets, Feed, Packing, packings
+from dovetail.run.spark_stream.joining import lay
+from dovetail.run.spark_stream.labels import balanced_labels
+from dovetail.run.spark_stream.outlets import Outlets
+from dovetail.run.spark_stream.worker.pack import make_pack
+from dovetail.run.spark_stream.worker.parcels import LINE_DDL
+from dovetail.spec.defaults import with_defaults
+from dovetail.spec.inputs import Outlet
+from dovetail.spec.reading import read_join
+from dovetail.spec.reading_inputs import read_inputs
+
+PARTITIONS, BUCKETS = 2, 16
+QUICK = Stretch(files=2, rows=1000, keys=100, seconds=100)
+STATE = "spark.sql.streaming.stateStore"
+PROVIDER = "org.apache.spark.sql.execution.streaming.state.{}StateStoreProvider"
+VERSION = f"{STATE}.checkpointFormatVersion"
+FORMAT = "spark.sql.streaming.join.stateFormatVersion"
+ROCKSDB = {f"{STATE}.providerClass": PROVIDER.format("RocksDB"), VERSION: "2"}
+HDFS = {f"{STATE}.providerClass": PROVIDER.format("HDFSBacked"), VERSION: "1"}
+_WINDOW = {"range": {"preceding": "60 seconds", "following": "0 seconds"}}
+_SIDE = {"kind": "stream", "schema": SCHEMA, "time": "ts", "lateness": "5 seconds"}
+INPUTS = read_inputs({"L": _SIDE, "R": _SIDE})
+JOIN = with_defaults(
+    read_join(
+        {
+            "left": {"from": "L", "window": _WINDOW},
+            "right": {"from": "R", "window": _WINDOW},
+            "type": "inner",
+            "hard": [["l.key", "r.key"]],
+            "select": {"key": "l.key", "ts": "l.ts", "lseq": "l.seq", "rseq": "r.seq"},
+            "clock": "event",
+        }
+    ),
+    INPUTS,
+)
+CHECK = (
+    "count(*) AS pairs",
+    "sum(CAST(xxhash64(key, ts, lseq, rseq) AS DECIMAL(38, 0))) AS sum",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The two sides' files: so many in all, and so many a trigger."""
+
+    spark: SparkSession
+    stretch: Stretch
+    each: int
+    files: int
+
+    def side(self, letter: str) -> DataFrame:
+        """Returns one side as a stream."""
+        names = ",".join(f"{number:04d}" for number in range(self.files))
+        schema = ", ".join(f"{name} {kind}" for name, kind in SCHEMA.items())
+        reader = self.spark.readStream.schema(schema)
+        path = f"{made(self.stretch)}/{letter}/{{{names}}}.parquet"
+        return reader.option("maxFilesPerTrigger", self.each).parquet(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One way to do it: the frame to drain, what to set, how many files it gets."""
+
+    frame: Callable[[Source], DataFrame]
+    settings: dict[str, str]
+    files: int
+
+
+def dovetail(source: Source) -> DataFrame:
+    """Returns the join as Dovetail lays it."""
+    settings = kernel_settings(JOIN, INPUTS, Manner(Arrival.MERGED))
+    laid = lay(packed(source), settings, ())
+    return Outlets(JOIN, INPUTS).frame(laid.raw, Outlet.MATCHED)
+
+
+def packed(source: Source) -> tuple[Packing, Packing]:
+    """Returns both sides as the packer gets them."""
+    feeds = (Feed(source.side("l")), Feed(source.side("r")))
+    buckets = Buckets(balanced_labels(BUCKETS, PARTITIONS), BUCKETS)
+    return packings(JOIN, INPUTS, feeds, (("key", "ts", "seq"), ("seq",)), buckets)
+
+
+def native(source: Source) -> DataFrame:
+    """Returns the join as Spark does it."""
+    left, right = (
+        source.side(letter).withWatermark("ts", "5 seconds").alias(letter)
+        for letter in "lr"
+    )
+    near = "r.ts BETWEEN l.ts - INTERVAL 60 SECONDS AND l.ts + INTERVAL 60 SECONDS"
+    joined = left.join(right, F.expr(f"l.key = r.key AND {near}"))
+    return joined.selectExpr("l.key", "l.ts", "l.seq AS lseq", "r.seq AS rseq")
+
+
+def floor(source: Source) -> DataFrame:
+    """Returns the packed lines of both sides, shuffled as for the operator."""
+    left, right = (
+        side.frame.mapInArrow(make_pack(side.settings), LINE_DDL)
+        for side in packed(source)
+    )
+    return left.unionAll(right).repartition(PARTITIONS, "bucket")
+
+
+def legs(files: int, rocksdb_files: int) -> dict[str, Leg]:
+    """Returns all legs; Spark's join on RocksDB is slow, so it may get fewer files."""
+    return {
+        "dovetail": Leg(dovetail, ROCKSDB, files),
+        "rocksdb": Leg(native, {**ROCKSDB, FORMAT: "4"}, rocksdb_files),
+        "hdfs": Leg(native, {**HDFS, FORMAT: "2"}, files),
+        "floor": Leg(floor, ROCKSDB, files),
+    }
+
+
+def drained(leg: Leg, source: Source, *, check: bool = False) -> dict[str, int]:
+    """Runs a leg to its end; returns the rows read, and with `check` the pairs."""
+    for name, value in leg.settings.items():
+        source.spark.conf.set(name, value)
+    frame = leg.frame(source)
+    if check:
+        frame = frame.observe("check", *map(F.expr, CHECK))
+    folder = tempfile.mkdtemp(prefix="dovetail-bench-")
+    writer = frame.writeStream.format("noop").option("checkpointLocation", folder)
+    query = writer.trigger(availableNow=True).start()
+    query.awaitTermination()
+    shutil.rmtree(folder)
+    told = {"rows": 0, "pairs": 0, "sum": 0}
+    for progress in query.recentProgress:
+        told["rows"] += progress.numInputRows
+        seen = progress.observedMetrics.get("check")
+        told["pairs"] += seen.pairs if seen else 0
+        told["sum"] += int(seen.sum or 0) if seen else 0
+    return told
+
+
+def checked(all_legs: dict[str, Leg], source: Source) -> int:
+    """Warms every leg up and returns how many pairs all joins agree on."""
+    found = {
+        name: drained(leg, source, check=name != "floor")
+        for name, leg in all_legs.items()
+    }
+    joins = [told for name, told in found.items() if name != "floor"]
+    if any(told != joins[0] for told in joins):
+        sys.exit(f"the legs do not agree: {json.dumps(found)}")
+    return joins[0]["pairs"]
+
+
+def session() -> SparkSession:
+    """Returns a session that all legs share."""
+    # The HDFS-backed store keeps all state on the heap, twice.
+    os.environ["PYSPARK_SUBMIT_ARGS"] = "--driver-memory 3g pyspark-shell"
+    spark = local_session()
+    # Spark's own joins run one more batch without data, which costs and gives nothing.
+    spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
+    spark.conf.set("spark.sql.shuffle.partitions", PARTITIONS)
+    return spark
+
+
+def ratios(samples: dict[str, list[Sample]]) -> dict[str, float]:
+    """Returns how Dovetail compares with each other leg, in rows per CPU second."""
+    own = median_rate(samples["dovetail"])
+    return {
+        f"vs_{name}": round(own / median_rate(of_leg), 3)
+        for name, of_leg in samples.items()
+        if name != "dovetail"
+    }
+
+
+def asked() -> argparse.Namespace:
+    """Returns what was asked on the command line."""
+    parser = argparse.ArgumentParser(prog="scripts/bench interval")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="little data, one round")
+    parser.add_argument("--legs", default="", help="only these, with commas between")
+    parser.add_argument("--files-per-trigger", type=int, default=5)
+    return parser.parse_args()
+
+
+def chosen(names: str, files: int) -> dict[str, Leg]:
+    """Returns the named legs, all where none is named; Dovetail's is always there."""
+    wanted = {"dovetail", *names.split(",")}
+    all_legs = legs(files, files // 2)
+    return {name: leg for name, leg in all_legs.items() if not names or name in wanted}
+
+
+def main() -> None:
+    """Measures and prints a table, then one line of JSON."""
+    told = asked()
+    stretch = QUICK if told.quick else Stretch()
+    each = min(told.files_per_trigger, stretch.files // 2)
+    run = chosen(told.legs, stretch.files)
+    spark = session()
+    pairs = checked(run, Source(spark, stretch, each, stretch.files // 2))
+    samples = in_turns(
+        {
+            name: partial(_rows, leg, Source(spark, stretch, each, leg.files))
+            for name, leg in run.items()
+        },
+        1 if told.quick else told.rounds,
+    )
+    rows = 2 * each * stretch.rows
+    show(f"Interval join, {rows:,} rows a trigger", samples)
+    spark.stop()
+    told_of = {name: figures(of_leg) for name, of_leg in samples.items()}
+    line = {**ratios(samples), "rows_per_trigger": rows, "pairs_checked": pairs}
+    print(json.dumps({**line, "rounds": told.rounds, "legs": told_of}))
+
+
+def _rows(leg: Leg, source: Source) -> int:
+    """Runs a leg to its end; returns the rows read."""
+    return drained(leg, source)["rows"]
+
+
+if __name__ == "__main__":
+    main()
