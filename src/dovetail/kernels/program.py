@@ -4,7 +4,7 @@ A program is nested tuples of plain data, written by the room of expressions:
 
     ("column", side, name, type)          a column of the row `l` or `r`, or a bare name
     ("literal", value, type)              a constant
-    (operation, type, *details)           an operation on programs, and what it gives
+    (operation, type, ((name, constant), ..), *programs)
 
 Types are texts in Spark SQL's notation. The results are Spark's without ANSI mode:
 null where something cannot be computed, three-valued logic, numbers that wrap.
@@ -37,19 +37,13 @@ def run_program(program: tuple[object, ...], columns: Columns, length: int) -> p
 
 def _value(program: tuple[Any, ...], columns: Columns) -> pa.Array | pa.Scalar:
     """Returns the values of a part of a program; a constant's value stands once."""
-    name, *details = program
-    if name == "column":
-        return _column(columns, *details)
-    if name == "literal":
-        return constant(*details)
-    kind, *parts = details
-    arguments = [
-        _value(part, columns) if isinstance(part, tuple) else part for part in parts
-    ]
-    return OPERATIONS[name](arrow_type(kind), *arguments)
-
-
-def _column(columns: Columns, side: str, name: str, kind: str) -> pa.Array:
-    """Returns a column in the type that the program expects."""
-    key = name if side == BARE and name in columns else (side, name)
-    return conformed(columns[key], kind)
+    if program[0] == "column":
+        _, side, name, kind = program
+        key = name if side == BARE and name in columns else (side, name)
+        return conformed(columns[key], kind)
+    if program[0] == "literal":
+        _, value, kind = program
+        return constant(value, kind)
+    name, kind, constants, *parts = program
+    arguments = [_value(part, columns) for part in parts]
+    return OPERATIONS[name](arrow_type(kind), *arguments, **dict(constants))

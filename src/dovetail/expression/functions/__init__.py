@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression.functions import (
+    arithmetic,
     conversions,
     logic,
     nested,
@@ -24,7 +25,17 @@ from dovetail.expression.functions.conversions import cast
 from dovetail.expression.functions.function import ANY_NUMBER, Entry, Function, Macro
 from dovetail.expression.tree import Call, Kind, Node
 
-_THEMES = (logic, numbers, rounding, spans, texts, times, nested, conversions)
+_THEMES = (
+    logic,
+    arithmetic,
+    numbers,
+    rounding,
+    spans,
+    texts,
+    times,
+    nested,
+    conversions,
+)
 TABLE: dict[str, Entry] = {
     entry.name: entry for theme in _THEMES for entry in theme.FUNCTIONS
 }

@@ -23,6 +23,7 @@ from dovetail.expression.functions.function import (
     Function,
     Program,
     Signature,
+    operation,
 )
 from dovetail.expression.tree import Call, Interval, Kind, Node, Value
 from dovetail.expression.values import SECOND
@@ -59,11 +60,11 @@ def _lower(call: Call, arguments: tuple[Program, ...]) -> Program:
     """Returns the program of a cast, where Arrow casts as Spark does."""
     source, target = call.arguments[0].type, call.type
     if (source, target) == (TIMESTAMP, BIGINT):
-        return ("units", str(target), SECOND, *arguments)
+        return operation("units", target, *arguments, size=SECOND)
     if not _is_lowered(source, target):
         what = f"a cast from {source} to {target}"
         raise UnsupportedError.not_yet(KERNELS, what)
-    return ("cast", str(target), *arguments)
+    return operation("cast", target, *arguments)
 
 
 def _is_lowered(source: Kind, target: Kind) -> bool:

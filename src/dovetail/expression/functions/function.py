@@ -109,15 +109,27 @@ def kernel(name: str) -> Lowering:
         if any(isinstance(argument.type, _NESTED) for argument in call.arguments):
             what = f'"{call.function}" of arrays, maps or structs'
             raise UnsupportedError.not_yet(KERNELS, what)
-        return (name, str(call.type), *arguments)
+        return operation(name, call.type, *arguments)
 
     return lower
 
 
-def written(name: str, *defaults: object) -> Lowering:
+def operation(
+    name: str, kind: Kind, *arguments: Program, **constants: object
+) -> Program:
+    """Returns the program of an operation: its type, its constants, its arguments."""
+    return (name, str(kind), tuple(constants.items()), *arguments)
+
+
+def nothing(kind: Kind) -> Program:
+    """Returns the program of null."""
+    return ("literal", None, str(kind))
+
+
+def written(name: str, **defaults: object) -> Lowering:
     """Returns the lowering to an operation whose arguments but the first are constants.
 
-    They stand before the first one in the program; a null makes everything null.
+    `defaults` names them in order; a null among them makes everything null.
     """
 
     def lower(call: Call, arguments: tuple[Program, ...]) -> Program:
@@ -125,8 +137,9 @@ def written(name: str, *defaults: object) -> Lowering:
             raise UnsupportedError.not_yet(KERNELS, f'"{call.function}" of bytes')
         given = tuple(written_value(call, node) for node in call.arguments[1:])
         if None in given:
-            return ("literal", None, str(call.type))
-        return (name, str(call.type), *given, *defaults[len(given) :], arguments[0])
+            return nothing(call.type)
+        constants = defaults | dict(zip(defaults, given, strict=False))
+        return operation(name, call.type, arguments[0], **constants)
 
     return lower
 

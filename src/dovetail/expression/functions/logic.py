@@ -32,6 +32,7 @@ from dovetail.expression.functions.function import (
     expects,
     kernel,
     kinds,
+    operation,
     plain,
     synonym,
 )
@@ -168,7 +169,7 @@ def _extreme(choose: Callable[..., Value]) -> Evaluation:
 
 def _lower_null_test(call: Call, arguments: tuple[Program, ...]) -> Program:
     """Lowers IS NULL, which takes values of any type."""
-    return ("isnull", str(call.type), *arguments)
+    return operation("isnull", call.type, *arguments)
 
 
 def _floating(arguments: Arguments) -> Signature | None:

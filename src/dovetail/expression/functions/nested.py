@@ -7,6 +7,7 @@ A lambda's parameters get their types from the arguments before it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 from dovetail.errors import UnsupportedError
 from dovetail.expression.coercion import (
@@ -32,6 +33,7 @@ from dovetail.expression.functions.function import (
     Signature,
     constant,
     kinds,
+    operation,
     plain,
     synonym,
 )
@@ -138,7 +140,7 @@ def _lower_field(call: Call, arguments: tuple[Program, ...]) -> Program:
     if not isinstance(inside, StructType):
         raise UnsupportedError.not_yet(KERNELS, "a field of an array's structs")
     names = (name for name, _ in inside.fields if name.lower() == wanted)
-    return ("field", str(call.type), next(names), arguments[0])
+    return operation("field", call.type, arguments[0], field=next(names))
 
 
 def _struct_rule(arguments: Arguments) -> Signature | None:
@@ -272,15 +274,13 @@ def _aggregate_rule(arguments: Arguments) -> Signature | None:
     return Signature(kinds(arguments), finish[0] if finish else start)
 
 
-def _aggregate(
-    items: list[Value] | None, start: Value, merge: Value, finish: Value = None
-) -> Value:
+def _aggregate(items: list[Value] | None, start: Value, *functions: Value) -> Value:
     """Returns the elements folded into one value; null of a null array."""
     if items is None:
         return None
-    for item in items:
-        start = merge(start, item)
-    return finish(start) if finish else start
+    merge, *finish = functions
+    found = reduce(merge, items, start)
+    return finish[0](found) if finish else found
 
 
 def _fold(name: str) -> Function:

@@ -21,6 +21,7 @@ from dovetail.expression.coercion import (
     implicit,
     is_numeric,
 )
+from dovetail.expression.functions.arithmetic import narrowing
 from dovetail.expression.functions.function import (
     Arguments,
     Entry,
@@ -29,7 +30,6 @@ from dovetail.expression.functions.function import (
     Signature,
     written,
 )
-from dovetail.expression.functions.numbers import narrowing
 from dovetail.expression.tree import Call, Kind, Literal, Value
 from dovetail.expression.values import WIDE
 from dovetail.schema import DecimalType
@@ -102,6 +102,10 @@ def _back(kind: Kind) -> Callable[[Decimal], Value]:
 
 
 FUNCTIONS: tuple[Entry, ...] = (
-    Function("round", _rule, _rounding(decimal.ROUND_HALF_UP), written("round", 0)),
-    Function("bround", _rule, _rounding(decimal.ROUND_HALF_EVEN), written("bround", 0)),
+    Function(
+        "round", _rule, _rounding(decimal.ROUND_HALF_UP), written("round", digits=0)
+    ),
+    Function(
+        "bround", _rule, _rounding(decimal.ROUND_HALF_EVEN), written("bround", digits=0)
+    ),
 )

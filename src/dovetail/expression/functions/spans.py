@@ -43,6 +43,7 @@ from dovetail.expression.functions.function import (
     expects,
     kernel,
     kinds,
+    operation,
     plain,
 )
 from dovetail.expression.tree import Call, Interval, Kind, Node, Value
@@ -192,7 +193,7 @@ def _lower_product(call: Call, arguments: tuple[Program, ...]) -> Program:
     if call.arguments[1].type not in BITS:
         raise UnsupportedError.not_yet(KERNELS, "a span times a fraction")
     span, number = arguments
-    return ("multiply", str(call.type), span, ("cast", str(BIGINT), number))
+    return operation("multiply", call.type, span, operation("cast", BIGINT, number))
 
 
 def _within(operation: Callable[[int, int], int]) -> Evaluation:

@@ -31,6 +31,8 @@ from dovetail.expression.functions.function import (
     expects,
     kernel,
     kinds,
+    nothing,
+    operation,
     plain,
     synonym,
     written,
@@ -174,11 +176,11 @@ def _trim(name: str) -> Lowering:
 
     def lower(call: Call, arguments: tuple[Program, ...]) -> Program:
         if len(arguments) == 1:
-            return (name, str(call.type), BLANK, *arguments)
+            return operation(name, call.type, *arguments, letters=BLANK)
         letters = written_value(call, call.arguments[0])
         if letters is None:
-            return ("literal", None, str(call.type))
-        return (name, str(call.type), letters, arguments[1])
+            return nothing(call.type)
+        return operation(name, call.type, arguments[1], letters=letters)
 
     return lower
 
@@ -187,13 +189,14 @@ def _from_right(call: Call, arguments: tuple[Program, ...]) -> Program:
     """Lowers RIGHT to a substring that is counted from the end."""
     length = written_value(call, call.arguments[1])
     if length is None:
-        return ("literal", None, str(call.type))
-    return ("substring", str(call.type), -length, max(length, 0), arguments[0])
+        return nothing(call.type)
+    size = max(length, 0)
+    return operation("substring", call.type, arguments[0], start=-length, size=size)
 
 
 def _padding(name: str) -> Lowering:
     """Returns the lowering of a padding with one letter."""
-    lower = written(name, 0, BLANK)
+    lower = written(name, size=0, pad=BLANK)
 
     def one_letter(call: Call, arguments: tuple[Program, ...]) -> Program:
         pad = written_value(call, call.arguments[2]) if call.arguments[2:] else BLANK
@@ -207,14 +210,14 @@ def _padding(name: str) -> Lowering:
 
 def _replacing(call: Call, arguments: tuple[Program, ...]) -> Program:
     """Lowers REPLACE; without a replacement nothing stands instead."""
-    nothing = ("literal", "", str(STRING))
-    return ("replace", str(call.type), *(*arguments, nothing)[:3])
+    empty: Program = ("literal", "", str(STRING))
+    return operation("replace", call.type, *(*arguments, empty)[:3])
 
 
 def _likeness(call: Call, arguments: tuple[Program, ...]) -> Program:
     """Lowers LIKE, its escape letter written out."""
     escape = written_value(call, call.arguments[2]) if call.arguments[2:] else ESCAPE
-    return ("like", str(call.type), escape, *arguments[:2])
+    return operation("like", call.type, *arguments[:2], escape=escape)
 
 
 def _texts(result: Value, count: int, optional: int = 0) -> Rule:
@@ -256,7 +259,12 @@ FUNCTIONS: tuple[Entry, ...] = (
         "rtrim", _texts(STRING, 2, 1), plain(_trimmed(str.rstrip)), _trim("rtrim")
     ),
     Function("length", _or_bytes(_texts(INT, 1)), plain(len), kernel("length")),
-    Function("substring", _PART, plain(substring), written("substring", 1, LONGEST)),
+    Function(
+        "substring",
+        _PART,
+        plain(substring),
+        written("substring", start=1, size=LONGEST),
+    ),
     Function("right", expects(STRING, STRING, INT), plain(_right), _from_right),
     Function("lpad", _PADDED, plain(padded_left), _padding("lpad")),
     Function("rpad", _PADDED, plain(padded_right), _padding("rpad")),

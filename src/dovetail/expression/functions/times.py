@@ -32,6 +32,8 @@ from dovetail.expression.functions.function import (
     expects,
     kernel,
     kinds,
+    nothing,
+    operation,
     plain,
     synonym,
     written_value,
@@ -143,7 +145,7 @@ def _epoch(name: str, size: int) -> Function:
     """Returns the entry of the units since 1970, whole ones, rounded down."""
 
     def lower(_call: Call, arguments: tuple[Program, ...]) -> Program:
-        return ("units", str(BIGINT), size, *arguments)
+        return operation("units", BIGINT, *arguments, size=size)
 
     count = plain(lambda value: micros(value) // size)
     return Function(name, _moment_rule, count, lower, takes=1)
@@ -153,7 +155,7 @@ def _since_epoch(name: str, size: int) -> Function:
     """Returns the entry of the moment so many units after 1970."""
 
     def lower(_call: Call, arguments: tuple[Program, ...]) -> Program:
-        return ("since", str(TIMESTAMP), size, *arguments)
+        return operation("since", TIMESTAMP, *arguments, size=size)
 
     since = plain(lambda value: moment(value * size))
     return Function(name, _whole_rule, since, lower, takes=1)
@@ -173,24 +175,26 @@ def _lower_truncation(call: Call, arguments: tuple[Program, ...]) -> Program:
     """Lowers DATE_TRUNC with a written unit."""
     unit = _UNIT_OF.get(str(written_value(call, call.arguments[0])).lower())
     if unit is None:
-        return ("literal", None, str(call.type))
-    return ("date_trunc", str(call.type), unit, arguments[1])
+        return nothing(call.type)
+    return operation("date_trunc", call.type, arguments[1], unit=unit)
 
 
 def _lower_day_truncation(call: Call, arguments: tuple[Program, ...]) -> Program:
     """Lowers TRUNC with a written unit to the truncation of midnight."""
     unit = _UNIT_OF.get(str(written_value(call, call.arguments[1])).lower())
     if unit is None or unit not in _DAY_UNITS:
-        return ("literal", None, str(call.type))
-    midnight: Program = ("cast", str(TIMESTAMP), arguments[0])
-    return ("cast", str(DATE), ("date_trunc", str(TIMESTAMP), unit, midnight))
+        return nothing(call.type)
+    midnight = operation("cast", TIMESTAMP, arguments[0])
+    cut = operation("date_trunc", TIMESTAMP, midnight, unit=unit)
+    return operation("cast", DATE, cut)
 
 
 def _lower_seconds(call: Call, arguments: tuple[Program, ...]) -> Program:
     """Lowers TIMESTAMP_SECONDS of whole numbers."""
     if not is_integral(call.arguments[0].type):
         raise UnsupportedError.not_yet(KERNELS, '"timestamp_seconds" of fractions')
-    return ("since", str(TIMESTAMP), SECOND, ("cast", str(BIGINT), *arguments))
+    seconds = operation("cast", BIGINT, *arguments)
+    return operation("since", TIMESTAMP, seconds, size=SECOND)
 
 
 def _first_day(value: date, unit: str) -> date | None:

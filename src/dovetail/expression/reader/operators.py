@@ -135,10 +135,6 @@ OPERATORS: dict[type[exp.Expr], Reader] = {
     exp.Neg: _negative,
     exp.Not: lambda context, node: build("not", context.read(node.this)),
     exp.Bracket: _item,
-    # brackets behind ARRAY(..) make sqlglot see an array, not a call
-    exp.Array: lambda context, node: build(
-        "array", *map(context.read, node.expressions)
-    ),
     exp.Between: _between,
     exp.In: _in,
     exp.Is: _is,

@@ -45,6 +45,8 @@ class _Expressions(Spark):
         NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
             name: SparkParser.NO_PAREN_FUNCTION_PARSERS[name] for name in ("CASE",)
         }
+        # without this `array(1, 2)[0]` would lose its elements
+        ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}
         NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
         TERM: ClassVar[dict[Any, Any]] = {
             **SparkParser.TERM,

@@ -12,9 +12,9 @@ from dovetail.kernels.operations.casts import cast
 from dovetail.kernels.operations.values import Value
 
 
-def field(_kind: pa.DataType, name: str, record: Value) -> Value:
+def taken(_kind: pa.DataType, record: Value, *, field: str) -> Value:
     """Returns a field of structs, null where the struct is."""
-    return pc.struct_field(record, name)
+    return pc.struct_field(record, field)
 
 
 OPERATIONS: Mapping[str, Callable[..., Value]] = {
@@ -87,6 +87,6 @@ OPERATIONS: Mapping[str, Callable[..., Value]] = {
     "minute": times.part("minute"),
     "second": times.part("second"),
     "date_trunc": times.truncated,
-    "field": field,
+    "field": taken,
     "cast": cast,
 }

@@ -7,7 +7,7 @@ computed row by row with Python's decimals.
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +17,7 @@ from dovetail.kernels.operations.values import Value, each, null_where
 MOST_DIGITS, MOST_WIDE_DIGITS = 38, 76
 _WIDE = Context(prec=400, rounding=ROUND_HALF_UP, Emax=9999, Emin=-9999)
 _FACTORS = Context(prec=MOST_DIGITS + 1, rounding=ROUND_HALF_UP, Emax=9999, Emin=-9999)
+_SIGNS = Context(prec=34, rounding=ROUND_HALF_EVEN, Emax=9999, Emin=-9999)
 _QUOTIENT = Decimal(1).scaleb(-MOST_DIGITS - 1)
 
 
@@ -65,7 +66,21 @@ def whole(
     return cut(widened(value)).cast(pa.decimal256(MOST_WIDE_DIGITS, 0)).cast(kind)
 
 
-def rounded(kind: pa.Decimal128Type, value: Value, digits: int, mode: str) -> Value:
+def negate(kind: pa.Decimal128Type, value: Value) -> Value:
+    """Returns decimals with the other sign; Scala then keeps 34 digits."""
+    if kind.precision <= _SIGNS.prec:
+        return pc.negate(value)
+    return _exactly(kind, _SIGNS.minus, value)
+
+
+def absolute(kind: pa.Decimal128Type, value: Value) -> Value:
+    """Returns decimals without sign; Scala then keeps 34 digits."""
+    if kind.precision <= _SIGNS.prec:
+        return pc.abs(value)
+    return _exactly(kind, _SIGNS.abs, value)
+
+
+def rounded(kind: pa.Decimal128Type, value: Value, *, digits: int, mode: str) -> Value:
     """Returns decimals rounded to a number of digits."""
     if digits < value.type.scale:
         value = pc.round(widened(value), ndigits=digits, round_mode=mode)
@@ -106,15 +121,14 @@ def _not_zero(value: Value) -> Value:
 
 def _exactly(
     kind: pa.Decimal128Type,
-    function: Callable[[Decimal, Decimal], Decimal],
-    left: Value,
-    right: Value,
+    function: Callable[..., Decimal],
+    *values: Value,
 ) -> pa.Array:
-    """Returns what a function of two decimals gives, row by row, null without room."""
+    """Returns what a function of decimals gives, row by row, null without room."""
     unit, room = Decimal(1).scaleb(-kind.scale), kind.precision - kind.scale
 
-    def computed(one: Decimal, other: Decimal) -> Decimal | None:
-        found = function(one, other).quantize(unit, context=_WIDE)
+    def computed(*numbers: Decimal) -> Decimal | None:
+        found = function(*numbers).quantize(unit, context=_WIDE)
         return found if not found or found.adjusted() < room else None
 
-    return each(kind, computed, left, right)
+    return each(kind, computed, *values)

@@ -82,13 +82,17 @@ def _float_remainder(kind: pa.DataType, left: Value, right: Value) -> Value:
     return _masked(pa.array(found, kind), one, other)
 
 
-def negate(_kind: pa.DataType, value: Value) -> Value:
+def negate(kind: pa.DataType, value: Value) -> Value:
     """Returns numbers with the other sign."""
+    if pa.types.is_decimal(kind):
+        return decimals.negate(kind, value)
     return pc.negate(value)
 
 
-def absolute(_kind: pa.DataType, value: Value) -> Value:
+def absolute(kind: pa.DataType, value: Value) -> Value:
     """Returns numbers without sign; the least wraps to itself."""
+    if pa.types.is_decimal(kind):
+        return decimals.absolute(kind, value)
     return pc.abs(value)
 
 
@@ -150,21 +154,23 @@ def logarithm(_kind: pa.DataType, value: Value) -> Value:
     return null_where(pc.less_equal(value, _zero(value)), pc.ln(value))
 
 
-def round_half_up(kind: pa.DataType, digits: int, value: Value) -> Value:
+def round_half_up(kind: pa.DataType, value: Value, *, digits: int) -> Value:
     """Returns numbers rounded, halves away from zero."""
     if pa.types.is_decimal(value.type):
-        return decimals.rounded(kind, value, digits, "half_towards_infinity")
-    return _rounded(kind, digits, value, ROUND_HALF_UP)
+        return decimals.rounded(
+            kind, value, digits=digits, mode="half_towards_infinity"
+        )
+    return _rounded(kind, value, digits=digits, mode=ROUND_HALF_UP)
 
 
-def round_half_even(kind: pa.DataType, digits: int, value: Value) -> Value:
+def round_half_even(kind: pa.DataType, value: Value, *, digits: int) -> Value:
     """Returns numbers rounded, halves to the even neighbour."""
     if pa.types.is_decimal(value.type):
-        return decimals.rounded(kind, value, digits, "half_to_even")
-    return _rounded(kind, digits, value, ROUND_HALF_EVEN)
+        return decimals.rounded(kind, value, digits=digits, mode="half_to_even")
+    return _rounded(kind, value, digits=digits, mode=ROUND_HALF_EVEN)
 
 
-def _rounded(kind: pa.DataType, digits: int, value: Value, mode: str) -> Value:
+def _rounded(kind: pa.DataType, value: Value, *, digits: int, mode: str) -> Value:
     """Returns machine numbers rounded by their decimal digits, as Spark does."""
     unit = Decimal(1).scaleb(-digits)
 

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from dovetail.kernels.operations.values import Value, each, spread
 
+Operation = Callable[..., Value]
 _END = 2**31 - 1
 _META = re.compile(r"[\\.^$*+?{}\[\]|()]")
 
@@ -20,38 +21,31 @@ def concat(_kind: pa.DataType, *values: Value) -> Value:
     return pc.binary_join_element_wise(*values, empty, null_handling="emit_null")
 
 
-def upper(kind: pa.DataType, value: Value) -> Value:
-    """Returns texts in capitals."""
-    return _by_letters(kind, value, pc.ascii_upper, str.upper)
+def _cased(quick: Callable[[Value], Value], plain: Callable[[str], str]) -> Operation:
+    """Returns the operation of another case; Arrow knows too few letters for all."""
+
+    def cased(kind: pa.DataType, value: Value) -> Value:
+        ascii_only = pc.all(pc.string_is_ascii(value), min_count=0).as_py()
+        return quick(value) if ascii_only else each(kind, plain, value)
+
+    return cased
 
 
-def lower(kind: pa.DataType, value: Value) -> Value:
-    """Returns texts in small letters."""
-    return _by_letters(kind, value, pc.ascii_lower, str.lower)
+upper = _cased(pc.ascii_upper, str.upper)
+lower = _cased(pc.ascii_lower, str.lower)
 
 
-def _by_letters(
-    kind: pa.DataType,
-    value: Value,
-    quick: Callable[[Value], Value],
-    right: Callable[[str], str],
-) -> Value:
-    """Returns texts in another case; Arrow knows too little of letters beyond ASCII."""
-    plain = pc.all(pc.string_is_ascii(value), min_count=0).as_py()
-    return quick(value) if plain is not False else each(kind, right, value)
-
-
-def trim(_kind: pa.DataType, letters: str, value: Value) -> Value:
+def trim(_kind: pa.DataType, value: Value, *, letters: str) -> Value:
     """Returns texts without these letters at both ends."""
     return pc.utf8_trim(value, characters=letters)
 
 
-def trim_left(_kind: pa.DataType, letters: str, value: Value) -> Value:
+def trim_left(_kind: pa.DataType, value: Value, *, letters: str) -> Value:
     """Returns texts without these letters at the beginning."""
     return pc.utf8_ltrim(value, characters=letters)
 
 
-def trim_right(_kind: pa.DataType, letters: str, value: Value) -> Value:
+def trim_right(_kind: pa.DataType, value: Value, *, letters: str) -> Value:
     """Returns texts without these letters at the end."""
     return pc.utf8_rtrim(value, characters=letters)
 
@@ -62,7 +56,7 @@ def length(_kind: pa.DataType, value: Value) -> Value:
     return count(value)
 
 
-def substring(_kind: pa.DataType, start: int, size: int, value: Value) -> Value:
+def substring(_kind: pa.DataType, value: Value, *, start: int, size: int) -> Value:
     """Returns `size` characters from `start`, which counts from 1 or from the end."""
     if size <= 0:
         return pc.utf8_slice_codeunits(value, 0, 0)
@@ -73,20 +67,21 @@ def substring(_kind: pa.DataType, start: int, size: int, value: Value) -> Value:
     return pc.utf8_slice_codeunits(value, start, stop if stop < 0 else _END)
 
 
-def padded_left(_kind: pa.DataType, size: int, pad: str, value: Value) -> Value:
+def padded_left(_kind: pa.DataType, value: Value, *, size: int, pad: str) -> Value:
     """Returns texts of exactly this size, filled up on the left."""
     cut = pc.utf8_slice_codeunits(value, 0, max(size, 0))
     return pc.utf8_lpad(cut, width=max(size, 0), padding=pad)
 
 
-def padded_right(_kind: pa.DataType, size: int, pad: str, value: Value) -> Value:
+def padded_right(_kind: pa.DataType, value: Value, *, size: int, pad: str) -> Value:
     """Returns texts of exactly this size, filled up on the right."""
     cut = pc.utf8_slice_codeunits(value, 0, max(size, 0))
     return pc.utf8_rpad(cut, width=max(size, 0), padding=pad)
 
 
-def replace(kind: pa.DataType, value: Value, search: Value, instead: Value) -> Value:
+def replace(kind: pa.DataType, *values: Value) -> Value:
     """Returns texts with every occurrence replaced; an empty search finds none."""
+    value, search, instead = values
     constant = isinstance(search, pa.Scalar) and isinstance(instead, pa.Scalar)
     if constant and search.as_py() and instead.is_valid:
         pattern, replacement = search.as_py(), instead.as_py()
@@ -104,35 +99,25 @@ def position(kind: pa.DataType, value: Value, part: Value) -> Value:
     return each(kind, lambda text, wanted: text.find(wanted) + 1, value, part)
 
 
-def starts(kind: pa.DataType, value: Value, part: Value) -> Value:
-    """Returns whether texts begin with a part."""
-    return _with_part(kind, value, part, pc.starts_with, str.startswith)
+def _tested(
+    quick: Callable[..., Value], plain: Callable[[str, str], bool]
+) -> Operation:
+    """Returns the operation of a test for a part, quick where that is a constant."""
+
+    def tested(kind: pa.DataType, value: Value, part: Value) -> Value:
+        if isinstance(part, pa.Scalar) and part.is_valid:
+            return quick(value, pattern=part.as_py())
+        return each(kind, plain, value, part)
+
+    return tested
 
 
-def ends(kind: pa.DataType, value: Value, part: Value) -> Value:
-    """Returns whether texts end with a part."""
-    return _with_part(kind, value, part, pc.ends_with, str.endswith)
+starts = _tested(pc.starts_with, str.startswith)
+ends = _tested(pc.ends_with, str.endswith)
+contains = _tested(pc.match_substring, str.__contains__)
 
 
-def contains(kind: pa.DataType, value: Value, part: Value) -> Value:
-    """Returns whether a part occurs in texts."""
-    return _with_part(kind, value, part, pc.match_substring, str.__contains__)
-
-
-def _with_part(
-    kind: pa.DataType,
-    value: Value,
-    part: Value,
-    quick: Callable[..., Value],
-    plain: Callable[[str, str], bool],
-) -> Value:
-    """Returns a test of texts, quick where the part is a constant."""
-    if isinstance(part, pa.Scalar) and part.is_valid:
-        return quick(value, pattern=part.as_py())
-    return each(kind, plain, value, part)
-
-
-def like(kind: pa.DataType, escape: str, value: Value, pattern: Value) -> Value:
+def like(kind: pa.DataType, value: Value, pattern: Value, *, escape: str) -> Value:
     """Returns whether texts have the form of a pattern."""
     texts, patterns = spread(value, pattern)
     found = pa.nulls(len(texts), kind)

@@ -71,7 +71,7 @@ def _counted(value: Value) -> Value:
     return whole.cast(COUNT)
 
 
-def units(kind: pa.DataType, size: int, value: Value) -> Value:
+def units(kind: pa.DataType, value: Value, *, size: int) -> Value:
     """Returns the whole units since 1970, rounded down."""
     count, step = value.cast(COUNT), pa.scalar(size, COUNT)
     cut = pc.divide(count, step)
@@ -79,7 +79,7 @@ def units(kind: pa.DataType, size: int, value: Value) -> Value:
     return pc.subtract(cut, below.cast(COUNT)).cast(kind)
 
 
-def since(kind: pa.DataType, size: int, value: Value) -> Value:
+def since(kind: pa.DataType, value: Value, *, size: int) -> Value:
     """Returns the moments so many units after 1970."""
     return pc.multiply(value, pa.scalar(size, COUNT)).cast(kind)
 
@@ -96,6 +96,6 @@ def day_of_week(kind: pa.DataType, value: Value) -> Value:
     return pc.day_of_week(value, **sunday).cast(kind)
 
 
-def truncated(_kind: pa.DataType, unit: str, value: Value) -> Value:
+def truncated(_kind: pa.DataType, value: Value, *, unit: str) -> Value:
     """Returns the beginnings of the units that moments lie in; weeks begin Monday."""
     return pc.floor_temporal(value, unit=unit)

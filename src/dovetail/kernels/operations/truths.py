@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -92,19 +92,19 @@ def first(_kind: pa.DataType, *values: Value) -> Value:
     return pc.coalesce(*values)
 
 
-def greatest(kind: pa.DataType, *values: Value) -> Value:
+def greatest(_kind: pa.DataType, *values: Value) -> Value:
     """Returns the greatest value, nulls passed over."""
-    return reduce(lambda found, value: _either(kind, less, found, value), values)
+    return reduce(partial(_better, less), values)
 
 
-def least(kind: pa.DataType, *values: Value) -> Value:
+def least(_kind: pa.DataType, *values: Value) -> Value:
     """Returns the least value, nulls passed over."""
-    return reduce(lambda found, value: _either(kind, greater, found, value), values)
+    return reduce(partial(_better, greater), values)
 
 
-def _either(kind: pa.DataType, test: Comparison, found: Value, value: Value) -> Value:
+def _better(test: Comparison, found: Value, value: Value) -> Value:
     """Returns the value where it passes the test or nothing has been found."""
-    better = pc.coalesce(test(kind, found, value), pc.is_null(found))
+    better = pc.coalesce(test(pa.bool_(), found, value), pc.is_null(found))
     return pc.if_else(better, value, found)
 
 
