@@ -19,6 +19,7 @@ from dovetail.kernels.rows import (
     MISSING,
     NEVER,
     OPEN_TIME,
+    REMOVES,
     STATE,
     Mask,
     Rows,
@@ -101,7 +102,7 @@ def read_side(
         bound = watch.bound if moment.exact else before.bound
         behind = _behind(rows, side, bound, exact=moment.exact)
         timeless.append(rows.take(nowhere))
-        late.append(rows.take(behind & ~nowhere))
+        late.append(rows.take(behind & ~nowhere & ~rows.has(REMOVES)))
         judged.append(rows.take(~behind & ~nowhere))
         watch = watch.after(parcel.report, moment.now)
     return Arrived(join_rows(judged), join_rows(late), join_rows(timeless), watch)
@@ -127,7 +128,7 @@ def _behind(rows: Rows, side: SideSettings, bound: int, *, exact: bool) -> Mask:
     """Tells which rows are late."""
     if not side.timed:
         return np.zeros(len(rows), bool)
-    behind = rows.moment < bound
+    behind: Mask = rows.moment < bound
     if exact:
         behind |= rows.has(LATE)
     return behind & ~rows.has(STATE)

@@ -108,7 +108,8 @@ def _still_outdates(settings: JoinSettings, present: Present, hand: int) -> Mask
         return np.zeros(len(rows), bool)
     if not side.window.timed:
         return np.zeros(len(rows), bool)
-    return (rows.death == NEVER) & (rows.moment >= present.watches[hand].bound)
+    newest: Mask = rows.death == NEVER
+    return newest & (rows.moment >= present.watches[hand].bound)
 
 
 def late_rows(present_rows: Rows, hand: int, reason: Reason, offset: int) -> Leaving:

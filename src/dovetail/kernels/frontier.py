@@ -2,6 +2,7 @@
 
     a row that is there, death > least birth of the other side   max(birth, that)
     two rows still to come                                       max of both
+    a row still to come on a side, while it can pair             max(bound, birth)
     an unmatched row whose fate is open                          its own end
     a row still to come on a preserved side                      bound + preceding
     a row that waits                                             its birth
@@ -85,4 +86,7 @@ def _paired(
             able &= open_rows[hand]
         if able.any():
             times.append(max(int(np.min(rows.birth[able])), other))
+        bounds = [watch.bound for watch in present.watches]
+        if able.any() or len(present.waiting[hand]) or bounds[hand] < NEVER:
+            times.append(max(bounds[1 - hand], other))
     return times

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.kernels.rows import NEVER, Rows, Whole, join_batches
+from dovetail.kernels.rows import BEGINNING, NEVER, Rows, Whole, join_batches
 
 ABSENT = -1
 HIDDEN = "#"
@@ -78,7 +78,7 @@ def leave(
     )
     outlet, reason, turn = (
         np.repeat(
-            np.array([getattr(part, name) for part in filled], np.int8),
+            np.array([getattr(part, name) for part in filled], np.int64),
             [len(part.when) for part in filled],
         )
         for name in ("outlet", "reason", "turn")
@@ -87,8 +87,12 @@ def leave(
         order = _order((left, right), sides, turn, when)
         left, right, when = left[order], right[order], when[order]
         outlet, reason = outlet[order], reason[order]
-    unknown = when == NEVER if event_clock else np.ones(len(when), bool)
-    head = [pa.array(outlet), pa.array(reason), pa.array(when, mask=unknown)]
+    unknown = (when == NEVER) | (when == BEGINNING) | (not event_clock)
+    head = [
+        pa.array(outlet, pa.int8()),
+        pa.array(reason, pa.int8()),
+        pa.array(when, mask=unknown),
+    ]
     return _table(head, (left, right), sides)
 
 
@@ -152,5 +156,7 @@ def release(
     rows = join_batches([held, fresh])
     times = rows.column("row_time").fill_null(NEVER).to_numpy(zero_copy_only=False)
     rows = rows.take(pa.array(np.argsort(times, kind="stable")))
-    free = pc.fill_null(pc.less_equal(rows.column("row_time"), frontier), fill_value=True)
+    free = pc.fill_null(
+        pc.less_equal(rows.column("row_time"), frontier), fill_value=True
+    )
     return rows.filter(free), rows.filter(pc.invert(free))

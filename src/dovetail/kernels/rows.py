@@ -64,11 +64,12 @@ class Rows:
 
     def with_arrays(self, **arrays: Whole) -> Rows:
         """Returns the same rows with other values in the named arrays."""
-        return replace(self, **arrays)
+        return replace(self, **arrays)  # type: ignore[arg-type] # all but the flags
 
     def has(self, flag: np.uint8) -> Mask:
         """Tells for each row whether it carries the flag."""
-        return (self.flags & flag) != 0
+        carried: Mask = (self.flags & flag) != 0
+        return carried
 
 
 _ARRAYS = (

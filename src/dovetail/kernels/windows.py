@@ -88,7 +88,8 @@ def shift(moments: Whole, length: Length) -> Whole:
         return moments
     fixed = (moments == NEVER) | (moments <= BEGINNING)
     if not length.months and not fixed.any():
-        return moments + length.microseconds
+        later: Whole = moments + length.microseconds
+        return later
     plain = np.where(fixed, 0, moments)
     if length.months:
         plain = _shift_months(plain, length.months)

@@ -1,0 +1,247 @@
+"""All rows that ever come on one side of a play, as the kernels' arrays.
+
+Keys become numbers by one dictionary for both sides, so equal keys have equal codes and
+no hash is ever trusted. The payload is the row's columns and, first, its number here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dovetail.expression import BARE, Expression, Scope
+from dovetail.expression.equality import Key, equality_keys, value_key
+from dovetail.kernels.rows import (
+    BEGINNING,
+    HAS_KEY,
+    MISSING,
+    OPEN_TIME,
+    REMOVES,
+    STATE,
+    Flags,
+    Rows,
+    Whole,
+    make_rows,
+)
+from dovetail.kernels.settings import SideSettings
+from dovetail.kernels.windows import Endless, Version
+from dovetail.run.kernel_settings import input_of, partition_of
+from dovetail.run.tables import arrow_table
+from dovetail.schema import to_microseconds
+from dovetail.spec.inputs import Arrive, Input, InputKind, Remove, Row
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
+from dovetail.spec.play import Play
+
+NUMBER = "@row"
+BEFORE = -1
+"""The position of the rows that are there from the start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A row or a delete, and its position in the play."""
+
+    values: Row
+    position: int
+    flags: int
+
+    @property
+    def is_row(self) -> bool:
+        """Tells whether it is a row, not a delete."""
+        return not self.flags & REMOVES
+
+
+@dataclass(frozen=True, slots=True)
+class Cargo:
+    """One side's rows in order of arrival: as they came, and for the kernels.
+
+    `lost` are rows of a side outside time that lack the time their input has.
+    """
+
+    values: tuple[Row, ...]
+    rows: Rows
+    lost: tuple[Row, ...]
+
+    def between(self, first: int, past: int) -> Rows:
+        """Returns the rows from one position on, up to another."""
+        start, stop = np.searchsorted(self.rows.place, (first, past))
+        return self.rows.take(slice(int(start), int(stop)))
+
+
+def cargo(
+    play: Play, join: JoinSpec, sides: tuple[SideSettings, SideSettings]
+) -> tuple[Cargo, Cargo]:
+    """Returns the rows of both sides of a play."""
+    codes: dict[Hashable, int] = {}
+    left, right = (
+        _Seat.of(play, join, hand, side).cargo(codes)
+        for hand, side in zip(HANDS, sides, strict=True)
+    )
+    return left, right
+
+
+def items_of(play: Play, source: Input) -> list[Item]:
+    """Returns all that comes on an input: its state, then rows and deletes."""
+    state = () if source.kind is InputKind.STREAM else source.rows
+    items = [Item(values, BEFORE, int(STATE)) for values in state]
+    for position, event in enumerate((*play.opening, *play.events)):
+        match event:
+            case Arrive(name, values) if name == source.name:
+                items.append(Item(values, position, 0))
+            case Remove(name, values) if name == source.name:
+                items.append(Item(values, position, int(REMOVES)))
+            case _:
+                pass
+    return items
+
+
+@dataclass(frozen=True, slots=True)
+class _Seat:
+    """One side: what comes, and how its keys, partitions and times are found."""
+
+    items: tuple[Item, ...]
+    source: Input
+    side: SideSettings
+    clock: Clock
+    keys: tuple[Callable[[Row], Hashable], ...]
+    parts: tuple[Callable[[Row], Hashable], ...]
+
+    @classmethod
+    def of(cls, play: Play, join: JoinSpec, hand: Hand, side: SideSettings) -> _Seat:
+        """Returns one side of a play."""
+        source = input_of(join, hand, play.inputs)
+        own = Scope.row(source.schema)
+        parts = [
+            value_key(Expression(text), own) for text in partition_of(join.side(hand))
+        ]
+        return cls(
+            tuple(items_of(play, source)),
+            source,
+            side,
+            join.clock,
+            tuple(_seen(key, hand.letter) for key in _keys(play, join, hand)),
+            tuple(_seen(part, BARE) for part in parts),
+        )
+
+    def cargo(self, codes: dict[Hashable, int]) -> Cargo:
+        """Returns the side's rows; `codes` are the numbers of the keys so far."""
+        lost = [item for item in self.items if self._is_lost(item)]
+        kept = [item for item in self.items if not self._is_lost(item)]
+        values = tuple(item.values for item in kept)
+        moment = self._moments(kept)
+        keys = [tuple(key(row) for key in self.keys) for row in values]
+        rows = make_rows(
+            _numbers(keys, codes),
+            moment,
+            np.array([item.position for item in kept], np.int64),
+            self._flags(kept, keys, moment),
+            self._payload(values),
+        )
+        partition = self._partitions(kept)
+        lost_rows = tuple(item.values for item in lost)
+        return Cargo(values, rows.with_arrays(partition=partition), lost_rows)
+
+    def _is_lost(self, item: Item) -> bool:
+        """Tells whether a row of a side outside time lacks the time its input has."""
+        is_outside = self.side.static and self.clock is not Clock.BATCH
+        return is_outside and self._lacks_time(item)
+
+    def _lacks_time(self, item: Item) -> bool:
+        """Tells whether a row lacks the row time that its input has."""
+        return (
+            self.source.is_timed
+            and item.is_row
+            and item.values.get(self.source.time) is None
+        )
+
+    def _moments(self, items: Sequence[Item]) -> Whole:
+        """Returns the row times that count, MISSING where none does.
+
+        A delete without one is given the newest time before it when it is met.
+        """
+        if not self._looks_at_time():
+            return np.full(len(items), MISSING)
+        return np.array([self._moment(item) for item in items], np.int64)
+
+    def _looks_at_time(self) -> bool:
+        """Tells whether row times matter to the side, be it only among versions."""
+        window = self.side.window
+        has_age = isinstance(window, Version) and self.source.is_timed
+        is_everlasting = self.clock is Clock.BATCH and isinstance(window, Endless)
+        stays = self.side.static or is_everlasting
+        return has_age or (self.source.is_timed and not stays)
+
+    def _moment(self, item: Item) -> int:
+        """Returns one row time."""
+        value = item.values.get(self.source.time)
+        if value is not None:
+            return to_microseconds(value)  # type: ignore[arg-type] # a time column's
+        return MISSING if item.is_row else BEGINNING
+
+    def _flags(
+        self,
+        items: Sequence[Item],
+        keys: Sequence[tuple[Hashable, ...]],
+        moment: Whole,
+    ) -> Flags:
+        """Returns the flags of all items; on the clock batch no time is no key."""
+        meets = np.array([None not in key for key in keys], bool)
+        if self.clock is Clock.BATCH:
+            meets &= ~np.array([self._lacks_time(item) for item in items], bool)
+        flags = np.array([item.flags for item in items], np.uint8)
+        is_open = moment == BEGINNING
+        return (
+            flags
+            | np.where(meets, HAS_KEY, 0).astype(np.uint8)
+            | np.where(is_open, OPEN_TIME, 0).astype(np.uint8)
+        )
+
+    def _partitions(self, items: Sequence[Item]) -> Whole:
+        """Returns the window's partitions; a row no time can place has its own."""
+        own = self.clock is Clock.BATCH
+        values = [
+            (number,)
+            if own and self._lacks_time(item)
+            else ("", *(part(item.values) for part in self.parts))
+            for number, item in enumerate(items)
+        ]
+        return _numbers(values, {})
+
+    def _payload(self, values: Sequence[Row]) -> pa.RecordBatch:
+        """Returns the rows' numbers, then their columns; deletes have few of them."""
+        names = self.source.schema.names
+        rows = [{name: row.get(name) for name in names} for row in values]
+        table = arrow_table(rows, self.source.schema).combine_chunks()
+        columns = [pa.array(np.arange(len(rows))), *_arrays(table)]
+        return pa.RecordBatch.from_arrays(columns, names=[NUMBER, *names])
+
+
+def _keys(play: Play, join: JoinSpec, hand: Hand) -> list[Key]:
+    """Returns one side's part of every equality."""
+    scope = Scope.pair(*(input_of(join, one, play.inputs).schema for one in HANDS))
+    return [
+        equality_keys(one.left, one.right, scope)[HANDS.index(hand)]
+        for one in join.hard
+    ]
+
+
+def _seen(key: Key, letter: str) -> Callable[[Row], Hashable]:
+    """Returns the function of a row that an expression knows by a letter."""
+    return lambda row: key({letter: row})
+
+
+def _numbers(values: Iterable[Hashable], known: dict[Hashable, int]) -> Whole:
+    """Returns a number for each value; equal values have one number."""
+    numbers = [known.setdefault(value, len(known)) for value in values]
+    return np.array(numbers, np.int64)
+
+
+def _arrays(table: pa.Table) -> list[pa.Array]:
+    """Returns the columns of a table as plain arrays."""
+    return [
+        column.chunk(0) if column.num_chunks else pa.array([], column.type)
+        for column in table.columns
+    ]

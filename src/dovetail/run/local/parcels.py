@@ -1,0 +1,130 @@
+"""A play cut into parcels: what each side has to say between two positions.
+
+Positions count the opening and the events from 0; what is there from the start comes
+before them. A bound starts a new parcel, so that rows behind it are judged by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dovetail.kernels.arrival import Parcel, Report
+from dovetail.kernels.rows import (
+    BEGINNING,
+    LATE,
+    MISSING,
+    NEVER,
+    OPEN_TIME,
+    REMOVES,
+    STATE,
+    Rows,
+    Whole,
+)
+from dovetail.kernels.windows import shift
+from dovetail.run.kernel_settings import input_of, length
+from dovetail.run.local.cargo import BEFORE, Cargo
+from dovetail.spec.inputs import Bound, Finish, Input, InputKind
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
+from dovetail.spec.play import Play
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """One side's rows and promises, ready to be sent in pieces."""
+
+    number: int
+    source: Input
+    clock: Clock
+    cargo: Cargo
+    promises: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, play: Play, join: JoinSpec, hand: Hand, cargo: Cargo) -> Sender:
+        """Returns the sender of one side."""
+        source = input_of(join, hand, play.inputs)
+        promises = _promises(play, source, join.clock)
+        return cls(HANDS.index(hand), source, join.clock, cargo, tuple(promises))
+
+    def opening(self) -> Parcel:
+        """Returns what is there from the start; nothing follows in a data set."""
+        rows = self.cargo.between(BEFORE, 0)
+        parcel = self._parcel(rows, BEFORE)
+        if self.source.kind is not InputKind.DATASET:
+            return parcel
+        return Parcel(replace(parcel.report, bound=NEVER), rows)
+
+    def between(self, first: int, past: int, most: int) -> Iterator[Parcel]:
+        """Gives parcels of at most so many rows, and one for each promise."""
+        start = first
+        for position, bound in self.promises:
+            if first <= position < past:
+                yield from self._rows(start, position, most)
+                yield self._promise(position, bound)
+                start = position
+        yield from self._rows(start, past, most)
+
+    def everything(self) -> Parcel:
+        """Returns all rows as one parcel behind which nothing follows."""
+        rows = self.cargo.rows
+        parcel = self._parcel(rows, BEFORE)
+        return Parcel(replace(parcel.report, bound=NEVER), parcel.rows)
+
+    def _rows(self, first: int, past: int, most: int) -> Iterator[Parcel]:
+        """Gives the rows between two positions."""
+        rows = self.cargo.between(first, past)
+        for start in range(0, len(rows), most):
+            part = rows.take(slice(start, start + most))
+            yield self._parcel(part, int(part.place[0]))
+
+    def _promise(self, position: int, bound: int) -> Parcel:
+        """Returns a promise as a parcel without rows."""
+        report = Report(self.number, position, bound, BEGINNING, seen=False)
+        return Parcel(report, self.cargo.rows.take(slice(0, 0)))
+
+    def _parcel(self, rows: Rows, position: int) -> Parcel:
+        """Returns rows with what they say about their side's time.
+
+        Rows behind what the parcel itself has seen are marked as late.
+        """
+        rows = self._with_open_times(rows)
+        told = rows.moment.copy()
+        told[rows.moment == MISSING] = BEGINNING
+        bounds = shift(told, length(self.source.lateness).back)
+        late = (rows.moment < _before(bounds)) & ~rows.has(STATE)
+        late &= ~rows.has(OPEN_TIME) & (rows.moment != MISSING)
+        flags = rows.flags | np.where(late, LATE, 0).astype(np.uint8)
+        report = Report(
+            self.number,
+            position,
+            int(bounds.max(initial=BEGINNING)),
+            int(told.max(initial=BEGINNING)),
+            seen=bool(len(rows)),
+        )
+        return Parcel(report, replace(rows, flags=flags))
+
+    def _with_open_times(self, rows: Rows) -> Rows:
+        """Returns the rows; deletes without a time have the newest in the parcel."""
+        is_open = rows.has(OPEN_TIME) & rows.has(REMOVES)
+        newest = _before(np.where(rows.moment == MISSING, BEGINNING, rows.moment))
+        return rows.with_arrays(moment=np.where(is_open, newest, rows.moment))
+
+
+def _promises(play: Play, source: Input, clock: Clock) -> Iterator[tuple[int, int]]:
+    """Gives the bounds of an input by position; an end is one on the event clock."""
+    for position, event in enumerate((*play.opening, *play.events)):
+        match event:
+            case Bound(name, moment) if name == source.name:
+                yield position, moment
+            case Finish(name) if name == source.name and clock is Clock.EVENT:
+                yield position, NEVER
+            case _:
+                pass
+
+
+def _before(values: Whole) -> Whole:
+    """Returns for each value the greatest before it."""
+    reached = np.maximum.accumulate(np.concatenate(([BEGINNING], values)))
+    return reached[:-1]

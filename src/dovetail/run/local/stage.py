@@ -1,0 +1,124 @@
+"""A play taken apart for the kernels, and the two places where its state can lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+from dovetail.kernels.arrival import Parcel
+from dovetail.kernels.settings import Arrival, JoinSettings
+from dovetail.kernels.state import JoinState, new_state
+from dovetail.kernels.step import Stepped, step
+from dovetail.kernels.store import Shelf, Store
+from dovetail.plan.local import refuse
+from dovetail.run.kernel_settings import Manner, kernel_settings
+from dovetail.run.local.cargo import Cargo, cargo
+from dovetail.run.local.outlets import Writer
+from dovetail.run.local.parcels import Sender
+from dovetail.spec.inputs import Event
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
+from dovetail.spec.play import Play
+
+
+class Memory(Protocol):
+    """Where the state lies between two steps."""
+
+    def step(self, parcels: list[Parcel], now: int) -> Stepped:
+        """Takes what has come, and keeps what the next step needs to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A play before anything has come: who sends, who writes."""
+
+    join: JoinSpec
+    settings: JoinSettings
+    events: tuple[Event, ...]
+    openings: int
+    cargoes: tuple[Cargo, Cargo]
+    senders: tuple[Sender, Sender]
+    writer: Writer
+
+    @classmethod
+    def of(cls, play: Play) -> Stage:
+        """Returns the stage of a play, or refuses what the kernels cannot do yet."""
+        join = refuse(play)
+        manner = Manner(Arrival.SEQUENCE, ordered=join.clock is Clock.EVENT)
+        settings = kernel_settings(join, play.inputs, manner)
+        cargoes = cargo(play, join, settings.sides)
+        left, right = (
+            Sender.of(play, join, hand, one)
+            for hand, one in zip(HANDS, cargoes, strict=True)
+        )
+        return cls(
+            join,
+            settings,
+            (*play.opening, *play.events),
+            len(play.opening),
+            cargoes,
+            (left, right),
+            Writer.of(join, play.inputs, cargoes),
+        )
+
+    @property
+    def is_arrival(self) -> bool:
+        """Tells whether rows meet in the order in which they come."""
+        return self.join.clock is Clock.ARRIVAL
+
+    def opening(self) -> list[Parcel]:
+        """Returns what is there from the start."""
+        return [sender.opening() for sender in self.senders]
+
+    def everything(self) -> list[Parcel]:
+        """Returns all rows at once."""
+        return [sender.everything() for sender in self.senders]
+
+    def between(
+        self, first: int, past: int, *, hands: Sequence[Hand] = HANDS, most: int = 1
+    ) -> list[Parcel]:
+        """Returns what comes between two positions, so many rows a parcel."""
+        senders = [self.senders[HANDS.index(hand)] for hand in hands]
+        return [
+            parcel for sender in senders for parcel in sender.between(first, past, most)
+        ]
+
+
+class InPlace:
+    """The state as the step has left it."""
+
+    def __init__(self, stage: Stage) -> None:
+        """Starts with nothing."""
+        self._settings = stage.settings
+        self.state: JoinState = new_state(_schemas(stage))
+
+    def step(self, parcels: list[Parcel], now: int) -> Stepped:
+        """Takes what has come, and keeps what the next step needs to know."""
+        stepped = step(self._settings, self.state, parcels, now)
+        self.state = stepped.state()
+        return stepped
+
+
+class OnShelf:
+    """The state as bytes on a shelf; `written` and `state` are what tests look at."""
+
+    def __init__(self, stage: Stage, shelf: Shelf) -> None:
+        """Starts with what lies on the shelf."""
+        self._stage = stage
+        self._shelf = shelf
+        self.written = 0
+
+    def step(self, parcels: list[Parcel], now: int) -> Stepped:
+        """Takes what has come, and keeps what the next step needs to know."""
+        store = Store(self._stage.settings, _schemas(self._stage), self._shelf)
+        stepped = step(self._stage.settings, store.load(), parcels, now)
+        self.written += store.save(stepped)
+        return stepped
+
+
+def _schemas(stage: Stage) -> tuple[pa.Schema, pa.Schema]:
+    """Returns the columns of both payloads."""
+    left, right = (one.rows.payload.schema for one in stage.cargoes)
+    return left, right

@@ -1,0 +1,85 @@
+"""From two plain rows to one output row: `select`, with what stands for absent sides.
+
+Kernels say which rows belong together; expressions that only shape the output are
+evaluated here, on the rows themselves, by the rules of the definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from dovetail.expression import BARE, Expression, Scope, compiled
+from dovetail.run.kernel_settings import input_of
+from dovetail.schema import from_microseconds
+from dovetail.spec.absent import absent_row
+from dovetail.spec.inputs import Inputs, Row
+from dovetail.spec.join import HANDS, AllColumns, Columns, JoinSpec
+
+Sight = Mapping[str, Row]
+Column = tuple[str, Callable[[Sight], object]]
+Selected = tuple[tuple[str, Expression], ...]
+Sides = tuple[Row | None, Row | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """The output columns as functions, and the rows that stand for absent sides."""
+
+    columns: tuple[Column, ...]
+    absent: tuple[Row, Row]
+
+    @classmethod
+    def of(cls, join: JoinSpec, inputs: Inputs) -> Projection:
+        """Returns the projection of a join."""
+        left, right = (input_of(join, hand, inputs).schema for hand in HANDS)
+        scope = Scope.pair(left, right)
+        columns = tuple(
+            (name, compiled(text, scope)) for name, text in selected(join, inputs)
+        )
+        absent = (
+            absent_row(join.absent_left, left),
+            absent_row(join.absent_right, right),
+        )
+        return cls(columns, absent)
+
+    def row(self, sides: Sides, row_time: int | None) -> Row:
+        """Returns the output row of both sides; None stands for an absent one."""
+        left, right = (
+            stand_in if row is None else row
+            for row, stand_in in zip(sides, self.absent, strict=True)
+        )
+        bare = {
+            "matched_left": sides[0] is not None,
+            "matched_right": sides[1] is not None,
+            "row_time": None if row_time is None else from_microseconds(row_time),
+        }
+        seen = {"l": left, "r": right, BARE: bare}
+        return {name: scalar(seen) for name, scalar in self.columns}
+
+
+def selected(join: JoinSpec, inputs: Inputs) -> Selected:
+    """Returns the output columns with their expressions."""
+    match join.select:
+        case Columns(columns):
+            return columns
+        case AllColumns():
+            return _all_columns(join, inputs)
+        case _ as unknown:
+            assert_never(unknown)
+
+
+def _all_columns(join: JoinSpec, inputs: Inputs) -> Selected:
+    """Returns all columns of the left, then those of the right with a new name.
+
+    A semi join sees its own side only.
+    """
+    found: dict[str, tuple[str, Expression]] = {}
+    for hand in HANDS:
+        if join.kind.gives_once(hand.other):
+            continue
+        for name in input_of(join, hand, inputs).schema.names:
+            column = Expression(f"{hand.letter}.`{name}`")
+            found.setdefault(name.lower(), (name, column))
+    return tuple(found.values())

@@ -1,0 +1,34 @@
+"""Every case that is written down, on the kernels without Spark."""
+
+import pytest
+
+from dovetail.errors import DovetailError, UnsupportedError
+from dovetail.run import local
+from dovetail.session.case import Refusal
+from dovetail.session.compare import compare
+from dovetail.session.difference import describe
+from dovetail.session.lines import Sight
+from tests.oracle.test_cases import SAMPLES, TESTS, neutral_cases
+
+CASES = (*neutral_cases(TESTS / "cases"), *neutral_cases(SAMPLES))
+
+
+def fault(case):
+    """Returns how the rows differ from what a case expects, in words."""
+    try:
+        found = local.play(case.join.play())
+    except DovetailError as error:
+        if isinstance(case.expect, Refusal) and case.expect.is_met_by(error):
+            return []
+        raise
+    if isinstance(case.expect, Refusal):
+        return ["is not refused"]
+    return describe(compare(case.expect, found, Sight.EVENTS))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_cases(case):
+    try:
+        assert fault(case) == []
+    except UnsupportedError as error:
+        pytest.skip(str(error))
