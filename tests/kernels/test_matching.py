@@ -61,3 +61,20 @@ def test_swapping_the_sides_mirrors_the_pairs(
     assert sorted(zip(there.left, there.right, strict=True)) == sorted(
         zip(back.left, back.right, strict=True)
     )
+
+
+@given(SIDES, SIDES, st.integers(0, 12), st.integers(0, 12))
+def test_pairs_of_two_old_rows_are_left_out(
+    left: list[tuple[int, int, int, bool]],
+    right: list[tuple[int, int, int, bool]],
+    old_left: int,
+    old_right: int,
+) -> None:
+    ours, theirs = side_of(left), side_of(right)
+    found = overlaps(ours, theirs, (old_left, old_right))
+    pairs = sorted(zip(found.left.tolist(), found.right.tolist(), strict=True))
+    assert pairs == [
+        (one, two)
+        for one, two in nested_loops(ours, theirs)
+        if one >= old_left or two >= old_right
+    ]

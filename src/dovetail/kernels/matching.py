@@ -19,8 +19,11 @@ from typing import Literal
 
 import numpy as np
 
-from dovetail.kernels.rows import Rows, Whole
+from dovetail.kernels.rows import Mask, Rows, Whole
 from dovetail.kernels.windows import can_meet
+
+_ROOM = 2**62
+"""Codes and times are folded into numbers below this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,38 +59,49 @@ def join_matches(parts: list[Matches]) -> Matches:
 
 @dataclass(frozen=True, slots=True)
 class _Lives:
-    """Rows that may meet somebody, on one number line: code first, then time."""
+    """Rows that may meet somebody, by birth on one number line: code, then time."""
 
     number: Whole
     birth: Whole
     death: Whole
 
-    def by_birth(self) -> _Lives:
-        """Returns the same lives in order of birth."""
-        order = np.argsort(self.birth, kind="stable")
-        return _Lives(self.number[order], self.birth[order], self.death[order])
+    def where(self, chosen: Mask) -> _Lives:
+        """Returns the chosen lives, still by birth."""
+        return _Lives(self.number[chosen], self.birth[chosen], self.death[chosen])
 
 
-def overlaps(left: Rows, right: Rows) -> Matches:
-    """Returns every pair of rows that meet, each once."""
+def overlaps(left: Rows, right: Rows, old: tuple[int, int] = (0, 0)) -> Matches:
+    """Returns every pair of rows that meet, each once.
+
+    Pairs of two old rows are left out: so many rows of each side, from its first.
+    """
     chosen = [np.flatnonzero(can_meet(rows)) for rows in (left, right)]
     if not len(chosen[0]) or not len(chosen[1]):
         return NO_MATCHES
     ours, theirs = _on_one_line((left, right), chosen)
-    theirs = theirs.by_birth()
+    if not old[0] or not old[1]:
+        return _meetings(ours, theirs)
+    new, newer = ours.number >= old[0], theirs.number >= old[1]
+    with_ours = _meetings(ours.where(new), theirs)
+    with_theirs = _meetings(theirs.where(newer), ours.where(~new))
+    return join_matches([with_ours, with_theirs.swapped()])
+
+
+def _meetings(ours: _Lives, theirs: _Lives) -> Matches:
+    """Returns every pair of two lives that overlap, each once."""
     if bool((theirs.death[1:] >= theirs.death[:-1]).all()):
         first = np.searchsorted(theirs.death, ours.birth, "right")
         past = np.searchsorted(theirs.birth, ours.death, "left")
         return _runs(ours, theirs, first, past)
     while_ours = _born_within(ours, theirs, "left")
-    while_theirs = _born_within(theirs, ours.by_birth(), "right")
+    while_theirs = _born_within(theirs, ours, "right")
     return join_matches([while_ours, while_theirs.swapped()])
 
 
 def _born_within(
     hosts: _Lives, guests: _Lives, edge: Literal["left", "right"]
 ) -> Matches:
-    """Returns pairs of a host and a guest born in its life, or (`right`) after birth."""
+    """Returns hosts with guests born in their lives; `right`: after their births."""
     first = np.searchsorted(guests.birth, hosts.birth, edge)
     past = np.searchsorted(guests.birth, hosts.death, "left")
     return _runs(hosts, guests, first, past)
@@ -106,30 +120,55 @@ def _runs(ours: _Lives, theirs: _Lives, first: Whole, past: Whole) -> Matches:
 
 def _on_one_line(sides: tuple[Rows, Rows], chosen: list[Whole]) -> list[_Lives]:
     """Returns both sides' lives with codes and times folded into one number."""
-    split = len(chosen[0])
     codes, births, deaths = (
         np.concatenate([getattr(sides[hand], name)[chosen[hand]] for hand in (0, 1)])
         for name in ("code", "birth", "death")
     )
     births, deaths, width = _from_zero(births, deaths)
-    keys, dense = np.unique(codes, return_inverse=True)
-    if len(keys) * width >= 2**62:
+    codes, count = _numbered_codes(codes, width)
+    if count * width >= _ROOM:
         births, deaths, width = _ranked(births, deaths)
-    base = dense * width
-    births, deaths = base + births, base + deaths
-    return [
-        _Lives(pick, births[part], deaths[part])
-        for pick, part in zip(
-            chosen, (slice(None, split), slice(split, None)), strict=True
-        )
-    ]
+    base, split = codes * width, len(chosen[0])
+    lives = []
+    for pick, part in zip(chosen, (slice(split), slice(split, None)), strict=True):
+        order = _order(codes[part], births[part], count)
+        begun = (base[part] + births[part])[order]
+        lives.append(_Lives(pick[order], begun, (base[part] + deaths[part])[order]))
+    return lives
+
+
+def _numbered_codes(codes: Whole, width: int) -> tuple[Whole, int]:
+    """Returns the codes as numbers from 0 on, and how many there may be.
+
+    They keep their gaps where these leave room for the times: that needs no sort.
+    """
+    lowest, highest = int(codes.min()), int(codes.max())
+    if (highest - lowest + 1) * max(width, len(codes)) < _ROOM:
+        return codes - lowest, highest - lowest + 1
+    known, dense = np.unique(codes, return_inverse=True)
+    return dense, len(known)
+
+
+def _order(codes: Whole, births: Whole, count: int) -> Whole:
+    """Returns the order by code, then birth.
+
+    Rows come nearly by time, so that sorting their births first costs little. Codes
+    with places in their low bits are sorted as plain numbers, which is much quicker
+    than an argsort.
+    """
+    by_birth: Whole = np.argsort(births, kind="stable")
+    bits = len(codes).bit_length()
+    if count << bits >= _ROOM:
+        return by_birth.take(np.argsort(codes[by_birth], kind="stable"))
+    placed = np.sort((codes[by_birth] << bits) | np.arange(len(codes)))
+    return by_birth.take(placed & ((1 << bits) - 1))
 
 
 def _from_zero(births: Whole, deaths: Whole) -> tuple[Whole, Whole, int]:
     """Returns the times counted from the earliest birth, ends cut off at the last."""
-    lowest = int(np.sort(births)[0])
-    finite = births[births > lowest]
-    floor = int(finite.min()) if len(finite) and lowest < -(2**61) else lowest
+    lowest = int(births.min())
+    finite = births[births > lowest] if lowest < -(2**61) else births
+    floor = int(finite.min()) if len(finite) else lowest
     ceiling = int(births.max()) + 1
     starts = np.maximum(births, floor - 1) - (floor - 1)
     stops = np.clip(deaths, floor, ceiling) - (floor - 1)

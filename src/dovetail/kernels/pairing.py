@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.kernels.admission import Present
-from dovetail.kernels.matching import NO_MATCHES, Matches, join_matches, overlaps
+from dovetail.kernels.matching import NO_MATCHES, Matches, overlaps
 from dovetail.kernels.program import run_program
 from dovetail.kernels.rows import Rows
 from dovetail.kernels.settings import JoinSettings
@@ -14,19 +14,8 @@ from dovetail.kernels.settings import JoinSettings
 
 def new_pairs(settings: JoinSettings, present: Present) -> Matches:
     """Returns the pairs with at least one new row, each once."""
-    left, right = present.rows
-    fresh_left = slice(present.old[0], None)
-    fresh_right = slice(present.old[1], None)
-    with_new_left = _overlaps(left, fresh_left, right, slice(None))
-    with_new_right = _overlaps(left, slice(0, present.old[0]), right, fresh_right)
-    found = join_matches([with_new_left, with_new_right])
+    found = overlaps(*present.rows, present.old)
     return _that_hold(settings, present.rows, found) if len(found) else NO_MATCHES
-
-
-def _overlaps(left: Rows, some: slice, right: Rows, others: slice) -> Matches:
-    """Returns the pairs of a part of the left and a part of the right rows."""
-    found = overlaps(left.bare(some), right.bare(others))
-    return Matches(found.left + (some.start or 0), found.right + (others.start or 0))
 
 
 def _that_hold(
@@ -42,7 +31,9 @@ def _that_hold(
     for truth in holds:
         if truth.true_count < len(truth):
             keep = pc.fill_null(truth, fill_value=False)
-            return _that_hold(settings, sides, found.take(keep.to_numpy(zero_copy_only=False)))
+            return _that_hold(
+                settings, sides, found.take(keep.to_numpy(zero_copy_only=False))
+            )
     return found
 
 
@@ -59,9 +50,7 @@ def _soft(
     return run_program(settings.soft, columns, len(found))
 
 
-def _column(
-    sides: tuple[Rows, Rows], found: Matches, hand: int, name: str
-) -> pa.Array:
+def _column(sides: tuple[Rows, Rows], found: Matches, hand: int, name: str) -> pa.Array:
     """Returns a payload column of one side, one value a pair."""
     chosen = (found.left, found.right)[hand]
     return sides[hand].payload.column(name).take(pa.array(chosen))

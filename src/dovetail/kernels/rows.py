@@ -54,13 +54,9 @@ class Rows:
 
     def take(self, chosen: Whole | Mask | slice) -> Rows:
         """Returns the chosen rows, in the order in which they are chosen."""
+        chosen = _simplest(chosen)
         arrays = {name: getattr(self, name)[chosen] for name in _ARRAYS}
         return Rows(**arrays, payload=take_payload(self.payload, chosen))
-
-    def bare(self, chosen: slice) -> Rows:
-        """Returns a run of rows whose payload is left behind."""
-        arrays = {name: getattr(self, name)[chosen] for name in _ARRAYS}
-        return Rows(**arrays, payload=self.payload.slice(0, 0))
 
     def with_arrays(self, **arrays: Whole) -> Rows:
         """Returns the same rows with other values in the named arrays."""
@@ -86,14 +82,21 @@ _ARRAYS = (
 
 def take_payload(batch: pa.RecordBatch, chosen: Whole | Mask | slice) -> pa.RecordBatch:
     """Returns the chosen rows of a batch."""
+    chosen = _simplest(chosen)
     if isinstance(chosen, slice):
         start, stop, _ = chosen.indices(batch.num_rows)
         return batch.slice(start, max(0, stop - start))
-    if chosen.dtype == np.bool_:
-        if chosen.all():
-            return batch
-        chosen = np.flatnonzero(chosen)
     return batch.take(pa.array(chosen))
+
+
+def _simplest(chosen: Whole | Mask | slice) -> Whole | slice:
+    """Returns the same choice as row numbers, or as a slice, which copies nothing."""
+    if isinstance(chosen, slice):
+        return chosen
+    if chosen.dtype != np.bool_:
+        return chosen.astype(np.int64, copy=False)
+    numbers = np.flatnonzero(chosen)
+    return slice(len(numbers)) if len(numbers) in {0, len(chosen)} else numbers
 
 
 def make_rows(
