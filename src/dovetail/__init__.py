@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from dovetail.session.joined import Joined
+    from dovetail.session.progress import follow
     from dovetail.session.streams import Rows, dataset, stream, table
     from dovetail.session.windowing import forever, latest, range, rows  # noqa: A004
 
@@ -44,6 +45,7 @@ __all__ = [
     "UnsupportedError",
     "dataset",
     "folder",
+    "follow",
     "forever",
     "latest",
     "range",
@@ -64,6 +66,7 @@ _ROOMS = {
     ),
     "bind.sinks": ("folder",),
     "session.joined": ("Joined",),
+    "session.progress": ("follow",),
     "session.streams": ("Rows", "dataset", "stream", "table"),
     "session.windowing": ("forever", "latest", "range", "rows"),
 }

@@ -4,7 +4,26 @@ import ast
 
 from tests.house.source import MODULES, PACKAGE, TOP
 
-PUBLIC = []
+PUBLIC = [
+    "DialectError",
+    "DovetailError",
+    "EngineError",
+    "Joined",
+    "LimitError",
+    "Rows",
+    "SchemaError",
+    "SpecError",
+    "UnsupportedError",
+    "dataset",
+    "folder",
+    "follow",
+    "forever",
+    "latest",
+    "range",
+    "rows",
+    "stream",
+    "table",
+]
 
 
 def exported():

@@ -55,3 +55,16 @@ def test_a_month_ends_on_the_last_day_of_a_shorter_one(start, span, end):
 @given(strategies.SPANS)
 def test_a_span_turned_twice_is_itself(span):
     assert span.negated().negated() == span
+
+
+@given(strategies.SPANS)
+def test_a_span_in_words_is_the_same_length(span):
+    assert parse_span(span.in_words()) == span
+
+
+def test_a_span_in_words_reads_as_people_say_it():
+    told = [
+        parse_span(text).in_words()
+        for text in ("90 minutes", "1000 milliseconds", "-1 hour")
+    ]
+    assert told == ["1 hour 30 minutes", "1 second", "-1 hour"]

@@ -13,7 +13,7 @@ from enum import Enum
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.spec.inputs import Input, InputKind
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
-from dovetail.spec.windows import Forever, Latest, Range, Rows
+from dovetail.spec.windows import Forever, Latest, Range, Rows, Window
 
 
 class Arrival(Enum):
@@ -86,16 +86,21 @@ def state_bound(join: JoinSpec, inputs: Mapping[Hand, Input], hand: Hand) -> str
         case Latest(key):
             return f"one row for each {', '.join(key)}"
         case Range(preceding):
-            reach = (
-                f", and {other.following} of its window"
-                if (isinstance(other, Range) and other.following.microseconds)
-                else ""
-            )
+            reach = _following(other)
             return (
-                f"the rows of the last {preceding} behind the {hand.other.value} "
-                f"side's bound{reach}"
+                f"rows of the last {preceding.in_words()} behind what the "
+                f"{hand.other.value} side has reached{reach}"
             )
         case _ if inputs[hand].kind is not InputKind.STREAM:
             return "all of it"
         case _:
             return "without a bound: every row that ever came"
+
+
+def _following(window: Window) -> str:
+    """Returns how much longer rows are kept for a window that looks ahead."""
+    match window:
+        case Range(following=following) if following.microseconds > 0:
+            return f", and {following.in_words()} more for its window"
+        case _:
+            return ""

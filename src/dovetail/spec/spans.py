@@ -51,6 +51,19 @@ class Span:
         shifted = _shift_months(moment, self.months) if self.months else moment
         return shifted + self.microseconds
 
+    def in_words(self) -> str:
+        """Returns the span as people say it: `1 hour 30 minutes`."""
+        parts, rest = [(self.months, "month")], self.microseconds
+        for unit, (_, size) in reversed(_UNITS.items()):
+            if size and unit != "week":
+                count = int(rest / size)
+                parts.append((count, unit))
+                rest -= count * size
+        told = [
+            f"{count} {unit}{'s' * (abs(count) != 1)}" for count, unit in parts if count
+        ]
+        return " ".join(told) or "0 seconds"
+
     def __str__(self) -> str:
         """Returns the span as a text that `parse_span` reads."""
         if self.months and self.microseconds:

@@ -1,0 +1,113 @@
+"""The demo shows what it says, and a query is followed to its end."""
+
+import importlib.util
+import io
+import subprocess
+import sys
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import Row
+from rich.console import Console
+
+import dovetail as dt
+from dovetail.session.progress import Progress
+from tests.house.source import TOP
+
+DEMO = TOP / "examples/late_orders.py"
+UNPAID = ["1004", "1010", "1014"]
+
+
+@pytest.fixture(scope="module")
+def screen(spark, tmp_path_factory):
+    """What the demo prints to a pipe."""
+    found = importlib.util.spec_from_file_location("late_orders", DEMO)
+    demo = importlib.util.module_from_spec(found)
+    found.loader.exec_module(demo)
+    console = Console(file=io.StringIO(), width=88)
+    demo.run(spark, tmp_path_factory.mktemp("demo"), console, 0)
+    return console.file.getvalue()
+
+
+def rows_of(screen, outlet):
+    """The rows under an outlet's heading, as lists of words."""
+    text = screen.rpartition(f"\n{outlet}  ")[2]
+    rows = []
+    for line in text.splitlines()[1:]:
+        if line[:1].isalpha():
+            break
+        rows.append(line.split())
+    return [row for row in rows if row and row[0].isdecimal()]
+
+
+def test_every_row_is_in_the_outlet_that_the_story_says(screen):
+    paid = [row[0] for row in rows_of(screen, "matched")]
+    assert (len(paid), paid.count("1003"), paid[0]) == (15, 2, "1001")
+    assert [row[0] for row in rows_of(screen, "left_unmatched")] == UNPAID
+    assert [row[0] for row in rows_of(screen, "late")] == ["1010"]
+
+
+def test_the_progress_ends_with_all_rows_counted(screen):
+    counts = [[*map(int, row)] for row in rows_of(screen, "progress")]
+    assert len(counts) == 7
+    assert counts[-1] == [34, 15, 3, 1, 2]
+
+
+def test_the_plan_is_told_and_the_end_says_where_to_go_on(screen):
+    assert "alive for 30 minutes from its time (placed)" in screen
+    assert screen.rstrip().endswith("the one idea behind every window.")
+    assert "WARN" not in screen
+
+
+def test_help_needs_no_spark():
+    asked = [sys.executable, str(DEMO), "--help"]
+    told = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert "orders wait for their payments" in told.stdout
+    assert "--pause SECONDS" in told.stdout
+
+
+def batch(number, **counts):
+    """One batch as Spark tells of it; without counts it had no rows."""
+    names = ("came", "matched", "unmatched", "late", "alive", "waiting")
+    metrics = {"dovetail": Row(**{name: counts.get(name, 0) for name in names})}
+    return {"batchId": number, "observedMetrics": metrics if counts else {}}
+
+
+class Ended:
+    """A query that has ended, for good or for ill."""
+
+    isActive = False  # noqa: N815 - Spark's name
+
+    def __init__(self, *batches, error=None):
+        self.recentProgress = batches
+        self.error = error
+
+    def awaitTermination(self):  # noqa: N802 - Spark's name
+        if self.error:
+            raise self.error
+
+
+def test_counts_add_up_and_what_is_kept_does_not():
+    first = batch(0, came=5, matched=1, alive=4)
+    query = Ended(first, batch(1), first, batch(2, came=2, late=1, alive=3))
+    *_, last = dt.follow(query)
+    assert last == Progress(2, 7, 1, 0, 1, 3, 0)
+    assert str(last) == ("batch 2: 7 rows in, 1 matched, 0 unmatched, 1 late, 3 kept")
+
+
+def test_what_ended_a_query_badly_is_an_engine_error():
+    broken = StreamingQueryException("the disk is full\n at somewhere")
+    with pytest.raises(dt.EngineError) as caught:
+        list(dt.follow(Ended(batch(0, came=1), error=broken)))
+    assert caught.value.found == "the query has stopped: the disk is full"
+    assert caught.value.__cause__ is broken
+
+
+def test_a_running_query_is_looked_at_until_it_ends(monkeypatch):
+    monkeypatch.setattr("dovetail.session.progress.PAUSE", 0)
+    states = iter([True, True, False])
+    kind = type("Running", (), {"isActive": property(lambda _: next(states))})
+    query = kind()
+    query.recentProgress = [batch(0, came=1)]
+    query.awaitTermination = lambda: None
+    assert [one.came for one in dt.follow(query)] == [1]
