@@ -85,12 +85,15 @@ def _side(join: JoinSpec, hand: Hand, source: Input, idle: int) -> SideSettings:
 
 
 def partition_of(side: Side) -> tuple[str, ...]:
-    """Returns the expressions over the own row that part a window, as texts."""
+    """Returns the expressions over the own row that part a window, as texts.
+
+    A window of rows without any is one for all rows, whatever their keys.
+    """
     match side.window:
         case Latest(key):
             return tuple(f"`{name}`" for name in key)
         case Rows(count) if count:
-            return tuple(part.text for part in side.partition_by)
+            return tuple(part.text for part in side.partition_by) or ("0",)
         case _:
             return ()
 

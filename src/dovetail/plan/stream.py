@@ -1,0 +1,173 @@
+"""How a join runs as a stream: what is supported, and into how many buckets it goes.
+
+A bucket holds the keys of one hash. What decides who meets whom must be in one bucket:
+
+    the equality, by itself      l.k = r.k                     rows of one k
+    a window's partition         newest 100 for each (k, x)    fits: it is part of a k
+                                 newest 100 for each x         does not: all in one
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dovetail.errors import UnsupportedError
+from dovetail.plan.capability import features_of_play
+from dovetail.plan.features import Engine, Feature
+from dovetail.spec.inputs import (
+    Arrive,
+    Input,
+    InputKind,
+    Order,
+    Remove,
+    Settings,
+)
+from dovetail.spec.join import HANDS, Clock, Columns, Hand, JoinSpec, Named, Side
+from dovetail.spec.play import Play
+from dovetail.spec.references import bare_names, plain_column, references
+from dovetail.spec.windows import Latest, Range, Rows
+
+STREAM = Engine(
+    "stream",
+    frozenset(
+        {
+            Feature.CLOCK_ARRIVAL,
+            Feature.CLOCK_EVENT,
+            Feature.SELF_JOIN,
+            Feature.NO_EQUALITY,
+            Feature.KIND_INNER,
+            Feature.KIND_LEFT_OUTER,
+            Feature.KIND_RIGHT_OUTER,
+            Feature.KIND_FULL_OUTER,
+            Feature.KIND_LEFT_ONLY,
+            Feature.KIND_RIGHT_ONLY,
+            Feature.KIND_FULL_ONLY,
+            Feature.KIND_LEFT_SEMI,
+            Feature.KIND_RIGHT_SEMI,
+            Feature.KIND_CROSS,
+            Feature.WINDOW_ROWS,
+            Feature.WINDOW_NO_ROWS,
+            Feature.WINDOW_RANGE,
+            Feature.RANGE_NEGATIVE,
+            Feature.RANGE_MONTHS,
+            Feature.WINDOW_LATEST,
+            Feature.WINDOW_FOREVER,
+            Feature.PARTITION_BY,
+            Feature.ORDERED_STRATEGY,
+            Feature.TWO_PORTS,
+            Feature.THREE_PORTS,
+            Feature.BLANK_ROW,
+            Feature.GIVEN_ROW,
+            Feature.ALL_COLUMNS,
+            Feature.ROW_TIME_ORDER,
+            Feature.DELETES,
+            Feature.BOUNDS,
+            Feature.PAUSES,
+            Feature.OPEN_INPUT,
+        }
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Whether the rows of a join can be spread over many buckets, and why."""
+
+    is_wide: bool
+    reason: str
+
+
+def spread(join: JoinSpec, settings: Settings) -> Spread:
+    """Returns one bucket where rows of different keys must know of each other."""
+    if not join.hard:
+        return Spread(is_wide=False, reason="one bucket: without an equality all meet")
+    if settings.order is Order.ROW_TIME:
+        return Spread(is_wide=False, reason="one bucket: all rows leave in one order")
+    for hand in HANDS:
+        if not _holds_windows(join, hand):
+            reason = (
+                f"one bucket: the {hand.value} window is not parted by the equality"
+            )
+            return Spread(is_wide=False, reason=reason)
+    return Spread(is_wide=True, reason="many buckets, by the equality")
+
+
+def _holds_windows(join: JoinSpec, hand: Hand) -> bool:
+    """Tells whether a bucket has all rows on which the life of one depends."""
+    partition = _partition(join.side(hand))
+    if partition is None:
+        return True
+    return {
+        one.column.lower()
+        for equal in join.hard
+        for text in (equal.left, equal.right)
+        for one in references(text)
+        if one.hand is hand
+    } <= {name.lower() for name in partition}
+
+
+def _partition(side: Side) -> tuple[str, ...] | None:
+    """Returns the plain columns that part a window of rows or versions."""
+    match side.window:
+        case Latest(key):
+            return key
+        case Rows(count) if count:
+            return tuple(plain_column(part) for part in side.partition_by)
+        case _:
+            return None
+
+
+def refuse(play: Play) -> JoinSpec:
+    """Returns the join of a play, or raises what a stream cannot do of it yet."""
+    STREAM.refuse_unsupported(features_of_play(play))
+    join = play.join
+    if not isinstance(join, JoinSpec):
+        raise UnsupportedError.not_yet(STREAM.name, "a join of several sets")
+    for missing in _missing(play, join):
+        raise UnsupportedError.not_yet(STREAM.name, missing)
+    return join
+
+
+def _missing(play: Play, join: JoinSpec) -> Iterator[str]:
+    """Gives what only several features together make impossible."""
+    windows = [join.side(hand).window for hand in HANDS]
+    if join.clock is Clock.ARRIVAL and any(isinstance(one, Range) for one in windows):
+        yield "the window range on the clock arrival"
+    if isinstance(join.select, Columns):
+        for name, expression in join.select.columns:
+            if "counter" in bare_names(expression):
+                yield f'"counter" in the output column "{name}"'
+    yield from _of_inputs(play, join)
+    yield from _deletes(play, join)
+
+
+def _of_inputs(play: Play, join: JoinSpec) -> Iterator[str]:
+    """Gives inputs that do not move, or move where they should not."""
+    sources = [_source(play, join, number) for number in (0, 1)]
+    if all(source.kind is not InputKind.STREAM for source in sources):
+        yield "a join without a stream on a clock that moves"
+    untimed = {source.name for source in sources if not source.is_timed}
+    changed = {
+        event.input
+        for event in (*play.opening, *play.events)
+        if isinstance(event, Arrive | Remove)
+    }
+    if join.clock is Clock.EVENT and untimed & changed:
+        yield "a table without a time that changes on the clock event"
+
+
+def _deletes(play: Play, join: JoinSpec) -> Iterator[str]:
+    """Gives deletes of a side whose window has no versions that they could end."""
+    removed = {event.input for event in play.events if isinstance(event, Remove)}
+    for number, hand in enumerate(HANDS):
+        keeps_versions = isinstance(join.side(hand).window, Latest)
+        if _source(play, join, number).name in removed and not keeps_versions:
+            yield "a delete in a window other than latest"
+
+
+def _source(play: Play, join: JoinSpec, number: int) -> Input:
+    """Returns the input of one side."""
+    source = join.side(HANDS[number]).source
+    assert isinstance(source, Named)  # noqa: S101 - nested joins have been refused
+    return play.inputs[source.name]

@@ -1,0 +1,175 @@
+"""One streaming query for plays of one shape: each play is a scope of it.
+
+The scope is part of where a row goes: every play has buckets of its own, so plays know
+nothing of each other, and a batch plays the next cut of all of them.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from dovetail.bind.replay import lines_of, record, replay
+from dovetail.kernels.settings import Arrival
+from dovetail.plan.stream import spread
+from dovetail.run.kernel_settings import Manner, input_of, kernel_settings
+from dovetail.run.spark.rules import RULES
+from dovetail.run.spark_stream.feeds import (
+    Buckets,
+    Feed,
+    Packing,
+    packings,
+)
+from dovetail.run.spark_stream.joining import lay
+from dovetail.run.spark_stream.keys import key_columns
+from dovetail.run.spark_stream.labels import balanced_labels
+from dovetail.run.spark_stream.script import Script
+from dovetail.run.tables import arrow_table
+from dovetail.spec.inputs import Input, Inputs, Order, Row, Settings
+from dovetail.spec.join import HANDS, Clock, JoinSpec
+
+_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+_STATE = "spark.sql.streaming.stateStore"
+_CONFS = {
+    **RULES,
+    f"{_STATE}.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.execution.arrow.compression.codec": "none",
+    # A batch without new lines changes nothing: time is data.
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    # A play is small: plans made anew while they run only cost time.
+    "spark.sql.adaptive.enabled": "false",
+}
+_WIDE = 2
+"""Buckets of a play, and state partitions: two are enough to be mixed up."""
+Batches = dict[int, pa.Table]
+"""The raw results of a query by batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What plays that share a query have in common."""
+
+    join: JoinSpec
+    inputs: Inputs
+    settings: Settings
+    stepwise: bool
+
+    @property
+    def in_order(self) -> bool:
+        """Tells whether rows leave in the order of row time."""
+        asked = self.stepwise or self.settings.order is Order.ROW_TIME
+        return asked and self.join.clock is Clock.EVENT
+
+    @property
+    def per_scope(self) -> int:
+        """Returns how many buckets a play has."""
+        is_wide = not self.stepwise and spread(self.join, self.settings).is_wide
+        return _WIDE if is_wide else 1
+
+
+def session_of_our_own(spark: SparkSession) -> SparkSession:
+    """Returns a session beside a user's, under the plain rules, on the same Spark."""
+    own = spark.newSession()
+    for name, value in _CONFS.items():
+        own.conf.set(name, value)
+    return own
+
+
+def run(spark: SparkSession, shape: Shape, scripts: Sequence[Script]) -> Batches:
+    """Returns what comes out of a query that plays all scripts."""
+    with _folder() as place:
+        _record(place / "events.parquet", shape, scripts)
+        replayed = replay(spark, place / "events.parquet")
+        count = shape.per_scope * len(scripts)
+        partitions = min(count, _WIDE)
+        spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+        buckets = Buckets(balanced_labels(count, partitions), shape.per_scope)
+        frame = _laid(shape, replayed, buckets)
+        return _collected(frame, place / "checkpoint")
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """Gives a folder in memory, where there is such a thing, that does not stay."""
+    parent = _MEMORY if _MEMORY.is_dir() else None
+    # Spark may still be writing a last file when a query has ended.
+    with tempfile.TemporaryDirectory(
+        prefix="dovetail-", dir=parent, ignore_cleanup_errors=True
+    ) as name:
+        yield Path(name)
+
+
+def _record(path: Path, shape: Shape, scripts: Sequence[Script]) -> None:
+    """Writes all scripts as one recording, in the order of cuts."""
+    lines = sorted(
+        (line for one in scripts for line in one.lines), key=lambda line: line.cut
+    )
+    waiting = {
+        (one.scope, name): iter(rows)
+        for one in scripts
+        for name, rows in one.rows.items()
+    }
+    rows = {
+        name: [
+            next(waiting[line.scope, name])
+            for line in lines
+            if line.has_row and line.input == name
+        ]
+        for name in _names(shape)
+    }
+    record(path, lines, {name: _table(shape.inputs[name], rows[name]) for name in rows})
+
+
+def _table(source: Input, rows: Sequence[Row]) -> pa.Table:
+    """Returns rows as a table; a delete may name the key's columns only."""
+    names = source.schema.names
+    whole = [{name: row.get(name) for name in names} for row in rows]
+    return arrow_table(whole, source.schema)
+
+
+def _names(shape: Shape) -> tuple[str, ...]:
+    """Returns the inputs of the join, each once."""
+    sources = (input_of(shape.join, hand, shape.inputs) for hand in HANDS)
+    return tuple(dict.fromkeys(source.name for source in sources))
+
+
+def _laid(shape: Shape, replayed: DataFrame, buckets: Buckets) -> DataFrame:
+    """Returns the raw results of the join."""
+    join, inputs = shape.join, shape.inputs
+    sources = [input_of(join, hand, inputs) for hand in HANDS]
+    feeds = [
+        Feed(lines_of(replayed, one.name), position="`@sequence`", has_events=True)
+        for one in sources
+    ]
+    columns = [one.schema.names for one in sources]
+    sides: tuple[Packing, Packing] = packings(
+        join, inputs, (feeds[0], feeds[1]), (columns[0], columns[1]), buckets
+    )
+    compared = len(key_columns(join, inputs)[0].compared)
+    manner = Manner(Arrival.SEQUENCE, ordered=shape.in_order, key_columns=compared)
+    return lay(sides, kernel_settings(join, inputs, manner), ()).raw
+
+
+def _collected(frame: DataFrame, checkpoint: Path) -> Batches:
+    """Returns the rows of every batch once the query has ended."""
+    batches: Batches = {}
+
+    def take(batch: DataFrame, number: int) -> None:
+        batches[number] = batch.toArrow()
+
+    writer = frame.writeStream.foreachBatch(take).trigger(availableNow=True)
+    query = writer.option("checkpointLocation", str(checkpoint)).start()
+    try:
+        query.awaitTermination()
+    finally:
+        query.stop()
+    return batches
