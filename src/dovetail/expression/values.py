@@ -52,8 +52,12 @@ def single(value: float) -> float:
 
 
 def rounded(value: Decimal, scale: int) -> Decimal:
-    """Returns a decimal with so many digits behind the point, half up."""
-    return value.quantize(Decimal(1).scaleb(-scale), context=WIDE)
+    """Returns a decimal with so many digits behind the point, half up.
+
+    Java's decimals know no negative zero.
+    """
+    found = value.quantize(Decimal(1).scaleb(-scale), context=WIDE)
+    return found or found.copy_abs()
 
 
 def fitted(value: Decimal, kind: DecimalType) -> Decimal | None:

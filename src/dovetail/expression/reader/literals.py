@@ -53,8 +53,8 @@ def read_cast(read: Callable[[exp.Expr], Node], node: exp.Expr) -> Node:
     kind = written_type(node.args["to"])
     if node.meta.get("suffix") == "BD":
         return exact(node.this.this)
-    inner = read(node.this)
-    if node.meta.get("suffix") or type(node) is exp.Cast:
+    inner = number(node.this.this) if "suffix" in node.meta else read(node.this)
+    if "suffix" in node.meta or type(node) is exp.Cast:
         return _typed_literal(inner, kind)
     return checked_cast("try_cast" if node.args.get("safe") else "cast", inner, kind)
 

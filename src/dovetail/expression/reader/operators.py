@@ -53,7 +53,14 @@ def _negative(context: Context, node: exp.Expr) -> Node:
     """Reads a sign; before a written number it belongs to the number."""
     inner = node.this
     if isinstance(inner, exp.Literal) and not inner.is_string:
-        return number("-" + inner.this)
+        return number(f"-{inner.this}")
+    if "suffix" in inner.meta:
+        written = exp.Literal(
+            this=f"-{inner.this.this}", is_string=inner.this.is_string
+        )
+        inner = inner.copy()
+        inner.set("this", written)
+        return context.read(inner)
     return build("negative", context.read(inner))
 
 
