@@ -1,18 +1,43 @@
-"""Where an outlet's rows go: folders that a repeated batch cannot write twice."""
+"""Where an outlet's rows go: folders that a repeated batch cannot write twice.
+
+    out/batch=0/part-00000...parquet     rows of batch 0
+    out/batch=7/part-00000...parquet     batches 1 to 6 had none for this outlet
+    out/batch=8/_temporary/...           written just now, or when the query died
+
+A batch that was cut off comes again with the same number and the same rows, and
+replaces what is there. So the rows are exact whenever the query is up; while it is
+down, the newest batch may be there in part.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from pyspark.sql import DataFrame
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import ArrayType, MapType, StructType
+
+from dovetail.errors import SpecError
+
+# Spark writes milliseconds into texts, and leaves out what is null, unless told not to.
+_EXACT = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX", "timeZone": "UTC"}
+_FORMATS: Mapping[str, Mapping[str, str]] = {
+    "parquet": {},
+    "json": {**_EXACT, "ignoreNullFields": "false"},
+    "csv": {**_EXACT, "header": "true"},
+}
+_NESTED = (ArrayType, MapType, StructType)
 
 
 class Sink(Protocol):
     """Takes the rows of one batch; the same batch may come again after a crash."""
 
-    def write(self, frame: DataFrame, batch: int) -> None:
+    def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
+        """Refuses rows that cannot be written; `is_new`: no batch has been yet."""
+
+    def write(self, rows: DataFrame, batch: int) -> None:
         """Writes a batch so that writing it again changes nothing."""
 
 
@@ -26,10 +51,34 @@ class Folder:
     path: str
     format: str = "parquet"
 
-    def write(self, frame: DataFrame, batch: int) -> None:
-        """Writes the batch into its own folder."""
+    def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
+        """Refuses columns that the format lacks, and another query's rows."""
+        nested = [one.name for one in rows.schema if isinstance(one.dataType, _NESTED)]
+        if self.format == "csv" and nested:
+            raise SpecError(
+                f'csv cannot hold the column "{nested[0]}" of "{self.path}"',
+                "plain columns",
+                'format="parquet" or "json" holds columns within columns',
+            )
+        if is_new and path_exists(rows.sparkSession, f"{self.path}/batch=*"):
+            raise SpecError(
+                f'the folder "{self.path}" has rows of another query, '
+                "whose batches this one would replace",
+                "a folder without batches, or the checkpoint that belongs to it",
+            )
+
+    def write(self, rows: DataFrame, batch: int) -> None:
+        """Writes the batch into its own folder.
+
+        An empty one is left out, but for the first, which shows the columns.
+        """
         target = f"{self.path}/batch={batch}"
-        frame.write.format(self.format).mode("overwrite").save(target)
+        if batch and rows.isEmpty() and not path_exists(rows.sparkSession, target):
+            return
+        # A user's session may ask for "dynamic", which would keep what is there.
+        writer = rows.write.option("partitionOverwriteMode", "static")
+        writer = writer.options(**_FORMATS[self.format]).format(self.format)
+        writer.mode("overwrite").save(target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +87,40 @@ class Calling:
 
     function: Callable[[DataFrame, int], None]
 
-    def write(self, frame: DataFrame, batch: int) -> None:
+    def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
+        """Refuses nothing: what the function can take is its own affair."""
+
+    def write(self, rows: DataFrame, batch: int) -> None:
         """Calls the function."""
-        self.function(frame, batch)
+        self.function(rows, batch)
 
 
 def folder(path: str, format: str = "parquet") -> Folder:  # noqa: A002 - Spark's word
     """Returns the sink that keeps a batch's rows in a folder of their own."""
-    return Folder(path, format)
+    if format not in _FORMATS:
+        known = ", ".join(f'"{name}"' for name in _FORMATS)
+        raise SpecError(f'no folder has the format "{format}"', f"one of {known}")
+    return Folder(path.rstrip("/") or "/", format)
+
+
+def refuse_shared(sinks: Iterable[Sink]) -> None:
+    """Refuses two outlets that would replace each other's batches in one folder."""
+    seen: set[str] = set()
+    for sink in sinks:
+        if isinstance(sink, Folder):
+            if sink.path in seen:
+                raise SpecError(
+                    f'two outlets write into the folder "{sink.path}"',
+                    "a folder for each outlet",
+                )
+            seen.add(sink.path)
+
+
+def path_exists(spark: SparkSession, path: str) -> bool:
+    """Tells whether any file or folder is called so; `*` stands for any letters."""
+    try:
+        return bool(spark.read.text(path).columns)
+    except AnalysisException as error:
+        if error.getCondition() != "PATH_NOT_FOUND":
+            raise
+        return False

@@ -50,7 +50,11 @@ class SideSettings:
 
 @dataclass(frozen=True, slots=True)
 class JoinSettings:
-    """The whole join, as far as a bucket needs it."""
+    """The whole join, as far as a bucket needs it.
+
+    `layout` (state partitions, buckets) says over what keys are spread, `origin` what
+    keys, orders and columns are made of: state fits only where both are the same.
+    """
 
     sides: tuple[SideSettings, SideSettings]
     event_clock: bool
@@ -61,6 +65,8 @@ class JoinSettings:
     soft_columns: tuple[tuple[str, str], ...]
     key_columns: int
     self_join: bool
+    layout: tuple[int, int] = (0, 0)
+    origin: str = ""
 
     @property
     def numbered(self) -> bool:

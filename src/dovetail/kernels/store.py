@@ -1,6 +1,6 @@
 """A bucket's state as numbered blobs: append-only chunks and a small directory.
 
-    directory   fingerprint, watches, next place, next number, chunks of each side
+    directory   fingerprint, layout, watches, next place and number, chunks of each side
     n           rows of one side, never changed
     n (marks)   beside a chunk: which of its rows are gone, whom they met, when they die
 
@@ -51,7 +51,7 @@ class Shelf(Protocol):
 
 
 class StateMismatchError(Exception):
-    """The state was written by another join."""
+    """The state was written by another join, or spread over other buckets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,10 @@ class Store:
             return new_state(self.schemas)
         known = json.loads(written)
         if known["fingerprint"] != self.settings.fingerprint:
-            raise StateMismatchError(known["fingerprint"])
+            raise StateMismatchError(
+                "the state was written by another join, or over other buckets: start "
+                "with write(checkpoint=...), or with the same shuffle partitions"
+            )
         self.next_number = known["next_number"]
         self.extras = [*known["waiting"], known["held"]]
         left, right = (self._alive(hand, known["chunks"][hand]) for hand in (0, 1))
@@ -110,6 +113,7 @@ class Store:
         known = {
             "format": FORMAT,
             "fingerprint": self.settings.fingerprint,
+            "layout": self.settings.layout,
             "chunks": lists,
             "waiting": [writing.rows(hand, present.waiting[hand]) for hand in (0, 1)],
             "held": writing.batch(stepped.held),

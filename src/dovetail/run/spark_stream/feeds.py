@@ -23,6 +23,8 @@ from dovetail.spec.inputs import Input, Inputs
 from dovetail.spec.join import HANDS, Hand, JoinSpec
 
 MOMENT, POSITION, EVENT, SCOPE, NOW = "@moment", "@position", "@event", "@scope", "@now"
+BATCH_TIME = "unix_micros(current_timestamp())"
+"""The batch's own time, which Spark keeps in its log: a repeated batch has the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +34,13 @@ class Feed:
     `position` is SQL for the row's place in its source, empty where it has none.
     With `has_events` the frame has the columns EVENT, MOMENT (of bounds) and SCOPE:
     lines may be deletes, bounds and ends, and belong to one of several plays.
+    With `tells_now` the rows carry the batch's own time: silence is measured by it.
     """
 
     frame: DataFrame
     position: str = ""
     has_events: bool = False
+    tells_now: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,7 @@ def _packing(
         POSITION: feed.position,
         EVENT: f"`{EVENT}`" if feed.has_events else "",
         SCOPE: f"`{SCOPE}`" if feed.has_events else "",
+        NOW: BATCH_TIME if feed.tells_now else "",
     }
     shown = [(name, f"{seat.hand.letter}.`{name}`") for name in columns]
     payload = [*shown, *seat.keys.compared]
@@ -132,6 +137,7 @@ _FIELDS = {
     "position": POSITION,
     "event": EVENT,
     "scope": SCOPE,
+    "now": NOW,
 }
 
 

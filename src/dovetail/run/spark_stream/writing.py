@@ -8,23 +8,25 @@ after a crash between two outlets, must not count it twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming.query import StreamingQuery
 
-from dovetail.bind.sinks import Sink
-from dovetail.kernels.settings import Arrival
+from dovetail.bind.sinks import Sink, path_exists, refuse_shared
+from dovetail.bind.tick import ticks
+from dovetail.kernels.settings import Arrival, JoinSettings
 from dovetail.run.kernel_settings import Manner, kernel_settings
 from dovetail.run.spark.rules import plain_rules
-from dovetail.run.spark_stream.feeds import Buckets, Feed, packings
+from dovetail.run.spark_stream.feeds import BATCH_TIME, Buckets, Feed, Packing, packings
+from dovetail.run.spark_stream.fingerprint import NOTHING, Kept, kept_in, refuse_other
 from dovetail.run.spark_stream.joining import Laid, lay
-from dovetail.run.spark_stream.keys import key_columns
+from dovetail.run.spark_stream.keys import key_columns, partition_code
 from dovetail.run.spark_stream.labels import balanced_labels
 from dovetail.run.spark_stream.outlets import Outlets
 from dovetail.spec.inputs import Inputs, Outlet
-from dovetail.spec.join import JoinSpec
+from dovetail.spec.join import HANDS, JoinSpec
 
 STATE = "spark.sql.streaming.stateStore"
 STORE = {
@@ -59,25 +61,36 @@ class Streaming:
         """Returns the session of the frames."""
         return self.feeds[0].frame.sparkSession
 
-    def partitions(self) -> int:
-        """Returns how many state partitions a query gets; few, each costs a batch."""
-        asked = int(self.spark.conf.get("spark.sql.shuffle.partitions", "200") or 200)
-        return min(asked, MOST_PARTITIONS)
+    def layout(self) -> tuple[int, int]:
+        """Returns how many state partitions and buckets a new query gets.
 
-    def lay(self) -> Laid:
-        """Returns the raw results of the join."""
-        partitions = self.partitions()
-        count = 1 if self.one_bucket else partitions * PER_PARTITION
+        Few of both: each costs time in every batch.
+        """
+        asked = int(self.spark.conf.get("spark.sql.shuffle.partitions") or 200)
+        partitions = min(asked, MOST_PARTITIONS)
+        return partitions, 1 if self.one_bucket else partitions * PER_PARTITION
+
+    def lay(self, kept: Kept = NOTHING, checkpoint: str = "") -> Laid:
+        """Returns the raw results of the join, on the state that is kept."""
+        partitions, count = self.layout() if kept == NOTHING else kept.layout
         buckets = Buckets(balanced_labels(count, partitions), count)
-        keys = key_columns(self.join, self.inputs)
-        manner = Manner(self.arrival, idle=self.idle, key_columns=len(keys[0].compared))
         columns = [source.schema.names for source in self.inputs.values()]
         with plain_rules(self.spark):
+            left, right = (replace(one, tells_now=any(self.idle)) for one in self.feeds)
             sides = packings(
-                self.join, self.inputs, self.feeds, (columns[0], columns[1]), buckets
+                self.join, self.inputs, (left, right), (columns[0], columns[1]), buckets
             )
-            settings = kernel_settings(self.join, self.inputs, manner)
+            settings = replace(
+                self.settings(), layout=(partitions, count), origin=self._origin(sides)
+            )
+            refuse_other(kept, settings, checkpoint)
             return lay(sides, settings, self._ticks())
+
+    def settings(self) -> JoinSettings:
+        """Returns what the kernels know of the join."""
+        keys = key_columns(self.join, self.inputs)
+        manner = Manner(self.arrival, idle=self.idle, key_columns=len(keys[0].compared))
+        return kernel_settings(self.join, self.inputs, manner)
 
     def frame(self, outlet: Outlet) -> DataFrame:
         """Returns the rows of one outlet as a streaming DataFrame."""
@@ -85,13 +98,26 @@ class Streaming:
         with plain_rules(self.spark):
             return self.outlets.frame(laid.raw, outlet)
 
+    def _origin(self, sides: tuple[Packing, Packing]) -> str:
+        """Returns what keys, orders and columns of the state are made of."""
+        told = [
+            (
+                source.time,
+                partition_code(self.join, hand),
+                feed.position,
+                str(side.schema),
+            )
+            for hand, source, feed, side in zip(
+                HANDS, self.inputs.values(), self.feeds, sides, strict=True
+            )
+        ]
+        return repr((self.join.hard, told))
+
     def _ticks(self) -> tuple[DataFrame, ...]:
         """Returns the heartbeat, where a side may fall idle."""
         if not any(self.idle):
             return ()
-        rate = self.spark.readStream.format("rate").option("rowsPerSecond", 1).load()
-        now = F.expr("unix_micros(current_timestamp())")
-        return (rate.select(now.alias("now")),)
+        return (ticks(self.spark).select(F.expr(BATCH_TIME).alias("now")),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +133,15 @@ def start(
     streaming: Streaming, sinks: Mapping[Outlet, Sink], how: Start
 ) -> StreamingQuery:
     """Returns the running query that writes every outlet into its sink."""
-    laid = streaming.lay()
-    confs = {**STORE, "spark.sql.shuffle.partitions": str(streaming.partitions())}
-    with plain_rules(streaming.spark, **confs):
+    refuse_shared(sinks.values())
+    spark = streaming.spark
+    laid = streaming.lay(kept_in(spark, how.checkpoint), how.checkpoint)
+    partitions, _ = streaming.layout()
+    confs = {**STORE, "spark.sql.shuffle.partitions": str(partitions)}
+    with plain_rules(spark, **confs):
+        is_new = not path_exists(spark, f"{how.checkpoint}/offsets/*")
+        for outlet, sink in sinks.items():
+            sink.prepare(streaming.outlets.frame(laid.raw, outlet), is_new=is_new)
         writer = laid.raw.writeStream.foreachBatch(_writing(streaming.outlets, sinks))
         writer = writer.option("checkpointLocation", how.checkpoint)
         if how.trigger:
@@ -127,6 +159,8 @@ def _writing(
     def write(batch: DataFrame, number: int) -> None:
         batch.persist()
         try:
+            # A sink may look at some rows only, but all state must reach its store.
+            batch.count()
             for outlet, sink in sinks.items():
                 sink.write(outlets.frame(batch, outlet), number)
         finally:
