@@ -77,7 +77,21 @@ def all_columns(
                 text = f"coalesce(l.`{name}`, r.`{name}`)"
             twice = both and not is_key and name in sides[hand.other]
             found.append((_suffixed(name, hand, suffixes) if twice else name, text))
+    _refuse_twice([name for name, _ in found])
     return chosen(dict(found))
+
+
+def _refuse_twice(names: Sequence[str]) -> None:
+    """Refuses an output column that is there twice, once suffixes are on."""
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            raise SpecError(
+                f'two output columns would have the name "{name}"',
+                "names that differ",
+                "give other suffixes, or select=...",
+            )
+        seen.add(name.lower())
 
 
 def _shows(kind: Kind, hand: Hand) -> bool:

@@ -20,13 +20,13 @@ from dovetail.plan.manner import (
     refuse_static,
     unbounded_sides,
 )
-from dovetail.plan.stream import STREAM, one_bucket
+from dovetail.plan.stream import STREAM, spread
 from dovetail.plan.words import Told, explained
 from dovetail.run.spark_batch.arrivals import Arrivals
 from dovetail.run.spark_batch.join import join_batch
 from dovetail.run.spark_stream.feeds import Feed
 from dovetail.run.spark_stream.writing import Start, Streaming, start
-from dovetail.spec.inputs import Input, Inputs, Outlet
+from dovetail.spec.inputs import Input, Inputs, Outlet, Settings
 from dovetail.spec.join import HANDS, Hand, JoinSpec
 from dovetail.spec.spans import Span
 
@@ -100,6 +100,10 @@ class Joined:
                 "a stream on at least one side",
                 "use joined.matched.write: a batch join is an ordinary DataFrame",
             )
+        if not checkpoint:
+            raise SpecError(
+                "the query has no checkpoint", "a folder of its own to keep state in"
+            )
         chosen = self._sinks(sinks)
         how = Start(checkpoint, trigger or {}, name)
         return start(self._streaming(), chosen, how)
@@ -123,51 +127,45 @@ class Joined:
 
     def _outlet(self, outlet: Outlet) -> DataFrame:
         """Returns one outlet's rows as a DataFrame."""
-        self._known(outlet)
+        self._known(outlet.value)
         if self.is_streaming:
             streaming = self._streaming()
             return streaming.frame(outlet)
         frames = {hand.value: Arrivals(seat.frame) for hand, seat in self.seats.items()}
         return join_batch(self.spec, self.inputs, frames).outlets[outlet]
 
-    def _known(self, outlet: Outlet) -> None:
-        """Raises a SpecError where the join has no such outlet."""
-        own = [
-            f"{hand.value}_unmatched"
-            for hand in HANDS
-            if self.spec.ports > 1 and self.spec.kind.preserves(hand)
-        ]
-        late = [Outlet.LATE.value] if self.is_streaming else []
-        names = [Outlet.MATCHED.value, *own, *late]
-        if outlet.value not in names:
+    def _known(self, name: str) -> Outlet:
+        """Returns the outlet of a name, or raises where the join has no such outlet."""
+        late = [Outlet.LATE] if self.is_streaming else []
+        names = {outlet.value: outlet for outlet in (*self._filled(), *late)}
+        if name not in names:
             raise SpecError(
-                f'the join has no outlet "{outlet.value}"',
+                f'the join has no outlet "{name}"',
                 f"one of {', '.join(names)}",
                 'how="left" with unmatched="outlet" adds left_unmatched',
             )
+        return names[name]
 
-    def _sinks(self, sinks: Mapping[str, SinkLike]) -> Mapping[Outlet, Sink]:
-        """Returns the sinks by outlet; every outlet but `late` must have one."""
-        names = {outlet.value: outlet for outlet in Outlet}
-        for name in sinks:
-            if name not in names:
-                raise SpecError(f'no outlet "{name}"', f"one of {', '.join(names)}")
-            self._known(names[name])
-        needed = [Outlet.MATCHED.value] + [
-            f"{hand.value}_unmatched"
+    def _filled(self) -> tuple[Outlet, ...]:
+        """Returns the outlets whose rows are part of the result."""
+        own = [
+            Outlet(f"{hand.value}_unmatched")
             for hand in HANDS
             if self.spec.ports > 1 and self.spec.kind.preserves(hand)
         ]
-        for name in needed:
-            if name not in sinks:
+        return (Outlet.MATCHED, *own)
+
+    def _sinks(self, sinks: Mapping[str, SinkLike]) -> Mapping[Outlet, Sink]:
+        """Returns the sinks by outlet; every outlet but `late` must have one."""
+        chosen = {self._known(name): _sink(name, sinks[name]) for name in sinks}
+        for outlet in self._filled():
+            if outlet not in chosen:
                 raise SpecError(
-                    f'the outlet "{name}" has no sink, so its rows would be lost',
-                    f"write({name}=...)",
+                    f'the outlet "{outlet.value}" has no sink: its rows would be lost',
+                    f"write({outlet.value}=...)",
+                    f"{outlet.value}=dt.folder(path) keeps them",
                 )
-        return {
-            names[name]: Calling(sink) if callable(sink) else sink
-            for name, sink in sinks.items()
-        }
+        return chosen
 
     def _facts(self) -> Facts:
         """Returns what the plan must know of each side."""
@@ -196,21 +194,31 @@ class Joined:
             feeds=(feeds[0], feeds[1]),
             arrival=kernel.Arrival(arrival.value),
             idle=(idle[0], idle[1]),
-            one_bucket=bool(one_bucket(self.spec, self.inputs)),
+            one_bucket=not spread(self.spec, Settings()).is_wide,
         )
 
     def _told(self) -> Told:
         """Returns what the engine adds to the plan's words."""
         if not self.is_streaming:
             return Told("batch", "both sides are finite: one native Spark plan")
-        reason = one_bucket(self.spec, self.inputs)
         return Told(
             "stream",
             "a stateful operator of ours: Arrow chunks in Spark's state store",
             self._arrival(),
-            f"all rows in one bucket: {reason}" if reason else "by the equality",
+            spread(self.spec, Settings()).reason,
             _warnings(self.seats),
         )
+
+
+def _sink(name: str, sink: SinkLike) -> Sink:
+    """Returns what a user gives for an outlet as a sink."""
+    if isinstance(sink, str):
+        raise SpecError(
+            f'the sink of "{name}" is the text "{sink}"',
+            "a folder or a function",
+            f'{name}=dt.folder("{sink}") writes into that folder',
+        )
+    return Calling(sink) if callable(sink) else sink
 
 
 def _feed(seat: Seat, arrival: Arrival) -> Feed:
@@ -228,9 +236,11 @@ def _feed(seat: Seat, arrival: Arrival) -> Feed:
 
 def _warnings(seats: Mapping[Hand, Seat]) -> tuple[str, ...]:
     """Returns what the user should know of the way rows arrive."""
-    return tuple(
-        f"{hand.value} rows of equal time meet in the order of their contents; "
-        "order=... says another"
-        for hand, seat in seats.items()
-        if not (seat.order or seat.sequence)
-    )
+    loose = [
+        hand.value for hand, seat in seats.items() if not (seat.order or seat.sequence)
+    ]
+    if not loose:
+        return ()
+    sides = " and ".join(loose)
+    told = f"{sides} rows of equal time meet in the order of their contents; "
+    return (told + "order=... says another",)

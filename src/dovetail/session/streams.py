@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from dovetail.errors import SpecError
-from dovetail.expression import Expression
-from dovetail.schema import Schema
+from dovetail.expression import Expression, Scope, parse
+from dovetail.schema import AtomicType, Schema
 from dovetail.session.choosing import (
     On,
     all_columns,
@@ -22,6 +22,7 @@ from dovetail.session.joined import Joined, Seat
 from dovetail.spec.defaults import complete
 from dovetail.spec.inputs import Input, InputKind, Settings
 from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec, Kind, Named, Side
+from dovetail.spec.references import plain_column
 from dovetail.spec.rules import check_spec
 from dovetail.spec.spans import NO_TIME, Span, parse_span
 from dovetail.spec.windows import Latest, Unstated, Window
@@ -39,6 +40,11 @@ class Rows:
     kept: Window = Unstated()
     per: tuple[str, ...] = ()
 
+    @property
+    def seat(self) -> Seat:
+        """Returns where the rows come from, and what their order is made of."""
+        return Seat(self.frame, self.order, self.sequence, self.idle)
+
     def window(self, window: Window, *, per: str | Sequence[str] = ()) -> Rows:
         """Returns the same rows, alive as the window says, for each `per` apart."""
         parts = (per,) if isinstance(per, str) else tuple(per)
@@ -48,7 +54,7 @@ class Rows:
         self,
         other: Rows,
         *,
-        on: On = (),
+        on: str | On = (),
         where: str = "true",
         how: str = "inner",
         select: Mapping[str, str] | None = None,
@@ -64,6 +70,8 @@ class Rows:
         """
         kind = kind_named(how)
         sides = dict(zip(HANDS, (self, other), strict=True))
+        _refuse_half_a_sequence(sides)
+        on = (on,) if isinstance(on, str) else tuple(on)
         schemas = {hand: side.source.schema for hand, side in sides.items()}
         columns = (
             chosen(select)
@@ -71,14 +79,11 @@ class Rows:
             else all_columns(schemas, kind, on, suffixes)
         )
         spec = _spec(sides, _Wish(on, where, kind, columns, _ports(unmatched, kind)))
-        seats = {
-            hand: Seat(side.frame, side.order, side.sequence, side.idle)
-            for hand, side in sides.items()
-        }
         inputs = {_name(hand): _source(hand, side) for hand, side in sides.items()}
         spec = complete(spec, inputs)
         check_spec(spec, inputs, Settings())
-        joined = Joined(spec, inputs, seats)
+        _refuse_condition(spec, sides)
+        joined = Joined(spec, inputs, {hand: one.seat for hand, one in sides.items()})
         if not unbounded:
             joined.refuse_unbounded()
         return joined
@@ -112,6 +117,8 @@ def stream(  # noqa: PLR0913 - what may be known of a stream, all by name
     one that orders the rows of both sides.
     """
     source = _input(frame, InputKind.STREAM, time=time, lateness=parse_span(lateness))
+    for text in (order, sequence):
+        _refuse_unknown(text, source.schema)
     wait = parse_span(idle) if idle else NO_TIME
     return Rows(frame, source, order, sequence, wait)
 
@@ -122,6 +129,7 @@ def table(
     """Returns a table's rows: each is the newest version of its key, until the next."""
     keys = (key,) if isinstance(key, str) else tuple(key)
     source = _input(frame, InputKind.TABLE, time=time, key=keys)
+    _refuse_unknown(order, source.schema)
     return Rows(frame, source, order, kept=Latest(keys))
 
 
@@ -146,6 +154,38 @@ def _input(
     if kind is InputKind.STREAM and not frame.isStreaming:
         kind = InputKind.DATASET
     return Input("", kind, schema, key, time, lateness)
+
+
+def _refuse_unknown(order: str, schema: Schema) -> None:
+    """Refuses an order or sequence that is a column, and not there."""
+    name = plain_column(Expression(order))
+    if name:
+        schema[name]
+
+
+def _refuse_half_a_sequence(sides: Mapping[Hand, Rows]) -> None:
+    """Refuses a sequence on one side only: it orders the rows of both."""
+    for hand, side in sides.items():
+        if side.sequence and not sides[hand.other].sequence:
+            raise SpecError(
+                f"the {hand.value} side has a sequence and the other side has none",
+                "sequence=... on both sides",
+                "order=... is for a number that only one side has",
+            )
+
+
+def _refuse_condition(join: JoinSpec, sides: Mapping[Hand, Rows]) -> None:
+    """Refuses a condition that a stream cannot read, or that is no condition."""
+    if not any(side.frame.isStreaming for side in sides.values()):
+        return
+    scope = Scope.pair(*(sides[hand].source.schema for hand in HANDS))
+    typed = parse(join.soft, scope)
+    if typed.type not in {AtomicType.BOOLEAN, AtomicType.NULL}:
+        raise SpecError(
+            f'where="{join.soft}" is {typed.type}',
+            "a condition that is true or false",
+            'compare it, as in where="l.amount < r.amount"',
+        )
 
 
 def _name(hand: Hand) -> str:

@@ -1,0 +1,329 @@
+"""Joins as a user writes them: output columns, words of the plan, refusals."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from pyspark.sql.types import (
+    IntegerType,
+    LongType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+import dovetail as dt
+
+TYPES = {"int": IntegerType, "bigint": LongType, "timestamp": TimestampType}
+TEN = dt.range(preceding="10 minutes")
+FOLDER = dt.folder("/out")
+HERE = Path(__file__).parent
+
+
+@dataclass
+class Frame:
+    """What the API reads of a DataFrame before anything runs."""
+
+    ddl: str
+    isStreaming: bool = True  # noqa: N815 - Spark's name
+
+    @property
+    def schema(self):
+        fields = (field.split() for field in self.ddl.split(", "))
+        return StructType([StructField(name, TYPES[kind]()) for name, kind in fields])
+
+    @property
+    def columns(self):
+        return self.schema.names
+
+
+LEFT, RIGHT = (
+    Frame("k int, at timestamp, n bigint"),
+    Frame("k int, At timestamp, m int"),
+)
+
+
+def orders(frame=LEFT, **facts):
+    return dt.stream(frame, **{"time": "at", **facts})
+
+
+def trades(frame=RIGHT, **facts):
+    return dt.stream(frame, **{"time": "at", **facts})
+
+
+def join(**wish):
+    left, right = orders().window(TEN), trades().window(TEN)
+    return left.join(right, **{"on": ["k"], "suffixes": ("", "_r"), **wish})
+
+
+def columns(**wish):
+    return {name: text.text for name, text in join(**wish).spec.select.columns}
+
+
+# --- output columns -----------------------------------------------------------------
+
+
+def test_left_columns_then_right_ones_that_are_no_keys():
+    assert columns() == {
+        "k": "l.`k`",
+        "at": "l.`at`",
+        "n": "l.`n`",
+        "At_r": "r.`At`",
+        "m": "r.`m`",
+    }
+
+
+@pytest.mark.parametrize("how", ["right", "full", "right_only", "full_only"])
+def test_a_key_is_there_when_either_side_is(how):
+    assert columns(how=how)["k"] in {"coalesce(l.`k`, r.`k`)", "r.`k`"}
+
+
+def test_keys_of_two_names_both_come_out():
+    assert list(columns(on=[("n", "m")])) == ["k", "at", "n", "k_r", "At_r", "m"]
+
+
+@pytest.mark.parametrize(
+    ("how", "names"),
+    [
+        ("semi", ["k", "at", "n"]),
+        ("anti", ["k", "at", "n"]),
+        ("right_only", ["k", "At", "m"]),
+    ],
+)
+def test_a_join_of_one_side_has_its_columns_as_they_are(how, names):
+    assert list(columns(how=how, suffixes=("", ""))) == names
+
+
+def test_a_select_says_it_all():
+    assert columns(select={"gap": "r.at - l.at"}) == {"gap": "r.at - l.at"}
+
+
+def test_one_key_needs_no_list():
+    assert join(on="k").spec == join(on=["k"]).spec
+
+
+def test_finite_rows_meet_outside_time():
+    finite = dt.stream(Frame(LEFT.ddl, isStreaming=False), time="at")
+    joined = finite.window(TEN).join(finite.window(TEN), on="k", suffixes=("", "_r"))
+    assert not joined.is_streaming
+    assert joined.spec.clock.value == "batch"
+
+
+# --- refusals -----------------------------------------------------------------------
+
+
+def forever(**wish):
+    return (
+        orders()
+        .window(dt.forever())
+        .join(trades().window(TEN), on="k", suffixes=("", "_r"), **wish)
+    )
+
+
+def untimed():
+    left, right = dt.stream(LEFT).window(TEN), dt.stream(RIGHT).window(TEN)
+    return left.join(right, on="k", suffixes=("", "_r"))
+
+
+def half_a_sequence():
+    left, right = orders(sequence="n").window(TEN), trades().window(TEN)
+    return left.join(right, on="k", suffixes=("", "_r"))
+
+
+def with_finite_side():
+    right = trades(Frame(RIGHT.ddl, isStreaming=False)).window(TEN)
+    joined = orders().window(TEN).join(right, on="k", suffixes=("", "_r"))
+    return joined.write(checkpoint="/c", matched=FOLDER)
+
+
+def finite():
+    left = orders(Frame(LEFT.ddl, isStreaming=False)).window(TEN)
+    right = trades(Frame(RIGHT.ddl, isStreaming=False)).window(TEN)
+    return left.join(right, on="k", suffixes=("", "_r"))
+
+
+REFUSALS = {
+    "kind": (lambda: join(how="lft"), '"lft" is no kind of join; expected one of left'),
+    "ports": (
+        lambda: join(unmatched="outlet"),
+        (
+            "a join of the kind inner has no unmatched rows; "
+            'expected unmatched="joined"\n'
+            'hint: how="left"'
+        ),
+    ),
+    "unmatched": (
+        lambda: join(how="left", unmatched="apart"),
+        'unmatched="apart"; expected "joined" or "outlet"',
+    ),
+    "twice": (
+        lambda: join(suffixes=("", "")),
+        (
+            'the column "at" stands on both sides; expected names that differ\n'
+            'hint: give suffixes=("_left", "_right"), or select=...'
+        ),
+    ),
+    "twice by suffix": (
+        lambda: (
+            dt.stream(Frame("k int, at timestamp, m_r int, m int"), time="at")
+            .window(TEN)
+            .join(trades().window(TEN), on=["k", "at"], suffixes=("", "_r"))
+        ),
+        'two output columns would have the name "m_r"; expected names that differ',
+    ),
+    "left key": (
+        lambda: join(on="price"),
+        '"l.price" in hard names no column; expected one of k, at, n',
+    ),
+    "right key": (
+        lambda: join(on=[("k", "price")]),
+        '"r.price" in hard names no column; expected one of k, At, m',
+    ),
+    "where": (lambda: join(where="l.price > 1"), '"l.price" in soft names no column'),
+    "bare where": (lambda: join(where="n > 1"), 'no column "n"; expected one of l.k'),
+    "broken where": (lambda: join(where="l.n > "), '"l.n > " is no expression'),
+    "where of numbers": (
+        lambda: join(where="l.n + 1"),
+        'where="l.n + 1" is bigint; expected a condition that is true or false',
+    ),
+    "select": (
+        lambda: join(select={"price": "l.price"}),
+        '"l.price" in select of "price" names no column',
+    ),
+    "time": (lambda: orders(time="when"), 'no column "when"; expected one of k, at, n'),
+    "type of time": (
+        lambda: (
+            orders(time="n")
+            .window(TEN)
+            .join(trades().window(TEN), on="k", suffixes=("", "_r"))
+        ),
+        'the row time "n" of "left" is bigint; expected a timestamp',
+    ),
+    "order": (lambda: orders(order="o"), 'no column "o"; expected one of k, at, n'),
+    "sequence": (lambda: orders(sequence="o"), 'no column "o"'),
+    "half a sequence": (
+        half_a_sequence,
+        "the left side has a sequence and the other side has none; expected sequence",
+    ),
+    "lateness": (
+        lambda: orders(lateness="10 parsecs"),
+        (
+            '"10 parsecs" is not a length of time; expected numbers with units\n'
+            'hint: write for example "10 minutes"'
+        ),
+    ),
+    "idle": (lambda: orders(idle="soon"), '"soon" is not a length of time'),
+    "span": (lambda: dt.range(preceding="ten"), '"ten" is not a length of time'),
+    "rows": (lambda: dt.rows(-1), "a window of -1 rows; expected 0 or more"),
+    "per": (
+        lambda: (
+            orders()
+            .window(dt.rows(5), per="price")
+            .join(trades().window(dt.rows(5)), on="k", suffixes=("", "_r"))
+        ),
+        '"price" in partition_by names no column of the left side',
+    ),
+    "no window": (
+        lambda: orders().join(trades(), on="k", suffixes=("", "_r")),
+        "the left side, a stream that meets a stream, has no window",
+    ),
+    "untimed window": (
+        untimed,
+        "the left window is range and its rows have no row time",
+    ),
+    "unbounded": (
+        forever,
+        (
+            "the left side keeps every row for ever, without a bound on state; "
+            "expected a window such as range, rows or latest\nhint: unbounded=True"
+        ),
+    ),
+    "key of a table": (lambda: dt.table(RIGHT, key="id"), 'no column "id"'),
+    "outlet": (
+        lambda: join().left_unmatched,
+        (
+            'the join has no outlet "left_unmatched"; expected one of matched, late\n'
+            'hint: how="left" with unmatched="outlet" adds left_unmatched'
+        ),
+    ),
+    "sink without outlet": (
+        lambda: join().write(checkpoint="/c", matchd=FOLDER),
+        'the join has no outlet "matchd"; expected one of matched, late',
+    ),
+    "outlet without sink": (
+        lambda: join(how="left", unmatched="outlet").write(
+            checkpoint="/c", matched=FOLDER
+        ),
+        'the outlet "left_unmatched" has no sink: its rows would be lost',
+    ),
+    "text as sink": (
+        lambda: join().write(checkpoint="/c", matched="/out"),
+        (
+            'the sink of "matched" is the text "/out"; '
+            "expected a folder or a function\n"
+            'hint: matched=dt.folder("/out")'
+        ),
+    ),
+    "two outlets, one folder": (
+        lambda: join().write(checkpoint="/c", matched=FOLDER, late=dt.folder("/out/")),
+        'two outlets write into the folder "/out"; expected a folder for each outlet',
+    ),
+    "checkpoint": (
+        lambda: join().write(checkpoint="", matched=FOLDER),
+        "the query has no checkpoint; expected a folder of its own",
+    ),
+    "format": (
+        lambda: dt.folder("/out", format="avro"),
+        'no folder has the format "avro"; expected one of "parquet", "json", "csv"',
+    ),
+    "finite side": (with_finite_side, "a right side that is no stream is not yet"),
+    "finite join written as a stream": (
+        lambda: finite().write(checkpoint="/c", matched=FOLDER),
+        "both sides of the join are ordinary DataFrames; expected a stream on at least",
+    ),
+    "late of a finite join": (
+        lambda: finite().late,
+        'the join has no outlet "late"; expected one of matched',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_what_makes_no_sense_is_refused_in_a_sentence(name):
+    attempt, sentence = REFUSALS[name]
+    with pytest.raises(dt.DovetailError) as refusal:
+        attempt()
+    assert sentence in str(refusal.value)
+
+
+def test_state_without_a_bound_can_be_wanted():
+    assert forever(unbounded=True).is_streaming
+
+
+# --- the plan in words --------------------------------------------------------------
+
+PLANS = {
+    "range": lambda: join(how="left", where="l.n > r.m", unmatched="outlet"),
+    "rows": lambda: (
+        orders(sequence="n")
+        .window(dt.rows(100), per="k")
+        .join(
+            trades(sequence="m").window(dt.rows(0)),
+            on="k",
+            suffixes=("", "_r"),
+            how="semi",
+        )
+    ),
+    "versions": lambda: (
+        orders(lateness="5 seconds")
+        .window(TEN)
+        .join(dt.table(RIGHT, key="k", time="at"), on="k", suffixes=("", "_r"))
+    ),
+    "batch": finite,
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_reads_like_this(name):
+    told = HERE / f"plans/{name}.txt"
+    assert PLANS[name]().explain() == told.read_text().rstrip("\n")
