@@ -18,7 +18,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import (
     DataSource,
@@ -34,7 +33,7 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-import dovetail
+from dovetail.bind.travel import travel_by_value
 from dovetail.kernels.lines import LineKind
 
 NAME = "dovetail_replay"
@@ -99,8 +98,7 @@ def _structs(lines: Sequence[Line], name: str, table: pa.Table) -> pa.Array:
 
 def replay(spark: SparkSession, path: str | Path) -> DataFrame:
     """Returns recorded events as a stream that gives one cut a batch."""
-    # Workers, and a Connect server, may not have our package: it travels by value.
-    cloudpickle.register_pickle_by_value(dovetail)  # type: ignore[no-untyped-call]
+    travel_by_value()
     spark.dataSource.register(Replay)
     return spark.readStream.format(NAME).option("path", str(path)).load()
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
-from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import (
     DataSource,
@@ -26,7 +25,7 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-import dovetail
+from dovetail.bind.travel import travel_by_value
 
 NAME, TICK = "dovetail_tick", "tick"
 SECONDS = 1.0
@@ -34,8 +33,7 @@ SECONDS = 1.0
 
 def ticks(spark: SparkSession, seconds: float = SECONDS) -> DataFrame:
     """Returns a stream of one row for a batch, and a batch every so many seconds."""
-    # Workers, and a Connect server, may not have our package: it travels by value.
-    cloudpickle.register_pickle_by_value(dovetail)  # type: ignore[no-untyped-call]
+    travel_by_value()
     spark.dataSource.register(Tick)
     return spark.readStream.format(NAME).option("seconds", seconds).load()
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from functools import reduce
 
 import pyarrow as pa
-from pyspark import cloudpickle
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-import dovetail
+from dovetail.bind.travel import travel_by_value
 from dovetail.kernels.settings import JoinSettings
 from dovetail.run.spark_stream.feeds import SCOPE, Packing
 from dovetail.run.spark_stream.worker.operator import RESULT_DDL, JoinOperator
@@ -58,8 +57,7 @@ def lay(
 
     `ticks` are frames whose single column is the batch's own time.
     """
-    # Workers, and a Connect server, may not have our package: it travels by value.
-    cloudpickle.register_pickle_by_value(dovetail)  # type: ignore[no-untyped-call]
+    travel_by_value()
     packed = [
         packing.frame.mapInArrow(make_pack(packing.settings), LINE_DDL)
         for packing in packings
