@@ -99,7 +99,10 @@ def test_what_ended_a_query_badly_is_an_engine_error():
     broken = StreamingQueryException("the disk is full\n at somewhere")
     with pytest.raises(dt.EngineError) as caught:
         list(dt.follow(Ended(batch(0, came=1), error=broken)))
-    assert caught.value.found == "the query has stopped: the disk is full"
+    assert (
+        caught.value.found
+        == "the stream broke: StreamingQueryException: the disk is full"
+    )
     assert caught.value.__cause__ is broken
 
 

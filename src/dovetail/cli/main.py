@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from dovetail.cli.check import check
+from dovetail.cli.explain import explain
 
 app = typer.Typer(
     help="Every kind of join, on Apache Spark.",
@@ -15,6 +16,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(check)
+app.command()(explain)
 
 
 @app.callback()

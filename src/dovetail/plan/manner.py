@@ -13,6 +13,7 @@ from enum import Enum
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.spec.inputs import Input, InputKind
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
+from dovetail.spec.spans import NO_TIME, Span
 from dovetail.spec.windows import Forever, Latest, Range, Rows, Window
 
 
@@ -82,25 +83,24 @@ def state_bound(join: JoinSpec, inputs: Mapping[Hand, Input], hand: Hand) -> str
         case Rows(0):
             return "none: each row is met once"
         case Rows(count):
-            return f"{count} rows a partition"
+            return f"{count} row{'s' * (count != 1)} a partition"
         case Latest(key):
             return f"one row for each {', '.join(key)}"
         case Range(preceding):
-            reach = _following(other)
-            return (
-                f"rows of the last {preceding.in_words()} behind what the "
-                f"{hand.other.value} side has reached{reach}"
-            )
+            reach = _together(preceding, other)
+            age = f"up to {reach.in_words()}" if reach != NO_TIME else "not"
+            return f"rows {age} older than the {hand.other.value} side's bound"
         case _ if inputs[hand].kind is not InputKind.STREAM:
             return "all of it"
         case _:
             return "without a bound: every row that ever came"
 
 
-def _following(window: Window) -> str:
-    """Returns how much longer rows are kept for a window that looks ahead."""
-    match window:
-        case Range(following=following) if following.microseconds > 0:
-            return f", and {following.in_words()} more for its window"
+def _together(preceding: Span, other: Window) -> Span:
+    """Returns how long a row can wait: its own window and the other's look ahead."""
+    match other:
+        case Range(following=ahead):
+            months = preceding.months + ahead.months
+            return Span(months, preceding.microseconds + ahead.microseconds)
         case _:
-            return ""
+            return preceding

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dovetail.expression import ALWAYS, Expression
@@ -47,7 +47,13 @@ ORDERS = {
 }
 
 
+_WHEN_ARRIVED = "when the later of the two arrives", "when it leaves its window"
+_WHEN_SURE = (
+    "once both rows are there and neither can change",
+    "once no row that it could meet can still come",
+)
 WIDTH = 88
+Line = tuple[str, str]
 _QUOTED = re.compile(r"`(\w+)`")
 
 
@@ -63,8 +69,29 @@ class Told:
 
 
 def explained(join: JoinSpec, inputs: Mapping[Hand, Input], told: Told) -> str:
-    """Returns the plan of a join as paragraphs: a heading and a sentence each."""
-    lines = list(_lines(join, inputs, told))
+    """Returns the plan of a join as an engine runs it."""
+    lines = [*described(join, inputs), ("engine", f"{told.engine}: {told.reason}")]
+    if told.arrival is not None:
+        lines.insert(1 + len(HANDS), ("order", ORDERS[told.arrival]))
+    if told.buckets:
+        lines.append(("buckets", told.buckets))
+    return paragraphs([*lines, *(("note", warning) for warning in told.warnings)])
+
+
+def described(join: JoinSpec, inputs: Mapping[Hand, Input]) -> Iterator[Line]:
+    """Gives what is true of a join on every engine, as headings and sentences."""
+    yield "join", f"{join.kind.value}, {_condition(join)}"
+    for hand in HANDS:
+        yield hand.value, _side(join, hand, inputs[hand])
+    yield "out", _when(join)
+    if join.clock is not Clock.BATCH:
+        yield "late", _late(inputs)
+        for hand in HANDS:
+            yield f"{hand.value} state", state_bound(join, inputs, hand)
+
+
+def paragraphs(lines: Sequence[Line]) -> str:
+    """Returns headings with their sentences beside them, wrapped to the screen."""
     margin = max(len(heading) for heading, _ in lines) + 2
     return "\n".join(
         textwrap.fill(
@@ -76,27 +103,6 @@ def explained(join: JoinSpec, inputs: Mapping[Hand, Input], told: Told) -> str:
         )
         for heading, text in lines
     )
-
-
-def _lines(
-    join: JoinSpec, inputs: Mapping[Hand, Input], told: Told
-) -> Iterator[tuple[str, str]]:
-    """Gives the headings with their sentences."""
-    yield "join", f"{join.kind.value}, {_condition(join)}"
-    for hand in HANDS:
-        yield hand.value, _side(join, hand, inputs[hand])
-    if told.arrival is not None:
-        yield "order", ORDERS[told.arrival]
-    yield "out", _when(join)
-    if join.clock is not Clock.BATCH:
-        yield "late", _late(inputs)
-        for hand in HANDS:
-            yield f"{hand.value} state", state_bound(join, inputs, hand)
-    yield "engine", f"{told.engine}: {told.reason}"
-    if told.buckets:
-        yield "buckets", told.buckets
-    for warning in told.warnings:
-        yield "note", warning
 
 
 def _condition(join: JoinSpec) -> str:
@@ -128,7 +134,8 @@ def lifetime(window: Window, clock: Clock, time: str) -> str:
         case Rows(0):
             return f"alive at {moment} only"
         case Rows(count):
-            return f"alive until {count} later rows have come"
+            later = "1 later row has" if count == 1 else f"{count} later rows have"
+            return f"alive until {later} come"
         case Latest(key):
             return f"alive from {moment} to the next version of its {', '.join(key)}"
         case Forever() if clock is Clock.EVENT and time:
@@ -171,16 +178,20 @@ def _stretch(preceding: Span, following: Span, moment: str) -> str:
 
 def _when(join: JoinSpec) -> str:
     """Returns when rows come out."""
-    lone = " and ".join(hand.value for hand in HANDS if join.kind.preserves(hand))
     if join.clock is Clock.BATCH:
         return "all rows at once, when the DataFrame is asked for them"
     if join.clock is Clock.ARRIVAL:
-        pairs = "a pair comes out when its second row arrives"
-        alone = "when it leaves its window"
+        pairs, alone = _WHEN_ARRIVED
     else:
-        pairs = "a pair comes out once both rows are there and neither can change"
-        alone = "once no row that it could meet can still come"
-    return f"{pairs}; an unmatched {lone} row {alone}" if lone else pairs
+        pairs, alone = _WHEN_SURE
+    subjects = ["a pair comes out"] if join.kind.gives_pairs else []
+    once = (hand.value for hand in HANDS if join.kind.gives_once(hand))
+    subjects += [f"a {side} row with a partner comes out once," for side in once]
+    told = [f"{subject} {pairs}" for subject in subjects]
+    lone = " or ".join(hand.value for hand in HANDS if join.kind.preserves(hand))
+    if lone:
+        told.append(f"an unmatched {lone} row comes out {alone}")
+    return "; ".join(told)
 
 
 def _late(inputs: Mapping[Hand, Input]) -> str:
@@ -188,7 +199,14 @@ def _late(inputs: Mapping[Hand, Input]) -> str:
     timed = [hand for hand in HANDS if inputs[hand].is_timed]
     if not timed:
         return "no row is late: there is no time column"
-    waits = " or ".join(
-        f"{inputs[hand].lateness.in_words()} ({hand.value})" for hand in timed
-    )
-    return f"a row further behind the newest of its side than {waits} goes to `late`"
+    waits = {inputs[hand].lateness for hand in timed}
+    if waits == {NO_TIME}:
+        return "a row behind the newest of its side goes to `late`"
+    told = [
+        f"{inputs[hand].lateness.in_words()} ({hand.value})"
+        if len(waits) > 1
+        else inputs[hand].lateness.in_words()
+        for hand in timed
+    ]
+    than = " or ".join(dict.fromkeys(told))
+    return f"a row further behind the newest of its side than {than} goes to `late`"

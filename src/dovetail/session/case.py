@@ -85,7 +85,10 @@ class Case:
 def read_cases(paths: Iterable[Path]) -> tuple[Case, ...]:
     """Returns the cases of files, and of all JSON files in folders, in order."""
     cases = [
-        case for path in paths for file in _files(path) for case in _read_file(file)
+        _read_case(item, file, number)
+        for path in paths
+        for file in _files(path)
+        for number, item in enumerate(_items(file))
     ]
     seen: dict[str, Path] = {}
     for case in cases:
@@ -100,6 +103,17 @@ def read_cases(paths: Iterable[Path]) -> tuple[Case, ...]:
     return tuple(cases)
 
 
+def read_joins(paths: Iterable[Path]) -> tuple[Case, ...]:
+    """Returns the cases of files that need no name, and nothing that must come out."""
+    return tuple(
+        _read_case({**unsaid, **mapping(item, str(file))}, file, number)
+        for path in paths
+        for file in _files(path)
+        for unsaid in [{"name": file.stem, "expect": []}]
+        for number, item in enumerate(_items(file))
+    )
+
+
 def _files(path: Path) -> list[Path]:
     """Returns the file itself, or the JSON files of a folder in their order."""
     files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
@@ -112,8 +126,8 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _read_file(file: Path) -> Iterator[Case]:
-    """Yields the cases of one file; numbers are kept as exact as they are written."""
+def _items(file: Path) -> list[object]:
+    """Returns what a file lists; numbers are kept as exact as they are written."""
     try:
         data = json.loads(file.read_text(encoding="utf-8"), parse_float=Decimal)
     except ValueError as error:
@@ -122,8 +136,7 @@ def _read_file(file: Path) -> Iterator[Case]:
             "a case or a list of cases",
             rule="case_file",
         ) from error
-    for number, item in enumerate(data if isinstance(data, list) else [data]):
-        yield _read_case(item, file, number)
+    return data if isinstance(data, list) else [data]
 
 
 def _read_case(data: object, file: Path, number: int) -> Case:

@@ -20,7 +20,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
 
-from dovetail.errors import EngineError
+from dovetail.run.spark_stream.failures import sentence
 from dovetail.run.spark_stream.joining import COUNTERS
 
 PAUSE = 0.2
@@ -61,8 +61,8 @@ class Progress:
 def follow(query: StreamingQuery) -> Iterator[Progress]:
     """Yields the progress after every batch, until the query ends.
 
-    What ended it badly is raised as an EngineError. Spark remembers the last hundred
-    batches: whoever looks less often misses some.
+    What ended it badly is raised as an EngineError of one sentence. Spark remembers the
+    last hundred batches: whoever looks less often misses some.
     """
     progress, last, is_active = Progress(), -1, True
     while is_active:
@@ -90,5 +90,4 @@ def _raise_failure(query: StreamingQuery) -> None:
     try:
         query.awaitTermination()
     except StreamingQueryException as error:
-        first = str(error).partition("\n")[0]
-        raise EngineError(f"the query has stopped: {first}") from error
+        raise sentence(error) from error

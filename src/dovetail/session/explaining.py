@@ -1,0 +1,112 @@
+"""What would become of a join: its plan in words, and which engines can run it.
+
+A case is explained without its rows being played: what an engine lacks is found from
+the features that the join, its inputs and its events use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from dovetail.errors import UnsupportedError
+from dovetail.oracle.refusals import refuse as refuse_oracle
+from dovetail.plan import local, stream
+from dovetail.plan.batch import BATCH
+from dovetail.plan.capability import features_of_play
+from dovetail.plan.words import Line, described, paragraphs
+from dovetail.schema import Schema
+from dovetail.session.engines import EngineName
+from dovetail.spec.inputs import Input
+from dovetail.spec.join import HANDS, Hand, JoinSpec, Named, Nested, SetJoinSpec
+from dovetail.spec.play import Play
+from dovetail.spec.sources import kind_of
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Whether an engine can run a play, and how, or what it lacks."""
+
+    engine: EngineName
+    runs: bool
+    reason: str
+
+
+def explained(play: Play) -> str:
+    """Returns the plan of a play as paragraphs, and a line for each engine."""
+    lines = [*_described(play.join, play)]
+    for answer in answers(play):
+        word = "yes" if answer.runs else "not yet"
+        lines.append((f"on {answer.engine.value}", f"{word}: {answer.reason}"))
+    return paragraphs(lines)
+
+
+def answers(play: Play) -> Iterator[Answer]:
+    """Yields for each engine whether it can run the play, the quickest first."""
+    for engine, judge in _JUDGES.items():
+        try:
+            yield Answer(engine, runs=True, reason=judge(play))
+        except UnsupportedError as error:
+            lacking = error.found.partition(" is not yet supported")[0]
+            yield Answer(engine, runs=False, reason=lacking)
+
+
+def _described(join: JoinSpec | SetJoinSpec, play: Play) -> Iterator[Line]:
+    """Gives headings and sentences; the joins inside follow the one they feed."""
+    if isinstance(join, SetJoinSpec):
+        sets = ", ".join(join.sets)
+        yield "join", f"{join.kind.value} of the sets {sets}"
+        return
+    yield from described(join, {hand: _input(join, hand, play) for hand in HANDS})
+    for hand in HANDS:
+        match join.side(hand).source:
+            case Nested(inner):
+                yield "", ""
+                yield f"{hand.value} is", "a join of its own:"
+                yield from _described(inner, play)
+            case Named():
+                pass
+
+
+def _input(join: JoinSpec, hand: Hand, play: Play) -> Input:
+    """Returns a side's input; the rows of a join are an input without columns."""
+    match join.side(hand).source:
+        case Named(name):
+            return play.inputs[name]
+        case Nested(_, name) as source:
+            return Input(name, kind_of(source, play.inputs), Schema.of({}))
+
+
+def _by_oracle(play: Play) -> str:
+    """Returns how the definition plays a join, or refuses it."""
+    if isinstance(play.join, SetJoinSpec):
+        raise UnsupportedError.not_yet("oracle", "a join of several sets")
+    refuse_oracle(play, play.join)
+    return "the definition, over plain rows"
+
+
+def _by_local(play: Play) -> str:
+    """Returns how the kernels play a join without Spark, or refuses it."""
+    local.refuse(play)
+    return "the kernels, event by event, without Spark"
+
+
+def _by_batch(play: Play) -> str:
+    """Returns how Spark joins DataFrames, or refuses it."""
+    BATCH.refuse_unsupported(features_of_play(play))
+    return "one native Spark plan; no row passes through Python"
+
+
+def _by_stream(play: Play) -> str:
+    """Returns how a Spark stream joins, or refuses it."""
+    join = stream.refuse(play)
+    how = stream.spread(join, play.settings).reason
+    return f"a stateful operator on Spark; {how}"
+
+
+_JUDGES: Mapping[EngineName, Callable[[Play], str]] = {
+    EngineName.ORACLE: _by_oracle,
+    EngineName.LOCAL: _by_local,
+    EngineName.BATCH: _by_batch,
+    EngineName.STREAM: _by_stream,
+}

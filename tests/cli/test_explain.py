@@ -1,0 +1,140 @@
+"""`dovetail explain` says what a join does and who can run it, and runs nothing."""
+
+import json
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from dovetail.cli.main import app
+from tests.house.source import TOP
+
+COLUMNS = {"k": "int", "t": "timestamp"}
+STREAM = {"kind": "stream", "schema": COLUMNS, "time": "t"}
+INPUTS = {"a": STREAM, "b": {**STREAM, "lateness": "90 seconds"}}
+
+
+def side(name, **window):
+    return {"from": name, "window": window}
+
+
+JOIN = {
+    "left": side("a", range={"preceding": "30 minutes", "following": "1 hour"}),
+    "right": side("b", range={"preceding": "0 seconds", "following": "1 day"}),
+    "type": "left_outer",
+    "hard": [["l.k", "r.k"]],
+    "select": {"k": "l.k"},
+    "clock": "event",
+}
+ROWS = {
+    **JOIN,
+    "left": {**side("a", rows=1), "partition_by": ["k"]},
+    "right": side("b", rows=0),
+    "clock": "arrival",
+}
+SETS = {
+    "sets": ["a", "b"],
+    "type": "inner",
+    "stepped": ["k"],
+    "select": {"k": "l.k"},
+}
+
+
+@pytest.fixture
+def explain(tmp_path):
+    """Runs the command on a file; options may follow."""
+
+    def run(content, *options):
+        file = tmp_path / "my_join.json"
+        file.write_text(content if isinstance(content, str) else json.dumps(content))
+        return CliRunner().invoke(app, ["explain", str(file), *options])
+
+    return run
+
+
+def told(found):
+    """The sentences by their headings, lines joined again."""
+    lines = {}
+    for line in found.stdout.splitlines()[1:]:
+        heading, text = re.fullmatch(r"(.*?)(?:\s{2,}(.*))?", line).groups()
+        last = heading or next(reversed(lines), "")
+        lines[last] = f"{lines.get(last, '')} {text or ''}".strip()
+    return lines
+
+
+def test_a_spec_without_name_and_expect_is_explained(explain):
+    found = explain({"join": JOIN, "inputs": INPUTS})
+    assert (found.exit_code, found.stderr) == (0, "")
+    assert found.stdout.startswith("my_join\njoin")
+    assert told(found) == {
+        "join": "left_outer, on l.k = r.k",
+        "left": "alive from 1 hour before its time (t) to 30 minutes after it",
+        "right": "alive from 1 day before its time (t) to it",
+        "out": "a pair comes out once both rows are there and neither can change; an "
+        "unmatched left row comes out once no row that it could meet can still come",
+        "late": "a row further behind the newest of its side than 0 seconds (left) or "
+        "1 minute 30 seconds (right) goes to `late`",
+        "left state": "rows up to 1 day 30 minutes older than the right side's bound",
+        "right state": "rows up to 1 hour older than the left side's bound",
+        "on oracle": "yes: the definition, over plain rows",
+        "on local": "yes: the kernels, event by event, without Spark",
+        "on batch": "yes: one native Spark plan; no row passes through Python",
+        "on stream": "yes: a stateful operator on Spark; many buckets, by the equality",
+    }
+
+
+def test_what_an_engine_lacks_is_named(explain):
+    lines = told(explain({"join": ROWS, "inputs": INPUTS, "events": []}))
+    assert lines["left"] == "alive until 1 later row has come, for each k"
+    assert lines["left state"] == "1 row a partition"
+    assert lines["right state"] == "none: each row is met once"
+    assert lines["on batch"].startswith("not yet: the clock arrival (and ")
+
+
+def test_a_join_of_sets_and_a_text_say_what_is_missing(explain):
+    data = {"kind": "dataset", "schema": COLUMNS}
+    found = explain({"join": SETS, "inputs": {"a": data, "b": data}})
+    assert told(found)["join"] == "inner of the sets a, b"
+    assert told(found)["on oracle"] == "not yet: a join of several sets"
+    text = explain({"dialect": "spl", "text": "…", "inputs": {}})
+    assert text.stdout == "my_join\nthe dialect spl is not yet supported\n\n"
+
+
+def test_a_nested_join_follows_the_one_it_feeds(explain):
+    nested = {**JOIN, "left": {**JOIN["left"], "from": {"join": JOIN, "as": "c"}}}
+    nested["left"]["window"] = "inherited"
+    nested["select"] = {"k": "r.k"}
+    found = explain({"join": nested, "inputs": INPUTS})
+    assert told(found)["left"].endswith("30 minutes after it"), found.stdout
+    assert "left is      a join of its own:\n" in found.stdout
+    assert "alive while both rows of its own join are" in found.stdout
+
+
+def test_a_broken_law_is_told_and_the_exit_status_says_so(explain):
+    sound = {"name": "sound", "join": JOIN, "inputs": INPUTS}
+    odd = {"name": "odd", "join": {**JOIN, "hard": [["l.q", "r.k"]]}, "inputs": INPUTS}
+    found = explain([odd, sound])
+    assert found.exit_code == 2
+    assert found.stdout.startswith("odd\nSpecError: known_columns: ")
+    assert "\nsound\njoin" in found.stdout
+    assert explain([odd, sound], "--only", "sou").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "says"),
+    [
+        ("{", (), "is no JSON"),
+        ({"inputs": {}}, (), '"dialect"'),
+        ({"join": JOIN, "inputs": INPUTS}, ("--only", "x"), 'no join has "x"'),
+    ],
+)
+def test_a_broken_file_is_told_in_a_sentence(explain, content, options, says):
+    found = explain(content, *options)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert found.stderr.startswith("dovetail explain: ")
+    assert says in found.stderr
+
+
+def test_all_cases_of_the_project_are_explained():
+    words = ["explain", str(TOP / "tests/cases")]
+    assert "Traceback" not in CliRunner().invoke(app, words).stdout
