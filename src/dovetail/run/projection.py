@@ -25,10 +25,14 @@ Sides = tuple[Row | None, Row | None]
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """The output columns as functions, and the rows that stand for absent sides."""
+    """The output columns as functions, and the rows that stand for absent sides.
+
+    `met` marks a side that a row given once does not show: its partner was there.
+    """
 
     columns: tuple[Column, ...]
     absent: tuple[Row, Row]
+    met: tuple[bool, bool]
 
     @classmethod
     def of(cls, join: JoinSpec, inputs: Inputs) -> Projection:
@@ -42,7 +46,8 @@ class Projection:
             absent_row(join.absent_left, left),
             absent_row(join.absent_right, right),
         )
-        return cls(columns, absent)
+        met_left, met_right = (join.kind.gives_once(hand.other) for hand in HANDS)
+        return cls(columns, absent, (met_left, met_right))
 
     def row(self, sides: Sides, row_time: int | None) -> Row:
         """Returns the output row of both sides; None stands for an absent one."""
@@ -51,8 +56,8 @@ class Projection:
             for row, stand_in in zip(sides, self.absent, strict=True)
         )
         bare = {
-            "matched_left": sides[0] is not None,
-            "matched_right": sides[1] is not None,
+            "matched_left": self.met[0] or sides[0] is not None,
+            "matched_right": self.met[1] or sides[1] is not None,
             "row_time": None if row_time is None else from_microseconds(row_time),
         }
         seen = {"l": left, "r": right, BARE: bare}
