@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,8 +56,15 @@ class Rows:
     def take(self, chosen: Whole | Mask | slice) -> Rows:
         """Returns the chosen rows, in the order in which they are chosen."""
         chosen = _simplest(chosen)
-        arrays = {name: getattr(self, name)[chosen] for name in _ARRAYS}
+        # What one array stands for more than once is taken once.
+        once = {id(array): array[chosen] for array in self._arrays.values()}
+        arrays = {name: once[id(array)] for name, array in self._arrays.items()}
         return Rows(**arrays, payload=take_payload(self.payload, chosen))
+
+    @property
+    def _arrays(self) -> dict[str, Any]:
+        """Returns the arrays by name."""
+        return {name: getattr(self, name) for name in _ARRAYS}
 
     def with_arrays(self, **arrays: Whole) -> Rows:
         """Returns the same rows with other values in the named arrays."""

@@ -7,14 +7,14 @@ of fat lines instead of rows, and has no late rows to drop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.kernels.blobs import write_rows
+from dovetail.kernels.blobs import append_batch, as_batch
 from dovetail.kernels.lines import LineKind
 from dovetail.kernels.rows import (
     BEGINNING,
@@ -36,6 +36,7 @@ from dovetail.run.spark_stream.worker.parcels import HEARTBEAT, LINE
 
 BLOB_BYTES = 16 << 20
 FLUSH_ROWS = 1 << 20
+FLUSH_BYTES = 256 << 20
 ROW, DELETE, BOUND, FINISH, INITIAL = (int(kind) for kind in LineKind)
 """What a line of a side is, in the column `@event` where it has one."""
 
@@ -101,6 +102,8 @@ class Packer:
 
     settings: PackSettings
     waiting: list[pa.RecordBatch] = field(default_factory=list)
+    rows: int = 0
+    bytes: int = 0
     bounds: dict[int, int] = field(default_factory=dict)
     newest: dict[int, int] = field(default_factory=dict)
 
@@ -114,7 +117,7 @@ class Packer:
     def flush(self) -> pa.RecordBatch:
         """Returns the lines of all rows taken since the last flush."""
         batch = _whole(self.waiting)
-        self.waiting = []
+        self.waiting, self.rows, self.bytes = [], 0, 0
         if not self.settings.scope:
             return _lines(self._scope(0, batch))
         scopes = _numbers(batch, self.settings.scope)
@@ -171,15 +174,19 @@ class Packer:
 
         Moves the scope's bound and newest time past these rows.
         """
-        seen = (events != BOUND) & (events != FINISH) & (moment != MISSING)
-        newest = _running(np.where(seen, moment, BEGINNING), self.newest, scope)
-        bound = np.where(seen, shift(moment, self.settings.lateness.back), BEGINNING)
-        bound = np.where(events == BOUND, moment, bound)
-        bound = np.where(events == FINISH, NEVER, bound)
-        before = _running(bound, self.bounds, scope)
-        return np.where(timeless, newest, moment), moment < before
+        lines = (events == BOUND) | (events == FINISH)
+        own = np.where(lines | (moment == MISSING), BEGINNING, moment)
+        timed = moment
+        if timeless.any():
+            timed = np.where(timeless, _running(own, self.newest, scope), moment)
+        self.newest[scope] = max(self.newest.get(scope, BEGINNING), int(own.max()))
+        bound = shift(own, self.settings.lateness.back)
+        if lines.any():
+            bound = np.where(events == BOUND, moment, bound)
+            bound = np.where(events == FINISH, NEVER, bound)
+        return timed, moment < _running(bound, self.bounds, scope)
 
-    def _blobs(self, rows: Rows) -> Iterator[bytes | None]:
+    def _blobs(self, rows: Rows) -> Iterator[pa.RecordBatch | None]:
         """Gives the rows as blobs of at most 16 MB, or nothing once."""
         if not len(rows):
             yield None
@@ -187,7 +194,7 @@ class Packer:
         each = max(1, int(BLOB_BYTES // (rows.payload.nbytes / len(rows) + 40)))
         for start in range(0, len(rows), each):
             part = rows.take(slice(start, start + each))
-            yield write_rows(part, own_partition=bool(self.settings.partition))
+            yield as_batch(part, own_partition=bool(self.settings.partition))
 
 
 def _running(values: Whole, known: dict[int, int], scope: int) -> Whole:
@@ -203,9 +210,11 @@ def _parted(rows: Rows, buckets: int) -> list[Rows]:
     if buckets == 1:
         return [rows]
     mixed = rows.code.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    bucket = (mixed >> np.uint64(32)) % np.uint64(buckets)
-    order = np.argsort(bucket.astype(np.int16), kind="stable")
-    edges = np.searchsorted(bucket[order], np.arange(buckets + 1, dtype=np.uint64))
+    # The high bits as a fraction of all buckets: a division takes much longer.
+    bucket = (mixed >> np.uint64(32)) * np.uint64(buckets) >> np.uint64(32)
+    narrow = bucket.astype(np.uint16)
+    order = np.argsort(narrow, kind="stable")
+    edges = np.searchsorted(narrow[order], np.arange(buckets + 1))
     ordered = rows.take(order)
     return [
         ordered.take(slice(start, stop))
@@ -264,9 +273,24 @@ def _now(batch: pa.RecordBatch, settings: PackSettings) -> int:
 
 
 def _lines(lines: list[tuple[object, ...]]) -> pa.RecordBatch:
-    """Returns lines as a batch."""
-    columns = zip(*lines, strict=True)
+    """Returns lines as a batch; the last of each is the batch to write, or None."""
+    *columns, batches = zip(*lines, strict=True)
     arrays = [
-        pa.array(values, kind) for values, kind in zip(columns, LINE.types, strict=True)
+        pa.array(values, kind)
+        for values, kind in zip(columns, LINE.types[:-1], strict=True)
     ]
-    return pa.RecordBatch.from_arrays(arrays, schema=LINE)
+    return pa.RecordBatch.from_arrays([*arrays, _written(batches)], schema=LINE)
+
+
+def _written(batches: Sequence[pa.RecordBatch | None]) -> pa.BinaryArray:
+    """Returns the batches as blobs, written where they will lie; no batch is null."""
+    sink, ends = pa.BufferOutputStream(), [0]
+    for batch in batches:
+        if batch is not None:
+            append_batch(sink, batch)
+        ends.append(sink.tell())
+    there = np.packbits([batch is not None for batch in batches], bitorder="little")
+    buffers = [there, np.array(ends, np.int32), sink.getvalue()]
+    return pa.Array.from_buffers(
+        pa.binary(), len(batches), [pa.py_buffer(buffer) for buffer in buffers]
+    )
