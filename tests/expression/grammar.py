@@ -109,7 +109,7 @@ def form(gives, written, *takes):
 
 NUMBERS = ("whole", "exact", "double")
 LEAVES = {
-    "truth": ["l.truth", "r.truth", "true", "NULL"],
+    "truth": ["l.truth", "r.truth", "true", "CAST(NULL AS BOOLEAN)"],
     "whole": [
         "l.tiny",
         "r.small",
@@ -136,6 +136,7 @@ LEAVES = {
         "INTERVAL '10' MINUTE",
         "INTERVAL '1 02:03:04.5' DAY TO SECOND",
     ],
+    "clock": ["INTERVAL '10' MINUTE", "INTERVAL 1 DAY 2 HOURS", "INTERVAL '1 hour'"],
     "months": ["INTERVAL 1 MONTH", "INTERVAL '1-2' YEAR TO MONTH"],
     "list": ["l.numbers", "r.numbers", "array(1, NULL, 3)"],
     "words": ["l.names", "array('a', 'b')"],
@@ -257,7 +258,7 @@ FORMS = {
     "+ of numbers": _numeric("({0} + {1})"),
     "- of numbers": _numeric("({0} - {1})"),
     "* of numbers": _numeric("({0} * {1})"),
-    "+ of time": (form("moment", "({0} + {1})", "day", "span"),),
+    "+ of time": (form("moment", "({0} + {1})", "day", "clock"),),
     "+ of days": (form("day", "({0} + INTERVAL 3 DAYS)", "day"),),
     "+ of months": (form("local", "({0} + {1})", "local", "months"),),
     "+ of spans": (form("moment", "({0} + ({1} + {2}))", "moment", "span", "span"),),

@@ -19,6 +19,7 @@ from tests.expression.grammar import (
     rows,
 )
 from tests.expression.sameness import same
+from tests.expression.tables import TABLES
 
 ROWS = rows(40, seed=3)
 EVERY = sorted({*plain_expressions(), *deep_expressions(400, seed=4)})
@@ -27,15 +28,20 @@ BATCHES = [EVERY[start : start + AT_ONCE] for start in range(0, len(EVERY), AT_O
 
 
 @pytest.fixture(scope="module")
-def pairs(spark):
+def lenient(spark):
     spark.conf.set("spark.sql.ansi.enabled", "false")
+    yield spark
+    spark.conf.unset("spark.sql.ansi.enabled")
+
+
+@pytest.fixture(scope="module")
+def pairs(lenient):
     table = pa.table(
         {"place": range(len(ROWS)), "l": side(ROWS, "l"), "r": side(ROWS, "r")}
     )
     record = ", ".join(f"{name}: {kind}" for name, kind in TYPES.items())
     schema = f"place long, l struct<{record}>, r struct<{record}>"
-    yield spark.createDataFrame(table, schema).coalesce(1).cache()
-    spark.conf.unset("spark.sql.ansi.enabled")
+    return lenient.createDataFrame(table, schema).coalesce(1).cache()
 
 
 def plain(value):
@@ -62,4 +68,19 @@ def test_spark_gives_the_same_types_and_values(pairs, texts):
             value = evaluate(typed, pair)
             if not same(value, answer):
                 wrong.setdefault(text, (value, answer))
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("start", range(0, len(TABLES), AT_ONCE))
+def test_spark_gives_what_the_tables_say(lenient, start):
+    rows = TABLES[start : start + AT_ONCE]
+    named = [f"{text} AS `{place}`" for place, (text, _, _) in enumerate(rows)]
+    frame = lenient.range(1).selectExpr(*named)
+    types = [field.dataType.simpleString() for field in frame.schema.fields]
+    values = [plain(column[0].as_py()) for column in frame.toArrow().columns]
+    wrong = {
+        text: (kind, found, value, answer)
+        for (text, kind, value), found, answer in zip(rows, types, values, strict=True)
+        if kind != found or not same(value, answer)
+    }
     assert wrong == {}

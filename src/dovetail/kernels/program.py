@@ -13,6 +13,7 @@ null where something cannot be computed, three-valued logic, numbers that wrap.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -46,4 +47,8 @@ def _value(program: tuple[Any, ...], columns: Columns) -> pa.Array | pa.Scalar:
         return constant(value, kind)
     name, kind, constants, *parts = program
     arguments = [_value(part, columns) for part in parts]
-    return OPERATIONS[name](arrow_type(kind), *arguments, **dict(constants))
+    operation = partial(OPERATIONS[name], arrow_type(kind), **dict(constants))
+    if all(isinstance(argument, pa.Scalar) for argument in arguments):
+        # some operations are loops over rows: let them see one
+        return operation(*(pa.repeat(argument, 1) for argument in arguments))[0]
+    return operation(*arguments)

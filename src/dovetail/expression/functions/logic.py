@@ -124,7 +124,7 @@ def _case_rule(arguments: Arguments) -> Signature | None:
     """Types CASE: pairs of truth and value, then the value of ELSE."""
     conditions, values = arguments[:-1:2], (*arguments[1::2], arguments[-1])
     common = widest(kinds(values))
-    if common is None or any(kind not in (BOOLEAN, NULL) for kind in kinds(conditions)):
+    if common is None or any(kind != BOOLEAN for kind in kinds(conditions)):
         return None
     return Signature((BOOLEAN, common) * len(conditions) + (common,), common)
 
@@ -195,6 +195,13 @@ def _between(build: Build, arguments: Arguments) -> Node:
     return build("and", build(">=", value, low), build("<=", value, high))
 
 
+def _if(build: Build, arguments: Arguments) -> Node:
+    """Writes IF as CASE; unlike CASE it takes NULL for a condition."""
+    condition, *values = arguments
+    known = Literal(None, BOOLEAN) if condition.type == NULL else condition
+    return build("case", known, *values)
+
+
 def _null_if(build: Build, arguments: Arguments) -> Node:
     """Writes NULLIF as CASE: null where both are equal."""
     return build("case", build("=", *arguments), Literal(None, NULL), arguments[0])
@@ -258,7 +265,7 @@ FUNCTIONS: tuple[Entry, ...] = (
     Macro("<>", _not_equal),
     Macro("between", _between, takes=3),
     Macro("isnotnull", _not_null),
-    Macro("if", synonym("case"), takes=3),
+    Macro("if", _if, takes=3),
     Macro("nullif", _null_if, takes=2),
     Macro("nvl", synonym("coalesce"), takes=2),
     Macro("ifnull", synonym("coalesce"), takes=2),

@@ -1,0 +1,160 @@
+"""Dates, timestamps and spans of time."""
+
+from datetime import UTC, date, datetime
+
+
+def moment(*parts):
+    return datetime(*parts, tzinfo=UTC)
+
+
+TABLE = (
+    ("DATE '2020-02-29'", "date", date(2020, 2, 29)),
+    (
+        "TIMESTAMP '2020-02-29T12:30:00.25'",
+        "timestamp",
+        moment(2020, 2, 29, 12, 30, 0, 250_000),
+    ),
+    ("TIMESTAMP '2020-02-29 12:30:00+02:00'", "timestamp", moment(2020, 2, 29, 10, 30)),
+    ("DATE '2020-01-31' + INTERVAL 1 MONTH", "date", date(2020, 2, 29)),
+    ("DATE '2020-01-31' + INTERVAL 1 DAY", "date", date(2020, 2, 1)),
+    ("DATE '2020-01-31' + 1", "date", date(2020, 2, 1)),
+    ("1 + DATE '2020-01-31'", "date", date(2020, 2, 1)),
+    ("DATE '2020-01-31' - 31", "date", date(2019, 12, 31)),
+    ("DATE '2020-01-31' + INTERVAL 1 HOUR", "timestamp", moment(2020, 1, 31, 1)),
+    (
+        "TIMESTAMP '2020-03-31 10:00:00' - INTERVAL '1' MONTH",
+        "timestamp",
+        moment(2020, 2, 29, 10),
+    ),
+    (
+        "TIMESTAMP '2020-01-01' + INTERVAL 10 MINUTES",
+        "timestamp",
+        moment(2020, 1, 1, 0, 10),
+    ),
+    (
+        "INTERVAL -5 SECONDS + TIMESTAMP '2020-01-01'",
+        "timestamp",
+        moment(2019, 12, 31, 23, 59, 55),
+    ),
+    (
+        "TIMESTAMP '2020-01-01' + INTERVAL 1.5 SECONDS",
+        "timestamp",
+        moment(2020, 1, 1, 0, 0, 1, 500_000),
+    ),
+    (
+        "TIMESTAMP '2020-01-01' + INTERVAL '1 02:03:04.5' DAY TO SECOND",
+        "timestamp",
+        moment(2020, 1, 2, 2, 3, 4, 500_000),
+    ),
+    (
+        "TIMESTAMP '2020-01-01' - INTERVAL '02:03' HOUR TO MINUTE",
+        "timestamp",
+        moment(2019, 12, 31, 21, 57),
+    ),
+    (
+        "TIMESTAMP '2020-01-01' + INTERVAL '-1-2' YEAR TO MONTH",
+        "timestamp",
+        moment(2018, 11, 1),
+    ),
+    (
+        "TIMESTAMP '2020-01-01' + INTERVAL 1 DAY 2 HOURS",
+        "timestamp",
+        moment(2020, 1, 2, 2),
+    ),
+    (
+        "TIMESTAMP '2020-01-01' + INTERVAL '1 day 2 hours'",
+        "timestamp",
+        moment(2020, 1, 2, 2),
+    ),
+    (
+        "TIMESTAMP '2020-01-01' + 3 * INTERVAL '1' WEEK",
+        "timestamp",
+        moment(2020, 1, 22),
+    ),
+    (
+        "TIMESTAMP '2020-01-01' + INTERVAL 1 HOUR * 1.5",
+        "timestamp",
+        moment(2020, 1, 1, 1, 30),
+    ),
+    ("'2020-01-01' + INTERVAL 1 HOUR", "string", "2020-01-01 01:00:00"),
+    ("TIMESTAMP '2020-01-02' - DATE '2020-01-01' = INTERVAL 1 DAY", "boolean", True),
+    ("DATE '2020-01-02' - DATE '2020-01-01' < INTERVAL 25 HOURS", "boolean", True),
+    ("INTERVAL 1 YEAR > INTERVAL 11 MONTHS", "boolean", True),
+    ("abs(INTERVAL -1 DAY) = INTERVAL 1 DAY", "boolean", True),
+    ("unix_seconds(TIMESTAMP '1969-12-31 23:59:59.5')", "bigint", -1),
+    ("unix_millis(TIMESTAMP '1970-01-01 00:00:01.0019')", "bigint", 1001),
+    ("unix_micros(TIMESTAMP '1970-01-01 00:00:01')", "bigint", 1_000_000),
+    ("timestamp_seconds(1.5)", "timestamp", moment(1970, 1, 1, 0, 0, 1, 500_000)),
+    ("timestamp_seconds(-1)", "timestamp", moment(1969, 12, 31, 23, 59, 59)),
+    ("timestamp_millis(1500)", "timestamp", moment(1970, 1, 1, 0, 0, 1, 500_000)),
+    ("timestamp_micros(-1)", "timestamp", moment(1969, 12, 31, 23, 59, 59, 999_999)),
+    (
+        "date_trunc('year', TIMESTAMP '2020-05-17 10:20:30')",
+        "timestamp",
+        moment(2020, 1, 1),
+    ),
+    (
+        "date_trunc('QUARTER', TIMESTAMP '2020-05-17 10:20:30')",
+        "timestamp",
+        moment(2020, 4, 1),
+    ),
+    (
+        "date_trunc('mon', TIMESTAMP '2020-05-17 10:20:30')",
+        "timestamp",
+        moment(2020, 5, 1),
+    ),
+    (
+        "date_trunc('week', TIMESTAMP '2020-05-17 10:20:30')",
+        "timestamp",
+        moment(2020, 5, 11),
+    ),
+    (
+        "date_trunc('dd', TIMESTAMP '2020-05-17 10:20:30')",
+        "timestamp",
+        moment(2020, 5, 17),
+    ),
+    (
+        "date_trunc('minute', TIMESTAMP '2020-05-17 10:20:30')",
+        "timestamp",
+        moment(2020, 5, 17, 10, 20),
+    ),
+    (
+        "date_trunc('millisecond', TIMESTAMP '2020-05-17 10:20:30.123456')",
+        "timestamp",
+        moment(2020, 5, 17, 10, 20, 30, 123_000),
+    ),
+    (
+        "date_trunc('microsecond', TIMESTAMP '2020-05-17 10:20:30.123456')",
+        "timestamp",
+        moment(2020, 5, 17, 10, 20, 30, 123_456),
+    ),
+    ("date_trunc('century', TIMESTAMP '2020-05-17 10:20:30')", "timestamp", None),
+    ("trunc(DATE '2020-05-17', 'month')", "date", date(2020, 5, 1)),
+    ("trunc(DATE '2020-05-17', 'day')", "date", None),
+    ("year(DATE '2020-05-17')", "int", 2020),
+    ("quarter('2020-05-17')", "int", 2),
+    ("month(TIMESTAMP '2020-05-17 10:20:30')", "int", 5),
+    ("day(DATE '2020-05-17')", "int", 17),
+    ("dayofmonth(DATE '2020-05-17')", "int", 17),
+    ("dayofweek(DATE '2020-05-17')", "int", 1),
+    ("weekday(DATE '2020-05-17')", "int", 6),
+    ("dayofyear(DATE '2020-05-17')", "int", 138),
+    ("weekofyear(DATE '2021-01-01')", "int", 53),
+    ("hour(TIMESTAMP '2020-05-17 10:20:30')", "int", 10),
+    ("minute('2020-05-17 10:20:30')", "int", 20),
+    ("second('2020-05-17 10:20:30')", "int", 30),
+    ("EXTRACT(YEAR FROM DATE '2020-05-17')", "int", 2020),
+    ("to_timestamp('2020-01-01 10')", "timestamp", moment(2020, 1, 1, 10)),
+    ("to_timestamp('nonsense')", "timestamp", None),
+    ("to_date('2020-1-2')", "date", date(2020, 1, 2)),
+    ("to_date('2020-13-01')", "date", None),
+    ("date('2020-01-02T03:04')", "date", date(2020, 1, 2)),
+    ("timestamp(DATE '2020-01-01')", "timestamp", moment(2020, 1, 1)),
+    ("datediff('2020-03-01', '2020-02-01')", "int", 29),
+    ("date_diff(DATE '2020-01-01', DATE '2020-01-02')", "int", -1),
+    ("date_add('2020-02-28', 2)", "date", date(2020, 3, 1)),
+    ("date_sub(DATE '2020-03-01', 1)", "date", date(2020, 2, 29)),
+    ("dateadd(DATE '2020-03-01', 1)", "date", date(2020, 3, 2)),
+    ("add_months(DATE '2020-01-31', 1)", "date", date(2020, 2, 29)),
+    ("last_day(DATE '2020-02-03')", "date", date(2020, 2, 29)),
+)
