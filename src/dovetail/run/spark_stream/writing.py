@@ -35,6 +35,8 @@ STORE = {
     ),
     f"{STATE}.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.execution.arrow.compression.codec": "none",
+    # Spark's own choice, INT96, ends in 2262 and is read as nanoseconds elsewhere.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
 PER_PARTITION = 8
 MOST_PARTITIONS = 8

@@ -1,0 +1,232 @@
+"""Joins written in Python, run on Spark: restarts, outlets, silence, batches."""
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dovetail as dt
+from dovetail import oracle
+from dovetail.run.spark_stream.fingerprint import NOTHING, kept_in
+from dovetail.spec.inputs import Outlet
+from dovetail.spec.play import Play
+from tests.chaos import events, query
+from tests.spark.rows import bag, differences
+
+NOW = {"availableNow": True}
+PARTITIONS = "spark.sql.shuffle.partitions"
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+PATIENCE = 180
+"""Seconds that a busy machine may need for a few batches."""
+
+
+# --- one query, started again and again ---------------------------------------------
+
+
+def sinks(folder):
+    return {name: dt.folder(str(folder / name)) for name in query.OUTLETS}
+
+
+def run(joined, folder, **others):
+    """Runs a join over all that is there; returns how many batches it took."""
+    checkpoint = str(folder / "checkpoint")
+    written = joined.write(
+        checkpoint=checkpoint, trigger=NOW, **{**sinks(folder), **others}
+    )
+    written.awaitTermination()
+    return len([one for one in written.recentProgress if one["numInputRows"]])
+
+
+def give(folder, numbers):
+    """Lets the query see some of the files."""
+    for hand in "lr":
+        (folder / hand).mkdir(exist_ok=True)
+        for number in numbers:
+            name = f"{hand}/{number:04}.parquet"
+            (folder / "all" / name).rename(folder / name)
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """Five files a side, of which the query sees the first two."""
+    events.write(tmp_path / "all", 4, seed=2)
+    give(tmp_path, (0, 1))
+    return tmp_path
+
+
+@pytest.fixture
+def partitions(spark):
+    """Sets how many partitions the session asks for, and puts it back."""
+    before = spark.conf.get(PARTITIONS)
+    yield lambda count: spark.conf.set(PARTITIONS, str(count))
+    spark.conf.set(PARTITIONS, before)
+
+
+def test_a_query_goes_on_where_it_stopped(spark, recorded, partitions):
+    assert kept_in(spark, str(recorded / "checkpoint")) == NOTHING
+    assert run(query.join(spark, recorded), recorded) == 2
+    kept = kept_in(spark, str(recorded / "checkpoint"))
+    assert kept.layout == (2, 16)
+    give(recorded, (2, 3, 4))
+    # Keys stay in their buckets, however many partitions are asked for now.
+    partitions(5)
+    assert run(query.join(spark, recorded), recorded) == 3
+    assert kept_in(spark, str(recorded / "checkpoint")) == kept
+    assert differences(spark, recorded, 4, seed=2) == {}
+    refused_on(recorded, query.join(spark, recorded))
+
+
+def refused_on(folder, joined):
+    """Starts of other joins on a checkpoint are refused, before anything runs."""
+    spec = joined.spec
+    others = {
+        "window": replace(spec, left=replace(spec.left, window=dt.range("9 seconds"))),
+        "key": replace(spec, hard=()),
+        "condition": replace(spec, soft=replace(spec.soft, text="l.l_n < r.r_n")),
+    }
+    for other in others.values():
+        with pytest.raises(dt.EngineError, match="has the state of another join"):
+            run(replace(joined, spec=other), folder)
+    with pytest.raises(dt.SpecError, match="has rows of another query"):
+        joined.write(checkpoint=str(folder / "new"), trigger=NOW, **sinks(folder))
+    assert not (folder / "new").exists()
+
+
+def test_a_checkpoint_of_another_program_is_refused(spark, tmp_path):
+    rate = spark.readStream.format("rate").load().groupBy("value").count()
+    writer = rate.writeStream.format("noop").outputMode("update").trigger(**NOW)
+    writer.option("checkpointLocation", str(tmp_path)).start().awaitTermination()
+    with pytest.raises(dt.EngineError, match="has no state of a join; expected a"):
+        kept_in(spark, str(tmp_path))
+
+
+def test_functions_are_sinks_and_need_not_look_at_the_rows(spark, recorded):
+    seen = []
+    run(
+        query.join(spark, recorded),
+        recorded,
+        matched=lambda rows, number: seen.append((number, rows.columns)),
+        left_unmatched=lambda rows, _: rows.limit(1).collect(),
+    )
+    columns = ["k", "at_l", "l_n", "sequence_l", "at_r", "r_n", "sequence_r"]
+    assert seen == [(number, columns) for number in (0, 1)]
+
+
+# --- silence ------------------------------------------------------------------------
+
+
+def seconds(*numbers):
+    return [{"k": 1, "at": EPOCH + timedelta(seconds=one)} for one in numbers]
+
+
+def put(folder, rows):
+    """Writes rows as one more file, visible at once."""
+    folder.mkdir(exist_ok=True)
+    number = len(list(folder.glob("*.parquet")))
+    schema = pa.schema([("k", pa.int64()), ("at", pa.timestamp("us", "UTC"))])
+    made = folder / f".{number}"
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), made)
+    made.rename(folder / f"{number}.parquet")
+
+
+def sided(spark, folder, idle):
+    """A left join in which either side may fall silent."""
+    left, right = (
+        dt.stream(
+            spark.readStream.schema("k bigint, at timestamp")
+            .option("maxFilesPerTrigger", 1)
+            .parquet(str(folder / hand)),
+            time="at",
+            idle=idle,
+        ).window(dt.range(preceding="4 seconds"))
+        for hand in "lr"
+    )
+    return left.join(right, on="k", how="left", suffixes=("", "_r"), unmatched="outlet")
+
+
+def read_seconds(folder, side=""):
+    """The times of all rows in batches that are written in full."""
+    batches = [path.parent for path in folder.glob("batch=*/_SUCCESS")]
+    tables = [pq.read_table(path, partitioning=None) for path in batches]
+    rows = [row for table in tables for row in table.to_pylist()]
+    times = [(row[side] if side else row)["at"] for row in rows]
+    return sorted((one - EPOCH).total_seconds() for one in times)
+
+
+def wait_for(told):
+    ends = time.monotonic() + PATIENCE
+    while not told():
+        assert time.monotonic() < ends
+        time.sleep(0.1)
+
+
+def test_a_side_that_falls_silent_lets_the_other_go(spark, tmp_path):
+    put(tmp_path / "l", seconds(0, 50, 100))
+    put(tmp_path / "r", seconds(0, 1))
+    joined = sided(spark, tmp_path, "1 second")
+    written = joined.write(checkpoint=str(tmp_path / "checkpoint"), **sinks(tmp_path))
+    try:
+        wait_for(lambda: read_seconds(tmp_path / "left_unmatched"))
+        # The right side counts as being where the left one is: 30 comes too late.
+        put(tmp_path / "r", seconds(30, 103))
+        wait_for(lambda: read_seconds(tmp_path / "late", side="right"))
+        wait_for(lambda: len(read_seconds(tmp_path / "matched")) == 3)
+    finally:
+        written.stop()
+    assert written.exception() is None
+    assert read_seconds(tmp_path / "left_unmatched") == [50]
+    assert read_seconds(tmp_path / "matched") == [0, 0, 100]
+    assert read_seconds(tmp_path / "late", side="right") == [30]
+
+
+def test_a_heartbeat_neither_ends_nor_joins_the_batches_of_what_is_there(
+    spark, tmp_path
+):
+    for number in range(3):
+        put(tmp_path / "l", seconds(number * 10))
+        put(tmp_path / "r", seconds(number * 10 + 1))
+    assert run(sided(spark, tmp_path, "1 hour"), tmp_path) == 3
+    assert read_seconds(tmp_path / "matched") == [0, 10, 20]
+
+
+# --- batches ------------------------------------------------------------------------
+
+KINDS = ["inner", "left", "right", "full", "semi", "anti", "right_only", "full_only"]
+ROWS = {
+    hand: [row for of, row in events.rows(2, seed=4) if of == hand] for hand in "lr"
+}
+
+
+def finite(spark, hand):
+    kinds = events.columns(hand).items()
+    schema = pa.schema([(name, kind) for name, (_, kind) in kinds])
+    return spark.createDataFrame(pa.Table.from_pylist(ROWS[hand], schema=schema))
+
+
+@pytest.mark.parametrize("how", KINDS)
+def test_a_join_of_finite_rows_is_the_definition(spark, how):
+    left, right = (
+        dt.stream(finite(spark, hand), time="at").window(dt.range("2 seconds"))
+        for hand in "lr"
+    )
+    preserving = how in {"left", "right", "full"}
+    joined = left.join(
+        right,
+        on="k",
+        where="l.l_n <> r.r_n",
+        how=how,
+        suffixes=("", "_r"),
+        unmatched="outlet" if preserving else "joined",
+    )
+    inputs = {
+        name: replace(joined.inputs[name], rows=tuple(ROWS[name[0]]))
+        for name in joined.inputs
+    }
+    found = oracle.play(Play(joined.spec, inputs))
+    for outlet in {one.outlet for one in found} - {Outlet.LATE}:
+        rows = [one.row for one in found if one.outlet is outlet]
+        frame = getattr(joined, outlet.value)
+        assert bag(frame.toArrow().to_pylist()) == bag(rows)

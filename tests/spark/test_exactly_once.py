@@ -1,0 +1,100 @@
+"""A query that is killed again and again loses no row and writes none twice."""
+
+import signal
+import time
+from collections import Counter
+from random import Random
+
+import pytest
+
+from tests.chaos import events, killing, query
+from tests.spark.rows import differences
+
+SLOW = 400
+"""Seconds after which a step of a child counts as hung, on a machine that is busy."""
+
+
+def numbers(folder):
+    """The batches that a log of the checkpoint has."""
+    return [int(path.name) for path in folder.glob("[0-9]*") if path.name.isdigit()]
+
+
+def committed(folder):
+    return max(numbers(folder / "checkpoint/commits"), default=-1)
+
+
+def written(folder, outlet):
+    """The batches that an outlet's folder has in full."""
+    told = folder.glob(f"{outlet}/batch=*/_SUCCESS")
+    return {int(path.parent.name.removeprefix("batch=")) for path in told}
+
+
+def run_child(folder, plan):
+    """Runs the query until it is killed as planned; tells how it ended."""
+    (folder / "started").unlink(missing_ok=True)
+    before = committed(folder)
+    if plan.get("between"):
+        (folder / "between").write_text(str(before + 1 + plan["batches"]))
+    child = killing.start("tests.chaos.query", folder, folder / "log")
+    try:
+        if plan.get("between") or not plan:
+            killing.wait_for(lambda: child.poll() is not None, child, SLOW)
+        else:
+            _kill_later(folder, child, before, plan)
+    finally:
+        killing.kill_session(child.pid)
+    return child.wait()
+
+
+def _kill_later(folder, child, before, plan):
+    """Kills after so many batches of this run and a part of the next one."""
+    started = killing.wait_for((folder / "started").exists, child, SLOW)
+    began = time.monotonic()
+    wanted = before + plan["batches"]
+    assert started, (folder / "log").read_text()[-4000:]
+    assert killing.wait_for(lambda: committed(folder) >= wanted, child, SLOW)
+    each = (time.monotonic() - began) / plan["batches"] if plan["batches"] else 6
+    time.sleep(plan["part"] * min(each, 6))
+
+
+def plans(kills, seed):
+    """How each kill comes about; every third is between two outlets of a batch."""
+    random = Random(seed)
+    return [
+        {
+            "between": number % 3 == 2,
+            "batches": random.choice([0, 1, 1]),
+            "part": random.random(),
+        }
+        for number in range(kills)
+    ]
+
+
+def chaos(folder, kills, seed):
+    """Kills a query so many times, lets it end, and says what each kill met."""
+    events.write(folder, 2 * kills + 2, seed)
+    met = Counter()
+    for plan in plans(kills, seed):
+        code = run_child(folder, plan)
+        assert code == -signal.SIGKILL, (plan, (folder / "log").read_text()[-4000:])
+        open_batch = committed(folder) + 1
+        first, second = (
+            open_batch in written(folder, name) for name in query.OUTLETS[:2]
+        )
+        met["between" if first and not second else "inside"] += 1
+        if plan["between"]:
+            assert first
+            assert not second
+    code = run_child(folder, {})
+    assert code == 0, (folder / "log").read_text()[-4000:]
+    return met
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize(
+    "kills", [5, pytest.param(30, marks=[pytest.mark.long, pytest.mark.timeout(5400)])]
+)
+def test_every_outlet_is_exact_after_kills(spark, tmp_path, kills):
+    met = chaos(tmp_path, kills, seed=kills)
+    assert met["between"] >= kills // 3
+    assert differences(spark, tmp_path, 2 * kills + 2, seed=kills) == {}

@@ -1,0 +1,123 @@
+"""Folders as sinks: a batch that comes again leaves its rows once."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+import dovetail as dt
+from dovetail.bind.sinks import path_exists
+
+MOMENT = datetime(2024, 5, 6, 7, 8, 9, 123456, tzinfo=UTC)
+DDL = "n bigint, word string, at timestamp"
+ROWS = [(1, "a", MOMENT), (2, None, MOMENT), (3, "", None)]
+
+
+@pytest.fixture
+def utc(spark):
+    """The session as a query sees it, whatever a test makes of it."""
+    yield spark
+    spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
+
+
+def frame(spark, rows=ROWS, ddl=DDL):
+    return spark.createDataFrame(rows, ddl)
+
+
+def batches(folder):
+    return sorted(path.name for path in folder.glob("batch=*"))
+
+
+def read(spark, folder, form="parquet"):
+    rows = spark.read.schema(DDL).option("header", "true").format(form)
+    return sorted(tuple(row)[:3] for row in rows.load(str(folder)).collect())
+
+
+def test_a_batch_that_comes_again_replaces_itself(spark, tmp_path):
+    sink = dt.folder(str(tmp_path))
+    sink.write(frame(spark).repartition(3), 4)
+    sink.write(frame(spark).coalesce(1), 4)
+    assert spark.read.parquet(str(tmp_path)).count() == len(ROWS)
+
+
+def test_what_a_crash_left_of_a_batch_is_replaced(spark, tmp_path):
+    sink = dt.folder(str(tmp_path))
+    sink.write(frame(spark), 0)
+    sink.write(frame(spark).repartition(3), 1)
+    (tmp_path / "batch=1/_SUCCESS").unlink()
+    (tmp_path / "batch=1/_temporary/0/task").mkdir(parents=True)
+    (tmp_path / "batch=1/_temporary/0/task/part-7.parquet").write_bytes(b"half")
+    assert spark.read.parquet(str(tmp_path)).count() == 2 * len(ROWS)
+    sink.write(frame(spark).limit(1), 1)
+    assert spark.read.parquet(str(tmp_path)).count() == len(ROWS) + 1
+    assert not (tmp_path / "batch=1/_temporary").exists()
+
+
+def test_a_session_that_overwrites_dynamically_replaces_too(utc, tmp_path):
+    utc.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+    sink = dt.folder(str(tmp_path))
+    sink.write(frame(utc), 4)
+    sink.write(frame(utc).limit(1), 4)
+    assert utc.read.parquet(str(tmp_path)).count() == 1
+
+
+def test_only_the_first_batch_is_written_though_it_is_empty(spark, tmp_path):
+    sink, nothing = dt.folder(str(tmp_path)), frame(spark).limit(0)
+    sink.write(nothing, 0)
+    assert spark.read.parquet(str(tmp_path)).columns == ["n", "word", "at", "batch"]
+    for number in (1, 2):
+        sink.write(nothing, number)
+    assert batches(tmp_path) == ["batch=0"]
+    sink.write(frame(spark), 3)
+    assert spark.read.parquet(str(tmp_path)).count() == len(ROWS)
+
+
+def test_an_empty_batch_replaces_what_is_there_of_it(spark, tmp_path):
+    sink = dt.folder(str(tmp_path))
+    sink.write(frame(spark), 5)
+    sink.write(frame(spark).limit(0), 5)
+    assert spark.read.parquet(str(tmp_path)).count() == 0
+
+
+@pytest.mark.parametrize("form", ["parquet", "json"])
+def test_values_come_back_as_they_were(spark, tmp_path, form):
+    dt.folder(str(tmp_path), format=form).write(frame(spark), 0)
+    expected = sorted(tuple(row) for row in frame(spark).collect())
+    assert read(spark, tmp_path, form) == expected
+
+
+def test_csv_has_a_head_and_whole_times(spark, tmp_path):
+    dt.folder(str(tmp_path), format="csv").write(frame(spark, ROWS[:1]).coalesce(1), 0)
+    (part,) = (tmp_path / "batch=0").glob("part-*.csv")
+    head, line = part.read_text().splitlines()
+    assert (head, line) == ("n,word,at", "1,a,2024-05-06T07:08:09.123456Z")
+
+
+def test_json_shows_what_is_null(spark, tmp_path):
+    dt.folder(str(tmp_path), format="json").write(
+        frame(spark, ROWS[1:2]).coalesce(1), 0
+    )
+    (part,) = (tmp_path / "batch=0").glob("part-*.json")
+    assert '"word":null' in part.read_text()
+
+
+def test_csv_refuses_columns_within_columns(spark, tmp_path):
+    sink = dt.folder(str(tmp_path), format="csv")
+    with pytest.raises(dt.SpecError, match='csv cannot hold the column "left" of'):
+        sink.prepare(frame(spark, [], "side string, left struct<n: int>"), is_new=True)
+    sink.prepare(frame(spark), is_new=True)
+
+
+def test_the_batches_of_another_query_are_not_replaced(spark, tmp_path):
+    sink = dt.folder(str(tmp_path))
+    sink.prepare(frame(spark), is_new=True)
+    sink.write(frame(spark), 0)
+    sink.prepare(frame(spark), is_new=False)
+    with pytest.raises(dt.SpecError, match="has rows of another query") as refusal:
+        sink.prepare(frame(spark), is_new=True)
+    assert "or the checkpoint that belongs to it" in str(refusal.value)
+
+
+def test_paths_may_have_stars(spark, tmp_path):
+    assert not path_exists(spark, f"{tmp_path}/nowhere/*")
+    (tmp_path / "batch=3").mkdir()
+    assert path_exists(spark, f"{tmp_path}/batch=*")
