@@ -65,7 +65,7 @@ def _typed_literal(inner: Node, kind: Type) -> Node:
         return checked_cast("cast", inner, kind)
     # a suffix casts the digits that were written, so 1.1F is the nearest single
     source = STRING if isinstance(inner.value, Decimal) else inner.type
-    convert = converter(source, kind)
+    convert = converter(source, kind, careful=True)
     value = (
         convert(str(inner.value) if source == STRING else inner.value)
         if convert

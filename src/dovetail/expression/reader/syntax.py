@@ -108,10 +108,15 @@ def _here(place: Place) -> str:
 
 def _place(text: str, node: exp.Expr) -> Place | None:
     """Returns where a node begins in its text, as far as sqlglot remembers."""
-    for part in node.walk(bfs=False):
-        start, end = part.meta.get("start"), part.meta.get("end")
-        if start is not None and end is not None:
-            line = text.count("\n", 0, start) + 1
-            column = start - (text.rfind("\n", 0, start) + 1) + 1
-            return Place(text, line, column, end - start + 1)
-    return None
+    nodes = [node] if "start" in node.meta else list(node.walk())
+    spans = [
+        (part.meta["start"], part.meta["end"]) for part in nodes if "start" in part.meta
+    ]
+    if not spans:
+        return None
+    # a name with dots is shown whole, anything else by its first word
+    start, end = min(spans)
+    end = max(last for _, last in spans) if isinstance(node, exp.Column) else end
+    line = text.count("\n", 0, start) + 1
+    column = start - (text.rfind("\n", 0, start) + 1) + 1
+    return Place(text, line, column, end - start + 1)

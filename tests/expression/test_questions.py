@@ -1,0 +1,142 @@
+"""What others ask of expressions: columns, common types, constants, keys, text."""
+
+import pytest
+
+from dovetail.errors import SpecError, UnsupportedError
+from dovetail.expression import (
+    Expression,
+    Scope,
+    common_type,
+    compiled,
+    is_constant_true,
+    lower,
+    parse,
+    references,
+)
+from dovetail.schema import Schema, parse_type
+
+LEFT = Schema.of({"id": "int", "name": "string", "tags": "array<int>"})
+PAIR = Scope.pair(LEFT, LEFT)
+
+
+def test_references_are_the_columns_that_are_read():
+    typed = parse("transform(l.tags, x -> x + R.ID) IS NULL OR counter > 1", PAIR)
+    assert references(typed) == {("l", "tags"), ("r", "id"), ("", "counter")}
+
+
+def test_compiled_parses_once():
+    same_name = compiled(Expression("l.name = r.name"), PAIR)
+    assert same_name({"l": {"name": "a"}, "r": {"name": "a"}}) is True
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "common"),
+    [
+        ("int", "bigint", "bigint"),
+        ("int", "double", "double"),
+        ("bigint", "float", "float"),
+        ("int", "string", "int"),
+        ("string", "decimal(5,2)", "double"),
+        ("string", "decimal(5,0)", "decimal(5,0)"),
+        ("decimal(5,2)", "int", "decimal(12,2)"),
+        ("decimal(5,2)", "decimal(38,0)", "decimal(38,0)"),
+        ("decimal(20,2)", "int", "decimal(20,2)"),
+        ("decimal(5,2)", "float", "double"),
+        ("decimal(5,2)", "void", "decimal(5,2)"),
+        ("date", "timestamp", "timestamp"),
+        ("date", "timestamp_ntz", "timestamp_ntz"),
+        ("date", "string", "date"),
+        ("string", "void", "string"),
+        ("array<int>", "array<bigint>", "array<bigint>"),
+        ("struct<a:int>", "struct<A:bigint>", "struct<a:bigint>"),
+    ],
+)
+def test_both_sides_of_an_equality_meet(left, right, common):
+    for one, other in ((left, right), (right, left)):
+        found = str(common_type(parse_type(one), parse_type(other)))
+        assert found.lower() == common
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("int", "date"),
+        ("boolean", "int"),
+        ("binary", "int"),
+        ("decimal(5,2)", "date"),
+        ("string", "array<int>"),
+        ("array<int>", "array<date>"),
+        ("struct<a:int>", "struct<b:int>"),
+        ("struct<a:int>", "struct<a:date>"),
+        ("map<int,int>", "map<int,int>"),
+        ("map<int,int>", "map<date,int>"),
+        ("void", "void"),
+    ],
+)
+def test_what_cannot_meet_is_refused(left, right):
+    with pytest.raises(SpecError, match="not comparable"):
+        common_type(parse_type(left), parse_type(right))
+
+
+def test_constants_are_computed_once():
+    assert is_constant_true(parse("1 + 1 = 2 AND NOT false", PAIR))
+    assert not is_constant_true(parse("1 = 2", PAIR))
+    assert not is_constant_true(parse("l.id = l.id", PAIR))
+
+
+def test_an_expression_is_its_text():
+    assert str(Expression("l.id = 1")) == "l.id = 1"
+
+
+def test_a_program_is_plain_data():
+    typed = parse("l.id + 1 > 2.5 AND l.name LIKE 'a%'", PAIR)
+    assert lower(typed) == (
+        "and",
+        "boolean",
+        (),
+        (
+            ">",
+            "boolean",
+            (),
+            (
+                "cast",
+                "decimal(11,1)",
+                (),
+                ("add", "int", (), ("column", "l", "id", "int"), ("literal", 1, "int")),
+            ),
+            ("literal", "2.5", "decimal(11,1)"),
+        ),
+        (
+            "like",
+            "boolean",
+            (("escape", "\\"),),
+            ("column", "l", "name", "string"),
+            ("literal", "a%", "string"),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("size(l.tags) > 1", '"size"'),
+        ("l.tags = r.tags", '"=" of arrays, maps or structs'),
+        ("transform(l.tags, x -> x) IS NULL", '"transform"'),
+        ("CAST(l.name AS INT) = 1", "a cast from string to int"),
+        ("CAST(l.id AS DOUBLE) || 'x'", "a cast from double to string"),
+        ("substring(l.name, l.id) = 'a'", '"substring" with a column'),
+        (
+            "substring(CAST(l.name AS BINARY), 1) IS NULL",
+            "a cast from string to binary",
+        ),
+        ("lpad(l.name, 3, 'xy') = 'a'", '"lpad" with other than one letter'),
+        ("pmod(l.id, 1.5) = 0", '"pmod" of decimals'),
+        ("timestamp_seconds(l.id / 2) IS NULL", '"timestamp_seconds" of fractions'),
+        ("row_time + INTERVAL 1 DAY * (l.id / 2) IS NULL", "a span times a fraction"),
+        ("coalesce(l.tags, array(1)) IS NULL", "a constant array"),
+    ],
+)
+def test_what_no_kernel_does_is_refused_by_its_name(text, name):
+    with pytest.raises(UnsupportedError, match="kernels") as caught:
+        lower(parse(text, PAIR))
+    assert name in str(caught.value)

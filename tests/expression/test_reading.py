@@ -1,0 +1,226 @@
+"""Names, errors with a caret, and what is refused by its name."""
+
+import pytest
+
+from dovetail.errors import SpecError, UnsupportedError
+from dovetail.expression import PAIR_NAMES, Scope, evaluate, parse
+from dovetail.schema import Schema
+
+LEFT = Schema.of(
+    {"id": "int", "Odd name": "string", "place": "struct<x:int,Y:struct<z:int>>"}
+)
+RIGHT = Schema.of({"id": "bigint", "tags": "map<string,int>"})
+PAIR = Scope.pair(LEFT, RIGHT)
+
+
+def value(text, scope=PAIR, **rows):
+    return evaluate(parse(text, scope), rows)
+
+
+def refused(kind, text, scope=PAIR):
+    with pytest.raises(kind) as caught:
+        parse(text, scope)
+    return str(caught.value)
+
+
+def test_names_have_no_case():
+    assert value("L.ID + r.Id", l={"id": 1}, r={"id": 2}) == 3
+
+
+def test_a_row_may_spell_its_columns_otherwise():
+    assert value("l.id", l={"ID": 1}) == 1
+
+
+def test_a_column_that_a_row_lacks_is_null():
+    assert value("l.id", l={}) is None
+
+
+def test_columns_of_a_missing_row_are_null():
+    assert value("coalesce(r.id, -1)", l={"id": 1}, r=None) == -1
+    assert value("r.id IS NULL", l={"id": 1}) is True
+
+
+def test_quoted_names():
+    assert value("l.`odd NAME`", l={"Odd name": "x"}) == "x"
+
+
+def test_fields_of_structs_and_maps():
+    row = {"place": {"x": 1, "Y": {"z": 5}}}
+    assert value("l.place.y.Z", l=row) == 5
+    assert value("r.tags.a", r={"tags": {"a": 7}}) == 7
+
+
+def test_bare_names_of_a_pair():
+    assert value(
+        "matched_left AND counter > 1", **{"": {"matched_left": True, "counter": 2}}
+    )
+    assert PAIR_NAMES.names == ("matched_left", "matched_right", "counter", "row_time")
+
+
+def test_one_side_names_its_columns_bare():
+    typed = parse("id + 1", Scope.row(LEFT))
+    assert evaluate(typed, {"": {"id": 1}}) == 2
+
+
+def test_a_lambda_hides_a_column_of_its_parameters_name():
+    scope = Scope.row(Schema.of({"x": "int", "xs": "array<int>"}))
+    rows = {"": {"x": 100, "xs": [1]}}
+    assert evaluate(parse("transform(xs, x -> x + 1)", scope), rows) == [2]
+
+
+def test_an_unknown_column_is_shown_with_the_known_ones():
+    assert refused(SpecError, "l.id = r.nothing") == (
+        'no column "r.nothing"; expected one of l.id, l.Odd name, l.place, r.id, '
+        "r.tags, matched_left, matched_right, counter, row_time\n"
+        "hint: it stands here:\n"
+        "l.id = r.nothing\n"
+        "       ^^^^^^^^^"
+    )
+
+
+def test_a_row_is_no_value():
+    assert 'no column "l"' in refused(SpecError, "l = 1")
+
+
+def test_an_unknown_field_is_shown_with_the_known_ones():
+    assert 'no field "w"; expected one of x, Y' in refused(SpecError, "l.place.w")
+
+
+def test_a_broken_text_has_a_caret_where_it_breaks():
+    message = refused(SpecError, "l.id +\n  AND 1")
+    assert message.startswith('"l.id +\n  AND 1" is no expression: ')
+    assert message.endswith("  AND 1\n  ^^^")
+
+
+def test_an_unknown_function_has_a_caret_under_its_name():
+    message = refused(UnsupportedError, "1 + soundex(l.id)")
+    assert message == (
+        'the function "soundex"\nhint: it stands here:\n1 + soundex(l.id)\n    ^^^^^^^'
+    )
+
+
+def test_a_caret_stands_in_the_line_it_belongs_to():
+    assert refused(SpecError, "l.id = 1\n  AND r.no").endswith(
+        "\n  AND r.no\n      ^^^^"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CASE WHEN 1 THEN 2 END",
+        "true + 1",
+        "l.place = 1",
+        "r.tags = r.tags",
+        "r.tags IN (r.tags)",
+        "sqrt(array(1))",
+        "abs(1, 2)",
+        "nvl(1)",
+        "round(1.5, l.id)",
+        "CAST(l.place AS INT)",
+        "CAST(1 AS ARRAY<INT>)",
+        "CAST(l.place AS STRUCT<a:INT>)",
+        "CAST(array(l.place) AS ARRAY<INT>)",
+        "TRY_CAST(DATE '2020-01-01' AS INT)",
+        "CAST(array(1) AS MAP<INT,INT>)",
+        "DATE 'nonsense'",
+        "1000Y",
+        "DATE '2020-01-01' + 1.5",
+        "INTERVAL 1 DAY + INTERVAL 1 MONTH",
+        "INTERVAL 1 DAY > INTERVAL 1 MONTH",
+        "TIMESTAMP '2020-01-01' + 'x'",
+        "1 + INTERVAL 1 DAY",
+        "'x' + INTERVAL 1 MONTH",
+        "true * INTERVAL 1 DAY",
+        "INTERVAL 1.5 DAY",
+        "INTERVAL 1 PARSEC",
+        "INTERVAL '1-x' YEAR TO MONTH",
+        "INTERVAL '1 x' DAY TO HOUR",
+        "INTERVAL '1' YEAR TO DAY",
+        "INTERVAL '1 day 2 hours 3'",
+        "INTERVAL '1 day 1 month'",
+        "unix_seconds('2020-01-01')",
+        "timestamp_seconds('1')",
+        "timestamp_millis(1.5)",
+        "date_add('2020-01-01', 1L)",
+        "array(1, true)",
+        "array(1)['a']",
+        "element_at(array(1), 1L)",
+        "r.tags[array(1)]",
+        "size(1)",
+        "map_keys(1)",
+        "array_min(1)",
+        "array_contains(array(1), 'a')",
+        "array_contains(array(1), NULL)",
+        "transform(1, x -> x)",
+        "transform(array(1), (x, i, j) -> x)",
+        "filter(array(1), x -> x)",
+        "aggregate(array(1), 0, (p, x) -> p + 1.5)",
+        "aggregate(array(1), 0)",
+        "named_struct('a')",
+        "named_struct(l.id, 1)",
+        "concat(array(1), 'a')",
+        "concat(l.place)",
+        "concat_ws(',', l.place)",
+        "concat_ws()",
+        "lpad(CAST('a' AS BINARY), 3)",
+        "greatest(1)",
+        "greatest(1, 'a')",
+        "coalesce(1, true)",
+        "l.id.x",
+        "ROWS_COUNT() > 1",
+        "999999999999999999999999999999999999999",
+        "7 div 2.5D",
+    ],
+)
+def test_what_does_not_fit_breaks_a_rule(text):
+    refused(SpecError, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(SELECT 1)",
+        "sum(l.id) OVER ()",
+        "l.id IN (SELECT 1)",
+        "l.id = 1 = true",
+        "l.id & 1",
+        "l.id RLIKE 'x'",
+        "CURRENT_TIMESTAMP()",
+        "`abs`(1)",
+        "X'1F'",
+        "INTERVAL 1 DAY",
+        "array(INTERVAL 1 DAY)",
+        "INTERVAL l.id DAY",
+    ],
+)
+def test_what_we_do_not_do_is_refused_by_its_name(text):
+    refused(UnsupportedError, text)
+
+
+def test_rows_of_a_set():
+    rows = Schema.of({"prob": "double", "zone": "string"})
+    scope = Scope((("l", rows),), rows=rows)
+    active = [{"prob": 0.5, "zone": "b"}, {"prob": None, "zone": "a"}]
+    given = {"": {"rows": active}, "l": active[0]}
+
+    def over(text):
+        return evaluate(parse(text, scope), given)
+
+    assert over("ROWS_COUNT()") == 2
+    assert over("ROWS_LIST(prob)") == [0.5, None]
+    assert over("rows_nth(2, zone)") == "a"
+    assert over("ROWS_NTH(3, zone)") is None
+    assert over("ROWS_LAST(zone)") == "a"
+    assert over("ROWS_MIN(zone)") == "a"
+    assert over("ROWS_MAX(prob)") == 0.5
+    assert over("ROWS_ANY(zone = 'a' AND prob > 0)") is False
+    assert over("ROWS_ANY(zone = l.zone)") is True
+    assert over("aggregate(ROWS_LIST(prob), 1.0D, (p, x) -> p * coalesce(x, 2))") == 1.0
+
+
+def test_rows_of_a_set_know_their_columns_and_arguments():
+    rows = Schema.of({"prob": "double"})
+    scope = Scope(rows=rows)
+    assert "expected one of prob" in refused(SpecError, "ROWS_LIST(nothing)", scope)
+    assert "ROWS_LIST" in refused(SpecError, "ROWS_LIST()", scope)
