@@ -39,7 +39,7 @@ class Choice(Enum):
 Paths = Annotated[
     list[Path],
     typer.Argument(
-        help="Case files, or folders of them.", metavar="PATH...", show_default=False
+        help="Case files, or folders of them.", metavar="PATH", show_default=False
     ),
 ]
 Engine = Annotated[

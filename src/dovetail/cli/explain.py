@@ -19,7 +19,7 @@ Paths = Annotated[
     list[Path],
     typer.Argument(
         help="Files with joins: cases, or cases without name and expect.",
-        metavar="PATH...",
+        metavar="PATH",
         show_default=False,
     ),
 ]
@@ -31,10 +31,11 @@ Only = Annotated[
 def explain(paths: Paths, *, only: Only = "") -> None:
     """Say what a join does and which engines can run it; nothing is run.
 
-    How long rows live, when results come out, what becomes of late rows and how much
-    is kept; then, for each engine, yes and how, or not yet and what it lacks. A join
-    that breaks a law is told by the law. The exit status is 0 where all joins are
-    sound, 2 where a file is broken or a join is not.
+    How long rows live, when results come out, what becomes of late rows
+    and how much is kept; then, for each engine, yes and how, or not yet and
+    what it lacks. A join that breaks a law is told by the law. The exit
+    status is 0 where all joins are sound, 2 where a file is broken or a join
+    is not.
 
     [bold]Try[/]
 

@@ -1,0 +1,44 @@
+"""What a page shows runs, and prints what the page says."""
+
+import pytest
+
+from tests.docs.pages import (
+    PAGES,
+    blocks,
+    commands,
+    is_like,
+    run_command,
+    run_python,
+)
+from tests.house.source import TOP
+
+SHOWN = {str(page.relative_to(TOP)): blocks(page) for page in PAGES}
+SHELLS = [
+    pytest.param(words, printed, id=f"{name}:{block.line}:{number}")
+    for name, found in SHOWN.items()
+    for block in found
+    if block.language == "console"
+    for number, (words, printed) in enumerate(commands(block))
+]
+PYTHON = [
+    name
+    for name, found in SHOWN.items()
+    if any(block.language == "python" for block in found)
+]
+
+
+@pytest.mark.parametrize(("words", "printed"), SHELLS)
+def test_commands_print_what_the_page_says(words, printed, monkeypatch):
+    monkeypatch.chdir(TOP)
+    found = run_command(words)
+    assert is_like(found, printed), found
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", PYTHON)
+def test_python_prints_what_the_page_says(name, names):
+    known = names()
+    for block in SHOWN[name]:
+        if block.language == "python":
+            found = run_python(TOP / name, block, known)
+            assert is_like(found, block.printed or "..."), found
