@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from functools import cache
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -35,7 +34,6 @@ _TYPES = {
 }
 
 
-@cache
 def arrow_type(text: str) -> pa.DataType:
     """Returns Arrow's type for a type in Spark SQL's notation; spans are bigints."""
     if found := _DECIMAL.fullmatch(text):

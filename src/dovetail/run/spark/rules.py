@@ -25,7 +25,8 @@ RULES = {
 def plain_rules(spark: SparkSession, **more: str) -> Iterator[None]:
     """Sets the rules for what is made inside, and puts the session's own back."""
     wanted: Values = {**RULES, **more}
-    before: Values = {name: spark.conf.get(name) for name in wanted}
+    # Connect raises where a name has neither a value nor a default.
+    before: Values = {name: spark.conf.get(name, None) for name in wanted}
     try:
         _set(spark, wanted)
         yield
@@ -45,5 +46,7 @@ def pinned(frame: DataFrame) -> DataFrame:
 def _set(spark: SparkSession, values: Values) -> None:
     """Sets what is not set so already; each is a round trip."""
     for name, value in values.items():
-        if value is not None and spark.conf.get(name) != value:
+        if value is None:
+            spark.conf.unset(name)
+        elif spark.conf.get(name, None) != value:
             spark.conf.set(name, value)

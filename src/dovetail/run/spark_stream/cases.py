@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from dovetail.errors import DovetailError
 from dovetail.plan.stream import refuse
 from dovetail.run.kernel_settings import input_of
-from dovetail.run.spark_stream.failures import sentence
+from dovetail.run.spark_stream.failures import is_passing, sentence
 from dovetail.run.spark_stream.results import emissions
 from dovetail.run.spark_stream.script import StreamPlay, script
 from dovetail.run.spark_stream.shared import Shape, run, session_of_our_own
@@ -105,11 +105,20 @@ def _outcomes(spark: SparkSession, group: _Group) -> list[Named]:
     try:
         found = _played(spark, group)
     except Exception as error:  # noqa: BLE001 - one play must not hide the others
-        if len(group.plays) > 1:
-            alone = [_Group(group.shape, (one,)) for one in group.plays]
-            return [named for one in alone for named in _outcomes(spark, one)]
-        return [(group.plays[0].name, sentence(error))]
+        if len(group.plays) == 1 and not is_passing(error):
+            return [(group.plays[0].name, sentence(error))]
+        alone = [_Group(group.shape, (one,)) for one in group.plays]
+        return [_last_outcome(spark, one) for one in alone]
     return [(one.name, rows) for one, rows in zip(group.plays, found, strict=True)]
+
+
+def _last_outcome(spark: SparkSession, group: _Group) -> Named:
+    """Returns the outcome of the only play of a group, whatever it is."""
+    (one,) = group.plays
+    try:
+        return one.name, _played(spark, group)[0]
+    except Exception as error:  # noqa: BLE001 - the same
+        return one.name, sentence(error)
 
 
 def _played(spark: SparkSession, group: _Group) -> list[list[Emission]]:

@@ -9,7 +9,14 @@ from dovetail.errors import DovetailError, EngineError
 _RAISED = re.compile(r"^\s*(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$", re.MULTILINE)
 _TOLD = re.compile(r"\[([A-Z][A-Z_.]+)\] (.+)")
 _OTHER_JOIN = "StateMismatchError"
+_PASSING = "failed to connect back"
+"""A busy machine has started a worker too slowly: the next may come in time."""
 _NO_ENDING = re.compile(r"\s*SQLSTATE: .*")
+
+
+def is_passing(error: BaseException) -> bool:
+    """Tells whether a query has broken on something that need not come again."""
+    return _PASSING in str(error)
 
 
 def sentence(error: BaseException) -> DovetailError:

@@ -78,11 +78,16 @@ class Outlets:
             rows = raw.where(F.col(OUTLET) != int(leaving.Outlet.LATE))
         known = rows.select(
             *(self._row(hand) for hand in HANDS),
-            *(F.col(PRESENT[hand]).alias(f"matched_{hand.value}") for hand in HANDS),
+            *(self._has_matched(hand).alias(f"matched_{hand.value}") for hand in HANDS),
             "row_time",
             *self.extra,
         )
         return known.select(*self._columns(), *self.extra)
+
+    def _has_matched(self, hand: Hand) -> Column:
+        """Returns whether a side is there; of a row given once, its partner was."""
+        once = self.join.kind.gives_once(hand.other)
+        return F.lit(True) if once else F.col(PRESENT[hand])  # noqa: FBT003
 
     def _row(self, hand: Hand) -> Column:
         """Returns a side's row, or what stands for it where it is absent."""

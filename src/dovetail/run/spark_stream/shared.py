@@ -48,20 +48,23 @@ _CONFS = {
     # A play is small: plans made anew while they run only cost time.
     "spark.sql.adaptive.enabled": "false",
 }
-_WIDE = 2
-"""Buckets of a play, and state partitions: two are enough to be mixed up."""
 Batches = dict[int, pa.Table]
 """The raw results of a query by batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What plays that share a query have in common."""
+    """What plays that share a query have in common.
+
+    Two buckets a play and two state partitions are enough to be mixed up.
+    """
 
     join: JoinSpec
     inputs: Inputs
     settings: Settings
     stepwise: bool
+    most_buckets: int = 2
+    most_partitions: int = 2
 
     @property
     def in_order(self) -> bool:
@@ -73,7 +76,7 @@ class Shape:
     def per_scope(self) -> int:
         """Returns how many buckets a play has."""
         is_wide = not self.stepwise and spread(self.join, self.settings).is_wide
-        return _WIDE if is_wide else 1
+        return self.most_buckets if is_wide else 1
 
 
 def session_of_our_own(spark: SparkSession) -> SparkSession:
@@ -87,14 +90,21 @@ def session_of_our_own(spark: SparkSession) -> SparkSession:
 def run(spark: SparkSession, shape: Shape, scripts: Sequence[Script]) -> Batches:
     """Returns what comes out of a query that plays all scripts."""
     with _folder() as place:
-        _record(place / "events.parquet", shape, scripts)
-        replayed = replay(spark, place / "events.parquet")
-        count = shape.per_scope * len(scripts)
-        partitions = min(count, _WIDE)
-        spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-        buckets = Buckets(balanced_labels(count, partitions), shape.per_scope)
-        frame = _laid(shape, replayed, buckets)
+        recording = place / "events.parquet"
+        record_scripts(recording, shape, scripts)
+        frame = raw_results(spark, shape, recording, len(scripts))
         return _collected(frame, place / "checkpoint")
+
+
+def raw_results(
+    spark: SparkSession, shape: Shape, recording: Path, scopes: int
+) -> DataFrame:
+    """Returns what comes out of a recording of so many plays, as a stream."""
+    count = shape.per_scope * scopes
+    partitions = min(count, shape.most_partitions)
+    spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+    buckets = Buckets(balanced_labels(count, partitions), shape.per_scope)
+    return _laid(shape, replay(spark, recording), buckets)
 
 
 @contextmanager
@@ -108,7 +118,7 @@ def _folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def _record(path: Path, shape: Shape, scripts: Sequence[Script]) -> None:
+def record_scripts(path: Path, shape: Shape, scripts: Sequence[Script]) -> None:
     """Writes all scripts as one recording, in the order of cuts."""
     lines = sorted(
         (line for one in scripts for line in one.lines), key=lambda line: line.cut

@@ -184,7 +184,7 @@ class Packer:
         if lines.any():
             bound = np.where(events == BOUND, moment, bound)
             bound = np.where(events == FINISH, NEVER, bound)
-        return timed, moment < _running(bound, self.bounds, scope)
+        return timed, timed < _running(bound, self.bounds, scope)
 
     def _blobs(self, rows: Rows) -> Iterator[pa.RecordBatch | None]:
         """Gives the rows as blobs of at most 16 MB, or nothing once."""

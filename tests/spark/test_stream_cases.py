@@ -1,0 +1,125 @@
+"""Cases and random plays as real streams: in any cut, the rows of the definition.
+
+Plays share queries, so a split is played once for all cases and each case looks at its
+own outcome.
+"""
+
+from functools import cache
+
+import pytest
+
+from dovetail import oracle
+from dovetail.errors import DovetailError, UnsupportedError
+from dovetail.run.spark_stream.cases import play_all
+from dovetail.run.spark_stream.script import StreamPlay
+from dovetail.session.case import Refusal
+from dovetail.session.compare import compare
+from dovetail.session.difference import describe
+from dovetail.session.lines import Line, Rows, Sight
+from dovetail.session.split import Each, batch_ends, parse_split
+from dovetail.spec.inputs import Outlet
+from tests.oracle.test_cases import SAMPLES, TESTS, neutral_cases
+from tests.spark.stream_plays import JOINS, SOFT, random_play
+
+CASES = {
+    case.name: case
+    for case in (*neutral_cases(TESTS / "cases"), *neutral_cases(SAMPLES))
+}
+FEW = [
+    name
+    for name in CASES
+    if name.startswith(("event_range/seed", "arrival_rows/seed", "event_versions/"))
+][:8]
+"""Played event by event: a batch each."""
+HOUR = 3600
+SPLITS = [
+    ("random:1", tuple(CASES)),
+    ("each", tuple(FEW)),
+    pytest.param(("whole", tuple(CASES)), marks=pytest.mark.long),
+    pytest.param(("random:7", tuple(CASES)), marks=pytest.mark.long),
+]
+
+
+def stream_play(name, play, split):
+    ends = batch_ends(split, len(play.events), name)
+    return StreamPlay(name, play, ends, stepwise=isinstance(split, Each))
+
+
+@cache
+def outcomes(spark, split, names):
+    """What the stream makes of cases, and the split's sight."""
+    cut = parse_split(split)
+    plays = []
+    for name in names:
+        try:
+            plays.append(stream_play(name, CASES[name].join.play(), cut))
+        except DovetailError:
+            continue
+    return dict(play_all(spark, plays))
+
+
+def faults(case, outcome, sight):
+    """How an outcome differs from what a case expects; nothing where it is not yet."""
+    if isinstance(outcome, UnsupportedError):
+        return []
+    if isinstance(case.expect, Refusal):
+        is_met = isinstance(outcome, DovetailError) and case.expect.is_met_by(outcome)
+        return [] if is_met else ["is not refused as it should be"]
+    if isinstance(outcome, DovetailError):
+        return [str(outcome)]
+    return describe(compare(case.expect, outcome, sight))
+
+
+@pytest.mark.timeout(HOUR)
+@pytest.mark.parametrize(("split", "names"), SPLITS)
+def test_cases(spark, split, names):
+    found = outcomes(spark, split, names)
+    sight = Sight.EVENTS if split == "each" else Sight.OUTLETS
+    told = {
+        name: faults(CASES[name], outcome, sight) for name, outcome in found.items()
+    }
+    assert {name: fault for name, fault in told.items() if fault} == {}
+    played = [one for one in found.values() if not isinstance(one, UnsupportedError)]
+    assert played
+
+
+def expected(play):
+    lines = (Line(one.row, {"out": one.outlet.value}) for one in without_marks(play))
+    return Rows(tuple(lines))
+
+
+def without_marks(play):
+    return [one for one in oracle.play(play) if one.outlet is not Outlet.MARKS]
+
+
+def differences(spark, plays, split):
+    """Where a stream's rows are not those of the definition, by the play's name."""
+    cut = parse_split(split)
+    wanted = [stream_play(name, play, cut) for name, play in plays.items()]
+    told = {}
+    for name, outcome in play_all(spark, wanted):
+        assert not isinstance(outcome, DovetailError), (name, str(outcome))
+        rows = [one for one in outcome if one.outlet is not Outlet.MARKS]
+        told[name] = describe(compare(expected(plays[name]), rows, Sight.OUTLETS))
+    assert told.keys() == plays.keys()
+    return {name: fault for name, fault in told.items() if fault}
+
+
+def plays_of(joins, count):
+    return {
+        f"{number}/{seed}": random_play(spec, f"{number}/{seed}")
+        for number, spec in enumerate(joins)
+        for seed in range(count)
+    }
+
+
+@pytest.mark.timeout(HOUR)
+def test_random_plays_give_the_rows_of_the_oracle(spark):
+    assert differences(spark, plays_of([*JOINS, *SOFT], 9), "random:1") == {}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(HOUR)
+@pytest.mark.parametrize("split", ["whole", "random:3", "each"])
+def test_many_random_plays_give_the_rows_of_the_oracle(spark, split):
+    assert differences(spark, plays_of([*JOINS, *SOFT], 40), split) == {}

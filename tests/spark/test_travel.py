@@ -1,0 +1,53 @@
+"""What runs in Spark's workers brings all of our code along, and imports none of it.
+
+What is sent by name would need us installed there: a cached function is (its wrapper
+is only a name), and an import inside a function.
+"""
+
+import io
+import pickle
+
+import pyarrow as pa
+import pytest
+from pyspark import cloudpickle
+
+import dovetail
+from dovetail.bind.replay import Replay
+from dovetail.kernels.settings import Arrival
+from dovetail.run.kernel_settings import Manner, kernel_settings
+from dovetail.run.spark_stream.worker.operator import JoinOperator
+from dovetail.run.spark_stream.worker.pack import make_heartbeat, make_pack
+from dovetail.run.spark_stream.worker.unpack import make_unpack
+from dovetail.spec.inputs import Input, InputKind
+from tests.spark.stream_plays import SCHEMA, SOFT
+
+NO_COLUMNS = pa.schema([])
+
+
+def operator():
+    inputs = {name: Input(name, InputKind.STREAM, SCHEMA, (), "t") for name in "ab"}
+    settings = kernel_settings(SOFT[0], inputs, Manner(Arrival.MERGED))
+    return JoinOperator(settings, (NO_COLUMNS, NO_COLUMNS))
+
+
+class Suspicious(pickle.Unpickler):
+    """Notes what is asked for by name."""
+
+    def __init__(self, data):
+        super().__init__(io.BytesIO(data))
+        self.asked = set()
+
+    def find_class(self, module, name):
+        self.asked.add(f"{module}.{name}")
+        return super().find_class(module, name)
+
+
+@pytest.mark.parametrize(
+    "made", [operator, make_pack, make_heartbeat, make_unpack, Replay], ids=str
+)
+def test_nothing_of_ours_is_sent_by_name(made):
+    cloudpickle.register_pickle_by_value(dovetail)
+    sent = made() if made is operator else made
+    reading = Suspicious(cloudpickle.dumps(sent))
+    reading.load()
+    assert [name for name in reading.asked if name.startswith("dovetail")] == []
