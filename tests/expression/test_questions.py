@@ -15,7 +15,14 @@ from dovetail.expression import (
 )
 from dovetail.schema import Schema, parse_type
 
-LEFT = Schema.of({"id": "int", "name": "string", "tags": "array<int>"})
+LEFT = Schema.of(
+    {
+        "id": "int",
+        "name": "string",
+        "tags": "array<int>",
+        "places": "array<struct<x:int>>",
+    }
+)
 PAIR = Scope.pair(LEFT, LEFT)
 
 
@@ -120,8 +127,10 @@ def test_a_program_is_plain_data():
     ("text", "name"),
     [
         ("size(l.tags) > 1", '"size"'),
+        ("substring(l.raw, 1, 2) IS NULL", '"substring" of bytes'),
         ("l.tags = r.tags", '"=" of arrays, maps or structs'),
         ("transform(l.tags, x -> x) IS NULL", '"transform"'),
+        ("l.places.x IS NULL", "a field of an array's structs"),
         ("CAST(l.name AS INT) = 1", "a cast from string to int"),
         ("CAST(l.id AS DOUBLE) || 'x'", "a cast from double to string"),
         ("substring(l.name, l.id) = 'a'", '"substring" with a column'),

@@ -45,10 +45,7 @@ def saturated(value: float, bits: int) -> int:
 
 def single(value: float) -> float:
     """Returns the double of the single-precision number nearest to a double."""
-    try:
-        return float(struct.unpack("f", struct.pack("f", value))[0])
-    except OverflowError:
-        return math.copysign(math.inf, value)
+    return float(struct.unpack("f", struct.pack("f", value))[0])
 
 
 def rounded(value: Decimal, scale: int) -> Decimal:
@@ -80,14 +77,6 @@ def moment(count: int) -> datetime | None:
     try:
         return EPOCH + timedelta(microseconds=count)
     except OverflowError:
-        return None
-
-
-def day(number: int) -> date | None:
-    """Returns the date so many days after 1970, None beyond year 9999."""
-    try:
-        return date.fromordinal(number + EPOCH_DAY)
-    except (ValueError, OverflowError):
         return None
 
 

@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 TABLE = (
+    ("size(map_values(CAST(NULL AS MAP<STRING,INT>)))", "int", -1),
     ("array(1, 2L, NULL)", "array<bigint>", [1, 2, None]),
     ("array(1, 'a')", "array<string>", ["1", "a"]),
     ("array(1, 2)[0]", "int", 1),

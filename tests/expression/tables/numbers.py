@@ -39,6 +39,7 @@ TABLE = (
     ("1.0 / 0", "decimal(7,6)", None),
     ("7 div 2", "bigint", 3),
     ("-7 div 2", "bigint", -3),
+    ("NULL div NULL", "bigint", None),
     ("7 div 0", "bigint", None),
     ("7.5 div 2", "bigint", 3),
     ("-9223372036854775808 div -1", "bigint", -(2**63)),

@@ -8,6 +8,8 @@ def moment(*parts):
 
 
 TABLE = (
+    ("TIMESTAMP '2020-01-01' + INTERVAL - '1' DAY", "timestamp", moment(2019, 12, 31)),
+    ("NULL * INTERVAL 1 DAY IS NULL", "boolean", True),
     ("DATE '2020-02-29'", "date", date(2020, 2, 29)),
     (
         "TIMESTAMP '2020-02-29T12:30:00.25'",

@@ -6,7 +6,6 @@ timestamps anywhere, and a timestamp may carry a zone; without one it is UTC.
 
 from __future__ import annotations
 
-import decimal
 import math
 import re
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
@@ -69,10 +68,7 @@ def read_decimal(text: str, kind: DecimalType) -> Decimal | None:
     plain = text.strip(_BLANKS)
     if not _NUMBER.fullmatch(plain):
         return None
-    try:
-        return fitted(WIDE.create_decimal(plain), kind)
-    except decimal.DecimalException:
-        return None
+    return fitted(WIDE.create_decimal(plain), kind)
 
 
 def read_date(text: str) -> date | None:

@@ -77,15 +77,7 @@ def _shortest_single(value: float) -> str:
     """Returns the shortest text that reads back as the same single-precision number."""
     packed = struct.pack("f", value)
     texts = (f"{value:.{digits}g}" for digits in range(1, 10))
-    return next(text for text in texts if _packed(text) == packed)
-
-
-def _packed(text: str) -> bytes:
-    """Returns the bytes of the single-precision number of a text, none if too great."""
-    try:
-        return struct.pack("f", float(text))
-    except OverflowError:
-        return b""
+    return next(text for text in texts if struct.pack("f", float(text)) == packed)
 
 
 def _java_text(value: float, shortest: str, least: str) -> str:

@@ -39,6 +39,9 @@ _THEMES = (
 TABLE: dict[str, Entry] = {
     entry.name: entry for theme in _THEMES for entry in theme.FUNCTIONS
 }
+_FUNCTIONS = {
+    name: entry for name, entry in TABLE.items() if isinstance(entry, Function)
+}
 
 
 def build(name: str, *arguments: Node) -> Node:
@@ -60,10 +63,8 @@ def build(name: str, *arguments: Node) -> Node:
 
 def parameters_of(name: str, arguments: Sequence[Node]) -> tuple[Kind, ...]:
     """Returns the types that a function gives a lambda behind these arguments."""
-    entry = TABLE.get(name.lower())
-    if not isinstance(entry, Function) or not arguments:
-        return ()
-    return entry.parameters(tuple(arguments))
+    entry = _FUNCTIONS.get(name.lower())
+    return entry.parameters(tuple(arguments)) if entry and arguments else ()
 
 
 def misfit(name: str, arguments: tuple[Node, ...]) -> SpecError:
@@ -74,7 +75,4 @@ def misfit(name: str, arguments: tuple[Node, ...]) -> SpecError:
 
 def function_of(call: Call) -> Function:
     """Returns the entry behind a call of a typed tree."""
-    entry = TABLE[call.function]
-    if isinstance(entry, Macro):
-        raise TypeError(call.function)
-    return entry
+    return _FUNCTIONS[call.function]

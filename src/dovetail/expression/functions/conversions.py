@@ -72,7 +72,7 @@ def _is_lowered(source: Kind, target: Kind) -> bool:
     if target == STRING:
         return source in (*BITS, BOOLEAN, DATE) or isinstance(source, DecimalType)
     if isinstance(source, Interval):
-        return isinstance(target, Interval)
+        return True
     both = (source, target)
     times = all(kind in (DATE, *MOMENTS) for kind in both)
     return times or all(is_numeric(kind) or kind == BOOLEAN for kind in both)
