@@ -1,0 +1,83 @@
+"""Joins through a Connect server; prints what came out as one line of JSON.
+
+Run as `python connect_client.py URL FOLDER`: a process of its own, because one process
+is a Classic client or a Connect client, never both.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+import dovetail as dt
+
+WINDOW = {"preceding": "10 seconds"}
+COLUMNS = {"id": "l.id", "price": "r.price", "word": "upper(l.word)"}
+
+
+def sides(folder, read):
+    """Both sides as rows of Dovetail."""
+    orders = read(folder / "orders", "k int, id bigint, word string, at timestamp")
+    trades = read(folder / "trades", "k int, price decimal(9,2), at timestamp")
+    return (
+        dt.stream(orders, time="at").window(dt.range(**WINDOW)),
+        dt.stream(trades, time="at").window(dt.range(**WINDOW)),
+    )
+
+
+def joined(folder, read):
+    left, right = sides(folder, read)
+    return left.join(
+        right, on=["k"], where="r.price > l.id", how="left", select=COLUMNS
+    )
+
+
+def streamed(spark, folder):
+    """The rows of the join of two streams, written by one query."""
+
+    def read(path, schema):
+        reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
+        return reader.parquet(str(path))
+
+    target = folder / "out"
+    query = joined(folder, read).write(
+        matched=dt.folder(str(target)),
+        checkpoint=str(folder / "checkpoint"),
+        trigger={"availableNow": True},
+    )
+    query.awaitTermination()
+    return spark.read.parquet(str(target))
+
+
+def batched(spark, folder):
+    """The rows of the same join of two tables."""
+
+    def read(path, schema):
+        return spark.read.schema(schema).parquet(str(path))
+
+    return joined(folder, read).matched
+
+
+def rows(frame):
+    return sorted(
+        [
+            [row.id, None if row.price is None else str(row.price), row.word]
+            for row in frame.collect()
+        ],
+        key=repr,
+    )
+
+
+def main(url, folder):
+    spark = SparkSession.builder.remote(url).getOrCreate()
+    found = {
+        "stream": rows(streamed(spark, Path(folder))),
+        "batch": rows(batched(spark, Path(folder))),
+    }
+    print(json.dumps(found))  # noqa: T201 - that is how it tells
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

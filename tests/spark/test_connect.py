@@ -1,0 +1,188 @@
+"""Joins through Spark Connect, on a server whose Python cannot import us.
+
+The server is the one of pip's pyspark, started here and stopped here. Its workers, and
+the process that runs `foreachBatch`, get our code by value or not at all.
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyspark
+import pytest
+
+from dovetail import oracle
+from dovetail.expression import Expression
+from dovetail.schema import Schema
+from dovetail.spec.inputs import Arrive, Finish, Input, InputKind
+from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Side
+from dovetail.spec.picks import Equality
+from dovetail.spec.play import Play
+from dovetail.spec.spans import parse_span
+from dovetail.spec.windows import Range
+
+ROOT = Path(__file__).parents[2]
+CLIENT = Path(__file__).with_name("connect_client.py")
+SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+PATIENCE = 240
+"""Seconds after which a busy machine counts as hung."""
+BLOCKS_US = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "dovetail":
+            raise ModuleNotFoundError(f"No module named {name!r}: blocked by the test")
+sys.meta_path.insert(0, Blocked())
+"""
+NOON = datetime(2020, 7, 1, 12, tzinfo=UTC)
+START = {"k": pa.int32(), "at": pa.timestamp("us", "UTC")}
+ORDERS = pa.schema({**START, "id": pa.int64(), "word": pa.string()})
+TRADES = pa.schema({**START, "price": pa.decimal128(9, 2)})
+
+
+def order(number, key, second, word):
+    at = NOON + timedelta(seconds=second)
+    return {"k": key, "id": number, "word": word, "at": at}
+
+
+def trade(key, second, price):
+    at = NOON + timedelta(seconds=second)
+    return {"k": key, "price": price and Decimal(price), "at": at}
+
+
+LEFT = [
+    [order(1, 1, 0, "a"), order(2, 2, 1, None)],
+    [order(3, 1, 9, "ä"), order(4, None, 12, "d")],
+    [order(5, 3, 20, "e"), order(6, 9, 60, "last")],
+]
+RIGHT = [
+    [trade(1, 2, "5.50"), trade(2, 2, None)],
+    [trade(1, 11, "0.50"), trade(3, 22, "7.00")],
+    [trade(9, 60, "1.00")],
+]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def server(tmp_path):
+    """The address of a server that cannot import us."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(BLOCKS_US)
+    port, log = free_port(), (tmp_path / "server.log").open("wb")
+    confs = {
+        "spark.connect.grpc.binding.port": port,
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "1g",
+        "spark.sql.shuffle.partitions": 2,
+        "spark.sql.session.timeZone": "America/New_York",
+        "spark.sql.warehouse.dir": tmp_path / "warehouse",
+    }
+    told = [
+        part for name, value in confs.items() for part in ("--conf", f"{name}={value}")
+    ]
+    site = f"{tmp_path / 'site'}"
+    environment = {**os.environ, "PYTHONPATH": site, "PYSPARK_PYTHON": sys.executable}
+    process = subprocess.Popen(
+        [SUBMIT, "--master", "local[2]", "--class", SERVER, *told, "spark-internal"],
+        cwd=tmp_path, env=environment, stdout=log, stderr=log, start_new_session=True,
+    )  # fmt: skip
+    try:
+        _wait_for(process, port, tmp_path / "server.log")
+        yield f"sc://127.0.0.1:{port}"
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(PATIENCE)
+        log.close()
+
+
+def _wait_for(process, port, log):
+    """Waits until the server listens."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until and process.poll() is None:
+        with socket.socket() as probe:
+            if not probe.connect_ex(("127.0.0.1", port)):
+                return
+        time.sleep(0.3)
+    pytest.fail(f"the server does not start:\n{log.read_text()[-3000:]}")
+
+
+def write(folder, cuts, schema):
+    folder.mkdir()
+    for number, rows in enumerate(cuts):
+        table = pa.Table.from_pylist(rows, schema)
+        file = folder / f"{number}.parquet"
+        pq.write_table(table, file)
+        os.utime(file, (number, number))  # files are read in the order of their age
+
+
+def rows_of_the_oracle(*, ends):
+    """The rows that must come out of all that is written."""
+    types = {"k": "int", "id": "bigint", "word": "string", "at": "timestamp"}
+    schemas = {
+        "orders": Schema.of(types),
+        "trades": Schema.of({"k": "int", "price": "decimal(9,2)", "at": "timestamp"}),
+    }
+    inputs = {
+        name: Input(name, InputKind.STREAM, schema, (), "at")
+        for name, schema in schemas.items()
+    }
+    events = [
+        Arrive(name, row)
+        for left, right in zip(LEFT, RIGHT, strict=True)
+        for name, rows in (("orders", left), ("trades", right))
+        for row in rows
+    ]
+    window = Range(parse_span("10 seconds"))
+    columns = {"id": "l.id", "price": "r.price", "word": "upper(l.word)"}
+    join = JoinSpec(
+        Side(Named("orders"), window),
+        Side(Named("trades"), window),
+        Kind.LEFT_OUTER,
+        Clock.EVENT,
+        (Equality(Expression("l.k"), Expression("r.k")),),
+        Expression("r.price > l.id"),
+        Columns(tuple((name, Expression(text)) for name, text in columns.items())),
+    )
+    finished = [Finish(name) for name in inputs] if ends else []
+    found = oracle.play(Play(join, inputs, (*events, *finished)))
+    return sorted(
+        [
+            [
+                row["id"],
+                None if row["price"] is None else str(row["price"]),
+                row["word"],
+            ]
+            for row in (one.row for one in found)
+        ],
+        key=repr,
+    )
+
+
+@pytest.mark.timeout(3 * PATIENCE)
+def test_joins_run_on_a_server_without_our_package(server, tmp_path):
+    write(tmp_path / "orders", LEFT, ORDERS)
+    write(tmp_path / "trades", RIGHT, TRADES)
+    client = subprocess.run(
+        [sys.executable, CLIENT, server, tmp_path],
+        cwd=ROOT, capture_output=True, text=True, timeout=2 * PATIENCE, check=False,
+    )  # fmt: skip
+    assert client.returncode == 0, client.stderr[:6000]
+    found = json.loads(client.stdout.splitlines()[-1])
+    assert found["batch"] == rows_of_the_oracle(ends=True)
+    assert found["stream"] == rows_of_the_oracle(ends=False)
+    assert found["batch"] != found["stream"]
