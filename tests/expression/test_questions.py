@@ -21,6 +21,7 @@ LEFT = Schema.of(
         "name": "string",
         "tags": "array<int>",
         "places": "array<struct<x:int>>",
+        "raw": "binary",
     }
 )
 PAIR = Scope.pair(LEFT, LEFT)

@@ -53,7 +53,11 @@ class _Expressions(Spark):
             TokenType.DPIPE: exp.DPipe,
         }
 
-        def build_cast(self, strict: bool, **parts: Any) -> exp.Expr:  # noqa: ANN401, FBT001
+        def build_cast(
+            self,
+            strict: bool,  # noqa: FBT001 - sqlglot calls it by position
+            **parts: Any,  # noqa: ANN401 - whatever sqlglot hands over
+        ) -> exp.Expr:
             """Returns the cast, marked where it is only a number's suffix."""
             suffix = self._prev.text.upper()
             node: exp.Expr = super().build_cast(strict, **parts)
