@@ -121,7 +121,8 @@ def _without_time(rows: Rows, side: SideSettings) -> Mask:
     """Tells which rows lack the row time that their side has."""
     if not side.timed:
         return np.zeros(len(rows), bool)
-    return rows.moment == MISSING
+    nowhere: Mask = rows.moment == MISSING
+    return nowhere
 
 
 def _behind(rows: Rows, side: SideSettings, bound: int, *, exact: bool) -> Mask:

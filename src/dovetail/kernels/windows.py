@@ -101,17 +101,18 @@ def _shift_months(moments: Whole, months: int) -> Whole:
     times = moments.view("datetime64[us]")
     days, starts = times.astype("datetime64[D]"), times.astype("datetime64[M]")
     target = starts + np.timedelta64(months, "M")
-    first, following = (
-        month.astype("datetime64[D]") for month in (target, target + 1)
-    )
+    first, following = (month.astype("datetime64[D]") for month in (target, target + 1))
     last = following - first - 1
     day = first + np.minimum(days - starts.astype("datetime64[D]"), last)
-    return (day.astype("datetime64[us]") + (times - days)).astype(np.int64)
+    shifted: Whole = (day.astype("datetime64[us]") + (times - days)).astype(np.int64)
+    return shifted
 
 
 def births(window: Window, moment: Whole) -> Whole:
     """Returns the births on the event clock; rows without a time were always there."""
-    begun = shift(moment, window.following.back) if isinstance(window, Fixed) else moment
+    begun = (
+        shift(moment, window.following.back) if isinstance(window, Fixed) else moment
+    )
     return np.where(moment == MISSING, BEGINNING, begun)
 
 
