@@ -10,6 +10,7 @@ its order. A payment that is reported more than ten minutes behind the newest is
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -67,6 +68,8 @@ def run(spark: SparkSession, folder: Path, console: Console, pause: float) -> No
             seen.add_row(*map(str, counts))
             screen.refresh()
             time.sleep(pause)
+    if not console.is_terminal:
+        console.print()
     for outlet, (about, shown) in OUTLETS.items():
         rows = spark.read.parquet(f"{folder}/{outlet}").selectExpr(*shown)
         found = grid(rows.columns)
@@ -199,17 +202,20 @@ def grid(columns: Sequence[str]) -> Table:
     return found
 
 
-def main() -> None:
+def main() -> int:
     """Runs the join on a Spark of its own, in a folder that goes away again."""
     options = _options()
     console = Console(highlight=False)
     console.print("Starting Spark on this machine ...", style="dim")
-    spark = local_session()
     try:
+        spark = local_session()
         with TemporaryDirectory(prefix="late_orders_") as name:
             run(spark, Path(name), console, options.pause)
-    finally:
         spark.stop()
+    except dt.DovetailError as error:
+        console.print(str(error), style="red", markup=False)
+        return 1
+    return 0
 
 
 def _options() -> argparse.Namespace:
@@ -230,4 +236,4 @@ def _options() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
