@@ -35,8 +35,8 @@ HOUR = 3600
 SPLITS = [
     ("random:1", tuple(CASES)),
     ("each", tuple(FEW)),
-    pytest.param(("whole", tuple(CASES)), marks=pytest.mark.long),
-    pytest.param(("random:7", tuple(CASES)), marks=pytest.mark.long),
+    pytest.param("whole", tuple(CASES), marks=pytest.mark.long),
+    pytest.param("random:7", tuple(CASES), marks=pytest.mark.long),
 ]
 
 

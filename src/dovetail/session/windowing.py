@@ -12,7 +12,9 @@ from dovetail.spec import windows
 from dovetail.spec.spans import parse_span
 
 
-def range(preceding: str = "0 seconds", following: str = "0 seconds") -> windows.Range:  # noqa: A001 - dt.range reads as SQL does
+def range(  # noqa: A001 - dt.range reads as SQL does
+    preceding: str = "0 seconds", following: str = "0 seconds"
+) -> windows.Range:
     """Returns the window of row times t - following to t + preceding."""
     return windows.Range(parse_span(preceding), parse_span(following))
 
