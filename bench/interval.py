@@ -2,7 +2,8 @@
 
 Both sides have equal keys and row times at most 60 seconds apart. All legs run on one
 warm session with as many rows a trigger, two cores, two state partitions, a lateness
-of 5 seconds and batches only where there is data. The floor reads, packs and shuffles
+of 5 seconds and batches only where there is data. Dovetail carries all columns, as a
+user's query does; Spark's joins carry those that come out. The floor reads, packs and shuffles
 what Dovetail's operator would get, and drops it.
 
     scripts/bench interval --rounds 3
@@ -108,7 +109,7 @@ def packed(source: Source) -> tuple[Packing, Packing]:
     """Returns both sides as the packer gets them."""
     feeds = (Feed(source.side("l")), Feed(source.side("r")))
     buckets = Buckets(balanced_labels(BUCKETS, PARTITIONS), BUCKETS)
-    return packings(JOIN, INPUTS, feeds, (("key", "ts", "seq"), ("seq",)), buckets)
+    return packings(JOIN, INPUTS, feeds, (tuple(SCHEMA), tuple(SCHEMA)), buckets)
 
 
 def native(source: Source) -> DataFrame:

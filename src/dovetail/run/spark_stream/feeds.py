@@ -18,7 +18,7 @@ from dovetail.run.spark_stream.keys import (
 )
 from dovetail.run.spark_stream.worker.pack import PackSettings
 from dovetail.run.tables import arrow_type
-from dovetail.schema import parse_type
+from dovetail.schema import AtomicType, parse_type
 from dovetail.spec.inputs import Input, Inputs
 from dovetail.spec.join import HANDS, Hand, JoinSpec
 
@@ -114,8 +114,11 @@ def _packing(
     payload = [*shown, *seat.keys.compared]
     if feed.has_events:
         payload.append((SCOPE, f"`{SCOPE}`"))
-    used = {name: sql for name, sql in controls.items() if sql}
-    extra = {name: sql for name, sql in used.items() if name not in dict(payload)}
+    held = _held(seat, feed, columns)
+    used = {name: held.get(name, name) for name, sql in controls.items() if sql}
+    extra = {
+        name: controls[name] for name in used.values() if name not in dict(payload)
+    }
     selected = [F.expr(sql).alias(name) for name, sql in (*extra.items(), *payload)]
     frame = feed.frame.alias(seat.hand.letter).select(*selected)
     settings = PackSettings(
@@ -125,7 +128,7 @@ def _packing(
         lateness=length(seat.source.lateness),
         timed=seat.timed,
         payload=tuple(name for name, _ in payload),
-        **{field: name if name in used else "" for field, name in _FIELDS.items()},
+        **{field: used.get(name, "") for field, name in _FIELDS.items()},
     )
     return Packing(frame, settings, _schema(seat.source, columns, frame, settings))
 
@@ -139,6 +142,16 @@ _FIELDS = {
     "scope": SCOPE,
     "now": NOW,
 }
+
+
+def _held(seat: _Seat, feed: Feed, columns: tuple[str, ...]) -> dict[str, str]:
+    """Returns the payload columns that hold a key's code or a row time as they are."""
+    held = {CODE: seat.keys.column}
+    time = seat.source.time
+    if time and not feed.has_events:
+        is_instant = seat.source.schema[time].type is AtomicType.TIMESTAMP
+        held[MOMENT] = time if is_instant else ""
+    return {name: column for name, column in held.items() if column in columns}
 
 
 def _moment(seat: _Seat, feed: Feed) -> str:

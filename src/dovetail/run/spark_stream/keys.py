@@ -8,10 +8,11 @@ hash never meet.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dovetail.errors import UnsupportedError
 from dovetail.expression import Scope, common_type, parse
+from dovetail.expression.tree import Column
 from dovetail.run.kernel_settings import input_of, partition_of
 from dovetail.schema import AtomicType, DecimalType, Type
 from dovetail.spec.inputs import Inputs
@@ -28,6 +29,7 @@ _AS_CODE = {
     AtomicType.DATE: "CAST(unix_date({0}) AS BIGINT)",
     AtomicType.TIMESTAMP: "unix_micros({0})",
 }
+_WHOLE = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT)
 _FLOATING = (AtomicType.FLOAT, AtomicType.DOUBLE)
 _COMPARED = (AtomicType.STRING, AtomicType.BINARY, AtomicType.TIMESTAMP_NTZ, *_AS_CODE)
 
@@ -37,11 +39,13 @@ class KeyColumns:
     """What Spark computes of one side's keys: SQL by column name.
 
     `code` is the hash or the value of all keys, null where one of them is null; there
-    are `compared` further columns that the operator compares by value.
+    are `compared` further columns that the operator compares by value. `column` is the
+    side's own column that holds the code as it is, empty where none does.
     """
 
     code: str
     compared: tuple[tuple[str, str], ...] = ()
+    column: str = ""
 
 
 def key_columns(join: JoinSpec, inputs: Inputs) -> tuple[KeyColumns, KeyColumns]:
@@ -49,8 +53,26 @@ def key_columns(join: JoinSpec, inputs: Inputs) -> tuple[KeyColumns, KeyColumns]
     if not join.hard:
         return KeyColumns(""), KeyColumns("")
     types = _types(join, inputs)
-    left, right = (_of_side(_keys(join, hand), types) for hand in HANDS)
+    left, right = (
+        replace(
+            _of_side(_keys(join, hand), types), column=_own_column(join, hand, inputs)
+        )
+        for hand in HANDS
+    )
     return left, right
+
+
+def _own_column(join: JoinSpec, hand: Hand, inputs: Inputs) -> str:
+    """Returns the column that is the single key of a side, where both are whole."""
+    scope = Scope.pair(*(input_of(join, hand, inputs).schema for hand in HANDS))
+    one = join.hard[0]
+    own, other = (parse(text, scope) for text in (one.left, one.right))
+    if hand is Hand.RIGHT:
+        own, other = other, own
+    whole = own.type in _WHOLE and other.type in _WHOLE
+    if len(join.hard) > 1 or not whole or not isinstance(own.tree, Column):
+        return ""
+    return own.tree.name
 
 
 def _keys(join: JoinSpec, hand: Hand) -> list[str]:
