@@ -40,7 +40,8 @@ class Seat:
     @property
     def is_timed(self) -> bool:
         """Tells whether rows have lives in row time; else they are simply there."""
-        return lives_in_time(self.source, self.window)
+        always = self.clock is Clock.BATCH and self.window == Forever()
+        return lives_in_time(self.source, self.window) and not always
 
     @property
     def is_met_on_arrival(self) -> bool:

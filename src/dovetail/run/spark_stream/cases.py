@@ -17,11 +17,11 @@ from pyspark.sql import SparkSession
 from dovetail.errors import DovetailError
 from dovetail.plan.stream import refuse
 from dovetail.run.kernel_settings import input_of
-from dovetail.run.spark_stream.failures import is_passing, sentence
+from dovetail.run.spark_stream.failures import sentence
 from dovetail.run.spark_stream.results import emissions
 from dovetail.run.spark_stream.script import StreamPlay, script
 from dovetail.run.spark_stream.shared import Shape, run, session_of_our_own
-from dovetail.spec.inputs import Emission, Outlet
+from dovetail.spec.inputs import Emission, Finish, InputKind, Outlet
 from dovetail.spec.join import HANDS, Clock
 
 AT_A_TIME = 2
@@ -72,7 +72,14 @@ def _shape(one: StreamPlay) -> Shape:
         source.name: replace(source, rows=())
         for source in (input_of(join, hand, one.play.inputs) for hand in HANDS)
     }
-    return Shape(join, sources, one.play.settings, one.stepwise)
+    events = (*one.play.opening, *one.play.events)
+    ended = {event.input for event in events if isinstance(event, Finish)}
+    ends = all(
+        source.name in ended
+        for source in sources.values()
+        if source.kind is InputKind.STREAM or source.is_timed
+    )
+    return Shape(join, sources, one.play.settings, one.stepwise, ends)
 
 
 def _all_run(spark: SparkSession, groups: Sequence[_Group]) -> Iterator[Named]:
@@ -105,20 +112,11 @@ def _outcomes(spark: SparkSession, group: _Group) -> list[Named]:
     try:
         found = _played(spark, group)
     except Exception as error:  # noqa: BLE001 - one play must not hide the others
-        if len(group.plays) == 1 and not is_passing(error):
+        if len(group.plays) == 1:
             return [(group.plays[0].name, sentence(error))]
         alone = [_Group(group.shape, (one,)) for one in group.plays]
-        return [_last_outcome(spark, one) for one in alone]
+        return [named for one in alone for named in _outcomes(spark, one)]
     return [(one.name, rows) for one, rows in zip(group.plays, found, strict=True)]
-
-
-def _last_outcome(spark: SparkSession, group: _Group) -> Named:
-    """Returns the outcome of the only play of a group, whatever it is."""
-    (one,) = group.plays
-    try:
-        return one.name, _played(spark, group)[0]
-    except Exception as error:  # noqa: BLE001 - the same
-        return one.name, sentence(error)
 
 
 def _played(spark: SparkSession, group: _Group) -> list[list[Emission]]:

@@ -100,20 +100,10 @@ def _packing(
     seat: _Seat, feed: Feed, columns: tuple[str, ...], buckets: Buckets
 ) -> Packing:
     """Returns one side ready to be packed."""
-    partition = partition_code(seat.join, seat.hand)
-    controls = {
-        CODE: seat.keys.code,
-        PARTITION: partition,
-        MOMENT: _moment(seat, feed),
-        POSITION: feed.position,
-        EVENT: f"`{EVENT}`" if feed.has_events else "",
-        SCOPE: f"`{SCOPE}`" if feed.has_events else "",
-        NOW: BATCH_TIME if feed.tells_now else "",
-    }
+    controls = _controls(seat, feed)
     shown = [(name, f"{seat.hand.letter}.`{name}`") for name in columns]
-    payload = [*shown, *seat.keys.compared]
-    if feed.has_events:
-        payload.append((SCOPE, f"`{SCOPE}`"))
+    scope = [(SCOPE, controls[SCOPE])] if feed.has_events else []
+    payload = [*shown, *seat.keys.compared, *scope]
     held = _held(seat, feed, columns)
     used = {name: held.get(name, name) for name, sql in controls.items() if sql}
     extra = {
@@ -142,6 +132,19 @@ _FIELDS = {
     "scope": SCOPE,
     "now": NOW,
 }
+
+
+def _controls(seat: _Seat, feed: Feed) -> dict[str, str]:
+    """Returns the SQL of what pack must know of a row, empty where it need not."""
+    return {
+        CODE: seat.keys.code,
+        PARTITION: partition_code(seat.join, seat.hand),
+        MOMENT: _moment(seat, feed),
+        POSITION: feed.position,
+        EVENT: f"`{EVENT}`" if feed.has_events else "",
+        SCOPE: f"`{SCOPE}`" if feed.has_events else "",
+        NOW: BATCH_TIME if feed.tells_now else "",
+    }
 
 
 def _held(seat: _Seat, feed: Feed, columns: tuple[str, ...]) -> dict[str, str]:
