@@ -9,21 +9,26 @@ import numpy as np
 from dovetail.kernels.admission import Present
 from dovetail.kernels.leaving import Leaving, Outlet, Reason, Turn, alone
 from dovetail.kernels.matching import Matches
-from dovetail.kernels.rows import NEVER, REMOVES, Mask, Rows, Whole
+from dovetail.kernels.rows import MISSING, NEVER, REMOVES, Mask, Rows, Whole
 from dovetail.kernels.settings import JoinSettings, SideSettings
-from dovetail.kernels.windows import Version, ends, is_intrinsic
+from dovetail.kernels.windows import Newest, Version, ends, is_intrinsic
+
+GIVEN = MISSING
+"""The earliest meeting of a row that has come out once and must not again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fate:
     """Of one side's rows: which come out now by themselves, which stay, which may yet.
 
-    `open_rows` may come out by themselves in a later step.
+    `open_rows` may come out by themselves in a later step; `given` have just come out,
+    once and for all.
     """
 
     leaving: tuple[Leaving, ...]
     kept: Mask
     open_rows: Mask
+    given: Mask
 
 
 def meeting_times(present: Present, matches: Matches) -> Whole:
@@ -65,13 +70,28 @@ def fate(
     unmatched = (rows.first == NEVER) & is_row & side.preserved
     lonely = unmatched & past & _end_is_known(side, present, hand)
     paired = _once(side, rows, least[1 - hand])
-    open_rows = (unmatched & ~lonely) | (is_row & side.once & ~paired)
+    is_given = rows.first == GIVEN
+    open_rows = (unmatched & ~lonely) | (is_row & side.once & ~paired & ~is_given)
     kept = (~past & ~paired & is_row) | (unmatched & ~lonely)
     return Fate(
         leaving=tuple(_leaving(settings, hand, rows, lonely, paired)),
-        kept=kept | _still_outdates(settings, present, hand),
+        kept=kept
+        | _still_outdates(settings, present, hand)
+        | _still_counts(side, rows),
         open_rows=open_rows & kept,
+        given=paired,
     )
+
+
+def without_given(present: Present, fates: tuple[Fate, Fate]) -> Present:
+    """Returns the rows with those noted that must not be given a second time."""
+    left, right = (
+        rows.with_arrays(first=np.where(fate.given, GIVEN, rows.first))
+        if fate.given.any()
+        else rows
+        for rows, fate in zip(present.rows, fates, strict=True)
+    )
+    return replace(present, rows=(left, right))
 
 
 def _leaving(
@@ -98,7 +118,16 @@ def _once(side: SideSettings, rows: Rows, other: int) -> Mask:
     """Tells which rows given once come out: no earlier meeting can follow."""
     if not side.once:
         return np.zeros(len(rows), bool)
-    return (rows.first < NEVER) & (rows.first <= np.maximum(rows.birth, other))
+    is_open = (rows.first < NEVER) & (rows.first > GIVEN)
+    return is_open & (rows.first <= np.maximum(rows.birth, other))
+
+
+def _still_counts(side: SideSettings, rows: Rows) -> Mask:
+    """Tells which rows count among the newest, though they are needed no more."""
+    if not isinstance(side.window, Newest):
+        return np.zeros(len(rows), bool)
+    still: Mask = rows.death == NEVER
+    return still
 
 
 def _still_outdates(settings: JoinSettings, present: Present, hand: int) -> Mask:

@@ -13,7 +13,14 @@ import pyarrow as pa
 
 from dovetail.kernels.admission import Present, admit
 from dovetail.kernels.arrival import Arrived, Moment, Parcel, awake, read_side
-from dovetail.kernels.fate import Fate, fate, late_rows, marked, meeting_times
+from dovetail.kernels.fate import (
+    Fate,
+    fate,
+    late_rows,
+    marked,
+    meeting_times,
+    without_given,
+)
 from dovetail.kernels.frontier import frontier, least_births
 from dovetail.kernels.leaving import Leaving, Outlet, Reason, Turn, leave, release
 from dovetail.kernels.matching import Matches
@@ -71,6 +78,7 @@ def step(
         marks = (left_fate.open_rows, right_fate.open_rows)
         out, held = release(held, fresh, frontier(settings, present, marks))
     kept = (left_fate.kept, right_fate.kept)
+    present = without_given(present, fates)
     return Stepped(present, kept, held, tuple(b for b in (out, late) if b.num_rows))
 
 
