@@ -3,8 +3,8 @@
 Both sides have equal keys and row times at most 60 seconds apart. All legs run on one
 warm session with as many rows a trigger, two cores, two state partitions, a lateness
 of 5 seconds and batches only where there is data. Dovetail carries all columns, as a
-user's query does; Spark's joins carry those that come out. The floor reads, packs and shuffles
-what Dovetail's operator would get, and drops it.
+user's query does; Spark's joins carry those that come out. The floor reads, packs and
+shuffles what Dovetail's operator would get, and drops it.
 
     scripts/bench interval --rounds 3
     scripts/bench interval --quick     little data: shows that it works, not how fast
