@@ -1,0 +1,101 @@
+"""What a bucket keeps follows what is alive, however long the join runs."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dovetail.kernels.arrival import Parcel, Report
+from dovetail.kernels.rows import HAS_KEY, make_rows
+from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
+from dovetail.kernels.step import step
+from dovetail.kernels.store import Store
+from dovetail.kernels.windows import Fixed, Length
+
+SECOND = 1_000_000
+BATCH, WINDOW, LATENESS, ROWS = 10 * SECOND, 60 * SECOND, 5 * SECOND, 2000
+BATCHES, FULL = 60, 10
+SCHEMA = pa.schema([("key", pa.int64()), ("seq", pa.int64())])
+
+
+class Drawer:
+    """A shelf in memory."""
+
+    def __init__(self):
+        self.head, self.blobs = b"", {}
+
+    def directory(self):
+        return self.head
+
+    def keep_directory(self, data):
+        self.head = data
+
+    def get(self, number):
+        return self.blobs[number]
+
+    def put(self, number, data):
+        self.blobs[number] = data
+
+    def drop(self, number):
+        del self.blobs[number]
+
+    @property
+    def size(self):
+        return len(self.head) + sum(map(len, self.blobs.values()))
+
+
+def settings_of(*, preserved):
+    side = SideSettings(
+        window=Fixed(Length(0, WINDOW), Length()),
+        preserved=preserved,
+        once=False,
+        timed=True,
+        static=False,
+        lateness=Length(0, LATENESS),
+        idle=0,
+        own_partition=False,
+    )
+    return JoinSettings(
+        sides=(side, side),
+        event_clock=True,
+        gives_pairs=True,
+        arrival=Arrival.MERGED,
+        ordered=False,
+        soft=(),
+        soft_columns=(),
+        key_columns=0,
+        self_join=False,
+    )
+
+
+def parcel(hand, number, random):
+    """A batch's rows of one side, some of them late by less than is allowed."""
+    moment = number * BATCH + random.integers(-LATENESS, BATCH - LATENESS, ROWS)
+    code, flags = random.integers(0, 500, ROWS), np.full(ROWS, HAS_KEY)
+    payload = pa.RecordBatch.from_arrays(
+        [pa.array(code), pa.array(np.arange(ROWS))], schema=SCHEMA
+    )
+    rows = make_rows(code, moment, np.zeros(ROWS, np.int64), flags, payload)
+    newest = int(moment.max())
+    return Parcel(Report(hand, 0, newest - LATENESS, newest, seen=True), rows)
+
+
+@pytest.mark.parametrize("preserved", [False, True])
+def test_state_levels_off_at_what_is_alive(preserved):
+    settings, drawer = settings_of(preserved=preserved), Drawer()
+    random = np.random.default_rng(1)
+    sizes, written, alive = [], [], []
+    for number in range(BATCHES):
+        store = Store(settings, (SCHEMA, SCHEMA), drawer)
+        parcels = [parcel(hand, number, random) for hand in (0, 1)]
+        stepped = step(settings, store.load(), parcels, 0)
+        written.append(store.save(stepped))
+        sizes.append(drawer.size)
+        alive.append(sum(int(kept.sum()) for kept in stepped.kept))
+    assert max(sizes[FULL:]) <= 1.5 * sizes[FULL]
+    # Key and time, payload once, marks, and at most as much of rows that are gone.
+    each = 24 + 16 * preserved
+    assert all(
+        s <= 2 * each * a for s, a in zip(sizes[FULL:], alive[FULL:], strict=True)
+    )
+    # A row is written again a few times at most.
+    assert sum(written) <= 6 * 2 * ROWS * each * BATCHES
