@@ -15,7 +15,7 @@ from dovetail.run.spark_stream.script import StreamPlay
 from dovetail.session.case import Refusal
 from dovetail.session.compare import compare
 from dovetail.session.difference import describe
-from dovetail.session.lines import Line, Rows, Sight
+from dovetail.session.lines import Line, Order, Rows, Sight
 from dovetail.session.split import Each, batch_ends, parse_split
 from dovetail.spec.inputs import Outlet
 from tests.oracle.test_cases import SAMPLES, TESTS, neutral_cases
@@ -42,7 +42,9 @@ SPLITS = [
 
 def stream_play(name, play, split):
     ends = batch_ends(split, len(play.events), name)
-    return StreamPlay(name, play, ends, stepwise=isinstance(split, Each))
+    expect = CASES[name].expect if name in CASES else None
+    in_order = isinstance(expect, Rows) and expect.order is not Order.BAG
+    return StreamPlay(name, play, ends, isinstance(split, Each), in_order)
 
 
 @cache

@@ -18,6 +18,7 @@ from dovetail.session.case import Case, Neutral, Refusal, Script
 from dovetail.session.compare import compare
 from dovetail.session.difference import SAME, Difference
 from dovetail.session.engines import EngineName, NamedPlay, Outcome, outcomes
+from dovetail.session.lines import Order, Rows
 from dovetail.session.split import Split
 from dovetail.spec.play import Play
 
@@ -56,7 +57,7 @@ class Check:
             match _prepared(case):
                 case Play() as play:
                     by_name[case.name] = case
-                    plays.append(NamedPlay(case.name, play))
+                    plays.append(NamedPlay(case.name, play, _looks_at_order(case)))
                 case error:
                     yield self._judged(case, error)
         if plays:
@@ -89,6 +90,11 @@ class Check:
             return Verdict(case, self.engine, Status.OK)
         reason = f"{_wanted(expected)}, found {_told(error)}"
         return Verdict(case, self.engine, Status.FAIL, reason)
+
+
+def _looks_at_order(case: Case) -> bool:
+    """Tells whether a case says more than which rows come out."""
+    return isinstance(case.expect, Rows) and case.expect.order is not Order.BAG
 
 
 def _prepared(case: Case) -> Play | DovetailError:

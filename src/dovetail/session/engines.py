@@ -46,10 +46,14 @@ class EngineName(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NamedPlay:
-    """A play under the name of its case, which decides where chance cuts it."""
+    """A play under the name of its case, which decides where chance cuts it.
+
+    `in_order`: the case looks at the order of rows.
+    """
 
     name: str
     play: Play
+    in_order: bool = False
 
 
 def outcomes(
@@ -133,6 +137,7 @@ def _stream(plays: Sequence[NamedPlay], split: Split) -> Iterator[NamedOutcome]:
             one.play,
             batch_ends(split, len(one.play.events), one.name),
             stepwise=isinstance(split, Each),
+            in_order=one.in_order,
         )
         for one in plays
     ]

@@ -44,7 +44,7 @@ def play_all(spark: SparkSession, plays: Sequence[StreamPlay]) -> Iterator[Named
     groups: dict[str, _Group] = {}
     for one in plays:
         try:
-            shape = _shape(one)
+            shape = shape_of(one)
         except DovetailError as error:
             yield one.name, error
             continue
@@ -65,7 +65,7 @@ def _join_group(groups: dict[str, _Group], shape: Shape, one: StreamPlay) -> Non
     groups[place] = _Group(shape, (*members, one))
 
 
-def _shape(one: StreamPlay) -> Shape:
+def shape_of(one: StreamPlay) -> Shape:
     """Returns the shape of a play, or refuses it."""
     join = refuse(one.play)
     sources = {
@@ -79,7 +79,7 @@ def _shape(one: StreamPlay) -> Shape:
         for source in sources.values()
         if source.kind is InputKind.STREAM or source.is_timed
     )
-    return Shape(join, sources, one.play.settings, one.stepwise, ends)
+    return Shape(join, sources, one.play.settings, one.stepwise, ends, one.in_order)
 
 
 def _all_run(spark: SparkSession, groups: Sequence[_Group]) -> Iterator[Named]:

@@ -43,8 +43,8 @@ def emissions(
     """Returns what each script put out, in the order in which it came out."""
     table = _whole(raw)
     results = [one for one in _results(table, raw) if _counts(one, scripts)]
-    if not shape.stepwise and shape.join.clock is Clock.EVENT:
-        # A batch that plays many events knows no order but that of row time.
+    if shape.join.clock is Clock.EVENT and not shape.by_row_time:
+        # Buckets know no order among each other; of row time there always is one.
         results.sort(key=lambda one: (one.row_time is None, one.row_time))
     rows = _rows(spark, shape, table, results)
     found = [list(script.lost) for script in scripts]

@@ -38,12 +38,14 @@ class StreamPlay:
     """A play under its name, and how many events are over at the end of each batch.
 
     `stepwise`: each event is a batch, so that it is known what comes out during it.
+    `in_order`: rows must leave in the order of the definition.
     """
 
     name: str
     play: Play
     ends: tuple[int, ...]
     stepwise: bool = False
+    in_order: bool = False
 
 
 @dataclass(slots=True)

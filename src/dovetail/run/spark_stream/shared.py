@@ -61,7 +61,8 @@ class Shape:
 
     Two buckets a play and two state partitions are enough to be mixed up. Where an
     input stays open (`ends` is false) the definition holds rows back that a later row
-    could precede, whatever its key: then all rows of a play are in one bucket.
+    could precede, whatever its key: then all rows of a play are in one bucket. So they
+    are where the order of rows is looked at (`is_told`).
     """
 
     join: JoinSpec
@@ -69,20 +70,26 @@ class Shape:
     settings: Settings
     stepwise: bool
     ends: bool = True
+    is_told: bool = False
     most_buckets: int = 2
     most_partitions: int = 2
 
     @property
-    def in_order(self) -> bool:
+    def by_row_time(self) -> bool:
         """Tells whether rows leave in the order of row time."""
-        asked = self.stepwise or self.settings.order is Order.ROW_TIME
+        asked = self.one_by_one or self.settings.order is Order.ROW_TIME
         return (asked or not self.ends) and self.join.clock is Clock.EVENT
+
+    @property
+    def one_by_one(self) -> bool:
+        """Tells whether rows come out in the order of the definition."""
+        return self.stepwise or self.is_told
 
     @property
     def per_scope(self) -> int:
         """Returns how many buckets a play has."""
         is_wide = spread(self.join, self.settings).is_wide
-        one_order = self.stepwise or self.in_order
+        one_order = self.one_by_one or self.by_row_time
         return self.most_buckets if is_wide and not one_order else 1
 
 
@@ -186,7 +193,7 @@ def _laid(shape: Shape, replayed: DataFrame, buckets: Buckets) -> DataFrame:
         join, inputs, (feeds[0], feeds[1]), (columns[0], columns[1]), buckets
     )
     compared = len(key_columns(join, inputs)[0].compared)
-    manner = Manner(Arrival.SEQUENCE, ordered=shape.in_order, key_columns=compared)
+    manner = Manner(Arrival.SEQUENCE, ordered=shape.by_row_time, key_columns=compared)
     return lay(sides, kernel_settings(join, inputs, manner), ()).raw
 
 
