@@ -37,21 +37,24 @@ def admit(
     """
     hold = _hold(settings, watches)
     sides = [
-        _side(settings, state, hand, arrived[hand]).with_ends(
-            settings, hand, watches[hand].bound
-        )
+        _Side(
+            state.alive[hand],
+            join_rows([state.waiting[hand], _born(settings, hand, arrived[hand])]),
+        ).with_ends(settings, hand, watches[hand].bound)
         for hand in (0, 1)
     ]
     ready = [_is_ready(settings, side.came, hold) for side in sides]
+    left, right = (
+        side.came.take(pick) for side, pick in zip(sides, ready, strict=True)
+    )
     waiting = [side.came.take(~pick) for side, pick in zip(sides, ready, strict=True)]
-    fresh = [side.came.take(pick) for side, pick in zip(sides, ready, strict=True)]
     next_place = state.next_place
     if settings.numbered:
-        fresh = list(numbered((fresh[0], fresh[1]), settings, next_place))
-        next_place += sum(map(len, fresh))
+        left, right = numbered((left, right), settings, next_place)
+        next_place += len(left) + len(right)
     present = [
-        _with_lifetimes(settings, hand, join_rows([sides[hand].alive, fresh[hand]]))
-        for hand in (0, 1)
+        _with_lifetimes(settings, hand, join_rows([sides[hand].alive, fresh]))
+        for hand, fresh in enumerate((left, right))
     ]
     return Present(
         rows=(present[0], present[1]),
@@ -90,12 +93,6 @@ class _Side:
             self.alive.with_arrays(death=known[:old]),
             self.came.with_arrays(death=known[old:]),
         )
-
-
-def _side(settings: JoinSettings, state: JoinState, hand: int, new: Arrived) -> _Side:
-    """Returns one side's rows as they are when a step begins."""
-    came = join_rows([state.waiting[hand], _born(settings, hand, new)])
-    return _Side(state.alive[hand], came)
 
 
 def _hold(settings: JoinSettings, watches: tuple[Watch, Watch]) -> int:
