@@ -52,7 +52,7 @@ def measured(work: Callable[[], int]) -> Sample:
 
     def watch() -> None:
         while not done.wait(_SAMPLE_SECONDS):
-            peaks.append(sum(process.memory for process in _tree()))
+            peaks.append(memory())
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -77,6 +77,8 @@ def in_turns(
         start = turn % len(names)
         for name in [*names[start:], *names[:start]]:
             samples[name].append(measured(legs[name]))
+            rate = round(samples[name][-1].rate)
+            print(f"round {turn + 1}: {name} {rate:,} rows/CPU-s", flush=True)
     return samples
 
 
@@ -119,6 +121,11 @@ def show(title: str, samples: Mapping[str, list[Sample]]) -> None:
             f"{told['peak_mb']:,}",
         )
     Console(width=96).print(table)
+
+
+def memory() -> int:
+    """Returns the bytes that this process and all below it hold, shared ones again."""
+    return sum(process.memory for process in _tree())
 
 
 def _cpu() -> float:

@@ -103,9 +103,8 @@ def test_a_delete_needs_versions():
 
 def test_a_window_without_a_definition_gives_no_life():
     source, window = INPUTS["stream"], HopUnit("hour")
-    side = OneSide(
-        Hand.LEFT, source, window, (), KeepPartitions(), lambda _values: None, ()
-    )
+    kept, by = KeepPartitions(), lambda _values: None
+    side = OneSide(Hand.LEFT, Clock.EVENT, source, window, (), kept, by, ())
     row = LivingRow(Hand.LEFT, {}, 0, 0)
     with pytest.raises(UnsupportedError, match="HopUnit"):
         life_of(side, row, [])

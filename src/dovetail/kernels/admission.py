@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.kernels.arrival import Arrived, Watch, numbered
-from dovetail.kernels.rows import NEVER, Rows, join_rows
+from dovetail.kernels.rows import NEVER, Mask, Rows, join_rows
 from dovetail.kernels.settings import JoinSettings, waits_for
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.windows import births, deaths, is_intrinsic
@@ -36,30 +36,66 @@ def admit(
     arrival MERGED that is by row time, which only the bounds complete.
     """
     hold = _hold(settings, watches)
-    came = [
-        join_rows([state.waiting[hand], _born(settings, hand, arrived[hand].on_time)])
+    sides = [
+        _side(settings, state, hand, arrived[hand]).with_ends(
+            settings, hand, watches[hand].bound
+        )
         for hand in (0, 1)
     ]
-    ready = [_waits_until(settings, rows) < hold for rows in came]
-    left, right = (rows.take(pick) for rows, pick in zip(came, ready, strict=True))
-    waiting_left, waiting_right = (
-        rows.take(~pick) for rows, pick in zip(came, ready, strict=True)
-    )
+    ready = [_is_ready(settings, side.came, hold) for side in sides]
+    waiting = [side.came.take(~pick) for side, pick in zip(sides, ready, strict=True)]
+    fresh = [side.came.take(pick) for side, pick in zip(sides, ready, strict=True)]
     next_place = state.next_place
     if settings.numbered:
-        left, right = numbered((left, right), settings, next_place)
-        next_place += len(left) + len(right)
+        fresh = list(numbered((fresh[0], fresh[1]), settings, next_place))
+        next_place += sum(map(len, fresh))
     present = [
-        _with_lifetimes(settings, hand, join_rows([state.alive[hand], fresh]))
-        for hand, fresh in enumerate((left, right))
+        _with_lifetimes(settings, hand, join_rows([sides[hand].alive, fresh[hand]]))
+        for hand in (0, 1)
     ]
     return Present(
         rows=(present[0], present[1]),
         old=(len(state.alive[0]), len(state.alive[1])),
-        waiting=(waiting_left, waiting_right),
+        waiting=(waiting[0], waiting[1]),
         watches=watches,
         next_place=next_place,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The rows of one side: those that are alive, those that came or wait."""
+
+    alive: Rows
+    came: Rows
+
+    def with_ends(self, settings: JoinSettings, hand: int, bound: int) -> _Side:
+        """Returns the rows with the ends that no row to come can change.
+
+        On the event clock a version ends where the next one is born, even if that one
+        still waits; one that was outdated from the start may come out at once.
+        """
+        window = settings.sides[hand].window
+        if not settings.event_clock or is_intrinsic(window) or not len(self.came):
+            return self
+        places = self.came.place - self.came.place.min()
+        later = self.came.with_arrays(
+            place=places + self.alive.place.max(initial=0) + 1
+        )
+        rows = join_rows([self.alive.bare(), later.bare()])
+        ends = deaths(window, rows)
+        known = np.minimum(np.where(ends <= bound, ends, NEVER), rows.death)
+        old = len(self.alive)
+        return _Side(
+            self.alive.with_arrays(death=known[:old]),
+            self.came.with_arrays(death=known[old:]),
+        )
+
+
+def _side(settings: JoinSettings, state: JoinState, hand: int, new: Arrived) -> _Side:
+    """Returns one side's rows as they are when a step begins."""
+    came = join_rows([state.waiting[hand], _born(settings, hand, new)])
+    return _Side(state.alive[hand], came)
 
 
 def _hold(settings: JoinSettings, watches: tuple[Watch, Watch]) -> int:
@@ -72,13 +108,16 @@ def _hold(settings: JoinSettings, watches: tuple[Watch, Watch]) -> int:
     return min(bounds, default=NEVER)
 
 
-def _waits_until(settings: JoinSettings, rows: Rows) -> np.ndarray:
-    """Returns the time that the bound must have passed before a row takes part."""
-    return rows.birth if settings.event_clock else rows.moment
+def _is_ready(settings: JoinSettings, rows: Rows, hold: int) -> Mask:
+    """Tells which rows take part: the bound has passed them, or they never live."""
+    if not settings.event_clock:
+        return rows.moment < hold
+    return (rows.birth < hold) | (rows.death <= rows.birth)
 
 
-def _born(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
-    """Returns the rows with their births on the event clock."""
+def _born(settings: JoinSettings, hand: int, arrived: Arrived) -> Rows:
+    """Returns the rows in time with their births on the event clock."""
+    rows = arrived.on_time
     if not settings.event_clock:
         return rows
     return rows.with_arrays(birth=births(settings.sides[hand].window, rows.moment))
@@ -87,9 +126,10 @@ def _born(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
 def _with_lifetimes(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
     """Returns the rows with births and deaths; an end once known stays."""
     window = settings.sides[hand].window
-    if not settings.event_clock:
-        rows = rows.with_arrays(birth=rows.place)
-    ends = deaths(window, rows)
-    if not is_intrinsic(window):
-        ends = np.minimum(ends, rows.death)
-    return rows.with_arrays(death=ends)
+    if is_intrinsic(window):
+        born = rows if settings.event_clock else rows.with_arrays(birth=rows.place)
+        return born.with_arrays(death=deaths(window, born))
+    if settings.event_clock:
+        return rows
+    rows = rows.with_arrays(birth=rows.place)
+    return rows.with_arrays(death=np.minimum(deaths(window, rows), rows.death))

@@ -70,6 +70,10 @@ class Rows:
         """Returns the same rows with other values in the named arrays."""
         return replace(self, **arrays)  # type: ignore[arg-type] # all but the flags
 
+    def bare(self) -> Rows:
+        """Returns the rows without their payload."""
+        return replace(self, payload=self.payload.slice(0, 0))
+
     def has(self, flag: np.uint8) -> Mask:
         """Tells for each row whether it carries the flag."""
         carried: Mask = (self.flags & flag) != 0

@@ -34,19 +34,21 @@ def play_batch(parts: Parts, play: Play) -> list[Emission]:
 def gathered(parts: Parts, events: Sequence[Event]) -> Rows:
     """Returns all rows of each side in their order, each with its life."""
     rows: Rows = {hand: [] for hand in HANDS}
+    deletes: dict[Hand, list[Version]] = {hand: [] for hand in HANDS}
     for hand, side in parts.sides.items():
-        deletes: list[Version] = []
-        for values in parts.state(side):
-            rows[hand].append(parts.row(hand, values))
-        for event in events:
-            match event:
-                case Arrive() if event.input == side.input.name:
+        rows[hand].extend(parts.row(hand, values) for values in parts.state(side))
+    for event in events:
+        match event:
+            case Arrive():
+                for hand in parts.hands_of(event.input):
                     rows[hand].append(parts.row(hand, event.row))
-                case Remove() if event.input == side.input.name:
-                    deletes.append(parts.delete(hand, event.row))
-                case _:
-                    pass
-        give_lives(side, rows[hand], deletes)
+            case Remove():
+                for hand in parts.hands_of(event.input):
+                    deletes[hand].append(parts.delete(hand, event.row))
+            case _:
+                pass
+    for hand, side in parts.sides.items():
+        give_lives(side, rows[hand], deletes[hand])
     return rows
 
 

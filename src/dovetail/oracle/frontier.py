@@ -74,8 +74,17 @@ class Frontier:
     def _is_done(self, row: LivingRow) -> bool:
         """Tells whether a row comes out with no further partner."""
         if self.known.kind.gives_once(row.hand):
-            return (row,) in self.given
+            return (row,) in self.given or self._is_first(row)
         if row.hand is Hand.RIGHT or math.isinf(self.known.keep):
             return False
         sure = [one for one in self.results if one.is_decided and one.rows[0] is row]
         return len(sure) >= self.known.keep
+
+    def _is_first(self, row: LivingRow) -> bool:
+        """Tells whether no earlier partner of a row that comes out once can come."""
+        earliest = self.known.horizon.least_meeting_with(row)
+        return any(
+            one.is_decided and one.row_time <= earliest
+            for one in self.results
+            if one.rows == (row,)
+        )

@@ -86,6 +86,8 @@ class Horizon:
 
     def least_meeting(self) -> Moment:
         """Returns the least row time of a pair of which both rows are to come."""
+        if not all(map(self.can_come, HANDS)):
+            return NEVER
         timed = [hand for hand in HANDS if self.sides[hand].is_timed]
         return max((self.least_birth(hand) for hand in timed), default=NEVER)
 

@@ -10,7 +10,7 @@ from dovetail.expression import Expression
 from dovetail.oracle.life import LivingRow
 from dovetail.oracle.scalars import Scalar, own_row_scalar, side_scalar
 from dovetail.spec.inputs import Input, InputKind
-from dovetail.spec.join import HANDS, Hand, JoinSpec, Named
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named
 from dovetail.spec.play import Play
 from dovetail.spec.windows import Delta, Eviction, Forever, Latest, Window
 
@@ -20,6 +20,7 @@ class OneSide:
     """One side: its input, its window, and its partitions."""
 
     hand: Hand
+    clock: Clock
     input: Input
     window: Window
     partition_by: tuple[Scalar, ...]
@@ -29,9 +30,12 @@ class OneSide:
 
     @property
     def is_timed(self) -> bool:
-        """Tells whether the rows live in row time; else they are simply there."""
-        stays = self.input.kind is InputKind.DATASET and self.window == Forever()
-        return self.input.is_timed and not stays
+        """Tells whether the rows live in row time; else they are simply there.
+
+        What is there for ever has no beginning in a data set, nor in a batch.
+        """
+        is_whole = self.input.kind is InputKind.DATASET or self.clock is Clock.BATCH
+        return self.input.is_timed and not (is_whole and self.window == Forever())
 
     @property
     def can_grow(self) -> bool:
@@ -52,7 +56,9 @@ Sides = Mapping[Hand, OneSide]
 
 
 def same(value: object) -> object:
-    """Returns a value that equals itself: of doubles, NaN does not."""
+    """Returns a value that equals itself and can be looked up: NaN and lists do not."""
+    if isinstance(value, list):
+        return tuple(map(same, value))
     return "NaN" if value != value else value  # noqa: PLR0124 - that is the test
 
 
@@ -70,6 +76,7 @@ def _side_of(play: Play, spec: JoinSpec, hand: Hand) -> OneSide:
     partition_by = tuple(own_row_scalar(part, source) for part in side.partition_by)
     return OneSide(
         hand,
+        spec.clock,
         source,
         side.window,
         partition_by,

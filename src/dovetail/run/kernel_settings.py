@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dovetail.expression import Scope, is_constant_true, parse, references
+from dovetail.expression import Scope, is_constant_true, lower, parse, references
 from dovetail.kernels import windows as kernel
 from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
 from dovetail.spec.inputs import Input, InputKind, Inputs
@@ -73,7 +73,7 @@ def _side(join: JoinSpec, hand: Hand, source: Input, idle: int) -> SideSettings:
     side, static = join.side(hand), is_static(join, hand, source)
     timed = source.is_timed and not static
     return SideSettings(
-        window=_window(side.window, join.clock, timed=timed),
+        window=_window(side.window, join.clock, timed=source.is_timed),
         preserved=join.kind.preserves(hand),
         once=join.kind.gives_once(hand),
         timed=timed and join.clock is not Clock.BATCH,
@@ -125,6 +125,4 @@ def _soft(
     typed = parse(join.soft, Scope.pair(left.schema, right.schema))
     if is_constant_true(typed):
         return (), ()
-    from dovetail.expression import lower  # noqa: PLC0415 - until it lands
-
     return lower(typed), tuple(sorted(references(typed)))

@@ -1,0 +1,87 @@
+"""How much a long interval join keeps: state by alive row, and memory, over time.
+
+Sixty small batches of one stream join; both should level off once as much leaves the
+windows as comes in.
+
+    scripts/bench memory
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+from bench.data import Stretch
+from bench.interval import PARTITIONS, ROCKSDB, Source, dovetail, session
+from bench.measure import memory
+
+BATCHES, LATER = 60, 40
+STRETCH = Stretch(files=BATCHES, rows=10_000, keys=20_000, seconds=600)
+
+
+def state(spark: SparkSession, checkpoint: str, batch: int) -> int:
+    """Returns the bytes of all blobs that a batch left behind."""
+    reader = spark.read.format("statestore").option("path", checkpoint)
+    blobs = reader.option("stateVarName", "blobs").option("batchId", batch).load()
+    sizes = blobs.select(F.sum(F.length("value.data")).alias("bytes"))
+    return int(sizes.first()["bytes"] or 0)
+
+
+def played(frame: DataFrame, checkpoint: str) -> list[dict]:
+    """Runs the stream to its end; returns what is alive and used after each batch."""
+    used: dict[int, int] = {}
+    writer = frame.writeStream.option("checkpointLocation", checkpoint)
+
+    def drop(rows: DataFrame, batch: int) -> None:
+        rows.write.format("noop").mode("append").save()
+        used[batch] = memory() >> 20
+
+    query = writer.foreachBatch(drop).trigger(availableNow=True).start()
+    query.awaitTermination()
+    return [
+        {
+            "batch": told.batchId,
+            "alive": told.observedMetrics["dovetail"].alive,
+            "memory_mb": used[told.batchId],
+        }
+        for told in query.recentProgress
+    ]
+
+
+def sampled(lines: list[dict], spark: SparkSession, checkpoint: str) -> Iterator[dict]:
+    """Gives every tenth batch with the bytes of its state."""
+    for line in lines[9::10]:
+        size = state(spark, checkpoint, line["batch"])
+        each = round(size / line["alive"], 1)
+        yield {**line, "state_bytes": size, "bytes_a_row": each}
+
+
+def main() -> None:
+    """Runs the join and prints every tenth batch, then one line of JSON."""
+    spark = session()
+    for name, value in ROCKSDB.items():
+        spark.conf.set(name, value)
+    spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", BATCHES)
+    spark.conf.set("spark.sql.shuffle.partitions", PARTITIONS)
+    checkpoint = tempfile.mkdtemp(prefix="dovetail-bench-")
+    lines = played(dovetail(Source(spark, STRETCH, 1, BATCHES)), checkpoint)
+    told = list(sampled(lines, spark, checkpoint))
+    for line in told:
+        print(json.dumps(line))
+    late = [line["memory_mb"] for line in lines[LATER:]]
+    early = [line["memory_mb"] for line in lines[BATCHES - LATER : LATER]]
+    spark.stop()
+    shutil.rmtree(Path(checkpoint))
+    growth = round(median(late) / median(early), 3)
+    print(json.dumps({"memory_growth": growth, "sampled": told}))
+
+
+if __name__ == "__main__":
+    main()

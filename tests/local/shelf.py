@@ -1,0 +1,29 @@
+"""A shelf for a bucket's blobs in a dictionary, as Spark's store keeps them."""
+
+
+class Shelf:
+    """Blobs by number, and the directory; knows how many bytes lie on it."""
+
+    def __init__(self):
+        self.head = b""
+        self.blobs = {}
+
+    @property
+    def size(self):
+        return len(self.head) + sum(map(len, self.blobs.values()))
+
+    def directory(self):
+        return self.head
+
+    def keep_directory(self, data):
+        self.head = data
+
+    def get(self, number):
+        return self.blobs[number]
+
+    def put(self, number, data):
+        assert number not in self.blobs
+        self.blobs[number] = data
+
+    def drop(self, number):
+        del self.blobs[number]

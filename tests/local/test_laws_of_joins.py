@@ -1,0 +1,198 @@
+"""Laws of joins that hold on the kernels whatever the rows are: no oracle is asked."""
+
+from collections import Counter
+from dataclasses import replace
+
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from dovetail.expression import Expression
+from dovetail.run import local
+from dovetail.spec.inputs import Arrive, Bound, Finish, InputKind, Outlet, Remove
+from dovetail.spec.join import Clock, Columns, Hand, JoinSpec, Kind
+from dovetail.spec.picks import Equality, Picks
+from dovetail.spec.spans import Span
+from dovetail.spec.windows import Forever, Rows
+from tests.local.test_random_plays import bag, told
+from tests.plays import COLUMNS, plays
+
+CLOCKS = st.sampled_from(list(Clock))
+NUMBERS = Columns((("ln", Expression("l.n")), ("rn", Expression("r.n"))))
+AGES = Span(1000, 0)  # nothing comes so late
+
+
+def timed_bag(play):
+    """The rows that come out with their events."""
+    found = local.play(play)
+    return Counter(told(one) for one in found if one.outlet is not Outlet.MARKS)
+
+
+def changed(play, **changes):
+    """The play with another join, and no strategy, which only some kinds allow."""
+    return replace(play, join=replace(play.join, picks=Picks(), **changes))
+
+
+def is_self_join(play):
+    return play.join.left.source == play.join.right.source
+
+
+# --- swapped sides ----------------------------------------------------------------
+
+
+def swapped(text):
+    return Expression(
+        text.text.replace("l.", "\0").replace("r.", "l.").replace("\0", "r.")
+    )
+
+
+def mirrored(play):
+    """The play with its sides swapped; what is selected still sees the same rows."""
+    join = play.join
+    columns = tuple((name, swapped(text)) for name, text in join.select.columns)
+    turned = JoinSpec(
+        join.right,
+        join.left,
+        join.kind.mirrored,
+        join.clock,
+        tuple(Equality(swapped(one.right), swapped(one.left)) for one in join.hard),
+        swapped(join.soft),
+        Columns(columns),
+        join.ports,
+        join.absent_right,
+        join.absent_left,
+    )
+    return replace(play, join=turned)
+
+
+TURNED = {
+    Outlet.LEFT_UNMATCHED.value: Outlet.RIGHT_UNMATCHED.value,
+    Outlet.RIGHT_UNMATCHED.value: Outlet.LEFT_UNMATCHED.value,
+}
+
+
+@given(CLOCKS.flatmap(plays))
+def test_swapped_sides_mirror_the_kind(play):
+    # In order of arrival a row of a self-join comes on the left first.
+    assume(play.join.clock is not Clock.ARRIVAL or not is_self_join(play))
+    names = ["sum", "time"] if not any(map(play.join.kind.gives_once, Hand)) else []
+    select = Columns(tuple((name, Expression(COLUMNS[name])) for name in names))
+    straight = changed(play, select=select)
+    found = Counter(
+        {
+            (TURNED.get(line[0], line[0]), *line[1:]): count
+            for line, count in timed_bag(mirrored(straight)).items()
+        }
+    )
+    assert found == timed_bag(straight)
+
+
+# --- kinds ------------------------------------------------------------------------
+
+
+def of_kind(play, kind):
+    """The rows of a kind by the numbers in them, without late ones."""
+    select = Columns(NUMBERS.columns[:1]) if kind is Kind.LEFT_SEMI else NUMBERS
+    found = local.play(changed(play, kind=kind, select=select, ports=1))
+    rows = [one for one in found if one.outlet is Outlet.MATCHED]
+    return Counter(tuple(one.row.values()) for one in rows)
+
+
+def plain(play):
+    """The play with nulls for absent sides, so that numbers tell who is there."""
+    usual = JoinSpec(play.join.left, play.join.right, Kind.INNER, play.join.clock)
+    return changed(play, absent_left=usual.absent_left, absent_right=usual.absent_right)
+
+
+@given(CLOCKS.flatmap(plays))
+def test_inner_is_part_of_left_is_part_of_full(play):
+    play = plain(play)
+    inner, left, right, full = (
+        of_kind(play, kind)
+        for kind in (Kind.INNER, Kind.LEFT_OUTER, Kind.RIGHT_OUTER, Kind.FULL_OUTER)
+    )
+    assert inner <= left <= full
+    assert full + inner == left + right
+
+
+@given(CLOCKS.flatmap(plays))
+def test_outer_is_pairs_and_what_is_left_over(play):
+    play = plain(play)
+    inner, only, outer = (
+        of_kind(play, kind) for kind in (Kind.INNER, Kind.FULL_ONLY, Kind.FULL_OUTER)
+    )
+    assert inner + only == outer
+
+
+@given(CLOCKS.flatmap(plays))
+def test_a_semi_row_is_a_left_row_with_a_pair(play):
+    play = plain(play)
+    semi, inner = of_kind(play, Kind.LEFT_SEMI), of_kind(play, Kind.INNER)
+    assert semi == Counter({(left,) for left, _ in inner})
+
+
+# --- order of arrival, cuts of time -----------------------------------------------
+
+
+def punctual(play):
+    """The play on the event clock with all that makes the order of arrival matter out.
+
+    Nothing is late, every input ends, and no two rows have one time.
+    """
+    events = [one for one in play.events if isinstance(one, Arrive | Remove)]
+    state = [row for source in play.inputs.values() for row in source.rows]
+    times = [one.row.get("t") for one in events] + [row["t"] for row in state]
+    assume(None not in times)
+    assume(len(set(times)) == len(times))
+    inputs = {
+        name: replace(source, lateness=AGES if source.is_timed else source.lateness)
+        for name, source in play.inputs.items()
+    }
+    ends = [Finish(name) for name, one in inputs.items() if one.is_timed]
+    play = replace(play, inputs=inputs, opening=())
+    return replace(play, events=(*events, *ends)), len(events)
+
+
+@given(plays(Clock.EVENT), st.randoms(use_true_random=False))
+def test_order_of_arrival_does_not_matter_where_nothing_is_late(play, chance):
+    play, count = punctual(play)
+    rows = list(play.events[:count])
+    chance.shuffle(rows)
+    shuffled = replace(play, events=(*rows, *play.events[count:]))
+    assert bag(local.play(shuffled)) == bag(local.play(play))
+
+
+@given(plays(Clock.EVENT))
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
+def test_a_batch_is_the_stream_when_all_has_come(play):
+    windows = [play.join.side(hand).window for hand in Hand]
+    # What is there for ever has a beginning on the event clock; `rows: 0` is no batch.
+    assume(not any(isinstance(one, Forever | Rows) for one in windows))
+    play, _ = punctual(play)
+    batch = changed(play, clock=Clock.BATCH)
+    assert bag(local.play(batch)) == bag(local.play(play))
+
+
+@given(CLOCKS.flatmap(plays), st.data())
+def test_what_has_come_out_was_right_whatever_follows(play, data):
+    assume(play.join.clock is not Clock.BATCH)
+    cut = data.draw(st.integers(0, len(play.events)))
+    first = local.play(replace(play, events=play.events[:cut]))
+    assert first == [one for one in local.play(play) if one.after < cut]
+
+
+@given(plays(Clock.EVENT))
+def test_a_promise_brings_rows_forward_and_changes_none(play):
+    bounds = [one for one in play.events if isinstance(one, Bound)]
+    late = [one for one in local.play(play) if one.outlet is Outlet.LATE]
+    deletes = [one for one in play.events if isinstance(one, Remove)]
+    assume(bounds and not late and not deletes)
+    rows = tuple(one for one in play.events if not isinstance(one, Bound))
+    ends = tuple(
+        Finish(name)
+        for name, one in play.inputs.items()
+        if one.is_timed and one.kind is not InputKind.DATASET
+    )
+    without = replace(play, events=(*rows, *ends))
+    assert bag(local.play(without)) == bag(
+        local.play(replace(play, events=(*play.events, *ends)))
+    )

@@ -1,0 +1,301 @@
+"""Random plays of everything that the kernels do: one generator for every engine.
+
+`random_play(seed)` is the same play for one seed, whoever asks; `plays()` is the same
+generator driven by Hypothesis, which makes a failing play small. Times come a little
+out of order and often twice; keys are few, and null at times; every row has its own
+number `n`, so that no two rows are alike.
+"""
+
+from decimal import Decimal
+from random import Random
+
+from hypothesis import strategies as st
+
+from dovetail.expression import Expression
+from dovetail.schema import Schema, from_microseconds
+from dovetail.spec.inputs import (
+    Arrive,
+    Bound,
+    Finish,
+    Input,
+    InputKind,
+    Order,
+    Pause,
+    Remove,
+    Settings,
+)
+from dovetail.spec.join import (
+    AllColumns,
+    BlankRow,
+    Clock,
+    Columns,
+    GivenRow,
+    JoinSpec,
+    Kind,
+    Named,
+    NullRow,
+    Side,
+)
+from dovetail.spec.picks import Equality, Picks, Strategy
+from dovetail.spec.play import Play
+from dovetail.spec.rules import checked
+from dovetail.spec.spans import NO_TIME, SECOND, Span
+from dovetail.spec.windows import Forever, Latest, Range, Rows
+
+NAN = float("nan")
+# One value in every type that a key can have; the last two are the hard ones.
+VALUES = {
+    "int": [None, 1, 1, 1, 2, 3],
+    "string": [None, "1", "1", "1.0", "2"],
+    "decimal(9,2)": [None, Decimal("1.00"), Decimal("2.00"), Decimal("2.50")],
+    "double": [None, 1.0, 1.0, NAN, -0.0, 0.0],
+    "array<double>": [None, [1.0], [1.0, None], [NAN], [0.0], [-0.0]],
+}
+KEY_TYPES = [
+    *[("int", "int")] * 5,
+    ("int", "decimal(9,2)"),
+    ("string", "int"),
+    ("double", "double"),
+    ("double", "int"),
+    ("array<double>", "array<double>"),
+]
+HARDS = [["k"], ["k"], ["g"], ["k", "g"], []]
+SOFTS = [*["true"] * 3, "l.n < r.n", "l.g <> r.g", "l.g + r.g > 1 or l.n > 9"]
+PARTS = [(), ("g",), ("g", "n % 2"), ("k",)]
+COLUMNS = {
+    "ln": "l.n",
+    "rn": "r.n",
+    "sum": "coalesce(l.g, 0) + r.g",
+    "left": "matched_left",
+    "right": "matched_right",
+    "time": "row_time",
+}
+MONTHS = [
+    Range(Span(1, 0), Span(0, SECOND)),
+    Range(Span(1, -5 * SECOND), Span(-1, 8 * SECOND)),
+    Range(Span(0, SECOND), Span(2, 0)),
+]
+JANUARY = 30 * 86_400 * SECOND  # 1970-01-31, from where months are of all lengths
+
+
+def random_play(seed, clock=None):
+    """Returns the play of a seed; on one clock where that is asked for."""
+    return play_of(Random(f"play {seed}"), clock)
+
+
+def plays(clock=None):
+    """Plays as Hypothesis draws them."""
+    return st.randoms(use_true_random=False).map(lambda chance: play_of(chance, clock))
+
+
+def play_of(chance, clock=None):
+    """Returns a sound play, made by chance."""
+    return _Maker(chance, clock or chance.choice(list(Clock))).play()
+
+
+def seconds(count):
+    return Span(0, count * SECOND)
+
+
+class _Maker:
+    """One play in the making."""
+
+    def __init__(self, chance, clock):
+        self.chance = chance
+        self.clock = clock
+        self.rows = 0
+        self.far = clock is not Clock.ARRIVAL and self.one_of(4)
+        self.types = chance.choice(KEY_TYPES)
+
+    def one_of(self, count):
+        """True once in so many times."""
+        return self.chance.randrange(count) == 0
+
+    def play(self):
+        names = self.names()
+        inputs = {
+            name: self.input(name, self.types[number])
+            for number, name in enumerate(dict.fromkeys(names))
+        }
+        join = self.join([inputs[name] for name in names])
+        events = self.events(list(inputs.values()))
+        opening = self.chance.randrange(3) if self.one_of(4) else 0
+        order = Order.AS_FOUND
+        if self.clock is not Clock.ARRIVAL and self.one_of(3):
+            order = Order.ROW_TIME
+        settings = Settings(order=order)
+        return checked(Play(join, inputs, events[opening:], events[:opening], settings))
+
+    def names(self):
+        """The inputs of both sides: on a clock that moves one of them is a stream."""
+        kinds = "sstud" if self.clock is not Clock.BATCH else "studdd"
+        names = [
+            "s1" if self.clock is not Clock.BATCH else f"{self.chance.choice(kinds)}1",
+            f"{self.chance.choice(kinds)}2",
+        ]
+        if self.one_of(8):
+            names[1] = names[0]
+        self.chance.shuffle(names)
+        return names
+
+    def input(self, name, key_type):
+        kind = {"s": InputKind.STREAM, "d": InputKind.DATASET}.get(
+            name[0], InputKind.TABLE
+        )
+        schema = Schema.of({"k": key_type, "n": "int", "g": "int", "t": "timestamp"})
+        is_timed = self.is_timed(name, kind)
+        state = [] if kind is InputKind.STREAM else range(self.chance.randrange(4))
+        if kind is InputKind.TABLE and not is_timed:
+            # The kernels know that it stays empty, the definition does not.
+            state = state or [0]
+        return Input(
+            name,
+            kind,
+            schema,
+            ("k",) if kind is InputKind.TABLE else (),
+            "t" if is_timed else "",
+            self.chance.choice([NO_TIME, NO_TIME, seconds(2), seconds(9), Span(1, 0)])
+            if is_timed
+            else NO_TIME,
+            tuple(self.row(schema, number) for number in state),
+        )
+
+    def is_timed(self, name, kind):
+        """A stream on the event clock has a time; a table `u` has none."""
+        if kind is InputKind.STREAM and self.clock is Clock.EVENT:
+            return True
+        return name[0] != "u" and not self.one_of(3)
+
+    def row(self, schema, now):
+        """A row whose time is about `now`, or none."""
+        self.rows += 1
+        moment = now + self.chance.choice([-4, -2, -1, 0, 0, 0, 1, 2])
+        moment = moment * SECOND + JANUARY
+        if self.far:
+            moment += self.chance.randrange(3) * 29 * 86_400 * SECOND
+        return {
+            "k": self.chance.choice(VALUES[str(schema["k"].type)]),
+            "n": self.rows,
+            "g": self.chance.choice([None, 0, 1, 1, 2]),
+            "t": None if self.one_of(12) else from_microseconds(moment),
+        }
+
+    def join(self, sources):
+        kind = self.chance.choice(list(Kind))
+        is_cross = kind is Kind.CROSS
+        left, right = self.both = self.sides(sources)
+        hard = [] if is_cross else self.chance.choice(HARDS)
+        preserved = kind.value.endswith("outer") + (kind is Kind.FULL_OUTER)
+        return JoinSpec(
+            left,
+            right,
+            kind,
+            self.clock,
+            tuple(Equality(Expression(f"l.{k}"), Expression(f"r.{k}")) for k in hard),
+            Expression("true" if is_cross else self.chance.choice(SOFTS)),
+            self.select(kind),
+            self.chance.choice([1, (1, 2, 3)[preserved]]),
+            self.absent(),
+            self.absent(),
+            self.picks(kind),
+        )
+
+    def sides(self, sources):
+        """Both sides; on the event clock `rows: 0` meets what stays or is newest."""
+        windows = [self.window(source) for source in sources]
+        for here, there in ((0, 1), (1, 0)):
+            looks_up = isinstance(windows[there], Latest | Forever)
+            is_stream = sources[here].kind is InputKind.STREAM
+            if self.clock is Clock.EVENT and looks_up and is_stream and self.one_of(2):
+                windows[here] = Rows(0)
+                break
+        return [
+            Side(Named(source.name), window, self.parts(window))
+            for source, window in zip(sources, windows, strict=True)
+        ]
+
+    def window(self, source):
+        by = self.chance.choice([("k",), ("k",), ("g",), ("k", "g")])
+        choices = [Forever(), Latest(source.key or by)]
+        if source.kind is InputKind.TABLE:
+            choices = [Latest(source.key)] * 3 + [Forever()]
+        if self.clock is Clock.ARRIVAL:
+            choices += [Rows(self.chance.randrange(4)) for _ in range(4)]
+        elif source.is_timed:
+            choices += [self.range() for _ in range(4)]
+        return self.chance.choice(choices)
+
+    def range(self):
+        if self.far and self.one_of(2):
+            return self.chance.choice(MONTHS)
+        preceding = self.chance.randrange(-3, 7)
+        return Range(seconds(preceding), seconds(self.chance.randrange(-preceding, 7)))
+
+    def parts(self, window):
+        if not isinstance(window, Rows):
+            return ()
+        return tuple(map(Expression, self.chance.choice(PARTS)))
+
+    def select(self, kind):
+        if self.one_of(3):
+            return AllColumns()
+        other = {Kind.LEFT_SEMI: "r.", Kind.RIGHT_SEMI: "l."}.get(kind, "?")
+        columns = [(name, text) for name, text in COLUMNS.items() if other not in text]
+        if "?" not in other:
+            columns = [column for column in columns if column[0] != "sum"]
+        return Columns(tuple((name, Expression(text)) for name, text in columns))
+
+    def absent(self):
+        given = GivenRow(
+            (("n", -1), ("g", 7)), self.chance.choice([NullRow(), BlankRow()])
+        )
+        return self.chance.choice([NullRow(), NullRow(), NullRow(), BlankRow(), given])
+
+    def picks(self, kind):
+        if self.clock is not Clock.BATCH or kind.value.split("_")[0] in (
+            "right",
+            "full",
+        ):
+            return Picks()
+        words = [Strategy.DEFAULT, Strategy.MANY_LOOKUP, Strategy.ALL, Strategy.HASH]
+        return Picks(strategy=self.chance.choice(words))
+
+    def events(self, sources):
+        """Rows, deletes, bounds and pauses; at the end most inputs end."""
+        moving = [source for source in sources if self.moves(source)]
+        events, clock = [], 0
+        for now in range(self.chance.randrange(2, 20) if moving else 0):
+            clock += self.chance.randrange(3) * SECOND
+            events.append(self.event(self.chance.choice(moving), now, clock))
+        ending = [source for source in moving if not self.one_of(6)]
+        self.chance.shuffle(ending)
+        ends = [Finish(source.name, clock) for source in ending]
+        if ends and self.one_of(5) and self.clock is not Clock.BATCH:
+            events.insert(self.chance.randrange(len(events) + 1), ends.pop())
+        return (*events, *ends)
+
+    def moves(self, source):
+        """A data set never moves; nor, on the event clock, does what has no time."""
+        stays = self.clock is Clock.EVENT and not source.is_timed
+        return source.kind is not InputKind.DATASET and not stays
+
+    def event(self, source, now, clock):
+        row = self.row(source.schema, now)
+        if source.kind is InputKind.TABLE and self.one_of(4) and self.deletes(source):
+            return Remove(source.name, self.delete(source, row), clock)
+        if source.is_timed and self.one_of(10):
+            bound = JANUARY + (now + self.chance.randrange(-6, 2)) * SECOND
+            return Bound(source.name, bound, clock)
+        return Pause(clock) if self.one_of(20) else Arrive(source.name, row, clock)
+
+    def deletes(self, source):
+        """Nothing is deleted from a window that has no versions."""
+        return all(
+            isinstance(side.window, Latest) or side.source.name != source.name
+            for side in self.both
+        )
+
+    def delete(self, source, row):
+        """The key that goes, and at times when."""
+        kept = ["k", "t"] if source.is_timed and self.one_of(2) else ["k"]
+        return {name: row[name] for name in kept}
