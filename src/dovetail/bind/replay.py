@@ -33,7 +33,7 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from dovetail.bind.travel import travel_by_value
+from dovetail.bind.travel import register
 from dovetail.kernels.lines import LineKind
 
 NAME = "dovetail_replay"
@@ -98,8 +98,7 @@ def _structs(lines: Sequence[Line], name: str, table: pa.Table) -> pa.Array:
 
 def replay(spark: SparkSession, path: str | Path) -> DataFrame:
     """Returns recorded events as a stream that gives one cut a batch."""
-    travel_by_value()
-    spark.dataSource.register(Replay)
+    register(spark, Replay)
     return spark.readStream.format(NAME).option("path", str(path)).load()
 
 

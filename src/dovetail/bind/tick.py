@@ -25,7 +25,7 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from dovetail.bind.travel import travel_by_value
+from dovetail.bind.travel import register
 
 NAME, TICK = "dovetail_tick", "tick"
 SECONDS = 1.0
@@ -33,8 +33,7 @@ SECONDS = 1.0
 
 def ticks(spark: SparkSession, seconds: float = SECONDS) -> DataFrame:
     """Returns a stream of one row for a batch, and a batch every so many seconds."""
-    travel_by_value()
-    spark.dataSource.register(Tick)
+    register(spark, Tick)
     return spark.readStream.format(NAME).option("seconds", seconds).load()
 
 
