@@ -33,8 +33,8 @@ class Sample:
 
     @property
     def rate(self) -> float:
-        """Returns the rows per CPU second."""
-        return self.rows / self.cpu
+        """Returns the rows per CPU second; what costs nothing has cost one tick."""
+        return self.rows / max(self.cpu, 1 / _TICK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class _Process:
 
 def measured(work: Callable[[], int]) -> Sample:
     """Returns what the work cost; it says how many rows it has read."""
-    peaks, done = [0], threading.Event()
+    peaks, done = [memory()], threading.Event()
 
     def watch() -> None:
         while not done.wait(_SAMPLE_SECONDS):

@@ -1,23 +1,33 @@
-"""The benchmark of interval joins runs; how fast it is, is for a quiet machine."""
+"""Benchmarks run; how fast they are, is for a quiet machine."""
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 TOP = Path(__file__).parents[2]
 
 
-def test_the_quick_run_ends_with_one_line_of_ratios():
+def last_line(name):
+    """What a short run of a benchmark says at its end."""
     ran = subprocess.run(
-        [sys.executable, "-m", "bench.interval", "--quick"],
+        ["scripts/bench", name, "--quick"],
         cwd=TOP,
         capture_output=True,
         text=True,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
-    line = json.loads(ran.stdout.splitlines()[-1])
+    return json.loads(ran.stdout.splitlines()[-1])
+
+
+def test_interval_joins_end_with_one_line_of_ratios():
+    line = last_line("interval")
     assert {"vs_rocksdb", "vs_hdfs", "vs_floor"} <= line.keys()
     assert line["pairs_checked"] > 0
     assert line["legs"]["dovetail"]["rows"] == 4000
+
+
+def test_kernels_give_as_many_rows_as_their_peers():
+    line = last_line("kernel")
+    assert {"few_vs_duckdb", "few_vs_polars", "zipf_vs_duckdb"} <= line.keys()
+    assert line["rows_out"]["zipf"] == line["rows_out"]["zipf_polars"] > 0

@@ -1,0 +1,263 @@
+"""The kernels alone, without Spark: rows per CPU second of one join after another.
+
+A stream of both sides comes in batches, and everything a step does is measured: rows
+in, state kept between steps, whole result rows out. Where DuckDB and Polars can say the
+same join they answer it in the same run, from tables in memory to a table in memory.
+
+    scripts/bench kernel --rounds 3
+    scripts/bench kernel --legs few,few_duckdb,few_polars
+    scripts/bench kernel --quick       little data: shows that it works, not how fast
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import duckdb
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from bench.measure import Sample, figures, in_turns, median_rate, show
+from dovetail.kernels.arrival import Parcel, Report
+from dovetail.kernels.rows import BEGINNING, HAS_KEY, make_rows
+from dovetail.kernels.settings import Arrival, JoinSettings
+from dovetail.kernels.state import new_state
+from dovetail.kernels.step import step
+from dovetail.plan.capability import features_of_join
+from dovetail.plan.local import LOCAL
+from dovetail.run.kernel_settings import Manner, kernel_settings
+from dovetail.spec.defaults import with_defaults
+from dovetail.spec.reading import read_join
+from dovetail.spec.reading_inputs import read_inputs
+
+SECOND = 1_000_000
+START = 1_700_000_000 * SECOND
+SPAN = 12_300
+BATCHES = 10
+_INPUT = {
+    "kind": "stream",
+    "schema": {"key": "bigint", "ts": "timestamp", "v": "double", "seq": "bigint"},
+    "time": "ts",
+}
+INPUTS = read_inputs({"L": _INPUT, "R": _INPUT})
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """How keys are drawn: so many, evenly or by Zipf's law; and how many rows."""
+
+    keys: int
+    skewed: bool = False
+
+    def sides(self, rows: int) -> tuple[pa.Table, pa.Table]:
+        """Returns both sides by row time."""
+        return self._side(rows, 1), self._side(rows, 2)
+
+    def _side(self, rows: int, seed: int) -> pa.Table:
+        """Returns one side."""
+        random = np.random.default_rng(seed)
+        moments = np.sort(random.integers(0, SPAN * SECOND, rows)) + START
+        weights = 1 / np.arange(1, self.keys + 1) if self.skewed else None
+        chances = None if weights is None else weights / weights.sum()
+        return pa.table(
+            {
+                "key": pa.array(random.choice(self.keys, rows, p=chances)),
+                "ts": pa.array(moments, pa.timestamp("us", "UTC")),
+                "v": pa.array(random.random(rows)),
+                "seq": pa.array(np.arange(rows)),
+            }
+        )
+
+
+EVEN, FEW, ZIPF = Data(100_000), Data(1000), Data(100_000, skewed=True)
+
+
+def near(seconds: int) -> dict[str, object]:
+    """Returns the sides of a join of rows so many seconds apart at most."""
+    window = {"range": {"preceding": f"{seconds} seconds"}}
+    return sides(window, window)
+
+
+def sides(left: object, right: object, **parts: object) -> dict[str, object]:
+    """Returns two sides with their windows."""
+    return {
+        "left": {"from": "L", "window": left, **parts},
+        "right": {"from": "R", "window": right, **parts},
+        "clock": "event",
+    }
+
+
+_PER_KEY = {"partition_by": ["key"]}
+_ROWS = sides({"rows": 3}, {"rows": 3}, **_PER_KEY)
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """One join to be measured: its spec, its data, and its peers' seconds apart."""
+
+    spec: dict[str, object]
+    data: Data = EVEN
+    peers: int = 0
+
+
+JOINS = {
+    "interval": Join(near(600), EVEN, 600),
+    "few": Join(near(5), FEW, 5),
+    "zipf": Join(near(2), ZIPF, 2),
+    "count": Join({**_ROWS, "clock": "arrival"}),
+}
+
+
+def settings_of(join: Join) -> JoinSettings:
+    """Returns what the kernels know of a join."""
+    spec = with_defaults(
+        read_join({"type": "inner", "hard": [["l.key", "r.key"]], **join.spec}), INPUTS
+    )
+    LOCAL.refuse_unsupported(features_of_join(spec, INPUTS))
+    return kernel_settings(spec, INPUTS, Manner(Arrival.SEQUENCE))
+
+
+def parcels(tables: tuple[pa.Table, pa.Table], count: int) -> list[list[Parcel]]:
+    """Returns both sides cut into so many batches of packed rows."""
+    cuts = np.linspace(0, tables[0].num_rows, count + 1).astype(int)
+    return [
+        [
+            _parcel(hand, int(first), table.slice(first, past - first))
+            for hand, table in enumerate(tables)
+        ]
+        for first, past in pairwise(cuts)
+    ]
+
+
+def _parcel(hand: int, first: int, table: pa.Table) -> Parcel:
+    """Returns rows of one side as a bucket gets them."""
+    (payload,) = table.combine_chunks().to_batches()
+    moment = payload.column("ts").cast(pa.int64()).to_numpy()
+    place = 2 * np.arange(first, first + len(moment)) + hand
+    flags = np.full(len(moment), HAS_KEY)
+    code = payload.column("key").to_numpy()
+    newest = int(moment[-1]) if len(moment) else BEGINNING
+    report = Report(hand, int(place[0]), newest, newest, seen=True)
+    return Parcel(report, make_rows(code, moment, place, flags, payload))
+
+
+def by_kernels(settings: JoinSettings, batches: list[list[Parcel]]) -> int:
+    """Returns how many rows come out of a stream of batches."""
+    schemas = [parcel.rows.payload.schema for parcel in batches[0]]
+    state, found = new_state((schemas[0], schemas[1])), 0
+    for number, batch in enumerate(batches):
+        stepped = step(settings, state, batch, number)
+        state = stepped.state()
+        found += sum(out.num_rows for out in stepped.out)
+    return found
+
+
+def by_duckdb(tables: tuple[pa.Table, pa.Table], seconds: int) -> int:
+    """Returns how many rows DuckDB gives; it uses all cores."""
+    connection = duckdb.connect()
+    for name, table in zip("lr", tables, strict=True):
+        connection.register(f"{name}_rows", table)
+        connection.execute(f"CREATE TABLE {name} AS FROM {name}_rows")
+    query = f"""
+        SELECT l.*, r.* FROM l JOIN r ON l.key = r.key
+        AND r.ts BETWEEN l.ts - INTERVAL {seconds} SECOND
+        AND l.ts + INTERVAL {seconds} SECOND"""  # noqa: S608 - a number of ours
+    return int(connection.sql(query).to_arrow_table().num_rows)
+
+
+def by_polars(tables: tuple[pa.Table, pa.Table], seconds: int) -> int:
+    """Returns how many rows Polars gives as a stream; it uses all cores."""
+    left, right = (pl.from_arrow(table).lazy() for table in tables)
+    apart = pl.duration(seconds=seconds)
+    joined = left.join(right, on="key").filter(
+        pl.col("ts_right").is_between(pl.col("ts") - apart, pl.col("ts") + apart)
+    )
+    return int(joined.collect(engine="streaming").height)
+
+
+Work = Callable[[], int]
+
+
+def works(name: str, rows: int) -> dict[str, Work]:
+    """Returns the legs of one join: the kernels, and its peers where it has any."""
+    join = JOINS[name]
+    tables = join.data.sides(rows)
+    legs: dict[str, Work] = {
+        name: partial(by_kernels, settings_of(join), parcels(tables, BATCHES))
+    }
+    if join.peers:
+        legs[f"{name}_duckdb"] = partial(by_duckdb, tables, join.peers)
+        legs[f"{name}_polars"] = partial(by_polars, tables, join.peers)
+    return legs
+
+
+def counted(legs: dict[str, Work]) -> dict[str, int]:
+    """Warms the legs up and returns how many rows each gives."""
+    found = {name: work() for name, work in legs.items()}
+    for name, count in found.items():
+        own = found.get(name.partition("_")[0], count)
+        if count != own:
+            sys.exit(f"{name} gives {count} rows, the kernels give {own}")
+    return found
+
+
+def ratios(samples: dict[str, list[Sample]]) -> dict[str, float]:
+    """Returns how the kernels compare with their peers, in rows per CPU second."""
+    rates = {name: median_rate(of_leg) for name, of_leg in samples.items()}
+    return {
+        f"{name.partition('_')[0]}_vs_{name.partition('_')[2]}": round(
+            rates[name.partition("_")[0]] / rate, 2
+        )
+        for name, rate in rates.items()
+        if "_" in name and name.partition("_")[0] in rates
+    }
+
+
+def asked() -> argparse.Namespace:
+    """Returns what was asked on the command line."""
+    parser = argparse.ArgumentParser(prog="scripts/bench kernel")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="little data, one round")
+    parser.add_argument("--legs", default="", help="only these, with commas between")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measures and prints a table, then one line of JSON."""
+    told = asked()
+    rows = 2000 if told.quick else 1_000_000
+    wanted = set(told.legs.split(",")) if told.legs else set()
+    names = [
+        name
+        for name in JOINS
+        if not wanted or any(one.partition("_")[0] == name for one in wanted)
+    ]
+    legs = {
+        leg: work
+        for name in names
+        for leg, work in works(name, rows).items()
+        if not wanted or leg in wanted
+    }
+    found = counted(legs)
+    runs = {name: partial(_measured, work, 2 * rows) for name, work in legs.items()}
+    samples = in_turns(runs, 1 if told.quick else told.rounds)
+    show(f"Kernels, 2 x {rows:,} rows in {BATCHES} batches", samples)
+    told_of = {name: figures(of_leg) for name, of_leg in samples.items()}
+    print(json.dumps({**ratios(samples), "rows_out": found, "legs": told_of}))
+
+
+def _measured(work: Work, rows: int) -> int:
+    """Does the work and returns how many rows were read for it."""
+    work()
+    return rows
+
+
+if __name__ == "__main__":
+    main()
