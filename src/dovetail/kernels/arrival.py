@@ -27,6 +27,7 @@ from dovetail.kernels.rows import (
     join_rows,
 )
 from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
+from dovetail.kernels.sorting import sorted_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,7 @@ def numbered(
     """Returns the rows with their places in the order of arrival, from `start` on."""
     hands = np.repeat((0, 1), [len(side) for side in rows])
     position = np.concatenate([side.place for side in rows])
-    order = np.lexsort((position, hands, _first_key(rows, settings.arrival)))
+    order = sorted_by(_first_key(rows, settings.arrival), hands, position)
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(start, start + len(order))
     split = len(rows[0])

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.kernels.rows import BEGINNING, NEVER, Rows, Whole, join_batches
+from dovetail.kernels.sorting import sorted_by
 
 ABSENT = -1
 HIDDEN = "#"
@@ -115,7 +116,7 @@ def _order(
         for index, side in zip(chosen, sides, strict=True)
     ]
     later, earlier = np.maximum(*places), np.minimum(*places)
-    return np.lexsort((earlier, later, turn, when))
+    return sorted_by(when, turn, later, earlier)
 
 
 def _table(

@@ -27,6 +27,7 @@ from dovetail.kernels.rows import (
     Rows,
     Whole,
 )
+from dovetail.kernels.sorting import sorted_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ def _deaths_of_versions(rows: Rows, *, timed: bool) -> Whole:
     """Returns when versions are replaced; an outdated one dies at its birth."""
     if not timed:
         return _birth_of_later(rows, np.arange(len(rows)), 1)
-    order = np.lexsort((rows.place, rows.birth, rows.partition))
+    order = sorted_by(rows.partition, rows.birth, rows.place)
     groups = np.cumsum(_starts(rows.partition[order])) - 1
     _, ages = np.unique(rows.moment[order], return_inverse=True)
     newest = np.maximum.accumulate(groups * (len(rows) + 1) + ages)
@@ -170,7 +171,7 @@ def _deaths_of_versions(rows: Rows, *, timed: bool) -> Whole:
 def _birth_of_later(rows: Rows, among: Whole, count: int) -> Whole:
     """Returns the birth of the `count`th later row of the partition, or NEVER."""
     order = among[
-        np.lexsort((rows.place[among], rows.birth[among], rows.partition[among]))
+        sorted_by(rows.partition[among], rows.birth[among], rows.place[among])
     ]
     result = np.full(len(rows), NEVER)
     earlier, later = order[: max(0, len(order) - count)], order[count:]
