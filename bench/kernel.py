@@ -95,23 +95,28 @@ def sides(left: object, right: object, **parts: object) -> dict[str, object]:
 
 
 _PER_KEY = {"partition_by": ["key"]}
-_ROWS = sides({"rows": 3}, {"rows": 3}, **_PER_KEY)
+_NEWEST, _EACH = {"rows": 10_000}, {"rows": 3}
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """One join to be measured: its spec, its data, and its peers' seconds apart."""
+    """One join to be measured: its spec, its data, and its peers' seconds apart.
+
+    Windows are `per_key`, or one for all rows of a side.
+    """
 
     spec: dict[str, object]
     data: Data = EVEN
     peers: int = 0
+    per_key: bool = True
 
 
 JOINS = {
     "interval": Join(near(600), EVEN, 600),
     "few": Join(near(5), FEW, 5),
     "zipf": Join(near(2), ZIPF, 2),
-    "count": Join({**_ROWS, "clock": "arrival"}),
+    "count": Join({**sides(_NEWEST, _NEWEST), "clock": "arrival"}, per_key=False),
+    "per_key": Join({**sides(_EACH, _EACH, **_PER_KEY), "clock": "arrival"}),
 }
 
 
@@ -124,19 +129,24 @@ def settings_of(join: Join) -> JoinSettings:
     return kernel_settings(spec, INPUTS, Manner(Arrival.SEQUENCE))
 
 
-def parcels(tables: tuple[pa.Table, pa.Table], count: int) -> list[list[Parcel]]:
-    """Returns both sides cut into so many batches of packed rows."""
+def parcels(
+    tables: tuple[pa.Table, pa.Table], count: int, *, per_key: bool
+) -> list[list[Parcel]]:
+    """Returns both sides cut into so many batches of packed rows.
+
+    A window of rows that is not one for each key is one for all.
+    """
     cuts = np.linspace(0, tables[0].num_rows, count + 1).astype(int)
     return [
         [
-            _parcel(hand, int(first), table.slice(first, past - first))
+            _parcel(hand, int(first), table.slice(first, past - first), per_key=per_key)
             for hand, table in enumerate(tables)
         ]
         for first, past in pairwise(cuts)
     ]
 
 
-def _parcel(hand: int, first: int, table: pa.Table) -> Parcel:
+def _parcel(hand: int, first: int, table: pa.Table, *, per_key: bool) -> Parcel:
     """Returns rows of one side as a bucket gets them."""
     (payload,) = table.combine_chunks().to_batches()
     moment = payload.column("ts").cast(pa.int64()).to_numpy()
@@ -145,7 +155,9 @@ def _parcel(hand: int, first: int, table: pa.Table) -> Parcel:
     code = payload.column("key").to_numpy()
     newest = int(moment[-1]) if len(moment) else BEGINNING
     report = Report(hand, int(place[0]), newest, newest, seen=True)
-    return Parcel(report, make_rows(code, moment, place, flags, payload))
+    rows = make_rows(code, moment, place, flags, payload)
+    partition = code if per_key else np.zeros_like(code)
+    return Parcel(report, rows.with_arrays(partition=partition))
 
 
 def by_kernels(settings: JoinSettings, batches: list[list[Parcel]]) -> int:
@@ -185,13 +197,17 @@ def by_polars(tables: tuple[pa.Table, pa.Table], seconds: int) -> int:
 Work = Callable[[], int]
 
 
+def leg_of(name: str) -> str:
+    """Returns the kernels' leg that a leg is compared with."""
+    return name if name in JOINS else name.partition("_")[0]
+
+
 def works(name: str, rows: int) -> dict[str, Work]:
     """Returns the legs of one join: the kernels, and its peers where it has any."""
     join = JOINS[name]
     tables = join.data.sides(rows)
-    legs: dict[str, Work] = {
-        name: partial(by_kernels, settings_of(join), parcels(tables, BATCHES))
-    }
+    batches = parcels(tables, BATCHES, per_key=join.per_key)
+    legs: dict[str, Work] = {name: partial(by_kernels, settings_of(join), batches)}
     if join.peers:
         legs[f"{name}_duckdb"] = partial(by_duckdb, tables, join.peers)
         legs[f"{name}_polars"] = partial(by_polars, tables, join.peers)
@@ -202,7 +218,7 @@ def counted(legs: dict[str, Work]) -> dict[str, int]:
     """Warms the legs up and returns how many rows each gives."""
     found = {name: work() for name, work in legs.items()}
     for name, count in found.items():
-        own = found.get(name.partition("_")[0], count)
+        own = found.get(leg_of(name), count)
         if count != own:
             sys.exit(f"{name} gives {count} rows, the kernels give {own}")
     return found
@@ -212,11 +228,11 @@ def ratios(samples: dict[str, list[Sample]]) -> dict[str, float]:
     """Returns how the kernels compare with their peers, in rows per CPU second."""
     rates = {name: median_rate(of_leg) for name, of_leg in samples.items()}
     return {
-        f"{name.partition('_')[0]}_vs_{name.partition('_')[2]}": round(
-            rates[name.partition("_")[0]] / rate, 2
+        f"{leg_of(name)}_vs_{name.removeprefix(leg_of(name))[1:]}": round(
+            rates[leg_of(name)] / rate, 2
         )
         for name, rate in rates.items()
-        if "_" in name and name.partition("_")[0] in rates
+        if name not in JOINS and leg_of(name) in rates
     }
 
 
@@ -234,11 +250,7 @@ def main() -> None:
     told = asked()
     rows = 2000 if told.quick else 1_000_000
     wanted = set(told.legs.split(",")) if told.legs else set()
-    names = [
-        name
-        for name in JOINS
-        if not wanted or any(one.partition("_")[0] == name for one in wanted)
-    ]
+    names = [name for name in JOINS if not wanted or name in map(leg_of, wanted)]
     legs = {
         leg: work
         for name in names
