@@ -1,0 +1,62 @@
+"""The mutation run itself: what it flips, and that what it finds can be believed.
+
+The whole run is `python -m tests.mutation.run`; here it goes through one small module.
+"""
+
+import pytest
+
+from tests.mutation.flips import flips
+from tests.mutation.run import equivalents, flips_of, stems, survivors
+from tests.mutation.world import TOP, Judge
+
+SMALL = "lateness"
+
+
+@pytest.fixture(scope="module")
+def judge():
+    return Judge(TOP / "tests/cases")
+
+
+def words(source):
+    return {flip.words.removeprefix("module: ") for flip in flips(source)}
+
+
+@pytest.mark.parametrize(
+    ("source", "flipped"),
+    [
+        ("x = a < b", {"a < b -> a <= b", "a < b -> a >= b"}),
+        ("x = not a", {"not a -> a"}),
+        ("x = a and b", {"a and b -> a or b", "a and b -> b", "a and b -> a"}),
+        ("f(1)", {"f(1) -> pass", "1 -> 2", "1 -> 0"}),
+        ("a.b = 'c'", {"a.b = 'c' -> pass"}),
+        ("a = b + c", {"b + c -> b - c"}),
+        ("x = min(a)", {"min -> max"}),
+        ("x = [i for i in a if i]", {"for i in a if i -> for i in a"}),
+        ("x = hand.other", {"hand.other -> hand"}),
+        ("if a:\n  b = c", {"if a -> if True", "if a -> if False"}),
+        ("'words'", set()),
+        ("import min", set()),
+        ("def f(a: min) -> max: raise E('1')", set()),
+    ],
+)
+def test_what_is_flipped(source, flipped):
+    assert words(source) == flipped
+
+
+def test_every_flip_of_a_module_fails_a_case(judge):
+    assert [flip.words for flip in survivors(judge, SMALL)] == []
+
+
+def test_the_true_oracle_fails_none(judge):
+    source = (TOP / "src/dovetail/oracle/lateness.py").read_text()
+    assert judge.convicts(SMALL, compile(source, SMALL, "exec")) == ""
+
+
+def test_what_is_known_to_change_nothing_is_there():
+    assert set(equivalents()) <= set(stems())
+    gone = {
+        f"{stem}: {told}"
+        for stem, known in equivalents().items()
+        for told in set(known) - {flip.words for flip in flips_of(stem)}
+    }
+    assert gone == set()

@@ -1,0 +1,118 @@
+"""The oracle with one flip in it, and the cases that it must not pass.
+
+The rooms above and below stay as they are: only the oracle's modules are loaded anew,
+one of them from the flipped code. Plays are made once, and expressions compiled once,
+for neither depends on the oracle.
+"""
+
+import importlib
+import signal
+import sys
+from contextlib import contextmanager
+from functools import cache
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+import dovetail.expression
+import dovetail.oracle
+from dovetail.errors import DovetailError
+from dovetail.session.case import Neutral, Refusal, read_cases
+from dovetail.session.compare import compare
+from dovetail.session.lines import Sight
+
+TOP = Path(__file__).parents[2]
+ORACLE = TOP / "src/dovetail/oracle"
+ROOM = "dovetail.oracle"
+PATIENCE = 5  # seconds; a flip may make a loop endless
+
+
+class Flipped(Loader, MetaPathFinder):
+    """Finds one module of the oracle, with other code in it."""
+
+    def __init__(self, name, code):
+        self.name, self.code = name, code
+
+    def find_spec(self, name, _path=None, _target=None):
+        return ModuleSpec(name, self) if name == self.name else None
+
+    def exec_module(self, module):
+        exec(self.code, module.__dict__)
+
+
+@contextmanager
+def flipped(stem, code):
+    """Gives the oracle with other code in one module; afterwards it is itself again."""
+    kept = {name: sys.modules.pop(name) for name in list(sys.modules) if is_ours(name)}
+    finder = Flipped(f"{ROOM}.{stem}", code)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield importlib.import_module(ROOM)
+    finally:
+        sys.meta_path.remove(finder)
+        for name in filter(is_ours, list(sys.modules)):
+            del sys.modules[name]
+        sys.modules.update(kept)
+        dovetail.oracle = kept[ROOM]
+
+
+def is_ours(name):
+    return name == ROOM or name.startswith(f"{ROOM}.")
+
+
+class Judge:
+    """The hand-written cases; those that found a lie last are asked first."""
+
+    def __init__(self, folder):
+        dovetail.expression.compiled = cache(dovetail.expression.compiled)
+        self.pairs = list(filter(None, map(prepared, read_cases([folder]))))
+
+    def convicts(self, stem, code):
+        """The name of a case that fails, or nothing where all pass."""
+        try:
+            with patience(), flipped(stem, code) as oracle:
+                for number, (case, play) in enumerate(self.pairs):
+                    if fails(oracle, case, play):
+                        self.pairs.insert(0, self.pairs.pop(number))
+                        return case.name
+        except Exception as error:  # noqa: BLE001 - no module, or no end: it shows
+            return f"{type(error).__name__} at once"
+        return ""
+
+
+def prepared(case):
+    """A case with its play; nothing where it is refused before it is played."""
+    if not isinstance(case.join, Neutral):
+        return None
+    try:
+        return case, case.join.play()
+    except DovetailError:
+        return None
+
+
+def fails(oracle, case, play):
+    """Whether an oracle gives other rows than a case expects."""
+    is_refused = isinstance(case.expect, Refusal)
+    try:
+        found = oracle.play(play)
+    except DovetailError as error:
+        return not (is_refused and case.expect.is_met_by(error))
+    except Exception:  # noqa: BLE001 - whatever a flip breaks
+        return True
+    return is_refused or bool(compare(case.expect, found, Sight.EVENTS))
+
+
+@contextmanager
+def patience():
+    """Raises `TimeoutError` where what is inside takes too long."""
+
+    def stop(_number, _frame):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
