@@ -6,7 +6,6 @@ import pytest
 
 from dovetail import oracle
 from dovetail.errors import UnsupportedError
-from dovetail.expression import Expression
 from dovetail.oracle.eviction import leaving
 from dovetail.oracle.life import LivingRow
 from dovetail.oracle.lifetimes import life_of
@@ -32,7 +31,6 @@ from dovetail.spec.join import (
     SetKind,
     Side,
 )
-from dovetail.spec.picks import AsOf, AtMost, Keep, Limit, OnExceed, Picks
 from dovetail.spec.play import Play
 from dovetail.spec.windows import Forever, HopUnit, KeepPartitions, Latest, Rows
 
@@ -54,10 +52,8 @@ EVENT = replace(
     left=Side(Named("stream"), Forever()),
     right=Side(Named("stream"), Forever()),
 )
-TIME = Expression("l.t")
 STATIC = Side(Named("dataset"), Forever())
 TABLE = Side(Named("table"), Latest(("k",)))
-SKIP = Expression("l.k = 1")
 
 
 @pytest.mark.parametrize(
@@ -68,10 +64,6 @@ SKIP = Expression("l.k = 1")
         (replace(EVENT, left=Side(Named("stream"), Rows(1))), "window rows"),
         (replace(EVENT, left=TABLE, right=TABLE), "changelog of two tables"),
         (replace(JOIN, left=STATIC, right=STATIC), "without a stream"),
-        (replace(JOIN, picks=Picks(asof=AsOf(TIME, TIME))), "asof"),
-        (replace(JOIN, picks=Picks(at_most=AtMost(1))), "atmost"),
-        (replace(JOIN, picks=Picks(limit=Limit(1, OnExceed.SKIP))), "limit"),
-        (replace(EVENT, picks=Picks(Keep(1), skip_when=SKIP)), "keep beside skip_when"),
         (
             SetJoinSpec(("a", "b"), SetKind.INNER, ("k",), ("k",), Columns(())),
             "several sets",

@@ -12,6 +12,7 @@ from typing import assert_never
 
 from dovetail.oracle.emission import late_row, mark
 from dovetail.oracle.expiry import Now, arrival_life, expires_after
+from dovetail.oracle.holding import Held
 from dovetail.oracle.lateness import IN_TIME, NULL_TIME
 from dovetail.oracle.life import LivingRow, Moment, Plain
 from dovetail.oracle.matching import Pair
@@ -37,6 +38,7 @@ class ArrivalClock:
         """Starts with empty sides."""
         self._parts = parts
         self._stores = {hand: Store(parts.sides, hand) for hand in HANDS}
+        self._held = Held(parts)
         self._now = Now()
         self._sent = 0
 
@@ -116,8 +118,13 @@ class ArrivalClock:
         """Yields what comes of a row and those that are alive on the other side."""
         for partner in self._stores[row.hand.other].rows:
             pair = Pair.of(row, partner)
-            if row.life.meets(partner.life) and self._parts.condition.holds(pair):
-                yield from self._join(pair)
+            if row.life.meets(partner.life) and self._parts.picker.may_count(pair):
+                if self._parts.picker.waits:
+                    self._held.take(pair)
+                else:
+                    yield from self._join(pair)
+        if row.hand is Hand.LEFT and not self._parts.sides[Hand.RIGHT].can_grow:
+            yield from self._held.judge(row)
 
     def _join(self, pair: Pair) -> Iterator[Emission]:
         """Yields the pair, or its rows that come out once and have not yet."""
@@ -138,10 +145,9 @@ class ArrivalClock:
             yield from emissions
 
     def _leave(self, gone: Iterable[LivingRow]) -> Iterator[Emission]:
-        """Yields the rows that die without ever having had a partner."""
+        """Yields what becomes of rows that die, one after the other."""
         for row in gone:
-            if self._parts.kind.preserves(row.hand) and not row.partners:
-                yield from self._parts.writer.unmatched(row)
+            yield from self._held.leave(row)
 
     def _remove(self, event: Remove) -> Iterator[Emission]:
         """Takes a key out, and yields what leaves with it."""

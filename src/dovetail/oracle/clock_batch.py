@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from dovetail.errors import LimitError
-from dovetail.oracle.life import NEVER, LivingRow, Moment
+from dovetail.oracle.life import LivingRow, Moment
 from dovetail.oracle.lifetimes import Version, give_lives
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
+from dovetail.oracle.picking import Choice
 from dovetail.spec.inputs import Arrive, Emission, Event, Order, Remove
 from dovetail.spec.join import HANDS, Hand
-from dovetail.spec.picks import OnExceed
 from dovetail.spec.play import Play
 
 Timed = tuple[Moment, Emission]
@@ -58,44 +57,25 @@ def results(parts: Parts, rows: Rows) -> Iterator[Timed]:
     for left in rows[Hand.LEFT]:
         pairs = [Pair(left, right) for right in rows[Hand.RIGHT]]
         living = [pair for pair in pairs if pair.left.life.meets(pair.right.life)]
-        candidates = parts.picker.candidates(living)
-        if parts.picker.exceeds_limit(candidates):
-            matches = candidates
-            yield from over_limit(parts, left, len(candidates))
-        else:
-            matches = [pair for pair in candidates if parts.condition.holds(pair)]
-            yield from of_left(parts, left, matches)
-        for pair in matches:
+        choice = parts.picker.choose(living)
+        yield from of_left(parts, left, choice)
+        for pair in choice.matches:
             met[pair.right].append(pair)
     for right in rows[Hand.RIGHT]:
         yield from fate(parts, right, met[right])
 
 
-def of_left(parts: Parts, left: LivingRow, matches: Sequence[Pair]) -> Iterator[Timed]:
+def of_left(parts: Parts, left: LivingRow, choice: Choice) -> Iterator[Timed]:
     """Yields what comes of a left row and its matches: the first pairs, or its fate."""
+    if choice.is_over_limit:
+        parts.refuse_excess(left, len(choice.matches))
+        end = left.life.end
+        yield from timed(parts.writer.over_limit(left, end), end)
+        return
     if parts.kind.gives_pairs:
-        for counter, pair in enumerate(matches, start=1):
-            if left.given < parts.picker.keep:
-                emissions = parts.writer.pair(pair, counter, row_time(pair))
-                left.given += len(emissions)
-                yield from timed(emissions, row_time(pair))
-    yield from fate(parts, left, matches)
-
-
-def over_limit(parts: Parts, left: LivingRow, count: int) -> Iterator[Timed]:
-    """Yields what stands for a left row with more candidates than its limit."""
-    match parts.picker.on_exceed:
-        case OnExceed.SKIP:
-            return
-        case OnExceed.TRANSFORM:
-            yield from timed(parts.writer.over_limit(left), NEVER)
-        case _:
-            key = [part(left.values) for part in parts.sides[Hand.LEFT].hard]
-            shown = ", ".join(map(str, key))
-            raise LimitError(
-                f"the left row of the key {shown} has {count} candidates",
-                f"at most {parts.picker.limit}",
-            )
+        for pair, emissions in parts.pair_rows(choice.matches, row_time):
+            yield from timed(emissions, row_time(pair))
+    yield from fate(parts, left, choice.matches)
 
 
 def fate(parts: Parts, row: LivingRow, matches: Sequence[Pair]) -> Iterator[Timed]:

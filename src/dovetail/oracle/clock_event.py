@@ -17,7 +17,8 @@ from dovetail.oracle.life import NEVER, LivingRow, Plain
 from dovetail.oracle.lifetimes import Version, give_lives
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
-from dovetail.oracle.results import Known, Result
+from dovetail.oracle.results import Known, Result, Role
+from dovetail.oracle.verdict import Verdicts
 from dovetail.spec.inputs import (
     Arrive,
     Bound,
@@ -41,7 +42,7 @@ class EventClock:
         self._deletes: dict[Hand, list[Version]] = {hand: [] for hand in HANDS}
         self._pairs: list[Pair] = []
         self._gone: set[LivingRow] = set()
-        self._given: set[tuple[LivingRow, ...]] = set()
+        self._given: set[object] = set()
 
     def start(self) -> Iterator[Emission]:
         """Takes the rows that are there from the start, those without time first."""
@@ -90,7 +91,7 @@ class EventClock:
         """Adds a row to its side, with the pairs in which it fits."""
         row = self._parts.row(hand, values)
         pairs = (Pair.of(row, partner) for partner in self._partners(row))
-        self._pairs += [pair for pair in pairs if self._parts.condition.holds(pair)]
+        self._pairs += [pair for pair in pairs if self._parts.picker.may_count(pair)]
         self._leave(hand, values)
         self._rows[hand].append(row)
 
@@ -129,11 +130,11 @@ class EventClock:
         due = [
             result
             for result in results
-            if result.is_decided and result.rows not in self._given
+            if result.is_decided and result.identity not in self._given
             if result.row_time <= frontier or result.row_time == NEVER
         ]
         for result in sorted(due, key=in_order):
-            self._given.add(result.rows)
+            self._given.add(result.identity)
             yield from self._written(result)
 
     def _known(self) -> Known:
@@ -143,19 +144,27 @@ class EventClock:
             if sides[hand].is_timed:
                 give_lives(sides[hand], self._rows[hand], self._deletes[hand])
         horizon = Horizon(sides, self._parts.bounds, self._gone)
-        kind, keep = self._parts.kind, self._parts.picker.keep
-        return Known(kind, keep, self._rows, self._pairs, horizon)
+        judge = Verdicts(self._parts, horizon)
+        verdicts = judge.of(self._rows[Hand.LEFT], self._pairs)
+        return Known(self._parts, self._rows, verdicts, horizon)
 
     def _written(self, result: Result) -> list[Emission]:
         """Returns the row of a result, nothing where it is skipped."""
         writer, row_time = self._parts.writer, result.row_time
-        row, *partner = result.rows
-        if partner:
-            row.partners += 1
-            return writer.pair(Pair(row, *partner), row.partners, row_time)
-        gives_once = self._parts.kind.gives_once(row.hand)
-        write = writer.once if gives_once else writer.unmatched
-        return write(row, row_time)
+        row = result.rows[0]
+        match result.role:
+            case Role.PAIR:
+                row.partners += 1
+                counter = result.counter or row.partners
+                return writer.pair(Pair(*result.rows), counter, row_time)
+            case Role.ONCE:
+                return writer.once(row, row_time)
+            case Role.ALONE:
+                return writer.unmatched(row, row_time)
+            case Role.OVER_LIMIT:
+                return writer.over_limit(row, row_time)
+            case role:
+                assert_never(role)
 
 
 def in_order(result: Result) -> tuple[float, bool, int, int]:

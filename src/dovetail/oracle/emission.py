@@ -14,7 +14,7 @@ from dovetail.oracle.scalars import PairScalar, Sight, pair_scalar, sight
 from dovetail.oracle.sides import Sides, sides_of
 from dovetail.spec.inputs import Emission, Input, Outlet
 from dovetail.spec.join import HANDS, AllColumns, Columns, Hand, JoinSpec, Kind
-from dovetail.spec.picks import Limit
+from dovetail.spec.picks import Limit, OnExceed
 from dovetail.spec.play import Play
 
 Column = tuple[str, Expression]
@@ -31,6 +31,7 @@ class Writer:
     has_own_ports: bool
     select: Select
     exceeded: Select
+    on_exceed: OnExceed
     skip_when: PairScalar
     absent: Mapping[Hand, Plain]
 
@@ -41,13 +42,16 @@ class Writer:
         left, right = (sides[hand].input for hand in HANDS)
         columns = columns_of(spec, sides)
         exceeded = dict.fromkeys((name for name, _ in columns), NOTHING)
+        on_exceed = OnExceed.SKIP
         if isinstance(spec.picks.limit, Limit):
             exceeded |= dict(spec.picks.limit.transform)
+            on_exceed = spec.picks.limit.on_exceed
         return cls(
             spec.kind,
             spec.ports > 1,
             select_of(columns, left, right),
             select_of(exceeded.items(), left, right),
+            on_exceed,
             pair_scalar(spec.picks.skip_when, left, right),
             {
                 hand: absent_row(spec.absent(hand), sides[hand].input.schema)
@@ -74,9 +78,18 @@ class Writer:
         there = dict(self.absent) | {row.hand: row.values}
         return self._matched(self.select, self._sight(there, row_time, 1))
 
-    def over_limit(self, row: LivingRow) -> list[Emission]:
-        """Returns the row that stands for a left row over its limit."""
-        return self._matched(self.exceeded, self._sight({row.hand: row.values}))
+    def over_limit(self, row: LivingRow, row_time: Moment = NEVER) -> list[Emission]:
+        """Returns the row that stands for a left row over its limit, if one does."""
+        if self.on_exceed is not OnExceed.TRANSFORM:
+            return []
+        return self._matched(
+            self.exceeded, self._sight({row.hand: row.values}, row_time)
+        )
+
+    def skips(self, pair: Pair, counter: int, row_time: Moment) -> bool:
+        """Tells whether the row of a pair would not come out."""
+        there = {row.hand: row.values for row in pair.rows}
+        return self._is_skipped(self._sight(there, row_time, counter))
 
     def _sight(
         self, there: Mapping[Hand, Plain], row_time: Moment = NEVER, counter: int = 0

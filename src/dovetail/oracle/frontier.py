@@ -22,7 +22,7 @@ class Frontier:
 
     known: Known
     results: list[Result]
-    given: Collection[tuple[LivingRow, ...]]
+    given: Collection[object]
 
     def moment(self) -> Moment:
         """Returns the least row time of what is undecided or has not come."""
@@ -32,13 +32,13 @@ class Frontier:
     def _undecided(self) -> Iterator[Moment]:
         """Yields the row times of results that what comes may still change."""
         for result in self.results:
-            if not result.is_decided and result.rows not in self.given:
+            if not result.is_decided and result.identity not in self.given:
                 yield result.row_time
 
     def _unmatched_to_come(self) -> Iterator[Moment]:
         """Yields the least end of a row still to come on each preserved side."""
         for hand in HANDS:
-            if self.known.kind.preserves(hand):
+            if self.known.parts.kind.preserves(hand):
                 yield self.known.horizon.least_end_to_come(hand)
 
     def _pairs_to_come(self) -> Iterator[Moment]:
@@ -48,7 +48,7 @@ class Frontier:
         out ahead of an input that gives pairs, the bound of that input.
         """
         horizon = self.known.horizon
-        kind = self.known.kind
+        kind = self.known.parts.kind
         if not kind.gives_pairs and not any(map(kind.gives_once, HANDS)):
             return
         yield horizon.least_meeting()
@@ -73,18 +73,37 @@ class Frontier:
 
     def _is_done(self, row: LivingRow) -> bool:
         """Tells whether a row comes out with no further partner."""
-        if self.known.kind.gives_once(row.hand):
-            return (row,) in self.given or self._is_first(row)
-        if row.hand is Hand.RIGHT or math.isinf(self.known.keep):
+        if self.known.parts.kind.gives_once(row.hand):
+            return self._is_given_once(row) or self._is_settled(row)
+        return row.hand is Hand.LEFT and (self._is_settled(row) or self._is_full(row))
+
+    def _is_settled(self, row: LivingRow) -> bool:
+        """Tells whether the picks want no more of a row, whatever comes.
+
+        In a right semi join what comes may still match a left row over its limit.
+        """
+        verdict = self.known.verdicts.get(row)
+        if verdict is None or not verdict.is_picked:
+            return False
+        is_over = verdict.is_over_limit and not self._gives_right_rows()
+        return verdict.is_closed or is_over
+
+    def _gives_right_rows(self) -> bool:
+        """Tells whether right rows come out because they match."""
+        return self.known.parts.kind.gives_once(Hand.RIGHT)
+
+    def _is_full(self, row: LivingRow) -> bool:
+        """Tells whether a left row has all the pairs that it keeps."""
+        if math.isinf(self.known.parts.picker.keep):
             return False
         sure = [one for one in self.results if one.is_decided and one.rows[0] is row]
-        return len(sure) >= self.known.keep
+        return len(sure) >= self.known.parts.picker.keep
 
-    def _is_first(self, row: LivingRow) -> bool:
+    def _is_given_once(self, row: LivingRow) -> bool:
         """Tells whether no earlier partner of a row that comes out once can come."""
         earliest = self.known.horizon.least_meeting_with(row)
         return any(
-            one.is_decided and one.row_time <= earliest
+            one.identity in self.given or (one.is_decided and one.row_time <= earliest)
             for one in self.results
             if one.rows == (row,)
         )

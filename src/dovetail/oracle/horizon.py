@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from dovetail.oracle.lateness import Bounds
 from dovetail.oracle.life import NEVER, PAST, LivingRow, Moment
 from dovetail.oracle.lifetimes import range_life
+from dovetail.oracle.matching import Pair
 from dovetail.oracle.sides import Sides
 from dovetail.spec.join import HANDS, Hand
 from dovetail.spec.windows import Forever, Latest, Range
@@ -59,6 +60,11 @@ class Horizon:
     def outlives(self, row: LivingRow, moment: Moment) -> bool:
         """Tells whether no version can come that ends this row by that moment."""
         return not self._may_shrink(row) or self.bound(row.hand) > moment
+
+    def is_sure(self, pair: Pair) -> bool:
+        """Tells whether the rows of a pair that meet by now have met for good."""
+        row_time = max(row.life.birth for row in pair.rows)
+        return all(self.outlives(row, row_time) for row in pair.rows)
 
     def has_ended(self, row: LivingRow) -> bool:
         """Tells whether the end of the row's life is known for good."""

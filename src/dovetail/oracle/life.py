@@ -46,7 +46,8 @@ class LivingRow:
     """One row on one side.
 
     `place` is its position in the order of arrival, `arrived` the processing time;
-    `partners` and `given` count its pairs, and those of them that have come out.
+    `partners` and `given` count its pairs, and those of them that have come out. One
+    that is `forgotten` leaves without a word.
     """
 
     hand: Hand
@@ -57,6 +58,7 @@ class LivingRow:
     life: Life = ALWAYS
     partners: int = 0
     given: int = 0
+    is_forgotten: bool = False
 
 
 def moment_of(value: object) -> int | None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
+from dovetail.errors import LimitError
 from dovetail.oracle.emission import Writer
 from dovetail.oracle.lateness import LATE, Bounds
-from dovetail.oracle.life import LivingRow, Plain, moment_of
+from dovetail.oracle.life import LivingRow, Moment, Plain, moment_of
 from dovetail.oracle.lifetimes import Version
-from dovetail.oracle.matching import Condition
+from dovetail.oracle.matching import Condition, Pair
 from dovetail.oracle.picking import Picker
 from dovetail.oracle.sides import OneSide, Sides, sides_of
-from dovetail.spec.inputs import Input, InputKind, Inputs, Remove
+from dovetail.spec.inputs import Emission, Input, InputKind, Inputs, Remove
 from dovetail.spec.join import HANDS, Hand, JoinSpec, Kind
 from dovetail.spec.play import Play
 
@@ -64,6 +65,35 @@ class Parts:
         newest = self.bounds.newest(side.input)
         place = next(self.places)
         return Version(side.key_of(values), newest if time is None else time, place)
+
+    def refuse_excess(self, left: LivingRow, count: int) -> None:
+        """Ends the job where a left row has more candidates than a fatal limit."""
+        if self.picker.is_fatal(count):
+            key = [part(left.values) for part in self.sides[Hand.LEFT].hard]
+            shown = ", ".join(map(str, key))
+            raise LimitError(
+                f"the left row of the key {shown} has {count} candidates",
+                f"at most {self.picker.limit}",
+            )
+
+    def pair_rows(
+        self, matches: Sequence[Pair], row_time: Callable[[Pair], Moment]
+    ) -> Iterator[tuple[Pair, list[Emission]]]:
+        """Yields what each match of one left row gives, as long as it keeps more.
+
+        A row that is skipped counts in `counter`, but is not kept.
+        """
+        for counter, pair in enumerate(matches, start=1):
+            if pair.left.given < self.picker.keep:
+                emissions = self.writer.pair(pair, counter, row_time(pair))
+                pair.left.given += len(emissions)
+                yield pair, emissions
+
+    def unmatched(self, row: LivingRow) -> list[Emission]:
+        """Returns the row that leaves, if it had no match and its side is preserved."""
+        if row.partners or row.is_forgotten or not self.kind.preserves(row.hand):
+            return []
+        return self.writer.unmatched(row)
 
     def is_late(self, event: Remove) -> bool:
         """Tells whether a delete comes too late to count."""

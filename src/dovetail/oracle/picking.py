@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import assert_never
 
-from dovetail.oracle.matching import Pair, Terms, equal, hold, terms_of
+from dovetail.oracle.matching import Condition, Pair, Terms, equal, hold, terms_of
+from dovetail.oracle.nearest import Nearest
 from dovetail.oracle.scalars import side_scalar
 from dovetail.spec.inputs import Input
 from dovetail.spec.join import JoinSpec
 from dovetail.spec.picks import (
+    AsOf,
     AtMost,
     Equality,
     Keep,
@@ -26,9 +28,22 @@ from dovetail.spec.picks import (
     OptionalPrefix,
     Picks,
     Strategy,
+    Unlimited,
 )
 
 Optional = Callable[[Pair], list[bool]]  # whether a pair shares an element, one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The matches of a left row, in their order.
+
+    Over its limit it has no match that comes out; then all its candidates stand here,
+    for they have matched.
+    """
+
+    matches: list[Pair]
+    is_over_limit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +56,8 @@ class Picker:
     on_exceed: OnExceed
     counted: Terms
     optional: tuple[Optional, ...]
+    nearest: Nearest | Unlimited
+    condition: Condition
 
     @classmethod
     def of(cls, spec: JoinSpec, left: Input, right: Input) -> Picker:
@@ -53,16 +70,43 @@ class Picker:
             *_limit(picks),
             terms_of(counted, left, right),
             tuple(_optional(part, left, right) for part in _optional_parts(picks)),
+            _nearest(picks, left, right),
+            Condition.of(spec, left, right),
         )
+
+    @property
+    def counts(self) -> bool:
+        """Tells whether the number of candidates decides what comes out."""
+        limits = (self.at_most, self.limit)
+        return bool(self.optional) or any(map(math.isfinite, limits))
+
+    @property
+    def waits(self) -> bool:
+        """Tells whether a candidate that comes later decides about those before it."""
+        return self.counts or isinstance(self.nearest, Nearest)
+
+    def may_count(self, pair: Pair) -> bool:
+        """Tells whether a pair is one that the picks look at."""
+        return hold(self.counted, pair) if self.waits else self.condition.holds(pair)
+
+    def choose(self, pairs: Sequence[Pair]) -> Choice:
+        """Returns what becomes of a left row's pairs, which stand in their order."""
+        candidates = self.candidates(pairs)
+        if len(candidates) > self.limit:
+            return Choice(candidates, is_over_limit=True)
+        matches = [pair for pair in candidates if self.condition.holds(pair)]
+        if isinstance(self.nearest, Nearest):
+            return Choice(self.nearest.of(matches))
+        return Choice(matches)
+
+    def is_fatal(self, count: int) -> bool:
+        """Tells whether so many candidates of one left row end the job."""
+        return count > self.limit and self.on_exceed is OnExceed.FAIL
 
     def candidates(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Returns a left row's candidates: none where they are more than `atmost`."""
         found = [pair for pair in pairs if hold(self.counted, pair)]
         return self._of_longest_share(found) if self.optional else self._all(found)
-
-    def exceeds_limit(self, candidates: Sequence[Pair]) -> bool:
-        """Tells whether a left row has more candidates than its limit."""
-        return len(candidates) > self.limit
 
     def _all(self, found: list[Pair]) -> list[Pair]:
         """Returns all candidates, or none where they are too many."""
@@ -123,6 +167,15 @@ def _counted(spec: JoinSpec) -> tuple[Equality, ...]:
 def _optional_parts(picks: Picks) -> tuple[OptionalPrefix | OptionalEqual, ...]:
     """Returns the optional equalities of `atmost`."""
     return picks.at_most.optional if isinstance(picks.at_most, AtMost) else ()
+
+
+def _nearest(picks: Picks, left: Input, right: Input) -> Nearest | Unlimited:
+    """Returns the pick by time, where there is one."""
+    match picks.asof:
+        case AsOf() as asof:
+            return Nearest.of_pick(asof, left, right)
+        case Unlimited() as no_pick:
+            return no_pick
 
 
 def _optional(

@@ -5,12 +5,9 @@ Everything here is sound; a join that is not is refused by the rules of the spec
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from dovetail.errors import UnsupportedError
-from dovetail.expression import NEVER
-from dovetail.oracle.picking import kept
 from dovetail.oracle.sides import OneSide, sides_of
 from dovetail.spec.inputs import (
     IgnoreLateTableRows,
@@ -20,7 +17,6 @@ from dovetail.spec.inputs import (
     Settings,
 )
 from dovetail.spec.join import Clock, JoinSpec
-from dovetail.spec.picks import AsOf, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows, Seconds, Window
 
@@ -41,7 +37,6 @@ def _missing(play: Play, spec: JoinSpec) -> Iterator[str]:
         kinds = [side.input.kind for side in sides]
         yield from _missing_inputs(kinds, spec.clock)
     yield from _missing_settings(play.settings)
-    yield from _missing_picks(spec)
 
 
 def _missing_window(window: Window, clock: Clock) -> Iterator[str]:
@@ -78,16 +73,3 @@ def _missing_settings(settings: Settings) -> Iterator[str]:
         yield f"outer_rows {settings.outer_rows.value}"
     if settings.late_table_rows != IgnoreLateTableRows():
         yield "late_table_rows emit"
-
-
-def _missing_picks(spec: JoinSpec) -> Iterator[str]:
-    """Yields the picks that a clock has not."""
-    picks = spec.picks
-    if isinstance(picks.asof, AsOf):
-        yield "asof"
-    counts = (picks.at_most, picks.limit) != (Unlimited(), Unlimited())
-    if counts and spec.clock is not Clock.BATCH:
-        yield "atmost or limit on a stream"
-    is_both = kept(picks) < math.inf and picks.skip_when != NEVER
-    if is_both and spec.clock is Clock.EVENT:
-        yield "keep beside skip_when on the clock event"

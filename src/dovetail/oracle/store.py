@@ -28,15 +28,14 @@ class Store:
     def insert(self, row: LivingRow, now: Now) -> list[LivingRow]:
         """Stores a row where it stays, and returns the rows that leave, it maybe too.
 
-        Partitions that are evicted as a whole are not among them.
+        Those of partitions that are evicted as a whole are forgotten.
         """
         if not stays(self._side, row) or has_expired(self._sides, row, now):
             return [row]
-        self._forget(too_old(self._side, self.rows, now.clock))
+        too_long = self._forget(too_old(self._side, self.rows, now.clock))
         gone = self._out(leaving(self._side, self.rows, row))
         self.rows.append(row)
-        self._forget(too_many(self._side, self.rows))
-        return gone
+        return [*too_long, *gone, *self._forget(too_many(self._side, self.rows))]
 
     def expire(self, now: Now) -> list[LivingRow]:
         """Takes out the rows that time has passed, and returns them."""
@@ -70,10 +69,12 @@ class Store:
         self._versions.append(version)
         return True
 
-    def _forget(self, partitions: Sequence[Sequence[LivingRow]]) -> None:
-        """Drops whole partitions, silently."""
-        for rows in partitions:
-            self._out(rows)
+    def _forget(self, partitions: Sequence[Sequence[LivingRow]]) -> list[LivingRow]:
+        """Takes whole partitions out, and returns their rows as forgotten."""
+        forgotten = [row for rows in partitions for row in rows]
+        for row in forgotten:
+            row.is_forgotten = True
+        return self._out(forgotten)
 
     def _out(self, rows: Sequence[LivingRow]) -> list[LivingRow]:
         """Takes rows out and returns them."""

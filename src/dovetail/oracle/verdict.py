@@ -1,0 +1,108 @@
+"""What the picks make of one left row's pairs on the event clock, as far as is known.
+
+A pair is *sure* when no version can come that ends one of its lives before they meet.
+A left row is *closed* when nothing that comes can change what it gives: no candidate,
+or, in an `asof`, none that is better than the best by now.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dovetail.oracle.horizon import Horizon
+from dovetail.oracle.life import LivingRow
+from dovetail.oracle.matching import Pair
+from dovetail.oracle.nearest import Nearest
+from dovetail.oracle.parts import Parts
+from dovetail.spec.join import Hand
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The pairs that come out or may, and those that match a right row or may.
+
+    `is_picked`: they wait until the left row is closed.
+    """
+
+    matches: list[Pair]
+    marks: list[Pair]
+    is_closed: bool
+    is_picked: bool
+    is_over_limit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """The judge of left rows at one moment."""
+
+    parts: Parts
+    horizon: Horizon
+
+    def of(
+        self, lefts: Iterable[LivingRow], pairs: Iterable[Pair]
+    ) -> dict[LivingRow, Verdict]:
+        """Returns the verdict on each left row, its pairs by time and order."""
+        met: dict[LivingRow, list[Pair]] = {left: [] for left in lefts}
+        for pair in sorted(pairs, key=by_right_row):
+            if pair.left.life.meets(pair.right.life):
+                met[pair.left].append(pair)
+        judge = self._picked if self.parts.picker.waits else self._plain
+        return {left: judge(left, its_pairs) for left, its_pairs in met.items()}
+
+    def _plain(self, left: LivingRow, met: list[Pair]) -> Verdict:
+        """Returns the verdict where every pair stands for itself."""
+        is_closed = not self.horizon.can_meet(left)
+        return Verdict(met, met, is_closed, is_picked=False)
+
+    def _picked(self, left: LivingRow, met: list[Pair]) -> Verdict:
+        """Returns the verdict where a pair decides about others."""
+        picker = self.parts.picker
+        sure = [pair for pair in met if self.horizon.is_sure(pair)]
+        self.parts.refuse_excess(left, len(picker.candidates(sure)))
+        possible = [pair for pair in met if self._may_come(pair, sure)]
+        is_closed = self._is_closed(left, met, possible)
+        choice = picker.choose(sure)
+        marks = choice.matches if is_closed else met
+        return Verdict(
+            possible,
+            marks,
+            is_closed,
+            is_picked=True,
+            is_over_limit=choice.is_over_limit,
+        )
+
+    def _may_come(self, pair: Pair, sure: list[Pair]) -> bool:
+        """Tells whether a pair is still picked, if it is there beside those for sure.
+
+        More pairs only ever take others away, so what is not picked now never is.
+        """
+        beside = sure if pair in sure else sorted([*sure, pair], key=by_right_row)
+        choice = self.parts.picker.choose(beside)
+        return pair in choice.matches and not choice.is_over_limit
+
+    def _is_closed(
+        self, left: LivingRow, met: list[Pair], possible: list[Pair]
+    ) -> bool:
+        """Tells whether the verdict is final."""
+        can_meet = self.horizon.can_meet(left)
+        nearest = self.parts.picker.nearest
+        if self.parts.picker.counts or not isinstance(nearest, Nearest):
+            return not can_meet and all(map(self.horizon.is_sure, met))
+        is_sure = all(map(self.horizon.is_sure, possible))
+        return is_sure and not (can_meet and self._can_improve(nearest, left, possible))
+
+    def _can_improve(
+        self, nearest: Nearest, left: LivingRow, possible: list[Pair]
+    ) -> bool:
+        """Tells whether a better right row can come; bounds tell of row times only."""
+        best = [nearest.right(pair.right.values) for pair in possible]
+        bound = self.horizon.bound(Hand.RIGHT) if nearest.is_row_time else -math.inf
+        time = nearest.left(left.values)
+        return nearest.can_be_better(time, next(iter(best), None), bound)
+
+
+def by_right_row(pair: Pair) -> tuple[int, int]:
+    """Returns the order in which the pairs of a left row are picked."""
+    return pair.right.time or 0, pair.right.place
