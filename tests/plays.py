@@ -40,7 +40,7 @@ from dovetail.spec.picks import Equality, Picks, Strategy
 from dovetail.spec.play import Play
 from dovetail.spec.rules import checked
 from dovetail.spec.spans import NO_TIME, SECOND, Span
-from dovetail.spec.windows import Forever, Latest, Range, Rows
+from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows
 
 NAN = float("nan")
 # One value in every type that a key can have; the last two are the hard ones.
@@ -62,6 +62,17 @@ KEY_TYPES = [
 HARDS = [["k"], ["k"], ["g"], ["k", "g"], []]
 SOFTS = [*["true"] * 3, "l.n < r.n", "l.g <> r.g", "l.g + r.g > 1 or l.n > 9"]
 PARTS = [(), ("g",), ("g", "n % 2"), ("k",)]
+# What a delta window goes by: numbers of every type, and times.
+MEASURES = [
+    *["n", "n % 7", "g", "t"],
+    *[
+        "cast(n as double) / 10",
+        "cast(n % 5 * 1e300 as double)",
+        "cast(g / n as float)",
+    ],
+    *["cast(n % 9 as decimal(6, 1)) / 2", "cast(n % 9 as decimal(38, 9)) * 3"],
+    *["9223372036854775807 - n % 3", "cast('NaN' as double) * (n % 2) + n % 5"],
+]
 COLUMNS = {
     "ln": "l.n",
     "rn": "r.n",
@@ -221,9 +232,14 @@ class _Maker:
             choices = [Latest(source.key)] * 3 + [Forever()]
         if self.clock is Clock.ARRIVAL:
             choices += [Rows(self.chance.randrange(4)) for _ in range(4)]
+            choices += [self.delta() for _ in range(3)]
         elif source.is_timed:
             choices += [self.range() for _ in range(4)]
         return self.chance.choice(choices)
+
+    def delta(self):
+        width = self.chance.choice(["0", "1", "2.5", "4", "0.3", "1e30"])
+        return Delta(Expression(self.chance.choice(MEASURES)), Decimal(width))
 
     def range(self):
         if self.far and self.one_of(2):
@@ -232,7 +248,7 @@ class _Maker:
         return Range(seconds(preceding), seconds(self.chance.randrange(-preceding, 7)))
 
     def parts(self, window):
-        if not isinstance(window, Rows):
+        if not isinstance(window, Rows | Delta):
             return ()
         return tuple(map(Expression, self.chance.choice(PARTS)))
 

@@ -50,7 +50,7 @@ def admit(
         fresh = list(numbered((fresh[0], fresh[1]), settings, next_place))
         next_place += sum(map(len, fresh))
     present = [
-        _with_lifetimes(settings, hand, join_rows([sides[hand].alive, fresh[hand]]))
+        _with_lifetimes(settings, hand, sides[hand].alive, fresh[hand])
         for hand in (0, 1)
     ]
     return Present(
@@ -123,13 +123,16 @@ def _born(settings: JoinSettings, hand: int, arrived: Arrived) -> Rows:
     return rows.with_arrays(birth=births(settings.sides[hand].window, rows.moment))
 
 
-def _with_lifetimes(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
+def _with_lifetimes(
+    settings: JoinSettings, hand: int, alive: Rows, fresh: Rows
+) -> Rows:
     """Returns the rows with births and deaths; an end once known stays."""
-    window = settings.sides[hand].window
+    window, rows = settings.sides[hand].window, join_rows([alive, fresh])
     if is_intrinsic(window):
         born = rows if settings.event_clock else rows.with_arrays(birth=rows.place)
         return born.with_arrays(death=deaths(window, born))
     if settings.event_clock:
         return rows
     rows = rows.with_arrays(birth=rows.place)
-    return rows.with_arrays(death=np.minimum(deaths(window, rows), rows.death))
+    ends = deaths(window, rows, len(alive))
+    return rows.with_arrays(death=np.minimum(ends, rows.death))

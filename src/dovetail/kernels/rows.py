@@ -74,6 +74,11 @@ class Rows:
         """Returns the rows without their payload."""
         return replace(self, payload=self.payload.slice(0, 0))
 
+    def hidden(self, name: str) -> Whole:
+        """Returns the whole numbers of a payload column that does not come out."""
+        numbers: Whole = self.payload.column(name).to_numpy(zero_copy_only=False)
+        return numbers
+
     def has(self, flag: np.uint8) -> Mask:
         """Tells for each row whether it carries the flag."""
         carried: Mask = (self.flags & flag) != 0

@@ -5,7 +5,9 @@
     Point                t              t + 1
     Version              t              birth of the next version of its partition
     Endless              t              never
-    arrival clock        place          Newest: place of the nth later row; Point: + 1
+    arrival clock        place          Point: place + 1
+    Newest               place          place of the nth later row of the partition
+    Delta                place          place of the first later one that is far above
 
 A new window is one more class here and one more arm in `births` and `deaths`.
 """
@@ -27,7 +29,12 @@ from dovetail.kernels.rows import (
     Rows,
     Whole,
 )
-from dovetail.kernels.sorting import sorted_by
+from dovetail.kernels.successors import (
+    birth_of_farther,
+    birth_of_later,
+    in_partitions,
+    starts_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,11 @@ class Newest:
 
 
 @dataclass(frozen=True, slots=True)
+class Delta:
+    """Alive until a later row of its partition measures more than the row reaches."""
+
+
+@dataclass(frozen=True, slots=True)
 class Version:
     """Alive until the next version of its partition; `timed` versions have an age."""
 
@@ -75,12 +87,12 @@ class Endless:
     """Alive for ever."""
 
 
-Window = Fixed | Point | Newest | Version | Endless
+Window = Fixed | Point | Newest | Delta | Version | Endless
 
 
 def is_intrinsic(window: Window) -> bool:
     """Tells whether a row alone says how long it lives."""
-    return not isinstance(window, Newest | Version)
+    return not isinstance(window, Newest | Delta | Version)
 
 
 def shift(moments: Whole, length: Length) -> Whole:
@@ -117,8 +129,11 @@ def births(window: Window, moment: Whole) -> Whole:
     return np.where(moment == MISSING, BEGINNING, begun)
 
 
-def deaths(window: Window, rows: Rows) -> Whole:
-    """Returns the deaths of rows whose births are set."""
+def deaths(window: Window, rows: Rows, old: int = 0) -> Whole:
+    """Returns the deaths of rows whose births are set.
+
+    None of the first `old` rows ends the life of another of them.
+    """
     match window:
         case Fixed(preceding):
             ends = shift(rows.moment, preceding)
@@ -128,7 +143,9 @@ def deaths(window: Window, rows: Rows) -> Whole:
         case Endless():
             return np.full(len(rows), NEVER)
         case Newest(count):
-            return _birth_of_later(rows, np.arange(len(rows)), count)
+            return birth_of_later(rows, count)
+        case Delta():
+            return birth_of_farther(rows, old)
         case Version(timed):
             return _deaths_of_versions(rows, timed=timed)
         case _:
@@ -137,7 +154,7 @@ def deaths(window: Window, rows: Rows) -> Whole:
 
 def ends(window: Window, rows: Rows) -> Whole:
     """Returns when null rows come out: the ends of lifetimes, or NEVER."""
-    if isinstance(window, Version | Newest):
+    if not is_intrinsic(window):
         return rows.death
     return np.where(rows.death == NEVER, NEVER, rows.death - 1)
 
@@ -157,34 +174,15 @@ def least_end(window: Window, bound: int) -> int:
 def _deaths_of_versions(rows: Rows, *, timed: bool) -> Whole:
     """Returns when versions are replaced; an outdated one dies at its birth."""
     if not timed:
-        return _birth_of_later(rows, np.arange(len(rows)), 1)
-    order = sorted_by(rows.partition, rows.birth, rows.place)
-    groups = np.cumsum(_starts(rows.partition[order])) - 1
+        return birth_of_later(rows, 1)
+    order = in_partitions(rows)
+    groups = np.cumsum(starts_of(rows.partition[order])) - 1
     _, ages = np.unique(rows.moment[order], return_inverse=True)
     newest = np.maximum.accumulate(groups * (len(rows) + 1) + ages)
     current = order[newest == groups * (len(rows) + 1) + ages]
     result = rows.birth.copy()
-    result[current] = _birth_of_later(rows, current, 1)
+    result[current] = birth_of_later(rows.take(current).bare(), 1)
     return result
-
-
-def _birth_of_later(rows: Rows, among: Whole, count: int) -> Whole:
-    """Returns the birth of the `count`th later row of the partition, or NEVER."""
-    order = among[
-        sorted_by(rows.partition[among], rows.birth[among], rows.place[among])
-    ]
-    result = np.full(len(rows), NEVER)
-    earlier, later = order[: max(0, len(order) - count)], order[count:]
-    same = rows.partition[earlier] == rows.partition[later]
-    result[earlier[same]] = rows.birth[later[same]]
-    return result[among]
-
-
-def _starts(sorted_values: Whole) -> Mask:
-    """Tells for each sorted value whether it is the first of its equals."""
-    return np.concatenate(([True], sorted_values[1:] != sorted_values[:-1]))[
-        : len(sorted_values)
-    ]
 
 
 def can_meet(rows: Rows) -> Mask:

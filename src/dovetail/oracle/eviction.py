@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import datetime
-from decimal import Decimal
+from decimal import MAX_PREC, Decimal, localcontext
 from typing import Any
 
 from dovetail.errors import UnsupportedError
@@ -57,9 +57,16 @@ def peers_of(
 
 
 def rise(side: OneSide, row: LivingRow, newcomer: LivingRow) -> Decimal | float:
-    """Returns how far the newcomer is above a row, in seconds where that is time."""
+    """Returns how far the newcomer is above a row, in seconds where that is time.
+
+    A null or NaN is far from nothing.
+    """
     old, new = (measure(side.delta_by(one.values)) for one in (row, newcomer))
-    return -math.inf if old is None or new is None else new - old
+    if old is None or new is None:
+        return -math.inf
+    with localcontext(prec=MAX_PREC):
+        rise = new - old
+    return -math.inf if math.isnan(rise) else rise
 
 
 def measure(value: Any) -> Any:  # noqa: ANN401 - a number of whatever type

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dovetail.errors import UnsupportedError
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Engine, Feature
-from dovetail.spec.inputs import Arrive, Input, InputKind, Remove
-from dovetail.spec.join import HANDS, Clock, Columns, JoinSpec, Named
+from dovetail.plan.together import missing_together
+from dovetail.spec.join import HANDS, Clock, JoinSpec
 from dovetail.spec.play import Play
-from dovetail.spec.references import bare_names
-from dovetail.spec.windows import Latest, Range
+from dovetail.spec.windows import Range
 
 LOCAL = Engine(
     "local",
@@ -34,6 +33,7 @@ LOCAL = Engine(
             Feature.KIND_CROSS,
             Feature.WINDOW_ROWS,
             Feature.WINDOW_NO_ROWS,
+            Feature.WINDOW_DELTA,
             Feature.WINDOW_RANGE,
             Feature.RANGE_NEGATIVE,
             Feature.RANGE_MONTHS,
@@ -72,41 +72,4 @@ def _missing(play: Play, join: JoinSpec) -> Iterator[str]:
     windows = [join.side(hand).window for hand in HANDS]
     if join.clock is Clock.ARRIVAL and any(isinstance(one, Range) for one in windows):
         yield "the window range on the clock arrival"
-    if isinstance(join.select, Columns):
-        for name, expression in join.select.columns:
-            if "counter" in bare_names(expression):
-                yield f'"counter" in the output column "{name}"'
-    if join.clock is not Clock.BATCH:
-        yield from _of_inputs(play, join)
-    yield from _deletes(play, join)
-
-
-def _of_inputs(play: Play, join: JoinSpec) -> Iterator[str]:
-    """Gives inputs that do not move, or move where they should not."""
-    sources = [_source(play, join, number) for number in (0, 1)]
-    if all(source.kind is not InputKind.STREAM for source in sources):
-        yield "a join without a stream on a clock that moves"
-    untimed = {source.name for source in sources if not source.is_timed}
-    changed = {
-        event.input
-        for event in (*play.opening, *play.events)
-        if isinstance(event, Arrive | Remove)
-    }
-    if join.clock is Clock.EVENT and untimed & changed:
-        yield "a table without a time that changes on the clock event"
-
-
-def _deletes(play: Play, join: JoinSpec) -> Iterator[str]:
-    """Gives deletes of a side whose window has no versions that they could end."""
-    removed = {event.input for event in play.events if isinstance(event, Remove)}
-    for number, hand in enumerate(HANDS):
-        keeps_versions = isinstance(join.side(hand).window, Latest)
-        if _source(play, join, number).name in removed and not keeps_versions:
-            yield "a delete in a window other than latest"
-
-
-def _source(play: Play, join: JoinSpec, number: int) -> Input:
-    """Returns the input of one side."""
-    source = join.side(HANDS[number]).source
-    assert isinstance(source, Named)  # noqa: S101 - nested joins have been refused
-    return play.inputs[source.name]
+    yield from missing_together(play, join)

@@ -14,7 +14,7 @@ from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
 from dovetail.spec.inputs import Input, InputKind, Inputs
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Side
 from dovetail.spec.spans import Span
-from dovetail.spec.windows import Forever, Latest, Range, Rows, Window
+from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,9 @@ def partition_of(side: Side) -> tuple[str, ...]:
     match side.window:
         case Latest(key):
             return tuple(f"`{name}`" for name in key)
-        case Rows(count) if count:
+        case Rows(0):
+            return ()
+        case Rows() | Delta():
             return tuple(part.text for part in side.partition_by) or ("0",)
         case _:
             return ()
@@ -107,6 +109,8 @@ def _window(window: Window, clock: Clock, *, timed: bool) -> kernel.Window:
             return kernel.Point()
         case Rows(count):
             return kernel.Newest(count)
+        case Delta():
+            return kernel.Delta()
         case Latest():
             return kernel.Version(timed=timed and clock is Clock.ARRIVAL)
         case _:

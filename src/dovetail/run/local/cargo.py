@@ -29,11 +29,13 @@ from dovetail.kernels.rows import (
 from dovetail.kernels.settings import SideSettings
 from dovetail.kernels.windows import Endless, Version
 from dovetail.run.kernel_settings import input_of, partition_of
+from dovetail.run.local.hidden import hidden_columns
 from dovetail.run.tables import arrow_table
 from dovetail.schema import to_microseconds
 from dovetail.spec.inputs import Arrive, Input, InputKind, Remove, Row
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.play import Play
+from dovetail.spec.windows import Window as SpokenWindow
 
 NUMBER = "@row"
 BEFORE = -1
@@ -105,6 +107,7 @@ class _Seat:
     items: tuple[Item, ...]
     source: Input
     side: SideSettings
+    window: SpokenWindow
     clock: Clock
     keys: tuple[Callable[[Row], Hashable], ...]
     parts: tuple[Callable[[Row], Hashable], ...]
@@ -121,6 +124,7 @@ class _Seat:
             tuple(items_of(play, source)),
             source,
             side,
+            join.side(hand).window,
             join.clock,
             tuple(_seen(key, hand.letter) for key in _keys(play, join, hand)),
             tuple(_seen(part, BARE) for part in parts),
@@ -216,7 +220,10 @@ class _Seat:
         rows = [{name: row.get(name) for name in names} for row in values]
         table = arrow_table(rows, self.source.schema).combine_chunks()
         columns = [pa.array(np.arange(len(rows))), *_arrays(table)]
-        return pa.RecordBatch.from_arrays(columns, names=[NUMBER, *names])
+        shown = pa.RecordBatch.from_arrays(columns, names=[NUMBER, *names])
+        for name, numbers in hidden_columns(self.window, self.source.schema, shown):
+            shown = shown.append_column(name, pa.array(numbers))
+        return shown
 
 
 def _keys(play: Play, join: JoinSpec, hand: Hand) -> list[Key]:

@@ -1,0 +1,56 @@
+"""What only several features of a join together make impossible for the kernels.
+
+Every engine that runs the kernels lacks the same here, and names it the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dovetail.spec.inputs import Arrive, Input, InputKind, Remove
+from dovetail.spec.join import HANDS, Clock, Columns, Hand, JoinSpec, Named
+from dovetail.spec.play import Play
+from dovetail.spec.references import bare_names
+from dovetail.spec.windows import Latest
+
+
+def missing_together(play: Play, join: JoinSpec) -> Iterator[str]:
+    """Gives what the kernels cannot do of a join, though they know all its parts."""
+    if isinstance(join.select, Columns):
+        for name, expression in join.select.columns:
+            if "counter" in bare_names(expression):
+                yield f'"counter" in the output column "{name}"'
+    if join.clock is not Clock.BATCH:
+        yield from _of_inputs(play, join)
+    yield from _deletes(play, join)
+
+
+def _of_inputs(play: Play, join: JoinSpec) -> Iterator[str]:
+    """Gives inputs that do not move, or move where they should not."""
+    sources = [_source(play, join, hand) for hand in HANDS]
+    if all(source.kind is not InputKind.STREAM for source in sources):
+        yield "a join without a stream on a clock that moves"
+    untimed = {source.name for source in sources if not source.is_timed}
+    changed = {
+        event.input
+        for event in (*play.opening, *play.events)
+        if isinstance(event, Arrive | Remove)
+    }
+    if join.clock is Clock.EVENT and untimed & changed:
+        yield "a table without a time that changes on the clock event"
+
+
+def _deletes(play: Play, join: JoinSpec) -> Iterator[str]:
+    """Gives deletes of a side whose window has no versions that they could end."""
+    removed = {event.input for event in play.events if isinstance(event, Remove)}
+    for hand in HANDS:
+        keeps_versions = isinstance(join.side(hand).window, Latest)
+        if _source(play, join, hand).name in removed and not keeps_versions:
+            yield "a delete in a window other than latest"
+
+
+def _source(play: Play, join: JoinSpec, hand: Hand) -> Input:
+    """Returns the input of one side."""
+    source = join.side(hand).source
+    assert isinstance(source, Named)  # noqa: S101 - nested joins have been refused
+    return play.inputs[source.name]
