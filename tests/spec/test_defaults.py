@@ -7,6 +7,7 @@ from dovetail.spec.defaults import with_defaults
 from dovetail.spec.join import Nested
 from dovetail.spec.reading import read_join
 from dovetail.spec.reading_inputs import read_inputs
+from dovetail.spec.spans import SECOND, Span
 from dovetail.spec.windows import Forever, Latest, Range, Rows, Unstated
 from tests import strategies
 
@@ -55,7 +56,7 @@ def test_a_window_follows_from_both_sides(left, right, clock, expected):
 @pytest.mark.parametrize(
     ("left", "right", "clock", "expected"),
     [
-        ("stream", "stream", "event", (Forever(), Forever())),
+        ("stream", "stream", "event", (Range(), Forever())),
         ("stream", "stream", "arrival", (Rows(0), Forever())),
         ("stream", "stream", "batch", (Forever(), Forever())),
         ("stream", "data", "event", (Rows(0), Forever())),
@@ -64,6 +65,21 @@ def test_a_window_follows_from_both_sides(left, right, clock, expected):
 )
 def test_an_asof_keeps_what_can_still_be_picked(left, right, clock, expected):
     assert windows(left, right, clock, asof=ASOF) == expected
+
+
+@pytest.mark.parametrize(
+    ("asof", "expected"),
+    [
+        (ASOF | {"direction": "forward"}, Range(Span(0, 5 * SECOND))),
+        (ASOF | {"direction": "nearest"}, Range(Span(0, 5 * SECOND))),
+        ({"left": "L.AT", "right": "r.at"}, Range()),
+        ({"left": "l.id", "right": "r.at"}, Forever()),
+        ({"left": "l.at + INTERVAL 1 DAY", "right": "r.at"}, Forever()),
+    ],
+)
+def test_a_left_row_of_an_asof_lives_while_a_right_one_may_be_nearer(asof, expected):
+    asof = {**asof, "tolerance": "5 seconds"}
+    assert windows("stream", "stream", "event", asof=asof) == (expected, Forever())
 
 
 def test_a_written_window_stays_but_its_key_is_spelled():

@@ -6,8 +6,10 @@
     a stream against those          rows: 0
     a stream against a stream       must be written, but for an `asof`
 
-An `asof` keeps what can still be picked: its right stream is `forever`, and so is its
-left one on the event clock, where a later row may be nearer. On the clock `batch`
+An `asof` keeps what can still be picked: its right stream is `forever`. Its left one is
+`rows: 0` on the arrival clock; on the event clock it lives from its row time on for as
+long as a right row may be nearer: no time looking backward, else the tolerance. That is
+known of row times only: an `asof` over other columns is `forever`. On the clock `batch`
 `rows: 0` is written as `range` 0, which is the same life, or as `forever` where the
 rows have no time to be looked up by.
 """
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dovetail.expression import Expression
 from dovetail.spec.inputs import InputKind, Inputs
 from dovetail.spec.join import (
     Clock,
@@ -27,8 +30,10 @@ from dovetail.spec.join import (
     SetKind,
     Side,
 )
-from dovetail.spec.picks import AsOf
+from dovetail.spec.picks import AsOf, Direction, Unlimited
+from dovetail.spec.references import Reference, plain_reference
 from dovetail.spec.sources import is_timed, kind_of, source_names
+from dovetail.spec.spans import Span
 from dovetail.spec.windows import Forever, Latest, Range, Rows, Unstated, Window
 
 
@@ -96,11 +101,46 @@ def _stream_window(join: JoinSpec, hand: Hand, inputs: Inputs) -> Window:
     other = join.side(hand.other).source
     meets_stream = kind_of(other, inputs) is InputKind.STREAM
     if isinstance(join.picks.asof, AsOf) and (meets_stream or hand is Hand.RIGHT):
-        looks_up_once = hand is Hand.LEFT and join.clock is Clock.ARRIVAL
-        return Rows(0) if looks_up_once else Forever()
+        return _asof_window(join, hand, inputs)
     if join.clock is Clock.BATCH:
         return _batch_window(join, hand, inputs)
     return Unstated() if meets_stream else Rows(0)
+
+
+def _asof_window(join: JoinSpec, hand: Hand, inputs: Inputs) -> Window:
+    """Returns the window of a stream in an `asof`: as long as it can be picked."""
+    asof = join.picks.asof
+    if hand is Hand.LEFT and join.clock is Clock.ARRIVAL:
+        return Rows(0)
+    is_open = hand is Hand.RIGHT or join.clock is Clock.BATCH
+    if is_open or isinstance(asof, Unlimited) or not _is_by_row_time(join, inputs):
+        return Forever()
+    match asof.direction, asof.tolerance:
+        case Direction.BACKWARD, _:
+            return Range()
+        case _, Span() as tolerance:
+            return Range(tolerance)
+        case _:
+            return Forever()
+
+
+def _is_by_row_time(join: JoinSpec, inputs: Inputs) -> bool:
+    """Tells whether an `asof` looks at the row times of two inputs."""
+    match join.picks.asof, join.left.source, join.right.source:
+        case AsOf(left=left, right=right), Named(one), Named(other):
+            times = (_column(left), _column(right))
+            return times == (inputs[one].time.lower(), inputs[other].time.lower())
+        case _:
+            return False
+
+
+def _column(expression: Expression) -> str:
+    """Returns the column that an expression is, in lower case, or nothing."""
+    match plain_reference(expression):
+        case Reference(column=column):
+            return column.lower()
+        case _:
+            return ""
 
 
 def _batch_window(join: JoinSpec, hand: Hand, inputs: Inputs) -> Window:

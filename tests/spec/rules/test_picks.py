@@ -59,6 +59,11 @@ LAWS = [
         changed(ON_DATA, asof={"left": "l.v", "right": "r.v", "tolerance": 0}),
     ),
     (
+        "asof_type",
+        changed(ON_DATA, asof={"left": "l.v", "right": "r.at"}),
+        changed(ON_DATA, asof={"left": "l.v", "right": "r.id"}),
+    ),
+    (
         "asof_unit",
         changed(ON_DATA, asof={"left": "l.v", "right": "r.v", "tolerance": "1 second"}),
         changed(

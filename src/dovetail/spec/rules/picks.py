@@ -29,6 +29,7 @@ _RIGHT_KINDS = (Kind.RIGHT_OUTER, Kind.RIGHT_ONLY, Kind.FULL_OUTER, Kind.FULL_ON
 _KEEP_REFUSES = (Kind.RIGHT_OUTER, *_ONLY_KINDS)
 _LEFT_DRIVEN = (Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL, Strategy.SMART)
 _UNCOUNTED = (Strategy.ALL, Strategy.LOOKUP)
+_DISTANT = "two times, or two numbers"
 _TIMES = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ, AtomicType.DATE)
 _NUMBERS = (
     *(AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT),
@@ -88,6 +89,23 @@ def asof_of_other_units(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
                 "a length of time",
                 'write for example "5 seconds"',
             )
+
+
+def asof_of_other_types(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+    """Gives an `asof` over what has no distance: neither two times nor two numbers."""
+    asof = join.picks.asof
+    if not isinstance(asof, AsOf):
+        return
+    sorts = []
+    for expression in (asof.left, asof.right):
+        kind = _type_of(plain_reference(expression), join, inputs)
+        if kind != Unlimited():
+            is_number = kind in _NUMBERS or isinstance(kind, DecimalType)
+            sorts.append(is_number)
+            if not is_number and kind not in _TIMES:
+                yield Finding(f'asof by "{expression}", which is {kind}', _DISTANT)
+    if len(set(sorts)) > 1:
+        yield Finding(f'asof by "{asof.left}" and "{asof.right}"', _DISTANT)
 
 
 def _type_of(
@@ -201,6 +219,9 @@ RULES = (
         "asof_unit",
         "a tolerance is a number between numbers, a length of time between times",
         asof_of_other_units,
+    ),
+    JoinRule(
+        "asof_type", "asof is by two times or by two numbers", asof_of_other_types
     ),
     JoinRule("keep_kind", "keep counts the pairs of left rows", keep_of_other_kinds),
     JoinRule(
