@@ -4,6 +4,9 @@ Every other engine is judged by this one, so it is written to be read beside the
 one event at a time, no index, nothing clever. What it does not do yet it refuses.
 """
 
+from dovetail.oracle.axis import Axis
 from dovetail.oracle.playing import play
+from dovetail.oracle.reasons import Fate
+from dovetail.oracle.tracing import Meeting, Trace, TracedRow, trace
 
-__all__ = ["play"]
+__all__ = ["Axis", "Fate", "Meeting", "Trace", "TracedRow", "play", "trace"]

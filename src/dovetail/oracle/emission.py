@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Self, assert_never
 
 from dovetail.expression import Expression
 from dovetail.oracle.absent import absent_row
@@ -36,7 +36,7 @@ class Writer:
     absent: Mapping[Hand, Plain]
 
     @classmethod
-    def of(cls, play: Play, spec: JoinSpec) -> Writer:
+    def of(cls, play: Play, spec: JoinSpec) -> Self:
         """Returns the writer of a join's rows."""
         sides = sides_of(play, spec)
         left, right = (sides[hand].input for hand in HANDS)

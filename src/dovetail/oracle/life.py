@@ -47,7 +47,8 @@ class LivingRow:
 
     `place` is its position in the order of arrival, `arrived` the processing time;
     `partners` and `given` count its pairs, and those of them that have come out. One
-    that is `forgotten` leaves without a word.
+    that is `forgotten` leaves without a word. `is_stored` tells of the clock `arrival`
+    whether the row is in a store by now.
     """
 
     hand: Hand
@@ -59,6 +60,7 @@ class LivingRow:
     partners: int = 0
     given: int = 0
     is_forgotten: bool = False
+    is_stored: bool = False
 
 
 def moment_of(value: object) -> int | None:

@@ -21,7 +21,10 @@ from dovetail.spec.play import Play
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A join taken apart: its kind, sides, condition and writer, and how far it is."""
+    """A join taken apart: its kind, sides, condition and writer, and how far it is.
+
+    `rows` are those that have come in and take part, in their order.
+    """
 
     kind: Kind
     inputs: Inputs
@@ -31,6 +34,7 @@ class Parts:
     writer: Writer
     bounds: Bounds = field(default_factory=Bounds)
     places: Iterator[int] = field(default_factory=count)
+    rows: list[LivingRow] = field(default_factory=list)
 
     @classmethod
     def of(cls, play: Play, spec: JoinSpec) -> Parts:
@@ -54,7 +58,9 @@ class Parts:
         time = self._time(self.sides[hand].input, values)
         if time is not None:
             self.bounds.see(self.sides[hand].input, time)
-        return LivingRow(hand, values, next(self.places), time, arrived)
+        row = LivingRow(hand, values, next(self.places), time, arrived)
+        self.rows.append(row)
+        return row
 
     def delete(self, hand: Hand, values: Plain) -> Version:
         """Returns the delete of a key; without a time it takes the newest time seen."""

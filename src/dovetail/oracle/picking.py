@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import assert_never
+from typing import Self, assert_never
 
 from dovetail.oracle.matching import Condition, Pair, Terms, equal, hold, terms_of
 from dovetail.oracle.nearest import Nearest
@@ -60,7 +60,7 @@ class Picker:
     condition: Condition
 
     @classmethod
-    def of(cls, spec: JoinSpec, left: Input, right: Input) -> Picker:
+    def of(cls, spec: JoinSpec, left: Input, right: Input) -> Self:
         """Returns the picker of a join; what is not limited has an infinite limit."""
         picks = spec.picks
         counted = (picks.left_condition, *map(equal, _counted(spec)))

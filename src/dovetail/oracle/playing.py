@@ -14,7 +14,7 @@ from dovetail.oracle.clock_event import EventClock
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.refusals import refuse
 from dovetail.spec.inputs import Emission, Event, InputKind
-from dovetail.spec.join import Clock, SetJoinSpec
+from dovetail.spec.join import Clock, JoinSpec, SetJoinSpec
 from dovetail.spec.play import Play
 
 
@@ -30,16 +30,22 @@ class Player(Protocol):
 
 def play(play: Play) -> list[Emission]:
     """Returns every row that comes out, in the order in which they come out."""
+    join = playable(play)
+    parts = Parts.of(play, join)
+    if join.clock is Clock.BATCH:
+        return play_batch(parts, play)
+    return list(_stepwise(player_of(parts, join.clock), play))
+
+
+def playable(play: Play) -> JoinSpec:
+    """Returns the join of a play, or raises what the oracle does not do of it yet."""
     if isinstance(play.join, SetJoinSpec):
         raise UnsupportedError.not_yet("oracle", "a join of several sets")
     refuse(play, play.join)
-    parts = Parts.of(play, play.join)
-    if play.join.clock is Clock.BATCH:
-        return play_batch(parts, play)
-    return list(_stepwise(_player(parts, play.join.clock), play))
+    return play.join
 
 
-def _player(parts: Parts, clock: Clock) -> Player:
+def player_of(parts: Parts, clock: Clock) -> Player:
     """Returns who plays the join: the clock, or the changes of two tables."""
     if clock is Clock.EVENT:
         return EventClock(parts)

@@ -35,6 +35,7 @@ class Store:
         too_long = self._forget(too_old(self._side, self.rows, now.clock))
         gone = self._out(leaving(self._side, self.rows, row))
         self.rows.append(row)
+        row.is_stored = True
         return [*too_long, *gone, *self._forget(too_many(self._side, self.rows))]
 
     def expire(self, now: Now) -> list[LivingRow]:
@@ -78,5 +79,7 @@ class Store:
 
     def _out(self, rows: Sequence[LivingRow]) -> list[LivingRow]:
         """Takes rows out and returns them."""
+        for row in rows:
+            row.is_stored = False
         self.rows = [row for row in self.rows if row not in rows]
         return list(rows)

@@ -1,0 +1,64 @@
+"""Why a row met nobody, found from all rows of a play when it is over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from dovetail.oracle.horizon import Horizon
+from dovetail.oracle.life import LivingRow
+from dovetail.oracle.matching import Pair
+from dovetail.oracle.parts import Parts
+from dovetail.oracle.watching import Watched
+from dovetail.spec.join import Clock
+
+
+class Fate(Enum):
+    """What became of a row by the end of a play."""
+
+    MATCHED = "matched"
+    UNMATCHED = "unmatched"
+    OPEN = "still open"
+    LATE = "late"
+
+
+@dataclass(frozen=True, slots=True)
+class Loneliness:
+    """A row that met nobody, among all rows of its play."""
+
+    watched: Watched
+    row: LivingRow
+
+    @property
+    def parts(self) -> Parts:
+        """Returns the parts of the join that was played."""
+        return self.watched.parts
+
+    def fate(self) -> Fate:
+        """Returns whether a partner may still come."""
+        is_open = self.row.is_stored
+        if self.watched.clock is Clock.EVENT:
+            horizon = Horizon(self.parts.sides, self.parts.bounds, set())
+            is_open = horizon.can_meet(self.row)
+        return Fate.OPEN if is_open else Fate.UNMATCHED
+
+    def reason(self) -> str:
+        """Returns the first reason that holds, from the row itself to its partners."""
+        side, life = self.parts.sides[self.row.hand], self.row.life
+        if side.input.is_timed and self.row.time is None and life.birth >= life.death:
+            return "no row time"
+        if life.birth >= life.death:
+            return "replaced at once"
+        if any(part(self.row.values) is None for part in side.hard):
+            return "null in its key"
+        fitting = self._fitting()
+        if not fitting:
+            return "no partner fits"
+        is_beside = any(map(self.watched.were_together, fitting))
+        return "not picked" if is_beside else "not alive together"
+
+    def _fitting(self) -> list[Pair]:
+        """Returns the pairs that fit, alive together or not."""
+        others = [row for row in self.parts.rows if row.hand is self.row.hand.other]
+        pairs = [Pair.of(self.row, other) for other in others]
+        return [pair for pair in pairs if self.parts.picker.condition.holds(pair)]
