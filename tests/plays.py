@@ -138,12 +138,17 @@ class _Maker:
         return checked(Play(join, inputs, events[opening:], events[:opening], settings))
 
     def names(self):
-        """The inputs of both sides: on a clock that moves one of them is a stream."""
+        """The inputs of both sides: on a clock that moves one of them is a stream.
+
+        Or, in order of arrival, both are tables, whose result is a changelog.
+        """
         kinds = "sstud" if self.clock is not Clock.BATCH else "studdd"
         names = [
             "s1" if self.clock is not Clock.BATCH else f"{self.chance.choice(kinds)}1",
             f"{self.chance.choice(kinds)}2",
         ]
+        if self.clock is Clock.ARRIVAL and self.one_of(4):
+            names = [f"{self.chance.choice('tu')}{number}" for number in (1, 2)]
         if self.one_of(8):
             names[1] = names[0]
         self.chance.shuffle(names)

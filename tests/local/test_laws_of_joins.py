@@ -99,7 +99,12 @@ def of_kind(play, kind):
 
 
 def plain(play):
-    """The play with nulls for absent sides, so that numbers tell who is there."""
+    """The play with nulls for absent sides, so that numbers tell who is there.
+
+    Two tables that move have no rows to count, only changes.
+    """
+    kinds = {source.kind for source in play.inputs.values()}
+    assume(play.join.clock is not Clock.ARRIVAL or kinds != {InputKind.TABLE})
     usual = JoinSpec(play.join.left, play.join.right, Kind.INNER, play.join.clock)
     return changed(play, absent_left=usual.absent_left, absent_right=usual.absent_right)
 

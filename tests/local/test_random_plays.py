@@ -33,7 +33,8 @@ CHUNKS = [
 def told(emission, *, with_event=True):
     """A row that can be compared and counted: what it is, where and when it is out."""
     row = json.dumps(shown_row(emission.row), sort_keys=True, default=str)
-    return emission.outlet.value, row, emission.after if with_event else None
+    after = emission.after if with_event else None
+    return emission.outlet.value, row, after, emission.change.value
 
 
 def lines(emissions, **facts):

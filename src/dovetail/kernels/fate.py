@@ -75,12 +75,18 @@ def fate(
     kept = (~past & ~paired & is_row) | (unmatched & ~lonely)
     return Fate(
         leaving=tuple(_leaving(settings, hand, rows, lonely, paired)),
-        kept=kept
-        | _still_outdates(settings, present, hand)
-        | _still_counts(side, rows),
+        kept=kept | _still_decides(settings, present, hand),
         open_rows=open_rows & kept,
         given=paired,
     )
+
+
+def stays(settings: JoinSettings, present: Present, hand: int) -> Mask:
+    """Tells which rows of a table stay: what is in it, and what decides about more."""
+    rows = present.rows[hand]
+    is_there = (rows.death == NEVER) & ~rows.has(REMOVES)
+    stay: Mask = is_there | _still_decides(settings, present, hand)
+    return stay
 
 
 def without_given(present: Present, fates: tuple[Fate, Fate]) -> Present:
@@ -120,6 +126,12 @@ def _once(side: SideSettings, rows: Rows, other: int) -> Mask:
         return np.zeros(len(rows), bool)
     is_open = (rows.first < NEVER) & (rows.first > GIVEN)
     return is_open & (rows.first <= np.maximum(rows.birth, other))
+
+
+def _still_decides(settings: JoinSettings, present: Present, hand: int) -> Mask:
+    """Tells which rows still have a say about the lives of others."""
+    side, rows = settings.sides[hand], present.rows[hand]
+    return _still_outdates(settings, present, hand) | _still_counts(side, rows)
 
 
 def _still_counts(side: SideSettings, rows: Rows) -> Mask:

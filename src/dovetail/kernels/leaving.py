@@ -94,7 +94,7 @@ def leave(
         pa.array(reason, pa.int8()),
         pa.array(when, mask=unknown),
     ]
-    return _table(head, (left, right), sides)
+    return table(head, (left, right), sides)
 
 
 def no_leaving(sides: tuple[Rows, Rows]) -> pa.RecordBatch:
@@ -102,7 +102,7 @@ def no_leaving(sides: tuple[Rows, Rows]) -> pa.RecordBatch:
     none = np.empty(0, np.int64)
     empty = np.empty(0, np.int8)
     head = [pa.array(empty), pa.array(empty), pa.array(none)]
-    return _table(head, (none, none), sides)
+    return table(head, (none, none), sides)
 
 
 def _order(
@@ -119,7 +119,7 @@ def _order(
     return sorted_by(when, turn, later, earlier)
 
 
-def _table(
+def table(
     head: list[pa.Array], chosen: tuple[Whole, Whole], sides: tuple[Rows, Rows]
 ) -> pa.RecordBatch:
     """Returns the head with both sides' chosen payloads beside it."""

@@ -15,10 +15,10 @@ from dovetail.kernels.settings import JoinSettings
 def new_pairs(settings: JoinSettings, present: Present) -> Matches:
     """Returns the pairs with at least one new row, each once."""
     found = overlaps(*present.rows, present.old)
-    return _that_hold(settings, present.rows, found) if len(found) else NO_MATCHES
+    return that_hold(settings, present.rows, found) if len(found) else NO_MATCHES
 
 
-def _that_hold(
+def that_hold(
     settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches
 ) -> Matches:
     """Returns the pairs whose keys are truly equal and whose condition is true."""
@@ -31,7 +31,7 @@ def _that_hold(
     for truth in holds:
         if truth.true_count < len(truth):
             keep = pc.fill_null(truth, fill_value=False)
-            return _that_hold(
+            return that_hold(
                 settings, sides, found.take(keep.to_numpy(zero_copy_only=False))
             )
     return found

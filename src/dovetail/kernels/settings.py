@@ -52,6 +52,7 @@ class SideSettings:
 class JoinSettings:
     """The whole join, as far as a bucket needs it.
 
+    `changelog`: the result of two tables is told by its changes.
     `layout` (state partitions, buckets) says over what keys are spread, `origin` what
     keys, orders and columns are made of: state fits only where both are the same.
     """
@@ -65,6 +66,7 @@ class JoinSettings:
     soft_columns: tuple[tuple[str, str], ...]
     key_columns: int
     self_join: bool
+    changelog: bool = False
     layout: tuple[int, int] = (0, 0)
     origin: str = ""
 

@@ -7,18 +7,20 @@ by lifetimes, places and bounds, never by what happened to come together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from dovetail.kernels.admission import Present, admit
 from dovetail.kernels.arrival import Arrived, Moment, Parcel, awake, read_side
+from dovetail.kernels.changelog import changelog
 from dovetail.kernels.fate import (
     Fate,
     fate,
     late_rows,
     marked,
     meeting_times,
+    stays,
     without_given,
 )
 from dovetail.kernels.frontier import frontier, least_births
@@ -28,6 +30,7 @@ from dovetail.kernels.pairing import new_pairs
 from dovetail.kernels.rows import Mask, join_rows
 from dovetail.kernels.settings import Arrival, JoinSettings
 from dovetail.kernels.state import JoinState
+from dovetail.kernels.turns import turned
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +69,41 @@ def step(
     left, right = (_read(settings, state, parcels, hand, now) for hand in (0, 1))
     watches = awake((left.watch, right.watch), settings.sides, now)
     present = admit(settings, state, (left, right), watches)
+    late = _late((left, right), self_join=settings.self_join)
+    if settings.changelog:
+        return _changed(settings, state, present, late)
     matches = new_pairs(settings, present)
     present = marked(settings, present, matches)
     least = least_births(settings, present)
     left_fate, right_fate = (fate(settings, present, hand, least) for hand in (0, 1))
     fates = (left_fate, right_fate)
     fresh = _results(settings, present, matches, fates)
-    late = _late((left, right), self_join=settings.self_join)
     out, held = fresh, state.held
     if settings.ordered:
         marks = (left_fate.open_rows, right_fate.open_rows)
         out, held = release(held, fresh, frontier(settings, present, marks))
     kept = (left_fate.kept, right_fate.kept)
     present = without_given(present, fates)
-    return Stepped(present, kept, held, tuple(b for b in (out, late) if b.num_rows))
+    return Stepped(present, kept, held, _filled(out, late))
+
+
+def _changed(
+    settings: JoinSettings, state: JoinState, present: Present, late: pa.RecordBatch
+) -> Stepped:
+    """Returns what changes about the result of two tables, and what they hold."""
+    turns = turned(settings, present, state.next_place)
+    left, right = (stays(settings, present, hand) for hand in (0, 1))
+    return Stepped(
+        replace(present, rows=turns.rows),
+        (left, right),
+        state.held,
+        _filled(changelog(turns), late),
+    )
+
+
+def _filled(*batches: pa.RecordBatch) -> tuple[pa.RecordBatch, ...]:
+    """Returns the batches that have a row."""
+    return tuple(batch for batch in batches if batch.num_rows)
 
 
 def _read(

@@ -8,7 +8,7 @@ from itertools import count
 
 from dovetail.errors import LimitError
 from dovetail.oracle.emission import Writer
-from dovetail.oracle.lateness import LATE, Bounds
+from dovetail.oracle.lateness import Bounds
 from dovetail.oracle.life import LivingRow, Moment, Plain, moment_of
 from dovetail.oracle.lifetimes import Version
 from dovetail.oracle.matching import Condition, Pair
@@ -102,10 +102,11 @@ class Parts:
         return self.writer.unmatched(row)
 
     def is_late(self, event: Remove) -> bool:
-        """Tells whether a delete comes too late to count."""
+        """Tells whether a delete, with the time that it takes, comes too late."""
         source = self.inputs[event.input]
-        values = {source.time: None, **event.row}
-        return self.bounds.verdict(source, values) == LATE
+        time = self._time(source, event.row)
+        taken = self.bounds.newest(source) if time is None else time
+        return source.is_timed and taken < self.bounds.bound(source)
 
     def _time(self, source: Input, values: Plain) -> int | None:
         """Returns the row time of a row, None where it has none."""

@@ -20,6 +20,7 @@ LOCAL = Engine(
             Feature.CLOCK_EVENT,
             Feature.CLOCK_BATCH,
             Feature.SELF_JOIN,
+            Feature.CHANGELOG,
             Feature.NO_EQUALITY,
             Feature.KIND_INNER,
             Feature.KIND_LEFT_OUTER,

@@ -28,7 +28,11 @@ def missing_together(play: Play, join: JoinSpec) -> Iterator[str]:
 def _of_inputs(play: Play, join: JoinSpec) -> Iterator[str]:
     """Gives inputs that do not move, or move where they should not."""
     sources = [_source(play, join, hand) for hand in HANDS]
-    if all(source.kind is not InputKind.STREAM for source in sources):
+    kinds = [source.kind for source in sources]
+    are_tables = kinds == [InputKind.TABLE, InputKind.TABLE]
+    if are_tables and join.clock is Clock.EVENT:
+        yield "the changelog of two tables on the clock event"
+    if InputKind.STREAM not in kinds and not are_tables:
         yield "a join without a stream on a clock that moves"
     untimed = {source.name for source in sources if not source.is_timed}
     changed = {

@@ -50,7 +50,14 @@ def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSetti
         soft_columns=columns,
         key_columns=manner.key_columns,
         self_join=left.name == right.name,
+        changelog=is_changelog(join, inputs),
     )
+
+
+def is_changelog(join: JoinSpec, inputs: Inputs) -> bool:
+    """Tells whether the result is told by its changes: of two tables that move."""
+    kinds = {input_of(join, hand, inputs).kind for hand in HANDS}
+    return kinds == {InputKind.TABLE} and join.clock is Clock.ARRIVAL
 
 
 def input_of(join: JoinSpec, hand: Hand, inputs: Inputs) -> Input:
@@ -98,6 +105,12 @@ def partition_of(side: Side) -> tuple[str, ...]:
             return tuple(part.text for part in side.partition_by) or ("0",)
         case _:
             return ()
+
+
+def key_of(side: Side, source: Input) -> tuple[str, ...]:
+    """Returns the expressions over the own row that tell a table's rows apart."""
+    names = side.window.key if isinstance(side.window, Latest) else source.key
+    return tuple(f"`{name}`" for name in names)
 
 
 def _window(window: Window, clock: Clock, *, timed: bool) -> kernel.Window:

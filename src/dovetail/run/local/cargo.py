@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from dovetail.expression import BARE, Expression, Scope
 from dovetail.expression.equality import Key, equality_keys, value_key
+from dovetail.kernels.changelog import KEY
 from dovetail.kernels.rows import (
     BEGINNING,
     HAS_KEY,
@@ -28,7 +29,7 @@ from dovetail.kernels.rows import (
 )
 from dovetail.kernels.settings import SideSettings
 from dovetail.kernels.windows import Endless, Version
-from dovetail.run.kernel_settings import input_of, partition_of
+from dovetail.run.kernel_settings import input_of, key_of, partition_of
 from dovetail.run.local.hidden import hidden_columns
 from dovetail.run.tables import arrow_table
 from dovetail.schema import to_microseconds
@@ -111,15 +112,20 @@ class _Seat:
     clock: Clock
     keys: tuple[Callable[[Row], Hashable], ...]
     parts: tuple[Callable[[Row], Hashable], ...]
+    own_key: tuple[Callable[[Row], Hashable], ...]
 
     @classmethod
     def of(cls, play: Play, join: JoinSpec, hand: Hand, side: SideSettings) -> _Seat:
         """Returns one side of a play."""
         source = input_of(join, hand, play.inputs)
         own = Scope.row(source.schema)
-        parts = [
-            value_key(Expression(text), own) for text in partition_of(join.side(hand))
-        ]
+        parts, own_key = (
+            tuple(_seen(value_key(Expression(text), own), BARE) for text in texts)
+            for texts in (
+                partition_of(join.side(hand)),
+                key_of(join.side(hand), source),
+            )
+        )
         return cls(
             tuple(items_of(play, source)),
             source,
@@ -127,7 +133,8 @@ class _Seat:
             join.side(hand).window,
             join.clock,
             tuple(_seen(key, hand.letter) for key in _keys(play, join, hand)),
-            tuple(_seen(part, BARE) for part in parts),
+            parts,
+            own_key,
         )
 
     def cargo(self, codes: dict[Hashable, int]) -> Cargo:
@@ -215,7 +222,10 @@ class _Seat:
         return _numbers(values, {})
 
     def _payload(self, values: Sequence[Row]) -> pa.RecordBatch:
-        """Returns the rows' numbers, then their columns; deletes have few of them."""
+        """Returns the rows' numbers, then their columns; deletes have few of them.
+
+        Beside them stands what windows look at, and a table's keys as numbers.
+        """
         names = self.source.schema.names
         rows = [{name: row.get(name) for name in names} for row in values]
         table = arrow_table(rows, self.source.schema).combine_chunks()
@@ -223,7 +233,15 @@ class _Seat:
         shown = pa.RecordBatch.from_arrays(columns, names=[NUMBER, *names])
         for name, numbers in hidden_columns(self.window, self.source.schema, shown):
             shown = shown.append_column(name, pa.array(numbers))
+        if self.source.kind is InputKind.TABLE:
+            shown = shown.append_column(KEY, pa.array(self._key_numbers(values)))
         return shown
+
+    def _key_numbers(self, values: Sequence[Row]) -> Whole:
+        """Returns the numbers of a table's keys; without a key each row has its own."""
+        if not self.own_key:
+            return np.arange(len(values))
+        return _numbers([tuple(key(row) for key in self.own_key) for row in values], {})
 
 
 def _keys(play: Play, join: JoinSpec, hand: Hand) -> list[Key]:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from dovetail.kernels.changelog import Change
 from dovetail.kernels.leaving import Outlet as Exit
 from dovetail.kernels.leaving import Reason
 from dovetail.run.local.cargo import NUMBER, Cargo
 from dovetail.run.projection import Projection
+from dovetail.spec.inputs import Change as Told
 from dovetail.spec.inputs import Emission, Inputs, Outlet, Row
 from dovetail.spec.join import JoinSpec
 
@@ -18,6 +20,7 @@ _OWN_PORT = {
     Exit.LEFT_UNMATCHED: Outlet.LEFT_UNMATCHED,
     Exit.RIGHT_UNMATCHED: Outlet.RIGHT_UNMATCHED,
 }
+CHANGES = {change: Told[change.name] for change in Change}
 _HEAD = ("outlet", "reason", "row_time", f"l.{NUMBER}", f"r.{NUMBER}")
 
 
@@ -30,13 +33,15 @@ class Line:
     row_time: int | None
     left: int | None
     right: int | None
+    change: int = Change.NONE
 
 
 def lines(batches: Iterable[pa.RecordBatch]) -> Iterator[Line]:
     """Gives what comes out, in its order."""
     for batch in batches:
         names = batch.schema.names
-        columns = [batch.column(names.index(name)).to_pylist() for name in _HEAD]
+        head = [*_HEAD, *(["change"] if "change" in names else [])]
+        columns = [batch.column(names.index(name)).to_pylist() for name in head]
         for values in zip(*columns, strict=True):
             yield Line(*values)
 
@@ -63,10 +68,11 @@ class Writer:
         outlet = Exit(line.outlet)
         if outlet is Exit.LATE:
             return late_row(left or right or {}, Reason(line.reason))
+        change = CHANGES[Change(line.change)]
         if self.has_own_ports and outlet in _OWN_PORT:
-            return Emission(_OWN_PORT[outlet], dict(left or right or {}))
+            return Emission(_OWN_PORT[outlet], dict(left or right or {}), change=change)
         row = self.projection.row((left, right), line.row_time)
-        return Emission(Outlet.MATCHED, row)
+        return Emission(Outlet.MATCHED, row, change=change)
 
     def lost(self) -> Iterator[Emission]:
         """Gives the rows of sides outside time that lack the time they should have."""

@@ -83,7 +83,7 @@ def _stepwise(stage: Stage, memory: Memory) -> Iterator[Emission]:
             found = _written(stage, memory.step(parcels, event.clock))
             came = sum(one.outlet is Outlet.MATCHED for one in found)
             sent += came
-            if came and stage.is_arrival:
+            if came and stage.is_arrival and not stage.settings.changelog:
                 found.append(mark(sent))
             yield from (replace(one, after=after) for one in found)
 
