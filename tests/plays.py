@@ -11,7 +11,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from dovetail.expression import Expression
+from dovetail.expression import ALWAYS, NEVER, Expression
 from dovetail.schema import Schema, from_microseconds
 from dovetail.spec.inputs import (
     Arrive,
@@ -36,7 +36,19 @@ from dovetail.spec.join import (
     NullRow,
     Side,
 )
-from dovetail.spec.picks import Equality, Picks, Strategy
+from dovetail.spec.picks import (
+    AllHard,
+    AtMost,
+    Equality,
+    Keep,
+    Limit,
+    OnExceed,
+    OptionalEqual,
+    OptionalPrefix,
+    Picks,
+    Strategy,
+    Unlimited,
+)
 from dovetail.spec.play import Play
 from dovetail.spec.rules import checked
 from dovetail.spec.spans import NO_TIME, SECOND, Span
@@ -61,6 +73,16 @@ KEY_TYPES = [
 ]
 HARDS = [["k"], ["k"], ["g"], ["k", "g"], []]
 SOFTS = [*["true"] * 3, "l.n < r.n", "l.g <> r.g", "l.g + r.g > 1 or l.n > 9"]
+SKIPS = [
+    "l.n % 3 = 0",
+    "r.n % 3 = 0 or l.g = 7",
+    "not (matched_left and matched_right)",
+    "counter % 2 = 1",
+    "year(row_time) > 1970 or counter > 2",
+]
+PREFIX = (Expression("cast(l.n as string)"), Expression("cast(r.n as string)"))
+NOT_KEPT = [Kind.RIGHT_OUTER, Kind.LEFT_ONLY, Kind.RIGHT_ONLY, Kind.FULL_ONLY]
+KEPT = [kind for kind in Kind if kind not in NOT_KEPT]
 PARTS = [(), ("g",), ("g", "n % 2"), ("k",)]
 # What a delta window goes by: numbers of every type, and times.
 MEASURES = [
@@ -80,6 +102,7 @@ COLUMNS = {
     "left": "matched_left",
     "right": "matched_right",
     "time": "row_time",
+    "counter": "counter",
 }
 MONTHS = [
     Range(Span(1, 0), Span(0, SECOND)),
@@ -200,20 +223,29 @@ class _Maker:
         kind = self.chance.choice(list(Kind))
         is_cross = kind is Kind.CROSS
         left, right = self.both = self.sides(sources)
-        hard = [] if is_cross else self.chance.choice(HARDS)
+        names = [] if is_cross else self.chance.choice(HARDS)
+        hard = tuple(
+            Equality(Expression(f"l.{name}"), Expression(f"r.{name}")) for name in names
+        )
+        select = self.select(kind)
+        self.shown = (
+            {name for name, _ in select.columns}
+            if isinstance(select, Columns)
+            else set()
+        )
         preserved = kind.value.endswith("outer") + (kind is Kind.FULL_OUTER)
         return JoinSpec(
             left,
             right,
             kind,
             self.clock,
-            tuple(Equality(Expression(f"l.{k}"), Expression(f"r.{k}")) for k in hard),
+            hard,
             Expression("true" if is_cross else self.chance.choice(SOFTS)),
-            self.select(kind),
+            select,
             self.chance.choice([1, (1, 2, 3)[preserved]]),
             self.absent(),
             self.absent(),
-            self.picks(kind),
+            self.picks(kind, hard),
         )
 
     def sides(self, sources):
@@ -262,6 +294,8 @@ class _Maker:
             return AllColumns()
         other = {Kind.LEFT_SEMI: "r.", Kind.RIGHT_SEMI: "l."}.get(kind, "?")
         columns = [(name, text) for name, text in COLUMNS.items() if other not in text]
+        if self.clock is not Clock.BATCH:
+            columns = [column for column in columns if column[0] != "counter"]
         if "?" not in other:
             columns = [column for column in columns if column[0] != "sum"]
         return Columns(tuple((name, Expression(text)) for name, text in columns))
@@ -272,14 +306,62 @@ class _Maker:
         )
         return self.chance.choice([NullRow(), NullRow(), NullRow(), BlankRow(), given])
 
-    def picks(self, kind):
-        if self.clock is not Clock.BATCH or kind.value.split("_")[0] in (
-            "right",
-            "full",
-        ):
+    def picks(self, kind, hard):
+        """Picks that the kind allows, most often none."""
+        if self.clock is not Clock.BATCH or self.one_of(3):
             return Picks()
-        words = [Strategy.DEFAULT, Strategy.MANY_LOOKUP, Strategy.ALL, Strategy.HASH]
-        return Picks(strategy=self.chance.choice(words))
+        is_left = kind.value.split("_")[0] not in ("right", "full")
+        count = self.chance.choice(["at_most", "limit", "", "", ""])
+        at_most = limit = keep = Unlimited()
+        if count == "at_most" and is_left:
+            at_most = self.at_most(hard)
+        if count == "limit" and not kind.value.endswith("only"):
+            limit = self.limit(kind)
+        if self.one_of(3) and kind in KEPT:
+            keep = Keep(self.chance.randrange(1, 4))
+        return Picks(
+            keep,
+            at_most,
+            limit,
+            strategy=self.strategy(is_counted=(at_most, limit) != (Unlimited(),) * 2)
+            if is_left
+            else Strategy.DEFAULT,
+            left_condition=self.chance.choice([ALWAYS, ALWAYS, Expression("l.g > 0")]),
+            skip_when=self.skip_when(kind),
+        )
+
+    def strategy(self, *, is_counted):
+        words = [Strategy.DEFAULT, Strategy.MANY_LOOKUP, Strategy.HASH]
+        more = [] if is_counted else [Strategy.ALL, Strategy.LOOKUP]
+        return self.chance.choice(words + more)
+
+    def at_most(self, hard):
+        """A limit on all equalities or on some, with and without optional ones."""
+        some = self.chance.choice([AllHard(), AllHard(), tuple(hard[:1]), ()])
+        if "array" in self.types[0]:  # what does not count is compared by a kernel
+            some = AllHard()
+        optional = [
+            OptionalEqual(Equality(Expression("l.g"), Expression("r.g"))),
+            OptionalPrefix(*PREFIX, self.chance.randrange(1, 3)),
+        ]
+        self.chance.shuffle(optional)
+        count = self.chance.randrange(3)
+        return AtMost(self.chance.randrange(1, 4), some, tuple(optional[:count]))
+
+    def limit(self, kind):
+        count = self.chance.randrange(1, 4)
+        names = {"ln", "left", "right", "time", "counter"} & self.shown
+        if not names or kind in (Kind.LEFT_SEMI, Kind.RIGHT_SEMI) or self.one_of(2):
+            return Limit(count, OnExceed.SKIP)
+        transform = tuple((name, Expression(COLUMNS[name])) for name in sorted(names))
+        return Limit(count, OnExceed.TRANSFORM, transform)
+
+    def skip_when(self, kind):
+        other = {Kind.LEFT_SEMI: "r.", Kind.RIGHT_SEMI: "l."}.get(kind, "?")
+        texts = [text for text in SKIPS if other not in text]
+        if self.one_of(2):
+            return NEVER
+        return Expression(self.chance.choice(texts))
 
     def events(self, sources):
         """Rows, deletes, bounds and pauses; at the end most inputs end."""

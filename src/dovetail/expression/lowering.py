@@ -7,6 +7,8 @@ here, by its name, before anything runs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -16,10 +18,28 @@ from dovetail.expression.functions.function import KERNELS, Program
 from dovetail.expression.tree import Call, Column, Literal, Node, Typed, Value
 from dovetail.expression.values import EPOCH_DAY, micros
 
+Known = Mapping[tuple[str, str], Value]
+_NOTHING: Known = {}
 
-def lower(typed: Typed) -> Program:
-    """Returns the program of an expression, or raises with what cannot be lowered."""
-    return _lowered(typed.tree)
+
+def lower(typed: Typed, known: Known = _NOTHING) -> Program:
+    """Returns the program of an expression, or raises with what cannot be lowered.
+
+    Columns whose values are `known`, by (side, name), are constants in it.
+    """
+    return _lowered(_with_values(typed.tree, known))
+
+
+def _with_values(node: Node, known: Known) -> Node:
+    """Returns the tree with the columns that are known as constants."""
+    match node:
+        case Column(side=side, name=name, type=kind) if (side, name) in known:
+            return Literal(known[side, name], kind)
+        case Call(arguments=arguments):
+            inner = tuple(_with_values(part, known) for part in arguments)
+            return replace(node, arguments=inner)
+        case _:
+            return node
 
 
 def _lowered(node: Node) -> Program:

@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail.kernels.admission import Present
 from dovetail.kernels.leaving import Leaving, Outlet, Reason, Turn, alone
-from dovetail.kernels.matching import Matches
+from dovetail.kernels.picking import Picked, meeting_times
 from dovetail.kernels.rows import MISSING, NEVER, REMOVES, Mask, Rows, Whole
 from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.kernels.windows import Newest, Version, ends, is_intrinsic
@@ -31,14 +31,12 @@ class Fate:
     given: Mask
 
 
-def meeting_times(present: Present, matches: Matches) -> Whole:
-    """Returns when each pair meets: the later of the two births."""
-    left, right = present.rows
-    return np.maximum(left.birth[matches.left], right.birth[matches.right])
+def marked(settings: JoinSettings, present: Present, picked: Picked) -> Present:
+    """Returns the rows with their earliest meeting noted where it matters later.
 
-
-def marked(settings: JoinSettings, present: Present, matches: Matches) -> Present:
-    """Returns the rows with their earliest meeting noted where it matters later."""
+    A left row over its limit gives nothing more of its own.
+    """
+    matches = picked.met
     if not len(matches):
         return present
     when = meeting_times(present, matches)
@@ -48,7 +46,12 @@ def marked(settings: JoinSettings, present: Present, matches: Matches) -> Presen
             settings.sides, present.rows, (matches.left, matches.right), strict=True
         )
     ]
-    return replace(present, rows=(marks[0], marks[1]))
+    left, right = marks
+    if len(picked.over):
+        first = left.first.copy()
+        first[picked.over] = GIVEN
+        left = left.with_arrays(first=first)
+    return replace(present, rows=(left, right))
 
 
 def _note(side: SideSettings, rows: Rows, chosen: Whole, when: Whole) -> Rows:
@@ -109,7 +112,8 @@ def _leaving(
     outlet = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)[hand]
     null_rows = alone(hand, single, ends(window, rows)[single], outlet)
     given_once = alone(hand, met, rows.first[met], Outlet.MATCHED)
-    return [null_rows, replace(given_once, turn=Turn.PAIR)]
+    ones = np.ones(len(met), np.int64)
+    return [null_rows, replace(given_once, turn=Turn.PAIR, counter=ones)]
 
 
 def _end_is_known(side: SideSettings, present: Present, hand: int) -> Mask:

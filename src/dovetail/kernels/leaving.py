@@ -1,21 +1,22 @@
 """Rows on their way out: from row numbers to one table with both sides' columns.
 
-    outlet | reason | row_time | left | right | l.<column> ... | r.<column> ...
+    outlet | reason | row_time | left | right | l.<column> ... | r.<column> ... |
 
 `left` and `right` say which sides are there; `row_time` is null on the arrival clock
-and for null rows whose lifetime never ends.
+and for null rows whose lifetime never ends. Where somebody looks at it there is also
+`counter`: which of its left row's pairs a pair is.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.kernels.rows import BEGINNING, NEVER, Rows, Whole, join_batches
+from dovetail.kernels.rows import BEGINNING, NEVER, Mask, Rows, Whole, join_batches
 from dovetail.kernels.sorting import sorted_by
 
 ABSENT = -1
@@ -30,6 +31,7 @@ class Outlet(IntEnum):
     LEFT_UNMATCHED = 1
     RIGHT_UNMATCHED = 2
     LATE = 3
+    OVER_LIMIT = 4
 
 
 class Reason(IntEnum):
@@ -57,25 +59,47 @@ class Leaving:
     left: Whole
     right: Whole
     when: Whole
+    counter: Whole
+
+    def take(self, chosen: Mask) -> Leaving:
+        """Returns the chosen rows."""
+        arrays = {name: getattr(self, name)[chosen] for name in _ARRAYS}
+        return replace(self, **arrays)
+
+
+_ARRAYS = ("left", "right", "when", "counter")
 
 
 def alone(hand: int, rows: Whole, when: Whole, outlet: Outlet) -> Leaving:
     """Returns rows of one hand that leave without the other side."""
     absent = np.full(len(rows), ABSENT)
     left, right = (rows, absent) if hand == 0 else (absent, rows)
-    return Leaving(outlet, Reason.NONE, Turn.ALONE, left, right, when)
+    counter = np.zeros(len(rows), np.int64)
+    return Leaving(outlet, Reason.NONE, Turn.ALONE, left, right, when, counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What can be seen of a table of leaving rows.
+
+    `timed`: the rows have row times; `sorted`: they are in their order of leaving;
+    `numbered`: pairs say which of their left row's they are.
+    """
+
+    timed: bool
+    sorted: bool
+    numbered: bool = False
 
 
 def leave(
-    parts: list[Leaving], sides: tuple[Rows, Rows], *, event_clock: bool, sort: bool
+    parts: list[Leaving], sides: tuple[Rows, Rows], shape: Shape
 ) -> pa.RecordBatch:
-    """Returns the table of all parts' rows, in their order of leaving if `sort`."""
+    """Returns the table of all parts' rows."""
     filled = [part for part in parts if len(part.when)]
     if not filled:
         return no_leaving(sides)
-    left, right, when = (
-        np.concatenate([getattr(part, name) for part in filled])
-        for name in ("left", "right", "when")
+    left, right, when, counter = (
+        np.concatenate([getattr(part, name) for part in filled]) for name in _ARRAYS
     )
     outlet, reason, turn = (
         np.repeat(
@@ -84,17 +108,20 @@ def leave(
         )
         for name in ("outlet", "reason", "turn")
     )
-    if sort:
+    if shape.sorted:
         order = _order((left, right), sides, turn, when)
         left, right, when = left[order], right[order], when[order]
-        outlet, reason = outlet[order], reason[order]
-    unknown = (when == NEVER) | (when == BEGINNING) | (not event_clock)
+        outlet, reason, counter = outlet[order], reason[order], counter[order]
+    unknown = (when == NEVER) | (when == BEGINNING) | (not shape.timed)
     head = [
         pa.array(outlet, pa.int8()),
         pa.array(reason, pa.int8()),
         pa.array(when, mask=unknown),
     ]
-    return table(head, (left, right), sides)
+    leaving = table(head, (left, right), sides)
+    if shape.numbered:
+        return leaving.append_column("counter", pa.array(counter))
+    return leaving
 
 
 def no_leaving(sides: tuple[Rows, Rows]) -> pa.RecordBatch:
@@ -154,7 +181,7 @@ def release(
     """Returns the rows that go out now, in row-time order, and those held back."""
     if not held.num_rows and not fresh.num_rows:
         return fresh, held
-    rows = join_batches([held, fresh])
+    rows = join_batches([part for part in (held, fresh) if part.num_rows])
     times = rows.column("row_time").fill_null(NEVER).to_numpy(zero_copy_only=False)
     rows = rows.take(pa.array(np.argsort(times, kind="stable")))
     free = pc.fill_null(

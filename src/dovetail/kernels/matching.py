@@ -41,7 +41,7 @@ class Matches:
         """Returns the same pairs with the hands exchanged."""
         return Matches(self.right, self.left)
 
-    def take(self, chosen: Whole | slice) -> Matches:
+    def take(self, chosen: Whole | Mask | slice) -> Matches:
         """Returns the chosen pairs."""
         return Matches(self.left[chosen], self.right[chosen])
 

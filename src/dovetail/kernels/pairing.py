@@ -1,4 +1,4 @@
-"""The new pairs of a step: found by overlap, kept where the condition holds."""
+"""The new pairs of a step: found by overlap, kept where equalities are true."""
 
 from __future__ import annotations
 
@@ -6,51 +6,50 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.kernels.admission import Present
+from dovetail.kernels.formulas import column_of, of_pairs
 from dovetail.kernels.matching import NO_MATCHES, Matches, overlaps
-from dovetail.kernels.program import run_program
+from dovetail.kernels.picks import Formula
 from dovetail.kernels.rows import Rows
 from dovetail.kernels.settings import JoinSettings
 
 
-def new_pairs(settings: JoinSettings, present: Present) -> Matches:
-    """Returns the pairs with at least one new row, each once."""
+def candidates(settings: JoinSettings, present: Present) -> Matches:
+    """Returns the pairs of equal keys with at least one new row, each once."""
     found = overlaps(*present.rows, present.old)
-    return that_hold(settings, present.rows, found) if len(found) else NO_MATCHES
+    return _truly_equal(settings, present.rows, found) if len(found) else NO_MATCHES
 
 
 def that_hold(
     settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches
 ) -> Matches:
     """Returns the pairs whose keys are truly equal and whose condition is true."""
-    holds = [
-        pc.equal(*(_column(sides, found, hand, f"#{number}") for hand in (0, 1)))
-        for number in range(settings.key_columns)
-    ]
-    if settings.soft:
-        holds.append(_soft(settings, sides, found))
-    for truth in holds:
-        if truth.true_count < len(truth):
-            keep = pc.fill_null(truth, fill_value=False)
-            return that_hold(
-                settings, sides, found.take(keep.to_numpy(zero_copy_only=False))
-            )
+    return matches(settings, sides, _truly_equal(settings, sides, found))
+
+
+def _truly_equal(
+    settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches
+) -> Matches:
+    """Returns the pairs of equal codes whose keys are equal too."""
+    for number in range(settings.key_columns):
+        name = f"#{number}"
+        ours, theirs = (column_of(sides, found, hand, name) for hand in (0, 1))
+        found = _where(found, pc.equal(ours, theirs))
     return found
 
 
-def _soft(
+def matches(
     settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches
-) -> pa.BooleanArray:
-    """Returns for each pair whether the soft condition is true, false or null."""
-    columns = {
-        (letter, name): _column(sides, found, hand, name)
-        for hand, letter in enumerate("lr")
-        for name in sides[hand].payload.schema.names
-        if (letter, name) in settings.soft_columns
-    }
-    return run_program(settings.soft, columns, len(found))
+) -> Matches:
+    """Returns the candidates of which the soft condition is true."""
+    if not settings.soft or not len(found):
+        return found
+    soft = Formula(settings.soft, settings.soft_columns)
+    return _where(found, of_pairs(soft, sides, found, {}))
 
 
-def _column(sides: tuple[Rows, Rows], found: Matches, hand: int, name: str) -> pa.Array:
-    """Returns a payload column of one side, one value a pair."""
-    chosen = (found.left, found.right)[hand]
-    return sides[hand].payload.column(name).take(pa.array(chosen))
+def _where(found: Matches, truth: pa.BooleanArray) -> Matches:
+    """Returns the pairs of which something is true, neither false nor null."""
+    if truth.true_count == len(truth):
+        return found
+    kept = pc.fill_null(truth, fill_value=False)
+    return found.take(kept.to_numpy(zero_copy_only=False))

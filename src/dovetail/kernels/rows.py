@@ -33,6 +33,8 @@ STATE = np.uint8(8)
 """The row was there from the start; it is never late."""
 OPEN_TIME = np.uint8(16)
 """The row takes the newest row time seen before it, at least `moment`."""
+BARRED = np.uint8(64)
+"""The row fails the condition of its own side, so that it meets nobody."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ import hashlib
 from dataclasses import dataclass
 from enum import Enum
 
+from dovetail.kernels.picks import Picks, Program
 from dovetail.kernels.windows import Length, Version, Window, is_intrinsic
 
 FORMAT = 1
-Program = tuple[object, ...]
 
 
 class Arrival(Enum):
@@ -67,6 +67,7 @@ class JoinSettings:
     key_columns: int
     self_join: bool
     changelog: bool = False
+    picks: Picks = Picks()
     layout: tuple[int, int] = (0, 0)
     origin: str = ""
 
@@ -74,7 +75,8 @@ class JoinSettings:
     def numbered(self) -> bool:
         """Tells whether the order of arrival can be seen in the result."""
         bucket_windows = any(not is_intrinsic(side.window) for side in self.sides)
-        return not self.event_clock or self.ordered or bucket_windows
+        is_seen = self.ordered or bucket_windows or self.picks.ranks
+        return not self.event_clock or is_seen
 
     @property
     def fingerprint(self) -> str:

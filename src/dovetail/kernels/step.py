@@ -19,14 +19,13 @@ from dovetail.kernels.fate import (
     fate,
     late_rows,
     marked,
-    meeting_times,
     stays,
     without_given,
 )
 from dovetail.kernels.frontier import frontier, least_births
-from dovetail.kernels.leaving import Leaving, Outlet, Reason, Turn, leave, release
-from dovetail.kernels.matching import Matches
-from dovetail.kernels.pairing import new_pairs
+from dovetail.kernels.leaving import Reason, Shape, leave, release
+from dovetail.kernels.pairing import candidates
+from dovetail.kernels.picking import Picked, not_skipped, over_limit, pick
 from dovetail.kernels.rows import Mask, join_rows
 from dovetail.kernels.settings import Arrival, JoinSettings
 from dovetail.kernels.state import JoinState
@@ -72,12 +71,12 @@ def step(
     late = _late((left, right), self_join=settings.self_join)
     if settings.changelog:
         return _changed(settings, state, present, late)
-    matches = new_pairs(settings, present)
-    present = marked(settings, present, matches)
+    picked = pick(settings, present, candidates(settings, present))
+    present = marked(settings, present, picked)
     least = least_births(settings, present)
     left_fate, right_fate = (fate(settings, present, hand, least) for hand in (0, 1))
     fates = (left_fate, right_fate)
-    fresh = _results(settings, present, matches, fates)
+    fresh = _results(settings, present, picked, fates)
     out, held = fresh, state.held
     if settings.ordered:
         marks = (left_fate.open_rows, right_fate.open_rows)
@@ -126,23 +125,19 @@ def _read(
 def _results(
     settings: JoinSettings,
     present: Present,
-    matches: Matches,
+    picked: Picked,
     fates: tuple[Fate, Fate],
 ) -> pa.RecordBatch:
     """Returns the table of pairs, null rows and rows given once."""
-    parts = [leaving for one in fates for leaving in one.leaving]
-    if settings.gives_pairs:
-        when = meeting_times(present, matches)
-        pairs = Leaving(
-            Outlet.MATCHED, Reason.NONE, Turn.PAIR, matches.left, matches.right, when
-        )
-        parts.append(pairs)
-    return leave(
-        parts,
-        present.rows,
-        event_clock=settings.event_clock,
-        sort=settings.numbered,
+    single = [leaving for one in fates for leaving in one.leaving]
+    single += over_limit(settings, present, picked)
+    parts = [not_skipped(settings, present, part) for part in single]
+    shape = Shape(
+        timed=settings.event_clock,
+        sorted=settings.numbered,
+        numbered=settings.picks.numbered,
     )
+    return leave([*parts, picked.given], present.rows, shape)
 
 
 def _late(arrived: tuple[Arrived, Arrived], *, self_join: bool) -> pa.RecordBatch:
@@ -159,4 +154,4 @@ def _late(arrived: tuple[Arrived, Arrived], *, self_join: bool) -> pa.RecordBatc
             late_rows(side.timeless, hand, Reason.NULL_TIME, len(side.late)),
         )
     ]
-    return leave(parts, (sides[0], sides[1]), event_clock=True, sort=False)
+    return leave(parts, (sides[0], sides[1]), Shape(timed=True, sorted=False))

@@ -20,6 +20,7 @@ from typing import assert_never
 import numpy as np
 
 from dovetail.kernels.rows import (
+    BARRED,
     BEGINNING,
     HAS_KEY,
     MISSING,
@@ -187,4 +188,5 @@ def _deaths_of_versions(rows: Rows, *, timed: bool) -> Whole:
 
 def can_meet(rows: Rows) -> Mask:
     """Tells for each row whether it may meet anybody at all."""
-    return (rows.birth < rows.death) & ~rows.has(REMOVES) & rows.has(HAS_KEY)
+    bars = rows.has(REMOVES) | rows.has(BARRED)
+    return (rows.birth < rows.death) & ~bars & rows.has(HAS_KEY)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dovetail.errors import UnsupportedError
+from dovetail.expression import NEVER
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Engine, Feature
 from dovetail.plan.together import missing_together
-from dovetail.spec.join import HANDS, Clock, JoinSpec
+from dovetail.spec.join import HANDS, Clock, Columns, JoinSpec
+from dovetail.spec.picks import Keep, Strategy, Unlimited
 from dovetail.spec.play import Play
+from dovetail.spec.references import bare_names
 from dovetail.spec.windows import Range
 
 LOCAL = Engine(
@@ -41,7 +44,16 @@ LOCAL = Engine(
             Feature.WINDOW_LATEST,
             Feature.WINDOW_FOREVER,
             Feature.PARTITION_BY,
+            Feature.KEEP,
+            Feature.AT_MOST,
+            Feature.AT_MOST_OPTIONAL,
+            Feature.LIMIT_SKIP,
+            Feature.LIMIT_FAIL,
+            Feature.LIMIT_TRANSFORM,
+            Feature.LOOKUP,
             Feature.ORDERED_STRATEGY,
+            Feature.LEFT_CONDITION,
+            Feature.SKIP_WHEN,
             Feature.TWO_PORTS,
             Feature.THREE_PORTS,
             Feature.BLANK_ROW,
@@ -73,4 +85,22 @@ def _missing(play: Play, join: JoinSpec) -> Iterator[str]:
     windows = [join.side(hand).window for hand in HANDS]
     if join.clock is Clock.ARRIVAL and any(isinstance(one, Range) for one in windows):
         yield "the window range on the clock arrival"
+    if join.clock is not Clock.BATCH:
+        yield from _of_picks(play, join)
     yield from missing_together(play, join)
+
+
+def _of_picks(play: Play, join: JoinSpec) -> Iterator[str]:
+    """Gives the picks that number the pairs of a left row, on a clock that moves."""
+    picks = join.picks
+    if Feature.CHANGELOG in features_of_play(play) and picks.skip_when != NEVER:
+        yield "skip_when in a changelog of two tables"
+    if isinstance(picks.keep, Keep) or picks.strategy is Strategy.LOOKUP:
+        yield f"keep on the clock {join.clock.value}"
+    if (picks.at_most, picks.limit) != (Unlimited(), Unlimited()):
+        yield f"atmost or limit on the clock {join.clock.value}"
+    columns = join.select.columns if isinstance(join.select, Columns) else ()
+    texts = [("skip_when", picks.skip_when), *columns]
+    for name, expression in texts:
+        if "counter" in bare_names(expression):
+            yield f'"counter" in "{name}" on the clock {join.clock.value}'

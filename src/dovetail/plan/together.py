@@ -8,18 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dovetail.spec.inputs import Arrive, Input, InputKind, Remove
-from dovetail.spec.join import HANDS, Clock, Columns, Hand, JoinSpec, Named
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named
 from dovetail.spec.play import Play
-from dovetail.spec.references import bare_names
 from dovetail.spec.windows import Latest
 
 
 def missing_together(play: Play, join: JoinSpec) -> Iterator[str]:
     """Gives what the kernels cannot do of a join, though they know all its parts."""
-    if isinstance(join.select, Columns):
-        for name, expression in join.select.columns:
-            if "counter" in bare_names(expression):
-                yield f'"counter" in the output column "{name}"'
     if join.clock is not Clock.BATCH:
         yield from _of_inputs(play, join)
     yield from _deletes(play, join)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from dovetail.expression import Scope, is_constant_true, lower, parse, references
 from dovetail.kernels import windows as kernel
 from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
+from dovetail.run.kernel_picks import further_condition, kernel_picks
 from dovetail.spec.inputs import Input, InputKind, Inputs
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Side
 from dovetail.spec.spans import Span
@@ -51,6 +52,7 @@ def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSetti
         key_columns=manner.key_columns,
         self_join=left.name == right.name,
         changelog=is_changelog(join, inputs),
+        picks=kernel_picks(join, left, right),
     )
 
 
@@ -139,7 +141,8 @@ def _soft(
     join: JoinSpec, left: Input, right: Input
 ) -> tuple[tuple[object, ...], tuple[tuple[str, str], ...]]:
     """Returns the soft condition as a program with the columns that it reads."""
-    typed = parse(join.soft, Scope.pair(left.schema, right.schema))
+    condition = further_condition(join)
+    typed = parse(condition, Scope.pair(left.schema, right.schema))
     if is_constant_true(typed):
         return (), ()
     return lower(typed), tuple(sorted(references(typed)))

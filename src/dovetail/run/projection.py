@@ -16,6 +16,7 @@ from dovetail.schema import from_microseconds
 from dovetail.spec.absent import absent_row
 from dovetail.spec.inputs import Inputs, Row
 from dovetail.spec.join import HANDS, AllColumns, Columns, JoinSpec
+from dovetail.spec.picks import Limit
 
 Sight = Mapping[str, Row]
 Column = tuple[str, Callable[[Sight], object]]
@@ -37,19 +38,18 @@ class Projection:
     @classmethod
     def of(cls, join: JoinSpec, inputs: Inputs) -> Projection:
         """Returns the projection of a join."""
-        left, right = (input_of(join, hand, inputs).schema for hand in HANDS)
-        scope = Scope.pair(left, right)
-        columns = tuple(
-            (name, compiled(text, scope)) for name, text in selected(join, inputs)
-        )
-        absent = (
-            absent_row(join.absent_left, left),
-            absent_row(join.absent_right, right),
-        )
         met_left, met_right = (join.kind.gives_once(hand.other) for hand in HANDS)
-        return cls(columns, absent, (met_left, met_right))
+        return _projection(join, inputs, selected(join, inputs), (met_left, met_right))
 
-    def row(self, sides: Sides, row_time: int | None) -> Row:
+    @classmethod
+    def over_limit(cls, join: JoinSpec, inputs: Inputs) -> Projection:
+        """Returns that of left rows over their limit: null where nothing is said."""
+        columns = {name: Expression("NULL") for name, _ in selected(join, inputs)}
+        if isinstance(join.picks.limit, Limit):
+            columns |= dict(join.picks.limit.transform)
+        return _projection(join, inputs, tuple(columns.items()), (False, False))
+
+    def row(self, sides: Sides, row_time: int | None, counter: int = 0) -> Row:
         """Returns the output row of both sides; None stands for an absent one."""
         left, right = (
             stand_in if row is None else row
@@ -58,10 +58,22 @@ class Projection:
         bare = {
             "matched_left": self.met[0] or sides[0] is not None,
             "matched_right": self.met[1] or sides[1] is not None,
+            "counter": counter,
             "row_time": None if row_time is None else from_microseconds(row_time),
         }
         seen = {"l": left, "r": right, BARE: bare}
         return {name: scalar(seen) for name, scalar in self.columns}
+
+
+def _projection(
+    join: JoinSpec, inputs: Inputs, shown: Selected, met: tuple[bool, bool]
+) -> Projection:
+    """Returns the projection to the columns that are shown."""
+    left, right = (input_of(join, hand, inputs).schema for hand in HANDS)
+    scope = Scope.pair(left, right)
+    columns = tuple((name, compiled(text, scope)) for name, text in shown)
+    absent = (absent_row(join.absent_left, left), absent_row(join.absent_right, right))
+    return Projection(columns, absent, met)
 
 
 def selected(join: JoinSpec, inputs: Inputs) -> Selected:

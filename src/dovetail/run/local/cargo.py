@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dovetail.expression import BARE, Expression, Scope
+from dovetail.expression import ALWAYS, BARE, Expression, Scope, compiled
 from dovetail.expression.equality import Key, equality_keys, value_key
 from dovetail.kernels.changelog import KEY
 from dovetail.kernels.rows import (
+    BARRED,
     BEGINNING,
     HAS_KEY,
     MISSING,
@@ -29,6 +30,7 @@ from dovetail.kernels.rows import (
 )
 from dovetail.kernels.settings import SideSettings
 from dovetail.kernels.windows import Endless, Version
+from dovetail.run.kernel_picks import candidate_equalities
 from dovetail.run.kernel_settings import input_of, key_of, partition_of
 from dovetail.run.local.hidden import hidden_columns
 from dovetail.run.tables import arrow_table
@@ -113,6 +115,7 @@ class _Seat:
     keys: tuple[Callable[[Row], Hashable], ...]
     parts: tuple[Callable[[Row], Hashable], ...]
     own_key: tuple[Callable[[Row], Hashable], ...]
+    condition: Callable[[Row], object]
 
     @classmethod
     def of(cls, play: Play, join: JoinSpec, hand: Hand, side: SideSettings) -> _Seat:
@@ -135,6 +138,7 @@ class _Seat:
             tuple(_seen(key, hand.letter) for key in _keys(play, join, hand)),
             parts,
             own_key,
+            _own_condition(play, join, hand),
         )
 
     def cargo(self, codes: dict[Hashable, int]) -> Cargo:
@@ -204,8 +208,10 @@ class _Seat:
             meets &= ~np.array([self._lacks_time(item) for item in items], bool)
         flags = np.array([item.flags for item in items], np.uint8)
         is_open = moment == BEGINNING
+        passes = [self.condition(item.values) is True for item in items]
         return (
             flags
+            | np.where(passes, 0, BARRED).astype(np.uint8)
             | np.where(meets, HAS_KEY, 0).astype(np.uint8)
             | np.where(is_open, OPEN_TIME, 0).astype(np.uint8)
         )
@@ -245,12 +251,21 @@ class _Seat:
 
 
 def _keys(play: Play, join: JoinSpec, hand: Hand) -> list[Key]:
-    """Returns one side's part of every equality."""
+    """Returns one side's part of every equality that makes a candidate."""
     scope = Scope.pair(*(input_of(join, one, play.inputs).schema for one in HANDS))
     return [
         equality_keys(one.left, one.right, scope)[HANDS.index(hand)]
-        for one in join.hard
+        for one in candidate_equalities(join)
     ]
+
+
+def _own_condition(play: Play, join: JoinSpec, hand: Hand) -> Callable[[Row], object]:
+    """Returns the condition on one side's rows alone; only the left may have one."""
+    if hand is Hand.RIGHT or join.picks.left_condition == ALWAYS:
+        return lambda _row: True
+    schema = input_of(join, hand, play.inputs).schema
+    condition = compiled(join.picks.left_condition, Scope(((hand.letter, schema),)))
+    return lambda row: condition({hand.letter: row})
 
 
 def _seen(key: Key, letter: str) -> Callable[[Row], Hashable]:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from dovetail.errors import LimitError
+from dovetail.expression import Scope, compiled
 from dovetail.kernels.changelog import Change
 from dovetail.kernels.leaving import Outlet as Exit
 from dovetail.kernels.leaving import Reason
+from dovetail.run.kernel_settings import input_of
 from dovetail.run.local.cargo import NUMBER, Cargo
-from dovetail.run.projection import Projection
+from dovetail.run.projection import Projection, Sight
 from dovetail.spec.inputs import Change as Told
 from dovetail.spec.inputs import Emission, Inputs, Outlet, Row
-from dovetail.spec.join import JoinSpec
+from dovetail.spec.join import Hand, JoinSpec
+from dovetail.spec.picks import Limit
 
 _OWN_PORT = {
     Exit.LEFT_UNMATCHED: Outlet.LEFT_UNMATCHED,
     Exit.RIGHT_UNMATCHED: Outlet.RIGHT_UNMATCHED,
 }
 CHANGES = {change: Told[change.name] for change in Change}
+_MORE = ("change", "counter")
 _HEAD = ("outlet", "reason", "row_time", f"l.{NUMBER}", f"r.{NUMBER}")
 
 
@@ -34,14 +39,18 @@ class Line:
     left: int | None
     right: int | None
     change: int = Change.NONE
+    counter: int = 0
 
 
 def lines(batches: Iterable[pa.RecordBatch]) -> Iterator[Line]:
     """Gives what comes out, in its order."""
     for batch in batches:
         names = batch.schema.names
-        head = [*_HEAD, *(["change"] if "change" in names else [])]
-        columns = [batch.column(names.index(name)).to_pylist() for name in head]
+        zeros = [0] * batch.num_rows
+        columns = [
+            batch.column(names.index(name)).to_pylist() if name in names else zeros
+            for name in (*_HEAD, *_MORE)
+        ]
         for values in zip(*columns, strict=True):
             yield Line(*values)
 
@@ -51,13 +60,25 @@ class Writer:
     """Writes output rows of one join."""
 
     projection: Projection
+    over: Projection
+    key: tuple[Callable[[Sight], object], ...]
+    limit: int
     has_own_ports: bool
     cargoes: tuple[Cargo, Cargo]
 
     @classmethod
     def of(cls, join: JoinSpec, inputs: Inputs, cargoes: tuple[Cargo, Cargo]) -> Writer:
         """Returns the writer of a join's rows."""
-        return cls(Projection.of(join, inputs), join.ports > 1, cargoes)
+        scope = Scope((("l", input_of(join, Hand.LEFT, inputs).schema),))
+        limit = join.picks.limit
+        return cls(
+            Projection.of(join, inputs),
+            Projection.over_limit(join, inputs),
+            tuple(compiled(one.left, scope) for one in join.hard),
+            limit.count if isinstance(limit, Limit) else 0,
+            join.ports > 1,
+            cargoes,
+        )
 
     def emission(self, line: Line) -> Emission:
         """Returns the row of a line: through `select`, or as it came in."""
@@ -71,8 +92,17 @@ class Writer:
         change = CHANGES[Change(line.change)]
         if self.has_own_ports and outlet in _OWN_PORT:
             return Emission(_OWN_PORT[outlet], dict(left or right or {}), change=change)
-        row = self.projection.row((left, right), line.row_time)
+        projection = self.over if outlet is Exit.OVER_LIMIT else self.projection
+        row = projection.row((left, right), line.row_time, line.counter)
         return Emission(Outlet.MATCHED, row, change=change)
+
+    def exceeded(self, left: Row, count: int) -> LimitError:
+        """Returns what is wrong with a left row that has too many candidates."""
+        key = ", ".join(str(part({"l": left})) for part in self.key)
+        return LimitError(
+            f"the left row of the key {key} has {count} candidates",
+            f"at most {self.limit}",
+        )
 
     def lost(self) -> Iterator[Emission]:
         """Gives the rows of sides outside time that lack the time they should have."""

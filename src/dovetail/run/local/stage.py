@@ -9,13 +9,14 @@ from typing import Protocol
 import pyarrow as pa
 
 from dovetail.kernels.arrival import Parcel
+from dovetail.kernels.counting import TooManyError
 from dovetail.kernels.settings import Arrival, JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped, step
 from dovetail.kernels.store import Shelf, Store
 from dovetail.plan.local import refuse
 from dovetail.run.kernel_settings import Manner, kernel_settings
-from dovetail.run.local.cargo import Cargo, cargo
+from dovetail.run.local.cargo import NUMBER, Cargo, cargo
 from dovetail.run.local.outlets import Writer
 from dovetail.run.local.parcels import Sender
 from dovetail.spec.inputs import Event
@@ -91,12 +92,12 @@ class InPlace:
 
     def __init__(self, stage: Stage) -> None:
         """Starts with nothing."""
-        self._settings = stage.settings
+        self._stage = stage
         self.state: JoinState = new_state(_schemas(stage))
 
     def step(self, parcels: list[Parcel], now: int) -> Stepped:
         """Takes what has come, and keeps what the next step needs to know."""
-        stepped = step(self._settings, self.state, parcels, now)
+        stepped = _stepped(self._stage, self.state, parcels, now)
         self.state = stepped.state()
         return stepped
 
@@ -113,9 +114,20 @@ class OnShelf:
     def step(self, parcels: list[Parcel], now: int) -> Stepped:
         """Takes what has come, and keeps what the next step needs to know."""
         store = Store(self._stage.settings, _schemas(self._stage), self._shelf)
-        stepped = step(self._stage.settings, store.load(), parcels, now)
+        stepped = _stepped(self._stage, store.load(), parcels, now)
         self.written += store.save(stepped)
         return stepped
+
+
+def _stepped(
+    stage: Stage, state: JoinState, parcels: list[Parcel], now: int
+) -> Stepped:
+    """Returns what a step leaves behind, or raises what fails the join."""
+    try:
+        return step(stage.settings, state, parcels, now)
+    except TooManyError as error:
+        left = stage.cargoes[0].values[error.row.column(NUMBER)[0].as_py()]
+        raise stage.writer.exceeded(left, error.count) from error
 
 
 def _schemas(stage: Stage) -> tuple[pa.Schema, pa.Schema]:

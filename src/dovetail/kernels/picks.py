@@ -1,0 +1,80 @@
+"""What the kernels know of a join's picks: which of a left row's pairs count.
+
+Plain frozen data, as all settings; what is done with it stands in `picking`. A count
+that is not limited is UNLIMITED, a condition that nobody wrote is no formula at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from dovetail.kernels.rows import NEVER
+
+UNLIMITED = NEVER
+Program = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A program, and the columns that it reads, each as (side, name)."""
+
+    program: Program
+    columns: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """Two texts that are compared letter by letter, up to a width."""
+
+    left: Formula
+    right: Formula
+    width: int
+
+
+class Excess(Enum):
+    """What becomes of a left row with too many candidates."""
+
+    UNMATCHED = "unmatched"
+    SKIP = "skip"
+    FAIL = "fail"
+    TRANSFORM = "transform"
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """When a row does not come out: a pair, a row alone by its hand, one over a limit.
+
+    What stands for an absent side is written into the formulas.
+    """
+
+    pair: Formula
+    alone: tuple[Formula, Formula]
+    over: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Picks:
+    """The picks of a join.
+
+    `most` candidates a left row may have, `keep` pairs of it come out. `shared` ranks
+    candidates by how many elements they share, and those that share least go first.
+    `numbered` pairs say which of their left row's they are.
+    """
+
+    keep: int = UNLIMITED
+    most: int = UNLIMITED
+    excess: Excess = Excess.UNMATCHED
+    shared: tuple[Formula | Letters, ...] = ()
+    skip: tuple[Skip, ...] = ()
+    numbered: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Tells whether candidates are counted before anything else is asked."""
+        return self.most < UNLIMITED
+
+    @property
+    def ranks(self) -> bool:
+        """Tells whether the order of a left row's pairs matters."""
+        return self.numbered or self.keep < UNLIMITED

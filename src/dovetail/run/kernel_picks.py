@@ -1,0 +1,198 @@
+"""From a join's picks to what the kernels know of them.
+
+Which equalities make a candidate is decided here: those that `atmost` counts. The
+others are further conditions, tested after the candidates have been counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from dovetail.expression import (
+    BARE,
+    NEVER,
+    Expression,
+    Scope,
+    lower,
+    parse,
+    references,
+)
+from dovetail.kernels import picks as kernel
+from dovetail.schema import AtomicType
+from dovetail.spec.absent import absent_row
+from dovetail.spec.inputs import Input
+from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec
+from dovetail.spec.picks import (
+    AtMost,
+    Equality,
+    Keep,
+    Limit,
+    OnExceed,
+    OptionalEqual,
+    OptionalPrefix,
+    Strategy,
+)
+from dovetail.spec.references import bare_names
+
+Known = Mapping[tuple[str, str], object]
+_EXCESS = {
+    OnExceed.SKIP: kernel.Excess.SKIP,
+    OnExceed.FAIL: kernel.Excess.FAIL,
+    OnExceed.TRANSFORM: kernel.Excess.TRANSFORM,
+}
+
+
+def kernel_picks(join: JoinSpec, left: Input, right: Input) -> kernel.Picks:
+    """Returns the kernels' picks of a join."""
+    scope = Scope.pair(left.schema, right.schema)
+    most, excess = _most(join)
+    return kernel.Picks(
+        keep=_keep(join),
+        most=most,
+        excess=excess,
+        shared=tuple(_shared(part, scope) for part in optional_parts(join)),
+        skip=tuple(_skips(join, (left, right), scope)),
+        numbered=_looks_at_counter(join),
+    )
+
+
+def counted(join: JoinSpec) -> tuple[Equality, ...]:
+    """Returns the equalities that make a candidate; without a limit it is all."""
+    match join.picks.at_most:
+        case AtMost(counted=(), optional=()):
+            return join.hard
+        case AtMost(counted=tuple() as some):
+            return some
+        case _:
+            return join.hard
+
+
+def candidate_equalities(join: JoinSpec) -> tuple[Equality, ...]:
+    """Returns the equalities of all candidates: the first optional element is one.
+
+    Those that share nothing are no candidates, so that they need not be looked at.
+    """
+    match optional_parts(join):
+        case (OptionalEqual(equality), *_):
+            return (*counted(join), equality)
+        case (OptionalPrefix(left, right), *_):
+            first = (
+                Expression(f"rpad(substring(cast(({one}) as string), 1, 1), 1, ' ')")
+                for one in (left, right)
+            )
+            return (*counted(join), Equality(*first))
+        case _:
+            return counted(join)
+
+
+def further_condition(join: JoinSpec) -> Expression:
+    """Returns what candidates must also fulfil: `soft` and equalities not counted."""
+    rest = [one for one in join.hard if one not in counted(join)]
+    terms = [str(join.soft), *(f"({one.left}) = ({one.right})" for one in rest)]
+    return Expression(" AND ".join(f"({term})" for term in terms))
+
+
+def optional_parts(join: JoinSpec) -> tuple[OptionalPrefix | OptionalEqual, ...]:
+    """Returns the optional equalities of `atmost`."""
+    at_most = join.picks.at_most
+    return at_most.optional if isinstance(at_most, AtMost) else ()
+
+
+def _keep(join: JoinSpec) -> int:
+    """Returns how many pairs of a left row come out."""
+    if join.picks.strategy is Strategy.LOOKUP:
+        return 1
+    keep = join.picks.keep
+    return keep.count if isinstance(keep, Keep) else kernel.UNLIMITED
+
+
+def _most(join: JoinSpec) -> tuple[int, kernel.Excess]:
+    """Returns how many candidates there may be, and what becomes of the others."""
+    match join.picks.at_most, join.picks.limit:
+        case AtMost(counted=(), optional=()), _:
+            return kernel.UNLIMITED, kernel.Excess.UNMATCHED
+        case AtMost(count), _:
+            return count, kernel.Excess.UNMATCHED
+        case _, Limit(count, on_exceed):
+            return count, _EXCESS[on_exceed]
+        case _:
+            return kernel.UNLIMITED, kernel.Excess.UNMATCHED
+
+
+def _looks_at_counter(join: JoinSpec) -> bool:
+    """Tells whether an output column or `skip_when` names the counter."""
+    shown = join.select.columns if isinstance(join.select, Columns) else ()
+    texts = [join.picks.skip_when, *(text for _, text in shown)]
+    return any("counter" in bare_names(text) for text in texts)
+
+
+def _shared(
+    part: OptionalPrefix | OptionalEqual, scope: Scope
+) -> kernel.Formula | kernel.Letters:
+    """Returns an optional equality: as a whole, or letter by letter."""
+    match part:
+        case OptionalEqual(Equality(left, right)):
+            return _formula(Expression(f"({left}) = ({right})"), scope)
+        case OptionalPrefix(left, right, width):
+            ours, theirs = (
+                _formula(_as_text(text, scope), scope) for text in (left, right)
+            )
+            return kernel.Letters(ours, theirs, width)
+        case _:
+            assert_never(part)
+
+
+def _as_text(expression: Expression, scope: Scope) -> Expression:
+    """Returns the text of a value, which may be one already."""
+    if parse(expression, scope).type is AtomicType.STRING:
+        return expression
+    return Expression(f"cast(({expression}) as string)")
+
+
+def _skips(
+    join: JoinSpec, inputs: tuple[Input, Input], scope: Scope
+) -> list[kernel.Skip]:
+    """Returns when a row does not come out; nothing where all do."""
+    if join.picks.skip_when == NEVER:
+        return []
+    over = _seen_alone(join, Hand.LEFT, inputs, once=False)
+    alone = [
+        _seen_alone(join, hand, inputs, once=join.kind.gives_once(hand))
+        for hand in HANDS
+    ]
+    formulas = [
+        _formula(join.picks.skip_when, scope, known)
+        for known in (_seen(matched=HANDS), *alone, over)
+    ]
+    pair, left, right, exceeded = formulas
+    return [kernel.Skip(pair, (left, right), exceeded)]
+
+
+def _seen_alone(
+    join: JoinSpec, hand: Hand, inputs: tuple[Input, Input], *, once: bool
+) -> Known:
+    """Returns what is known of a row that leaves alone: all of the other side.
+
+    A row given once has met a partner, though it does not show it.
+    """
+    other = hand.other
+    stand_in = absent_row(join.absent(other), inputs[HANDS.index(other)].schema)
+    columns = {(other.letter, name): value for name, value in stand_in.items()}
+    matched = HANDS if once else (hand,)
+    return {**columns, **_seen(matched), (BARE, "counter"): int(once)}
+
+
+def _seen(matched: tuple[Hand, ...]) -> dict[tuple[str, str], object]:
+    """Returns which sides are there, as expressions see it."""
+    return {(BARE, f"matched_{hand.value}"): hand in matched for hand in HANDS}
+
+
+def _formula(
+    text: Expression, scope: Scope, known: Known | None = None
+) -> kernel.Formula:
+    """Returns an expression as the kernels run it."""
+    known = known or {}
+    typed = parse(text, scope)
+    columns = references(typed) - known.keys()
+    return kernel.Formula(lower(typed, known), tuple(sorted(columns)))
