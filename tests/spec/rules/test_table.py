@@ -1,9 +1,12 @@
 """The table of laws as a whole, and the door through which every join goes."""
 
+from pathlib import Path
+
 import pytest
 
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
+from dovetail.session.case import Refusal, read_cases
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Settings
 from dovetail.spec.join import Columns, JoinSpec
@@ -22,6 +25,7 @@ from tests.spec.rules import (
 )
 from tests.spec.rules.laws import BATCH, INPUTS, changed
 
+TESTS = Path(__file__).parents[2]
 THEMES = (test_columns, test_inputs, test_output, test_picks, test_sets, test_windows)
 
 
@@ -29,6 +33,13 @@ def test_every_law_is_tried():
     cases = [case for theme in THEMES for case in theme.LAWS]
     cases += [*test_inputs.SOURCES, *test_settings.SWITCHES, ("late_wait",)]
     assert {rule.name for rule in RULES} == {case[0] for case in cases}
+
+
+def test_every_law_is_broken_by_a_case():
+    cases = read_cases([TESTS / "cases"])
+    said = {case.expect.says for case in cases if isinstance(case.expect, Refusal)}
+    unsaid = [rule for rule in RULES if f"{rule.name}: " not in " ".join(said)]
+    assert [rule.name for rule in unsaid] == []
 
 
 def test_every_law_has_a_name_of_its_own_and_a_sentence():
