@@ -247,7 +247,8 @@ def test_rows_of_a_set():
     assert over("ROWS_COUNT()") == 2
     assert over("ROWS_LIST(prob)") == [0.5, None]
     assert over("rows_nth(2, zone)") == "a"
-    assert over("ROWS_NTH(3, zone)") is None
+    assert over("ROWS_NTH(3, zone)") == ""
+    assert over("ROWS_NTH(0, zone)") == ""
     assert over("ROWS_LAST(zone)") == "a"
     assert over("ROWS_MIN(zone)") == "a"
     assert over("ROWS_MAX(prob)") == 0.5

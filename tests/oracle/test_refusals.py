@@ -16,19 +16,15 @@ from dovetail.spec.inputs import (
     Input,
     InputKind,
     OuterRows,
-    Remove,
     Settings,
 )
 from dovetail.spec.join import (
     Clock,
-    Columns,
     Hand,
     JoinSpec,
     Kind,
     Named,
     Nested,
-    SetJoinSpec,
-    SetKind,
     Side,
 )
 from dovetail.spec.play import Play
@@ -64,10 +60,6 @@ TABLE = Side(Named("table"), Latest(("k",)))
         (replace(EVENT, left=Side(Named("stream"), Rows(1))), "window rows"),
         (replace(EVENT, left=TABLE, right=TABLE), "changelog of two tables"),
         (replace(JOIN, left=STATIC, right=STATIC), "without a stream"),
-        (
-            SetJoinSpec(("a", "b"), SetKind.INNER, ("k",), ("k",), Columns(())),
-            "several sets",
-        ),
     ],
 )
 def test_a_join_is_refused_by_the_name_of_what_is_missing(join, says):
@@ -85,12 +77,6 @@ def test_a_join_is_refused_by_the_name_of_what_is_missing(join, says):
 def test_a_setting_is_refused_by_its_name(settings, says):
     with pytest.raises(UnsupportedError, match=says):
         oracle.play(Play(JOIN, INPUTS, settings=settings))
-
-
-def test_a_delete_needs_versions():
-    join = replace(JOIN, right=Side(Named("table"), Forever()))
-    with pytest.raises(UnsupportedError, match="a delete"):
-        oracle.play(Play(join, INPUTS, (Remove("table", {"k": 1}),)))
 
 
 def test_a_window_without_a_definition_gives_no_life():

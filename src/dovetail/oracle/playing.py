@@ -13,6 +13,7 @@ from dovetail.oracle.clock_changelog import ChangelogClock
 from dovetail.oracle.clock_event import EventClock
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.refusals import refuse
+from dovetail.oracle.sets import Sets
 from dovetail.spec.inputs import Emission, Event, InputKind
 from dovetail.spec.join import Clock, JoinSpec, SetJoinSpec
 from dovetail.spec.play import Play
@@ -30,6 +31,8 @@ class Player(Protocol):
 
 def play(play: Play) -> list[Emission]:
     """Returns every row that comes out, in the order in which they come out."""
+    if isinstance(play.join, SetJoinSpec):
+        return Sets.of(play, play.join).play()
     join = playable(play)
     parts = Parts.of(play, join)
     if join.clock is Clock.BATCH:
@@ -38,9 +41,9 @@ def play(play: Play) -> list[Emission]:
 
 
 def playable(play: Play) -> JoinSpec:
-    """Returns the join of a play, or raises what the oracle does not do of it yet."""
+    """Returns the join of two sides of a play, or raises what is not done of it."""
     if isinstance(play.join, SetJoinSpec):
-        raise UnsupportedError.not_yet("oracle", "a join of several sets")
+        raise UnsupportedError.not_yet("oracle", "a step of a join of several sets")
     refuse(play, play.join)
     return play.join
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dovetail.errors import UnsupportedError
-from dovetail.oracle.sides import OneSide, sides_of
+from dovetail.oracle.sides import sides_of
 from dovetail.spec.inputs import (
     IgnoreLateTableRows,
     InputKind,
     OuterRows,
-    Remove,
     Settings,
 )
 from dovetail.spec.join import Clock, JoinSpec
@@ -32,7 +31,6 @@ def _missing(play: Play, spec: JoinSpec) -> Iterator[str]:
     sides = sides_of(play, spec).values()
     for side in sides:
         yield from _missing_window(side.window, spec.clock)
-        yield from _missing_deletes(play, side)
     if spec.clock is not Clock.BATCH:
         kinds = [side.input.kind for side in sides]
         yield from _missing_inputs(kinds, spec.clock)
@@ -49,13 +47,6 @@ def _missing_window(window: Window, clock: Clock) -> Iterator[str]:
         case _:
             name = type(window).__name__.lower()
             yield f"the window {name} on the clock {clock.value}"
-
-
-def _missing_deletes(play: Play, side: OneSide) -> Iterator[str]:
-    """Yields deletes of a side whose window has no versions that they could end."""
-    names = {event.input for event in play.events if isinstance(event, Remove)}
-    if side.input.name in names and not isinstance(side.window, Latest):
-        yield "a delete in a window other than latest"
 
 
 def _missing_inputs(kinds: list[InputKind], clock: Clock) -> Iterator[str]:

@@ -21,6 +21,16 @@ LAWS = [
         changed(EVENT, left={"from": "u", "window": "forever"}),
         changed(EVENT, left={"from": "table", "window": "forever"}),
     ),
+    (
+        "arriving_side",
+        changed(BATCH, clock="arrival"),
+        changed(BATCH, clock="arrival", left__from="table"),
+    ),
+    (
+        "arriving_side",
+        changed(BATCH, clock="arrival"),
+        changed(BATCH, clock="event"),
+    ),
 ]
 
 

@@ -32,6 +32,7 @@ THEMES = (test_columns, test_inputs, test_output, test_picks, test_sets, test_wi
 def test_every_law_is_tried():
     cases = [case for theme in THEMES for case in theme.LAWS]
     cases += [*test_inputs.SOURCES, *test_settings.SWITCHES, ("late_wait",)]
+    cases += [("delete_latest",)]
     assert {rule.name for rule in RULES} == {case[0] for case in cases}
 
 

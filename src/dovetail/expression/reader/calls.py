@@ -12,12 +12,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dovetail.errors import SpecError, UnsupportedError
-from dovetail.expression.coercion import BOOLEAN, INT, STRING
+from dovetail.expression.coercion import BOOLEAN, INT, STRING, columnar
 from dovetail.expression.functions import build, parameters_of
 from dovetail.expression.reader.context import Context
 from dovetail.expression.scope import BARE
 from dovetail.expression.tree import Column, Kind, Lambda, Literal, Node, Variable
-from dovetail.schema import ArrayType, StructType
+from dovetail.schema import ArrayType, StructType, blank
 
 ROWS = "rows"
 
@@ -86,8 +86,13 @@ def _listed(rows: Node, given: list[Lambda]) -> Node:
 
 
 def _nth(rows: Node, given: list[Lambda]) -> Node:
-    """Writes ROWS_NTH: the value of the row at a place from 1, or null."""
-    return build("element_at", _listed(rows, given), given[0].body)
+    """Writes ROWS_NTH: the value of the row at a place from 1, blank beyond them."""
+    place, value = given[0].body, given[-1].body
+    is_there = build("between", place, Literal(1, INT), build("size", rows))
+    found = build("element_at", _listed(rows, given), place)
+    return build(
+        "if", is_there, found, Literal(blank(columnar(value.type)), value.type)
+    )
 
 
 def _last(rows: Node, given: list[Lambda]) -> Node:

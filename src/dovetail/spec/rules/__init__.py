@@ -7,16 +7,28 @@ stand first: an input that is not there has no columns to look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dovetail.errors import SpecError
 from dovetail.spec.defaults import with_defaults
-from dovetail.spec.inputs import Inputs, Settings
+from dovetail.spec.inputs import Event, Inputs, Settings
 from dovetail.spec.join import HANDS, JoinSpec, Nested, SetJoinSpec
 from dovetail.spec.play import Play
-from dovetail.spec.rules import columns, inputs, output, picks, sets, settings, windows
+from dovetail.spec.rules import (
+    columns,
+    inputs,
+    output,
+    picks,
+    sets,
+    settings,
+    windows,
+)
+from dovetail.spec.rules import (
+    events as happenings,
+)
 from dovetail.spec.rules.rule import (
+    EventRule,
     Finding,
     InputRule,
     JoinRule,
@@ -36,22 +48,26 @@ RULES: tuple[Rule, ...] = (
     *columns.RULES,
     *output.RULES,
     *settings.RULES,
+    *happenings.RULES,
 )
 
 
 def checked(play: Play) -> Play:
     """Returns a play that keeps every law, its windows written out."""
     complete = replace(play, join=with_defaults(play.join, play.inputs))
-    check_spec(complete.join, complete.inputs, complete.settings)
+    check_spec(complete.join, complete.inputs, complete.settings, complete.events)
     return complete
 
 
 def check_spec(
-    join: JoinSpec | SetJoinSpec, sources: Inputs, switches: Settings
+    join: JoinSpec | SetJoinSpec,
+    sources: Inputs,
+    switches: Settings,
+    events: Sequence[Event] = (),
 ) -> None:
     """Raises the first law that a join breaks; its defaults must be filled in."""
     for rule in RULES:
-        for finding in _findings(rule, (join, sources, switches)):
+        for finding in _findings(rule, (join, sources, switches, events)):
             raise SpecError(
                 finding.found,
                 finding.expected,
@@ -61,19 +77,21 @@ def check_spec(
 
 
 def _findings(
-    rule: Rule, subject: tuple[JoinSpec | SetJoinSpec, Inputs, Settings]
+    rule: Rule,
+    subject: tuple[JoinSpec | SetJoinSpec, Inputs, Settings, Sequence[Event]],
 ) -> Iterator[Finding]:
     """Gives what breaks one law."""
-    join, sources, switches = subject
+    join, sources, switches, events = subject
     match rule, join:
         case InputRule(), _:
             for name in _names(join):
                 yield from rule.check(sources[name])
         case JoinRule(), JoinSpec():
-            for one in _tree(join):
-                yield from rule.check(one, sources)
+            yield from (it for one in _tree(join) for it in rule.check(one, sources))
         case SettingsRule(), JoinSpec():
             yield from rule.check(join, switches)
+        case EventRule(), JoinSpec():
+            yield from (it for one in _tree(join) for it in rule.check(one, events))
         case SetRule(), SetJoinSpec():
             yield from rule.check(join, sources)
         case _:

@@ -8,6 +8,7 @@ from dovetail.schema import AtomicType
 from dovetail.spec.inputs import Input, InputKind, Inputs
 from dovetail.spec.join import HANDS, Clock, JoinSpec, Named
 from dovetail.spec.rules.rule import Finding, InputRule, JoinRule
+from dovetail.spec.sources import kind_of
 from dovetail.spec.spans import NO_TIME
 
 _MOMENTS = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ)
@@ -85,6 +86,17 @@ def streams_without_time(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
                 pass
 
 
+def arrivals_of_nothing(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+    """Gives the joins on the clock arrival to which no row ever comes."""
+    kinds = {kind_of(join.side(hand).source, inputs) for hand in HANDS}
+    if join.clock is Clock.ARRIVAL and kinds == {InputKind.DATASET}:
+        yield Finding(
+            "two data sets on the clock arrival",
+            "a side that changes: a stream or a table",
+            "rows that are all there from the start are joined on the clock batch",
+        )
+
+
 def _lacks_time(source: Input) -> bool:
     """Tells whether an input is a stream without a row time."""
     return source.kind is InputKind.STREAM and not source.is_timed
@@ -119,5 +131,8 @@ RULES = (
         "event_time",
         "on the clock event every stream has a row time",
         streams_without_time,
+    ),
+    JoinRule(
+        "arriving_side", "on the clock arrival something arrives", arrivals_of_nothing
     ),
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dovetail.spec.inputs import Input, Inputs, Settings
+from dovetail.spec.inputs import Event, Input, Inputs, Settings
 from dovetail.spec.join import JoinSpec, SetJoinSpec
 
 
@@ -54,4 +54,13 @@ class SettingsRule:
     check: Callable[[JoinSpec, Settings], Iterator[Finding]]
 
 
-Rule = InputRule | JoinRule | SetRule | SettingsRule
+@dataclass(frozen=True, slots=True)
+class EventRule:
+    """A law about what happens to the inputs of each join of two sides."""
+
+    name: str
+    law: str
+    check: Callable[[JoinSpec, Sequence[Event]], Iterator[Finding]]
+
+
+Rule = InputRule | JoinRule | SetRule | SettingsRule | EventRule

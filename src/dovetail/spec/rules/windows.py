@@ -50,6 +50,11 @@ _OF_CLOCK: Mapping[Clock, tuple[type[Window], ...]] = {
 _TIMED = (Range, RowsPreceding, HopUnit, HopSize)
 
 
+def word_of(window: Window) -> str:
+    """Returns the name of a window in a spec."""
+    return _WORDS[type(window)]
+
+
 def unstated_windows(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
     """Gives the sides whose window does not follow from what they are."""
     for hand in HANDS:
