@@ -90,9 +90,12 @@ def chaos(folder, kills, seed):
     return met
 
 
-@pytest.mark.timeout(1200)
 @pytest.mark.parametrize(
-    "kills", [5, pytest.param(30, marks=[pytest.mark.long, pytest.mark.timeout(5400)])]
+    "kills",
+    [
+        pytest.param(5, marks=pytest.mark.timeout(1200)),
+        pytest.param(30, marks=[pytest.mark.long, pytest.mark.timeout(7200)]),
+    ],
 )
 def test_every_outlet_is_exact_after_kills(spark, tmp_path, kills):
     met = chaos(tmp_path, kills, seed=kills)
