@@ -6,6 +6,7 @@ out of order and often twice; keys are few, and null at times; every row has its
 number `n`, so that no two rows are alike.
 """
 
+from dataclasses import replace
 from decimal import Decimal
 from random import Random
 
@@ -52,7 +53,7 @@ from dovetail.spec.picks import (
 from dovetail.spec.play import Play
 from dovetail.spec.rules import checked
 from dovetail.spec.spans import NO_TIME, SECOND, Span
-from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows
+from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows, Seconds
 
 NAN = float("nan")
 # One value in every type that a key can have; the last two are the hard ones.
@@ -125,6 +126,10 @@ def plays(clock=None):
 def play_of(chance, clock=None):
     """Returns a sound play, made by chance."""
     return _Maker(chance, clock or chance.choice(list(Clock))).play()
+
+
+def is_changelog(sources):
+    return all(source.kind is InputKind.TABLE for source in sources)
 
 
 def seconds(count):
@@ -250,7 +255,12 @@ class _Maker:
 
     def sides(self, sources):
         """Both sides; on the event clock `rows: 0` meets what stays or is newest."""
-        windows = [self.window(source) for source in sources]
+        can_close = not is_changelog(sources)
+        windows = [self.window(source, can_close=can_close) for source in sources]
+        is_timed = all(source.is_timed for source in sources)
+        both = self.clock is Clock.ARRIVAL and is_timed and not is_changelog(sources)
+        if both and self.one_of(3):
+            windows = [self.range() for _ in sources]
         for here, there in ((0, 1), (1, 0)):
             looks_up = isinstance(windows[there], Latest | Forever)
             is_stream = sources[here].kind is InputKind.STREAM
@@ -262,7 +272,7 @@ class _Maker:
             for source, window in zip(sources, windows, strict=True)
         ]
 
-    def window(self, source):
+    def window(self, source, *, can_close):
         by = self.chance.choice([("k",), ("k",), ("g",), ("k", "g")])
         choices = [Forever(), Latest(source.key or by)]
         if source.kind is InputKind.TABLE:
@@ -270,6 +280,8 @@ class _Maker:
         if self.clock is Clock.ARRIVAL:
             choices += [Rows(self.chance.randrange(4)) for _ in range(4)]
             choices += [self.delta() for _ in range(3)]
+            if can_close:
+                choices += [Seconds(seconds(self.chance.randrange(5)))] * 3
         elif source.is_timed:
             choices += [self.range() for _ in range(4)]
         return self.chance.choice(choices)
@@ -374,7 +386,9 @@ class _Maker:
         self.chance.shuffle(ending)
         ends = [Finish(source.name, clock) for source in ending]
         if ends and self.one_of(5) and self.clock is not Clock.BATCH:
-            events.insert(self.chance.randrange(len(events) + 1), ends.pop())
+            place = self.chance.randrange(len(events) + 1)
+            then = events[place - 1].clock if place else 0
+            events.insert(place, replace(ends.pop(), clock=then))
         return (*events, *ends)
 
     def moves(self, source):

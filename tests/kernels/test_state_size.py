@@ -5,11 +5,13 @@ import pyarrow as pa
 import pytest
 
 from dovetail.kernels.arrival import Parcel, Report
+from dovetail.kernels.measures import MEASURE, REACH
+from dovetail.kernels.passing import CLOCK
 from dovetail.kernels.rows import HAS_KEY, make_rows
 from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
 from dovetail.kernels.step import step
 from dovetail.kernels.store import Store
-from dovetail.kernels.windows import Fixed, Length
+from dovetail.kernels.windows import Band, Delta, Fixed, Length, Newest, Seconds
 
 SECOND = 1_000_000
 BATCH, WINDOW, LATENESS, ROWS = 10 * SECOND, 60 * SECOND, 5 * SECOND, 2000
@@ -43,9 +45,19 @@ class Drawer:
         return len(self.head) + sum(map(len, self.blobs.values()))
 
 
-def settings_of(*, preserved):
+FIXED = Fixed(Length(0, WINDOW), Length())
+LATE = Length(0, LATENESS)
+IN_ORDER = [
+    Newest(20),
+    Delta(),
+    Seconds(WINDOW),
+    Band(Length(0, WINDOW), Length(), Length(), graces=(LATE, LATE)),
+]
+
+
+def settings_of(*, preserved, window=FIXED):
     side = SideSettings(
-        window=Fixed(Length(0, WINDOW), Length()),
+        window=window,
         preserved=preserved,
         once=False,
         timed=True,
@@ -56,9 +68,9 @@ def settings_of(*, preserved):
     )
     return JoinSettings(
         sides=(side, side),
-        event_clock=True,
+        event_clock=window is FIXED,
         gives_pairs=True,
-        arrival=Arrival.MERGED,
+        arrival=Arrival.MERGED if window is FIXED else Arrival.SEQUENCE,
         ordered=False,
         soft=(),
         soft_columns=(),
@@ -99,3 +111,35 @@ def test_state_levels_off_at_what_is_alive(preserved):
     )
     # A row is written again a few times at most.
     assert sum(written) <= 6 * 2 * ROWS * each * BATCHES
+
+
+def measured(parcel):
+    """A batch's rows with what windows in order of arrival look at."""
+    rows, report = parcel.rows, parcel.report
+    place = np.arange(ROWS) * 2 + report.hand
+    payload = rows.payload
+    columns = {MEASURE: rows.moment, REACH: rows.moment + WINDOW, CLOCK: rows.moment}
+    for name, numbers in columns.items():
+        payload = payload.append_column(name, pa.array(np.sort(numbers)))
+    rows = make_rows(rows.code, rows.moment, place, rows.flags, payload)
+    return Parcel(report, rows)
+
+
+@pytest.mark.parametrize("window", IN_ORDER, ids=lambda one: type(one).__name__)
+def test_state_in_order_of_arrival_levels_off_too(window):
+    settings, drawer = settings_of(preserved=True, window=window), Drawer()
+    random = np.random.default_rng(1)
+    sizes, alive = [], []
+    for number in range(BATCHES // 2):
+        parcels = [measured(parcel(hand, number, random)) for hand in (0, 1)]
+        schema = parcels[0].rows.payload.schema
+        store = Store(settings, (schema, schema), drawer)
+        stepped = step(settings, store.load(), parcels, number * BATCH)
+        store.save(stepped)
+        sizes.append(drawer.size)
+        alive.append(sum(int(kept.sum()) for kept in stepped.kept))
+    assert max(alive[FULL:]) <= 1.2 * alive[FULL]
+    each = 24 + 24 + 16
+    assert all(
+        s <= 2 * each * a for s, a in zip(sizes[FULL:], alive[FULL:], strict=True)
+    )

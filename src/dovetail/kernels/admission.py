@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.kernels.arrival import Arrived, Watch, numbered
+from dovetail.kernels.passing import Course, Edge, closed, course_of, highest_of
 from dovetail.kernels.rows import NEVER, Mask, Rows, join_rows
 from dovetail.kernels.settings import JoinSettings, waits_for
 from dovetail.kernels.state import JoinState
-from dovetail.kernels.windows import births, deaths, is_intrinsic
+from dovetail.kernels.windows import Band, Seconds, births, deaths, is_intrinsic
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,30 +30,30 @@ def admit(
     state: JoinState,
     arrived: tuple[Arrived, Arrived],
     watches: tuple[Watch, Watch],
+    now: int,
 ) -> Present:
     """Returns the rows that take part now; rows that must wait stay in `waiting`.
 
     Rows get their places in the order of arrival when they take part: under the
     arrival MERGED that is by row time, which only the bounds complete.
     """
-    hold = _hold(settings, watches)
     sides = [
-        _side(settings, state, hand, arrived[hand]).with_ends(
-            settings, hand, watches[hand].bound
-        )
-        for hand in (0, 1)
+        _side(settings, state, hand, new).with_ends(settings, hand, watches[hand].bound)
+        for hand, new in enumerate(arrived)
     ]
-    ready = [_is_ready(settings, side.came, hold) for side in sides]
-    waiting = [side.came.take(~pick) for side, pick in zip(sides, ready, strict=True)]
-    fresh = [side.came.take(pick) for side, pick in zip(sides, ready, strict=True)]
+    fresh, waiting = _parted(settings, sides, _hold(settings, watches))
     next_place = state.next_place
     if settings.numbered:
         fresh = list(numbered((fresh[0], fresh[1]), settings, next_place))
         next_place += sum(map(len, fresh))
     present = [
-        _with_lifetimes(settings, hand, sides[hand].alive, fresh[hand])
-        for hand in (0, 1)
+        _with_lifetimes(settings, hand, side.alive, came)
+        for hand, (side, came) in enumerate(zip(sides, fresh, strict=True))
     ]
+    if settings.reads_time:
+        edge = Edge(highest_of(state.watches), next_place, now)
+        course = course_of(settings, (fresh[0], fresh[1]), edge)
+        present = _closed(settings, present, watches, course)
     return Present(
         rows=(present[0], present[1]),
         old=(len(state.alive[0]), len(state.alive[1])),
@@ -60,6 +61,32 @@ def admit(
         watches=watches,
         next_place=next_place,
     )
+
+
+def _parted(
+    settings: JoinSettings, sides: list[_Side], hold: int
+) -> tuple[list[Rows], list[Rows]]:
+    """Returns both sides' rows that take part now, and those that wait."""
+    ready = [_is_ready(settings, side.came, hold) for side in sides]
+    return (
+        [side.came.take(pick) for side, pick in zip(sides, ready, strict=True)],
+        [side.came.take(~pick) for side, pick in zip(sides, ready, strict=True)],
+    )
+
+
+def _closed(
+    settings: JoinSettings,
+    sides: list[Rows],
+    watches: tuple[Watch, Watch],
+    course: Course,
+) -> list[Rows]:
+    """Returns both sides' rows with the deaths that time gives them."""
+    return [
+        closed(side.window, rows, course, watch)
+        if isinstance(side.window, Band | Seconds)
+        else rows
+        for side, rows, watch in zip(settings.sides, sides, watches, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ that stood before each of its rows, whatever the cut.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,7 +35,8 @@ class Report:
     """What one task saw of one side: from which position on, and how far it got.
 
     `bound` is the bound of the side after the task, `newest` the newest row time,
-    both BEGINNING where it saw none; `seen` says whether it saw any row.
+    both BEGINNING where it saw none; `seen` says whether it saw any row, `stopped` at
+    which processing time the side ended.
     """
 
     hand: int
@@ -43,6 +44,7 @@ class Report:
     bound: int
     newest: int
     seen: bool
+    stopped: int = NEVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +57,28 @@ class Parcel:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What a bucket knows of a side's time: its bound, newest time, last activity."""
+    """What a bucket knows of a side's time: its bound, newest time, last activity.
+
+    `stopped` is the processing time at which the side ended, NEVER before that.
+    """
 
     bound: int = BEGINNING
     newest: int = BEGINNING
     active: int = MISSING
+    stopped: int = NEVER
 
     def after(self, report: Report, now: int) -> Watch:
-        """Returns the watch once the report has been read."""
+        """Returns the watch once the report has been read.
+
+        Where the newest row of a task is late, all its rows are, and move no time.
+        """
         fresh = report.seen or self.active == MISSING
+        newest = report.newest if report.newest >= self.bound else self.newest
         return Watch(
             max(self.bound, report.bound),
-            max(self.newest, report.newest),
+            max(self.newest, newest),
             now if fresh else self.active,
+            min(self.stopped, report.stopped),
         )
 
 
@@ -149,7 +160,7 @@ def awake(
         quiet = side.idle > 0 and now - active > side.idle
         other = watches[1 - hand].bound if quiet else BEGINNING
         bound = NEVER if side.static else max(watch.bound, other)
-        lifted.append(Watch(bound, watch.newest, active))
+        lifted.append(replace(watch, bound=bound, active=active))
     return lifted[0], lifted[1]
 
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from dovetail.kernels.admission import Present
 from dovetail.kernels.leaving import Leaving, Outlet, Reason, Turn, alone
+from dovetail.kernels.passing import last_moments
 from dovetail.kernels.picking import Picked, meeting_times
-from dovetail.kernels.rows import MISSING, NEVER, REMOVES, Mask, Rows, Whole
+from dovetail.kernels.rows import DUE, MISSING, NEVER, REMOVES, Mask, Rows, Whole
 from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.kernels.windows import Newest, Version, ends, is_intrinsic
 
@@ -108,12 +109,19 @@ def _leaving(
 ) -> list[Leaving]:
     """Returns the rows that come out by themselves: null rows and rows given once."""
     window = settings.sides[hand].window
-    single, met = np.flatnonzero(lonely), np.flatnonzero(paired)
+    single, met = np.flatnonzero(lonely & ~rows.has(DUE)), np.flatnonzero(paired)
     outlet = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)[hand]
     null_rows = alone(hand, single, ends(window, rows)[single], outlet)
     given_once = alone(hand, met, rows.first[met], Outlet.MATCHED)
     ones = np.ones(len(met), np.int64)
-    return [null_rows, replace(given_once, turn=Turn.PAIR, counter=ones)]
+    due = np.flatnonzero(lonely & rows.has(DUE))
+    passed = alone(hand, due, rows.death[due], outlet)
+    last = last_moments(window, rows)[due]
+    return [
+        null_rows,
+        replace(passed, turn=Turn.DUE, due=last),
+        replace(given_once, turn=Turn.PAIR, counter=ones),
+    ]
 
 
 def _end_is_known(side: SideSettings, present: Present, hand: int) -> Mask:

@@ -45,13 +45,17 @@ class Reason(IntEnum):
 class Turn(IntEnum):
     """What goes first among rows that leave at one moment."""
 
-    PAIR = 0
-    ALONE = 1
+    DUE = 0
+    PAIR = 1
+    ALONE = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """Rows that leave by one outlet for one reason, as row numbers of both sides."""
+    """Rows that leave by one outlet for one reason, as row numbers of both sides.
+
+    `when` is their moment of leaving; among rows of one, `due` decides.
+    """
 
     outlet: Outlet
     reason: Reason
@@ -59,6 +63,7 @@ class Leaving:
     left: Whole
     right: Whole
     when: Whole
+    due: Whole
     counter: Whole
 
     def take(self, chosen: Mask) -> Leaving:
@@ -67,15 +72,15 @@ class Leaving:
         return replace(self, **arrays)
 
 
-_ARRAYS = ("left", "right", "when", "counter")
+_ARRAYS = ("left", "right", "when", "due", "counter")
 
 
 def alone(hand: int, rows: Whole, when: Whole, outlet: Outlet) -> Leaving:
     """Returns rows of one hand that leave without the other side."""
     absent = np.full(len(rows), ABSENT)
     left, right = (rows, absent) if hand == 0 else (absent, rows)
-    counter = np.zeros(len(rows), np.int64)
-    return Leaving(outlet, Reason.NONE, Turn.ALONE, left, right, when, counter)
+    zeros = np.zeros(len(rows), np.int64)
+    return Leaving(outlet, Reason.NONE, Turn.ALONE, left, right, when, zeros, zeros)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,7 @@ def leave(
     filled = [part for part in parts if len(part.when)]
     if not filled:
         return no_leaving(sides)
-    left, right, when, counter = (
+    left, right, when, due, counter = (
         np.concatenate([getattr(part, name) for part in filled]) for name in _ARRAYS
     )
     outlet, reason, turn = (
@@ -109,7 +114,7 @@ def leave(
         for name in ("outlet", "reason", "turn")
     )
     if shape.sorted:
-        order = _order((left, right), sides, turn, when)
+        order = _order((left, right), sides, (when, turn, due))
         left, right, when = left[order], right[order], when[order]
         outlet, reason, counter = outlet[order], reason[order], counter[order]
     unknown = (when == NEVER) | (when == BEGINNING) | (not shape.timed)
@@ -133,9 +138,9 @@ def no_leaving(sides: tuple[Rows, Rows]) -> pa.RecordBatch:
 
 
 def _order(
-    chosen: tuple[Whole, Whole], sides: tuple[Rows, Rows], turn: Whole, when: Whole
+    chosen: tuple[Whole, Whole], sides: tuple[Rows, Rows], first: tuple[Whole, ...]
 ) -> Whole:
-    """Returns the order of leaving: moment, pairs first, then order of arrival."""
+    """Returns the order of leaving: what is given first, then the order of arrival."""
     places = [
         np.where(index == ABSENT, -1, side.place[np.maximum(index, 0)])
         if len(side)
@@ -143,7 +148,7 @@ def _order(
         for index, side in zip(chosen, sides, strict=True)
     ]
     later, earlier = np.maximum(*places), np.minimum(*places)
-    return sorted_by(when, turn, later, earlier)
+    return sorted_by(*first, later, earlier)
 
 
 def table(

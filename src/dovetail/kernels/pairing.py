@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -11,12 +12,40 @@ from dovetail.kernels.matching import NO_MATCHES, Matches, overlaps
 from dovetail.kernels.picks import Formula
 from dovetail.kernels.rows import Rows
 from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.windows import Band, births, deaths
 
 
 def candidates(settings: JoinSettings, present: Present) -> Matches:
     """Returns the pairs of equal keys with at least one new row, each once."""
-    found = overlaps(*present.rows, present.old)
+    found = overlaps(*_in_reach(settings, present.rows), present.old)
+    if settings.reads_time and len(found):
+        found = _of_the_living(present.rows, found)
     return _truly_equal(settings, present.rows, found) if len(found) else NO_MATCHES
+
+
+def _in_reach(settings: JoinSettings, sides: tuple[Rows, Rows]) -> tuple[Rows, Rows]:
+    """Returns the rows with the lives on whose line they are searched.
+
+    A band is searched by row time: few rows that meet there are dead by arrival.
+    """
+    left, right = (
+        rows.with_arrays(
+            birth=births(side.window.reach, rows.moment),
+            death=deaths(side.window.reach, rows),
+        )
+        if isinstance(side.window, Band)
+        else rows
+        for side, rows in zip(settings.sides, sides, strict=True)
+    )
+    return left, right
+
+
+def _of_the_living(sides: tuple[Rows, Rows], found: Matches) -> Matches:
+    """Returns the pairs whose rows are alive at one place in the order of arrival."""
+    left, right = sides
+    later = np.maximum(left.birth[found.left], right.birth[found.right])
+    ends = np.minimum(left.death[found.left], right.death[found.right])
+    return found.take(np.flatnonzero(later < ends))
 
 
 def that_hold(

@@ -114,9 +114,9 @@ def _given(settings: JoinSettings, present: Present, met: Matches) -> Leaving:
 def _leaving(present: Present, met: Matches, counter: Whole) -> Leaving:
     """Returns pairs as they leave."""
     when = meeting_times(present, met)
-    return Leaving(
-        Outlet.MATCHED, Reason.NONE, Turn.PAIR, met.left, met.right, when, counter
-    )
+    due = np.zeros_like(when)
+    rows = (met.left, met.right)
+    return Leaving(Outlet.MATCHED, Reason.NONE, Turn.PAIR, *rows, when, due, counter)
 
 
 def _comes(settings: JoinSettings, present: Present, part: Leaving) -> Mask:

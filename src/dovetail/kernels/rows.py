@@ -35,6 +35,10 @@ OPEN_TIME = np.uint8(16)
 """The row takes the newest row time seen before it, at least `moment`."""
 BARRED = np.uint8(64)
 """The row fails the condition of its own side, so that it meets nobody."""
+DROPPED = np.uint8(32)
+"""The row left with its whole partition, without a word."""
+DUE = np.uint8(128)
+"""Time has passed the row: it leaves ahead of the row that moved the time."""
 
 
 @dataclass(frozen=True, slots=True)

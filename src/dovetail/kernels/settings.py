@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dovetail.kernels.picks import Picks, Program
-from dovetail.kernels.windows import Length, Version, Window, is_intrinsic
+from dovetail.kernels.windows import (
+    Band,
+    Length,
+    Seconds,
+    Version,
+    Window,
+    is_intrinsic,
+)
 
 FORMAT = 1
 
@@ -77,6 +84,16 @@ class JoinSettings:
         bucket_windows = any(not is_intrinsic(side.window) for side in self.sides)
         is_seen = self.ordered or bucket_windows or self.picks.ranks
         return not self.event_clock or is_seen
+
+    @property
+    def reads_clock(self) -> bool:
+        """Tells whether rows carry the processing time at which they came."""
+        return any(isinstance(side.window, Seconds) for side in self.sides)
+
+    @property
+    def reads_time(self) -> bool:
+        """Tells whether time closes windows in order of arrival."""
+        return any(isinstance(side.window, Seconds | Band) for side in self.sides)
 
     @property
     def fingerprint(self) -> str:

@@ -67,7 +67,7 @@ def step(
     """Returns the state and the rows that come out once the parcels have been met."""
     left, right = (_read(settings, state, parcels, hand, now) for hand in (0, 1))
     watches = awake((left.watch, right.watch), settings.sides, now)
-    present = admit(settings, state, (left, right), watches)
+    present = admit(settings, state, (left, right), watches, now)
     late = _late((left, right), self_join=settings.self_join)
     if settings.changelog:
         return _changed(settings, state, present, late)

@@ -118,7 +118,8 @@ class Store:
             "waiting": [writing.rows(hand, present.waiting[hand]) for hand in (0, 1)],
             "held": writing.batch(stepped.held),
             "watches": [
-                [watch.bound, watch.newest, watch.active] for watch in present.watches
+                [watch.bound, watch.newest, watch.active, watch.stopped]
+                for watch in present.watches
             ],
             "next_place": present.next_place,
             "next_number": writing.next_number,
@@ -249,11 +250,16 @@ class _Writing:
         return [chunk.number, marks, chunk.size]
 
     def _changing(self, hand: int) -> tuple[str, ...]:
-        """Returns the arrays of a side's rows that later batches change."""
-        side = self.store.settings.sides[hand]
+        """Returns the arrays of a side's rows that later batches change.
+
+        In order of arrival a row that is kept has no end yet.
+        """
+        settings = self.store.settings
+        side = settings.sides[hand]
+        can_end = settings.event_clock and not is_intrinsic(side.window)
         names = [
             *(["first"] if side.remembers else []),
-            *(["death"] if not is_intrinsic(side.window) else []),
+            *(["death"] if can_end else []),
         ]
         return tuple(names)
 

@@ -8,6 +8,7 @@
     arrival clock        place          Point: place + 1
     Newest               place          place of the nth later row of the partition
     Delta                place          place of the first later one that is far above
+    Seconds, Band        place          place at which time has passed (`passing`)
 
 A new window is one more class here and one more arm in `births` and `deaths`.
 """
@@ -22,6 +23,7 @@ import numpy as np
 from dovetail.kernels.rows import (
     BARRED,
     BEGINNING,
+    DUE,
     HAS_KEY,
     MISSING,
     NEVER,
@@ -77,6 +79,32 @@ class Delta:
 
 
 @dataclass(frozen=True, slots=True)
+class Seconds:
+    """Alive until more than so many microseconds have passed since the row came."""
+
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Meets around its row time like `Fixed`, in order of arrival.
+
+    Alive until the highest row time seen is past its end, `beyond` and the larger
+    grace: the other side's following, and how late the rows of both may be.
+    """
+
+    preceding: Length
+    following: Length
+    beyond: Length
+    graces: tuple[Length, Length]
+
+    @property
+    def reach(self) -> Fixed:
+        """Returns the row times that a row meets."""
+        return Fixed(self.preceding, self.following)
+
+
+@dataclass(frozen=True, slots=True)
 class Version:
     """Alive until the next version of its partition; `timed` versions have an age."""
 
@@ -88,12 +116,12 @@ class Endless:
     """Alive for ever."""
 
 
-Window = Fixed | Point | Newest | Delta | Version | Endless
+Window = Fixed | Point | Newest | Delta | Seconds | Band | Version | Endless
 
 
 def is_intrinsic(window: Window) -> bool:
     """Tells whether a row alone says how long it lives."""
-    return not isinstance(window, Newest | Delta | Version)
+    return isinstance(window, Fixed | Point | Endless)
 
 
 def shift(moments: Whole, length: Length) -> Whole:
@@ -147,6 +175,8 @@ def deaths(window: Window, rows: Rows, old: int = 0) -> Whole:
             return birth_of_later(rows, count)
         case Delta():
             return birth_of_farther(rows, old)
+        case Seconds() | Band():
+            return np.full(len(rows), NEVER)
         case Version(timed):
             return _deaths_of_versions(rows, timed=timed)
         case _:
@@ -155,6 +185,8 @@ def deaths(window: Window, rows: Rows, old: int = 0) -> Whole:
 
 def ends(window: Window, rows: Rows) -> Whole:
     """Returns when null rows come out: the ends of lifetimes, or NEVER."""
+    if isinstance(window, Band):
+        return np.where(rows.has(DUE), rows.death, rows.death - 1)
     if not is_intrinsic(window):
         return rows.death
     return np.where(rows.death == NEVER, NEVER, rows.death - 1)

@@ -34,6 +34,9 @@ def _missing(play: Play, spec: JoinSpec) -> Iterator[str]:
     if spec.clock is not Clock.BATCH:
         kinds = [side.input.kind for side in sides]
         yield from _missing_inputs(kinds, spec.clock)
+        closes = any(isinstance(side.window, Seconds | Range) for side in sides)
+        if closes and kinds == [InputKind.TABLE, InputKind.TABLE]:
+            yield "a changelog of two tables whose rows leave by time"
     yield from _missing_settings(play.settings)
 
 

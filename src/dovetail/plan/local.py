@@ -9,11 +9,10 @@ from dovetail.expression import NEVER
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Engine, Feature
 from dovetail.plan.together import missing_together
-from dovetail.spec.join import HANDS, Clock, Columns, JoinSpec
+from dovetail.spec.join import Clock, Columns, JoinSpec
 from dovetail.spec.picks import Keep, Strategy, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.references import bare_names
-from dovetail.spec.windows import Range
 
 LOCAL = Engine(
     "local",
@@ -37,6 +36,7 @@ LOCAL = Engine(
             Feature.KIND_CROSS,
             Feature.WINDOW_ROWS,
             Feature.WINDOW_NO_ROWS,
+            Feature.WINDOW_SECONDS,
             Feature.WINDOW_DELTA,
             Feature.WINDOW_RANGE,
             Feature.RANGE_NEGATIVE,
@@ -82,9 +82,6 @@ def refuse(play: Play) -> JoinSpec:
 
 def _missing(play: Play, join: JoinSpec) -> Iterator[str]:
     """Gives what only several features together make impossible."""
-    windows = [join.side(hand).window for hand in HANDS]
-    if join.clock is Clock.ARRIVAL and any(isinstance(one, Range) for one in windows):
-        yield "the window range on the clock arrival"
     if join.clock is not Clock.BATCH:
         yield from _of_picks(play, join)
     yield from missing_together(play, join)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dovetail.spec.inputs import Arrive, Input, InputKind, Remove
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named
 from dovetail.spec.play import Play
-from dovetail.spec.windows import Latest
+from dovetail.spec.windows import Latest, Range, Seconds
 
 
 def missing_together(play: Play, join: JoinSpec) -> Iterator[str]:
@@ -27,6 +27,9 @@ def _of_inputs(play: Play, join: JoinSpec) -> Iterator[str]:
     are_tables = kinds == [InputKind.TABLE, InputKind.TABLE]
     if are_tables and join.clock is Clock.EVENT:
         yield "the changelog of two tables on the clock event"
+    windows = [join.side(hand).window for hand in HANDS]
+    if are_tables and any(isinstance(one, Seconds | Range) for one in windows):
+        yield "a changelog of two tables whose rows leave by time"
     if InputKind.STREAM not in kinds and not are_tables:
         yield "a join without a stream on a clock that moves"
     untimed = {source.name for source in sources if not source.is_timed}

@@ -14,8 +14,8 @@ from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
 from dovetail.run.kernel_picks import further_condition, kernel_picks
 from dovetail.spec.inputs import Input, InputKind, Inputs
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Side
-from dovetail.spec.spans import Span
-from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows, Window
+from dovetail.spec.spans import NO_TIME, Span
+from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows, Seconds, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSetti
     left, right = (input_of(join, hand, inputs) for hand in HANDS)
     program, columns = _soft(join, left, right)
     sides = [
-        _side(join, hand, source, idle)
-        for hand, source, idle in zip(HANDS, (left, right), manner.idle, strict=True)
+        _side(join, hand, (left, right), idle)
+        for hand, idle in zip(HANDS, manner.idle, strict=True)
     ]
     return JoinSettings(
         sides=(sides[0], sides[1]),
@@ -77,12 +77,15 @@ def is_static(join: JoinSpec, hand: Hand, source: Input) -> bool:
     return stays or (source.kind is not InputKind.STREAM and not source.is_timed)
 
 
-def _side(join: JoinSpec, hand: Hand, source: Input, idle: int) -> SideSettings:
+def _side(
+    join: JoinSpec, hand: Hand, sources: tuple[Input, Input], idle: int
+) -> SideSettings:
     """Returns the settings of one side."""
+    source = sources[HANDS.index(hand)]
     side, static = join.side(hand), is_static(join, hand, source)
     timed = source.is_timed and not static
     return SideSettings(
-        window=_window(side.window, join.clock, timed=source.is_timed),
+        window=_window(join, hand, sources),
         preserved=join.kind.preserves(hand),
         once=join.kind.gives_once(hand),
         timed=timed and join.clock is not Clock.BATCH,
@@ -115,9 +118,11 @@ def key_of(side: Side, source: Input) -> tuple[str, ...]:
     return tuple(f"`{name}`" for name in names)
 
 
-def _window(window: Window, clock: Clock, *, timed: bool) -> kernel.Window:
-    """Returns the kernels' counterpart of a window."""
-    match window:
+def _window(join: JoinSpec, hand: Hand, sources: tuple[Input, Input]) -> kernel.Window:
+    """Returns the kernels' counterpart of a side's window."""
+    match join.side(hand).window:
+        case Range() as window if join.clock is Clock.ARRIVAL:
+            return _band(window, join.side(hand.other).window, sources)
         case Range(preceding, following):
             return kernel.Fixed(length(preceding), length(following))
         case Rows(0):
@@ -126,10 +131,25 @@ def _window(window: Window, clock: Clock, *, timed: bool) -> kernel.Window:
             return kernel.Newest(count)
         case Delta():
             return kernel.Delta()
+        case Seconds(duration):
+            return kernel.Seconds(duration.microseconds)
         case Latest():
-            return kernel.Version(timed=timed and clock is Clock.ARRIVAL)
+            timed = sources[HANDS.index(hand)].is_timed
+            return kernel.Version(timed=timed and join.clock is Clock.ARRIVAL)
         case _:
             return kernel.Endless()
+
+
+def _band(window: Range, other: Window, sources: tuple[Input, Input]) -> kernel.Band:
+    """Returns the kernels' counterpart of a range in order of arrival."""
+    beyond = other.following if isinstance(other, Range) else NO_TIME
+    left, right = (length(source.lateness) for source in sources)
+    return kernel.Band(
+        length(window.preceding),
+        length(window.following),
+        length(beyond),
+        graces=(left, right),
+    )
 
 
 def length(span: Span) -> kernel.Length:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from dovetail.expression import ALWAYS, BARE, Expression, Scope, compiled
 from dovetail.expression.equality import Key, equality_keys, value_key
 from dovetail.kernels.changelog import KEY
+from dovetail.kernels.passing import CLOCK
 from dovetail.kernels.rows import (
     BARRED,
     BEGINNING,
@@ -28,8 +29,8 @@ from dovetail.kernels.rows import (
     Whole,
     make_rows,
 )
-from dovetail.kernels.settings import SideSettings
-from dovetail.kernels.windows import Endless, Version
+from dovetail.kernels.settings import JoinSettings, SideSettings
+from dovetail.kernels.windows import Band, Endless, Version
 from dovetail.run.kernel_picks import candidate_equalities
 from dovetail.run.kernel_settings import input_of, key_of, partition_of
 from dovetail.run.local.hidden import hidden_columns
@@ -47,11 +48,12 @@ BEFORE = -1
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A row or a delete, and its position in the play."""
+    """A row or a delete, its position in the play, and the time on the clock."""
 
     values: Row
     position: int
     flags: int
+    clock: int = 0
 
     @property
     def is_row(self) -> bool:
@@ -76,15 +78,10 @@ class Cargo:
         return self.rows.take(slice(int(start), int(stop)))
 
 
-def cargo(
-    play: Play, join: JoinSpec, sides: tuple[SideSettings, SideSettings]
-) -> tuple[Cargo, Cargo]:
+def cargo(play: Play, join: JoinSpec, settings: JoinSettings) -> tuple[Cargo, Cargo]:
     """Returns the rows of both sides of a play."""
     codes: dict[Hashable, int] = {}
-    left, right = (
-        _Seat.of(play, join, hand, side).cargo(codes)
-        for hand, side in zip(HANDS, sides, strict=True)
-    )
+    left, right = (_Seat.of(play, join, hand, settings).cargo(codes) for hand in HANDS)
     return left, right
 
 
@@ -94,10 +91,10 @@ def items_of(play: Play, source: Input) -> list[Item]:
     items = [Item(values, BEFORE, int(STATE)) for values in state]
     for position, event in enumerate((*play.opening, *play.events)):
         match event:
-            case Arrive(name, values) if name == source.name:
-                items.append(Item(values, position, 0))
-            case Remove(name, values) if name == source.name:
-                items.append(Item(values, position, int(REMOVES)))
+            case Arrive(name, values, clock) if name == source.name:
+                items.append(Item(values, position, 0, clock))
+            case Remove(name, values, clock) if name == source.name:
+                items.append(Item(values, position, int(REMOVES), clock))
             case _:
                 pass
     return items
@@ -110,6 +107,7 @@ class _Seat:
     items: tuple[Item, ...]
     source: Input
     side: SideSettings
+    reads_clock: bool
     window: SpokenWindow
     clock: Clock
     keys: tuple[Callable[[Row], Hashable], ...]
@@ -118,7 +116,9 @@ class _Seat:
     condition: Callable[[Row], object]
 
     @classmethod
-    def of(cls, play: Play, join: JoinSpec, hand: Hand, side: SideSettings) -> _Seat:
+    def of(
+        cls, play: Play, join: JoinSpec, hand: Hand, settings: JoinSettings
+    ) -> _Seat:
         """Returns one side of a play."""
         source = input_of(join, hand, play.inputs)
         own = Scope.row(source.schema)
@@ -132,7 +132,8 @@ class _Seat:
         return cls(
             tuple(items_of(play, source)),
             source,
-            side,
+            settings.sides[HANDS.index(hand)],
+            settings.reads_clock,
             join.side(hand).window,
             join.clock,
             tuple(_seen(key, hand.letter) for key in _keys(play, join, hand)),
@@ -153,7 +154,7 @@ class _Seat:
             moment,
             np.array([item.position for item in kept], np.int64),
             self._flags(kept, keys, moment),
-            self._payload(values),
+            self._payload(kept),
         )
         partition = self._partitions(kept)
         lost_rows = tuple(item.values for item in lost)
@@ -184,7 +185,7 @@ class _Seat:
     def _looks_at_time(self) -> bool:
         """Tells whether row times matter to the side, be it only among versions."""
         window = self.side.window
-        has_age = isinstance(window, Version) and self.source.is_timed
+        has_age = isinstance(window, Version | Band) and self.source.is_timed
         is_everlasting = self.clock is Clock.BATCH and isinstance(window, Endless)
         stays = self.side.static or is_everlasting
         return has_age or (self.source.is_timed and not stays)
@@ -227,19 +228,23 @@ class _Seat:
         ]
         return _numbers(values, {})
 
-    def _payload(self, values: Sequence[Row]) -> pa.RecordBatch:
+    def _payload(self, items: Sequence[Item]) -> pa.RecordBatch:
         """Returns the rows' numbers, then their columns; deletes have few of them.
 
         Beside them stands what windows look at, and a table's keys as numbers.
         """
         names = self.source.schema.names
-        rows = [{name: row.get(name) for name in names} for row in values]
+        rows = [{name: item.values.get(name) for name in names} for item in items]
         table = arrow_table(rows, self.source.schema).combine_chunks()
         columns = [pa.array(np.arange(len(rows))), *_arrays(table)]
         shown = pa.RecordBatch.from_arrays(columns, names=[NUMBER, *names])
         for name, numbers in hidden_columns(self.window, self.source.schema, shown):
             shown = shown.append_column(name, pa.array(numbers))
+        if self.reads_clock:
+            clocks = np.array([item.clock for item in items], np.int64)
+            shown = shown.append_column(CLOCK, pa.array(clocks))
         if self.source.kind is InputKind.TABLE:
+            values = [item.values for item in items]
             shown = shown.append_column(KEY, pa.array(self._key_numbers(values)))
         return shown
 

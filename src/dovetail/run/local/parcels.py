@@ -32,6 +32,18 @@ from dovetail.spec.play import Play
 
 
 @dataclass(frozen=True, slots=True)
+class Promise:
+    """What an input says of its time at a position: its bound, or that it has ended.
+
+    On the event clock an end is a bound; on the others `stopped` says when it was.
+    """
+
+    position: int
+    bound: int
+    stopped: int = NEVER
+
+
+@dataclass(frozen=True, slots=True)
 class Sender:
     """One side's rows and promises, ready to be sent in pieces."""
 
@@ -39,7 +51,7 @@ class Sender:
     source: Input
     clock: Clock
     cargo: Cargo
-    promises: tuple[tuple[int, int], ...]
+    promises: tuple[Promise, ...]
 
     @classmethod
     def of(cls, play: Play, join: JoinSpec, hand: Hand, cargo: Cargo) -> Sender:
@@ -59,11 +71,11 @@ class Sender:
     def between(self, first: int, past: int, most: int) -> Iterator[Parcel]:
         """Gives parcels of at most so many rows, and one for each promise."""
         start = first
-        for position, bound in self.promises:
-            if first <= position < past:
-                yield from self._rows(start, position, most)
-                yield self._promise(position, bound)
-                start = position
+        for promise in self.promises:
+            if first <= promise.position < past:
+                yield from self._rows(start, promise.position, most)
+                yield self._promise(promise)
+                start = promise.position
         yield from self._rows(start, past, most)
 
     def everything(self) -> Parcel:
@@ -79,9 +91,16 @@ class Sender:
             part = rows.take(slice(start, start + most))
             yield self._parcel(part, int(part.place[0]))
 
-    def _promise(self, position: int, bound: int) -> Parcel:
+    def _promise(self, promise: Promise) -> Parcel:
         """Returns a promise as a parcel without rows."""
-        report = Report(self.number, position, bound, BEGINNING, seen=False)
+        report = Report(
+            self.number,
+            promise.position,
+            promise.bound,
+            BEGINNING,
+            seen=False,
+            stopped=promise.stopped,
+        )
         return Parcel(report, self.cargo.rows.take(slice(0, 0)))
 
     def _parcel(self, rows: Rows, position: int) -> Parcel:
@@ -112,14 +131,16 @@ class Sender:
         return rows.with_arrays(moment=np.where(is_open, newest, rows.moment))
 
 
-def _promises(play: Play, source: Input, clock: Clock) -> Iterator[tuple[int, int]]:
-    """Gives the bounds of an input by position; an end is one on the event clock."""
+def _promises(play: Play, source: Input, clock: Clock) -> Iterator[Promise]:
+    """Gives the bounds and ends of an input by position."""
     for position, event in enumerate((*play.opening, *play.events)):
         match event:
             case Bound(name, moment) if name == source.name:
-                yield position, moment
-            case Finish(name) if name == source.name and clock is Clock.EVENT:
-                yield position, NEVER
+                yield Promise(position, moment)
+            case Finish(name, now) if name == source.name:
+                ends = clock is Clock.EVENT
+                bound = NEVER if ends else BEGINNING
+                yield Promise(position, bound, NEVER if ends else now)
             case _:
                 pass
 

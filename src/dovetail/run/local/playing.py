@@ -76,6 +76,9 @@ def _stepwise(stage: Stage, memory: Memory) -> Iterator[Emission]:
     turns = [(hand,) for hand in HANDS] if stage.is_arrival else [HANDS]
     for position, event in enumerate(stage.events):
         after = max(position - stage.openings, UNKNOWN_EVENT)
+        if stage.settings.reads_clock:
+            passed = _written(stage, memory.step([], event.clock))
+            yield from (replace(one, after=after) for one in passed)
         for hands in turns:
             parcels = stage.between(position, position + 1, hands=hands)
             if not parcels:

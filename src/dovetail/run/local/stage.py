@@ -49,7 +49,7 @@ class Stage:
         join = refuse(play)
         manner = Manner(Arrival.SEQUENCE, ordered=join.clock is Clock.EVENT)
         settings = kernel_settings(join, play.inputs, manner)
-        cargoes = cargo(play, join, settings.sides)
+        cargoes = cargo(play, join, settings)
         left, right = (
             Sender.of(play, join, hand, one)
             for hand, one in zip(HANDS, cargoes, strict=True)
