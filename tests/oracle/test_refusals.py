@@ -8,7 +8,7 @@ from dovetail import oracle
 from dovetail.errors import UnsupportedError
 from dovetail.oracle.eviction import leaving
 from dovetail.oracle.life import LivingRow
-from dovetail.oracle.lifetimes import life_of
+from dovetail.oracle.lifetimes import lives_of
 from dovetail.oracle.sides import OneSide
 from dovetail.schema import Schema
 from dovetail.spec.inputs import (
@@ -28,7 +28,7 @@ from dovetail.spec.join import (
     Side,
 )
 from dovetail.spec.play import Play
-from dovetail.spec.windows import Forever, HopUnit, KeepPartitions, Latest, Rows
+from dovetail.spec.windows import Forever, Inherited, KeepPartitions, Latest, Rows
 
 SCHEMA = Schema.of({"k": "int", "t": "timestamp"})
 INPUTS = {
@@ -56,7 +56,6 @@ TABLE = Side(Named("table"), Latest(("k",)))
     ("join", "says"),
     [
         (replace(JOIN, left=Side(Nested(JOIN, "inner"), Rows(1))), "a join of a join"),
-        (replace(EVENT, left=Side(Named("stream"), HopUnit("hour"))), "window hopunit"),
         (replace(EVENT, left=Side(Named("stream"), Rows(1))), "window rows"),
         (replace(EVENT, left=TABLE, right=TABLE), "changelog of two tables"),
         (replace(JOIN, left=STATIC, right=STATIC), "without a stream"),
@@ -80,11 +79,11 @@ def test_a_setting_is_refused_by_its_name(settings, says):
 
 
 def test_a_window_without_a_definition_gives_no_life():
-    source, window = INPUTS["stream"], HopUnit("hour")
+    source, window = INPUTS["stream"], Inherited()
     kept, by = KeepPartitions(), lambda _values: None
-    side = OneSide(Hand.LEFT, Clock.EVENT, source, window, (), kept, by, ())
+    side = OneSide(Hand.LEFT, Clock.EVENT, source, window, (), kept, by, (), ())
     row = LivingRow(Hand.LEFT, {}, 0, 0)
-    with pytest.raises(UnsupportedError, match="HopUnit"):
-        life_of(side, row, [])
-    with pytest.raises(UnsupportedError, match="HopUnit"):
+    with pytest.raises(UnsupportedError, match="Inherited"):
+        lives_of(side, row, [])
+    with pytest.raises(UnsupportedError, match="Inherited"):
         leaving(side, [], row)

@@ -1,9 +1,9 @@
 """Which names mean what inside an expression.
 
 A join's expressions see the rows `l` and `r`, and the bare names `matched_left`,
-`matched_right`, `counter` and `row_time`. An expression of one side alone names its
-columns bare. A condition over the active rows of a join of several sets also sees
-those rows, through `ROWS_COUNT()` and its relatives.
+`matched_right`, `counter`, `row_time`, `window_start` and `window_end`. An expression
+of one side alone names its columns bare. A condition over the active rows of a join of
+several sets also sees those rows, through `ROWS_COUNT()` and its relatives.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ PAIR_NAMES = Schema.of(
         "matched_right": "boolean",
         "counter": "bigint",
         "row_time": "timestamp",
+        "window_start": "timestamp",
+        "window_end": "timestamp",
     }
 )
 _NOTHING = Schema(())

@@ -13,7 +13,7 @@ from typing import assert_never
 from dovetail.oracle.emission import late_row, mark
 from dovetail.oracle.expiry import Now, arrival_life, expires_after
 from dovetail.oracle.holding import Held
-from dovetail.oracle.lateness import IN_TIME, NULL_TIME
+from dovetail.oracle.lateness import IN_TIME
 from dovetail.oracle.life import LivingRow, Moment, Plain
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
@@ -44,13 +44,13 @@ class ArrivalClock:
 
     def start(self) -> Iterator[Emission]:
         """Takes the rows that are there from the start; as state they give nothing."""
-        for hand in HANDS:
-            source = self._parts.sides[hand].input
-            for values in self._parts.state(self._parts.sides[hand]):
-                if self._parts.bounds.verdict(source, values) == NULL_TIME:
-                    yield late_row(values, NULL_TIME)
-                else:
-                    list(self._enter(hand, values))
+        for event in self._parts.state():
+            verdict = self._parts.verdict_of_state(event)
+            if verdict != IN_TIME:
+                yield late_row(event.row, verdict)
+                continue
+            for hand in self._parts.hands_of(event.input):
+                list(self._enter(hand, event.row))
 
     def on(self, event: Event) -> Iterator[Emission]:
         """Takes one event and yields what comes out during it."""
@@ -73,8 +73,7 @@ class ArrivalClock:
 
     def _arrive(self, event: Arrive) -> Iterator[Emission]:
         """Lets a row in on each of its sides, or sends it to `late`."""
-        source = self._parts.inputs[event.input]
-        verdict = self._parts.bounds.verdict(source, event.row)
+        verdict = self._parts.verdict(event)
         if verdict != IN_TIME:
             yield late_row(event.row, verdict)
             return
@@ -93,7 +92,7 @@ class ArrivalClock:
     def _enter(self, hand: Hand, values: Plain) -> Iterator[Emission]:
         """Lets a row meet, drive out and stay, and yields what that gives."""
         row = self._parts.row(hand, values, self._now.clock)
-        row.life = arrival_life(self._parts.sides[hand], row)
+        row.lives = (arrival_life(self._parts.sides[hand], row),)
         yield from self._expire()
         if self._stores[hand].is_newest(row):
             yield from self._meet(row)

@@ -1,18 +1,22 @@
 """The clock `batch`: all rows are there, and the left ones are gone through in order.
 
 Rows that come by events are rows like any others. Nothing is late; a row without a row
-time meets nobody.
+time meets nobody. What names a bad interval goes to `late` here too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 
+from dovetail.oracle.emission import late_row
+from dovetail.oracle.lateness import BAD_INTERVAL
 from dovetail.oracle.life import LivingRow, Moment
-from dovetail.oracle.lifetimes import Version, give_lives
+from dovetail.oracle.lifetimes import give_lives
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.picking import Choice
+from dovetail.oracle.versions import Version
 from dovetail.spec.inputs import Arrive, Emission, Event, Order, Remove
 from dovetail.spec.join import HANDS, Hand
 from dovetail.spec.play import Play
@@ -24,23 +28,22 @@ Met = Mapping[LivingRow, list[Pair]]
 
 def play_batch(parts: Parts, play: Play) -> list[Emission]:
     """Returns the rows of a batch join: in left order, or where asked by row time."""
-    timed = list(results(parts, gathered(parts, (*play.opening, *play.events))))
+    rows, late = gathered(parts, (*play.opening, *play.events))
+    timed = list(results(parts, rows))
     if play.settings.order is Order.ROW_TIME:
         timed.sort(key=lambda result: result[0])
-    return [emission for _, emission in timed]
+    return [*late, *(emission for _, emission in timed)]
 
 
-def gathered(parts: Parts, events: Sequence[Event]) -> Rows:
-    """Returns all rows of each side in their order, each with its life."""
+def gathered(parts: Parts, events: Sequence[Event]) -> tuple[Rows, list[Emission]]:
+    """Returns all rows of each side in their order with their lives, and the rest."""
     rows: Rows = {hand: [] for hand in HANDS}
     deletes: dict[Hand, list[Version]] = {hand: [] for hand in HANDS}
-    for hand, side in parts.sides.items():
-        rows[hand].extend(parts.row(hand, values) for values in parts.state(side))
-    for event in events:
+    late: list[Emission] = []
+    for event in (*parts.state(), *events):
         match event:
             case Arrive():
-                for hand in parts.hands_of(event.input):
-                    rows[hand].append(parts.row(hand, event.row))
+                late += entered(parts, rows, event)
             case Remove():
                 for hand in parts.hands_of(event.input):
                     deletes[hand].append(parts.delete(hand, event.row))
@@ -48,7 +51,16 @@ def gathered(parts: Parts, events: Sequence[Event]) -> Rows:
                 pass
     for hand, side in parts.sides.items():
         give_lives(side, rows[hand], deletes[hand])
-    return rows
+    return rows, late
+
+
+def entered(parts: Parts, rows: Rows, event: Arrive) -> list[Emission]:
+    """Lets a row in on each of its sides; returns it where its interval is bad."""
+    if parts.verdict_of_state(event) == BAD_INTERVAL:
+        return [late_row(event.row, BAD_INTERVAL)]
+    for hand in parts.hands_of(event.input):
+        rows[hand].append(parts.row(hand, event.row))
+    return []
 
 
 def results(parts: Parts, rows: Rows) -> Iterator[Timed]:
@@ -56,7 +68,7 @@ def results(parts: Parts, rows: Rows) -> Iterator[Timed]:
     met: Met = {row: [] for row in rows[Hand.RIGHT]}
     for left in rows[Hand.LEFT]:
         pairs = [Pair(left, right) for right in rows[Hand.RIGHT]]
-        living = [pair for pair in pairs if pair.left.life.meets(pair.right.life)]
+        living = [pair for pair in pairs if meetings(pair)]
         choice = parts.picker.choose(living)
         yield from of_left(parts, left, choice)
         for pair in choice.matches:
@@ -69,23 +81,25 @@ def of_left(parts: Parts, left: LivingRow, choice: Choice) -> Iterator[Timed]:
     """Yields what comes of a left row and its matches: the first pairs, or its fate."""
     if choice.is_over_limit:
         parts.refuse_excess(left, len(choice.matches))
-        end = left.life.end
+        end = left.lives[-1].end
         yield from timed(parts.writer.over_limit(left, end), end)
         return
     if parts.kind.gives_pairs:
-        for pair, emissions in parts.pair_rows(choice.matches, row_time):
-            yield from timed(emissions, row_time(pair))
+        yield from parts.pair_rows(choice.matches, meetings)
     yield from fate(parts, left, choice.matches)
 
 
 def fate(parts: Parts, row: LivingRow, matches: Sequence[Pair]) -> Iterator[Timed]:
     """Yields what becomes of a row by itself: unmatched, or once of a semi join."""
     if parts.kind.gives_once(row.hand) and matches:
-        first = min(map(row_time, matches))
+        first = min(moment for pair in matches for moment in meetings(pair))
         yield from timed(parts.writer.once(row, first), first)
-    if parts.kind.preserves(row.hand) and not matches:
-        end = row.life.end
-        yield from timed(parts.writer.unmatched(row, end), end)
+    if parts.kind.preserves(row.hand):
+        others = [one for pair in matches for one in pair.rows if one is not row]
+        shared = [life for other in others for life in other.lives]
+        for life in row.lives:
+            if not any(map(life.meets, shared)):
+                yield from timed(parts.writer.unmatched(row, life.end), life.end)
 
 
 def timed(emissions: Sequence[Emission], moment: Moment) -> Iterator[Timed]:
@@ -94,6 +108,10 @@ def timed(emissions: Sequence[Emission], moment: Moment) -> Iterator[Timed]:
         yield moment, emission
 
 
-def row_time(pair: Pair) -> Moment:
-    """Returns the row time of a pair: the later birth."""
-    return max(row.life.birth for row in pair.rows)
+def meetings(pair: Pair) -> list[Moment]:
+    """Returns the row times at which a pair meets: the later birth of each two lives.
+
+    That is once, but in windows of a size once for each window that both fall into.
+    """
+    lives = product(pair.left.lives, pair.right.lives)
+    return [max(one.birth, other.birth) for one, other in lives if one.meets(other)]

@@ -13,7 +13,7 @@ from typing import assert_never
 from dovetail.oracle.changes import Result, changes
 from dovetail.oracle.emission import late_row
 from dovetail.oracle.expiry import Now
-from dovetail.oracle.lateness import IN_TIME, NULL_TIME
+from dovetail.oracle.lateness import IN_TIME
 from dovetail.oracle.life import LivingRow, Plain
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
@@ -40,14 +40,13 @@ class ChangelogClock:
 
     def start(self) -> Iterator[Emission]:
         """Takes the rows that are there from the start; as state they give nothing."""
-        for hand in HANDS:
-            source = self._parts.sides[hand].input
-            is_first = hand is self._parts.hands_of(source.name)[0]
-            for values in self._parts.state(self._parts.sides[hand]):
-                if self._parts.bounds.verdict(source, values) != NULL_TIME:
-                    self._insert(hand, values)
-                elif is_first:  # a late row of a self-join leaves once
-                    yield late_row(values, NULL_TIME)
+        for event in self._parts.state():
+            verdict = self._parts.verdict_of_state(event)
+            if verdict != IN_TIME:
+                yield late_row(event.row, verdict)
+                continue
+            for hand in self._parts.hands_of(event.input):
+                self._insert(hand, event.row)
 
     def on(self, event: Event) -> Iterator[Emission]:
         """Takes one event and yields what it changes."""
@@ -65,8 +64,7 @@ class ChangelogClock:
 
     def _arrive(self, event: Arrive) -> Iterator[Emission]:
         """Puts a row into its tables, or sends it to `late`."""
-        source = self._parts.inputs[event.input]
-        verdict = self._parts.bounds.verdict(source, event.row)
+        verdict = self._parts.verdict(event)
         if verdict != IN_TIME:
             yield late_row(event.row, verdict)
             return

@@ -12,13 +12,14 @@ from typing import assert_never
 from dovetail.oracle.emission import late_row
 from dovetail.oracle.frontier import Frontier
 from dovetail.oracle.horizon import Horizon
-from dovetail.oracle.lateness import IN_TIME, NULL_TIME
+from dovetail.oracle.lateness import IN_TIME
 from dovetail.oracle.life import NEVER, LivingRow, Plain
-from dovetail.oracle.lifetimes import Version, give_lives
+from dovetail.oracle.lifetimes import give_lives
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.results import Known, Result, Role
 from dovetail.oracle.verdict import Verdicts
+from dovetail.oracle.versions import Version
 from dovetail.spec.inputs import (
     Arrive,
     Bound,
@@ -45,18 +46,16 @@ class EventClock:
         self._given: set[object] = set()
 
     def start(self) -> Iterator[Emission]:
-        """Takes the rows that are there from the start, those without time first."""
-        sides = self._parts.sides
-        for hand in sorted(HANDS, key=lambda hand: sides[hand].is_timed):
-            for values in self._parts.state(sides[hand]):
-                yield from self._take_state(hand, values)
+        """Takes the rows that are there from the start, which are never late."""
+        for event in self._parts.state():
+            yield from self._admit(event, self._parts.verdict_of_state(event))
         yield from self._release()
 
     def on(self, event: Event) -> Iterator[Emission]:
         """Takes one event and yields what comes out during it."""
         match event:
             case Arrive():
-                yield from self._arrive(event)
+                yield from self._admit(event, self._parts.verdict(event))
             case Remove():
                 self._remove(event)
             case Bound():
@@ -69,18 +68,8 @@ class EventClock:
                 assert_never(event)
         yield from self._release()
 
-    def _take_state(self, hand: Hand, values: Plain) -> Iterator[Emission]:
-        """Lets a row of the state in: it is never late, but may lack its time."""
-        source = self._parts.sides[hand].input
-        if self._parts.bounds.verdict(source, values) == NULL_TIME:
-            yield late_row(values, NULL_TIME)
-        else:
-            self._enter(hand, values)
-
-    def _arrive(self, event: Arrive) -> Iterator[Emission]:
+    def _admit(self, event: Arrive, verdict: str) -> Iterator[Emission]:
         """Lets a row in on each of its sides, or sends it to `late`."""
-        source = self._parts.inputs[event.input]
-        verdict = self._parts.bounds.verdict(source, event.row)
         if verdict != IN_TIME:
             yield late_row(event.row, verdict)
             return

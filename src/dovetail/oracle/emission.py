@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self, assert_never
@@ -16,6 +17,8 @@ from dovetail.spec.inputs import Emission, Input, Outlet
 from dovetail.spec.join import HANDS, AllColumns, Columns, Hand, JoinSpec, Kind
 from dovetail.spec.picks import Limit, OnExceed
 from dovetail.spec.play import Play
+from dovetail.spec.spans import NO_TIME, Span
+from dovetail.spec.windows import HopSize
 
 Column = tuple[str, Expression]
 Select = tuple[tuple[str, PairScalar], ...]
@@ -34,6 +37,7 @@ class Writer:
     on_exceed: OnExceed
     skip_when: PairScalar
     absent: Mapping[Hand, Plain]
+    window_size: Span
 
     @classmethod
     def of(cls, play: Play, spec: JoinSpec) -> Self:
@@ -57,6 +61,7 @@ class Writer:
                 hand: absent_row(spec.absent(hand), sides[hand].input.schema)
                 for hand in HANDS
             },
+            window_size_of(spec),
         )
 
     def pair(
@@ -101,8 +106,16 @@ class Writer:
             "matched_right": Hand.RIGHT in there,
             "counter": counter,
             "row_time": timestamp_of(row_time),
+            **self._window(row_time),
         }
         return sight(left, right, bare)
+
+    def _window(self, end: Moment) -> dict[str, object]:
+        """Returns the bounds of the window of a size at whose end a row comes out."""
+        if math.isinf(end):
+            return {"window_start": None, "window_end": None}
+        start = self.window_size.negated().after(int(end))
+        return {"window_start": timestamp_of(start), "window_end": timestamp_of(end)}
 
     def _matched(self, select: Select, seen: Sight) -> list[Emission]:
         """Returns the row of the first port, nothing where it is skipped."""
@@ -114,6 +127,12 @@ class Writer:
     def _is_skipped(self, seen: Sight) -> bool:
         """Tells whether `skip_when` holds of a row that would come out."""
         return self.skip_when(seen) is True
+
+
+def window_size_of(spec: JoinSpec) -> Span:
+    """Returns the size of the windows, nothing where they have none."""
+    window = spec.side(Hand.LEFT).window
+    return window.size if isinstance(window, HopSize) else NO_TIME
 
 
 def select_of(columns: Iterable[Column], left: Input, right: Input) -> Select:

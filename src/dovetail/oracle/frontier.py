@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from dovetail.oracle.life import NEVER, LivingRow, Moment
-from dovetail.oracle.results import Known, Result
+from dovetail.oracle.results import Known, Result, Role
 from dovetail.spec.join import HANDS, Hand
 
 
@@ -39,7 +39,7 @@ class Frontier:
         """Yields the least end of a row still to come on each preserved side."""
         for hand in HANDS:
             if self.known.parts.kind.preserves(hand):
-                yield self.known.horizon.least_end_to_come(hand)
+                yield self.known.horizon.first_to_come(hand).end
 
     def _pairs_to_come(self) -> Iterator[Moment]:
         """Yields the least row times of pairs that have a row still to come.
@@ -56,7 +56,7 @@ class Frontier:
             partners = self._partners_to_be(hand)
             yield from (horizon.least_meeting_with(row) for row in partners)
             if partners or horizon.can_come(hand.other):
-                yield max(horizon.bound(hand), horizon.least_birth(hand))
+                yield max(horizon.bound(hand), horizon.first_to_come(hand).birth)
 
     def _partners_to_be(self, hand: Hand) -> list[LivingRow]:
         """Returns the rows that a row still to come on this hand would come out with.
@@ -96,7 +96,11 @@ class Frontier:
         """Tells whether a left row has all the pairs that it keeps."""
         if math.isinf(self.known.parts.picker.keep):
             return False
-        sure = [one for one in self.results if one.is_decided and one.rows[0] is row]
+        sure = {
+            one.rows
+            for one in self.results
+            if one.role is Role.PAIR and one.is_decided and one.rows[0] is row
+        }
         return len(sure) >= self.known.parts.picker.keep
 
     def _is_given_once(self, row: LivingRow) -> bool:

@@ -38,8 +38,8 @@ class Held:
         if choice.is_over_limit:
             yield from self._parts.writer.over_limit(left)
         elif self._parts.kind.gives_pairs:
-            for _, emissions in self._parts.pair_rows(choice.matches, lambda _: NEVER):
-                yield from emissions
+            for _, emission in self._parts.pair_rows(choice.matches, lambda _: [NEVER]):
+                yield emission
         elif choice.matches and self._parts.kind.gives_once(Hand.LEFT):
             yield from self._parts.writer.once(left)
         for pair in choice.matches:

@@ -2,19 +2,33 @@
 
 left    10:00 [####)   10:03 [####)    bound 10:03: rows from here on may come
 right              10:02 [##)          bound 10:02
+
+A life may still change: the next version ends it, and a row that counts may come in
+between. So each life is looked at twice: as it is if nothing more comes, and as soon
+as what comes can make it begin and end.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from dovetail.oracle.lateness import Bounds
-from dovetail.oracle.life import NEVER, PAST, LivingRow, Moment
-from dovetail.oracle.lifetimes import range_life
+from dovetail.oracle.life import NEVER, PAST, Life, LivingRow, Moment
+from dovetail.oracle.lifetimes import first_life, is_settled, soonest
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.sides import Sides
 from dovetail.spec.join import HANDS, Hand
-from dovetail.spec.windows import Forever, Latest, Range
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Two lives that overlap or may, by their numbers, and the least time they meet."""
+
+    lives: tuple[int, int]
+    row_time: Moment
+    is_sure: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,61 +44,54 @@ class Horizon:
         side = self.sides[hand]
         return self.bounds.bound(side.input) if side.can_grow else NEVER
 
-    def least_birth(self, hand: Hand) -> Moment:
-        """Returns the least birth that a row still to come can have.
+    def first_to_come(self, hand: Hand) -> Life:
+        """Returns the least birth and end that a row still to come can have.
 
         A row without time is met by rows that come after it: for those that are there
         already it is never born.
         """
-        side, bound = self.sides[hand], self.bound(hand)
-        if not side.is_timed or bound == NEVER:
-            return NEVER
-        if isinstance(side.window, Range) and bound > PAST:
-            return range_life(side.window, int(bound)).birth
-        return bound
+        side = self.sides[hand]
+        return first_life(side, self.bound(hand) if side.is_timed else NEVER)
 
-    def least_end_to_come(self, hand: Hand) -> Moment:
-        """Returns the least end that the life of a row still to come can have."""
-        side, bound = self.sides[hand], self.bound(hand)
-        if not side.is_timed or isinstance(side.window, Forever) or bound == NEVER:
-            return NEVER
-        if isinstance(side.window, Range) and bound > PAST:
-            return range_life(side.window, int(bound)).end
-        return bound
+    def soonest(self, row: LivingRow, life: Life) -> Life:
+        """Returns a life of a row as soon as rows to come can make it begin and end."""
+        if is_settled(self.sides[row.hand]):
+            return life
+        return soonest(life, self._time(row), self.bound(row.hand))
 
     def can_meet(self, row: LivingRow) -> bool:
         """Tells whether a row still to come on the other side can meet this row."""
-        least_birth = self.least_birth(row.hand.other)
-        return row not in self.gone and row.life.death > least_birth
+        return any(self.can_meet_in(row, life) for life in row.lives)
 
-    def outlives(self, row: LivingRow, moment: Moment) -> bool:
-        """Tells whether no version can come that ends this row by that moment."""
-        return not self._may_shrink(row) or self.bound(row.hand) > moment
+    def can_meet_in(self, row: LivingRow, life: Life) -> bool:
+        """Tells whether a row still to come can meet this one in one of its lives."""
+        least_birth = self.first_to_come(row.hand.other).birth
+        birth = max(self.soonest(row, life).birth, least_birth)
+        return row not in self.gone and life.death > birth
+
+    def meetings(self, pair: Pair) -> Iterator[Meeting]:
+        """Yields the meetings of a pair that there are or may be, by number of lives.
+
+        One is sure when neither life can change any more so that it would fall away or
+        come at another time.
+        """
+        left, right = ([*enumerate(row.lives)] for row in pair.rows)
+        for (one, left_life), (other, right_life) in product(left, right):
+            lives = (left_life, right_life)
+            least = list(map(self.soonest, pair.rows, lives))
+            row_time = max(life.birth for life in least)
+            if row_time < min(life.death for life in lives):
+                is_born = row_time == max(life.birth for life in lives)
+                is_sure = is_born and row_time < min(life.death for life in least)
+                yield Meeting((one, other), row_time, is_sure)
 
     def is_sure(self, pair: Pair) -> bool:
-        """Tells whether the rows of a pair that meet by now have met for good."""
-        row_time = max(row.life.birth for row in pair.rows)
-        return all(self.outlives(row, row_time) for row in pair.rows)
-
-    def has_ended(self, row: LivingRow) -> bool:
-        """Tells whether the end of the row's life is known for good."""
-        return not self._may_shrink(row) or self.bound(row.hand) >= row.life.death
-
-    def least_end(self, row: LivingRow) -> Moment:
-        """Returns the least row time at which the life of this row may end."""
-        if not self._may_shrink(row):
-            return row.life.end
-        return min(row.life.end, max(row.life.birth, self.bound(row.hand)))
-
-    def _may_shrink(self, row: LivingRow) -> bool:
-        """Tells whether versions end the row's life."""
-        side = self.sides[row.hand]
-        return side.is_timed and isinstance(side.window, Latest)
+        """Tells whether the rows of a pair have met for good."""
+        return any(meeting.is_sure for meeting in self.meetings(pair))
 
     def is_passed(self, row: LivingRow) -> bool:
         """Tells whether no row can come that stands before this one on its side."""
-        time = PAST if row.time is None else row.time
-        return self.bound(row.hand) >= time
+        return self.bound(row.hand) >= self._time(row)
 
     def can_come(self, hand: Hand) -> bool:
         """Tells whether a row may still come on this hand."""
@@ -95,8 +102,18 @@ class Horizon:
         if not all(map(self.can_come, HANDS)):
             return NEVER
         timed = [hand for hand in HANDS if self.sides[hand].is_timed]
-        return max((self.least_birth(hand) for hand in timed), default=NEVER)
+        return max((self.first_to_come(hand).birth for hand in timed), default=NEVER)
 
     def least_meeting_with(self, row: LivingRow) -> Moment:
         """Returns the least row time of a pair of this row and one to come."""
-        return max(row.life.birth, self.least_birth(row.hand.other))
+        least_birth = self.first_to_come(row.hand.other).birth
+        meetings = (
+            max(self.soonest(row, life).birth, least_birth)
+            for life in row.lives
+            if self.can_meet_in(row, life)
+        )
+        return min(meetings, default=NEVER)
+
+    def _time(self, row: LivingRow) -> Moment:
+        """Returns the row time of a row; those without stand before all others."""
+        return PAST if row.time is None else row.time

@@ -17,6 +17,7 @@ from dovetail.spec.inputs import Input
 
 LATE = "late"
 NULL_TIME = "null_time"
+BAD_INTERVAL = "bad_interval"
 IN_TIME = ""
 
 

@@ -1,4 +1,4 @@
-"""A row and its life: from when until when it is alive on its side.
+"""A row and its lives: from when until when it is alive on its side.
 
 Moments are microseconds of row time. A life is half-open, so a row with row time 10:00
 and a window of no length lives from 10:00 to one microsecond later:
@@ -6,6 +6,9 @@ and a window of no length lives from 10:00 to one microsecond later:
     left   10:00 [###########)            10 minutes preceding
     right          10:04 [#)              no window
                                           they meet at 10:04
+
+Most windows give a row one life. Windows of a size that start every so often give it
+one for each window that it falls into, and one that falls into none has no life.
 """
 
 from __future__ import annotations
@@ -36,6 +39,11 @@ class Life:
         """Tells whether two lives overlap; an empty life overlaps none."""
         return max(self.birth, other.birth) < min(self.death, other.death)
 
+    @property
+    def is_empty(self) -> bool:
+        """Tells whether the row is alive at no moment."""
+        return self.birth >= self.death
+
 
 ALWAYS = Life(PAST, NEVER, NEVER)
 NOWHERE = Life(NEVER, PAST, NEVER)
@@ -56,11 +64,24 @@ class LivingRow:
     place: int
     time: int | None = None
     arrived: int = 0
-    life: Life = ALWAYS
+    lives: tuple[Life, ...] = (ALWAYS,)
     partners: int = 0
     given: int = 0
     is_forgotten: bool = False
     is_stored: bool = False
+
+    @property
+    def life(self) -> Life:
+        """Returns the life of a row that has one, as on the clock `arrival`."""
+        (life,) = self.lives
+        return life
+
+    @property
+    def span(self) -> tuple[Moment, Moment]:
+        """Returns the first birth and the last death of a row; none: never, past."""
+        births = [life.birth for life in self.lives]
+        deaths = [life.death for life in self.lives]
+        return min(births, default=NEVER), max(deaths, default=PAST)
 
 
 def moment_of(value: object) -> int | None:

@@ -1,67 +1,74 @@
-"""Lives in row time, one function per window: a row and its side in, a life out.
+"""Lives in row time, one function per window: a row and its side in, lives out.
 
 On the clocks `event` and `batch`. A window is nothing but this: whoever matches rows
-looks at lives only.
+looks at lives only. Besides, a window says what the first row still to come may have,
+and whether rows to come can change the lives of those that are there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from dovetail.errors import UnsupportedError
-from dovetail.oracle.life import (
-    ALWAYS,
-    NEVER,
-    NOWHERE,
-    PAST,
-    Life,
-    LivingRow,
-    Moment,
-)
+from dovetail.oracle.hops import first_hop_life, hop_lives, unit_life
+from dovetail.oracle.intervals import interval_life
+from dovetail.oracle.life import ALWAYS, NEVER, NOWHERE, PAST, Life, LivingRow, Moment
 from dovetail.oracle.sides import OneSide
-from dovetail.spec.windows import Forever, Latest, Range, Rows
+from dovetail.oracle.versions import Version, latest_life, rows_life, version_of
+from dovetail.spec.windows import (
+    Between,
+    Forever,
+    HopSize,
+    HopUnit,
+    Latest,
+    Range,
+    Rows,
+    RowsPreceding,
+)
 
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """A row or a delete of a key: what ends the version before it."""
-
-    key: tuple[object, ...]
-    time: Moment
-    place: int
+Lives = tuple[Life, ...]
 
 
 def give_lives(
     side: OneSide, rows: Sequence[LivingRow], deletes: Iterable[Version]
 ) -> None:
-    """Gives every row its life, as far as it can be known by now."""
+    """Gives every row its lives, as they are if nothing more comes."""
     versions = [*(version_of(side, row) for row in rows), *deletes]
     for row in rows:
-        row.life = life_of(side, row, versions)
+        row.lives = lives_of(side, row, versions)
 
 
-def version_of(side: OneSide, row: LivingRow) -> Version:
-    """Returns the version that a row is."""
-    time = PAST if row.time is None else row.time
-    return Version(side.key_of(row.values), time, row.place)
-
-
-def life_of(side: OneSide, row: LivingRow, versions: Iterable[Version]) -> Life:
-    """Returns the life of a row among the versions of its side."""
+def lives_of(side: OneSide, row: LivingRow, versions: Sequence[Version]) -> Lives:
+    """Returns the lives of a row among the versions of its side."""
     if side.input.is_timed and row.time is None:
-        return NOWHERE
+        return (NOWHERE,)
     match side.window:
         case Latest():
-            return latest_life(version_of(side, row), versions, is_timed=side.is_timed)
+            own = version_of(side, row)
+            return (latest_life(own, versions, is_timed=side.is_timed),)
+        case Between():
+            return (interval_life(side, row.values),)
         case _ if row.time is None or not side.is_timed:
-            return ALWAYS
+            return (ALWAYS,)
+        case RowsPreceding() as window:
+            return (rows_life(window, version_of(side, row), versions),)
+        case HopSize() as window:
+            return hop_lives(window, row.time)
+        case _:
+            return (own_life(side, row.time),)
+
+
+def own_life(side: OneSide, time: int) -> Life:
+    """Returns the one life that follows from a row time alone."""
+    match side.window:
         case Range() as window:
-            return range_life(window, row.time)
+            return range_life(window, time)
         case Rows(count=0):
-            return Life(row.time, row.time + 1, row.time)
+            return Life(time, time + 1, time)
+        case HopUnit(unit=unit):
+            return unit_life(unit, time)
         case Forever():
-            return Life(row.time, NEVER, NEVER)
+            return Life(time, NEVER, NEVER)
         case window:
             raise UnsupportedError.not_yet("oracle", f"the window {window}")
 
@@ -72,19 +79,34 @@ def range_life(window: Range, time: int) -> Life:
     return Life(window.following.negated().after(time), end + 1, end)
 
 
-def latest_life(own: Version, versions: Iterable[Version], *, is_timed: bool) -> Life:
-    """Returns the life from a version's time to that of the next version of its key.
+def first_life(side: OneSide, bound: Moment) -> Life:
+    """Returns the least birth, death and end that a row not before a bound can have.
 
-    Of two versions at one time the later arrival wins, and the other lives nowhere.
-    Without row times only the newest version is there, and was always.
+    What follows from other rows, or from other columns, may be over as it begins.
     """
-    later = [
-        (version.time, version.place)
-        for version in versions
-        if version.key == own.key
-        and (version.time, version.place) > (own.time, own.place)
-    ]
-    if not is_timed:
-        return NOWHERE if later else ALWAYS
-    end = min(later)[0] if later else NEVER
-    return Life(own.time, end, end)
+    match side.window:
+        case Forever():
+            return Life(bound, NEVER, NEVER)
+        case _ if bound in (PAST, NEVER):
+            return Life(bound, bound, bound)
+        case Range() | Rows() | HopUnit():
+            return own_life(side, int(bound))
+        case HopSize() as window:
+            return first_hop_life(window, int(bound))
+        case _:
+            return Life(bound, bound, bound)
+
+
+def is_settled(side: OneSide) -> bool:
+    """Tells whether rows to come leave the lives of those that are there alone."""
+    return not side.is_timed or not isinstance(side.window, Latest | RowsPreceding)
+
+
+def soonest(life: Life, time: Moment, bound: Moment) -> Life:
+    """Returns a life as rows to come may make it: each moment as early as can be.
+
+    What is not after the bound stays; what is after it may move back to the bound, not
+    before the row's own time.
+    """
+    moments = (life.birth, life.death, life.end)
+    return Life(*(one if one <= bound else max(time, bound) for one in moments))

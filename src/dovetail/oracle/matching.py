@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 
 from dovetail.expression import Expression
 from dovetail.oracle.life import LivingRow
@@ -33,6 +34,12 @@ class Pair:
     def rows(self) -> tuple[LivingRow, LivingRow]:
         """Returns both rows, the left one first."""
         return self.left, self.right
+
+    @property
+    def is_alive_together(self) -> bool:
+        """Tells whether a life of the one overlaps a life of the other."""
+        lives = product(self.left.lives, self.right.lives)
+        return any(one.meets(other) for one, other in lives)
 
 
 Terms = tuple[PairScalar, ...]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
 from dovetail.errors import LimitError
 from dovetail.oracle.emission import Writer
-from dovetail.oracle.lateness import Bounds
+from dovetail.oracle.intervals import is_bad_interval
+from dovetail.oracle.lateness import BAD_INTERVAL, IN_TIME, NULL_TIME, Bounds
 from dovetail.oracle.life import LivingRow, Moment, Plain, moment_of
-from dovetail.oracle.lifetimes import Version
 from dovetail.oracle.matching import Condition, Pair
 from dovetail.oracle.picking import Picker
-from dovetail.oracle.sides import OneSide, Sides, sides_of
-from dovetail.spec.inputs import Emission, Input, InputKind, Inputs, Remove
+from dovetail.oracle.sides import Sides, sides_of
+from dovetail.oracle.versions import Version
+from dovetail.spec.inputs import Arrive, Emission, Input, InputKind, Inputs, Remove
 from dovetail.spec.join import HANDS, Hand, JoinSpec, Kind
 from dovetail.spec.play import Play
 
@@ -49,9 +50,38 @@ class Parts:
         """Returns the hands of an input: both, left first, in a self-join."""
         return tuple(hand for hand in HANDS if self.sides[hand].input.name == name)
 
-    def state(self, side: OneSide) -> tuple[Plain, ...]:
-        """Returns the rows that are there from the start; those of a stream arrive."""
-        return () if side.input.kind is InputKind.STREAM else side.input.rows
+    def verdict(self, event: Arrive) -> str:
+        """Returns why a row that arrives takes no part, or `IN_TIME`."""
+        reason = self.bounds.verdict(self.inputs[event.input], event.row)
+        return reason if reason != IN_TIME else self._verdict_of_interval(event)
+
+    def verdict_of_state(self, event: Arrive) -> str:
+        """Returns why a row that is there from the start takes no part: never late."""
+        reason = self.bounds.verdict(self.inputs[event.input], event.row)
+        return reason if reason == NULL_TIME else self._verdict_of_interval(event)
+
+    def _verdict_of_interval(self, event: Arrive) -> str:
+        """Returns whether the interval of a row is bad.
+
+        In a self-join one that is bad on one side is bad on both: the row leaves once.
+        """
+        sides = [self.sides[hand] for hand in self.hands_of(event.input)]
+        is_bad = any(is_bad_interval(side, event.row) for side in sides)
+        return BAD_INTERVAL if is_bad else IN_TIME
+
+    def state(self) -> tuple[Arrive, ...]:
+        """Returns the rows that are there from the start; those of a stream arrive.
+
+        Those without time come first, for they are met by the rows that come after.
+        """
+        sides = sorted(self.sides.values(), key=lambda side: side.is_timed)
+        sources = {side.input.name: side.input for side in sides}
+        return tuple(
+            Arrive(source.name, row)
+            for source in sources.values()
+            if source.kind is not InputKind.STREAM
+            for row in source.rows
+        )
 
     def row(self, hand: Hand, values: Plain, arrived: int = 0) -> LivingRow:
         """Returns the next row of a side; its row time has now been seen."""
@@ -83,17 +113,23 @@ class Parts:
             )
 
     def pair_rows(
-        self, matches: Sequence[Pair], row_time: Callable[[Pair], Moment]
-    ) -> Iterator[tuple[Pair, list[Emission]]]:
+        self, matches: Sequence[Pair], row_times: Callable[[Pair], Iterable[Moment]]
+    ) -> Iterator[tuple[Moment, Emission]]:
         """Yields what each match of one left row gives, as long as it keeps more.
 
-        A row that is skipped counts in `counter`, but is not kept.
+        A row that is skipped counts in `counter`, but is not kept. A pair that meets
+        more than once is kept once.
         """
-        for counter, pair in enumerate(matches, start=1):
+        counter = count(start=1)
+        for pair in matches:
             if pair.left.given < self.picker.keep:
-                emissions = self.writer.pair(pair, counter, row_time(pair))
-                pair.left.given += len(emissions)
-                yield pair, emissions
+                rows = [
+                    (moment, emission)
+                    for moment in row_times(pair)
+                    for emission in self.writer.pair(pair, next(counter), moment)
+                ]
+                pair.left.given += bool(rows)
+                yield from rows
 
     def unmatched(self, row: LivingRow) -> list[Emission]:
         """Returns the row that leaves, if it had no match and its side is preserved."""

@@ -44,11 +44,12 @@ class Loneliness:
 
     def reason(self) -> str:
         """Returns the first reason that holds, from the row itself to its partners."""
-        side, life = self.parts.sides[self.row.hand], self.row.life
-        if side.input.is_timed and self.row.time is None and life.birth >= life.death:
+        side, row = self.parts.sides[self.row.hand], self.row
+        is_never_alive = all(life.is_empty for life in row.lives)
+        if side.input.is_timed and row.time is None and is_never_alive:
             return "no row time"
-        if life.birth >= life.death:
-            return "replaced at once"
+        if is_never_alive:
+            return "replaced at once" if row.lives else "between two windows"
         if any(part(self.row.values) is None for part in side.hard):
             return "null in its key"
         fitting = self._fitting()

@@ -17,7 +17,19 @@ from dovetail.spec.inputs import (
 )
 from dovetail.spec.join import Clock, JoinSpec
 from dovetail.spec.play import Play
-from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows, Seconds, Window
+from dovetail.spec.windows import (
+    Between,
+    Delta,
+    Forever,
+    HopSize,
+    HopUnit,
+    Latest,
+    Range,
+    Rows,
+    RowsPreceding,
+    Seconds,
+    Window,
+)
 
 
 def refuse(play: Play, spec: JoinSpec) -> None:
@@ -46,6 +58,10 @@ def _missing_window(window: Window, clock: Clock) -> Iterator[str]:
         case ((Forever() | Latest() | Range() | Rows(count=0)), _):
             return
         case ((Rows() | Seconds() | Delta()), Clock.ARRIVAL):
+            return
+        case ((Between() | HopUnit() | HopSize()), Clock.EVENT | Clock.BATCH):
+            return
+        case RowsPreceding(), Clock.EVENT:
             return
         case _:
             name = type(window).__name__.lower()

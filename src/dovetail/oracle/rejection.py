@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dovetail.oracle.life import Plain
 from dovetail.oracle.parts import Parts
 from dovetail.spec.inputs import Arrive, Emission, Event, Outlet
-from dovetail.spec.join import HANDS, Hand
+from dovetail.spec.join import Hand
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,8 @@ def _who_left(newcomers: Iterable[Newcomer], emission: Emission) -> Newcomer:
 
 
 def state_of(parts: Parts) -> Iterator[Newcomer]:
-    """Yields the rows that are there from the start."""
-    for hand in HANDS:
-        for values in parts.state(parts.sides[hand]):
-            yield Newcomer((hand,), values)
+    """Returns the rows that are there from the start."""
+    return arriving(parts, parts.state())
 
 
 def arriving(parts: Parts, events: Iterable[Event]) -> Iterator[Newcomer]:

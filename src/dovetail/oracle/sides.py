@@ -12,7 +12,7 @@ from dovetail.oracle.scalars import Scalar, own_row_scalar, side_scalar
 from dovetail.spec.inputs import Input, InputKind
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named
 from dovetail.spec.play import Play
-from dovetail.spec.windows import Delta, Eviction, Forever, Latest, Window
+from dovetail.spec.windows import Between, Delta, Eviction, Forever, Latest, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +26,18 @@ class OneSide:
     partition_by: tuple[Scalar, ...]
     partition_evict: Eviction
     delta_by: Scalar
+    between: tuple[Scalar, ...]
     hard: tuple[Scalar, ...]
 
     @property
     def is_timed(self) -> bool:
         """Tells whether the rows live in row time; else they are simply there.
 
-        What is there for ever has no beginning in a data set, nor in a batch.
+        What is there for ever has no beginning in a data set, nor in a batch. An
+        interval is in row time, whether its rows have one or not.
         """
+        if isinstance(self.window, Between):
+            return True
         is_whole = self.input.kind is InputKind.DATASET or self.clock is Clock.BATCH
         return self.input.is_timed and not (is_whole and self.window == Forever())
 
@@ -82,6 +86,7 @@ def _side_of(play: Play, spec: JoinSpec, hand: Hand) -> OneSide:
         partition_by,
         side.partition_evict,
         _delta_by(side.window, source),
+        _between(side.window, source),
         tuple(side_scalar(part, hand.letter, source) for part in _hard(spec, hand)),
     )
 
@@ -96,3 +101,12 @@ def _delta_by(window: Window, source: Input) -> Scalar:
     if isinstance(window, Delta):
         return own_row_scalar(window.by, source)
     return lambda _values: None
+
+
+def _between(window: Window, source: Input) -> tuple[Scalar, ...]:
+    """Returns the start and the end that a row names; nothing for other windows."""
+    if isinstance(window, Between):
+        return tuple(
+            own_row_scalar(part, source) for part in (window.start, window.end)
+        )
+    return ()

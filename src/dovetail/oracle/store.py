@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dovetail.oracle.eviction import leaving, of_key, stays
 from dovetail.oracle.expiry import Now, has_expired
 from dovetail.oracle.life import LivingRow
-from dovetail.oracle.lifetimes import Version, version_of
 from dovetail.oracle.partitions import too_many, too_old
 from dovetail.oracle.sides import Sides
+from dovetail.oracle.versions import Version, version_of
 from dovetail.spec.join import Hand
 from dovetail.spec.windows import Latest, Seconds
 

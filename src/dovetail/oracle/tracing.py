@@ -172,7 +172,7 @@ class _Tracer:
         """Returns from when until when a row is alive on the axis."""
         is_measured = self.axis is Axis.ROW_TIME or self.join.clock is Clock.BATCH
         if is_measured:
-            return row.life.birth, row.life.death
+            return row.span
         death = NEVER if row.is_stored else self.went[row]
         if self.axis is Axis.PROCESSING_TIME:
             death = min(death, expires_after(self.parts.sides, row))

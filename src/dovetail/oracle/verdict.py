@@ -46,7 +46,7 @@ class Verdicts:
         """Returns the verdict on each left row, its pairs by time and order."""
         met: dict[LivingRow, list[Pair]] = {left: [] for left in lefts}
         for pair in sorted(pairs, key=by_right_row):
-            if pair.left.life.meets(pair.right.life):
+            if any(self.horizon.meetings(pair)):
                 met[pair.left].append(pair)
         judge = self._picked if self.parts.picker.waits else self._plain
         return {left: judge(left, its_pairs) for left, its_pairs in met.items()}

@@ -100,7 +100,7 @@ class Watched:
         In a batch all are there at once; on a clock, those that the picker saw.
         """
         was_seen = self.clock is Clock.BATCH or pair.rows in self.picker.seen
-        return was_seen and pair.left.life.meets(pair.right.life)
+        return was_seen and pair.is_alive_together
 
     def _pairs_of(self, left: LivingRow) -> list[Pair]:
         """Returns the pairs of a left row, in the order in which picks go by them."""
