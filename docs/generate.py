@@ -16,10 +16,14 @@ from typer.testing import CliRunner
 
 from dovetail.cli.main import app
 from dovetail.errors import DovetailError
+from dovetail.expression.casts import converter
+from dovetail.expression.functions import THEMES, in_kernels
+from dovetail.expression.functions.function import Entry, Function
 from dovetail.plan.batch import BATCH
 from dovetail.plan.features import Feature
 from dovetail.plan.local import LOCAL
 from dovetail.plan.stream import STREAM
+from dovetail.schema import parse_type
 from dovetail.spec.rules import RULES
 
 HERE = Path(__file__).parent
@@ -39,6 +43,50 @@ ERRORS_ABOVE = """\
 Every error of ours has the facts as fields: `found`, `expected` and `hint`. The message
 is made of them: a fact, what was expected, a hint.
 """
+EXPRESSIONS_ABOVE = """\
+# Expressions
+
+Keys, conditions and output columns are expressions of Spark SQL over `l.column` and
+`r.column`. They mean what they mean in Spark without ANSI mode, in UTC, whatever the
+session says: what cannot be computed is null, whole numbers wrap. What is not on this
+page is refused by its name before anything runs.
+
+One tree of nodes with types stands behind a text. The oracle computes it on plain rows,
+Spark is given the text (or what the tree is written as), and where kernels meet rows it
+becomes a program over Arrow columns. Kernels see the condition that is no equality, on
+the engines `local` and `stream`; output columns and keys may use everything, anywhere.
+
+Of each function it says where it can stand:
+
+* *everywhere*: in every place of a join, on every engine;
+* *in part*: in a condition too, but not each of its forms;
+* *not in a condition of kernels*: everywhere but there.
+
+Some arguments must be written out, because types depend on them, or because they are
+read before anything runs: digits of `round`, units of time, regular expressions, forms
+of times. Regular expressions are those that mean the same in every language (letters,
+classes, groups, alternatives, counts, `^` and `$`); forms of times those that mean the
+same in every country. Dates and moments lie in the years 1 to 9999: what would lie
+beyond is null on the oracle. Where Spark fails (the 0th element, a map with a key
+twice), the oracle gives null.
+
+Types: `boolean`, `tinyint`, `smallint`, `int`, `bigint`, `float`, `double`,
+`decimal(p,s)`, `string` (`char(n)` and `varchar(n)` are read as it), `binary`, `date`,
+`timestamp`, `timestamp_ntz`, `array<>`, `map<,>`, `struct<>`. Spans of time (`INTERVAL
+..`) can be computed with, months apart from days and time, but are no column."""
+CASTS_ABOVE = """\
+Between types, by `CAST` and, where it says *yes*, by `TRY_CAST`. Arrays, maps and
+structs are cast part by part."""
+# How much of a function the kernels have, by what stands before such functions.
+SUPPORT = {
+    "*Everywhere*": frozenset({True}),
+    "*In part*": frozenset({True, False}),
+    "*Not in a condition of kernels*": frozenset({False}),
+}
+CAST = (
+    *("boolean", "int", "double", "decimal(10,2)", "string", "binary"),
+    *("date", "timestamp", "timestamp_ntz"),
+)
 LAWS_ABOVE = """
 ## Laws of a join
 
@@ -142,9 +190,56 @@ def commands() -> Iterator[str]:
         yield "```"
 
 
+def expressions() -> Iterator[str]:
+    """Yields the page of what an expression may say."""
+    yield EXPRESSIONS_ABOVE
+    for title, modules in THEMES.items():
+        entries = [entry for module in modules for entry in module.FUNCTIONS]
+        yield ""
+        yield f"## {title}"
+        for label, wanted in SUPPORT.items():
+            names = sorted(entry.name for entry in entries if _is_like(entry, wanted))
+            if names:
+                yield ""
+                yield f"{label}: {', '.join(map(_shown, names))}."
+    yield ""
+    yield from _casts()
+
+
+def _is_like(entry: Entry, wanted: frozenset[bool]) -> bool:
+    """Tells whether an entry is a name that users write, and the kernels have it so."""
+    is_part = isinstance(entry, Function) and " " in entry.name
+    return not is_part and frozenset(in_kernels(entry.name)) == wanted
+
+
+def _shown(name: str) -> str:
+    """Returns the name of a function as a page shows it."""
+    return f"`{name.upper() if ' ' in name else name}`"
+
+
+def _casts() -> Iterator[str]:
+    """Yields the table of which type can be cast to which."""
+    yield CASTS_ABOVE
+    yield ""
+    yield f"| from \\ to | {' | '.join(f'`{kind}`' for kind in CAST)} |"
+    yield f"|---{'|:---:' * len(CAST)}|"
+    for source in CAST:
+        told = [_cast(source, target) for target in CAST]
+        yield f"| `{source}` | {' | '.join(told)} |"
+
+
+def _cast(source: str, target: str) -> str:
+    """Returns whether there is a cast, and whether TRY_CAST has it, too."""
+    kinds = parse_type(source), parse_type(target)
+    if converter(*kinds) is None:
+        return "–"
+    return "yes" if converter(*kinds, careful=True) else "CAST"
+
+
 PAGES: Mapping[str, Callable[[], Iterator[str]]] = {
     "engines.md": engines,
     "errors.md": errors,
+    "expressions.md": expressions,
     "cli.md": commands,
 }
 

@@ -5,11 +5,12 @@ import pytest
 from dovetail.errors import UnsupportedError
 from dovetail.expression import evaluate, lower, parse
 from dovetail.expression.functions import TABLE
+from dovetail.expression.writing import written
 from dovetail.kernels.operations.values import arrow_type
 from dovetail.kernels.program import run_program
 from tests.expression.arrow import columns
+from tests.expression.forms import FORMS
 from tests.expression.grammar import (
-    FORMS,
     SCOPE,
     deep_expressions,
     plain_expressions,
@@ -19,7 +20,8 @@ from tests.expression.sameness import same
 
 ROWS = rows(60, seed=1)
 COLUMNS = columns(ROWS)
-EVERY = sorted({*plain_expressions(), *deep_expressions(500, seed=2)})
+DEEP = 500
+AT_ONCE = 50
 
 
 def lowered(typed):
@@ -30,23 +32,52 @@ def lowered(typed):
         return None
 
 
+def differences(text):
+    """What a program gives beside what the evaluation gives, where they differ."""
+    typed = parse(text, SCOPE)
+    program = lowered(typed)
+    if program is None:
+        return []
+    found = run_program(program, COLUMNS, len(ROWS))
+    if found.type != arrow_type(str(typed.type)):
+        return [(typed.type, found.type)]
+    wanted = [evaluate(typed, pair) for pair in ROWS]
+    pairs = zip(wanted, found.to_pylist(maps_as_pydicts="strict"), strict=True)
+    return [pair for pair in pairs if not same(*pair)]
+
+
+def all_differences(texts):
+    """The texts whose program differs from the evaluation, with the first such row."""
+    found = {text: differences(text) for text in texts}
+    return {text: pairs[0] for text, pairs in found.items() if pairs}
+
+
 def test_every_function_of_the_table_has_a_form_in_the_grammar():
     assert set(FORMS) == set(TABLE)
 
 
-@pytest.mark.parametrize("text", EVERY)
-def test_a_program_gives_what_the_evaluation_gives(text):
-    typed = parse(text, SCOPE)
-    program = lowered(typed)
-    if program is None:
-        return
-    found = run_program(program, COLUMNS, len(ROWS))
-    assert found.type == arrow_type(str(typed.type))
-    wanted = [evaluate(typed, pair) for pair in ROWS]
-    pairs = zip(wanted, found.to_pylist(), strict=True)
-    assert [pair for pair in pairs if not same(*pair)] == []
+@pytest.mark.parametrize("name", FORMS)
+def test_a_program_gives_what_the_evaluation_gives(name):
+    assert all_differences(plain_expressions(name)) == {}
 
 
-def test_most_expressions_can_be_lowered():
-    programs = [lowered(parse(text, SCOPE)) for text in EVERY]
-    assert sum(program is not None for program in programs) > len(EVERY) / 2
+@pytest.mark.parametrize("seed", range(DEEP // AT_ONCE))
+def test_so_does_a_program_of_many_functions(seed):
+    assert all_differences(deep_expressions(AT_ONCE, seed)) == {}
+
+
+def test_most_functions_can_be_lowered():
+    texts = [next(plain_expressions(name)) for name in FORMS]
+    programs = [lowered(parse(text, SCOPE)) for text in texts]
+    assert sum(program is not None for program in programs) > len(texts) / 2
+
+
+@pytest.mark.parametrize("seed", [*FORMS, *range(DEEP // AT_ONCE)])
+def test_a_tree_reads_back_from_what_it_is_written_as(seed):
+    texts = (
+        plain_expressions(seed) if seed in FORMS else deep_expressions(AT_ONCE, seed)
+    )
+    for text in texts:
+        once = parse(text, SCOPE)
+        again = parse(written(once), SCOPE)
+        assert (again.type, written(again)) == (once.type, written(once))

@@ -1,74 +1,65 @@
 """Expressions mean what Spark says they mean, their types and their values.
 
-Many expressions are columns of one DataFrame, so that hundreds of them are a few
-queries. ANSI mode is off and the zone is UTC, as the rules of cases say.
+`--long` asks Spark for 20,000 random ones instead of some hundreds.
 """
 
-from datetime import UTC, datetime
-
-import pyarrow as pa
 import pytest
 
-from dovetail.expression import evaluate, parse
-from tests.expression.arrow import side
-from tests.expression.grammar import (
-    SCOPE,
-    TYPES,
-    deep_expressions,
-    plain_expressions,
-    rows,
-)
+from tests.expression.forms import FORMS
+from tests.expression.grammar import deep_expressions, plain_expressions
 from tests.expression.sameness import same
 from tests.expression.tables import TABLES
+from tests.spark.differences import INTERPRETED, RULES, differences, pairs, plain
 
-ROWS = rows(40, seed=3)
-EVERY = sorted({*plain_expressions(), *deep_expressions(400, seed=4)})
-AT_ONCE = 80  # more columns make Spark's generated code too long
-BATCHES = [EVERY[start : start + AT_ONCE] for start in range(0, len(EVERY), AT_ONCE)]
+AT_ONCE = 100  # more columns make Spark's plans too long
+FEW, MANY = 4, 200  # batches of random expressions
+EVERY = sorted(set(plain_expressions()))
+
+
+def pytest_generate_tests(metafunc):
+    if "seed" in metafunc.fixturenames:
+        many = metafunc.config.getoption("--long")
+        metafunc.parametrize("seed", range(MANY if many else FEW))
 
 
 @pytest.fixture(scope="module")
 def lenient(spark):
-    spark.conf.set("spark.sql.ansi.enabled", "false")
+    settings = RULES | INTERPRETED
+    for name, value in settings.items():
+        spark.conf.set(name, value)
     yield spark
-    spark.conf.unset("spark.sql.ansi.enabled")
+    for name in settings:
+        spark.conf.unset(name)
 
 
 @pytest.fixture(scope="module")
-def pairs(lenient):
-    table = pa.table(
-        {"place": range(len(ROWS)), "l": side(ROWS, "l"), "r": side(ROWS, "r")}
-    )
-    record = ", ".join(f"{name}: {kind}" for name, kind in TYPES.items())
-    schema = f"place long, l struct<{record}>, r struct<{record}>"
-    return lenient.createDataFrame(table, schema).coalesce(1).cache()
+def frame(lenient):
+    return pairs(lenient)
 
 
-def plain(value):
-    """A value as Spark's Arrow gives it, in the domain of plain values."""
-    if isinstance(value, datetime) and value.tzinfo:
-        return value.astimezone(UTC)
-    return value
+@pytest.mark.parametrize("start", range(0, len(EVERY), AT_ONCE))
+def test_spark_gives_the_same_for_every_form(frame, start):
+    assert differences(frame, EVERY[start : start + AT_ONCE]) == {}
 
 
-@pytest.mark.parametrize("texts", BATCHES, ids=lambda texts: f"from {texts[0]}")
-def test_spark_gives_the_same_types_and_values(pairs, texts):
-    named = [f"{text} AS `{place}`" for place, text in enumerate(texts)]
-    frame = pairs.selectExpr("place", *named)
-    table = frame.toArrow().sort_by("place")
-    wrong = {}
-    for text, field, column in zip(
-        texts, frame.schema.fields[1:], table.columns[1:], strict=True
-    ):
-        typed = parse(text, SCOPE)
-        if str(typed.type) != field.dataType.simpleString():
-            wrong[text] = (str(typed.type), field.dataType.simpleString())
-        answers = map(plain, column.to_pylist(maps_as_pydicts="strict"))
-        for pair, answer in zip(ROWS, answers, strict=True):
-            value = evaluate(typed, pair)
-            if not same(value, answer):
-                wrong.setdefault(text, (value, answer))
-    assert wrong == {}
+def test_spark_reads_what_a_tree_is_written_as(frame):
+    texts = [next(plain_expressions(name)) for name in FORMS]
+    assert differences(frame, texts, rewritten=True) == {}
+
+
+def test_spark_gives_the_same_for_random_expressions(frame, seed):
+    texts = list(deep_expressions(AT_ONCE, seed))
+    assert differences(frame, texts, rewritten=seed % 2 == 1) == {}
+
+
+def test_compiled_code_gives_the_same(frame, lenient):
+    for name in INTERPRETED:
+        lenient.conf.unset(name)
+    try:
+        assert differences(frame, list(deep_expressions(AT_ONCE, seed=-1))) == {}
+    finally:
+        for name, value in INTERPRETED.items():
+            lenient.conf.set(name, value)
 
 
 @pytest.mark.parametrize("start", range(0, len(TABLES), AT_ONCE))

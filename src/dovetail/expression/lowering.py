@@ -72,7 +72,9 @@ def plain(value: Value) -> object:
             return micros(value)
         case date():
             return value.toordinal() - EPOCH_DAY
-        case list() | dict():
-            raise UnsupportedError.not_yet(KERNELS, "a constant array, map or struct")
+        case list():
+            return [plain(item) for item in value]
+        case dict():
+            return {plain(name): plain(item) for name, item in value.items()}
         case _:
             return value

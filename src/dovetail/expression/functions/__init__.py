@@ -8,14 +8,25 @@ lowering to a program for the kernels.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression.functions import (
     arithmetic,
+    arrays,
+    bits,
+    calendars,
     conversions,
+    curves,
+    digests,
+    formats,
+    letters,
     logic,
+    maps,
     nested,
     numbers,
+    parts,
+    patterns,
     rounding,
     spans,
     texts,
@@ -25,19 +36,19 @@ from dovetail.expression.functions.conversions import cast
 from dovetail.expression.functions.function import ANY_NUMBER, Entry, Function, Macro
 from dovetail.expression.tree import Call, Kind, Node
 
-_THEMES = (
-    logic,
-    arithmetic,
-    numbers,
-    rounding,
-    spans,
-    texts,
-    times,
-    nested,
-    conversions,
-)
+THEMES: dict[str, tuple[ModuleType, ...]] = {
+    "Truth and choices": (logic,),
+    "Numbers": (arithmetic, numbers, rounding, curves, bits),
+    "Texts": (texts, letters, patterns, digests),
+    "Dates and moments": (times, parts, calendars, formats, spans),
+    "Arrays, maps and structs": (nested, arrays, maps),
+    "Casts": (conversions,),
+}
 TABLE: dict[str, Entry] = {
-    entry.name: entry for theme in _THEMES for entry in theme.FUNCTIONS
+    entry.name: entry
+    for modules in THEMES.values()
+    for module in modules
+    for entry in module.FUNCTIONS
 }
 _FUNCTIONS = {
     name: entry for name, entry in TABLE.items() if isinstance(entry, Function)
@@ -49,7 +60,7 @@ def build(name: str, *arguments: Node) -> Node:
     entry = TABLE.get(name.lower())
     if entry is None:
         raise UnsupportedError(f'the function "{name}"')
-    if entry.takes not in (ANY_NUMBER, len(arguments)):
+    if not _takes(entry, len(arguments)):
         raise misfit(name, arguments)
     if isinstance(entry, Macro):
         return entry.expand(build, arguments)
@@ -59,6 +70,12 @@ def build(name: str, *arguments: Node) -> Node:
     wanted = zip(arguments, signature.arguments, strict=True)
     inputs = tuple(cast(argument, kind) for argument, kind in wanted)
     return Call(entry.name, inputs, signature.result)
+
+
+def _takes(entry: Entry, count: int) -> bool:
+    """Tells whether an entry may take so many arguments."""
+    optional = entry.optional if isinstance(entry, Macro) else 0
+    return entry.takes == ANY_NUMBER or 0 <= count - entry.takes <= optional
 
 
 def parameters_of(name: str, arguments: Sequence[Node]) -> tuple[Kind, ...]:
@@ -71,6 +88,14 @@ def misfit(name: str, arguments: tuple[Node, ...]) -> SpecError:
     """Returns the error for arguments that a function does not take."""
     given = ", ".join(str(argument.type) for argument in arguments)
     return SpecError(f'"{name}" does not take ({given})')
+
+
+def in_kernels(name: str) -> tuple[bool, ...]:
+    """Returns for each function behind a name whether the kernels have it."""
+    entry = TABLE[name]
+    if isinstance(entry, Function):
+        return (entry.lower is not None,)
+    return tuple(has for part in entry.parts for has in in_kernels(part)) or (True,)
 
 
 def function_of(call: Call) -> Function:

@@ -39,14 +39,13 @@ from dovetail.expression.functions.function import (
     Entry,
     Evaluation,
     Function,
-    Macro,
     Program,
     Rule,
     Signature,
+    alias,
     kernel,
     kinds,
     operation,
-    synonym,
 )
 from dovetail.expression.tree import Call, Kind, Literal, Node, Value
 from dovetail.expression.values import WIDE, fitted, rounded, single, wrapped
@@ -303,5 +302,5 @@ FUNCTIONS: tuple[Entry, ...] = (
         _lower_positive,
         takes=2,
     ),
-    Macro("mod", synonym("%")),
+    alias("mod", "%"),
 )

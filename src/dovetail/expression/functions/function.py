@@ -67,12 +67,15 @@ class Function:
 class Macro:
     """A name for a combination of other functions, which `build` calls by name.
 
-    `takes` is the number of arguments; ANY_NUMBER leaves it to those functions.
+    `parts` are the names of those functions. `takes` is the number of arguments,
+    `optional` how many more there may be; ANY_NUMBER leaves it to the functions.
     """
 
     name: str
     expand: Callable[[Build, Arguments], Node]
+    parts: tuple[str, ...]
     takes: int = ANY_NUMBER
+    optional: int = 0
 
 
 Entry = Function | Macro
@@ -109,6 +112,34 @@ def kernel(name: str) -> Lowering:
         if any(isinstance(argument.type, _NESTED) for argument in call.arguments):
             what = f'"{call.function}" of arrays, maps or structs'
             raise UnsupportedError.not_yet(KERNELS, what)
+        return operation(name, call.type, *arguments)
+
+    return lower
+
+
+def must_compare(call: Call, kind: Kind) -> None:
+    """Raises where the kernels cannot tell whether two values of a type are equal."""
+    match kind:
+        case StructType(fields=fields):
+            for _, part in fields:
+                must_compare(call, part)
+        case ArrayType() | MapType():
+            what = f'"{call.function}" of arrays or maps'
+            raise UnsupportedError.not_yet(KERNELS, what)
+        case _:
+            pass
+
+
+def parts(name: str) -> Lowering:
+    """Returns the lowering to an operation that takes arrays, maps and structs."""
+    return lambda call, arguments: operation(name, call.type, *arguments)
+
+
+def equality(name: str) -> Lowering:
+    """Returns the lowering to a test whether two values are equal."""
+
+    def lower(call: Call, arguments: tuple[Program, ...]) -> Program:
+        must_compare(call, call.arguments[0].type)
         return operation(name, call.type, *arguments)
 
     return lower
@@ -152,9 +183,9 @@ def written_value(call: Call, node: Node) -> Value:
     raise UnsupportedError.not_yet(KERNELS, what)
 
 
-def synonym(name: str) -> Callable[[Build, Arguments], Node]:
-    """Returns the expansion of a second name for a function."""
-    return lambda build, arguments: build(name, *arguments)
+def alias(name: str, other: str, *, takes: int = ANY_NUMBER) -> Macro:
+    """Returns the entry of a second name for a function."""
+    return Macro(name, lambda build, given: build(other, *given), (other,), takes)
 
 
 def constant(node: Node) -> Value:

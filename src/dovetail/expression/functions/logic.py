@@ -13,7 +13,9 @@ from collections.abc import Callable, Sequence
 from dovetail.expression.coercion import (
     BOOLEAN,
     FRACTIONS,
+    INT,
     NULL,
+    STRING,
     compared,
     is_numeric,
     widest,
@@ -29,16 +31,20 @@ from dovetail.expression.functions.function import (
     Program,
     Rule,
     Signature,
+    alias,
+    equality,
     expects,
     kernel,
     kinds,
     operation,
+    parts,
     plain,
-    synonym,
 )
 from dovetail.expression.tree import Call, Kind, Literal, Node, Value
 from dovetail.expression.values import order
 from dovetail.schema import MapType
+
+MOST_CHOICES = 200  # arguments of DECODE
 
 
 def conjunction(*values: bool | None) -> bool | None:
@@ -189,6 +195,38 @@ def _not_equal(build: Build, arguments: Arguments) -> Node:
     return build("not", build("=", *arguments))
 
 
+def _distinct(build: Build, arguments: Arguments) -> Node:
+    """Writes IS DISTINCT FROM as NOT of `<=>`."""
+    return build("not", build("<=>", *arguments))
+
+
+def _ilike(build: Build, arguments: Arguments) -> Node:
+    """Writes ILIKE as LIKE of small letters."""
+    small = (build("lower", side) for side in arguments[:2])
+    return build("like", *small, *arguments[2:])
+
+
+def _decode(build: Build, arguments: Arguments) -> Node:
+    """Writes DECODE as CASE of `<=>`; what is left is null, a text, if not written."""
+    value, *rest = arguments
+    default = rest.pop() if len(rest) % 2 else Literal(None, STRING)
+    tested = [
+        build("<=>", value, part) if place % 2 == 0 else part
+        for place, part in enumerate(rest)
+    ]
+    return build("case", *tested, default)
+
+
+def _zero_if_null(build: Build, arguments: Arguments) -> Node:
+    """Writes ZEROIFNULL as COALESCE."""
+    return build("coalesce", *arguments, Literal(0, INT))
+
+
+def _null_if_zero(build: Build, arguments: Arguments) -> Node:
+    """Writes NULLIFZERO as NULLIF."""
+    return build("nullif", *arguments, Literal(0, INT))
+
+
 def _between(build: Build, arguments: Arguments) -> Node:
     """Writes BETWEEN as two comparisons."""
     value, low, high = arguments
@@ -221,8 +259,8 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function("and", _truths, plain(conjunction), kernel("and"), strict=False),
     Function("or", _truths, plain(disjunction), kernel("or"), strict=False),
     Function("not", expects(BOOLEAN, BOOLEAN), plain(operator.not_), kernel("not")),
-    Function("=", _equality_rule, _compare(operator.eq), kernel("="), takes=2),
-    Function("<=>", _equality_rule, _same, kernel("<=>"), strict=False, takes=2),
+    Function("=", _equality_rule, _compare(operator.eq), equality("="), takes=2),
+    Function("<=>", _equality_rule, _same, equality("<=>"), strict=False, takes=2),
     Function("<", comparison_rule, _compare(operator.lt), kernel("<"), takes=2),
     Function("<=", comparison_rule, _compare(operator.le), kernel("<="), takes=2),
     Function(">", comparison_rule, _compare(operator.gt), kernel(">"), takes=2),
@@ -244,7 +282,7 @@ FUNCTIONS: tuple[Entry, ...] = (
         strict=False,
         takes=1,
     ),
-    Function("case", _case_rule, plain(_case), kernel("case"), strict=False),
+    Function("case", _case_rule, plain(_case), parts("case"), strict=False),
     Function(
         "coalesce", _alike(widest, 1), plain(_first), kernel("coalesce"), strict=False
     ),
@@ -262,12 +300,18 @@ FUNCTIONS: tuple[Entry, ...] = (
         kernel("least"),
         strict=False,
     ),
-    Macro("<>", _not_equal),
-    Macro("between", _between, takes=3),
-    Macro("isnotnull", _not_null),
-    Macro("if", _if, takes=3),
-    Macro("nullif", _null_if, takes=2),
-    Macro("nvl", synonym("coalesce"), takes=2),
-    Macro("ifnull", synonym("coalesce"), takes=2),
-    Macro("nvl2", _either, takes=3),
+    Macro("<>", _not_equal, ("not", "=")),
+    Macro("is distinct from", _distinct, ("not", "<=>"), takes=2),
+    Macro("ilike", _ilike, ("like", "lower"), takes=2, optional=1),
+    Macro("decode", _decode, ("case", "<=>"), takes=3, optional=MOST_CHOICES),
+    Macro("zeroifnull", _zero_if_null, ("coalesce",), takes=1),
+    Macro("nullifzero", _null_if_zero, ("nullif",), takes=1),
+    alias("equal_null", "<=>"),
+    Macro("between", _between, ("and", ">=", "<="), takes=3),
+    Macro("isnotnull", _not_null, ("not", "isnull")),
+    Macro("if", _if, ("case",), takes=3),
+    Macro("nullif", _null_if, ("case", "="), takes=2),
+    alias("nvl", "coalesce", takes=2),
+    alias("ifnull", "coalesce", takes=2),
+    Macro("nvl2", _either, ("case", "isnotnull"), takes=3),
 )

@@ -27,15 +27,16 @@ from dovetail.expression.functions.function import (
     Arguments,
     Entry,
     Function,
-    Macro,
     Program,
     Rule,
     Signature,
+    alias,
     constant,
     kinds,
+    must_compare,
     operation,
+    parts,
     plain,
-    synonym,
 )
 from dovetail.expression.functions.logic import conjunction, disjunction
 from dovetail.expression.tree import Call, Kind, Value
@@ -57,6 +58,11 @@ def _array_rule(arguments: Arguments) -> Signature | None:
     if common is None:
         return None
     return Signature((common,) * len(arguments), ArrayType(columnar(common)))
+
+
+def _listed(*items: Value) -> list[Value]:
+    """Returns the array of its elements."""
+    return list(items)
 
 
 def _index_rule(arguments: Arguments) -> Signature | None:
@@ -94,7 +100,10 @@ def _element_rule(arguments: Arguments) -> Signature | None:
     """Types ELEMENT_AT: as in brackets, but a place is no more than an int."""
     whole, index = kinds(arguments)
     too_wide = isinstance(whole, ArrayType) and index in (BIGINT, NULL)
-    return None if too_wide else _index_rule(arguments)
+    signature = None if too_wide else _index_rule(arguments)
+    if signature is None or isinstance(whole, MapType):
+        return signature
+    return Signature((whole, INT), signature.result)
 
 
 def _size_rule(arguments: Arguments) -> Signature | None:
@@ -157,6 +166,17 @@ def _struct_rule(arguments: Arguments) -> Signature | None:
 def _struct(*parts: Value) -> dict[str, Value]:
     """Returns the record of names and values."""
     return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _lower_struct(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Lowers NAMED_STRUCT; the names are in its type."""
+    return operation("named_struct", call.type, *arguments[1::2])
+
+
+def _lower_contains(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Lowers ARRAY_CONTAINS of values that the kernels can compare."""
+    must_compare(call, call.arguments[1].type)
+    return operation("array_contains", call.type, *arguments)
 
 
 def _contains_rule(arguments: Arguments) -> Signature | None:
@@ -303,13 +323,21 @@ def _parts_rule(part: Callable[[MapType], Type]) -> Rule:
 
 
 FUNCTIONS: tuple[Entry, ...] = (
-    Function("array", _array_rule, plain(lambda *items: list(items)), strict=False),
-    Function("[]", _index_rule, plain(_item), takes=2),
-    Function("element_at", _element_rule, plain(_element_at), takes=2),
-    Function("size", _size_rule, plain(_size), strict=False, takes=1),
+    Function(
+        "array",
+        _array_rule,
+        plain(lambda *items: list(items)),
+        parts("array"),
+        strict=False,
+    ),
+    Function("[]", _index_rule, plain(_item), parts("[]"), takes=2),
+    Function(
+        "element_at", _element_rule, plain(_element_at), parts("element_at"), takes=2
+    ),
+    Function("size", _size_rule, plain(_size), parts("size"), strict=False, takes=1),
     Function("field", _field_rule, _field, _lower_field, takes=2),
-    Function("named_struct", _struct_rule, plain(_struct), strict=False),
-    Function("array_contains", _contains_rule, _contains, takes=2),
+    Function("named_struct", _struct_rule, plain(_struct), _lower_struct, strict=False),
+    Function("array_contains", _contains_rule, _contains, _lower_contains, takes=2),
     Function("array_min", _ordered_rule, _extreme(min), takes=1),
     Function("array_max", _ordered_rule, _extreme(max), takes=1),
     Function("map_keys", _parts_rule(lambda kind: kind.key), plain(list), takes=1),
@@ -322,5 +350,5 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function("forall", _each(_truth), plain(_all), parameters=_elements, takes=2),
     _fold("aggregate"),
     _fold("reduce"),
-    Macro("cardinality", synonym("size"), takes=1),
+    alias("cardinality", "size", takes=1),
 )

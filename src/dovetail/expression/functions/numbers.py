@@ -26,13 +26,12 @@ from dovetail.expression.functions.function import (
     Entry,
     Evaluation,
     Function,
-    Macro,
     Signature,
+    alias,
     expects,
     kernel,
     kinds,
     plain,
-    synonym,
 )
 from dovetail.expression.tree import Call, Interval, Value
 from dovetail.expression.values import WIDE, saturated
@@ -41,6 +40,11 @@ from dovetail.schema import DecimalType
 # Scala's decimals keep 34 digits when their sign changes, and so do Spark's.
 SIGNS = WIDE.copy()
 SIGNS.prec, SIGNS.rounding = 34, ROUND_HALF_EVEN
+
+
+def _absolute(value: Decimal) -> Decimal:
+    """Returns a decimal without its sign; only one that had a sign may lose digits."""
+    return SIGNS.minus(value) if value < 0 else value
 
 
 def _one_number(arguments: Arguments) -> Signature | None:
@@ -158,7 +162,7 @@ FUNCTIONS: tuple[Entry, ...] = (
         takes=1,
     ),
     Function("positive", _one_amount, plain(unchanged), kernel("coalesce"), takes=1),
-    Function("abs", _one_amount, _narrowed(abs, SIGNS.abs), kernel("abs"), takes=1),
+    Function("abs", _one_amount, _narrowed(abs, _absolute), kernel("abs"), takes=1),
     Function("sign", _DOUBLES, plain(_sign), kernel("sign")),
     Function("floor", _whole_rule, _to_whole(math.floor), kernel("floor"), takes=1),
     Function("ceil", _whole_rule, _to_whole(math.ceil), kernel("ceil"), takes=1),
@@ -166,7 +170,7 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function("sqrt", _DOUBLES, plain(_root), kernel("sqrt")),
     Function("exp", _DOUBLES, plain(_exponential), kernel("exp")),
     Function("ln", _DOUBLES, plain(_logarithm), kernel("ln")),
-    Macro("power", synonym("pow")),
-    Macro("signum", synonym("sign")),
-    Macro("ceiling", synonym("ceil")),
+    alias("power", "pow"),
+    alias("signum", "sign"),
+    alias("ceiling", "ceil"),
 )

@@ -238,6 +238,8 @@ def _shifted_date_rule(arguments: Arguments) -> Signature | None:
 
 
 _DATES = expects(Interval.DAYS, DATE, DATE)
+_SHIFTS = ("+ of time", "+ of days", "+ of months", "cast")
+_DISTANCES = ("- of spans", "- of moments", "- of dates", "negative")
 
 FUNCTIONS: tuple[Entry, ...] = (
     Function("+ of spans", _spans_rule, _within(operator.add), kernel("add")),
@@ -257,7 +259,7 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "date_sub", _shifted_date_rule, plain(_days_earlier), kernel("days_earlier")
     ),
-    Macro("+", _plus, takes=2),
-    Macro("-", _minus, takes=2),
-    Macro("*", _times, takes=2),
+    Macro("+", _plus, ("+ of numbers", "+ of spans", "date_add", *_SHIFTS), takes=2),
+    Macro("-", _minus, ("- of numbers", *_DISTANCES, "date_sub", *_SHIFTS), takes=2),
+    Macro("*", _times, ("* of numbers", "* of spans"), takes=2),
 )

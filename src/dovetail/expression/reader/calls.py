@@ -20,6 +20,16 @@ from dovetail.expression.tree import Column, Kind, Lambda, Literal, Node, Variab
 from dovetail.schema import ArrayType, StructType, blank
 
 ROWS = "rows"
+# Functions that may begin with a bare unit of time, by the names they then have.
+_WITH_UNIT = {
+    "timestampadd": "timestampadd",
+    "dateadd": "timestampadd",
+    "date_add": "timestampadd",
+    "timestampdiff": "timestampdiff",
+    "datediff": "timestampdiff",
+    "date_diff": "timestampdiff",
+}
+_WITH_UNIT_TAKE = 3
 
 
 def read_call(context: Context, node: exp.Expr) -> Node:
@@ -32,9 +42,17 @@ def read_call(context: Context, node: exp.Expr) -> Node:
     if name == "struct":
         return build("named_struct", *_named(context, node.expressions))
     arguments: list[Node] = []
+    if name in _WITH_UNIT and len(node.expressions) == _WITH_UNIT_TAKE:
+        return _with_unit(context, _WITH_UNIT[name], node.expressions)
     for part in node.expressions:
         arguments.append(_argument(context, part, parameters_of(name, arguments)))
     return build(name, *arguments)
+
+
+def _with_unit(context: Context, name: str, nodes: list[exp.Expr]) -> Node:
+    """Reads a call whose first argument is a bare unit of time."""
+    unit, *rest = nodes
+    return build(name, Literal(unit.name, STRING), *map(context.read, rest))
 
 
 def _argument(context: Context, node: exp.Expr, given: Sequence[Kind]) -> Node:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dovetail.errors import UnsupportedError
-from dovetail.expression.coercion import NULL
+from dovetail.expression.coercion import NULL, STRING
 from dovetail.expression.functions import build
 from dovetail.expression.reader.context import Context, Reader
 from dovetail.expression.reader.literals import number
@@ -15,10 +15,19 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
     exp.NEQ: "<>",
     exp.NullSafeEQ: "<=>",
+    exp.NullSafeNEQ: "is distinct from",
     exp.GT: ">",
     exp.GTE: ">=",
     exp.LT: "<",
     exp.LTE: "<=",
+}
+# Spark and sqlglot bind these differently: two of them need parentheses.
+_BITS: dict[type[exp.Expr], str] = {
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+    exp.BitwiseLeftShift: "<<",
+    exp.BitwiseRightShift: ">>",
 }
 _SIGNS: dict[type[exp.Expr], str] = {
     **_COMPARISONS,
@@ -47,6 +56,14 @@ def _comparison(context: Context, node: exp.Expr) -> Node:
     if any(type(side) in _COMPARISONS for side in (node.this, node.expression)):
         raise UnsupportedError("a comparison of comparisons", hint="add parentheses")
     return _operator(_COMPARISONS[type(node)])(context, node)
+
+
+def _bits(context: Context, node: exp.Expr) -> Node:
+    """Reads an operator of bits; two kinds of them side by side are not read alike."""
+    sides = (node.this, node.expression)
+    if any(type(side) in _BITS and type(side) is not type(node) for side in sides):
+        raise UnsupportedError("two operators of bits", hint="add parentheses")
+    return _operator(_BITS[type(node)])(context, node)
 
 
 def _negative(context: Context, node: exp.Expr) -> Node:
@@ -91,15 +108,17 @@ def _is(context: Context, node: exp.Expr) -> Node:
 
 
 def _like(context: Context, node: exp.Expr, *escape: Node) -> Node:
-    """Reads LIKE and NOT LIKE."""
+    """Reads LIKE and ILIKE, and each with NOT."""
+    if isinstance(node.expression, exp.Any | exp.All):
+        raise UnsupportedError("LIKE with several patterns", hint="write OR or AND")
     sides = (context.read(node.this), context.read(node.expression))
-    found = build("like", *sides, *escape)
+    found = build("like" if isinstance(node, exp.Like) else "ilike", *sides, *escape)
     return build("not", found) if node.args.get("negate") else found
 
 
 def _escape(context: Context, node: exp.Expr) -> Node:
     """Reads LIKE with an escape letter."""
-    if not isinstance(node.this, exp.Like):
+    if not isinstance(node.this, exp.Like | exp.ILike):
         raise UnsupportedError("ESCAPE behind anything but LIKE")
     return _like(context, node.this, context.read(node.expression))
 
@@ -118,8 +137,9 @@ def _case(context: Context, node: exp.Expr) -> Node:
 
 
 def _extract(context: Context, node: exp.Expr) -> Node:
-    """Reads EXTRACT(part FROM moment) as the function named like the part."""
-    return build(node.this.name, context.read(node.expression))
+    """Reads EXTRACT(part FROM moment)."""
+    part = Literal(node.this.name, STRING)
+    return build("date_part", part, context.read(node.expression))
 
 
 def _trim(context: Context, node: exp.Expr) -> Node:
@@ -132,8 +152,16 @@ def _trim(context: Context, node: exp.Expr) -> Node:
 
 
 def _position(context: Context, node: exp.Expr) -> Node:
-    """Reads POSITION(part IN text)."""
-    return build("instr", context.read(node.this), context.read(node.args["substr"]))
+    """Reads POSITION(part IN text), from a place on where one is given."""
+    start = node.args.get("position")
+    parts = (node.args["substr"], node.this, *([start] if start else []))
+    return build("locate", *map(context.read, parts))
+
+
+def _substring(context: Context, node: exp.Expr) -> Node:
+    """Reads SUBSTRING, its start and length between commas or words."""
+    parts = (node.this, node.args.get("start"), node.args.get("length"))
+    return build("substring", *(context.read(part) for part in parts if part))
 
 
 OPERATORS: dict[type[exp.Expr], Reader] = {
@@ -145,10 +173,15 @@ OPERATORS: dict[type[exp.Expr], Reader] = {
     exp.Between: _between,
     exp.In: _in,
     exp.Is: _is,
+    **dict.fromkeys(_BITS, _bits),
+    exp.BitwiseNot: lambda context, node: build("~", context.read(node.this)),
+    exp.RegexpLike: _operator("rlike"),
     exp.Like: _like,
+    exp.ILike: _like,
     exp.Escape: _escape,
     exp.Case: _case,
     exp.Extract: _extract,
     exp.Trim: _trim,
     exp.StrPosition: _position,
+    exp.Substring: _substring,
 }

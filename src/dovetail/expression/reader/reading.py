@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dovetail.expression.coercion import BOOLEAN, NULL, STRING, columnar
+from dovetail.expression.coercion import BINARY, BOOLEAN, NULL, STRING, columnar
 from dovetail.expression.folding import folded
 from dovetail.expression.reader.calls import read_call
 from dovetail.expression.reader.context import Context, Reader
@@ -38,6 +38,14 @@ def _joined(_context: Context, node: exp.Expr) -> Node:
     return Literal("".join(part.name for part in node.expressions), STRING)
 
 
+def _bytes(_context: Context, node: exp.Expr) -> Node:
+    """Reads bytes in hexadecimal digits."""
+    digits = node.this
+    if len(digits) % 2:
+        digits = f"0{digits}"
+    return Literal(bytes.fromhex(digits), BINARY)
+
+
 _READERS: dict[type[exp.Expr], Reader] = {
     **OPERATORS,
     exp.Column: read_name,
@@ -46,6 +54,7 @@ _READERS: dict[type[exp.Expr], Reader] = {
     exp.Literal: _written,
     exp.Concat: _joined,
     exp.RawString: lambda _context, node: Literal(node.this, STRING),
+    exp.HexString: _bytes,
     exp.Null: lambda _context, _node: Literal(None, NULL),
     exp.Boolean: lambda _context, node: Literal(bool(node.this), BOOLEAN),
     exp.Paren: lambda context, node: context.read(node.this),

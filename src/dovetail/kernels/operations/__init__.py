@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import pyarrow as pa
-import pyarrow.compute as pc
+import numpy as np
 
-from dovetail.kernels.operations import numbers, texts, times, truths
+from dovetail.kernels.operations import (
+    bits,
+    curves,
+    letters,
+    nested,
+    numbers,
+    patterns,
+    texts,
+    times,
+    truths,
+)
 from dovetail.kernels.operations.casts import cast
 from dovetail.kernels.operations.values import Value
-
-
-def taken(_kind: pa.DataType, record: Value, *, field: str) -> Value:
-    """Returns a field of structs, null where the struct is."""
-    return pc.struct_field(record, field)
-
 
 OPERATIONS: Mapping[str, Callable[..., Value]] = {
     "and": truths.conjunction,
@@ -87,6 +90,65 @@ OPERATIONS: Mapping[str, Callable[..., Value]] = {
     "minute": times.part("minute"),
     "second": times.part("second"),
     "date_trunc": times.truncated,
-    "field": taken,
+    "last_day": times.last_day,
+    "make_date": times.day_of,
+    "unix_date": times.days_since,
+    "date_of": times.day_after,
+    "seconds": times.seconds,
+    "year_of_week": times.year_of_week,
+    "dayofweek_iso": times.iso_day_of_week,
+    "units_between": times.units_between,
+    "months_between": times.months_between,
+    "&": bits.conjunction,
+    "|": bits.disjunction,
+    "^": bits.difference,
+    "~": bits.negation,
+    "shiftleft": bits.left,
+    "shiftright": bits.right,
+    "shiftrightunsigned": bits.right_unsigned,
+    "bit_count": bits.count,
+    "sin": curves.curve(np.sin),
+    "cos": curves.curve(np.cos),
+    "tan": curves.curve(np.tan),
+    "asin": curves.curve(np.arcsin),
+    "acos": curves.curve(np.arccos),
+    "atan": curves.curve(np.arctan),
+    "sinh": curves.curve(np.sinh),
+    "cosh": curves.curve(np.cosh),
+    "tanh": curves.curve(np.tanh),
+    "degrees": curves.curve(np.degrees),
+    "radians": curves.curve(np.radians),
+    "cbrt": curves.curve(np.cbrt),
+    "expm1": curves.curve(np.expm1),
+    "rint": curves.curve(np.rint),
+    "log10": curves.logarithm(np.log10, 0.0),
+    "log2": curves.logarithm(np.log2, 0.0),
+    "log1p": curves.logarithm(np.log1p, -1.0),
+    "log of base": curves.logarithm(curves.to_base, 0.0),
+    "atan2": curves.curve(curves.angle),
+    "hypot": curves.curve(np.hypot),
+    "reverse": letters.turned,
+    "repeat": letters.plainly(letters.repeated),
+    "initcap": letters.plainly(letters.titled),
+    "translate": letters.plainly(letters.translated),
+    "locate": letters.located,
+    "split_part": letters.plainly(letters.piece),
+    "substring_index": letters.plainly(letters.until),
+    "ascii": letters.plainly(letters.code),
+    "chr": letters.plainly(letters.letter),
+    "octet_length": letters.size_in_bytes,
+    "levenshtein": letters.plainly(letters.steps),
+    "find_in_set": letters.plainly(letters.place_in_list),
+    "rlike": patterns.found,
+    "regexp_extract": patterns.extracted,
+    "regexp_replace": patterns.replaced,
+    "regexp_count": patterns.counted,
+    "size": nested.size,
+    "[]": nested.item,
+    "element_at": nested.element,
+    "array_contains": nested.contains,
+    "array": nested.array,
+    "named_struct": nested.record,
+    "field": nested.taken,
     "cast": cast,
 }

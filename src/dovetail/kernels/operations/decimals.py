@@ -74,10 +74,15 @@ def negate(kind: pa.Decimal128Type, value: Value) -> Value:
 
 
 def absolute(kind: pa.Decimal128Type, value: Value) -> Value:
-    """Returns decimals without sign; Scala then keeps 34 digits."""
+    """Returns decimals without sign; Scala keeps 34 digits of those that had one."""
     if kind.precision <= _SIGNS.prec:
         return pc.abs(value)
-    return _exactly(kind, _SIGNS.abs, value)
+    return _exactly(kind, _unsigned, value)
+
+
+def _unsigned(value: Decimal) -> Decimal:
+    """Returns one decimal without its sign."""
+    return _SIGNS.minus(value) if value < 0 else value
 
 
 def rounded(kind: pa.Decimal128Type, value: Value, *, digits: int, mode: str) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,9 @@ import pyarrow.compute as pc
 from dovetail.kernels.operations.values import Value, null, spread
 
 DAY = 86_400_000_000  # microseconds
+MINUTE = 60_000_000
+MICRO = Decimal("0.000001")
+LAST_YEAR, MONTHS, MOST_DAYS = 9999, 12, 32
 COUNT, DAYS = pa.int64(), pa.int32()
 
 
@@ -88,6 +92,96 @@ def part(name: str) -> Callable[[pa.DataType, Value], Value]:
     """Returns the operation that takes a part of dates or moments."""
     take = getattr(pc, name)
     return lambda kind, value: take(value).cast(kind)
+
+
+def days_since(kind: pa.DataType, value: Value) -> Value:
+    """Returns the days since 1970."""
+    return value.cast(kind)
+
+
+def day_after(kind: pa.DataType, days: Value) -> Value:
+    """Returns the dates so many days after 1970."""
+    return days.cast(kind)
+
+
+def seconds(kind: pa.DataType, value: Value) -> Value:
+    """Returns the seconds of a moment's minute with their fraction."""
+    count = value.cast(COUNT)
+    minute = pa.scalar(MINUTE, COUNT)
+    cut = pc.multiply(pc.divide(count, minute), minute)
+    within = pc.subtract(count, cut)
+    below = pc.less(within, pa.scalar(0, COUNT))
+    whole = pc.if_else(below, pc.add(within, minute), within)
+    units = whole.cast(pa.decimal128(19, 0))
+    return pc.multiply(units, pa.scalar(MICRO, pa.decimal128(7, 6))).cast(kind)
+
+
+def year_of_week(kind: pa.DataType, value: Value) -> Value:
+    """Returns the years that the weeks of days belong to."""
+    return pc.iso_year(value).cast(kind)
+
+
+def units_between(kind: pa.DataType, first: Value, last: Value, *, size: int) -> Value:
+    """Returns the whole units from one moment to another, cut towards zero."""
+    apart = pc.subtract(last.cast(COUNT), first.cast(COUNT))
+    return pc.divide(apart, pa.scalar(size, COUNT)).cast(kind)
+
+
+def months_between(kind: pa.DataType, first: Value, last: Value, *, size: int) -> Value:
+    """Returns the whole spans of so many months between moments, as Java counts them.
+
+    First a day that is not over is taken away, then months of one length are counted.
+    """
+    (start, begun), (end, ended) = map(_day_and_clock, spread(first, last))
+    past, early = end > start, ended < begun
+    before, late = end < start, ended > begun
+    end = end - (past & early).astype(np.int64) + (before & late).astype(np.int64)
+    apart = _packed(end) - _packed(start)
+    months = np.sign(apart) * (np.abs(apart) // MOST_DAYS)
+    found = np.sign(months) * (np.abs(months) // size)
+    known = pc.and_(*(pc.is_valid(value) for value in spread(first, last)))
+    return pc.if_else(known, pa.array(found).cast(kind), null(kind))
+
+
+def _day_and_clock(value: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the days of moments, and the microseconds since each began."""
+    plain = value.cast(pa.timestamp("us")).fill_null(0)
+    instants = plain.to_numpy(zero_copy_only=False)
+    days = instants.astype("M8[D]")
+    return days, (instants - days).astype(np.int64)
+
+
+def _packed(days: np.ndarray) -> np.ndarray:
+    """Returns days as numbers in which all months are of one length."""
+    months = days.astype("M8[M]")
+    of_month = (days - months.astype("M8[D]")).astype(np.int64)
+    return np.asarray(months.astype(np.int64) * MOST_DAYS + of_month)
+
+
+def iso_day_of_week(kind: pa.DataType, value: Value) -> Value:
+    """Returns the numbers of weekdays, Monday being 1."""
+    return pc.day_of_week(value, count_from_zero=False).cast(kind)
+
+
+def last_day(kind: pa.DataType, value: Value) -> Value:
+    """Returns the last days of months."""
+    after = pc.ceil_temporal(value, unit="month", ceil_is_strictly_greater=True)
+    return pc.subtract(after.cast(DAYS), pa.scalar(1, DAYS)).cast(kind)
+
+
+def day_of(kind: pa.DataType, year: Value, month: Value, day: Value) -> Value:
+    """Returns the days of years, months and days, null where there are none."""
+    years, months, days = (
+        part.fill_null(1).to_numpy(zero_copy_only=False).astype(np.int64)
+        for part in spread(year, month, day)
+    )
+    fits = (years >= 1) & (years <= LAST_YEAR) & (months >= 1) & (months <= MONTHS)
+    begin = np.where(fits, (years - 1970) * MONTHS + months - 1, 0).astype("M8[M]")
+    found = begin.astype("M8[D]") + np.where(fits, days - 1, 0)
+    fits &= (days >= 1) & (found.astype("M8[M]") == begin)
+    for part in spread(year, month, day):
+        fits &= np.asarray(part.is_valid())
+    return pc.if_else(pa.array(fits), pa.array(found).cast(kind), null(kind))
 
 
 def day_of_week(kind: pa.DataType, value: Value) -> Value:

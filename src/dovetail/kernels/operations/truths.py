@@ -28,14 +28,26 @@ def negation(_kind: pa.DataType, value: Value) -> Value:
     return pc.invert(value)
 
 
-def equal(_kind: pa.DataType, left: Value, right: Value) -> Value:
+def equal(kind: pa.DataType, left: Value, right: Value) -> Value:
     """Returns whether both are equal; NaN equals itself."""
     if pa.types.is_null(left.type):
         return null_where(pc.is_null(left), pc.is_valid(left))
+    if pa.types.is_struct(left.type):
+        return _equal_records(kind, left, right)
     found = pc.equal(left, right)
     if not pa.types.is_floating(left.type):
         return found
     return pc.or_(found, pc.and_(pc.is_nan(left), pc.is_nan(right)))
+
+
+def _equal_records(kind: pa.DataType, left: Value, right: Value) -> Value:
+    """Returns whether all fields are equal; within a record null equals null."""
+    either_null = pc.or_(pc.is_null(left), pc.is_null(right))
+    fields = [
+        same(kind, pc.struct_field(left, [place]), pc.struct_field(right, [place]))
+        for place in range(left.type.num_fields)
+    ]
+    return null_where(either_null, reduce(pc.and_, fields, pc.is_valid(left)))
 
 
 def less(kind: pa.DataType, left: Value, right: Value) -> Value:

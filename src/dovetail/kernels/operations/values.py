@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 Value: TypeAlias = pa.Array | pa.Scalar
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _NESTED = ("array<", "map<", "struct<")
+_NAMED = re.compile(r"(`[^`]+`|[^:`]+):(.+)", re.DOTALL)
 _SPAN = "interval"
 _TYPES = {
     "void": pa.null(),
@@ -36,17 +37,64 @@ _TYPES = {
 
 def arrow_type(text: str) -> pa.DataType:
     """Returns Arrow's type for a type in Spark SQL's notation; spans are bigints."""
+    if text.endswith(">"):
+        return _nested_type(text)
     if found := _DECIMAL.fullmatch(text):
         return pa.decimal128(int(found[1]), int(found[2]))
     return pa.int64() if text.startswith(_SPAN) else _TYPES.get(text, pa.null())
 
 
+def _nested_type(text: str) -> pa.DataType:
+    """Returns Arrow's type for an array, a map or a struct."""
+    name, inside = text[:-1].split("<", 1)
+    parts = _parts(inside)
+    if name == "struct":
+        return pa.struct([_field(part) for part in parts])
+    kinds = [arrow_type(part) for part in parts]
+    return pa.list_(*kinds) if name == "array" else pa.map_(*kinds)
+
+
+def _parts(text: str) -> list[str]:
+    """Returns what stands between the commas of a type, outside of its brackets."""
+    parts, depth, is_quoted = [""], 0, False
+    for letter in text:
+        is_quoted ^= letter == "`"
+        depth += 0 if is_quoted else (letter in "<(") - (letter in ">)")
+        if letter == "," and not depth and not is_quoted:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part for part in parts if part]
+
+
+def _field(text: str) -> pa.Field:
+    """Returns the field of a name and a type."""
+    name, kind = _NAMED.findall(text)[0]
+    return pa.field(name.strip("`"), arrow_type(kind))
+
+
 def constant(value: object, text: str) -> pa.Scalar:
     """Returns a constant; decimals are written as texts, times as counts."""
     kind = arrow_type(text)
-    if value is not None and pa.types.is_decimal(kind):
-        return pa.scalar(Decimal(str(value)), kind)
-    return pa.scalar(value, kind)
+    return pa.scalar(_read(value, kind), kind)
+
+
+def _read(value: Any, kind: pa.DataType) -> Any:  # noqa: ANN401 - of any type
+    """Returns a constant's value as Arrow takes it, decimals made of their texts."""
+    if value is None:
+        return None
+    if pa.types.is_decimal(kind):
+        return Decimal(str(value))
+    if pa.types.is_list(kind):
+        return [_read(item, kind.value_type) for item in value]
+    if pa.types.is_map(kind):
+        return [
+            (_read(key, kind.key_type), _read(item, kind.item_type))
+            for key, item in value.items()
+        ]
+    if pa.types.is_struct(kind):
+        return {field.name: _read(value[field.name], field.type) for field in kind}
+    return value
 
 
 def conformed(column: pa.Array | pa.ChunkedArray, text: str) -> pa.Array:
@@ -86,8 +134,21 @@ def null_where(condition: Value, value: Value) -> Value:
 def each(kind: pa.DataType, function: Callable[..., Any], *values: Value) -> pa.Array:
     """Returns what a plain function gives for each row, null where a value is null.
 
-    A loop in Python, for the few things that Arrow computes otherwise than Spark.
+    A loop in Python, for the few things that Arrow computes otherwise than Spark. Over
+    one column it sees every distinct value once.
     """
+    columns = [value for value in values if not isinstance(value, pa.Scalar)]
+    if len(columns) > 1 or pa.types.is_nested(columns[0].type):
+        return _looped(kind, function, *values)
+    known = columns[0].dictionary_encode()
+    distinct = [known.dictionary if value is columns[0] else value for value in values]
+    return _looped(kind, function, *distinct).take(known.indices)
+
+
+def _looped(
+    kind: pa.DataType, function: Callable[..., Any], *values: Value
+) -> pa.Array:
+    """Returns what a plain function gives for each row, null where a value is null."""
     rows = zip(*(array.to_pylist() for array in spread(*values)), strict=True)
     found = [None if None in row else function(*row) for row in rows]
     return pa.array(found, kind)

@@ -1,0 +1,258 @@
+"""Times as texts of a written form, and back: DATE_FORMAT, TO_TIMESTAMP with a form.
+
+Of Java's letters those are taken that mean the same in every country: year, month,
+day, hour, minute, second and fraction, names in English when writing. A form is a
+constant; another letter in it is refused by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from dovetail.errors import UnsupportedError
+from dovetail.expression.coercion import BIGINT, DATE, NULL, STRING, TIMESTAMP
+from dovetail.expression.functions.conversions import cast, checked_cast
+from dovetail.expression.functions.function import (
+    Arguments,
+    Build,
+    Entry,
+    Evaluation,
+    Function,
+    Macro,
+    Rule,
+    Signature,
+    alias,
+    expects,
+)
+from dovetail.expression.tree import Call, Literal, Node, Value
+from dovetail.expression.values import SECOND
+
+DEFAULT = "yyyy-MM-dd HH:mm:ss"
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July", "August"),
+    *("September", "October", "November", "December"),
+)
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_PIECE = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']")
+_WRITERS: dict[str, Callable[[datetime], str]] = {
+    "y": lambda value: f"{value.year}",
+    "yy": lambda value: f"{value.year % 100:02}",
+    "yyyy": lambda value: f"{value.year:04}",
+    "M": lambda value: f"{value.month}",
+    "MM": lambda value: f"{value.month:02}",
+    "MMM": lambda value: _MONTHS[value.month - 1][:3],
+    "MMMM": lambda value: _MONTHS[value.month - 1],
+    "d": lambda value: f"{value.day}",
+    "dd": lambda value: f"{value.day:02}",
+    "D": lambda value: f"{value.timetuple().tm_yday}",
+    "DDD": lambda value: f"{value.timetuple().tm_yday:03}",
+    "E": lambda value: _DAYS[value.weekday()][:3],
+    "EEE": lambda value: _DAYS[value.weekday()][:3],
+    "EEEE": lambda value: _DAYS[value.weekday()],
+    "H": lambda value: f"{value.hour}",
+    "HH": lambda value: f"{value.hour:02}",
+    "h": lambda value: f"{(value.hour + 11) % 12 + 1}",
+    "hh": lambda value: f"{(value.hour + 11) % 12 + 1:02}",
+    "a": lambda value: "AM" if value.hour < 12 else "PM",  # noqa: PLR2004 - noon
+    "m": lambda value: f"{value.minute}",
+    "mm": lambda value: f"{value.minute:02}",
+    "s": lambda value: f"{value.second}",
+    "ss": lambda value: f"{value.second:02}",
+}
+_READ = {
+    "yyyy": r"(?P<year>\d{4})",
+    "M": r"(?P<month>\d{1,2})",
+    "MM": r"(?P<month>\d{2})",
+    "d": r"(?P<day>\d{1,2})",
+    "dd": r"(?P<day>\d{2})",
+    "H": r"(?P<hour>\d{1,2})",
+    "HH": r"(?P<hour>\d{2})",
+    "m": r"(?P<minute>\d{1,2})",
+    "mm": r"(?P<minute>\d{2})",
+    "s": r"(?P<second>\d{1,2})",
+    "ss": r"(?P<second>\d{2})",
+}
+_LEAST = {"year": 1970, "month": 1, "day": 1, "hour": 0, "minute": 0, "second": 0}
+_FRACTION = re.compile("S{1,6}")
+
+
+def _pieces(form: str) -> Iterator[tuple[str, bool]]:
+    """Yields the pieces of a form, and whether each is letters that mean something."""
+    place = 0
+    while place < len(form):
+        found = _PIECE.match(form, place)
+        if not found or found[0] in "#{}[]":
+            raise _foreign(form[place], form)
+        place = found.end()
+        if found[0][0] == "'":
+            yield found[0][1:-1].replace("''", "'") or "'", False
+        else:
+            yield found[0], bool(found[1])
+
+
+def _foreign(piece: str, form: str) -> UnsupportedError:
+    """Returns the error for a piece of a form that we do not know."""
+    return UnsupportedError(f'"{piece}" in the form "{form}"')
+
+
+@lru_cache(maxsize=100)
+def _writer(form: str) -> Callable[[datetime], str]:
+    """Returns the function that writes moments in a form."""
+    writers = [_write(piece, form, means=means) for piece, means in _pieces(form)]
+    return lambda value: "".join(write(value) for write in writers)
+
+
+def _write(piece: str, form: str, *, means: bool) -> Callable[[datetime], str]:
+    """Returns the function that writes a piece of a form."""
+    if not means:
+        return lambda _value: piece
+    if _FRACTION.fullmatch(piece):
+        return lambda value: f"{value.microsecond:06}"[: len(piece)]
+    if piece not in _WRITERS:
+        raise _foreign(piece, form)
+    return _WRITERS[piece]
+
+
+@lru_cache(maxsize=100)
+def _reader(form: str) -> re.Pattern[str]:
+    """Returns the pattern of texts in a form."""
+    parts = [_pattern(piece, form, means=means) for piece, means in _pieces(form)]
+    try:
+        return re.compile("".join(parts), re.ASCII | re.IGNORECASE)
+    except re.error as error:
+        raise UnsupportedError(f'the form "{form}", which has a part twice') from error
+
+
+def _pattern(piece: str, form: str, *, means: bool) -> str:
+    """Returns the pattern of a piece of a form."""
+    if not means:
+        return re.escape(piece)
+    if _FRACTION.fullmatch(piece):
+        return rf"(?P<fraction>\d{{1,{len(piece)}}})"
+    if piece not in _READ:
+        raise _foreign(piece, form)
+    return _READ[piece]
+
+
+def read(text: str, form: str) -> datetime | None:
+    """Returns the moment of a text in a form; a part that is not there is the least."""
+    found = _reader(form).fullmatch(text)
+    if not found:
+        return None
+    parts = found.groupdict()
+    values = {name: int(parts.get(name) or least) for name, least in _LEAST.items()}
+    fraction = int(f"{parts.get('fraction') or '':0<6}")
+    try:
+        return datetime(**values, microsecond=fraction, tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _form(call: Call) -> str | None:
+    """Returns the form that is written in a call."""
+    form = call.arguments[1]
+    return form.value if isinstance(form, Literal) else None
+
+
+def _formed(rule: Rule, check: Callable[[str], object]) -> Rule:
+    """Returns a rule whose second argument must be a form that we know."""
+
+    def checked(arguments: Arguments) -> Signature | None:
+        signature, form = rule(arguments), arguments[1]
+        if not isinstance(form, Literal) or form.type not in (STRING, NULL):
+            raise UnsupportedError("a form of times that is no constant")
+        if form.value is not None:
+            check(form.value)
+        return signature
+
+    return checked
+
+
+def _written(call: Call) -> Callable[..., Value]:
+    """Returns the evaluation of DATE_FORMAT."""
+    write = _writer(_form(call) or "")
+    return lambda value, _form: write(value)
+
+
+def _reading(result: Callable[[datetime], Value]) -> Evaluation:
+    """Returns the evaluation of the reading of a text in a form."""
+
+    def evaluate(text: str, form: str) -> Value:
+        found = read(text, form)
+        return None if found is None else result(found)
+
+    return lambda _call: evaluate
+
+
+def _read_with(name: str, reader: str, kind: Value) -> Macro:
+    """Returns the entry of a reading: by a form, or as a cast does."""
+
+    def expand(build: Build, arguments: Arguments) -> Node:
+        if len(arguments) == 1:
+            return checked_cast("cast", arguments[0], kind)
+        return build(reader, *arguments)
+
+    return Macro(name, expand, (reader, "cast"), takes=1, optional=1)
+
+
+def _unix(build: Build, arguments: Arguments) -> Node:
+    """Writes UNIX_TIMESTAMP: whole seconds of a moment, or of a text in a form.
+
+    Unlike those of UNIX_SECONDS they are cut towards 1970.
+    """
+    value, *form = arguments
+    if value.type == STRING:
+        value = build("moment in form", value, *form or _DEFAULT)
+    count = build("unix_micros", cast(value, TIMESTAMP))
+    return build("div", count, Literal(SECOND, BIGINT))
+
+
+def _from_unix(build: Build, arguments: Arguments) -> Node:
+    """Writes FROM_UNIXTIME: seconds since 1970 as a text in a form."""
+    seconds = checked_cast("cast", arguments[0], BIGINT)
+    moment_of = build("timestamp_seconds", seconds)
+    return build("date_format", moment_of, *arguments[1:] or _DEFAULT)
+
+
+_DEFAULT = (Literal(DEFAULT, STRING),)
+FUNCTIONS: tuple[Entry, ...] = (
+    Function(
+        "date_format",
+        _formed(expects(STRING, TIMESTAMP, STRING), _writer),
+        _written,
+        takes=2,
+    ),
+    Function(
+        "moment in form",
+        _formed(expects(TIMESTAMP, STRING, STRING), _reader),
+        _reading(lambda value: value),
+        takes=2,
+    ),
+    Function(
+        "date in form",
+        _formed(expects(DATE, STRING, STRING), _reader),
+        _reading(datetime.date),
+        takes=2,
+    ),
+    _read_with("to_timestamp", "moment in form", TIMESTAMP),
+    _read_with("to_date", "date in form", DATE),
+    Macro(
+        "unix_timestamp",
+        _unix,
+        ("unix_micros", "div", "moment in form", "cast"),
+        takes=1,
+        optional=1,
+    ),
+    Macro(
+        "from_unixtime",
+        _from_unix,
+        ("timestamp_seconds", "date_format", "cast"),
+        takes=1,
+        optional=1,
+    ),
+    alias("to_unix_timestamp", "unix_timestamp"),
+    alias("try_to_timestamp", "to_timestamp"),
+)

@@ -1,0 +1,122 @@
+"""Arrays, maps and structs in columns: made, measured, looked into.
+
+An array column is one long column of elements with the places where rows begin; all
+here is arithmetic with those places.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.kernels.operations.truths import equal
+from dovetail.kernels.operations.values import Value, length_of, spread
+
+NO_SIZE = -1  # the size of null, outside ANSI mode
+Places = np.ndarray
+
+
+def taken(_kind: pa.DataType, whole: Value, *, field: str) -> Value:
+    """Returns a field of structs, null where the struct is."""
+    return pc.struct_field(whole, field)
+
+
+def record(kind: pa.StructType, *values: Value) -> pa.Array:
+    """Returns structs of the values of their fields."""
+    return pa.StructArray.from_arrays(spread(*values), fields=list(kind))
+
+
+def array(kind: pa.ListType, *values: Value) -> pa.Array:
+    """Returns arrays of the values of their elements."""
+    length = length_of(*values)
+    long = pa.concat_arrays(spread(*values))
+    by_row = np.arange(length)[:, None] + length * np.arange(len(values))
+    begins = np.arange(length + 1, dtype=np.int32) * len(values)
+    found = pa.ListArray.from_arrays(pa.array(begins), long.take(by_row.ravel()))
+    return found.cast(kind)
+
+
+def size(kind: pa.DataType, whole: pa.Array) -> Value:
+    """Returns the number of elements; null counts -1."""
+    begins = _begins(whole)
+    found = pa.array(begins[1:] - begins[:-1], pa.int32()).cast(kind)
+    return pc.if_else(pc.is_null(whole), pa.scalar(NO_SIZE, kind), found)
+
+
+def item(kind: pa.DataType, whole: Value, index: Value) -> pa.Array:
+    """Returns the elements at places from 0, or the values of keys; null if absent."""
+    wholes, places = spread(whole, index)
+    if pa.types.is_map(wholes.type):
+        return _value_of(kind, wholes, places)
+    return _picked(wholes, places, _numbers(places))
+
+
+def element(kind: pa.DataType, whole: Value, index: Value) -> pa.Array:
+    """Returns the elements at places from 1, or from the end; or the values of keys."""
+    wholes, places = spread(whole, index)
+    if pa.types.is_map(wholes.type):
+        return _value_of(kind, wholes, places)
+    numbers, begins = _numbers(places), _begins(wholes)
+    sizes = begins[1:] - begins[:-1]
+    behind = np.where(numbers < 0, sizes + numbers, -1)
+    return _picked(wholes, places, np.where(numbers > 0, numbers - 1, behind))
+
+
+def contains(kind: pa.DataType, whole: Value, value: Value) -> pa.Array:
+    """Returns whether a value is an element; null where only a null could be it."""
+    wholes, wanted = spread(whole, value)
+    owners = _owners(wholes)
+    found = equal(kind, _inside(wholes), wanted.take(owners))
+    is_found = _any(found.fill_null(fill_value=False), owners, len(wholes))
+    is_unknown = _any(found.is_null(), owners, len(wholes))
+    unknown = np.asarray(pc.or_(pc.is_null(wholes), pc.is_null(wanted)))
+    return pa.array(is_found, kind, mask=unknown | (is_unknown & ~is_found))
+
+
+def _value_of(kind: pa.DataType, wholes: pa.MapArray, wanted: pa.Array) -> pa.Array:
+    """Returns the values of keys in maps."""
+    owners, begins = _owners(wholes), _begins(wholes)
+    keys = wholes.keys.slice(begins[0], begins[-1] - begins[0])
+    found = equal(kind, keys, wanted.take(owners))
+    hits = np.flatnonzero(np.asarray(found.fill_null(fill_value=False)))
+    places = np.full(len(wholes), -1)
+    places[owners[hits]] = hits + begins[0]
+    known = (places >= 0) & np.asarray(pc.is_valid(wholes))
+    return wholes.items.take(pa.array(places, mask=~known))
+
+
+def _picked(wholes: pa.ListArray, index: pa.Array, places: Places) -> pa.Array:
+    """Returns the elements at places from 0; null where there are none."""
+    begins = _begins(wholes)
+    inside = (places >= 0) & (places < begins[1:] - begins[:-1])
+    known = np.asarray(pc.and_(pc.is_valid(wholes), pc.is_valid(index)))
+    return wholes.values.take(pa.array(begins[:-1] + places, mask=~(inside & known)))
+
+
+def _begins(whole: pa.Array) -> Places:
+    """Returns where the elements of each row begin, and where the last ones end."""
+    return np.asarray(whole.offsets).astype(np.int64)
+
+
+def _inside(whole: pa.ListArray) -> pa.Array:
+    """Returns the elements of all rows."""
+    begins = _begins(whole)
+    return whole.values.slice(begins[0], begins[-1] - begins[0])
+
+
+def _owners(whole: pa.Array) -> Places:
+    """Returns the row of each element."""
+    begins = _begins(whole)
+    return np.repeat(np.arange(len(whole)), begins[1:] - begins[:-1])
+
+
+def _any(truths: pa.Array, owners: Places, length: int) -> np.ndarray:
+    """Returns the rows with an element for which something is true."""
+    hits = owners[np.asarray(truths)]
+    return np.bincount(hits, minlength=length).astype(bool)
+
+
+def _numbers(places: pa.Array) -> Places:
+    """Returns places for numpy; what stands for null is masked afterwards."""
+    return np.asarray(places.cast(pa.int64()).fill_null(0))
