@@ -73,7 +73,10 @@ def test_bare_names_of_a_pair():
     assert value(
         "matched_left AND counter > 1", **{"": {"matched_left": True, "counter": 2}}
     )
-    assert PAIR_NAMES.names == ("matched_left", "matched_right", "counter", "row_time")
+    assert PAIR_NAMES.names == (
+        *("matched_left", "matched_right", "counter"),
+        *("row_time", "window_start", "window_end"),
+    )
 
 
 def test_one_side_names_its_columns_bare():
@@ -90,7 +93,8 @@ def test_a_lambda_hides_a_column_of_its_parameters_name():
 def test_an_unknown_column_is_shown_with_the_known_ones():
     assert refused(SpecError, "l.id = r.nothing") == (
         'no column "r.nothing"; expected one of l.id, l.Odd name, l.place, r.id, '
-        "r.tags, matched_left, matched_right, counter, row_time\n"
+        "r.tags, matched_left, matched_right, counter, row_time, "
+        "window_start, window_end\n"
         "hint: it stands here:\n"
         "l.id = r.nothing\n"
         "       ^^^^^^^^^"
