@@ -140,8 +140,9 @@ class Sets:
 
 def rows_of(play: Play, source: Input) -> list[Plain]:
     """Returns all rows of an input; a table with a key has the newest of each."""
-    rows = list(source.rows)
-    for event in (*play.opening, *play.events):
+    rows: list[Plain] = []
+    state = [Arrive(source.name, row) for row in source.rows]
+    for event in (*state, *play.opening, *play.events):
         match event:
             case Arrive(input=source.name) | Remove(input=source.name):
                 rows = _without(rows, source, event.row)

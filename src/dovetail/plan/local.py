@@ -9,6 +9,7 @@ from dovetail.expression import NEVER
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Engine, Feature
 from dovetail.plan.together import missing_together
+from dovetail.spec.inputs import Settings
 from dovetail.spec.join import Clock, Columns, JoinSpec
 from dovetail.spec.picks import Keep, Strategy, Unlimited
 from dovetail.spec.play import Play
@@ -21,6 +22,7 @@ LOCAL = Engine(
             Feature.CLOCK_ARRIVAL,
             Feature.CLOCK_EVENT,
             Feature.CLOCK_BATCH,
+            Feature.SETS,
             Feature.SELF_JOIN,
             Feature.CHANGELOG,
             Feature.NO_EQUALITY,
@@ -67,6 +69,15 @@ LOCAL = Engine(
         }
     ),
 )
+
+
+def refuse_sets(play: Play) -> None:
+    """Raises what cannot be done of a join of several sets: no switch is for it."""
+    LOCAL.refuse_unsupported(features_of_play(play))
+    if play.settings != Settings():
+        raise UnsupportedError.not_yet(
+            LOCAL.name, "a setting beside a join of several sets"
+        )
 
 
 def refuse(play: Play) -> JoinSpec:

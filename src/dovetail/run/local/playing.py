@@ -15,9 +15,10 @@ from itertools import pairwise
 from dovetail.kernels.leaving import Outlet as Exit
 from dovetail.kernels.step import Stepped
 from dovetail.run.local.outlets import Line, lines
+from dovetail.run.local.sets import play_sets
 from dovetail.run.local.stage import InPlace, Memory, Stage
 from dovetail.spec.inputs import UNKNOWN_EVENT, Emission, Order, Outlet
-from dovetail.spec.join import HANDS, Clock
+from dovetail.spec.join import HANDS, Clock, SetJoinSpec
 from dovetail.spec.play import Play
 
 _NEVER = float("inf")
@@ -25,6 +26,8 @@ _NEVER = float("inf")
 
 def play(play: Play) -> list[Emission]:
     """Returns every row that comes out, in the order in which they come out."""
+    if isinstance(play.join, SetJoinSpec):
+        return play_sets(play, play.join)
     stage = Stage.of(play)
     if stage.join.clock is Clock.BATCH:
         return _batch(stage, play.settings.order)
