@@ -104,14 +104,13 @@ def _results(stepped: Stepped, came: int, written: int) -> pd.DataFrame:
 
 def _counts(stepped: Stepped) -> tuple[int, int, int, int, int]:
     """Returns how many rows matched, stayed alone, were late, are alive, wait."""
-    outlets = [0] * len(Outlet)
-    for batch in stepped.out:
-        for outlet in Outlet:
-            outlets[outlet] += _count(batch, outlet)
-    matched, left, right, late = outlets
+    left_by = {
+        outlet: sum(_count(batch, outlet) for batch in stepped.out) for outlet in Outlet
+    }
+    unmatched = left_by[Outlet.LEFT_UNMATCHED] + left_by[Outlet.RIGHT_UNMATCHED]
     alive = sum(int(kept.sum()) for kept in stepped.kept)
     waiting = sum(len(rows) for rows in stepped.present.waiting)
-    return matched, left + right, late, alive, waiting
+    return left_by[Outlet.MATCHED], unmatched, left_by[Outlet.LATE], alive, waiting
 
 
 def _count(batch: pa.RecordBatch, outlet: Outlet) -> int:
