@@ -40,8 +40,8 @@ def changes(before: Sequence[Result], after: Sequence[Result]) -> Iterator[Emiss
 
 def without(results: Sequence[Result], others: Sequence[Result]) -> list[Result]:
     """Returns the results that are not among the others."""
-    known = [other.rows for other in others]
-    return [result for result in results if result.rows not in known]
+    known = [(other.rows, other.emission) for other in others]
+    return [one for one in results if (one.rows, one.emission) not in known]
 
 
 def successor_of(result: Result, new: Sequence[Result]) -> Result | None:

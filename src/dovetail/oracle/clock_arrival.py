@@ -16,6 +16,7 @@ from dovetail.oracle.holding import Held
 from dovetail.oracle.lateness import IN_TIME
 from dovetail.oracle.life import LivingRow, Moment, Plain
 from dovetail.oracle.matching import Pair
+from dovetail.oracle.outer_rows import NullRows
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.store import Store
 from dovetail.spec.inputs import (
@@ -38,7 +39,8 @@ class ArrivalClock:
         """Starts with empty sides."""
         self._parts = parts
         self._stores = {hand: Store(parts.sides, hand) for hand in HANDS}
-        self._held = Held(parts)
+        self._nulls = NullRows(parts)
+        self._held = Held(parts, self._nulls)
         self._now = Now()
         self._sent = 0
 
@@ -50,7 +52,7 @@ class ArrivalClock:
                 yield late_row(event.row, verdict)
                 continue
             for hand in self._parts.hands_of(event.input):
-                list(self._enter(hand, event.row))
+                list(self._enter(self._row(hand, event.row), is_new=False))
 
     def on(self, event: Event) -> Iterator[Emission]:
         """Takes one event and yields what comes out during it."""
@@ -78,7 +80,7 @@ class ArrivalClock:
             yield late_row(event.row, verdict)
             return
         for hand in self._parts.hands_of(event.input):
-            yield from self._marked(self._enter(hand, event.row))
+            yield from self._marked(self._enter(self._row(hand, event.row)))
 
     def _marked(self, emissions: Iterable[Emission]) -> Iterator[Emission]:
         """Yields what one row gives, and a mark behind it where the first port gave."""
@@ -89,17 +91,26 @@ class ArrivalClock:
         if self._sent > before:
             yield mark(self._sent)
 
-    def _enter(self, hand: Hand, values: Plain) -> Iterator[Emission]:
-        """Lets a row meet, drive out and stay, and yields what that gives."""
+    def _row(self, hand: Hand, values: Plain) -> LivingRow:
+        """Returns the next row of a side with its life."""
         row = self._parts.row(hand, values, self._now.clock)
         row.lives = (arrival_life(self._parts.sides[hand], row),)
+        return row
+
+    def _enter(self, row: LivingRow, *, is_new: bool = True) -> Iterator[Emission]:
+        """Lets a row meet, drive out and stay, and yields what that gives.
+
+        A row of the state is not new: it gives no null row at once.
+        """
         yield from self._expire()
-        if self._stores[hand].is_newest(row):
-            yield from self._meet(row)
-            gone = self._stores[hand].insert(row, self._now)
-            yield from self._leave(gone)
-        else:
+        if not self._stores[row.hand].is_newest(row):
             yield from self._leave([row])
+            return
+        yield from self._meet(row)
+        yield from self._nulls.late_matches(row, self._now.clock)
+        if is_new and not self._held.has_match(row):
+            yield from self._nulls.at_once(row)
+        yield from self._leave(self._stores[row.hand].insert(row, self._now))
 
     def _expire(self) -> Iterator[Emission]:
         """Yields who leaves because time has passed."""
@@ -129,6 +140,7 @@ class ArrivalClock:
         """Yields the pair, or its rows that come out once and have not yet."""
         for row in pair.rows:
             row.partners += 1
+        yield from self._nulls.taken_back(*pair.rows)
         if self._parts.kind.gives_pairs:
             yield from self._kept(pair)
         for row in pair.rows:
@@ -146,7 +158,7 @@ class ArrivalClock:
     def _leave(self, gone: Iterable[LivingRow]) -> Iterator[Emission]:
         """Yields what becomes of rows that die, one after the other."""
         for row in gone:
-            yield from self._held.leave(row)
+            yield from self._held.leave(row, self._now.clock)
 
     def _remove(self, event: Remove) -> Iterator[Emission]:
         """Takes a key out, and yields what leaves with it."""

@@ -12,11 +12,12 @@ from typing import assert_never
 
 from dovetail.oracle.changes import Result, changes
 from dovetail.oracle.emission import late_row
-from dovetail.oracle.expiry import Now
+from dovetail.oracle.expiry import Now, arrival_life
 from dovetail.oracle.lateness import IN_TIME
 from dovetail.oracle.life import LivingRow, Plain
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
+from dovetail.oracle.picking import Choice
 from dovetail.oracle.store import Store
 from dovetail.spec.inputs import (
     Arrive,
@@ -37,6 +38,7 @@ class ChangelogClock:
         """Starts with empty tables."""
         self._parts = parts
         self._stores = {hand: Store(parts.sides, hand) for hand in HANDS}
+        self._now = Now()
 
     def start(self) -> Iterator[Emission]:
         """Takes the rows that are there from the start; as state they give nothing."""
@@ -46,10 +48,12 @@ class ChangelogClock:
                 yield late_row(event.row, verdict)
                 continue
             for hand in self._parts.hands_of(event.input):
-                self._insert(hand, event.row)
+                self._insert(self._row(hand, event.row))
 
     def on(self, event: Event) -> Iterator[Emission]:
-        """Takes one event and yields what it changes."""
+        """Takes one event and yields what it changes, and what time does before it."""
+        self._now.clock = event.clock
+        yield from self._expire()
         match event:
             case Arrive():
                 yield from self._arrive(event)
@@ -69,8 +73,19 @@ class ChangelogClock:
             yield late_row(event.row, verdict)
             return
         for hand in self._parts.hands_of(event.input):
+            row = self._row(hand, event.row)
+            yield from self._expire()
             before = self._results()
-            self._insert(hand, event.row)
+            self._insert(row)
+            yield from changes(before, self._results())
+
+    def _expire(self) -> Iterator[Emission]:
+        """Yields what changes because time has passed some rows."""
+        sides = self._parts.sides.values()
+        self._now.highest = max(self._parts.bounds.newest(side.input) for side in sides)
+        before = self._results()
+        gone = [row for one in self._stores.values() for row in one.expire(self._now)]
+        if gone:
             yield from changes(before, self._results())
 
     def _remove(self, event: Remove) -> Iterator[Emission]:
@@ -82,30 +97,52 @@ class ChangelogClock:
             self._stores[hand].delete(self._parts.delete(hand, event.row))
             yield from changes(before, self._results())
 
-    def _insert(self, hand: Hand, values: Plain) -> None:
-        """Puts a row into a table, unless a newer version of its key is there."""
-        row, store = self._parts.row(hand, values), self._stores[hand]
-        if store.is_newest(row):
-            store.insert(row, Now())
+    def _row(self, hand: Hand, values: Plain) -> LivingRow:
+        """Returns the next row of a table with its life."""
+        row = self._parts.row(hand, values, self._now.clock)
+        row.lives = (arrival_life(self._parts.sides[hand], row),)
+        return row
+
+    def _insert(self, row: LivingRow) -> None:
+        """Puts a row into its table, unless a newer version of its key is there."""
+        if self._stores[row.hand].is_newest(row):
+            self._stores[row.hand].insert(row, self._now)
 
     def _results(self) -> list[Result]:
         """Returns all rows of the result: each left row's, then right rows alone."""
         lefts, rights = (self._stores[hand].rows for hand in HANDS)
-        pairs = [Pair(left, right) for left in lefts for right in rights]
-        pairs = [pair for pair in pairs if self._parts.condition.holds(pair)]
         results: list[Result] = []
-        for row in (*lefts, *rights):
-            met = [pair for pair in pairs if row in pair.rows]
-            if row.hand is Hand.LEFT and self._parts.kind.gives_pairs:
-                results += self._of_pairs(met)
-            results += self._alone(row, has_met=bool(met))
+        matched: set[LivingRow] = set()
+        for left in lefts:
+            pairs = [Pair(left, right) for right in rights]
+            met = [pair for pair in pairs if pair.is_alive_together]
+            counted = [pair for pair in met if self._parts.picker.may_count(pair)]
+            choice = self._parts.picker.choose(counted)
+            matched.update(pair.right for pair in choice.matches)
+            results += self._of_left(left, choice)
+        for right in rights:
+            results += self._alone(right, has_met=right in matched)
         return results
 
+    def _of_left(self, left: LivingRow, choice: Choice) -> Iterator[Result]:
+        """Yields the pairs of one left row, or what it gives by itself."""
+        if choice.is_over_limit:
+            self._parts.refuse_excess(left, len(choice.matches))
+            for emission in self._parts.writer.over_limit(left):
+                yield self._result((left,), emission)
+            return
+        if self._parts.kind.gives_pairs:
+            yield from self._of_pairs(choice.matches)
+        yield from self._alone(left, has_met=bool(choice.matches))
+
     def _of_pairs(self, pairs: list[Pair]) -> Iterator[Result]:
-        """Yields the pairs of one left row."""
+        """Yields the pairs of one left row, as many as it keeps; skipped ones count."""
+        kept = 0
         for number, pair in enumerate(pairs, start=1):
             for emission in self._parts.writer.pair(pair, number):
-                yield self._result(pair.rows, emission)
+                kept += 1
+                if kept <= self._parts.picker.keep:
+                    yield self._result(pair.rows, emission)
 
     def _alone(self, row: LivingRow, *, has_met: bool) -> Iterator[Result]:
         """Yields what a row gives by itself: unmatched, or once of a semi join."""

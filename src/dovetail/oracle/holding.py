@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from dovetail.oracle.life import NEVER, LivingRow
 from dovetail.oracle.matching import Pair
+from dovetail.oracle.outer_rows import NullRows
 from dovetail.oracle.parts import Parts
 from dovetail.spec.inputs import Emission
 from dovetail.spec.join import Hand
@@ -19,11 +20,12 @@ from dovetail.spec.join import Hand
 class Held:
     """The candidates of left rows that have not been judged."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, nulls: NullRows) -> None:
         """Starts with none."""
         self._parts = parts
+        self._nulls = nulls
         self._pairs: dict[LivingRow, list[Pair]] = {}
-        self._leavers: list[LivingRow] = []
+        self._leavers: dict[LivingRow, int] = {}
 
     def take(self, pair: Pair) -> None:
         """Takes in a candidate, in order of arrival; one too many may end the job."""
@@ -35,6 +37,9 @@ class Held:
         """Yields what comes of a left row to which no candidate comes any more."""
         choice = self._parts.picker.choose(self._pairs.pop(left, []))
         left.partners += len(choice.matches)
+        if choice.matches:
+            rights = [pair.right for pair in choice.matches]
+            yield from self._nulls.taken_back(left, *rights)
         if choice.is_over_limit:
             yield from self._parts.writer.over_limit(left)
         elif self._parts.kind.gives_pairs:
@@ -46,12 +51,18 @@ class Held:
             yield from self._match(pair.right)
         yield from self._settle()
 
-    def leave(self, row: LivingRow) -> Iterator[Emission]:
+    def leave(self, row: LivingRow, clock: int) -> Iterator[Emission]:
         """Yields what comes of a row that leaves its window."""
+        self._leavers[row] = clock
         if row.hand is Hand.LEFT:
             yield from self.judge(row)
-        self._leavers.append(row)
         yield from self._settle()
+
+    def has_match(self, row: LivingRow) -> bool:
+        """Tells whether a row has a match by now, judged or not."""
+        choices = map(self._parts.picker.choose, self._pairs.values())
+        pairs = [pair for choice in choices for pair in choice.matches]
+        return row.partners > 0 or any(row in pair.rows for pair in pairs)
 
     def _match(self, right: LivingRow) -> Iterator[Emission]:
         """Yields the right row of a semi join, at its first match."""
@@ -61,10 +72,8 @@ class Held:
 
     def _settle(self) -> Iterator[Emission]:
         """Yields the rows that have left without a match and wait for none."""
-        settled = [row for row in self._leavers if not self._is_open(row)]
-        self._leavers = [row for row in self._leavers if row not in settled]
-        for row in settled:
-            yield from self._parts.unmatched(row)
+        for row in [row for row in self._leavers if not self._is_open(row)]:
+            yield from self._nulls.at_end(row, self._leavers.pop(row))
 
     def _is_open(self, row: LivingRow) -> bool:
         """Tells whether a row has candidates that are not judged."""

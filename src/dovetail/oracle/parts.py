@@ -15,7 +15,17 @@ from dovetail.oracle.matching import Condition, Pair
 from dovetail.oracle.picking import Picker
 from dovetail.oracle.sides import Sides, sides_of
 from dovetail.oracle.versions import Version
-from dovetail.spec.inputs import Arrive, Emission, Input, InputKind, Inputs, Remove
+from dovetail.spec.inputs import (
+    Arrive,
+    Emission,
+    IgnoreLateTableRows,
+    Input,
+    InputKind,
+    Inputs,
+    OuterRows,
+    Remove,
+    Settings,
+)
 from dovetail.spec.join import HANDS, Hand, JoinSpec, Kind
 from dovetail.spec.play import Play
 
@@ -33,6 +43,7 @@ class Parts:
     condition: Condition
     picker: Picker
     writer: Writer
+    settings: Settings = Settings()
     bounds: Bounds = field(default_factory=Bounds)
     places: Iterator[int] = field(default_factory=count)
     rows: list[LivingRow] = field(default_factory=list)
@@ -44,7 +55,24 @@ class Parts:
         left, right = (sides[hand].input for hand in HANDS)
         condition = Condition.of(spec, left, right)
         picker, writer = Picker.of(spec, left, right), Writer.of(play, spec)
-        return cls(spec.kind, play.inputs, sides, condition, picker, writer)
+        return cls(
+            spec.kind, play.inputs, sides, condition, picker, writer, play.settings
+        )
+
+    @property
+    def is_eager(self) -> bool:
+        """Tells whether null rows come at once."""
+        return self.settings.outer_rows in {OuterRows.EAGER, OuterRows.EAGER_RETRACT}
+
+    def waits_for_table(self, hand: Hand) -> bool:
+        """Tells whether the unmatched rows of a side wait for a table's row."""
+        kinds = [self.sides[one].input.kind for one in (hand, hand.other)]
+        return (
+            self.settings.late_table_rows != IgnoreLateTableRows()
+            and kinds == [InputKind.STREAM, InputKind.TABLE]
+            and self.kind.preserves(hand)
+            and self.kind.gives_pairs
+        )
 
     def hands_of(self, name: str) -> tuple[Hand, ...]:
         """Returns the hands of an input: both, left first, in a self-join."""
@@ -130,12 +158,6 @@ class Parts:
                 ]
                 pair.left.given += bool(rows)
                 yield from rows
-
-    def unmatched(self, row: LivingRow) -> list[Emission]:
-        """Returns the row that leaves, if it had no match and its side is preserved."""
-        if row.partners or row.is_forgotten or not self.kind.preserves(row.hand):
-            return []
-        return self.writer.unmatched(row)
 
     def is_late(self, event: Remove) -> bool:
         """Tells whether a delete, with the time that it takes, comes too late."""

@@ -14,7 +14,7 @@ from dovetail.oracle.clock_event import EventClock
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.refusals import refuse
 from dovetail.oracle.sets import Sets
-from dovetail.spec.inputs import Emission, Event, InputKind
+from dovetail.spec.inputs import Change, Emission, Event, InputKind, OuterRows, Outlet
 from dovetail.spec.join import Clock, JoinSpec, SetJoinSpec
 from dovetail.spec.play import Play
 
@@ -37,7 +37,10 @@ def play(play: Play) -> list[Emission]:
     parts = Parts.of(play, join)
     if join.clock is Clock.BATCH:
         return play_batch(parts, play)
-    return list(_stepwise(player_of(parts, join.clock), play))
+    found = list(_stepwise(player_of(parts, join.clock), play))
+    if play.settings.outer_rows is OuterRows.EAGER_RETRACT:
+        return list(map(_as_change, found))
+    return found
 
 
 def playable(play: Play) -> JoinSpec:
@@ -52,8 +55,16 @@ def player_of(parts: Parts, clock: Clock) -> Player:
     """Returns who plays the join: the clock, or the changes of two tables."""
     if clock is Clock.EVENT:
         return EventClock(parts)
-    tables = [side.input.kind is InputKind.TABLE for side in parts.sides.values()]
-    return ChangelogClock(parts) if all(tables) else ArrivalClock(parts)
+    kinds = {side.input.kind for side in parts.sides.values()}
+    return ArrivalClock(parts) if InputKind.STREAM in kinds else ChangelogClock(parts)
+
+
+def _as_change(emission: Emission) -> Emission:
+    """Returns a row of the result as an insert, where it takes none back."""
+    is_result = emission.outlet not in {Outlet.LATE, Outlet.MARKS}
+    if is_result and emission.change is Change.NONE:
+        return replace(emission, change=Change.INSERT)
+    return emission
 
 
 def _stepwise(player: Player, play: Play) -> Iterator[Emission]:

@@ -43,13 +43,10 @@ def _missing(play: Play, spec: JoinSpec) -> Iterator[str]:
     sides = sides_of(play, spec).values()
     for side in sides:
         yield from _missing_window(side.window, spec.clock)
-    if spec.clock is not Clock.BATCH:
+    if spec.clock is Clock.EVENT:
         kinds = [side.input.kind for side in sides]
-        yield from _missing_inputs(kinds, spec.clock)
-        closes = any(isinstance(side.window, Seconds | Range) for side in sides)
-        if closes and kinds == [InputKind.TABLE, InputKind.TABLE]:
-            yield "a changelog of two tables whose rows leave by time"
-    yield from _missing_settings(play.settings)
+        yield from _missing_inputs(kinds)
+        yield from _missing_settings(play.settings)
 
 
 def _missing_window(window: Window, clock: Clock) -> Iterator[str]:
@@ -68,13 +65,10 @@ def _missing_window(window: Window, clock: Clock) -> Iterator[str]:
             yield f"the window {name} on the clock {clock.value}"
 
 
-def _missing_inputs(kinds: list[InputKind], clock: Clock) -> Iterator[str]:
+def _missing_inputs(kinds: list[InputKind]) -> Iterator[str]:
     """Yields what is joined, where no side is a stream."""
-    are_tables = kinds == [InputKind.TABLE, InputKind.TABLE]
-    if are_tables and clock is Clock.EVENT:
+    if InputKind.STREAM not in kinds and InputKind.TABLE in kinds:
         yield "the changelog of two tables on the clock event"
-    if InputKind.STREAM not in kinds and not are_tables:
-        yield "a join without a stream on a clock that moves"
 
 
 def _missing_settings(settings: Settings) -> Iterator[str]:
