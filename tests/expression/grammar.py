@@ -150,6 +150,12 @@ LEAVES = {
     "day": ["l.day", "r.day", "DATE '2020-02-29'"],
     "moment": ["l.moment", "r.moment", "TIMESTAMP '2020-02-29 12:00:00'"],
     "local": ["l.local", "r.local"],
+    "modern": [
+        "TIMESTAMP '2020-03-29 02:30:00'",
+        "TIMESTAMP '2020-10-25 02:30:00'",
+        "TIMESTAMP '2020-11-01 01:30:00'",
+        "TIMESTAMP '2019-07-01 12:00:00.5'",
+    ],
     "near": ["TIMESTAMP '2020-02-29 12:00:00'", "l.local", "DATE '1999-12-31'"],
     "nearday": ["DATE '2020-02-29'", "DATE '1999-12-31'"],
     "span": [

@@ -1,5 +1,6 @@
 """Laws of all functions: the table drives them, the grammar has a form for each."""
 
+import pyarrow as pa
 import pytest
 
 from dovetail.errors import UnsupportedError
@@ -16,6 +17,8 @@ from tests.expression.grammar import (
     plain_expressions,
     rows,
 )
+from tests.expression.said import CASTS, said
+from tests.expression.said import SCOPE as SAID
 from tests.expression.sameness import same
 
 ROWS = rows(60, seed=1)
@@ -64,6 +67,17 @@ def test_a_program_gives_what_the_evaluation_gives(name):
 @pytest.mark.parametrize("seed", range(DEEP // AT_ONCE))
 def test_so_does_a_program_of_many_functions(seed):
     assert all_differences(deep_expressions(AT_ONCE, seed)) == {}
+
+
+@pytest.mark.parametrize("text", CASTS)
+def test_a_program_reads_texts_as_the_evaluation_does(text):
+    texts = said(500, seed=5)
+    typed = parse(text, SAID)
+    column = {("", "said"): pa.array(texts)}
+    found = run_program(lower(typed), column, len(texts)).to_pylist()
+    wanted = [evaluate(typed, {"": {"said": one}}) for one in texts]
+    pairs = zip(texts, wanted, found, strict=True)
+    assert [pair for pair in pairs if not same(*pair[1:])] == []
 
 
 def test_most_functions_can_be_lowered():

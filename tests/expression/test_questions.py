@@ -133,8 +133,9 @@ def test_a_program_is_plain_data():
         ("l.tags = r.tags", '"=" of arrays or maps'),
         ("transform(l.tags, x -> x) IS NULL", '"transform"'),
         ("l.places.x IS NULL", "a field of an array's structs"),
-        ("CAST(l.name AS INT) = 1", "a cast from string to int"),
-        ("CAST(l.id AS DOUBLE) || 'x'", "a cast from double to string"),
+        ("CAST(l.id AS TIMESTAMP) IS NULL", "a cast from int to timestamp"),
+        ("CAST(l.tags AS STRING) = ''", "a cast from array<int> to string"),
+        ("TRY_CAST(l.id AS TINYINT) = 1", "a try_cast from int to tinyint"),
         ("substring(l.name, l.id) = 'a'", '"substring" with a column'),
         (
             "substring(CAST(l.name AS BINARY), 1) IS NULL",

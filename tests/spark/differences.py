@@ -4,16 +4,19 @@ Many expressions are columns of one DataFrame, so that hundreds of them are one 
 ANSI mode is off and the zone is UTC, as the rules of cases say.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dovetail.errors import UnsupportedError
-from dovetail.expression import evaluate, lower, parse
+from dovetail.expression import compiled, evaluate, lower, parse
 from dovetail.expression.writing import written
 from dovetail.kernels.program import run_program
 from tests.expression.arrow import columns, side
 from tests.expression.grammar import SCOPE, TYPES, rows
+from tests.expression.said import CASTS
+from tests.expression.said import SCOPE as SAID
 from tests.expression.sameness import same
 
 ROWS = rows(40, seed=3)
@@ -22,6 +25,9 @@ RULES = {
     "spark.sql.ansi.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
 }
+# The days of Python's years since 1970, and how many microseconds a day has.
+FIRST, LAST = (day.toordinal() - 719_163 for day in (date.min, date.max))
+DAY = 86_400_000_000
 # Forty rows are over before the code for hundreds of columns is compiled.
 INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
@@ -65,6 +71,38 @@ def differences(frame, texts, *, rewritten=False):
         difference = _difference(typed, kind, answers)
         if difference:
             wrong[typed.text] = difference
+    return wrong
+
+
+def _known_years(column):
+    """A column of Spark's, null where it is beyond the years that Python knows."""
+    kind = column.type
+    if not pa.types.is_temporal(kind):
+        return column
+    edges = (
+        (FIRST, LAST) if pa.types.is_date(kind) else (FIRST * DAY, LAST * DAY + DAY - 1)
+    )
+    count = column.cast(pa.int32() if pa.types.is_date(kind) else pa.int64())
+    known = pc.and_(*map(pc.less_equal, (edges[0], count), (count, edges[1])))
+    return pc.if_else(known, column, pa.scalar(None, kind))
+
+
+def misread(spark, texts):
+    """The casts of texts that Spark reads otherwise, with the first such text."""
+    frame = spark.createDataFrame(
+        pa.table({"place": range(len(texts)), "said": texts}),
+        "place long, said string",
+    ).coalesce(1)
+    named = [f"{text} AS `{place}`" for place, text in enumerate(CASTS)]
+    table = frame.selectExpr("place", *named).toArrow().sort_by("place")
+    wrong = {}
+    for text, column in zip(CASTS, table.columns[1:], strict=True):
+        read = compiled(text, SAID)
+        answers = map(plain, _known_years(column).to_pylist())
+        for one, answer in zip(texts, answers, strict=True):
+            value = read({"": {"said": one}})
+            if not same(value, answer):
+                wrong.setdefault(text, (one, value, answer))
     return wrong
 
 

@@ -7,9 +7,17 @@ import pytest
 
 from tests.expression.forms import FORMS
 from tests.expression.grammar import deep_expressions, plain_expressions
+from tests.expression.said import said
 from tests.expression.sameness import same
 from tests.expression.tables import TABLES
-from tests.spark.differences import INTERPRETED, RULES, differences, pairs, plain
+from tests.spark.differences import (
+    INTERPRETED,
+    RULES,
+    differences,
+    misread,
+    pairs,
+    plain,
+)
 
 AT_ONCE = 100  # more columns make Spark's plans too long
 FEW, MANY = 4, 200  # batches of random expressions
@@ -50,6 +58,10 @@ def test_spark_reads_what_a_tree_is_written_as(frame):
 def test_spark_gives_the_same_for_random_expressions(frame, seed):
     texts = list(deep_expressions(AT_ONCE, seed))
     assert differences(frame, texts, rewritten=seed % 2 == 1) == {}
+
+
+def test_spark_reads_the_same_out_of_texts(lenient):
+    assert misread(lenient, said(500, seed=6)) == {}
 
 
 def test_compiled_code_gives_the_same(frame, lenient):

@@ -62,8 +62,9 @@ def fitted(value: Decimal, kind: DecimalType) -> Decimal | None:
     if not value.is_finite():
         return None
     found = rounded(value, kind.scale)
+    # a number of more digits than WIDE has is none any more
     room = found.is_zero() or found.adjusted() < kind.precision - kind.scale
-    return found if room else None
+    return found if room and found.is_finite() else None
 
 
 def micros(moment: datetime) -> int:

@@ -49,8 +49,11 @@ FAR = {"whole", "exact", "double", "real", "text"}
 TIMES = {"date", "timestamp", "timestamp_ntz"}
 # The last digit of a computed double is not everyone's; only columns show all digits.
 INEXACT = ("double", {"string", "decimal(38,0)", "decimal(38,38)", "decimal(20,4)"})
+# Of a cast to float and then to double Spark leaves out the first, which loses digits.
+LOSSY = ("whole", "float")
 NEAR = (
     form("moment", "CAST({0} AS TIMESTAMP)", "few"),
+    form("double", "CAST({0} AS FLOAT)", "few"),
     form("dated", "CAST({0} AS STRING)", "day"),
     form("dated", "CAST({0} AS STRING)", "moment"),
     form("day", "CAST({0} AS DATE)", "dated"),
@@ -68,10 +71,20 @@ def _forms(word, *, careful):
         if converter(parse_type(source), parse_type(target), careful=careful)
         if not (kind in FAR and target in TIMES)
         if not (kind == INEXACT[0] and target in INEXACT[1])
+        if (kind, target) != LOSSY
     )
+
+
+def _named(name):
+    """The form of a cast that is written as a function."""
+    return (form(TARGETS.get(name, "exact"), f"{name}({{0}})", "whole"),)
 
 
 FORMS = {
     "cast": (*_forms("CAST", careful=False), *NEAR),
+    **{name: _named(name) for name in ("boolean", "double", "string", "decimal")},
+    **{name: _named(name) for name in ("tinyint", "smallint", "int", "bigint")},
+    "float": (form("double", "float({0})", "few"),),
+    "binary": (form("bytes", "binary({0})", "text"),),
     "try_cast": _forms("TRY_CAST", careful=True),
 }

@@ -65,6 +65,10 @@ FORMS = {
     "sequence": (form("list", "sequence(CAST({0} AS INT), 3)", "slight"),),
     "array_size": (form("whole", "array_size({0})", "list"),),
     "get": (form("whole", "get({0}, {1})", "list", "few"),),
+    "try_element_at": (form("whole", "try_element_at({0}, 2)", "list"),),
+    "map_from_arrays": (
+        form("scores", "map_from_arrays(array('a', 'b'), array({0}, 2))", "few"),
+    ),
     "map": (form("scores", "map('a', CAST({0} AS INT), 'b', 2)", "whole"),),
     "map_contains_key": (
         form("truth", "map_contains_key({0}, {1})", "scores", "text"),

@@ -120,6 +120,14 @@ FORMS = {
         form("whole", "find_in_set({0}, 'a,12,')", "text"),
         form("whole", "find_in_set({0}, {1})", "text", "text"),
     ),
+    "overlay": (
+        form("text", "overlay({0}, {1}, {2})", "text", "text", "few"),
+        form("text", "overlay({0}, 'xy', 2, {1})", "text", "few"),
+    ),
+    "bit_length": (form("whole", "bit_length({0})", "text"),),
+    "space": (form("text", "space({0})", "slight"),),
+    "regexp_substr": (form("text", "regexp_substr({0}, '[a-c]+')", "text"),),
+    "regexp_instr": (form("whole", r"regexp_instr({0}, r'\d')", "text"),),
     "rlike": (
         form("truth", "({0} RLIKE r'^[a-z]+$')", "text"),
         form("truth", r"({0} RLIKE r'\d+(\.\d)?')", "text"),

@@ -131,6 +131,23 @@ FORMS = {
         form("double", "months_between({0}, {1})", "moment", "day"),
         form("double", "months_between({0}, {1}, false)", "moment", "moment"),
     ),
+    "dayname": (form("text", "dayname({0})", "day"),),
+    "monthname": (form("text", "monthname({0})", "day"),),
+    "make_dt_interval": (
+        form("moment", "({0} + make_dt_interval({1}, 2, {2}))", "moment", "few", "few"),
+        form("moment", "({0} + make_dt_interval(1, {1}, 0, 2.5))", "moment", "few"),
+    ),
+    "make_ym_interval": (
+        form("moment", "({0} + make_ym_interval({1}, {2}))", "moment", "slight", "few"),
+    ),
+    "from_utc_timestamp": (
+        form("moment", "from_utc_timestamp({0}, 'Europe/Berlin')", "modern"),
+        form("moment", "from_utc_timestamp({0}, '+05:30')", "moment"),
+    ),
+    "to_utc_timestamp": (
+        form("moment", "to_utc_timestamp({0}, 'America/New_York')", "modern"),
+        form("moment", "to_utc_timestamp({0}, 'UTC')", "moment"),
+    ),
     "next_day": (
         form("day", "next_day({0}, 'Mon')", "day"),
         form("day", "next_day({0}, {1})", "day", "text"),

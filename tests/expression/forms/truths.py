@@ -60,10 +60,18 @@ FORMS = {
         form("truth", "({0} IS DISTINCT FROM {1})", "entry", "entry"),
     ),
     "equal_null": (form("truth", "equal_null({0}, {1})", "text", "text"),),
-    "ilike": (form("truth", "({0} ILIKE {1})", "text", "pattern"),),
+    "ilike": (
+        form("truth", "({0} ILIKE {1})", "text", "pattern"),
+        form("truth", "({0} LIKE ANY ('%a%', {1}))", "text", "pattern"),
+        form("truth", "({0} NOT LIKE ALL ('%a%', {1}))", "text", "pattern"),
+    ),
     "decode": (
         form("text", "decode({0}, 1, 'x', {1}, {2}, 'z')", "whole", "whole", "text"),
         form("text", "decode({0}, 'a', {1}, NULL, 2.5)", "text", "exact"),
+    ),
+    "nanvl": (
+        form("double", "nanvl({0}, {1})", "double", "double"),
+        form("double", "nanvl({0}, {1})", "real", "whole"),
     ),
     "zeroifnull": (
         form("whole", "zeroifnull({0})", "whole"),

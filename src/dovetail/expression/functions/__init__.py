@@ -31,6 +31,7 @@ from dovetail.expression.functions import (
     spans,
     texts,
     times,
+    zones,
 )
 from dovetail.expression.functions.conversions import cast
 from dovetail.expression.functions.function import ANY_NUMBER, Entry, Function, Macro
@@ -40,7 +41,7 @@ THEMES: dict[str, tuple[ModuleType, ...]] = {
     "Truth and choices": (logic,),
     "Numbers": (arithmetic, numbers, rounding, curves, bits),
     "Texts": (texts, letters, patterns, digests),
-    "Dates and moments": (times, parts, calendars, formats, spans),
+    "Dates and moments": (times, parts, calendars, formats, spans, zones),
     "Arrays, maps and structs": (nested, arrays, maps),
     "Casts": (conversions,),
 }

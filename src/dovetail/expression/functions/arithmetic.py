@@ -252,6 +252,33 @@ def _low_bits(value: Decimal | int | None) -> int | None:
     return None if value is None else wrapped(int(value), BITS[BIGINT])
 
 
+def _only_numbers(rule: Rule) -> Rule:
+    """Returns a rule that takes no texts for numbers."""
+    return lambda given: rule(given) if all(map(is_numeric, kinds(given))) else None
+
+
+def _try(
+    name: str,
+    digits: Digits,
+    whole: Callable[[Value, Value], Value],
+    exact: Callable[[Decimal, Decimal], Decimal],
+) -> Function:
+    """Returns the entry of an operator that is null where whole numbers would wrap."""
+
+    def evaluate(call: Call) -> Callable[..., Value]:
+        plain = _operator(whole, exact)(call)
+        if call.type not in BITS:
+            return plain
+
+        def fitting(left: int, right: int) -> int | None:
+            found = plain(left, right)
+            return found if found == whole(left, right) else None
+
+        return fitting
+
+    return Function(name, _only_numbers(arithmetic(digits)), evaluate, takes=2)
+
+
 FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "+ of numbers",
@@ -302,5 +329,10 @@ FUNCTIONS: tuple[Entry, ...] = (
         _lower_positive,
         takes=2,
     ),
+    _try("try_add", sum_digits, operator.add, WIDE.add),
+    _try("try_subtract", sum_digits, operator.sub, WIDE.subtract),
+    _try("try_multiply", product_digits, operator.mul, FACTORS.multiply),
+    alias("try_divide", "/"),
+    alias("try_mod", "%"),
     alias("mod", "%"),
 )

@@ -289,4 +289,5 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function("sequence", _sequence_rule, plain(_sequence), takes=2),
     Function("array_size", _listed(result=INT), plain(len)),
     alias("get", "[]", takes=2),
+    alias("try_element_at", "element_at", takes=2),
 )

@@ -8,9 +8,12 @@ from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression.casts import converter
 from dovetail.expression.coercion import (
     BIGINT,
+    BINARY,
     BITS,
     BOOLEAN,
     DATE,
+    DOUBLE,
+    FLOAT,
     MOMENTS,
     STRING,
     TIMESTAMP,
@@ -19,8 +22,10 @@ from dovetail.expression.coercion import (
 from dovetail.expression.functions.function import (
     KERNELS,
     Arguments,
+    Build,
     Entry,
     Function,
+    Macro,
     Program,
     Signature,
     operation,
@@ -67,10 +72,20 @@ def _lower(call: Call, arguments: tuple[Program, ...]) -> Program:
     return operation("cast", target, *arguments)
 
 
+def _lower_careful(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Returns the program of a TRY_CAST of a text."""
+    source, target = call.arguments[0].type, call.type
+    if source != STRING or not _is_lowered(source, target):
+        what = f"a try_cast from {source} to {target}"
+        raise UnsupportedError.not_yet(KERNELS, what)
+    return operation(TRY_CAST, target, *arguments)
+
+
 def _is_lowered(source: Kind, target: Kind) -> bool:
     """Tells whether the kernels cast between two types."""
-    if target == STRING:
-        return source in (*BITS, BOOLEAN, DATE) or isinstance(source, DecimalType)
+    if STRING in (source, target):
+        other = target if source == STRING else source
+        return is_numeric(other) or other in (BOOLEAN, DATE, *MOMENTS)
     if isinstance(source, Interval):
         return True
     both = (source, target)
@@ -78,7 +93,21 @@ def _is_lowered(source: Kind, target: Kind) -> bool:
     return times or all(is_numeric(kind) or kind == BOOLEAN for kind in both)
 
 
+def _named_cast(name: str, kind: Kind) -> Macro:
+    """Returns the entry of a cast that is written as a function."""
+
+    def expand(_build: Build, arguments: Arguments) -> Node:
+        return cast(arguments[0], kind)
+
+    return Macro(name, expand, ("cast",), takes=1)
+
+
 FUNCTIONS: tuple[Entry, ...] = (
     Function("cast", _rule, _convert, _lower),
-    Function(TRY_CAST, _rule, _convert),
+    Function(TRY_CAST, _rule, _convert, _lower_careful),
+    *(
+        _named_cast(str(kind), kind)
+        for kind in (BOOLEAN, *BITS, FLOAT, DOUBLE, STRING, BINARY, DATE, TIMESTAMP)
+    ),
+    _named_cast("decimal", DecimalType(10, 0)),
 )

@@ -26,6 +26,7 @@ from dovetail.expression.functions.function import (
     Signature,
     alias,
     expects,
+    plain,
 )
 from dovetail.expression.tree import Call, Literal, Node, Value
 from dovetail.expression.values import SECOND
@@ -252,6 +253,14 @@ FUNCTIONS: tuple[Entry, ...] = (
         ("timestamp_seconds", "date_format", "cast"),
         takes=1,
         optional=1,
+    ),
+    Function(
+        "dayname", expects(STRING, DATE), plain(lambda day: _DAYS[day.weekday()][:3])
+    ),
+    Function(
+        "monthname",
+        expects(STRING, DATE),
+        plain(lambda day: _MONTHS[day.month - 1][:3]),
     ),
     alias("to_unix_timestamp", "unix_timestamp"),
     alias("try_to_timestamp", "to_timestamp"),

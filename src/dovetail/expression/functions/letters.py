@@ -28,6 +28,7 @@ from dovetail.expression.functions.function import (
     kinds,
     plain,
 )
+from dovetail.expression.functions.texts import substring
 from dovetail.expression.tree import Literal, Node, Value
 from dovetail.schema import ArrayType
 
@@ -149,6 +150,23 @@ def _place_in_list(text: str, listed: str) -> int:
     return items.index(text) + 1 if text in items else 0
 
 
+def _overlaid(text: str, other: str, start: int, *length: int) -> str:
+    """Returns a text with another laid over so many of its letters from a place on."""
+    covered = length[0] if length and length[0] >= 0 else len(other)
+    before, behind = substring(text, 1, start - 1), substring(text, start + covered)
+    return f"{before}{other}{behind}"
+
+
+def _bits_of(build: Build, arguments: Arguments) -> Node:
+    """Writes BIT_LENGTH as eight times OCTET_LENGTH."""
+    return build("* of numbers", build("octet_length", *arguments), Literal(8, INT))
+
+
+def _space(build: Build, arguments: Arguments) -> Node:
+    """Writes SPACE as REPEAT of a blank."""
+    return build("repeat", Literal(BLANK, STRING), *arguments)
+
+
 def _trimmed(build: Build, arguments: Arguments) -> Node:
     """Writes BTRIM as TRIM, whose letters come first."""
     return build("trim", *reversed(arguments))
@@ -188,6 +206,13 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function("octet_length", _bytes_rule, plain(_size), kernel("octet_length")),
     _text("levenshtein", _texts(INT, 2), steps),
     _text("find_in_set", _texts(INT, 2), _place_in_list),
+    Function(
+        "overlay",
+        expects(STRING, STRING, STRING, INT, INT, optional=1),
+        plain(_overlaid),
+    ),
+    Macro("bit_length", _bits_of, ("octet_length", "* of numbers"), takes=1),
+    Macro("space", _space, ("repeat",), takes=1),
     Macro("locate", _locate, ("locate from",), takes=2, optional=1),
     Macro("btrim", _trimmed, ("trim",), takes=1, optional=1),
     alias("position", "locate"),

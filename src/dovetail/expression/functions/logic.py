@@ -217,6 +217,26 @@ def _decode(build: Build, arguments: Arguments) -> Node:
     return build("case", *tested, default)
 
 
+def _nan_rule(arguments: Arguments) -> Signature | None:
+    """Types NANVL: two floats, or two doubles."""
+    single, double = FRACTIONS
+    if kinds(arguments) == (single, single):
+        return Signature(kinds(arguments), single)
+    return expects(double, double, double)(arguments)
+
+
+def _if_nan(value: float | None, other: float | None) -> float | None:
+    """Returns the second where the first is NaN."""
+    return other if value is not None and math.isnan(value) else value
+
+
+def _lower_if_nan(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Lowers NANVL to a choice."""
+    value, other = arguments
+    is_nan = operation("isnan", BOOLEAN, value)
+    return operation("case", call.type, is_nan, other, value)
+
+
 def _zero_if_null(build: Build, arguments: Arguments) -> Node:
     """Writes ZEROIFNULL as COALESCE."""
     return build("coalesce", *arguments, Literal(0, INT))
@@ -306,6 +326,7 @@ FUNCTIONS: tuple[Entry, ...] = (
     Macro("decode", _decode, ("case", "<=>"), takes=3, optional=MOST_CHOICES),
     Macro("zeroifnull", _zero_if_null, ("coalesce",), takes=1),
     Macro("nullifzero", _null_if_zero, ("nullif",), takes=1),
+    Function("nanvl", _nan_rule, plain(_if_nan), _lower_if_nan, strict=False),
     alias("equal_null", "<=>"),
     Macro("between", _between, ("and", ">=", "<="), takes=3),
     Macro("isnotnull", _not_null, ("not", "isnull")),

@@ -34,6 +34,21 @@ def _map(*parts: Value) -> Value:
     return dict(zip(keys, parts[1::2], strict=True))
 
 
+def _zipped_rule(arguments: Arguments) -> Signature | None:
+    """Types MAP_FROM_ARRAYS: an array of keys and one of values."""
+    keys, values = kinds(arguments)
+    if not isinstance(keys, ArrayType) or not isinstance(values, ArrayType):
+        return None
+    return Signature((keys, values), MapType(keys.element, values.element))
+
+
+def _zipped(keys: list[Value], values: list[Value]) -> Value:
+    """Returns the map of keys and values; Spark fails where there are not as many."""
+    if len(keys) != len(values):
+        return None
+    return _map(*(part for pair in zip(keys, values, strict=True) for part in pair))
+
+
 def _has_rule(arguments: Arguments) -> Signature | None:
     """Types MAP_CONTAINS_KEY: a map, and a key in the wider type of both."""
     whole, wanted = kinds(arguments)
@@ -64,5 +79,6 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "map_contains_key", _has_rule, plain(lambda whole, key: key in whole), takes=2
     ),
+    Function("map_from_arrays", _zipped_rule, plain(_zipped), takes=2),
     Function("map_entries", _entries_rule, plain(_entries), takes=1),
 )

@@ -86,6 +86,18 @@ def _counted(pattern: re.Pattern[str], text: str) -> int:
     return sum(1 for _ in pattern.finditer(text))
 
 
+def _piece(pattern: re.Pattern[str], text: str) -> str | None:
+    """Returns the first match, null where there is none."""
+    found = pattern.search(text)
+    return found[0] if found else None
+
+
+def _place(pattern: re.Pattern[str], text: str) -> int:
+    """Returns where the first match begins, from 1, 0 where there is none."""
+    found = pattern.search(text)
+    return found.start() + 1 if found else 0
+
+
 def _filled_rule(rule: Rule) -> Rule:
     """Returns a rule whose pattern matches no empty text, of which Java finds more."""
 
@@ -182,6 +194,8 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "regexp_count", _COUNT, _searching(_counted), _lowered("regexp_count"), takes=2
     ),
+    Function("regexp_substr", _of_text(STRING), _searching(_piece), takes=2),
+    Function("regexp_instr", _of_text(INT), _searching(_place), takes=2),
     Macro("regexp_extract", _extract, ("regexp group",), takes=2, optional=1),
     alias("regexp_like", "rlike"),
     alias("regexp", "rlike"),

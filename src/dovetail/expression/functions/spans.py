@@ -237,6 +237,21 @@ def _shifted_date_rule(arguments: Arguments) -> Signature | None:
     return expects(DATE, DATE, INT)(arguments) if fits else None
 
 
+def _made_time(*parts: Value) -> int:
+    """Returns the span of days, hours, minutes and seconds, as many as are given."""
+    found = Decimal(0)
+    for part, size in zip(parts, _SIZES, strict=False):
+        found += WIDE.multiply(Decimal(part), Decimal(size))
+    return int(found)
+
+
+def _made_months(*parts: int) -> int:
+    """Returns the span of years and months, as many as are given."""
+    return sum(part * size for part, size in zip(parts, (12, 1), strict=False))
+
+
+_SIZES = (DAY, DAY // 24, DAY // 1440, DAY // 86_400)
+_SECONDS = DecimalType(18, 6)
 _DATES = expects(Interval.DAYS, DATE, DATE)
 _SHIFTS = ("+ of time", "+ of days", "+ of months", "cast")
 _DISTANCES = ("- of spans", "- of moments", "- of dates", "negative")
@@ -258,6 +273,16 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function("date_add", _shifted_date_rule, plain(_days_later), kernel("days_later")),
     Function(
         "date_sub", _shifted_date_rule, plain(_days_earlier), kernel("days_earlier")
+    ),
+    Function(
+        "make_dt_interval",
+        expects(Interval.TIME, INT, INT, INT, _SECONDS, optional=4),
+        plain(_made_time),
+    ),
+    Function(
+        "make_ym_interval",
+        expects(Interval.MONTHS, INT, INT, optional=2),
+        plain(_made_months),
     ),
     Macro("+", _plus, ("+ of numbers", "+ of spans", "date_add", *_SHIFTS), takes=2),
     Macro("-", _minus, ("- of numbers", *_DISTANCES, "date_sub", *_SHIFTS), takes=2),

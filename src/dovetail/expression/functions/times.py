@@ -19,14 +19,11 @@ from dovetail.expression.coercion import (
     is_integral,
     is_numeric,
 )
-from dovetail.expression.functions.conversions import checked_cast
 from dovetail.expression.functions.function import (
     KERNELS,
     Arguments,
-    Build,
     Entry,
     Function,
-    Macro,
     Program,
     Signature,
     alias,
@@ -39,7 +36,7 @@ from dovetail.expression.functions.function import (
     written_value,
 )
 from dovetail.expression.functions.spans import months_later
-from dovetail.expression.tree import Call, Kind, Node, Value
+from dovetail.expression.tree import Call, Value
 from dovetail.expression.values import SECOND, WIDE, micros, moment
 
 MILLISECOND = 1000
@@ -161,11 +158,6 @@ def _since_epoch(name: str, size: int) -> Function:
     return Function(name, _whole_rule, since, lower, takes=1)
 
 
-def _to(kind: Kind) -> Callable[[Build, Arguments], Node]:
-    """Returns the expansion of a cast that is written as a function."""
-    return lambda _build, arguments: checked_cast("cast", arguments[0], kind)
-
-
 def _weekday(value: date) -> int:
     """Returns the number of a weekday, Sunday being 1."""
     return value.isoweekday() % 7 + 1
@@ -257,6 +249,4 @@ FUNCTIONS: tuple[Entry, ...] = (
     alias("date_diff", "datediff", takes=2),
     alias("dateadd", "date_add", takes=2),
     alias("dayofmonth", "day", takes=1),
-    Macro("timestamp", _to(TIMESTAMP), ("cast",), takes=1),
-    Macro("date", _to(DATE), ("cast",), takes=1),
 )

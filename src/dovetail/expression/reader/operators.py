@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from sqlglot import exp
 
 from dovetail.errors import UnsupportedError
@@ -110,10 +112,36 @@ def _is(context: Context, node: exp.Expr) -> Node:
 def _like(context: Context, node: exp.Expr, *escape: Node) -> Node:
     """Reads LIKE and ILIKE, and each with NOT."""
     if isinstance(node.expression, exp.Any | exp.All):
-        raise UnsupportedError("LIKE with several patterns", hint="write OR or AND")
+        return _like_several(context, node)
     sides = (context.read(node.this), context.read(node.expression))
     found = build("like" if isinstance(node, exp.Like) else "ilike", *sides, *escape)
     return build("not", found) if node.args.get("negate") else found
+
+
+def _like_several(context: Context, node: exp.Expr) -> Node:
+    """Reads LIKE ANY and LIKE ALL as OR or AND of every pattern's LIKE."""
+    several = node.expression
+    text, name = context.read(node.this), _several_name(node)
+    parts = several.this.unnest()
+    patterns = parts.expressions if isinstance(parts, exp.Tuple) else [parts]
+    found = [build(name, text, context.read(pattern)) for pattern in patterns]
+    if node.args.get("negate"):
+        found = [build("not", one) for one in found]
+    together = "or" if isinstance(several, exp.Any) else "and"
+    return reduce(lambda one, other: build(together, one, other), found)
+
+
+def _several_name(node: exp.Expr) -> str:
+    """Returns the function of each pattern."""
+    return "like" if isinstance(node, exp.Like) else "ilike"
+
+
+def _tuple(context: Context, node: exp.Expr) -> Node:
+    """Reads values in brackets as a struct of columns by their place."""
+    parts: list[Node] = []
+    for place, part in enumerate(node.expressions, start=1):
+        parts += (Literal(f"col{place}", STRING), context.read(part))
+    return build("named_struct", *parts)
 
 
 def _escape(context: Context, node: exp.Expr) -> Node:
@@ -184,4 +212,5 @@ OPERATORS: dict[type[exp.Expr], Reader] = {
     exp.Trim: _trim,
     exp.StrPosition: _position,
     exp.Substring: _substring,
+    exp.Tuple: _tuple,
 }

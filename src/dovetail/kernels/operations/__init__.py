@@ -17,7 +17,7 @@ from dovetail.kernels.operations import (
     times,
     truths,
 )
-from dovetail.kernels.operations.casts import cast
+from dovetail.kernels.operations.casts import cast, try_cast
 from dovetail.kernels.operations.values import Value
 
 OPERATIONS: Mapping[str, Callable[..., Value]] = {
@@ -151,4 +151,5 @@ OPERATIONS: Mapping[str, Callable[..., Value]] = {
     "named_struct": nested.record,
     "field": nested.taken,
     "cast": cast,
+    "try_cast": try_cast,
 }

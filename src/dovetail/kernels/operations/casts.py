@@ -12,7 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.kernels.operations import decimals, numbers
+from dovetail.kernels.operations.reading import read
 from dovetail.kernels.operations.values import Value, each, null_where
+from dovetail.kernels.operations.writing import written
 
 _WIDE = Context(prec=400, rounding=ROUND_HALF_UP, Emax=9999, Emin=-9999)
 
@@ -21,6 +23,10 @@ def cast(kind: pa.DataType, value: Value) -> Value:
     """Returns values of another type."""
     if value.type == kind:
         return value
+    if pa.types.is_string(value.type):
+        return read(kind, value, careful=False)
+    if pa.types.is_string(kind):
+        return written(kind, value)
     if pa.types.is_boolean(kind):
         return pc.not_equal(value, pa.scalar(Decimal(0)).cast(value.type))
     if pa.types.is_integer(kind):
@@ -30,6 +36,11 @@ def cast(kind: pa.DataType, value: Value) -> Value:
     if pa.types.is_decimal(kind):
         return _to_decimal(kind, value)
     return value.cast(kind, safe=False)
+
+
+def try_cast(kind: pa.DataType, value: Value) -> Value:
+    """Returns values that texts say; a whole number has no digits behind a point."""
+    return read(kind, value, careful=True)
 
 
 def _to_whole(kind: pa.DataType, value: Value) -> Value:
