@@ -53,7 +53,17 @@ from dovetail.spec.picks import (
 from dovetail.spec.play import Play
 from dovetail.spec.rules import checked
 from dovetail.spec.spans import NO_TIME, SECOND, Span
-from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows, Seconds
+from dovetail.spec.windows import (
+    Between,
+    Delta,
+    Forever,
+    HopSize,
+    HopUnit,
+    Latest,
+    Range,
+    Rows,
+    Seconds,
+)
 
 NAN = float("nan")
 # One value in every type that a key can have; the last two are the hard ones.
@@ -96,6 +106,17 @@ MEASURES = [
     *["cast(n % 9 as decimal(6, 1)) / 2", "cast(n % 9 as decimal(38, 9)) * 3"],
     *["9223372036854775807 - n % 3", "cast('NaN' as double) * (n % 2) + n % 5"],
 ]
+# Intervals: after the row's own time, of no length, bad for some rows or for all.
+INTERVALS = [
+    [Expression(start), Expression(end)]
+    for start, end in [
+        ("t", "t"),
+        ("t", "t + interval '1' second * (n % 4)"),
+        ("t + interval '2' second", "t + interval '3' second * (n % 3)"),
+        ("t - interval '1' second * (n % 5 - 3)", "t + interval '5' second"),
+        ("if(n % 6 = 0, null, t)", "t + interval '1' month"),
+    ]
+]
 COLUMNS = {
     "ln": "l.n",
     "rn": "r.n",
@@ -134,6 +155,12 @@ def is_changelog(sources):
 
 def seconds(count):
     return Span(0, count * SECOND)
+
+
+HOPS = [
+    HopSize(seconds(size), seconds(every))
+    for size, every in [(3, 3), (4, 2), (6, 2), (5, 2), (2, 5)]
+]
 
 
 class _Maker:
@@ -225,13 +252,14 @@ class _Maker:
         }
 
     def join(self, sources):
-        kind = self.chance.choice(list(Kind))
+        kind = self.kind = self.chance.choice(list(Kind))
         is_cross = kind is Kind.CROSS
         left, right = self.both = self.sides(sources)
         names = [] if is_cross else self.chance.choice(HARDS)
         hard = tuple(
             Equality(Expression(f"l.{name}"), Expression(f"r.{name}")) for name in names
         )
+        self.hops = isinstance(left.window, HopSize)
         select = self.select(kind)
         self.shown = (
             {name for name, _ in select.columns}
@@ -261,6 +289,9 @@ class _Maker:
         both = self.clock is Clock.ARRIVAL and is_timed and not is_changelog(sources)
         if both and self.one_of(3):
             windows = [self.range() for _ in sources]
+        hops = self.clock is not Clock.ARRIVAL and "semi" not in self.kind.value
+        if hops and is_timed and self.one_of(4):
+            windows = [self.chance.choice(HOPS)] * 2
         for here, there in ((0, 1), (1, 0)):
             looks_up = isinstance(windows[there], Latest | Forever)
             is_stream = sources[here].kind is InputKind.STREAM
@@ -284,6 +315,8 @@ class _Maker:
                 choices += [Seconds(seconds(self.chance.randrange(5)))] * 3
         elif source.is_timed:
             choices += [self.range() for _ in range(4)]
+            choices += [HopUnit(unit) for unit in ("second", "minute", "week", "month")]
+            choices += [Between(*self.chance.choice(INTERVALS)) for _ in range(3)]
         return self.chance.choice(choices)
 
     def delta(self):
@@ -306,8 +339,10 @@ class _Maker:
             return AllColumns()
         other = {Kind.LEFT_SEMI: "r.", Kind.RIGHT_SEMI: "l."}.get(kind, "?")
         columns = [(name, text) for name, text in COLUMNS.items() if other not in text]
-        if self.clock is not Clock.BATCH:
+        if self.clock is not Clock.BATCH or self.hops:
             columns = [column for column in columns if column[0] != "counter"]
+        if self.hops:
+            columns += [("start", "window_start"), ("end", "window_end")]
         if "?" not in other:
             columns = [column for column in columns if column[0] != "sum"]
         return Columns(tuple((name, Expression(text)) for name, text in columns))
@@ -320,7 +355,7 @@ class _Maker:
 
     def picks(self, kind, hard):
         """Picks that the kind allows, most often none."""
-        if self.clock is not Clock.BATCH or self.one_of(3):
+        if self.clock is not Clock.BATCH or self.hops or self.one_of(3):
             return Picks()
         is_left = kind.value.split("_")[0] not in ("right", "full")
         count = self.chance.choice(["at_most", "limit", "", "", ""])

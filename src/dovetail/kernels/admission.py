@@ -11,7 +11,14 @@ from dovetail.kernels.passing import Course, Edge, closed, course_of, highest_of
 from dovetail.kernels.rows import NEVER, Mask, Rows, join_rows
 from dovetail.kernels.settings import JoinSettings, waits_for
 from dovetail.kernels.state import JoinState
-from dovetail.kernels.windows import Band, Seconds, births, deaths, is_intrinsic
+from dovetail.kernels.windows import (
+    Band,
+    Seconds,
+    births,
+    deaths,
+    is_intrinsic,
+    unfolded,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +154,9 @@ def _born(settings: JoinSettings, hand: int, arrived: Arrived) -> Rows:
     rows = arrived.on_time
     if not settings.event_clock:
         return rows
-    return rows.with_arrays(birth=births(settings.sides[hand].window, rows.moment))
+    window = settings.sides[hand].window
+    rows = unfolded(window, rows)
+    return rows.with_arrays(birth=births(window, rows))
 
 
 def _with_lifetimes(

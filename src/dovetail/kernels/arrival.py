@@ -28,6 +28,7 @@ from dovetail.kernels.rows import (
 )
 from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
 from dovetail.kernels.sorting import sorted_by
+from dovetail.kernels.windows import BAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +85,15 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """The rows of one side that came in a batch: in time, late, and without a time."""
+    """The rows of one side that came in a batch: in time, and three kinds of others.
+
+    They are late, without a time, or name an interval in which nothing lives.
+    """
 
     on_time: Rows
     late: Rows
     timeless: Rows
+    misplaced: Rows
     watch: Watch
 
 
@@ -107,7 +112,8 @@ def read_side(
     parcels: list[Parcel], none: Rows, side: SideSettings, watch: Watch, moment: Moment
 ) -> Arrived:
     """Returns one side's rows, judged by the bound that stood before each."""
-    judged, late, timeless, before = [none], [none], [none], watch
+    judged, late, timeless, misplaced = [none], [none], [none], [none]
+    before = watch
     for parcel in sorted(parcels, key=lambda parcel: parcel.report.position):
         rows = _timed(parcel.rows, watch)
         nowhere = _without_time(rows, side)
@@ -115,9 +121,18 @@ def read_side(
         behind = _behind(rows, side, bound, exact=moment.exact)
         timeless.append(rows.take(nowhere))
         late.append(rows.take(behind & ~nowhere & ~rows.has(REMOVES)))
-        judged.append(rows.take(~behind & ~nowhere))
+        out = behind | nowhere
+        bad = bad_intervals(rows) & ~out
+        misplaced.append(rows.take(bad))
+        judged.append(rows.take(~out & ~bad))
         watch = watch.after(parcel.report, moment.now)
-    return Arrived(join_rows(judged), join_rows(late), join_rows(timeless), watch)
+    return Arrived(
+        join_rows(judged),
+        join_rows(late),
+        join_rows(timeless),
+        join_rows(misplaced),
+        watch,
+    )
 
 
 def _timed(rows: Rows, watch: Watch) -> Rows:
@@ -135,6 +150,14 @@ def _without_time(rows: Rows, side: SideSettings) -> Mask:
         return np.zeros(len(rows), bool)
     nowhere: Mask = rows.moment == MISSING
     return nowhere
+
+
+def bad_intervals(rows: Rows) -> Mask:
+    """Tells which rows name an interval in which nothing lives."""
+    if BAD not in rows.payload.schema.names:
+        return np.zeros(len(rows), bool)
+    bad: Mask = rows.hidden(BAD) == 1
+    return bad
 
 
 def _behind(rows: Rows, side: SideSettings, bound: int, *, exact: bool) -> Mask:

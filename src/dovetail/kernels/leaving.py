@@ -40,6 +40,7 @@ class Reason(IntEnum):
     NONE = 0
     LATE = 1
     NULL_TIME = 2
+    BAD_INTERVAL = 3
 
 
 class Turn(IntEnum):

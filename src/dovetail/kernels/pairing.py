@@ -30,7 +30,7 @@ def _in_reach(settings: JoinSettings, sides: tuple[Rows, Rows]) -> tuple[Rows, R
     """
     left, right = (
         rows.with_arrays(
-            birth=births(side.window.reach, rows.moment),
+            birth=births(side.window.reach, rows),
             death=deaths(side.window.reach, rows),
         )
         if isinstance(side.window, Band)

@@ -145,13 +145,16 @@ def _late(arrived: tuple[Arrived, Arrived], *, self_join: bool) -> pa.RecordBatc
 
     A row of a self-join came once, so it leaves once.
     """
-    sides = [join_rows([side.late, side.timeless]) for side in arrived]
-    parts = [
-        part
-        for hand, side in enumerate(arrived[:1] if self_join else arrived)
-        for part in (
-            late_rows(side.late, hand, Reason.LATE, 0),
-            late_rows(side.timeless, hand, Reason.NULL_TIME, len(side.late)),
-        )
-    ]
+    kinds = {
+        Reason.LATE: [side.late for side in arrived],
+        Reason.NULL_TIME: [side.timeless for side in arrived],
+        Reason.BAD_INTERVAL: [side.misplaced for side in arrived],
+    }
+    sides = [join_rows([rows[hand] for rows in kinds.values()]) for hand in (0, 1)]
+    parts = []
+    for hand in (0,) if self_join else (0, 1):
+        offset = 0
+        for reason, rows in kinds.items():
+            parts.append(late_rows(rows[hand], hand, reason, offset))
+            offset += len(rows[hand])
     return leave(parts, (sides[0], sides[1]), Shape(timed=True, sorted=False))

@@ -147,13 +147,13 @@ class Store:
         window = self.settings.sides[hand].window
         if not self.settings.event_clock:
             return rows
-        return rows.with_arrays(birth=births(window, rows.moment))
+        return rows.with_arrays(birth=births(window, rows))
 
 
 def _lived(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
     """Returns rows read from a chunk with the lifetimes that follow from them."""
     window = settings.sides[hand].window
-    begun = births(window, rows.moment) if settings.event_clock else rows.place
+    begun = births(window, rows) if settings.event_clock else rows.place
     rows = rows.with_arrays(birth=begun)
     if is_intrinsic(window):
         return rows.with_arrays(death=deaths(window, rows))

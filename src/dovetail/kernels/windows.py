@@ -5,6 +5,9 @@
     Point                t              t + 1
     Version              t              birth of the next version of its partition
     Endless              t              never
+    Calendar             t              end of the unit
+    Interval             its start      its end + 1
+    Hop                  window's end   window's end + 1: the row is there once for each
     arrival clock        place          Point: place + 1
     Newest               place          place of the nth later row of the partition
     Delta                place          place of the first later one that is far above
@@ -20,6 +23,7 @@ from typing import assert_never
 
 import numpy as np
 
+from dovetail.kernels.hopping import Unit, first_end, hopped, unit_ends
 from dovetail.kernels.rows import (
     BARRED,
     BEGINNING,
@@ -112,16 +116,52 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
+class Calendar:
+    """Alive until the end of the unit of the calendar in which the row stands."""
+
+    unit: Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Alive between two moments that the row names in its columns START and END."""
+
+
+START, END, BAD = "#start", "#end", "#bad"
+"""The payload columns of intervals; BAD is 1 where the row takes no part for its."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """Alive at the end of each window of a size that the row falls into."""
+
+    size: int
+    every: int
+
+
+@dataclass(frozen=True, slots=True)
 class Endless:
     """Alive for ever."""
 
 
-Window = Fixed | Point | Newest | Delta | Seconds | Band | Version | Endless
+Window = (
+    Fixed
+    | Point
+    | Calendar
+    | Interval
+    | Hop
+    | Newest
+    | Delta
+    | Seconds
+    | Band
+    | Version
+    | Endless
+)
 
 
 def is_intrinsic(window: Window) -> bool:
     """Tells whether a row alone says how long it lives."""
-    return isinstance(window, Fixed | Point | Endless)
+    return isinstance(window, Fixed | Point | Endless | Calendar | Interval | Hop)
 
 
 def shift(moments: Whole, length: Length) -> Whole:
@@ -150,12 +190,23 @@ def _shift_months(moments: Whole, months: int) -> Whole:
     return shifted
 
 
-def births(window: Window, moment: Whole) -> Whole:
+def unfolded(window: Window, rows: Rows) -> Rows:
+    """Returns the rows as often as the window holds them, before they are born."""
+    if isinstance(window, Hop):
+        return hopped(rows, window.size, window.every)
+    return rows
+
+
+def births(window: Window, rows: Rows) -> Whole:
     """Returns the births on the event clock; rows without a time were always there."""
-    begun = (
-        shift(moment, window.following.back) if isinstance(window, Fixed) else moment
-    )
-    return np.where(moment == MISSING, BEGINNING, begun)
+    match window:
+        case Fixed(_, following):
+            begun = shift(rows.moment, following.back)
+        case Interval():
+            return rows.hidden(START)
+        case _:
+            begun = rows.moment
+    return np.where(rows.moment == MISSING, BEGINNING, begun)
 
 
 def deaths(window: Window, rows: Rows, old: int = 0) -> Whole:
@@ -164,13 +215,6 @@ def deaths(window: Window, rows: Rows, old: int = 0) -> Whole:
     None of the first `old` rows ends the life of another of them.
     """
     match window:
-        case Fixed(preceding):
-            ends = shift(rows.moment, preceding)
-            return np.where(rows.moment == MISSING, NEVER, ends + 1)
-        case Point():
-            return rows.birth + 1
-        case Endless():
-            return np.full(len(rows), NEVER)
         case Newest(count):
             return birth_of_later(rows, count)
         case Delta():
@@ -180,28 +224,68 @@ def deaths(window: Window, rows: Rows, old: int = 0) -> Whole:
         case Version(timed):
             return _deaths_of_versions(rows, timed=timed)
         case _:
+            return _own_deaths(window, rows)
+
+
+def _own_deaths(
+    window: Fixed | Point | Calendar | Interval | Hop | Endless, rows: Rows
+) -> Whole:
+    """Returns the deaths that a row has by itself; one without a time never dies."""
+    match window:
+        case Point() | Hop():
+            return rows.birth + 1
+        case Interval():
+            last = rows.hidden(END)
+            return np.where(last == NEVER, NEVER, last + 1)
+        case Fixed(preceding):
+            death = shift(rows.moment, preceding) + 1
+        case Calendar(unit):
+            death = unit_ends(unit, rows.moment)
+        case Endless():
+            death = np.full(len(rows), NEVER)
+        case _:
             assert_never(window)
+    return np.where(rows.moment == MISSING, NEVER, death)
 
 
 def ends(window: Window, rows: Rows) -> Whole:
     """Returns when null rows come out: the ends of lifetimes, or NEVER."""
     if isinstance(window, Band):
         return np.where(rows.has(DUE), rows.death, rows.death - 1)
-    if not is_intrinsic(window):
+    if not is_intrinsic(window) or isinstance(window, Calendar):
         return rows.death
     return np.where(rows.death == NEVER, NEVER, rows.death - 1)
 
 
 def least_birth(window: Window, bound: int) -> int:
     """Returns the least birth of a row that is not before the bound."""
-    return int(births(window, np.array([max(bound, BEGINNING)]))[0])
+    match window:
+        case Fixed(_, following):
+            return _shifted(bound, following.back)
+        case Hop(size, every) if bound > BEGINNING:
+            return first_end(bound, size, every)
+        case _:
+            return max(bound, BEGINNING)
 
 
 def least_end(window: Window, bound: int) -> int:
     """Returns the least row time of a null row that is not before the bound."""
-    if isinstance(window, Fixed):
-        return int(shift(np.array([max(bound, BEGINNING)]), window.preceding)[0])
-    return NEVER if isinstance(window, Endless) else bound
+    match window:
+        case Fixed(preceding):
+            return _shifted(bound, preceding)
+        case Calendar(unit):
+            return int(unit_ends(unit, np.array([bound]))[0])
+        case Hop():
+            return least_birth(window, bound)
+        case Endless():
+            return NEVER
+        case _:
+            return bound
+
+
+def _shifted(bound: int, length: Length) -> int:
+    """Returns a bound so much later."""
+    return int(shift(np.array([max(bound, BEGINNING)]), length)[0])
 
 
 def _deaths_of_versions(rows: Rows, *, timed: bool) -> Whole:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from dovetail.errors import UnsupportedError
 from dovetail.expression import NEVER
@@ -10,10 +11,11 @@ from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Engine, Feature
 from dovetail.plan.together import missing_together
 from dovetail.spec.inputs import Settings
-from dovetail.spec.join import Clock, Columns, JoinSpec
-from dovetail.spec.picks import Keep, Strategy, Unlimited
+from dovetail.spec.join import HANDS, Clock, Columns, JoinSpec
+from dovetail.spec.picks import Keep, Picks, Strategy, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.references import bare_names
+from dovetail.spec.windows import HopSize
 
 LOCAL = Engine(
     "local",
@@ -43,6 +45,9 @@ LOCAL = Engine(
             Feature.WINDOW_RANGE,
             Feature.RANGE_NEGATIVE,
             Feature.RANGE_MONTHS,
+            Feature.WINDOW_HOP_UNIT,
+            Feature.WINDOW_HOP_SIZE,
+            Feature.WINDOW_BETWEEN,
             Feature.WINDOW_LATEST,
             Feature.WINDOW_FOREVER,
             Feature.PARTITION_BY,
@@ -93,9 +98,23 @@ def refuse(play: Play) -> JoinSpec:
 
 def _missing(play: Play, join: JoinSpec) -> Iterator[str]:
     """Gives what only several features together make impossible."""
+    if isinstance(join.left.window, HopSize):
+        yield from _of_hops(join)
     if join.clock is not Clock.BATCH:
         yield from _of_picks(play, join)
     yield from missing_together(play, join)
+
+
+def _of_hops(join: JoinSpec) -> Iterator[str]:
+    """Gives what looks at a row as one, though it is in several windows."""
+    is_plain = replace(join.picks, strategy=Strategy.DEFAULT) == Picks()
+    if not is_plain or join.picks.strategy is Strategy.LOOKUP:
+        yield "a pick in windows that hop by a size"
+    columns = join.select.columns if isinstance(join.select, Columns) else ()
+    if any("counter" in bare_names(text) for _, text in columns):
+        yield '"counter" in windows that hop by a size'
+    if any(map(join.kind.gives_once, HANDS)):
+        yield "a semi join in windows that hop by a size"
 
 
 def _of_picks(play: Play, join: JoinSpec) -> Iterator[str]:

@@ -15,7 +15,18 @@ from dovetail.run.kernel_picks import further_condition, kernel_picks
 from dovetail.spec.inputs import Input, InputKind, Inputs
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Side
 from dovetail.spec.spans import NO_TIME, Span
-from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows, Seconds, Window
+from dovetail.spec.windows import (
+    Between,
+    Delta,
+    Forever,
+    HopSize,
+    HopUnit,
+    Latest,
+    Range,
+    Rows,
+    Seconds,
+    Window,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +134,31 @@ def _window(join: JoinSpec, hand: Hand, sources: tuple[Input, Input]) -> kernel.
     match join.side(hand).window:
         case Range() as window if join.clock is Clock.ARRIVAL:
             return _band(window, join.side(hand.other).window, sources)
+        case Latest():
+            timed = sources[HANDS.index(hand)].is_timed
+            return kernel.Version(timed=timed and join.clock is Clock.ARRIVAL)
+        case Range() | HopUnit() | HopSize() | Between() as window:
+            return _window_of_time(window)
+        case window:
+            return _window_of_order(window)
+
+
+def _window_of_time(window: Range | HopUnit | HopSize | Between) -> kernel.Window:
+    """Returns the kernels' counterpart of a window that looks at row time."""
+    match window:
         case Range(preceding, following):
             return kernel.Fixed(length(preceding), length(following))
+        case HopUnit(unit):
+            return kernel.Calendar(unit)
+        case HopSize(size, every):
+            return kernel.Hop(size.microseconds, every.microseconds)
+        case Between():
+            return kernel.Interval()
+
+
+def _window_of_order(window: Window) -> kernel.Window:
+    """Returns the kernels' counterpart of a window that looks at who comes when."""
+    match window:
         case Rows(0):
             return kernel.Point()
         case Rows(count):
@@ -133,9 +167,6 @@ def _window(join: JoinSpec, hand: Hand, sources: tuple[Input, Input]) -> kernel.
             return kernel.Delta()
         case Seconds(duration):
             return kernel.Seconds(duration.microseconds)
-        case Latest():
-            timed = sources[HANDS.index(hand)].is_timed
-            return kernel.Version(timed=timed and join.clock is Clock.ARRIVAL)
         case _:
             return kernel.Endless()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import assert_never
 
 from dovetail.expression import BARE, Expression, Scope, compiled
@@ -17,6 +18,7 @@ from dovetail.spec.absent import absent_row
 from dovetail.spec.inputs import Inputs, Row
 from dovetail.spec.join import HANDS, AllColumns, Columns, JoinSpec
 from dovetail.spec.picks import Limit
+from dovetail.spec.windows import HopSize
 
 Sight = Mapping[str, Row]
 Column = tuple[str, Callable[[Sight], object]]
@@ -29,11 +31,13 @@ class Projection:
     """The output columns as functions, and the rows that stand for absent sides.
 
     `met` marks a side that a row given once does not show: its partner was there.
+    `size` is the length of windows that hop; a row comes out at the end of one.
     """
 
     columns: tuple[Column, ...]
     absent: tuple[Row, Row]
     met: tuple[bool, bool]
+    size: int
 
     @classmethod
     def of(cls, join: JoinSpec, inputs: Inputs) -> Projection:
@@ -59,10 +63,18 @@ class Projection:
             "matched_left": self.met[0] or sides[0] is not None,
             "matched_right": self.met[1] or sides[1] is not None,
             "counter": counter,
-            "row_time": None if row_time is None else from_microseconds(row_time),
+            **self._times(row_time),
         }
         seen = {"l": left, "r": right, BARE: bare}
         return {name: scalar(seen) for name, scalar in self.columns}
+
+    def _times(self, row_time: int | None) -> dict[str, datetime | None]:
+        """Returns the row time of a row, and the window that ends there."""
+        if row_time is None:
+            return dict.fromkeys(("row_time", "window_start", "window_end"))
+        end = from_microseconds(row_time)
+        start = from_microseconds(row_time - self.size)
+        return {"row_time": end, "window_start": start, "window_end": end}
 
 
 def _projection(
@@ -73,7 +85,9 @@ def _projection(
     scope = Scope.pair(left, right)
     columns = tuple((name, compiled(text, scope)) for name, text in shown)
     absent = (absent_row(join.absent_left, left), absent_row(join.absent_right, right))
-    return Projection(columns, absent, met)
+    window = join.left.window
+    size = window.size.microseconds if isinstance(window, HopSize) else 0
+    return Projection(columns, absent, met, size)
 
 
 def selected(join: JoinSpec, inputs: Inputs) -> Selected:

@@ -33,7 +33,7 @@ from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.kernels.windows import Band, Endless, Version
 from dovetail.run.kernel_picks import candidate_equalities
 from dovetail.run.kernel_settings import input_of, key_of, partition_of
-from dovetail.run.local.hidden import hidden_columns
+from dovetail.run.local.hidden import bad_intervals, hidden_columns
 from dovetail.run.tables import arrow_table
 from dovetail.schema import to_microseconds
 from dovetail.spec.inputs import Arrive, Input, InputKind, Remove, Row
@@ -109,6 +109,7 @@ class _Seat:
     side: SideSettings
     reads_clock: bool
     window: SpokenWindow
+    windows: tuple[SpokenWindow, ...]
     clock: Clock
     keys: tuple[Callable[[Row], Hashable], ...]
     parts: tuple[Callable[[Row], Hashable], ...]
@@ -135,6 +136,7 @@ class _Seat:
             settings.sides[HANDS.index(hand)],
             settings.reads_clock,
             join.side(hand).window,
+            _windows_of(play, join, source),
             join.clock,
             tuple(_seen(key, hand.letter) for key in _keys(play, join, hand)),
             parts,
@@ -238,7 +240,11 @@ class _Seat:
         table = arrow_table(rows, self.source.schema).combine_chunks()
         columns = [pa.array(np.arange(len(rows))), *_arrays(table)]
         shown = pa.RecordBatch.from_arrays(columns, names=[NUMBER, *names])
-        for name, numbers in hidden_columns(self.window, self.source.schema, shown):
+        more = [
+            *hidden_columns(self.window, self.source, shown),
+            *bad_intervals(self.windows, self.source, shown),
+        ]
+        for name, numbers in more:
             shown = shown.append_column(name, pa.array(numbers))
         if self.reads_clock:
             clocks = np.array([item.clock for item in items], np.int64)
@@ -253,6 +259,12 @@ class _Seat:
         if not self.own_key:
             return np.arange(len(values))
         return _numbers([tuple(key(row) for key in self.own_key) for row in values], {})
+
+
+def _windows_of(play: Play, join: JoinSpec, source: Input) -> tuple[SpokenWindow, ...]:
+    """Returns the windows of all sides that an input is on."""
+    hands = [hand for hand in HANDS if input_of(join, hand, play.inputs) is source]
+    return tuple(join.side(hand).window for hand in hands)
 
 
 def _keys(play: Play, join: JoinSpec, hand: Hand) -> list[Key]:

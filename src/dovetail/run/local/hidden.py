@@ -1,13 +1,13 @@
 """Columns that only windows look at, beside the columns of a row.
 
 A delta window measures its rows; what they measure, and what drives them out, goes
-with each row as whole numbers.
+with each row as whole numbers. So do the two moments between which a row lives.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 import numpy as np
@@ -16,24 +16,73 @@ import pyarrow as pa
 from dovetail.expression import Expression, Scope, lower, parse
 from dovetail.kernels.measures import MEASURE, REACH, fits, measures
 from dovetail.kernels.program import run_program
-from dovetail.kernels.rows import MISSING, NEVER, Whole
+from dovetail.kernels.rows import BEGINNING, MISSING, NEVER, Mask, Whole
+from dovetail.kernels.windows import BAD, END, START
 from dovetail.schema import Schema
-from dovetail.spec.windows import Delta, Window
+from dovetail.spec.inputs import Input
+from dovetail.spec.windows import Between, Delta, Window
 
 Hidden = tuple[str, Whole]
 
 
 def hidden_columns(
-    window: Window, schema: Schema, columns: pa.RecordBatch
+    window: Window, source: Input, columns: pa.RecordBatch
 ) -> Iterator[Hidden]:
     """Gives the columns that a side's window looks at."""
+    schema = source.schema
     match window:
+        case Between(start, end):
+            moments = [_times(one, schema, columns) for one in (start, end)]
+            is_placed = ~_lacks_time(source, columns)
+            yield START, np.where(is_placed, moments[0], BEGINNING)
+            yield END, np.where(is_placed, moments[1], NEVER)
         case Delta(by, width):
             values = _values(by, schema, columns)
             measured = measures if fits(values.type) else _ranked
             yield from zip((MEASURE, REACH), measured(values, width), strict=True)
         case _:
             pass
+
+
+def bad_intervals(
+    windows: Iterable[Window], source: Input, columns: pa.RecordBatch
+) -> Iterator[Hidden]:
+    """Gives which rows name a bad interval for any of these windows, if one could.
+
+    It has no start or end, runs backward, or starts before the row's own time.
+    """
+    betweens = [window for window in windows if isinstance(window, Between)]
+    bad = np.zeros(columns.num_rows, bool)
+    for window in betweens:
+        start = _times(window.start, source.schema, columns)
+        end = _times(window.end, source.schema, columns)
+        bad |= (start == MISSING) | (end == MISSING) | (end < start)
+        if source.is_timed:
+            bad |= start < _moments(columns.column(source.time))
+    if betweens:
+        yield BAD, (bad & ~_lacks_time(source, columns)).astype(np.int64)
+
+
+def _times(text: Expression, schema: Schema, columns: pa.RecordBatch) -> Whole:
+    """Returns the moments of an expression, MISSING where there is none."""
+    return _moments(_values(text, schema, columns))
+
+
+def _moments(values: pa.Array) -> Whole:
+    """Returns times in microseconds; what is null or no time is MISSING."""
+    if not pa.types.is_timestamp(values.type):
+        return np.full(len(values), MISSING)
+    numbers = values.cast(pa.timestamp("us", values.type.tz)).view(pa.int64())
+    moments: Whole = numbers.fill_null(MISSING).to_numpy(zero_copy_only=False)
+    return moments
+
+
+def _lacks_time(source: Input, columns: pa.RecordBatch) -> Mask:
+    """Tells which rows lack the row time that their input has."""
+    if not source.is_timed:
+        return np.zeros(columns.num_rows, bool)
+    lacking: Mask = _moments(columns.column(source.time)) == MISSING
+    return lacking
 
 
 def _values(by: Expression, schema: Schema, columns: pa.RecordBatch) -> pa.Array:

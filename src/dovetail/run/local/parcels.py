@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dovetail.kernels.arrival import Parcel, Report
+from dovetail.kernels.arrival import Parcel, Report, bad_intervals
 from dovetail.kernels.rows import (
     BEGINNING,
     LATE,
@@ -110,7 +110,7 @@ class Sender:
         """
         rows = self._with_open_times(rows)
         told = rows.moment.copy()
-        told[rows.moment == MISSING] = BEGINNING
+        told[(rows.moment == MISSING) | bad_intervals(rows)] = BEGINNING
         bounds = shift(told, length(self.source.lateness).back)
         late = (rows.moment < _before(bounds)) & ~rows.has(STATE)
         late &= ~rows.has(OPEN_TIME) & (rows.moment != MISSING)

@@ -62,9 +62,14 @@ def _batch(stage: Stage, order: Order) -> list[Emission]:
     return [stage.writer.emission(line) for line in found]
 
 
-def _batch_place(line: Line) -> tuple[float, float]:
-    """Returns the order of left rows, for each that of its right rows."""
-    return _or(line.left, _NEVER), _or(line.right, -1)
+def _batch_place(line: Line) -> tuple[bool, float, float, float]:
+    """Returns the order of left rows, for each that of its right rows, then of time.
+
+    What takes no part comes before all.
+    """
+    takes_part = line.outlet != Exit.LATE
+    right, time = (_or(one, _NEVER) for one in (line.right, line.row_time))
+    return takes_part, _or(line.left, _NEVER), right, time
 
 
 def _or(number: int | None, otherwise: float) -> float:
