@@ -21,6 +21,7 @@ from dovetail.spec.inputs import (
     Input,
     InputKind,
     Order,
+    OuterRows,
     Pause,
     Remove,
     Settings,
@@ -189,8 +190,15 @@ class _Maker:
         order = Order.AS_FOUND
         if self.clock is not Clock.ARRIVAL and self.one_of(3):
             order = Order.ROW_TIME
-        settings = Settings(order=order)
+        settings = Settings(self.outer_rows(), order=order)
         return checked(Play(join, inputs, events[opening:], events[:opening], settings))
+
+    def outer_rows(self):
+        """When null rows leave: early ones are for the order of arrival."""
+        choices = [OuterRows.EAGER, OuterRows.EAGER_RETRACT]
+        if self.clock is not Clock.ARRIVAL or not self.one_of(3):
+            return OuterRows.EXPIRY
+        return self.chance.choice(choices)
 
     def names(self):
         """The inputs of both sides: on a clock that moves one of them is a stream.

@@ -6,28 +6,16 @@ result away and brings others; two of one key leave as an update, the old one fi
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 import numpy as np
 import pyarrow as pa
 
-from dovetail.kernels.leaving import ABSENT, table
+from dovetail.kernels.leaving import ABSENT, Change, table
 from dovetail.kernels.rows import NEVER, Rows, Whole
 from dovetail.kernels.turns import Turned, Turns, join_turns
 from dovetail.kernels.updates import Results, successors
 
 KEY = "#key"
 """The payload column that numbers the keys of a table."""
-
-
-class Change(IntEnum):
-    """What happens to a row of the result."""
-
-    NONE = 0
-    INSERT = 1
-    UPDATE_BEFORE = 2
-    UPDATE_AFTER = 3
-    DELETE = 4
 
 
 def changelog(turned: Turned) -> pa.RecordBatch:

@@ -48,7 +48,18 @@ class Turn(IntEnum):
 
     DUE = 0
     PAIR = 1
-    ALONE = 2
+    EARLY = 2
+    ALONE = 3
+
+
+class Change(IntEnum):
+    """What happens to a row of the result."""
+
+    NONE = 0
+    INSERT = 1
+    UPDATE_BEFORE = 2
+    UPDATE_AFTER = 3
+    DELETE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +77,7 @@ class Leaving:
     when: Whole
     due: Whole
     counter: Whole
+    change: Change = Change.INSERT
 
     def take(self, chosen: Mask) -> Leaving:
         """Returns the chosen rows."""
@@ -74,6 +86,7 @@ class Leaving:
 
 
 _ARRAYS = ("left", "right", "when", "due", "counter")
+_WORDS = ("outlet", "reason", "turn", "change")
 
 
 def alone(hand: int, rows: Whole, when: Whole, outlet: Outlet) -> Leaving:
@@ -89,12 +102,14 @@ class Shape:
     """What can be seen of a table of leaving rows.
 
     `timed`: the rows have row times; `sorted`: they are in their order of leaving;
-    `numbered`: pairs say which of their left row's they are.
+    `numbered`: pairs say which of their left row's they are; `changing`: rows say
+    whether they are given or taken back.
     """
 
     timed: bool
     sorted: bool
     numbered: bool = False
+    changing: bool = False
 
 
 def leave(
@@ -104,29 +119,39 @@ def leave(
     filled = [part for part in parts if len(part.when)]
     if not filled:
         return no_leaving(sides)
-    left, right, when, due, counter = (
-        np.concatenate([getattr(part, name) for part in filled]) for name in _ARRAYS
-    )
-    outlet, reason, turn = (
-        np.repeat(
-            np.array([getattr(part, name) for part in filled], np.int64),
-            [len(part.when) for part in filled],
-        )
-        for name in ("outlet", "reason", "turn")
-    )
+    counts = [len(part.when) for part in filled]
+    found = {
+        name: np.concatenate([getattr(part, name) for part in filled])
+        for name in _ARRAYS
+    } | {
+        name: np.repeat([int(getattr(part, name)) for part in filled], counts)
+        for name in _WORDS
+    }
     if shape.sorted:
-        order = _order((left, right), sides, (when, turn, due))
-        left, right, when = left[order], right[order], when[order]
-        outlet, reason, counter = outlet[order], reason[order], counter[order]
+        chosen = (found["left"], found["right"])
+        first = (found["when"], found["turn"], found["due"])
+        order = _order(chosen, sides, first)
+        found = {name: array[order] for name, array in found.items()}
+    return _shaped(found, sides, shape)
+
+
+def _shaped(
+    found: dict[str, Whole], sides: tuple[Rows, Rows], shape: Shape
+) -> pa.RecordBatch:
+    """Returns the table of rows in their order, with what can be seen of them."""
+    when = found["when"]
     unknown = (when == NEVER) | (when == BEGINNING) | (not shape.timed)
     head = [
-        pa.array(outlet, pa.int8()),
-        pa.array(reason, pa.int8()),
+        pa.array(found["outlet"], pa.int8()),
+        pa.array(found["reason"], pa.int8()),
         pa.array(when, mask=unknown),
     ]
-    leaving = table(head, (left, right), sides)
+    leaving = table(head, (found["left"], found["right"]), sides)
     if shape.numbered:
-        return leaving.append_column("counter", pa.array(counter))
+        leaving = leaving.append_column("counter", pa.array(found["counter"]))
+    if shape.changing:
+        change = pa.array(found["change"], pa.int8())
+        leaving = leaving.append_column("change", change)
     return leaving
 
 

@@ -36,6 +36,14 @@ class Arrival(Enum):
     AS_READ = "as_read"
 
 
+class Nulls(Enum):
+    """When null rows leave: as their rows do, at once, or at once to be taken back."""
+
+    AT_END = "at_end"
+    EAGER = "eager"
+    RETRACTED = "retracted"
+
+
 @dataclass(frozen=True, slots=True)
 class SideSettings:
     """One side: its window, what is put out of it, and how late its rows may be."""
@@ -74,6 +82,7 @@ class JoinSettings:
     key_columns: int
     self_join: bool
     changelog: bool = False
+    nulls: Nulls = Nulls.AT_END
     picks: Picks = Picks()
     layout: tuple[int, int] = (0, 0)
     origin: str = ""

@@ -14,6 +14,7 @@ import pyarrow as pa
 from dovetail.kernels.admission import Present, admit
 from dovetail.kernels.arrival import Arrived, Moment, Parcel, awake, read_side
 from dovetail.kernels.changelog import changelog
+from dovetail.kernels.early import eager, in_order_of_older
 from dovetail.kernels.fate import (
     Fate,
     fate,
@@ -27,7 +28,7 @@ from dovetail.kernels.leaving import Reason, Shape, leave, release
 from dovetail.kernels.pairing import candidates
 from dovetail.kernels.picking import Picked, not_skipped, over_limit, pick
 from dovetail.kernels.rows import Mask, join_rows
-from dovetail.kernels.settings import Arrival, JoinSettings
+from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.turns import turned
 
@@ -75,7 +76,7 @@ def step(
     present = marked(settings, present, picked)
     least = least_births(settings, present)
     left_fate, right_fate = (fate(settings, present, hand, least) for hand in (0, 1))
-    fates = (left_fate, right_fate)
+    fates = eager(settings, present, (left_fate, right_fate), state.next_place)
     fresh = _results(settings, present, picked, fates)
     out, held = fresh, state.held
     if settings.ordered:
@@ -136,8 +137,10 @@ def _results(
         timed=settings.event_clock,
         sorted=settings.numbered,
         numbered=settings.picks.numbered,
+        changing=settings.nulls is Nulls.RETRACTED,
     )
-    return leave([*parts, picked.given], present.rows, shape)
+    pairs = in_order_of_older(settings, present, picked.given)
+    return leave([*parts, pairs], present.rows, shape)
 
 
 def _late(arrived: tuple[Arrived, Arrived], *, self_join: bool) -> pa.RecordBatch:

@@ -10,7 +10,7 @@ from dovetail.expression import NEVER
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Engine, Feature
 from dovetail.plan.together import missing_together
-from dovetail.spec.inputs import Settings
+from dovetail.spec.inputs import OuterRows, Settings
 from dovetail.spec.join import HANDS, Clock, Columns, JoinSpec
 from dovetail.spec.picks import Keep, Picks, Strategy, Unlimited
 from dovetail.spec.play import Play
@@ -66,6 +66,8 @@ LOCAL = Engine(
             Feature.BLANK_ROW,
             Feature.GIVEN_ROW,
             Feature.ALL_COLUMNS,
+            Feature.EAGER,
+            Feature.EAGER_RETRACT,
             Feature.ROW_TIME_ORDER,
             Feature.DELETES,
             Feature.BOUNDS,
@@ -102,6 +104,7 @@ def _missing(play: Play, join: JoinSpec) -> Iterator[str]:
         yield from _of_hops(join)
     if join.clock is not Clock.BATCH:
         yield from _of_picks(play, join)
+        yield from _of_settings(play, join)
     yield from missing_together(play, join)
 
 
@@ -131,3 +134,14 @@ def _of_picks(play: Play, join: JoinSpec) -> Iterator[str]:
     for name, expression in texts:
         if "counter" in bare_names(expression):
             yield f'"counter" in "{name}" on the clock {join.clock.value}'
+
+
+def _of_settings(play: Play, join: JoinSpec) -> Iterator[str]:
+    """Gives the switches that a clock lacks."""
+    outer_rows = play.settings.outer_rows
+    if join.clock is Clock.EVENT and outer_rows is not OuterRows.EXPIRY:
+        yield f"outer_rows {outer_rows.value} on the clock event"
+    picks = (join.picks.at_most, join.picks.limit, join.picks.asof)
+    held = picks != (Unlimited(), Unlimited(), Unlimited())
+    if held and outer_rows is not OuterRows.EXPIRY:
+        yield f"outer_rows {outer_rows.value} beside atmost, limit or asof"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dovetail.expression import Scope, is_constant_true, lower, parse, references
 from dovetail.kernels import windows as kernel
-from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
+from dovetail.kernels.settings import Arrival, JoinSettings, Nulls, SideSettings
 from dovetail.run.kernel_picks import further_condition, kernel_picks
 from dovetail.spec.inputs import Input, InputKind, Inputs
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Side
@@ -42,6 +42,7 @@ class Manner:
     ordered: bool = False
     idle: tuple[int, int] = (0, 0)
     key_columns: int = 0
+    nulls: Nulls = Nulls.AT_END
 
 
 def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSettings:
@@ -63,6 +64,7 @@ def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSetti
         key_columns=manner.key_columns,
         self_join=left.name == right.name,
         changelog=is_changelog(join, inputs),
+        nulls=manner.nulls,
         picks=kernel_picks(join, left, right),
     )
 

@@ -9,9 +9,8 @@ import pyarrow as pa
 
 from dovetail.errors import LimitError
 from dovetail.expression import Scope, compiled
-from dovetail.kernels.changelog import Change
+from dovetail.kernels.leaving import Change, Reason
 from dovetail.kernels.leaving import Outlet as Exit
-from dovetail.kernels.leaving import Reason
 from dovetail.run.kernel_settings import input_of
 from dovetail.run.local.cargo import NUMBER, Cargo
 from dovetail.run.projection import Projection, Sight

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dovetail.kernels.arrival import Parcel
 from dovetail.kernels.counting import TooManyError
-from dovetail.kernels.settings import Arrival, JoinSettings
+from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped, step
 from dovetail.kernels.store import Shelf, Store
@@ -19,9 +19,15 @@ from dovetail.run.kernel_settings import Manner, kernel_settings
 from dovetail.run.local.cargo import NUMBER, Cargo, cargo
 from dovetail.run.local.outlets import Writer
 from dovetail.run.local.parcels import Sender
-from dovetail.spec.inputs import Event
+from dovetail.spec.inputs import Event, OuterRows
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.play import Play
+
+_NULLS = {
+    OuterRows.EXPIRY: Nulls.AT_END,
+    OuterRows.EAGER: Nulls.EAGER,
+    OuterRows.EAGER_RETRACT: Nulls.RETRACTED,
+}
 
 
 class Memory(Protocol):
@@ -47,7 +53,11 @@ class Stage:
     def of(cls, play: Play) -> Stage:
         """Returns the stage of a play, or refuses what the kernels cannot do yet."""
         join = refuse(play)
-        manner = Manner(Arrival.SEQUENCE, ordered=join.clock is Clock.EVENT)
+        manner = Manner(
+            Arrival.SEQUENCE,
+            ordered=join.clock is Clock.EVENT,
+            nulls=_NULLS[play.settings.outer_rows],
+        )
         settings = kernel_settings(join, play.inputs, manner)
         cargoes = cargo(play, join, settings)
         left, right = (

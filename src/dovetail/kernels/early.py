@@ -1,0 +1,92 @@
+"""Null rows in order of arrival that do not wait for the end of their rows.
+
+    at the end    row arrives .............. leaves: null row
+    eager         row arrives: null row ... match: pair
+    retracted     row arrives: null row ... match: null row deleted, pair
+
+A row that was there from the start was never given, so it still gives its null row when
+it leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from dovetail.kernels.admission import Present
+from dovetail.kernels.fate import Fate
+from dovetail.kernels.leaving import Change, Leaving, Outlet, Turn, alone
+from dovetail.kernels.rows import NEVER, REMOVES, STATE, Whole
+from dovetail.kernels.settings import JoinSettings, Nulls
+
+ALONE = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
+
+
+def eager(
+    settings: JoinSettings, present: Present, fates: tuple[Fate, Fate], since: int
+) -> tuple[Fate, Fate]:
+    """Returns the fates with null rows as early as is asked; new from `since` on."""
+    if settings.nulls is Nulls.AT_END:
+        return fates
+    left, right = (
+        replace(
+            fate,
+            leaving=(
+                *(_not_given(present, part) for part in fate.leaving),
+                *_at_once(settings, present, hand, since),
+            ),
+        )
+        for hand, fate in enumerate(fates)
+    )
+    return left, right
+
+
+def _at_once(
+    settings: JoinSettings, present: Present, hand: int, since: int
+) -> Iterator[Leaving]:
+    """Gives null rows of rows that have come and meet nobody yet.
+
+    Then those taken back of rows that were given so and now have met somebody.
+    """
+    rows = present.rows[hand]
+    if not settings.sides[hand].preserved:
+        return
+    given = ~rows.has(STATE) & ~rows.has(REMOVES) & (rows.first > rows.birth)
+    new = np.flatnonzero(given & (rows.birth >= since))
+    early = alone(hand, new, rows.birth[new], ALONE[hand])
+    yield replace(early, turn=Turn.EARLY)
+    if settings.nulls is Nulls.RETRACTED:
+        met = np.flatnonzero(given & (since <= rows.first) & (rows.first < NEVER))
+        back = alone(hand, met, rows.first[met], ALONE[hand])
+        order = _room(rows.place[met])
+        yield replace(back, turn=Turn.PAIR, due=order, change=Change.DELETE)
+
+
+def _not_given(present: Present, part: Leaving) -> Leaving:
+    """Returns those of the rows that leave alone which have not been given at once."""
+    if part.outlet not in ALONE:
+        return part
+    hand = ALONE.index(part.outlet)
+    chosen = (part.left, part.right)[hand]
+    return part.take(present.rows[hand].has(STATE)[chosen])
+
+
+def in_order_of_older(
+    settings: JoinSettings, present: Present, pairs: Leaving
+) -> Leaving:
+    """Returns the pairs, each with room for the row that is taken back before it.
+
+    The pairs of one newcomer stand in the order of their older rows.
+    """
+    if settings.nulls is not Nulls.RETRACTED:
+        return pairs
+    left, right = present.rows
+    older = np.minimum(left.place[pairs.left], right.place[pairs.right])
+    return replace(pairs, due=_room(older) + 1)
+
+
+def _room(place: Whole) -> Whole:
+    """Returns where a row that is taken back stands among the pairs of a newcomer."""
+    return 2 * place
