@@ -12,11 +12,8 @@ from dovetail.oracle.lifetimes import lives_of
 from dovetail.oracle.sides import OneSide
 from dovetail.schema import Schema
 from dovetail.spec.inputs import (
-    EmitLateTableRows,
     Input,
     InputKind,
-    OuterRows,
-    Settings,
 )
 from dovetail.spec.join import (
     Clock,
@@ -62,18 +59,6 @@ TABLE = Side(Named("table"), Latest(("k",)))
 def test_a_join_is_refused_by_the_name_of_what_is_missing(join, says):
     with pytest.raises(UnsupportedError, match=f"{says}.*engine oracle"):
         oracle.play(Play(join, INPUTS))
-
-
-@pytest.mark.parametrize(
-    ("settings", "says"),
-    [
-        (Settings(OuterRows.EAGER), "outer_rows eager"),
-        (Settings(late_table_rows=EmitLateTableRows()), "late_table_rows emit"),
-    ],
-)
-def test_a_setting_is_refused_by_its_name(settings, says):
-    with pytest.raises(UnsupportedError, match=says):
-        oracle.play(Play(EVENT, INPUTS, settings=settings))
 
 
 def test_a_window_without_a_definition_gives_no_life():

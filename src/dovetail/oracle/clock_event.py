@@ -7,6 +7,7 @@ decided, the frontier. What is decided and not above the frontier leaves.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import assert_never
 
 from dovetail.oracle.emission import late_row
@@ -16,13 +17,15 @@ from dovetail.oracle.lateness import IN_TIME
 from dovetail.oracle.life import NEVER, LivingRow, Plain
 from dovetail.oracle.lifetimes import give_lives
 from dovetail.oracle.matching import Pair
+from dovetail.oracle.outer_rows import has_waited
 from dovetail.oracle.parts import Parts
-from dovetail.oracle.results import Known, Result, Role
+from dovetail.oracle.results import EarlyRow, Known, Result, Role
 from dovetail.oracle.verdict import Verdicts
 from dovetail.oracle.versions import Version
 from dovetail.spec.inputs import (
     Arrive,
     Bound,
+    Change,
     Emission,
     Event,
     Finish,
@@ -43,7 +46,9 @@ class EventClock:
         self._deletes: dict[Hand, list[Version]] = {hand: [] for hand in HANDS}
         self._pairs: list[Pair] = []
         self._gone: set[LivingRow] = set()
+        self._late_pairs: list[Pair] = []
         self._given: set[object] = set()
+        self._early: dict[EarlyRow, list[Emission]] = {}
 
     def start(self) -> Iterator[Emission]:
         """Takes the rows that are there from the start, which are never late."""
@@ -55,7 +60,10 @@ class EventClock:
         """Takes one event and yields what comes out during it."""
         match event:
             case Arrive():
+                newest = len(self._parts.rows)
                 yield from self._admit(event, self._parts.verdict(event))
+                for row in self._parts.rows[newest:]:
+                    yield from self._at_once(row)
             case Remove():
                 self._remove(event)
             case Bound():
@@ -81,8 +89,31 @@ class EventClock:
         row = self._parts.row(hand, values)
         pairs = (Pair.of(row, partner) for partner in self._partners(row))
         self._pairs += [pair for pair in pairs if self._parts.picker.may_count(pair)]
+        self._late_pairs += self._too_late(row)
         self._leave(hand, values)
         self._rows[hand].append(row)
+
+    def _too_late(self, row: LivingRow) -> Iterator[Pair]:
+        """Yields a table's row without time beside each row that waits for it."""
+        hand = row.hand.other
+        if (
+            self._parts.waits_for_table(hand)
+            and not self._parts.sides[row.hand].is_timed
+        ):
+            bound = self._parts.bounds.bound(self._parts.sides[hand].input)
+            for there in self._rows[hand]:
+                if not has_waited(self._parts, there.lives[-1].end, bound):
+                    yield Pair.of(row, there)
+
+    def _at_once(self, row: LivingRow) -> Iterator[Emission]:
+        """Yields the null rows of a new row, if eager, for lives without a match."""
+        is_preserved = self._parts.kind.preserves(row.hand)
+        if not is_preserved or not self._parts.settings.is_eager:
+            return
+        for number in self._known().lonely_lives(row):
+            end = row.lives[number].end
+            self._early[row, number] = self._parts.writer.unmatched(row, end)
+            yield from self._early[row, number]
 
     def _partners(self, row: LivingRow) -> list[LivingRow]:
         """Returns the rows of the other side that a newcomer may fit.
@@ -135,7 +166,8 @@ class EventClock:
         horizon = Horizon(sides, self._parts.bounds, self._gone)
         judge = Verdicts(self._parts, horizon)
         verdicts = judge.of(self._rows[Hand.LEFT], self._pairs)
-        return Known(self._parts, self._rows, verdicts, horizon)
+        pairs = [*self._pairs, *self._late_pairs]
+        return Known(self._parts, self._rows, verdicts, horizon, pairs, self._early)
 
     def _written(self, result: Result) -> list[Emission]:
         """Returns the row of a result, nothing where it is skipped."""
@@ -152,11 +184,23 @@ class EventClock:
                 return writer.unmatched(row, row_time)
             case Role.OVER_LIMIT:
                 return writer.over_limit(row, row_time)
+            case Role.TAKEN_BACK:
+                early = self._early[row, result.lives[0]]
+                return [replace(one, change=Change.DELETE) for one in early]
+            case Role.LATE_PAIR:
+                return writer.pair(Pair(*result.rows), 1, row_time)
             case role:
                 assert_never(role)
 
 
-def in_order(result: Result) -> tuple[float, bool, int, int]:
-    """Returns the order of leaving: row time, pairs first, then order of arrival."""
+ORDER = {Role.TAKEN_BACK: 0, Role.PAIR: 1}
+
+
+def in_order(result: Result) -> tuple[float, int, int, int]:
+    """Returns the order of leaving: row time, pairs first, then order of arrival.
+
+    What is taken back goes before the pairs for which it goes.
+    """
     places = [row.place for row in result.rows]
-    return result.row_time, len(places) == 1, max(places), min(places)
+    rank = ORDER.get(result.role, len(ORDER))
+    return result.row_time, rank, max(places), min(places)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from dovetail.oracle.life import NEVER, LivingRow, Moment
 from dovetail.oracle.results import Known, Result, Role
+from dovetail.spec.inputs import OuterRows
 from dovetail.spec.join import HANDS, Hand
 
 
@@ -36,10 +37,16 @@ class Frontier:
                 yield result.row_time
 
     def _unmatched_to_come(self) -> Iterator[Moment]:
-        """Yields the least end of a row still to come on each preserved side."""
+        """Yields the least time of a null row still to come on each preserved side.
+
+        Those that come at once wait for nobody.
+        """
+        settings = self.known.parts.settings
         for hand in HANDS:
-            if self.known.parts.kind.preserves(hand):
-                yield self.known.horizon.first_to_come(hand).end
+            life = self.known.horizon.first_to_come(hand)
+            if self.known.parts.kind.preserves(hand) and not settings.is_eager:
+                is_split = settings.outer_rows is OuterRows.PER_MILLISECOND
+                yield life.birth if is_split else life.end
 
     def _pairs_to_come(self) -> Iterator[Moment]:
         """Yields the least row times of pairs that have a row still to come.
@@ -48,8 +55,7 @@ class Frontier:
         out ahead of an input that gives pairs, the bound of that input.
         """
         horizon = self.known.horizon
-        kind = self.known.parts.kind
-        if not kind.gives_pairs and not any(map(kind.gives_once, HANDS)):
+        if not self._puts_out_matches():
             return
         yield horizon.least_meeting()
         for hand in HANDS:
@@ -57,6 +63,12 @@ class Frontier:
             yield from (horizon.least_meeting_with(row) for row in partners)
             if partners or horizon.can_come(hand.other):
                 yield max(horizon.bound(hand), horizon.first_to_come(hand).birth)
+
+    def _puts_out_matches(self) -> bool:
+        """Tells whether a match makes a row come out: a pair, or one taken back."""
+        kind = self.known.parts.kind
+        takes_back = self.known.parts.settings.outer_rows is OuterRows.EAGER_RETRACT
+        return kind.gives_pairs or takes_back or any(map(kind.gives_once, HANDS))
 
     def _partners_to_be(self, hand: Hand) -> list[LivingRow]:
         """Returns the rows that a row still to come on this hand would come out with.

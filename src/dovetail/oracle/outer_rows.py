@@ -10,6 +10,7 @@ late, and meet that one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -31,7 +32,9 @@ class NullRows:
 
     def at_once(self, row: LivingRow) -> list[Emission]:
         """Returns the null row of a row that arrives and has no partner."""
-        if not self._parts.is_eager or not self._parts.kind.preserves(row.hand):
+        if not self._parts.settings.is_eager or not self._parts.kind.preserves(
+            row.hand
+        ):
             return []
         self._early[row] = self._parts.writer.unmatched(row)
         return self._early[row]
@@ -67,7 +70,7 @@ class NullRows:
 def has_waited(parts: Parts, since: float, now: float) -> bool:
     """Tells whether a row has waited longer than rows wait for a table."""
     match parts.settings.late_table_rows:
-        case EmitLateTableRows(wait=Span() as wait):
+        case EmitLateTableRows(wait=Span() as wait) if math.isfinite(since):
             return now > wait.after(int(since))
         case _:
             return False

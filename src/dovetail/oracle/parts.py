@@ -22,7 +22,6 @@ from dovetail.spec.inputs import (
     Input,
     InputKind,
     Inputs,
-    OuterRows,
     Remove,
     Settings,
 )
@@ -58,11 +57,6 @@ class Parts:
         return cls(
             spec.kind, play.inputs, sides, condition, picker, writer, play.settings
         )
-
-    @property
-    def is_eager(self) -> bool:
-        """Tells whether null rows come at once."""
-        return self.settings.outer_rows in {OuterRows.EAGER, OuterRows.EAGER_RETRACT}
 
     def waits_for_table(self, hand: Hand) -> bool:
         """Tells whether the unmatched rows of a side wait for a table's row."""

@@ -10,10 +10,7 @@ from collections.abc import Iterator
 from dovetail.errors import UnsupportedError
 from dovetail.oracle.sides import sides_of
 from dovetail.spec.inputs import (
-    IgnoreLateTableRows,
     InputKind,
-    OuterRows,
-    Settings,
 )
 from dovetail.spec.join import Clock, JoinSpec
 from dovetail.spec.play import Play
@@ -46,7 +43,6 @@ def _missing(play: Play, spec: JoinSpec) -> Iterator[str]:
     if spec.clock is Clock.EVENT:
         kinds = [side.input.kind for side in sides]
         yield from _missing_inputs(kinds)
-        yield from _missing_settings(play.settings)
 
 
 def _missing_window(window: Window, clock: Clock) -> Iterator[str]:
@@ -69,11 +65,3 @@ def _missing_inputs(kinds: list[InputKind]) -> Iterator[str]:
     """Yields what is joined, where no side is a stream."""
     if InputKind.STREAM not in kinds and InputKind.TABLE in kinds:
         yield "the changelog of two tables on the clock event"
-
-
-def _missing_settings(settings: Settings) -> Iterator[str]:
-    """Yields the settings that change what comes out."""
-    if settings.outer_rows is not OuterRows.EXPIRY:
-        yield f"outer_rows {settings.outer_rows.value}"
-    if settings.late_table_rows != IgnoreLateTableRows():
-        yield "late_table_rows emit"

@@ -7,15 +7,18 @@ a life without a partner. It is *decided* when nothing that can still come chang
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from dovetail.oracle.horizon import Horizon
+from dovetail.oracle.late_tables import LateTables
 from dovetail.oracle.life import LivingRow, Moment
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
+from dovetail.oracle.stretches import stretches
 from dovetail.oracle.verdict import Verdict
+from dovetail.spec.inputs import OuterRows
 from dovetail.spec.join import HANDS, Hand
 from dovetail.spec.picks import OnExceed
 
@@ -27,6 +30,8 @@ class Role(Enum):
     ONCE = "once"
     ALONE = "alone"
     OVER_LIMIT = "over_limit"
+    TAKEN_BACK = "taken_back"
+    LATE_PAIR = "late_pair"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,9 @@ class Result:
         return self.lives[self.rows.index(row)]
 
 
+EarlyRow = tuple[LivingRow, int]  # a life that has given its null row at once
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """The rows of each side, what the picks make of them, and what can still come."""
@@ -63,30 +71,60 @@ class Known:
     rows: dict[Hand, list[LivingRow]]
     verdicts: Mapping[LivingRow, Verdict]
     horizon: Horizon
+    pairs: Sequence[Pair]
+    early: Collection[EarlyRow]
 
     def results(self) -> Iterator[Result]:
         """Yields every result that is, or may be, by what is known."""
         met_by: dict[LivingRow, list[Result]] = {
             row: [] for hand in HANDS for row in self.rows[hand]
         }
-        for left, verdict in self.verdicts.items():
-            yield from self._of_left(left, verdict)
+        for verdict in self.verdicts.values():
             for pair in verdict.marks:
                 met_by[pair.right].extend(self.of_pair(pair, verdict))
+            for pair in verdict.matches:
+                met_by[pair.left].extend(self.of_pair(pair, verdict))
+        for late in self._late(met_by):
+            yield late
+            for row in late.rows:
+                if not self.parts.waits_for_table(row.hand):
+                    met_by[row].append(late)
+        for left, verdict in self.verdicts.items():
+            yield from self._of_left(left, verdict, met_by[left])
         for right in self.rows[Hand.RIGHT]:
             yield from self._of_row(right, met_by[right])
 
-    def _of_left(self, left: LivingRow, verdict: Verdict) -> Iterator[Result]:
+    def _late(self, met_by: Mapping[LivingRow, list[Result]]) -> list[Result]:
+        """Returns the late matches of rows that have no other."""
+        judge = LateTables(self.parts, self.horizon)
+        results = []
+        for row, met in met_by.items():
+            if self.parts.waits_for_table(row.hand) and row.lives and not met:
+                own = [pair for pair in self.pairs if row in pair.rows]
+                is_alone = self._is_closed(row, len(row.lives) - 1)
+                for match in judge.of(row, own):
+                    rows = match.pairs[0].rows if match.pairs else (row,)
+                    is_decided = match.is_decided and is_alone
+                    results.append(
+                        Result(Role.LATE_PAIR, rows, match.row_time, is_decided, (0, 0))
+                    )
+        return results
+
+    def _of_left(
+        self, left: LivingRow, verdict: Verdict, met: list[Result]
+    ) -> Iterator[Result]:
         """Yields what becomes of a left row and its pairs."""
-        pairs = [
-            result for pair in verdict.matches for result in self.of_pair(pair, verdict)
-        ]
+        pairs = [one for one in met if one.role is Role.PAIR]
         if self.parts.kind.gives_pairs:
             is_plain = math.isinf(self.parts.picker.keep) and not verdict.is_picked
             yield from pairs if is_plain else self._counted(pairs, verdict)
         if not verdict.is_over_limit:
-            yield from self._of_row(left, pairs)
-        elif self.parts.writer.on_exceed is OnExceed.TRANSFORM:
+            yield from self._of_row(left, met)
+            return
+        marks = [one for pair in verdict.marks for one in self.of_pair(pair, verdict)]
+        for number in range(len(left.lives)):
+            yield from self._taken_back(left, number, marks)
+        if self.parts.writer.on_exceed is OnExceed.TRANSFORM:
             last = len(left.lives) - 1
             result = self._alone(left, last, is_decided=verdict.is_closed)
             yield replace(result, role=Role.OVER_LIMIT)
@@ -120,12 +158,55 @@ class Known:
         if self.parts.kind.gives_once(row.hand) and met:
             first = min(met, key=lambda one: (one.row_time, not one.is_decided))
             yield Result(Role.ONCE, (row,), first.row_time, first.is_decided)
-        if self.parts.kind.preserves(row.hand):
-            for number in range(len(row.lives)):
-                of_life = [one for one in met if one.life_of(row) == number]
-                if not any(one.is_decided for one in of_life):
-                    is_closed = not of_life and self._is_closed(row, number)
-                    yield self._alone(row, number, is_decided=is_closed)
+        if not self.parts.kind.preserves(row.hand):
+            return
+        if self.parts.settings.outer_rows is OuterRows.PER_MILLISECOND:
+            yield from self._stretches(row, met)
+            return
+        for number in range(len(row.lives)):
+            of_life = [one for one in met if one.life_of(row) == number]
+            if (row, number) in self.early:
+                yield from self._taken_back(row, number, of_life)
+            elif not any(one.is_decided for one in of_life):
+                is_closed = not of_life and self._is_closed(row, number)
+                yield self._alone(row, number, is_decided=is_closed)
+
+    def _taken_back(
+        self, row: LivingRow, number: int, met: list[Result]
+    ) -> Iterator[Result]:
+        """Yields that a null row which came at once goes, at the first match."""
+        is_asked = self.parts.settings.outer_rows is OuterRows.EAGER_RETRACT
+        if is_asked and met and (row, number) in self.early:
+            first = min(met, key=lambda one: (one.row_time, not one.is_decided))
+            yield Result(
+                Role.TAKEN_BACK, (row,), first.row_time, first.is_decided, (number,)
+            )
+
+    def _stretches(self, row: LivingRow, met: list[Result]) -> Iterator[Result]:
+        """Yields a null row for each stretch of a life without a partner."""
+        partners = [
+            (there, there.lives[one.life_of(there)])
+            for one in met
+            for there in one.rows
+            if there is not row
+        ]
+        for stretch in stretches(self.horizon, row, partners):
+            start, is_decided = stretch.start, stretch.is_decided
+            number = int(start) if math.isfinite(start) else 0
+            yield Result(Role.ALONE, (row,), start, is_decided, (number,))
+
+    def lonely_lives(self, row: LivingRow) -> Iterator[int]:
+        """Yields the lives of a row in which it has no match by now."""
+        met = [
+            one
+            for verdict in self.verdicts.values()
+            for pair in verdict.matches
+            if row in pair.rows
+            for one in self.of_pair(pair, verdict)
+        ]
+        for number in range(len(row.lives)):
+            if not any(one.life_of(row) == number for one in met):
+                yield number
 
     def _is_closed(self, row: LivingRow, number: int) -> bool:
         """Tells whether a life gets no more pairs."""

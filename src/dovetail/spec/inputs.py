@@ -159,3 +159,8 @@ class Settings:
     outer_rows: OuterRows = OuterRows.EXPIRY
     late_table_rows: IgnoreLateTableRows | EmitLateTableRows = IgnoreLateTableRows()
     order: Order = Order.AS_FOUND
+
+    @property
+    def is_eager(self) -> bool:
+        """Tells whether null rows come at once."""
+        return self.outer_rows in {OuterRows.EAGER, OuterRows.EAGER_RETRACT}

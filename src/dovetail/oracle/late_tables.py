@@ -1,0 +1,89 @@
+"""Rows of a table that come late on the event clock: a stream's row waits for them.
+
+    stream   10:00 (null row) ............ pair
+    table                       10:05 [##########
+
+A stream's row that found no match gives one more row with the first version of the
+table that begins after its own life.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from dovetail.oracle.horizon import Horizon
+from dovetail.oracle.life import NEVER, PAST, Life, LivingRow, Moment
+from dovetail.oracle.matching import Pair
+from dovetail.oracle.outer_rows import has_waited
+from dovetail.oracle.parts import Parts
+
+
+@dataclass(frozen=True, slots=True)
+class LateMatch:
+    """A stream's row with the table's row that comes late, and when they meet.
+
+    Without a pair it is one that may still come.
+    """
+
+    pairs: tuple[Pair, ...]
+    row_time: Moment
+    is_decided: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LateTables:
+    """Finds the late matches of rows that wait."""
+
+    parts: Parts
+    horizon: Horizon
+
+    def of(self, row: LivingRow, pairs: Iterable[Pair]) -> Iterator[LateMatch]:
+        """Yields the late match of a row without a match: the one it has, or may have.
+
+        `pairs` are those of the row that are no meetings.
+        """
+        late = [pair for pair in pairs if self._is_late(row, pair)]
+        if late:
+            first = min(late, key=lambda pair: self._place(row, pair))
+            there = self._other(row, first)
+            birth = max(self.horizon.soonest(there, last(there)).birth, last(row).birth)
+            is_sure = self._is_sure(there)
+            yield LateMatch((first,), birth, is_sure)
+            if is_sure:
+                return
+        to_come = self.horizon.first_to_come(row.hand.other).birth
+        if to_come < NEVER and not self._has_waited(row, to_come):
+            yield LateMatch((), max(to_come, last(row).birth), is_decided=False)
+
+    def _is_late(self, row: LivingRow, pair: Pair) -> bool:
+        """Tells whether the table's row begins after the other, not too late."""
+        life = last(self._other(row, pair))
+        is_behind = life.birth >= last(row).death or life.birth == PAST
+        is_there = is_behind and not life.is_empty
+        has_match = bool(self.parts.picker.choose([pair]).matches)
+        return is_there and has_match and not self._has_waited(row, life.birth)
+
+    def _is_sure(self, there: LivingRow) -> bool:
+        """Tells whether no row can come that is met before this one, or ends it."""
+        birth = last(there).birth
+        is_first = self.horizon.first_to_come(there.hand).birth >= birth
+        return is_first and self.horizon.soonest(there, last(there)).death > birth
+
+    def _has_waited(self, row: LivingRow, moment: Moment) -> bool:
+        """Tells whether a moment is too late for a row; a row without end waits not."""
+        return has_waited(self.parts, last(row).end, moment)
+
+    def _place(self, row: LivingRow, pair: Pair) -> tuple[Moment, int]:
+        """Returns the order of the table's rows."""
+        there = self._other(row, pair)
+        return last(there).birth, there.place
+
+    def _other(self, row: LivingRow, pair: Pair) -> LivingRow:
+        """Returns the row that a row is paired with."""
+        return pair.right if row is pair.left else pair.left
+
+
+def last(row: LivingRow) -> Life:
+    """Returns the last life of a row, after which it waits."""
+    return row.lives[-1]
