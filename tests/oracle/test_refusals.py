@@ -53,7 +53,6 @@ TABLE = Side(Named("table"), Latest(("k",)))
     [
         (replace(JOIN, left=Side(Nested(JOIN, "inner"), Rows(1))), "a join of a join"),
         (replace(EVENT, left=Side(Named("stream"), Rows(1))), "window rows"),
-        (replace(EVENT, left=TABLE, right=TABLE), "changelog of two tables"),
     ],
 )
 def test_a_join_is_refused_by_the_name_of_what_is_missing(join, says):

@@ -31,6 +31,14 @@ LAWS = [
         changed(BATCH, clock="arrival"),
         changed(BATCH, clock="event"),
     ),
+    *(
+        (
+            "changelog_clock",
+            changed(BATCH, clock="event", left__from="versions", right__from=other),
+            changed(BATCH, clock=clock, left__from="versions", right__from=other),
+        )
+        for other, clock in [("versions", "arrival"), ("d", "batch")]
+    ),
 ]
 
 

@@ -97,6 +97,18 @@ def arrivals_of_nothing(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
         )
 
 
+def changes_in_row_time(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+    """Gives the joins on the clock event whose result is told by its changes."""
+    kinds = {kind_of(join.side(hand).source, inputs) for hand in HANDS}
+    changes = InputKind.TABLE in kinds and InputKind.STREAM not in kinds
+    if join.clock is Clock.EVENT and changes:
+        yield Finding(
+            "a table that meets no stream on the clock event",
+            "the clock arrival, or batch",
+            "such a result is told by its changes, in the order in which they come",
+        )
+
+
 def _lacks_time(source: Input) -> bool:
     """Tells whether an input is a stream without a row time."""
     return source.kind is InputKind.STREAM and not source.is_timed
@@ -131,6 +143,11 @@ RULES = (
         "event_time",
         "on the clock event every stream has a row time",
         streams_without_time,
+    ),
+    JoinRule(
+        "changelog_clock",
+        "changes of tables are told in order of arrival",
+        changes_in_row_time,
     ),
     JoinRule(
         "arriving_side", "on the clock arrival something arrives", arrivals_of_nothing
