@@ -63,6 +63,7 @@ from dovetail.spec.windows import (
     Latest,
     Range,
     Rows,
+    RowsPreceding,
     Seconds,
 )
 
@@ -324,8 +325,14 @@ class _Maker:
         elif source.is_timed:
             choices += [self.range() for _ in range(4)]
             choices += [HopUnit(unit) for unit in ("second", "minute", "week", "month")]
+            if self.clock is Clock.EVENT:
+                choices += [self.rows_preceding() for _ in range(3)]
             choices += [Between(*self.chance.choice(INTERVALS)) for _ in range(3)]
         return self.chance.choice(choices)
+
+    def rows_preceding(self):
+        last = self.chance.choice([0, 0, 1, 2])
+        return RowsPreceding(last + self.chance.randrange(3), last)
 
     def delta(self):
         width = self.chance.choice(["0", "1", "2.5", "4", "0.3", "1e30"])
@@ -338,7 +345,7 @@ class _Maker:
         return Range(seconds(preceding), seconds(self.chance.randrange(-preceding, 7)))
 
     def parts(self, window):
-        if not isinstance(window, Rows | Delta):
+        if not isinstance(window, Rows | RowsPreceding | Delta):
             return ()
         return tuple(map(Expression, self.chance.choice(PARTS)))
 

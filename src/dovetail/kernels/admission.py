@@ -13,10 +13,13 @@ from dovetail.kernels.settings import JoinSettings, waits_for
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.windows import (
     Band,
+    Preceding,
     Seconds,
+    Version,
     births,
     deaths,
     is_intrinsic,
+    known_lives,
     unfolded,
 )
 
@@ -50,7 +53,7 @@ def admit(
     ]
     fresh, waiting = _parted(settings, sides, _hold(settings, watches))
     next_place = state.next_place
-    if settings.numbered:
+    if settings.numbered and not settings.keeps_places:
         fresh = list(numbered((fresh[0], fresh[1]), settings, next_place))
         next_place += sum(map(len, fresh))
     present = [
@@ -110,19 +113,24 @@ class _Side:
         still waits; one that was outdated from the start may come out at once.
         """
         window = settings.sides[hand].window
-        if not settings.event_clock or is_intrinsic(window) or not len(self.came):
+        if not settings.event_clock or not isinstance(window, Version | Preceding):
             return self
-        places = self.came.place - self.came.place.min()
-        later = self.came.with_arrays(
-            place=places + self.alive.place.max(initial=0) + 1
-        )
-        rows = join_rows([self.alive.bare(), later.bare()])
-        ends = deaths(window, rows)
-        known = np.minimum(np.where(ends <= bound, ends, NEVER), rows.death)
-        old = len(self.alive)
+        if isinstance(window, Version) and not len(self.came):
+            return self
+        rows = join_rows([self.alive.bare(), self._later(settings).bare()])
+        known, old = known_lives(window, rows, bound), len(self.alive)
         return _Side(
-            self.alive.with_arrays(death=known[:old]),
-            self.came.with_arrays(death=known[old:]),
+            self.alive.with_arrays(birth=known.birth[:old], death=known.death[:old]),
+            self.came.with_arrays(birth=known.birth[old:], death=known.death[old:]),
+        )
+
+    def _later(self, settings: JoinSettings) -> Rows:
+        """Returns the rows that came, with places behind those that are alive."""
+        if settings.keeps_places or not len(self.came):
+            return self.came
+        first = self.alive.place.max(initial=0) + 1
+        return self.came.with_arrays(
+            place=self.came.place - self.came.place.min() + first
         )
 
 
@@ -146,7 +154,8 @@ def _is_ready(settings: JoinSettings, rows: Rows, hold: int) -> Mask:
     """Tells which rows take part: the bound has passed them, or they never live."""
     if not settings.event_clock:
         return rows.moment < hold
-    return (rows.birth < hold) | (rows.death <= rows.birth)
+    is_empty = (rows.death <= rows.birth) & (rows.death < NEVER)
+    return (rows.birth < hold) | is_empty
 
 
 def _born(settings: JoinSettings, hand: int, arrived: Arrived) -> Rows:
@@ -156,6 +165,8 @@ def _born(settings: JoinSettings, hand: int, arrived: Arrived) -> Rows:
         return rows
     window = settings.sides[hand].window
     rows = unfolded(window, rows)
+    if settings.keeps_places:
+        rows = rows.with_arrays(place=2 * rows.place + hand)
     return rows.with_arrays(birth=births(window, rows))
 
 

@@ -17,6 +17,7 @@ from dovetail.kernels.rows import Rows, Whole, make_rows
 
 _ARRAYS = ("code", "moment", "place", "flags")
 _PARTITION = "partition"
+_LIFE = ("birth", "death")
 _METADATA = b"arrays"
 _COLUMN, _ONE, _PAYLOAD = "column", "one", "payload"
 
@@ -42,17 +43,24 @@ def read_batch(data: bytes) -> pa.RecordBatch:
     return batches[0] if batches else pa.RecordBatch.from_pylist([], reader.schema)
 
 
-def write_rows(rows: Rows, *, own_partition: bool) -> bytes:
-    """Returns rows as bytes; the partition only where it is not the key."""
-    return write_batch(as_batch(rows, own_partition=own_partition))
+def write_rows(rows: Rows, *, own_partition: bool, own_life: bool = False) -> bytes:
+    """Returns rows as bytes; the partition only where it is not the key.
+
+    The life only where it does not follow from the row.
+    """
+    life = _LIFE if own_life else ()
+    return write_batch(as_batch(rows, own_partition=own_partition, more=life))
 
 
-def as_batch(rows: Rows, *, own_partition: bool) -> pa.RecordBatch:
+def as_batch(
+    rows: Rows, *, own_partition: bool, more: tuple[str, ...] = ()
+) -> pa.RecordBatch:
     """Returns rows as the batch whose bytes `read_rows` reads."""
     columns = list(rows.payload.columns)
     names = list(rows.payload.schema.names)
     places: dict[str, tuple[str, int]] = {}
-    for name in (*_ARRAYS, _PARTITION) if own_partition else _ARRAYS:
+    partition = (_PARTITION,) if own_partition else ()
+    for name in (*_ARRAYS, *partition, *more):
         array = getattr(rows, name)
         places[name] = _place(array, rows.payload) or (_COLUMN, len(columns))
         if places[name][0] == _COLUMN:
@@ -80,9 +88,8 @@ def read_rows(data: bytes) -> Rows:
         arrays["flags"].astype(np.uint8),
         payload.replace_schema_metadata(None),
     )
-    if _PARTITION in arrays:
-        return rows.with_arrays(partition=arrays[_PARTITION])
-    return rows
+    own_arrays = {name: arrays[name] for name in arrays if name not in _ARRAYS}
+    return rows.with_arrays(**own_arrays) if own_arrays else rows
 
 
 def _place(array: Whole, payload: pa.RecordBatch) -> tuple[str, int] | None:

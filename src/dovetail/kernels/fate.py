@@ -12,7 +12,7 @@ from dovetail.kernels.passing import last_moments
 from dovetail.kernels.picking import Picked, meeting_times
 from dovetail.kernels.rows import DUE, MISSING, NEVER, REMOVES, Mask, Rows, Whole
 from dovetail.kernels.settings import JoinSettings, SideSettings
-from dovetail.kernels.windows import Newest, Version, ends, is_intrinsic
+from dovetail.kernels.windows import Newest, Preceding, Version, ends, is_intrinsic
 
 GIVEN = MISSING
 """The earliest meeting of a row that has come out once and must not again."""
@@ -69,7 +69,7 @@ def fate(
 ) -> Fate:
     """Returns what becomes of one side's rows; `least` births are yet to come."""
     side, rows = settings.sides[hand], present.rows[hand]
-    past = rows.death <= least[1 - hand]
+    past = (rows.death <= least[1 - hand]) | (rows.death <= rows.birth)
     is_row = ~rows.has(REMOVES)
     unmatched = (rows.first == NEVER) & is_row & side.preserved
     lonely = unmatched & past & _end_is_known(side, present, hand)
@@ -143,12 +143,14 @@ def _once(side: SideSettings, rows: Rows, other: int) -> Mask:
 def _still_decides(settings: JoinSettings, present: Present, hand: int) -> Mask:
     """Tells which rows still have a say about the lives of others."""
     side, rows = settings.sides[hand], present.rows[hand]
+    if isinstance(side.window, Preceding) and present.watches[hand].bound == NEVER:
+        return np.zeros(len(rows), bool)
     return _still_outdates(settings, present, hand) | _still_counts(side, rows)
 
 
 def _still_counts(side: SideSettings, rows: Rows) -> Mask:
     """Tells which rows count among the newest, though they are needed no more."""
-    if not isinstance(side.window, Newest):
+    if not isinstance(side.window, Newest | Preceding):
         return np.zeros(len(rows), bool)
     still: Mask = rows.death == NEVER
     return still

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.kernels.admission import Present
-from dovetail.kernels.rows import NEVER, Mask
+from dovetail.kernels.rows import NEVER, Mask, Rows
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.windows import ends, least_birth, least_end
 
@@ -46,7 +46,11 @@ def frontier(
     unmatched and preserved, or given once and not yet out.
     """
     least = least_births(settings, present)
-    waiting = [int(rows.birth.min()) for rows in present.waiting if len(rows)]
+    waiting = [
+        _least_waiting(rows, watch.bound)
+        for rows, watch in zip(present.waiting, present.watches, strict=True)
+        if len(rows)
+    ]
     alone = [
         time
         for hand in (0, 1)
@@ -54,6 +58,12 @@ def frontier(
         for time in _alone(settings, present, hand, open_rows[hand])
     ]
     return min([*waiting, *alone, *_paired(settings, present, least, open_rows)])
+
+
+def _least_waiting(rows: Rows, bound: int) -> int:
+    """Returns the least birth of rows that wait; one not known is above the bound."""
+    least = np.maximum(rows.moment, bound)
+    return int(np.where(rows.birth == NEVER, least, rows.birth).min())
 
 
 def _alone(

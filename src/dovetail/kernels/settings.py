@@ -15,6 +15,7 @@ from dovetail.kernels.picks import Picks, Program
 from dovetail.kernels.windows import (
     Band,
     Length,
+    Preceding,
     Seconds,
     Version,
     Window,
@@ -95,6 +96,16 @@ class JoinSettings:
         return not self.event_clock or is_seen
 
     @property
+    def keeps_places(self) -> bool:
+        """Tells whether rows keep the places at which they came, twice as far apart.
+
+        Elsewhere they are numbered when they take part; where rows count by row time
+        one that takes part early may still stand behind one that waits.
+        """
+        counts = any(isinstance(side.window, Preceding) for side in self.sides)
+        return self.event_clock and counts
+
+    @property
     def reads_clock(self) -> bool:
         """Tells whether rows carry the processing time at which they came."""
         return any(isinstance(side.window, Seconds) for side in self.sides)
@@ -119,7 +130,7 @@ def waits_for(settings: JoinSettings) -> tuple[bool, bool]:
     """
     if settings.event_clock:
         left, right = (
-            isinstance(side.window, Version) and not side.static
+            isinstance(side.window, Version | Preceding) and not side.static
             for side in settings.sides
         )
         return left, right

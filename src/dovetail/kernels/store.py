@@ -25,7 +25,7 @@ from dovetail.kernels.rows import Rows, Whole, join_rows, no_rows
 from dovetail.kernels.settings import FORMAT, JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped
-from dovetail.kernels.windows import births, deaths, is_intrinsic
+from dovetail.kernels.windows import Preceding, births, deaths, is_intrinsic
 
 SMALL = 4096
 NOTHING = 0
@@ -145,7 +145,7 @@ class Store:
             return no_rows(self.schemas[hand])
         rows = read_rows(self.shelf.get(number))
         window = self.settings.sides[hand].window
-        if not self.settings.event_clock:
+        if not self.settings.event_clock or isinstance(window, Preceding):
             return rows
         return rows.with_arrays(birth=births(window, rows))
 
@@ -153,6 +153,8 @@ class Store:
 def _lived(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
     """Returns rows read from a chunk with the lifetimes that follow from them."""
     window = settings.sides[hand].window
+    if isinstance(window, Preceding):
+        return rows
     begun = births(window, rows) if settings.event_clock else rows.place
     rows = rows.with_arrays(birth=begun)
     if is_intrinsic(window):
@@ -197,8 +199,12 @@ class _Writing:
 
     def rows(self, hand: int, rows: Rows) -> int:
         """Keeps rows; no rows have no number."""
-        own = self.store.settings.sides[hand].own_partition
-        return self.put(write_rows(rows, own_partition=own)) if len(rows) else NOTHING
+        if not len(rows):
+            return NOTHING
+        side = self.store.settings.sides[hand]
+        own_life = isinstance(side.window, Preceding)
+        own = side.own_partition
+        return self.put(write_rows(rows, own_partition=own, own_life=own_life))
 
     def batch(self, batch: pa.RecordBatch) -> int:
         """Keeps a batch; an empty one has no number."""

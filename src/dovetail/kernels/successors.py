@@ -22,11 +22,19 @@ def in_partitions(rows: Rows) -> Whole:
 
 def birth_of_later(rows: Rows, count: int) -> Whole:
     """Returns the birth of the `count`th later row of the partition, or NEVER."""
-    order = in_partitions(rows)
+    return later(rows, rows.birth, count)
+
+
+def later(rows: Rows, times: Whole, count: int) -> Whole:
+    """Returns the time of the `count`th later row of the partition, or NEVER.
+
+    Rows stand in order of these times, then of arrival.
+    """
+    order = sorted_by(rows.partition, times, rows.place)
     result = np.full(len(rows), NEVER)
-    earlier, later = order[: max(0, len(order) - count)], order[count:]
-    same = rows.partition[earlier] == rows.partition[later]
-    result[earlier[same]] = rows.birth[later[same]]
+    before, after = order[: max(0, len(order) - count)], order[count:]
+    same = rows.partition[before] == rows.partition[after]
+    result[before[same]] = times[after[same]]
     return result
 
 

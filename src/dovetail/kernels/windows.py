@@ -4,6 +4,7 @@
     Fixed                t - following  t + preceding + 1
     Point                t              t + 1
     Version              t              birth of the next version of its partition
+    Preceding            t of the `last`th later row, until t of the one after `first`
     Endless              t              never
     Calendar             t              end of the unit
     Interval             its start      its end + 1
@@ -40,6 +41,7 @@ from dovetail.kernels.successors import (
     birth_of_farther,
     birth_of_later,
     in_partitions,
+    later,
     starts_of,
 )
 
@@ -140,12 +142,24 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
+class Preceding:
+    """Alive from the `last`th later row of its partition until the (`first` + 1)th.
+
+    The rows stand in order of row time, then arrival; the row itself is number 0.
+    """
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
 class Endless:
     """Alive for ever."""
 
 
 Window = (
-    Fixed
+    Preceding
+    | Fixed
     | Point
     | Calendar
     | Interval
@@ -204,9 +218,28 @@ def births(window: Window, rows: Rows) -> Whole:
             begun = shift(rows.moment, following.back)
         case Interval():
             return rows.hidden(START)
+        case Preceding(_, last) if last:
+            return np.full(len(rows), NEVER)  # not known yet
         case _:
             begun = rows.moment
     return np.where(rows.moment == MISSING, BEGINNING, begun)
+
+
+def known_lives(window: Version | Preceding, rows: Rows, bound: int) -> Rows:
+    """Returns the rows with the births and ends that no row to come can change.
+
+    What is not known is NEVER. A row that is never born dies before it is.
+    """
+    ends = deaths(window, rows)
+    rows = rows.with_arrays(
+        death=np.minimum(np.where(ends <= bound, ends, NEVER), rows.death)
+    )
+    if not isinstance(window, Preceding):
+        return rows
+    begun = later(rows, rows.moment, window.last)
+    birth = np.minimum(np.where(begun <= bound, begun, NEVER), rows.birth)
+    unborn = (birth == NEVER) & (bound == NEVER)
+    return rows.with_arrays(birth=birth, death=np.where(unborn, BEGINNING, rows.death))
 
 
 def deaths(window: Window, rows: Rows, old: int = 0) -> Whole:
@@ -217,6 +250,8 @@ def deaths(window: Window, rows: Rows, old: int = 0) -> Whole:
     match window:
         case Newest(count):
             return birth_of_later(rows, count)
+        case Preceding(first):
+            return later(rows, rows.moment, first + 1)
         case Delta():
             return birth_of_farther(rows, old)
         case Seconds() | Band():
@@ -252,6 +287,8 @@ def ends(window: Window, rows: Rows) -> Whole:
     """Returns when null rows come out: the ends of lifetimes, or NEVER."""
     if isinstance(window, Band):
         return np.where(rows.has(DUE), rows.death, rows.death - 1)
+    if isinstance(window, Preceding):
+        return np.where(rows.death < rows.birth, NEVER, rows.death)
     if not is_intrinsic(window) or isinstance(window, Calendar):
         return rows.death
     return np.where(rows.death == NEVER, NEVER, rows.death - 1)

@@ -45,6 +45,7 @@ LOCAL = Engine(
             Feature.WINDOW_RANGE,
             Feature.RANGE_NEGATIVE,
             Feature.RANGE_MONTHS,
+            Feature.WINDOW_ROWS_PRECEDING,
             Feature.WINDOW_HOP_UNIT,
             Feature.WINDOW_HOP_SIZE,
             Feature.WINDOW_BETWEEN,

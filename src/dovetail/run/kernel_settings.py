@@ -24,6 +24,7 @@ from dovetail.spec.windows import (
     Latest,
     Range,
     Rows,
+    RowsPreceding,
     Seconds,
     Window,
 )
@@ -119,7 +120,7 @@ def partition_of(side: Side) -> tuple[str, ...]:
             return tuple(f"`{name}`" for name in key)
         case Rows(0):
             return ()
-        case Rows() | Delta():
+        case Rows() | RowsPreceding() | Delta():
             return tuple(part.text for part in side.partition_by) or ("0",)
         case _:
             return ()
@@ -139,6 +140,8 @@ def _window(join: JoinSpec, hand: Hand, sources: tuple[Input, Input]) -> kernel.
         case Latest():
             timed = sources[HANDS.index(hand)].is_timed
             return kernel.Version(timed=timed and join.clock is Clock.ARRIVAL)
+        case RowsPreceding(first, last):
+            return kernel.Preceding(first, last)
         case Range() | HopUnit() | HopSize() | Between() as window:
             return _window_of_time(window)
         case window:

@@ -88,7 +88,10 @@ def cargo(play: Play, join: JoinSpec, settings: JoinSettings) -> tuple[Cargo, Ca
 def items_of(play: Play, source: Input) -> list[Item]:
     """Returns all that comes on an input: its state, then rows and deletes."""
     state = () if source.kind is InputKind.STREAM else source.rows
-    items = [Item(values, BEFORE, int(STATE)) for values in state]
+    items = [
+        Item(values, number - len(state), int(STATE))
+        for number, values in enumerate(state)
+    ]
     for position, event in enumerate((*play.opening, *play.events)):
         match event:
             case Arrive(name, values, clock) if name == source.name:

@@ -62,7 +62,7 @@ class Sender:
 
     def opening(self) -> Parcel:
         """Returns what is there from the start; nothing follows in a data set."""
-        rows = self.cargo.between(BEFORE, 0)
+        rows = self.cargo.between(MISSING, 0)
         parcel = self._parcel(rows, BEFORE)
         if self.source.kind is not InputKind.DATASET:
             return parcel
