@@ -25,7 +25,7 @@ from dovetail.spec.join import (
     Side,
 )
 from dovetail.spec.play import Play
-from dovetail.spec.windows import Forever, Inherited, KeepPartitions, Latest, Rows
+from dovetail.spec.windows import Forever, KeepPartitions, Latest, Rows, Unstated
 
 SCHEMA = Schema.of({"k": "int", "t": "timestamp"})
 INPUTS = {
@@ -51,7 +51,10 @@ TABLE = Side(Named("table"), Latest(("k",)))
 @pytest.mark.parametrize(
     ("join", "says"),
     [
-        (replace(JOIN, left=Side(Nested(JOIN, "inner"), Rows(1))), "a join of a join"),
+        (
+            replace(JOIN, left=Side(Nested(EVENT, "inner"), Rows(1))),
+            "clock event inside one on the clock arrival",
+        ),
         (replace(EVENT, left=Side(Named("stream"), Rows(1))), "window rows"),
     ],
 )
@@ -61,11 +64,11 @@ def test_a_join_is_refused_by_the_name_of_what_is_missing(join, says):
 
 
 def test_a_window_without_a_definition_gives_no_life():
-    source, window = INPUTS["stream"], Inherited()
+    source, window = INPUTS["stream"], Unstated()
     kept, by = KeepPartitions(), lambda _values: None
     side = OneSide(Hand.LEFT, Clock.EVENT, source, window, (), kept, by, (), ())
     row = LivingRow(Hand.LEFT, {}, 0, 0)
-    with pytest.raises(UnsupportedError, match="Inherited"):
+    with pytest.raises(UnsupportedError, match="Unstated"):
         lives_of(side, row, [])
-    with pytest.raises(UnsupportedError, match="Inherited"):
+    with pytest.raises(UnsupportedError, match="Unstated"):
         leaving(side, [], row)

@@ -8,13 +8,11 @@ unmatched if they met nobody; it stays.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import assert_never
 
-from dovetail.oracle.emission import late_row, mark
+from dovetail.oracle.emission import mark
 from dovetail.oracle.expiry import Now, arrival_life, expires_after
 from dovetail.oracle.holding import Held
-from dovetail.oracle.lateness import IN_TIME
-from dovetail.oracle.life import LivingRow, Moment, Plain
+from dovetail.oracle.life import Came, LivingRow, Moment
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.outer_rows import NullRows
 from dovetail.oracle.parts import Parts
@@ -26,7 +24,6 @@ from dovetail.spec.inputs import (
     Event,
     Finish,
     Outlet,
-    Pause,
     Remove,
 )
 from dovetail.spec.join import HANDS, Hand
@@ -38,49 +35,61 @@ class ArrivalClock:
     def __init__(self, parts: Parts) -> None:
         """Starts with empty sides."""
         self._parts = parts
+        self._inner = {hand: ArrivalClock(inner) for hand, inner in parts.inner.items()}
         self._stores = {hand: Store(parts.sides, hand) for hand in HANDS}
         self._nulls = NullRows(parts)
         self._held = Held(parts, self._nulls)
         self._now = Now()
         self._sent = 0
 
+    def state(self, event: Arrive) -> None:
+        """Takes a row that is there from the start; as state it gives nothing."""
+        for hand in HANDS:
+            if hand in self._inner:
+                self._inner[hand].state(event)
+            elif event.input == self._parts.sides[hand].input.name:
+                row = self._row(hand, self._parts.came(event))
+                list(self._enter(row, is_new=False))
+
     def start(self) -> Iterator[Emission]:
-        """Takes the rows that are there from the start; as state they give nothing."""
-        for event in self._parts.state():
-            verdict = self._parts.verdict_of_state(event)
-            if verdict != IN_TIME:
-                yield late_row(event.row, verdict)
-                continue
-            for hand in self._parts.hands_of(event.input):
-                list(self._enter(self._row(hand, event.row), is_new=False))
+        """Yields what the rows give that are there from the start: nothing."""
+        return iter(())
 
     def on(self, event: Event) -> Iterator[Emission]:
-        """Takes one event and yields what comes out during it."""
+        """Takes one event and yields what comes out during it.
+
+        What an inner join gives arrives at once.
+        """
         self._now.clock = event.clock
         yield from self._expire()
-        match event:
-            case Arrive():
-                yield from self._arrive(event)
-            case Remove():
-                yield from self._remove(event)
-            case Bound():
-                self._parts.bounds.promise(event.input, event.moment)
-            case Finish():
-                for hand in self._parts.hands_of(event.input):
-                    self._stores[hand].freeze()
-            case Pause():
-                pass
-            case _:
-                assert_never(event)
+        if isinstance(event, Bound):
+            self._parts.bounds.promise(event.input, event.moment)
+        for hand in HANDS:
+            if hand in self._inner:
+                yield from self._ask(hand, event)
+            else:
+                yield from self._take(hand, event)
 
-    def _arrive(self, event: Arrive) -> Iterator[Emission]:
-        """Lets a row in on each of its sides, or sends it to `late`."""
-        verdict = self._parts.verdict(event)
-        if verdict != IN_TIME:
-            yield late_row(event.row, verdict)
-            return
-        for hand in self._parts.hands_of(event.input):
-            yield from self._marked(self._enter(self._row(hand, event.row)))
+    def _ask(self, hand: Hand, event: Event) -> Iterator[Emission]:
+        """Lets in what an inner join gives during an event."""
+        for emission in self._inner[hand].on(event):
+            if emission.outlet is Outlet.MATCHED:
+                row = self._row(hand, Came(emission.row))
+                yield from self._marked(self._enter(row))
+
+    def _take(self, hand: Hand, event: Event) -> Iterator[Emission]:
+        """Lets in what an event brings to one side, and yields what that gives."""
+        name = self._parts.sides[hand].input.name
+        match event:
+            case Arrive(input=source) if source == name:
+                row = self._row(hand, self._parts.came(event))
+                yield from self._marked(self._enter(row))
+            case Remove(input=source) if source == name:
+                yield from self._marked(self._remove(hand, event))
+            case Finish(input=source) if source == name:
+                self._stores[hand].freeze()
+            case _:
+                pass
 
     def _marked(self, emissions: Iterable[Emission]) -> Iterator[Emission]:
         """Yields what one row gives, and a mark behind it where the first port gave."""
@@ -91,9 +100,9 @@ class ArrivalClock:
         if self._sent > before:
             yield mark(self._sent)
 
-    def _row(self, hand: Hand, values: Plain) -> LivingRow:
+    def _row(self, hand: Hand, came: Came) -> LivingRow:
         """Returns the next row of a side with its life."""
-        row = self._parts.row(hand, values, self._now.clock)
+        row = self._parts.row(hand, came, self._now.clock)
         row.lives = (arrival_life(self._parts.sides[hand], row),)
         return row
 
@@ -160,10 +169,8 @@ class ArrivalClock:
         for row in gone:
             yield from self._held.leave(row, self._now.clock)
 
-    def _remove(self, event: Remove) -> Iterator[Emission]:
-        """Takes a key out, and yields what leaves with it."""
-        if self._parts.is_late(event):
-            return
-        for hand in self._parts.hands_of(event.input):
+    def _remove(self, hand: Hand, event: Remove) -> Iterator[Emission]:
+        """Takes a key out of a side, and yields what leaves with it."""
+        if not self._parts.is_late(event):
             gone = self._stores[hand].delete(self._parts.delete(hand, event.row))
-            yield from self._marked(self._leave(gone))
+            yield from self._leave(gone)

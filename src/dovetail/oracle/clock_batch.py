@@ -6,12 +6,14 @@ time meets nobody. What names a bad interval goes to `late` here too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
+from dovetail.oracle.door import turned_away
 from dovetail.oracle.emission import late_row
 from dovetail.oracle.lateness import BAD_INTERVAL
-from dovetail.oracle.life import LivingRow, Moment
+from dovetail.oracle.life import Came, LivingRow, Moment
 from dovetail.oracle.lifetimes import give_lives
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
@@ -28,22 +30,28 @@ Met = Mapping[LivingRow, list[Pair]]
 
 def play_batch(parts: Parts, play: Play) -> list[Emission]:
     """Returns the rows of a batch join: in left order, or where asked by row time."""
-    rows, late = gathered(parts, (*play.opening, *play.events))
-    timed = list(results(parts, rows))
+    events = [*parts.state(), *play.opening, *play.events]
+    late = turned_away(parts, events)
+    kept = [event for event in events if event not in late]
+    timed = list(results(parts, gathered(parts, kept)))
     if play.settings.order is Order.ROW_TIME:
         timed.sort(key=lambda result: result[0])
-    return [*late, *(emission for _, emission in timed)]
+    refused = [late_row(event.row, BAD_INTERVAL) for event in late]
+    return [*refused, *(emission for _, emission in timed)]
 
 
-def gathered(parts: Parts, events: Sequence[Event]) -> tuple[Rows, list[Emission]]:
-    """Returns all rows of each side in their order with their lives, and the rest."""
+def gathered(parts: Parts, events: Sequence[Event]) -> Rows:
+    """Returns all rows of each side in their order, each with its lives."""
     rows: Rows = {hand: [] for hand in HANDS}
     deletes: dict[Hand, list[Version]] = {hand: [] for hand in HANDS}
-    late: list[Emission] = []
-    for event in (*parts.state(), *events):
+    for hand, inner in parts.inner.items():
+        came = came_of(results(inner, gathered(inner, events)))
+        rows[hand].extend(parts.row(hand, one) for one in came)
+    for event in events:
         match event:
             case Arrive():
-                late += entered(parts, rows, event)
+                for hand in parts.hands_of(event.input):
+                    rows[hand].append(parts.row(hand, parts.came(event)))
             case Remove():
                 for hand in parts.hands_of(event.input):
                     deletes[hand].append(parts.delete(hand, event.row))
@@ -51,16 +59,14 @@ def gathered(parts: Parts, events: Sequence[Event]) -> tuple[Rows, list[Emission
                 pass
     for hand, side in parts.sides.items():
         give_lives(side, rows[hand], deletes[hand])
-    return rows, late
+    return rows
 
 
-def entered(parts: Parts, rows: Rows, event: Arrive) -> list[Emission]:
-    """Lets a row in on each of its sides; returns it where its interval is bad."""
-    if parts.verdict_of_state(event) == BAD_INTERVAL:
-        return [late_row(event.row, BAD_INTERVAL)]
-    for hand in parts.hands_of(event.input):
-        rows[hand].append(parts.row(hand, event.row))
-    return []
+def came_of(timed: Iterable[Timed]) -> Iterator[Came]:
+    """Yields the results of an inner join as rows that come in."""
+    for moment, emission in timed:
+        time = None if math.isinf(moment) else int(moment)
+        yield Came(emission.row, time)
 
 
 def results(parts: Parts, rows: Rows) -> Iterator[Timed]:

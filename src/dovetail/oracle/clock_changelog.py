@@ -11,10 +11,8 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from dovetail.oracle.changes import Result, changes
-from dovetail.oracle.emission import late_row
 from dovetail.oracle.expiry import Now, arrival_life
-from dovetail.oracle.lateness import IN_TIME
-from dovetail.oracle.life import LivingRow, Plain
+from dovetail.oracle.life import LivingRow
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.picking import Choice
@@ -40,15 +38,14 @@ class ChangelogClock:
         self._stores = {hand: Store(parts.sides, hand) for hand in HANDS}
         self._now = Now()
 
+    def state(self, event: Arrive) -> None:
+        """Takes a row that is there from the start; as state it gives nothing."""
+        for hand in self._parts.hands_of(event.input):
+            self._insert(self._row(hand, event))
+
     def start(self) -> Iterator[Emission]:
-        """Takes the rows that are there from the start; as state they give nothing."""
-        for event in self._parts.state():
-            verdict = self._parts.verdict_of_state(event)
-            if verdict != IN_TIME:
-                yield late_row(event.row, verdict)
-                continue
-            for hand in self._parts.hands_of(event.input):
-                self._insert(self._row(hand, event.row))
+        """Yields what the rows give that are there from the start: nothing."""
+        return iter(())
 
     def on(self, event: Event) -> Iterator[Emission]:
         """Takes one event and yields what it changes, and what time does before it."""
@@ -67,13 +64,9 @@ class ChangelogClock:
                 assert_never(event)
 
     def _arrive(self, event: Arrive) -> Iterator[Emission]:
-        """Puts a row into its tables, or sends it to `late`."""
-        verdict = self._parts.verdict(event)
-        if verdict != IN_TIME:
-            yield late_row(event.row, verdict)
-            return
+        """Puts a row into its tables."""
         for hand in self._parts.hands_of(event.input):
-            row = self._row(hand, event.row)
+            row = self._row(hand, event)
             yield from self._expire()
             before = self._results()
             self._insert(row)
@@ -97,9 +90,9 @@ class ChangelogClock:
             self._stores[hand].delete(self._parts.delete(hand, event.row))
             yield from changes(before, self._results())
 
-    def _row(self, hand: Hand, values: Plain) -> LivingRow:
+    def _row(self, hand: Hand, event: Arrive) -> LivingRow:
         """Returns the next row of a table with its life."""
-        row = self._parts.row(hand, values, self._now.clock)
+        row = self._parts.row(hand, self._parts.came(event), self._now.clock)
         row.lives = (arrival_life(self._parts.sides[hand], row),)
         return row
 

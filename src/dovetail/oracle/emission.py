@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Self, assert_never
+from typing import Self
 
 from dovetail.expression import Expression
 from dovetail.oracle.absent import absent_row
 from dovetail.oracle.life import NEVER, LivingRow, Moment, Plain, timestamp_of
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.scalars import PairScalar, Sight, pair_scalar, sight
-from dovetail.oracle.sides import Sides, sides_of
+from dovetail.oracle.sides import sides_of
 from dovetail.spec.inputs import Emission, Input, Outlet
-from dovetail.spec.join import HANDS, AllColumns, Columns, Hand, JoinSpec, Kind
+from dovetail.spec.join import HANDS, Hand, JoinSpec, Kind
 from dovetail.spec.picks import Limit, OnExceed
 from dovetail.spec.play import Play
+from dovetail.spec.results import selected_columns
 from dovetail.spec.spans import NO_TIME, Span
 from dovetail.spec.windows import HopSize
 
@@ -44,7 +45,8 @@ class Writer:
         """Returns the writer of a join's rows."""
         sides = sides_of(play, spec)
         left, right = (sides[hand].input for hand in HANDS)
-        columns = columns_of(spec, sides)
+        schemas = {hand: sides[hand].input.schema for hand in HANDS}
+        columns = selected_columns(spec, schemas)
         exceeded = dict.fromkeys((name for name, _ in columns), NOTHING)
         on_exceed = OnExceed.SKIP
         if isinstance(spec.picks.limit, Limit):
@@ -138,32 +140,6 @@ def window_size_of(spec: JoinSpec) -> Span:
 def select_of(columns: Iterable[Column], left: Input, right: Input) -> Select:
     """Returns output columns as functions."""
     return tuple((name, pair_scalar(text, left, right)) for name, text in columns)
-
-
-def columns_of(spec: JoinSpec, sides: Sides) -> tuple[Column, ...]:
-    """Returns the output columns with their expressions."""
-    match spec.select:
-        case Columns(columns=columns):
-            return columns
-        case AllColumns():
-            return _all_columns(spec.kind, sides)
-        case _:
-            assert_never(spec.select)
-
-
-def _all_columns(kind: Kind, sides: Sides) -> tuple[Column, ...]:
-    """Returns all columns of the left, then those of the right with a new name.
-
-    A semi join sees its own side only.
-    """
-    found: dict[str, Column] = {}
-    for hand in HANDS:
-        if kind.gives_once(hand.other):
-            continue
-        for name in sides[hand].input.schema.names:
-            column = Expression(f"{hand.letter}.`{name}`")
-            found.setdefault(name.lower(), (name, column))
-    return tuple(found.values())
 
 
 def late_row(values: Plain, reason: str) -> Emission:

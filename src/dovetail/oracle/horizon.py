@@ -10,16 +10,17 @@ as what comes can make it begin and end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
 from dovetail.oracle.lateness import Bounds
 from dovetail.oracle.life import NEVER, PAST, Life, LivingRow, Moment
-from dovetail.oracle.lifetimes import first_life, is_settled, soonest
+from dovetail.oracle.lifetimes import first_life, inherited_life, is_settled, soonest
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.sides import Sides
 from dovetail.spec.join import HANDS, Hand
+from dovetail.spec.windows import Inherited
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,15 @@ class Meeting:
 
 @dataclass(frozen=True, slots=True)
 class Horizon:
-    """Both sides with their bounds; `gone` are rows that left a table without time."""
+    """Both sides with their bounds; `gone` are rows that left a table without time.
+
+    `inner` is the horizon of the join that a side is made of.
+    """
 
     sides: Sides
     bounds: Bounds
     gone: set[LivingRow]
+    inner: Mapping[Hand, Horizon]
 
     def bound(self, hand: Hand) -> Moment:
         """Returns the least row time that a row still to come can have."""
@@ -57,6 +62,12 @@ class Horizon:
         """Returns a life of a row as soon as rows to come can make it begin and end."""
         if is_settled(self.sides[row.hand]):
             return life
+        if isinstance(self.sides[row.hand].window, Inherited) and row.time is not None:
+            inner = self.inner[row.hand]
+            lives = [
+                inner.soonest(one, one.lives[number]) for one, number in row.origin
+            ]
+            return inherited_life(row.time, lives)
         return soonest(life, self._time(row), self.bound(row.hand))
 
     def can_meet(self, row: LivingRow) -> bool:

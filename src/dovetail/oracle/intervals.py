@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dovetail.oracle.life import NOWHERE, Life, moment_of
+from dovetail.oracle.life import NOWHERE, Came, Life, moment_of
 from dovetail.oracle.sides import OneSide
 
 
@@ -18,12 +18,11 @@ def interval_life(side: OneSide, values: Mapping[str, object]) -> Life:
     return NOWHERE if start is None or end is None else Life(start, end + 1, end)
 
 
-def is_bad_interval(side: OneSide, values: Mapping[str, object]) -> bool:
+def is_bad_interval(side: OneSide, came: Came) -> bool:
     """Tells whether the row of a side names an interval in which it cannot live."""
     if not side.between:
         return False
-    start, end = (moment_of(part(values)) for part in side.between)
+    start, end = (moment_of(part(came.values)) for part in side.between)
     if start is None or end is None or end < start:
         return True
-    own = moment_of(values[side.input.time]) if side.input.is_timed else None
-    return own is not None and start < own
+    return came.time is not None and start < came.time

@@ -49,6 +49,19 @@ ALWAYS = Life(PAST, NEVER, NEVER)
 NOWHERE = Life(NEVER, PAST, NEVER)
 
 
+@dataclass(frozen=True, slots=True)
+class Came:
+    """A row that comes to a side: its values, its row time, and where it is from.
+
+    The row of a join is from lives of its rows, each by its number; it lives no longer
+    than they do where its window is `inherited`.
+    """
+
+    values: Plain
+    time: int | None = None
+    origin: tuple[tuple[LivingRow, int], ...] = ()
+
+
 @dataclass(eq=False, slots=True)
 class LivingRow:
     """One row on one side.
@@ -63,6 +76,7 @@ class LivingRow:
     values: Plain
     place: int
     time: int | None = None
+    origin: tuple[tuple[LivingRow, int], ...] = ()
     arrived: int = 0
     lives: tuple[Life, ...] = (ALWAYS,)
     partners: int = 0
@@ -75,6 +89,14 @@ class LivingRow:
         """Returns the life of a row that has one, as on the clock `arrival`."""
         (life,) = self.lives
         return life
+
+    def life_at(self, moment: Moment) -> int:
+        """Returns the number of the life in which the row is alive at a moment."""
+        return next(
+            number
+            for number, life in enumerate(self.lives)
+            if life.birth <= moment < life.death
+        )
 
     @property
     def span(self) -> tuple[Moment, Moment]:

@@ -20,6 +20,7 @@ from dovetail.spec.windows import (
     Forever,
     HopSize,
     HopUnit,
+    Inherited,
     Latest,
     Range,
     Rows,
@@ -50,6 +51,9 @@ def lives_of(side: OneSide, row: LivingRow, versions: Sequence[Version]) -> Live
             return (interval_life(side, row.values),)
         case _ if row.time is None or not side.is_timed:
             return (ALWAYS,)
+        case Inherited():
+            lives = [one.lives[number] for one, number in row.origin]
+            return (inherited_life(row.time, lives),)
         case RowsPreceding() as window:
             return (rows_life(window, version_of(side, row), versions),)
         case HopSize() as window:
@@ -79,6 +83,16 @@ def range_life(window: Range, time: int) -> Life:
     return Life(window.following.negated().after(time), end + 1, end)
 
 
+def inherited_life(time: int, lives: Sequence[Life]) -> Life:
+    """Returns the life of a join's row: from its row time on, while all of those last.
+
+    One that has no partner is alive at its own row time only.
+    """
+    deaths = [life.death for life in lives]
+    ends = [life.end for life in lives]
+    return Life(time, min(deaths, default=time + 1), min(ends, default=time))
+
+
 def first_life(side: OneSide, bound: Moment) -> Life:
     """Returns the least birth, death and end that a row not before a bound can have.
 
@@ -99,7 +113,8 @@ def first_life(side: OneSide, bound: Moment) -> Life:
 
 def is_settled(side: OneSide) -> bool:
     """Tells whether rows to come leave the lives of those that are there alone."""
-    return not side.is_timed or not isinstance(side.window, Latest | RowsPreceding)
+    changing = Latest | RowsPreceding | Inherited
+    return not side.is_timed or not isinstance(side.window, changing)
 
 
 def soonest(life: Life, time: Moment, bound: Moment) -> Life:

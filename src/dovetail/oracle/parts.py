@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -10,10 +10,10 @@ from dovetail.errors import LimitError
 from dovetail.oracle.emission import Writer
 from dovetail.oracle.intervals import is_bad_interval
 from dovetail.oracle.lateness import BAD_INTERVAL, IN_TIME, NULL_TIME, Bounds
-from dovetail.oracle.life import LivingRow, Moment, Plain, moment_of
+from dovetail.oracle.life import Came, LivingRow, Moment, Plain, moment_of
 from dovetail.oracle.matching import Condition, Pair
 from dovetail.oracle.picking import Picker
-from dovetail.oracle.sides import Sides, sides_of
+from dovetail.oracle.sides import OneSide, Sides, sides_of
 from dovetail.oracle.versions import Version
 from dovetail.spec.inputs import (
     Arrive,
@@ -25,7 +25,7 @@ from dovetail.spec.inputs import (
     Remove,
     Settings,
 )
-from dovetail.spec.join import HANDS, Hand, JoinSpec, Kind
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Kind, Nested
 from dovetail.spec.play import Play
 
 
@@ -33,29 +33,50 @@ from dovetail.spec.play import Play
 class Parts:
     """A join taken apart: its kind, sides, condition and writer, and how far it is.
 
-    `rows` are those that have come in and take part, in their order.
+    `rows` are those that have come in and take part, in their order. `inner` are the
+    joins that sides are made of, taken apart; they look at the same bounds.
     """
 
     kind: Kind
+    clock: Clock
     inputs: Inputs
     sides: Sides
     condition: Condition
     picker: Picker
     writer: Writer
-    settings: Settings = Settings()
-    bounds: Bounds = field(default_factory=Bounds)
+    settings: Settings
+    inner: Mapping[Hand, Parts]
+    bounds: Bounds
     places: Iterator[int] = field(default_factory=count)
     rows: list[LivingRow] = field(default_factory=list)
 
     @classmethod
     def of(cls, play: Play, spec: JoinSpec) -> Parts:
         """Returns the parts of a play's join, before anything has come."""
-        sides = sides_of(play, spec)
+        return cls.inside(play, spec, "", Bounds())
+
+    @classmethod
+    def inside(cls, play: Play, spec: JoinSpec, place: str, bounds: Bounds) -> Parts:
+        """Returns the parts of a join that stands at a place of the whole one."""
+        sides = sides_of(play, spec, place)
         left, right = (sides[hand].input for hand in HANDS)
-        condition = Condition.of(spec, left, right)
-        picker, writer = Picker.of(spec, left, right), Writer.of(play, spec)
+        inner = {
+            hand: cls.inside(play, source.join, sides[hand].input.name, bounds)
+            for hand in HANDS
+            for source in [spec.side(hand).source]
+            if isinstance(source, Nested)
+        }
         return cls(
-            spec.kind, play.inputs, sides, condition, picker, writer, play.settings
+            spec.kind,
+            spec.clock,
+            play.inputs,
+            sides,
+            Condition.of(spec, left, right),
+            Picker.of(spec, left, right),
+            Writer.of(play, spec),
+            play.settings,
+            inner,
+            bounds,
         )
 
     def waits_for_table(self, hand: Hand) -> bool:
@@ -72,6 +93,14 @@ class Parts:
         """Returns the hands of an input: both, left first, in a self-join."""
         return tuple(hand for hand in HANDS if self.sides[hand].input.name == name)
 
+    def leaves(self) -> Iterator[OneSide]:
+        """Yields the sides whose rows are those of an input, inner joins' too."""
+        for hand in HANDS:
+            if hand in self.inner:
+                yield from self.inner[hand].leaves()
+            else:
+                yield self.sides[hand]
+
     def verdict(self, event: Arrive) -> str:
         """Returns why a row that arrives takes no part, or `IN_TIME`."""
         reason = self.bounds.verdict(self.inputs[event.input], event.row)
@@ -87,16 +116,24 @@ class Parts:
 
         In a self-join one that is bad on one side is bad on both: the row leaves once.
         """
-        sides = [self.sides[hand] for hand in self.hands_of(event.input)]
-        is_bad = any(is_bad_interval(side, event.row) for side in sides)
+        came = self.came(event)
+        sides = [side for side in self.leaves() if side.input.name == event.input]
+        is_bad = any(is_bad_interval(side, came) for side in sides)
         return BAD_INTERVAL if is_bad else IN_TIME
+
+    def verdict_of_result(self, hand: Hand, came: Came) -> str:
+        """Returns why the row of an inner join takes no part: never late either."""
+        side = self.sides[hand]
+        if side.input.is_timed and came.time is None:
+            return NULL_TIME
+        return BAD_INTERVAL if is_bad_interval(side, came) else IN_TIME
 
     def state(self) -> tuple[Arrive, ...]:
         """Returns the rows that are there from the start; those of a stream arrive.
 
         Those without time come first, for they are met by the rows that come after.
         """
-        sides = sorted(self.sides.values(), key=lambda side: side.is_timed)
+        sides = sorted(self.leaves(), key=lambda side: side.is_timed)
         sources = {side.input.name: side.input for side in sides}
         return tuple(
             Arrive(source.name, row)
@@ -105,12 +142,16 @@ class Parts:
             for row in source.rows
         )
 
-    def row(self, hand: Hand, values: Plain, arrived: int = 0) -> LivingRow:
+    def came(self, event: Arrive) -> Came:
+        """Returns the row of an event with its row time."""
+        return Came(event.row, self._time(self.inputs[event.input], event.row))
+
+    def row(self, hand: Hand, came: Came, arrived: int = 0) -> LivingRow:
         """Returns the next row of a side; its row time has now been seen."""
-        time = self._time(self.sides[hand].input, values)
-        if time is not None:
-            self.bounds.see(self.sides[hand].input, time)
-        row = LivingRow(hand, values, next(self.places), time, arrived)
+        if came.time is not None:
+            self.bounds.see(self.sides[hand].input, came.time)
+        place = next(self.places)
+        row = LivingRow(hand, came.values, place, came.time, came.origin, arrived)
         self.rows.append(row)
         return row
 

@@ -4,29 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Protocol
 
 from dovetail.errors import UnsupportedError
 from dovetail.oracle.clock_arrival import ArrivalClock
 from dovetail.oracle.clock_batch import play_batch
 from dovetail.oracle.clock_changelog import ChangelogClock
 from dovetail.oracle.clock_event import EventClock
+from dovetail.oracle.door import Door, Player
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.refusals import refuse
 from dovetail.oracle.sets import Sets
-from dovetail.spec.inputs import Change, Emission, Event, InputKind, OuterRows, Outlet
+from dovetail.spec.inputs import Change, Emission, InputKind, OuterRows, Outlet
 from dovetail.spec.join import Clock, JoinSpec, SetJoinSpec
 from dovetail.spec.play import Play
-
-
-class Player(Protocol):
-    """A clock that takes events one by one."""
-
-    def start(self) -> Iterator[Emission]:
-        """Yields what the rows give that are there from the start."""
-
-    def on(self, event: Event) -> Iterator[Emission]:
-        """Yields what one event gives."""
 
 
 def play(play: Play) -> list[Emission]:
@@ -37,7 +27,7 @@ def play(play: Play) -> list[Emission]:
     parts = Parts.of(play, join)
     if join.clock is Clock.BATCH:
         return play_batch(parts, play)
-    found = list(_stepwise(player_of(parts, join.clock), play))
+    found = list(_stepwise(player_of(parts), play))
     if play.settings.outer_rows is OuterRows.EAGER_RETRACT:
         return list(map(_as_change, found))
     return found
@@ -51,9 +41,14 @@ def playable(play: Play) -> JoinSpec:
     return play.join
 
 
-def player_of(parts: Parts, clock: Clock) -> Player:
-    """Returns who plays the join: the clock, or the changes of two tables."""
-    if clock is Clock.EVENT:
+def player_of(parts: Parts) -> Door:
+    """Returns who plays the join: its clock, behind the door."""
+    return Door(parts, _clock_of(parts))
+
+
+def _clock_of(parts: Parts) -> Player:
+    """Returns the clock of a join, or who tells the changes of two tables."""
+    if parts.clock is Clock.EVENT:
         return EventClock(parts)
     kinds = {side.input.kind for side in parts.sides.values()}
     return ArrivalClock(parts) if InputKind.STREAM in kinds else ChangelogClock(parts)
@@ -67,7 +62,7 @@ def _as_change(emission: Emission) -> Emission:
     return emission
 
 
-def _stepwise(player: Player, play: Play) -> Iterator[Emission]:
+def _stepwise(player: Door, play: Play) -> Iterator[Emission]:
     """Yields what each event gives, with the number of the event."""
     yield from player.start()
     for event in play.opening:

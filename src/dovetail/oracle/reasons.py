@@ -38,7 +38,7 @@ class Loneliness:
         """Returns whether a partner may still come."""
         is_open = self.row.is_stored
         if self.watched.clock is Clock.EVENT:
-            horizon = Horizon(self.parts.sides, self.parts.bounds, set())
+            horizon = Horizon(self.parts.sides, self.parts.bounds, set(), {})
             is_open = horizon.can_meet(self.row)
         return Fate.OPEN if is_open else Fate.UNMATCHED
 

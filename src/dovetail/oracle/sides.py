@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dovetail.errors import UnsupportedError
 from dovetail.expression import Expression
 from dovetail.oracle.life import LivingRow
 from dovetail.oracle.scalars import Scalar, own_row_scalar, side_scalar
 from dovetail.spec.inputs import Input, InputKind
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Nested
 from dovetail.spec.play import Play
+from dovetail.spec.results import input_of
 from dovetail.spec.windows import Between, Delta, Eviction, Forever, Latest, Window
 
 
@@ -28,6 +28,7 @@ class OneSide:
     delta_by: Scalar
     between: tuple[Scalar, ...]
     hard: tuple[Scalar, ...]
+    is_nested: bool = False
 
     @property
     def is_timed(self) -> bool:
@@ -66,17 +67,15 @@ def same(value: object) -> object:
     return "NaN" if value != value else value  # noqa: PLR0124 - that is the test
 
 
-def sides_of(play: Play, spec: JoinSpec) -> Sides:
-    """Returns both sides of a join with their inputs."""
-    return {hand: _side_of(play, spec, hand) for hand in HANDS}
+def sides_of(play: Play, spec: JoinSpec, inside: str = "") -> Sides:
+    """Returns both sides of a join, which stands inside the side of that name."""
+    return {hand: _side_of(play, spec, hand, inside) for hand in HANDS}
 
 
-def _side_of(play: Play, spec: JoinSpec, hand: Hand) -> OneSide:
+def _side_of(play: Play, spec: JoinSpec, hand: Hand, inside: str) -> OneSide:
     """Returns one side of a join with its input."""
     side = spec.side(hand)
-    if not isinstance(side.source, Named):
-        raise UnsupportedError.not_yet("oracle", "a join of a join")
-    source = play.inputs[side.source.name]
+    source = input_of(side.source, play.inputs, place_of(play, hand, inside))
     partition_by = tuple(own_row_scalar(part, source) for part in side.partition_by)
     return OneSide(
         hand,
@@ -88,7 +87,16 @@ def _side_of(play: Play, spec: JoinSpec, hand: Hand) -> OneSide:
         _delta_by(side.window, source),
         _between(side.window, source),
         tuple(side_scalar(part, hand.letter, source) for part in _hard(spec, hand)),
+        isinstance(side.source, Nested),
     )
+
+
+def place_of(play: Play, hand: Hand, inside: str) -> str:
+    """Returns the name of the rows of a join on a side, which no input has."""
+    name = f"{hand.value} of {inside or 'the join'}"
+    while name in play.inputs:
+        name = f"the {name}"
+    return name
 
 
 def _hard(spec: JoinSpec, hand: Hand) -> tuple[Expression, ...]:

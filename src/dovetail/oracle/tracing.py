@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from dovetail.errors import UnsupportedError
 from dovetail.oracle.axis import Axis, as_of, axis_of
 from dovetail.oracle.clock_batch import play_batch
 from dovetail.oracle.expiry import expires_after
@@ -22,7 +23,7 @@ from dovetail.oracle.playing import playable, player_of
 from dovetail.oracle.reasons import Fate, Loneliness
 from dovetail.oracle.rejection import Rejected, arriving, rejected, state_of
 from dovetail.oracle.watching import Watched
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Nested
 from dovetail.spec.play import Play
 
 
@@ -66,6 +67,8 @@ class Trace:
 def trace(play: Play) -> Trace:
     """Returns what became of every row of a play."""
     join = playable(play)
+    if any(isinstance(join.side(hand).source, Nested) for hand in HANDS):
+        raise UnsupportedError.not_yet("oracle", "a trace of a join of a join")
     watched = Watched.of(play, join)
     tracer = _Tracer(join, watched, axis_of(join, watched.parts))
     if join.clock is Clock.BATCH:
@@ -103,7 +106,7 @@ class _Tracer:
 
     def follow(self, play: Play) -> None:
         """Plays event by event and looks at the rows after each."""
-        player = player_of(self.parts, self.join.clock)
+        player = player_of(self.parts)
         first = -len(play.opening) if play.events else 0
         gone = rejected(state_of(self.parts), player.start())
         self.late += [self._late(one, NEVER, {}) for one in gone]

@@ -32,7 +32,7 @@ from dovetail.spec.join import (
 )
 from dovetail.spec.picks import AsOf, Direction, Unlimited
 from dovetail.spec.references import Reference, plain_reference
-from dovetail.spec.sources import is_timed, kind_of, source_names
+from dovetail.spec.sources import columns_of, is_timed, kind_of, source_names
 from dovetail.spec.spans import Span
 from dovetail.spec.windows import Forever, Latest, Range, Rows, Unstated, Window
 
@@ -57,31 +57,41 @@ def complete(join: JoinSpec, inputs: Inputs) -> JoinSpec:
     """Returns a join of two sides with its windows written out."""
     if not set(source_names(join)) <= set(inputs):
         return join
-    return replace(
+    inside = replace(
         join,
-        left=_complete_side(join, Hand.LEFT, inputs),
-        right=_complete_side(join, Hand.RIGHT, inputs),
+        left=_with_inner(join.left, inputs),
+        right=_with_inner(join.right, inputs),
+    )
+    return replace(
+        inside,
+        left=_with_window(inside, Hand.LEFT, inputs),
+        right=_with_window(inside, Hand.RIGHT, inputs),
     )
 
 
-def _complete_side(join: JoinSpec, hand: Hand, inputs: Inputs) -> Side:
-    """Returns one side with its window, and the join inside it completed."""
-    side = join.side(hand)
+def _with_inner(side: Side, inputs: Inputs) -> Side:
+    """Returns one side with the join inside it completed."""
     match side.source:
         case Nested(inner, name):
-            side = replace(side, source=Nested(complete(inner, inputs), name))
-        case Named(name):
-            side = replace(side, window=_spelled(side.window, name, inputs))
+            return replace(side, source=Nested(complete(inner, inputs), name))
+        case _:
+            return side
+
+
+def _with_window(join: JoinSpec, hand: Hand, inputs: Inputs) -> Side:
+    """Returns one side with its window."""
+    side = join.side(hand)
     if side.window == Unstated():
         return replace(side, window=_usual_window(join, hand, inputs))
-    return side
+    return replace(side, window=_spelled(side, inputs))
 
 
-def _spelled(window: Window, name: str, inputs: Inputs) -> Window:
-    """Returns the window with its key as the schema spells it."""
-    if not isinstance(window, Latest):
-        return window
-    return Latest(tuple(inputs[name].schema.spelled(column) for column in window.key))
+def _spelled(side: Side, inputs: Inputs) -> Window:
+    """Returns the window with its key as the columns are spelled."""
+    if not isinstance(side.window, Latest):
+        return side.window
+    names = {name.lower(): name for name in columns_of(side.source, inputs)}
+    return Latest(tuple(names.get(name.lower(), name) for name in side.window.key))
 
 
 def _usual_window(join: JoinSpec, hand: Hand, inputs: Inputs) -> Window:

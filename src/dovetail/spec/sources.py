@@ -13,7 +13,9 @@ from dovetail.spec.join import (
     JoinSpec,
     Named,
     Nested,
+    Side,
 )
+from dovetail.spec.windows import Between, Forever
 
 Source = Named | Nested
 
@@ -56,10 +58,22 @@ def is_timed(source: Source, inputs: Inputs) -> bool:
             return inputs[name].is_timed
         case Nested(JoinSpec(clock=Clock.ARRIVAL)):
             return False
+        case Nested(JoinSpec(clock=Clock.BATCH) as inner):
+            return any(_lives_in_row_time(inner.side(hand), inputs) for hand in HANDS)
         case Nested(inner):
             return any(is_timed(inner.side(hand).source, inputs) for hand in HANDS)
         case _:
             assert_never(source)
+
+
+def _lives_in_row_time(side: Side, inputs: Inputs) -> bool:
+    """Tells whether the rows of a side of a batch have a beginning in row time.
+
+    What is there for ever has none, so that pairs of such rows have no row time.
+    """
+    if isinstance(side.window, Between):
+        return True
+    return side.window != Forever() and is_timed(side.source, inputs)
 
 
 def columns_of(source: Source, inputs: Inputs) -> tuple[str, ...]:

@@ -2,7 +2,16 @@
 
 import pytest
 
-from tests.spec.rules.laws import BATCH, COLUMNS, EVENT, INPUTS, STREAM, broken, changed
+from tests.spec.rules.laws import (
+    ARRIVAL,
+    BATCH,
+    COLUMNS,
+    EVENT,
+    INPUTS,
+    STREAM,
+    broken,
+    changed,
+)
 
 LAWS = [
     # rule, what breaks it, what just keeps it
@@ -20,6 +29,11 @@ LAWS = [
         "event_time",
         changed(EVENT, left={"from": "u", "window": "forever"}),
         changed(EVENT, left={"from": "table", "window": "forever"}),
+    ),
+    (
+        "event_time",
+        changed(EVENT, left={"from": {"join": ARRIVAL}, "window": "forever"}),
+        changed(EVENT, left={"from": {"join": EVENT}, "window": "forever"}),
     ),
     (
         "arriving_side",

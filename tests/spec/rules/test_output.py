@@ -4,6 +4,7 @@ import pytest
 
 from tests.spec.rules.laws import BATCH, EVENT, HOP, LIMIT, broken, changed
 
+TWO_PORTS = BATCH | {"type": "left_outer", "ports": 2}
 LAWS = [
     # rule, what breaks it, what just keeps it
     (
@@ -36,6 +37,21 @@ LAWS = [
         "window_bounds",
         changed(EVENT, select={"to": "coalesce(WINDOW_END)"}),
         changed(EVENT, select={"window_end": "'window_end'"}),
+    ),
+    (
+        "window_bounds",
+        changed(EVENT, skip_when="window_end IS NULL"),
+        changed(
+            EVENT,
+            skip_when="window_end IS NULL",
+            left__window=HOP,
+            right__window=HOP,
+        ),
+    ),
+    (
+        "inner_ports",
+        changed(BATCH, left={"from": {"join": TWO_PORTS}}),
+        changed(BATCH, left={"from": {"join": TWO_PORTS | {"ports": 1}}}),
     ),
     (
         "limit_transform",

@@ -15,6 +15,7 @@ from tests.spec.rules.laws import (
     changed,
 )
 
+INTERVALS = {"join": EVENT | {"select": {"id": "l.id", "at": "r.at"}}}
 LAWS = [
     # rule, what breaks it, what just keeps it
     ("stated_window", ON_STREAMS, changed(ON_STREAMS, right__from="table")),
@@ -101,6 +102,23 @@ LAWS = [
             right__window=RANGE,
         ),
         changed(EVENT, left={"from": {"join": EVENT}, "window": RANGE}),
+    ),
+    (
+        "between_type",
+        changed(EVENT, left__window={"between": ["at", "CAST(lo AS DATE)"]}),
+        changed(EVENT, left__window={"between": ["at", "lo + INTERVAL 1 MONTH"]}),
+    ),
+    (
+        "between_type",
+        changed(
+            EVENT, left={"from": NESTED, "window": {"between": ["key", "key"]}}, hard=[]
+        ),
+        changed(EVENT, left={"from": INTERVALS, "window": {"between": ["at", "at"]}}),
+    ),
+    (
+        "between_type",
+        changed(EVENT, left__window={"between": ["id", "lo"]}),
+        changed(EVENT, left__window={"between": ["unheard_of(id)", "NULL"]}),
     ),
     (
         "latest_key",

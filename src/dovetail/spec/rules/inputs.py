@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from dovetail.schema import AtomicType
 from dovetail.spec.inputs import Input, InputKind, Inputs
-from dovetail.spec.join import HANDS, Clock, JoinSpec, Named
+from dovetail.spec.join import HANDS, Clock, JoinSpec, Named, Nested
 from dovetail.spec.rules.rule import Finding, InputRule, JoinRule
-from dovetail.spec.sources import kind_of
+from dovetail.spec.sources import is_timed, kind_of
 from dovetail.spec.spans import NO_TIME
 
 _MOMENTS = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ)
@@ -82,6 +82,11 @@ def streams_without_time(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
                     "a time column",
                     'name it in "time", or use the clock arrival',
                 )
+            case Nested() as source if _gives_no_time(source, inputs):
+                yield Finding(
+                    f"the {hand.value} side is a join whose rows have no row time",
+                    "a join on the clock event",
+                )
             case _:
                 pass
 
@@ -107,6 +112,12 @@ def changes_in_row_time(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
             "the clock arrival, or batch",
             "such a result is told by its changes, in the order in which they come",
         )
+
+
+def _gives_no_time(source: Nested, inputs: Inputs) -> bool:
+    """Tells whether a join gives a stream of rows without a row time."""
+    is_stream = kind_of(source, inputs) is InputKind.STREAM
+    return is_stream and not is_timed(source, inputs)
 
 
 def _lacks_time(source: Input) -> bool:

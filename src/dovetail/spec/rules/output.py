@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from dovetail.expression import Expression
 from dovetail.spec.inputs import Inputs
-from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec
+from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec, Nested
 from dovetail.spec.picks import Limit, OnExceed
 from dovetail.spec.references import bare_names
 from dovetail.spec.rules.rule import Finding, JoinRule
@@ -42,11 +42,24 @@ def ports_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
         )
 
 
+def ports_inside(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+    """Gives joins inside others whose unmatched rows would leave by a port."""
+    for hand in HANDS:
+        match join.side(hand).source:
+            case Nested(JoinSpec(ports=ports)) if ports > 1:
+                yield Finding(
+                    f"the {hand.value} side is a join with {ports} ports",
+                    "one port: its rows go to the join around it",
+                )
+            case _:
+                pass
+
+
 def window_bounds_without_windows(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
-    """Gives the bounds of windows that are selected where windows have no size."""
+    """Gives the bounds of windows that are asked for where windows have no size."""
     if isinstance(join.side(Hand.LEFT).window, HopSize):
         return
-    for name, expression in _selected(join):
+    for name, expression in (*_selected(join), ("skip_when", join.picks.skip_when)):
         for word in _WINDOW_NAMES:
             if word in bare_names(expression):
                 yield Finding(
@@ -94,6 +107,11 @@ RULES = (
         "ports",
         "unmatched rows have a port for each preserved side, or none",
         ports_of_other_kinds,
+    ),
+    JoinRule(
+        "inner_ports",
+        "a join inside another gives all its rows to that one",
+        ports_inside,
     ),
     JoinRule(
         "window_bounds",

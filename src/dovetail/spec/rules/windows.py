@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from dovetail.errors import DovetailError
+from dovetail.expression import Scope, parse
+from dovetail.schema import AtomicType
 from dovetail.spec.inputs import Inputs
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named
+from dovetail.spec.results import input_of
 from dovetail.spec.rules.rule import Finding, JoinRule
 from dovetail.spec.sources import columns_of, is_timed
 from dovetail.spec.windows import (
@@ -47,6 +51,7 @@ _OF_CLOCK: Mapping[Clock, tuple[type[Window], ...]] = {
     ),
     Clock.BATCH: (Forever, Latest, Range, Between, HopUnit, HopSize),
 }
+_MOMENTS = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ, AtomicType.NULL)
 _TIMED = (Range, RowsPreceding, HopUnit, HopSize)
 
 
@@ -181,6 +186,30 @@ def timed_windows_without_time(join: JoinSpec, inputs: Inputs) -> Iterator[Findi
             )
 
 
+def intervals_of_other_types(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+    """Gives the starts and ends of a `between` that are no timestamps.
+
+    What the room of expressions does not know is left to the engine.
+    """
+    for hand in HANDS:
+        side = join.side(hand)
+        columns = columns_of(side.source, inputs)
+        if not isinstance(side.window, Between) or not columns:
+            continue
+        schema = input_of(side.source, inputs, hand.value).schema
+        for moment in (side.window.start, side.window.end):
+            try:
+                kind = parse(moment, Scope.row(schema)).type
+            except DovetailError:
+                continue
+            if kind not in _MOMENTS:
+                yield Finding(
+                    f'"{moment}" in between of the {hand.value} side is {kind}',
+                    "a timestamp",
+                    "cast it",
+                )
+
+
 def latest_of_unknown_columns(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
     """Gives the columns of a `latest` that its side does not have."""
     for hand in HANDS:
@@ -246,6 +275,11 @@ RULES = (
         "window_time",
         "a window of row time needs rows with a row time",
         timed_windows_without_time,
+    ),
+    JoinRule(
+        "between_type",
+        "a row lives between two timestamps",
+        intervals_of_other_types,
     ),
     JoinRule(
         "latest_key",

@@ -1,0 +1,79 @@
+"""The rows that a join gives, as an input of the join around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from dovetail.expression import Expression, Scope, parse
+from dovetail.schema import Column, Schema
+from dovetail.spec.inputs import Input, Inputs
+from dovetail.spec.join import (
+    HANDS,
+    AllColumns,
+    Columns,
+    Hand,
+    JoinSpec,
+    Kind,
+    Named,
+    Nested,
+)
+from dovetail.spec.sources import Source, is_timed, kind_of
+
+ROW_TIME = "row_time"
+
+
+def input_of(source: Source, inputs: Inputs, name: str) -> Input:
+    """Returns an input, or the results of a join as an input of that name.
+
+    Their row time is told with each of them, and is none of their columns.
+    """
+    match source:
+        case Named(known):
+            return inputs[known]
+        case Nested(inner):
+            time = ROW_TIME if is_timed(source, inputs) else ""
+            schema = output_schema(inner, inputs)
+            return Input(name, kind_of(source, inputs), schema, time=time)
+        case _:
+            assert_never(source)
+
+
+def output_schema(join: JoinSpec, inputs: Inputs) -> Schema:
+    """Returns the columns of a join's matched rows, with their types."""
+    schemas = [input_of(join.side(hand).source, inputs, "").schema for hand in HANDS]
+    scope = Scope.pair(*schemas)
+    columns = selected_columns(join, dict(zip(HANDS, schemas, strict=True)))
+    return Schema(
+        tuple(Column(name, parse(text, scope).type) for name, text in columns)
+    )
+
+
+def selected_columns(
+    join: JoinSpec, schemas: Mapping[Hand, Schema]
+) -> tuple[tuple[str, Expression], ...]:
+    """Returns the output columns of a join with their expressions."""
+    match join.select:
+        case Columns(columns=columns):
+            return columns
+        case AllColumns():
+            return _all_columns(join.kind, schemas)
+        case _:
+            assert_never(join.select)
+
+
+def _all_columns(
+    kind: Kind, schemas: Mapping[Hand, Schema]
+) -> tuple[tuple[str, Expression], ...]:
+    """Returns all columns of the left, then those of the right with a new name.
+
+    A semi join sees its own side only.
+    """
+    found: dict[str, tuple[str, Expression]] = {}
+    for hand in HANDS:
+        if kind.gives_once(hand.other):
+            continue
+        for name in schemas[hand].names:
+            column = Expression(f"{hand.letter}.`{name}`")
+            found.setdefault(name.lower(), (name, column))
+    return tuple(found.values())
