@@ -156,7 +156,7 @@ LEAVES = {
         "TIMESTAMP '2020-11-01 01:30:00'",
         "TIMESTAMP '2019-07-01 12:00:00.5'",
     ],
-    "near": ["TIMESTAMP '2020-02-29 12:00:00'", "l.local", "DATE '1999-12-31'"],
+    "near": ["TIMESTAMP '2020-02-29 12:00:00'", "TIMESTAMP_NTZ '1999-12-31 23:59:59'"],
     "nearday": ["DATE '2020-02-29'", "DATE '1999-12-31'"],
     "span": [
         "INTERVAL 1 DAY",

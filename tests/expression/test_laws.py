@@ -1,5 +1,7 @@
 """Laws of all functions: the table drives them, the grammar has a form for each."""
 
+from functools import cache
+
 import pyarrow as pa
 import pytest
 
@@ -27,6 +29,12 @@ DEEP = 500
 AT_ONCE = 50
 
 
+@cache
+def read(text):
+    """The typed expression of a text; several laws ask for it."""
+    return parse(text, SCOPE)
+
+
 def lowered(typed):
     """The program of an expression, or None where the kernels have none."""
     try:
@@ -37,7 +45,7 @@ def lowered(typed):
 
 def differences(text):
     """What a program gives beside what the evaluation gives, where they differ."""
-    typed = parse(text, SCOPE)
+    typed = read(text)
     program = lowered(typed)
     if program is None:
         return []
@@ -71,7 +79,7 @@ def test_so_does_a_program_of_many_functions(seed):
 
 @pytest.mark.parametrize("text", CASTS)
 def test_a_program_reads_texts_as_the_evaluation_does(text):
-    texts = said(500, seed=5)
+    texts = said(200, seed=5)
     typed = parse(text, SAID)
     column = {("", "said"): pa.array(texts)}
     found = run_program(lower(typed), column, len(texts)).to_pylist()
@@ -82,7 +90,7 @@ def test_a_program_reads_texts_as_the_evaluation_does(text):
 
 def test_most_functions_can_be_lowered():
     texts = [next(plain_expressions(name)) for name in FORMS]
-    programs = [lowered(parse(text, SCOPE)) for text in texts]
+    programs = [lowered(read(text)) for text in texts]
     assert sum(program is not None for program in programs) > len(texts) / 2
 
 
@@ -92,6 +100,6 @@ def test_a_tree_reads_back_from_what_it_is_written_as(seed):
         plain_expressions(seed) if seed in FORMS else deep_expressions(AT_ONCE, seed)
     )
     for text in texts:
-        once = parse(text, SCOPE)
+        once = read(text)
         again = parse(written(once), SCOPE)
         assert (again.type, written(again)) == (once.type, written(once))

@@ -231,7 +231,7 @@ _SIGNS = {
         sign: sign
         for sign in (
             *("and", "or", "=", "<=>", "<", "<=", ">", ">=", "/", "div", "%"),
-            *("&", "|", "^"),
+            *("&", "^"),
         )
     },
     "- of moments": "-",
@@ -242,6 +242,8 @@ _SIGNS = {
 }
 _FORMS: dict[str, Form] = {
     **{name: _sign(sign) for name, sign in _SIGNS.items()},
+    # Spark reads `| aggregate` as a pipe to a query.
+    "|": lambda parts: f"({parts[0]} | ({parts[1]}))",
     "not": _before("NOT "),
     "negative": _before("- "),
     "~": _before("~ "),

@@ -8,13 +8,14 @@ as times, and names of fields are compared without regard to case.
 from __future__ import annotations
 
 import base64
+import json
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
 from dovetail.errors import SchemaError
-from dovetail.schema import AtomicType, read_value
+from dovetail.schema import AtomicType, read_value, shown
 
 Number = int | float | Decimal
 DIGITS = 12
@@ -29,8 +30,19 @@ def same_row(expected: Mapping[str, object], found: Mapping[str, object]) -> boo
 
 
 def folded(row: Mapping[str, object]) -> dict[str, object]:
-    """Returns the row with its column names in lower case."""
-    return {name.lower(): value for name, value in row.items()}
+    """Returns the row, or the map, with its names in lower case.
+
+    Keys of a map are as a file writes them; where case alone parts two, they stay.
+    """
+    names = {_name(key): value for key, value in row.items()}
+    lowered = {name.lower(): value for name, value in names.items()}
+    return lowered if len(lowered) == len(names) else names
+
+
+def _name(key: object) -> str:
+    """Returns a name, or the key of a map, as a file writes it."""
+    written = shown(key)
+    return written if isinstance(written, str) else json.dumps(written)
 
 
 def same_value(expected: object, found: object) -> bool:
@@ -57,14 +69,23 @@ def rough_key(value: object) -> Hashable:
     """
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, Number):
-        return f"{float(value):.9g}"
+    number = _read_number(value)
+    if number is not None:
+        return f"{number:.9g}"
     if isinstance(value, Mapping):
         fields = folded(value).items()
         return tuple(sorted((name, str(rough_key(part))) for name, part in fields))
     if isinstance(value, list | tuple):
         return tuple(rough_key(part) for part in value)
     return str(_plain(_moment(value)))
+
+
+def _read_number(value: object) -> float | None:
+    """Returns a number, or the number of a text, None of anything else."""
+    try:
+        return float(value) if isinstance(value, Number | str) else None
+    except ValueError:
+        return None
 
 
 def _same_number(expected: Number, found: Number) -> bool:

@@ -41,9 +41,15 @@ FORMS = {
         form("double", "bround({0})", "real"),
         form("exact", "bround({0}, 1)", "exact"),
     ),
-    "try_add": numeric("try_add({0}, {1})"),
-    "try_subtract": numeric("try_subtract({0}, {1})"),
-    "try_multiply": numeric("try_multiply({0}, {1})"),
+    **{
+        # Spark joins sums of sums, and is null where an inner one wraps: columns only
+        f"try_{name}": (
+            form("whole", f"try_{name}({{0}}, {{1}})", "number", "number"),
+            form("exact", f"try_{name}({{0}}, {{1}})", "limit", "number"),
+            form("double", f"try_{name}({{0}}, {{1}})", "real", "limit"),
+        )
+        for name in ("add", "subtract", "multiply")
+    },
     "try_divide": (form("exact", "try_divide({0}, {1})", "exact", "exact"),),
     "try_mod": remaining("try_mod({0}, {1})"),
     "pow": (form("double", "pow({0}, {1})", "real", "few"),),
@@ -55,7 +61,7 @@ FORMS = {
     "- of numbers": numeric("({0} - {1})"),
     "* of numbers": numeric("({0} * {1})"),
     "&": (form("whole", "({0} & {1})", "whole", "whole"),),
-    "|": (form("whole", "({0} | {1})", "whole", "whole"),),
+    "|": (form("whole", "({0} | {1})", "whole", "number"),),
     "^": (form("whole", "({0} ^ {1})", "whole", "whole"),),
     "~": (form("whole", "(~ {0})", "whole"),),
     "shiftleft": (form("whole", "shiftleft({0}, {1})", "whole", "few"),),

@@ -1,7 +1,7 @@
 """Texts as the values that Spark reads out of them; what cannot be read is null.
 
 Whitespace around a text does not count. Dates may end after the year or the month,
-timestamps anywhere, and a timestamp may carry a zone; without one it is UTC.
+timestamps anywhere, and behind its seconds one may carry a zone; else it is UTC.
 """
 
 from __future__ import annotations
@@ -18,10 +18,13 @@ from dovetail.schema import DecimalType
 _BLANKS = "".join(map(chr, range(33))) + "\x7f"  # what Spark trims: controls and space
 _WHOLE = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+# A decimal may be written in any script's digits, because Java's may.
+_EXACT = re.compile(_NUMBER.pattern)
 _DAY = r"([+-]?\d{4,7})(?:-(\d{1,2})(?:-(\d{1,2})"
 _DATE = re.compile(_DAY + r"(?:[ T].*)?)?)?", re.ASCII | re.DOTALL)
-_CLOCK = r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?)?"
-_MOMENT = re.compile(_DAY + rf"(?:[ T](?:{_CLOCK}\s*(\D.*)?)?)?)?)?", re.ASCII)
+# A zone may only follow the seconds.
+_CLOCK = r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?\s*(\D.*)?)?)?"
+_MOMENT = re.compile(_DAY + rf"(?:[ T]{_CLOCK})?)?)?", re.ASCII)
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{1,2}))?(?::?(\d\d))?")
 _WORDS = {"inf": math.inf, "infinity": math.inf, "nan": math.nan}
 _SIGNS = frozenset("+-")
@@ -66,7 +69,7 @@ def read_float(text: str) -> float | None:
 def read_decimal(text: str, kind: DecimalType) -> Decimal | None:
     """Returns a decimal at the type's scale, or None where it has no room."""
     plain = text.strip(_BLANKS)
-    if not _NUMBER.fullmatch(plain):
+    if not _EXACT.fullmatch(plain):
         return None
     return fitted(WIDE.create_decimal(plain), kind)
 

@@ -97,7 +97,8 @@ def _named_cast(name: str, kind: Kind) -> Macro:
     """Returns the entry of a cast that is written as a function."""
 
     def expand(_build: Build, arguments: Arguments) -> Node:
-        return cast(arguments[0], kind)
+        # also to its own type: a cast number is no longer one that was written
+        return checked_cast("cast", arguments[0], kind)
 
     return Macro(name, expand, ("cast",), takes=1)
 

@@ -19,7 +19,8 @@ from dovetail.kernels.operations.values import Value, each, null_where
 
 _BLANKS = "".join(map(chr, range(33))) + "\x7f"  # what Spark trims: controls and space
 _WHOLE = r"^(?P<sign>[+-]?)(?P<digits>[0-9]*)(?P<rest>\.[0-9]*)?$"
-_NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+# A decimal may be written in any script's digits, because Java's may.
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _FRACTION = (
     r"^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[dDfF]?|inf|nan)$"
 )
@@ -28,8 +29,9 @@ _WIDE = Context(prec=400, rounding=ROUND_HALF_UP, Emax=9999, Emin=-9999, traps=[
 _DIGITS = 19  # no bigint has more
 _DAY = r"([+-]?\d{4,7})(?:-(\d{1,2})(?:-(\d{1,2})"
 _DATE = re.compile(_DAY + r"(?:[ T].*)?)?)?", re.ASCII | re.DOTALL)
-_CLOCK = r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?)?"
-_MOMENT = re.compile(_DAY + rf"(?:[ T](?:{_CLOCK}\s*(\D.*)?)?)?)?)?", re.ASCII)
+# A zone may only follow the seconds.
+_CLOCK = r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?\s*(\D.*)?)?)?"
+_MOMENT = re.compile(_DAY + rf"(?:[ T]{_CLOCK})?)?)?", re.ASCII)
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{1,2}))?(?::?(\d\d))?")
 _LEAST = (1, 1, 1, 0, 0, 0)
 _MOST_HOURS = 18  # of a zone's distance from UTC
@@ -95,10 +97,9 @@ def _fraction(plain: Value) -> Value:
 def _decimal(kind: pa.Decimal128Type) -> Callable[[str], Decimal | None]:
     """Returns the reading of decimals, half up, null where they have no room."""
     unit, room = Decimal(1).scaleb(-kind.scale), kind.precision - kind.scale
-    number = re.compile(_NUMBER)
 
     def exactly(text: str) -> Decimal | None:
-        if not number.match(text):
+        if not _NUMBER.fullmatch(text):
             return None
         found = _WIDE.create_decimal(text).quantize(unit, context=_WIDE)
         fits = found.is_finite() and (not found or found.adjusted() < room)
