@@ -14,10 +14,19 @@ def pytest_addoption(parser):
         action="store_true",
         help="also run soak and chaos tests, and try laws 1000 times",
     )
+    parser.addoption(
+        "--examples",
+        type=int,
+        default=0,
+        help="try every law on so many examples",
+    )
 
 
 def pytest_configure(config):
     settings.load_profile("ci" if config.getoption("--long") else "dev")
+    if count := config.getoption("--examples"):
+        settings.register_profile("asked", max_examples=count, deadline=None)
+        settings.load_profile("asked")
 
 
 def pytest_collection_modifyitems(config, items):

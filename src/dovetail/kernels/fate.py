@@ -69,6 +69,7 @@ def fate(
 ) -> Fate:
     """Returns what becomes of one side's rows; `least` births are yet to come."""
     side, rows = settings.sides[hand], present.rows[hand]
+    # Who lives nowhere, as the older of two versions of one time, waits for nobody.
     past = (rows.death <= least[1 - hand]) | (rows.death <= rows.birth)
     is_row = ~rows.has(REMOVES)
     unmatched = (rows.first == NEVER) & is_row & side.preserved

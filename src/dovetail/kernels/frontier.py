@@ -5,7 +5,7 @@
     a row still to come on a side, while it can pair             max(bound, birth)
     an unmatched row whose fate is open                          its own end
     a row still to come on a preserved side                      bound + preceding
-    a row that waits                                             its birth
+    a row that waits                     its birth, or its end where it gives no pairs
 
 A result goes out in row-time order when its row time is not above the least of these.
 Keys are not looked at: what could come for one key holds back all.
@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.kernels.admission import Present
-from dovetail.kernels.rows import NEVER, Mask, Rows
+from dovetail.kernels.rows import NEVER, REMOVES, Mask, Rows
 from dovetail.kernels.settings import JoinSettings
-from dovetail.kernels.windows import ends, least_birth, least_end
+from dovetail.kernels.windows import ends, is_intrinsic, least_birth, least_end
 
 
 def least_births(settings: JoinSettings, present: Present) -> tuple[int, int]:
@@ -31,10 +31,16 @@ def least_births(settings: JoinSettings, present: Present) -> tuple[int, int]:
             int(rows.birth.min()) if len(rows) else NEVER,
         )
         for side, watch, rows in zip(
-            settings.sides, present.watches, present.waiting, strict=True
+            settings.sides, present.watches, map(guests, present.waiting), strict=True
         )
     )
     return left, right
+
+
+def guests(rows: Rows) -> Rows:
+    """Returns rows without the deletes among them, which meet nobody."""
+    removes = rows.has(REMOVES)
+    return rows.take(~removes) if removes.any() else rows
 
 
 def frontier(
@@ -46,11 +52,7 @@ def frontier(
     unmatched and preserved, or given once and not yet out.
     """
     least = least_births(settings, present)
-    waiting = [
-        _least_waiting(rows, watch.bound)
-        for rows, watch in zip(present.waiting, present.watches, strict=True)
-        if len(rows)
-    ]
+    waiting = [time for hand in (0, 1) for time in _waiting(settings, present, hand)]
     alone = [
         time
         for hand in (0, 1)
@@ -60,10 +62,19 @@ def frontier(
     return min([*waiting, *alone, *_paired(settings, present, least, open_rows)])
 
 
-def _least_waiting(rows: Rows, bound: int) -> int:
-    """Returns the least birth of rows that wait; one not known is above the bound."""
-    least = np.maximum(rows.moment, bound)
-    return int(np.where(rows.birth == NEVER, least, rows.birth).min())
+def _waiting(settings: JoinSettings, present: Present, hand: int) -> list[int]:
+    """Returns the least row time of what rows that wait may give, if anything."""
+    side, rows = settings.sides[hand], guests(present.waiting[hand])
+    if not len(rows):
+        return []
+    soonest = np.maximum(rows.moment, present.watches[hand].bound)
+    born = np.where(rows.birth == NEVER, soonest, rows.birth)  # not known: not yet
+    if settings.gives_pairs or any(one.once for one in settings.sides):
+        return [int(born.min())]
+    least = ends(side.window, rows)
+    if not is_intrinsic(side.window):
+        least = np.minimum(least, np.maximum(born, present.watches[hand].bound))
+    return [int(least.min() if side.preserved else NEVER)]
 
 
 def _alone(
@@ -91,12 +102,12 @@ def _paired(
         times.append(max(least))
     for hand in (0, 1):
         rows, other = present.rows[hand], least[1 - hand]
-        able = rows.death > other
+        able = (rows.death > other) & ~rows.has(REMOVES)
         if once[hand]:
             able &= open_rows[hand]
         if able.any():
             times.append(max(int(np.min(rows.birth[able])), other))
         bounds = [watch.bound for watch in present.watches]
-        if able.any() or len(present.waiting[hand]) or bounds[hand] < NEVER:
+        if able.any() or len(guests(present.waiting[hand])) or bounds[hand] < NEVER:
             times.append(max(bounds[1 - hand], other))
     return times

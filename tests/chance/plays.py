@@ -1,0 +1,110 @@
+"""Random plays of the whole spec: one generator, whatever an engine can do by now.
+
+`random_play(seed)` is the same play for one seed; `plays()` is the same generator
+driven by Hypothesis. Every feature is drawn in one place, without regard to what it may
+stand beside: what breaks a rule, or what an engine does not do yet, is drawn again.
+"""
+
+from itertools import takewhile
+from random import Random
+
+from hypothesis import strategies as st
+
+from dovetail.errors import SpecError, UnsupportedError
+from dovetail.expression import Expression
+from dovetail.oracle import playing
+from dovetail.spec.inputs import (
+    Arrive,
+    EmitLateTableRows,
+    IgnoreLateTableRows,
+    Order,
+    OuterRows,
+    Settings,
+    Unending,
+)
+from dovetail.spec.join import Clock, JoinSpec, Kind
+from dovetail.spec.picks import Equality
+from dovetail.spec.play import Play
+from dovetail.spec.rules import checked
+from tests.chance.dice import Dice
+from tests.chance.events import events
+from tests.chance.inputs import inputs
+from tests.chance.output import absent, ports, select
+from tests.chance.picks import picks
+from tests.chance.rows import Rows
+from tests.chance.windows import seconds_of, sides
+
+HARDS = [["k"], ["k"], ["g"], ["k", "g"], []]
+SOFTS = [*["true"] * 3, "l.n < r.n", "l.g <> r.g", "l.g + r.g > 1 or l.n > 9"]
+WAITS = [Unending(), seconds_of(3)]
+
+
+def random_play(seed, accepts=playing.playable, clock=None):
+    """Returns the play of a seed that an engine can play."""
+    return play_of(Random(f"chance {seed}"), accepts, clock)
+
+
+def plays(accepts=playing.playable, clock=None):
+    """Plays as Hypothesis draws them."""
+    randoms = st.randoms(use_true_random=False)
+    return randoms.map(lambda chance: play_of(chance, accepts, clock))
+
+
+def play_of(chance, accepts=playing.playable, clock=None):
+    """Returns the first play by chance that is sound, and that an engine accepts."""
+    dice = Dice(chance)
+    clock = clock or dice.pick(list(Clock))
+    while True:
+        try:
+            play = checked(drawn(dice, clock))
+            accepts(play)
+        except (SpecError, UnsupportedError):
+            continue
+        return play
+
+
+def drawn(dice, clock):
+    """A play, sound or not."""
+    rows = Rows(dice)
+    sources, names = inputs(dice, clock, rows)
+    join = join_of(dice, clock, [sources[name] for name in names])
+    happened = events(dice, clock, list(sources.values()), rows)
+    opening = dice.rarely(4, (), lambda: first_rows(happened, dice.number(0, 2)))
+    rest = happened[len(opening) :]
+    return Play(join, sources, rest, opening, settings(dice))
+
+
+def first_rows(happened, most):
+    """The rows before anything else, as those that a case gives with its streams."""
+    return tuple(takewhile(lambda one: isinstance(one, Arrive), happened[:most]))
+
+
+def join_of(dice, clock, sources):
+    """A join of two inputs; only some of its parts look at the kind."""
+    kind = dice.pick(list(Kind))
+    is_cross = kind is Kind.CROSS
+    names = [] if is_cross else dice.pick(HARDS)
+    hard = tuple(
+        Equality(Expression(f"l.{name}"), Expression(f"r.{name}")) for name in names
+    )
+    left, right = sides(dice, clock, sources)
+    return JoinSpec(
+        *(left, right, kind, clock, hard),
+        Expression("true" if is_cross else dice.pick(SOFTS)),
+        select(dice, kind, left.window),
+        ports(dice, kind),
+        absent(dice),
+        absent(dice),
+        picks(dice, kind, hard),
+    )
+
+
+def settings(dice):
+    """The switches, most often as they are."""
+    return Settings(
+        dice.rarely(8, OuterRows.EXPIRY, lambda: dice.pick(list(OuterRows))),
+        dice.rarely(
+            8, IgnoreLateTableRows(), lambda: EmitLateTableRows(dice.pick(WAITS))
+        ),
+        dice.rarely(4, Order.AS_FOUND, lambda: Order.ROW_TIME),
+    )
