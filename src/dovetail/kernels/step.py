@@ -27,7 +27,7 @@ from dovetail.kernels.frontier import frontier, least_births
 from dovetail.kernels.leaving import Reason, Shape, leave, release
 from dovetail.kernels.pairing import candidates
 from dovetail.kernels.picking import Picked, not_skipped, over_limit, pick
-from dovetail.kernels.rows import Mask, join_rows
+from dovetail.kernels.rows import BEGINNING, Mask, join_rows
 from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.turns import turned
@@ -38,13 +38,14 @@ class Stepped:
     """What a step leaves behind: rows with their fate, and the rows that go out.
 
     `present` has the rows that were alive, then the new ones; `kept` marks those
-    that are still needed.
+    that are still needed. No row comes out later with a row time below `until`.
     """
 
     present: Present
     kept: tuple[Mask, Mask]
     held: pa.RecordBatch
     out: tuple[pa.RecordBatch, ...]
+    until: int = BEGINNING
 
     def state(self) -> JoinState:
         """Returns what the next step needs to know."""
@@ -78,13 +79,14 @@ def step(
     left_fate, right_fate = (fate(settings, present, hand, least) for hand in (0, 1))
     fates = eager(settings, present, (left_fate, right_fate), state.next_place)
     fresh = _results(settings, present, picked, fates)
-    out, held = fresh, state.held
+    out, held, until = fresh, state.held, BEGINNING
     if settings.ordered:
         marks = (left_fate.open_rows, right_fate.open_rows)
-        out, held = release(held, fresh, frontier(settings, present, marks))
+        until = frontier(settings, present, marks)
+        out, held = release(held, fresh, until)
     kept = (left_fate.kept, right_fate.kept)
     present = without_given(present, fates)
-    return Stepped(present, kept, held, _filled(out, late))
+    return Stepped(present, kept, held, _filled(out, late), until)
 
 
 def _changed(

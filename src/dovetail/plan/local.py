@@ -10,11 +10,12 @@ from dovetail.expression import NEVER
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Engine, Feature
 from dovetail.plan.together import missing_together
-from dovetail.spec.inputs import OuterRows, Settings
-from dovetail.spec.join import HANDS, Clock, Columns, JoinSpec
+from dovetail.spec.inputs import InputKind, OuterRows, Settings
+from dovetail.spec.join import HANDS, Clock, Columns, JoinSpec, Nested
 from dovetail.spec.picks import Keep, Picks, Strategy, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.references import bare_names
+from dovetail.spec.sources import kind_of
 from dovetail.spec.windows import HopSize
 
 LOCAL = Engine(
@@ -25,6 +26,7 @@ LOCAL = Engine(
             Feature.CLOCK_EVENT,
             Feature.CLOCK_BATCH,
             Feature.SETS,
+            Feature.NESTED,
             Feature.SELF_JOIN,
             Feature.CHANGELOG,
             Feature.NO_EQUALITY,
@@ -51,6 +53,7 @@ LOCAL = Engine(
             Feature.WINDOW_BETWEEN,
             Feature.WINDOW_LATEST,
             Feature.WINDOW_FOREVER,
+            Feature.WINDOW_INHERITED,
             Feature.PARTITION_BY,
             Feature.KEEP,
             Feature.AT_MOST,
@@ -86,6 +89,24 @@ def refuse_sets(play: Play) -> None:
         raise UnsupportedError.not_yet(
             LOCAL.name, "a setting beside a join of several sets"
         )
+
+
+def refuse_inner(play: Play, join: JoinSpec, source: Nested) -> None:
+    """Raises what cannot be done of a join whose rows go to another one."""
+    inner, switches = source.join, replace(play.settings, order=Settings().order)
+    clocks = f"{inner.clock.value} inside one on the clock {join.clock.value}"
+    is_told = kind_of(source, play.inputs) is InputKind.TABLE
+    missing = [
+        *([f"a join on the clock {clocks}"] if inner.clock is not join.clock else []),
+        *(["a switch in a join of a join"] if switches != Settings() else []),
+        *(
+            ["a join of the changelog of two tables"]
+            if is_told and join.clock is not Clock.BATCH
+            else []
+        ),
+    ]
+    for what in missing:
+        raise UnsupportedError.not_yet(LOCAL.name, what)
 
 
 def refuse(play: Play) -> JoinSpec:

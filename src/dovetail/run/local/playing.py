@@ -14,23 +14,31 @@ from itertools import pairwise
 
 from dovetail.kernels.leaving import Outlet as Exit
 from dovetail.kernels.step import Stepped
-from dovetail.run.local.outlets import Line, lines
+from dovetail.run.local.in_batch import batch_lines, by_row_time
+from dovetail.run.local.nesting import Flat, has_inner
+from dovetail.run.local.outlets import lines
 from dovetail.run.local.sets import play_sets
-from dovetail.run.local.stage import InPlace, Memory, Stage
+from dovetail.run.local.stage import InPlace, Memory, Stage, moments
 from dovetail.spec.inputs import UNKNOWN_EVENT, Emission, Order, Outlet
-from dovetail.spec.join import HANDS, Clock, SetJoinSpec
+from dovetail.spec.join import Clock, SetJoinSpec
 from dovetail.spec.play import Play
-
-_NEVER = float("inf")
 
 
 def play(play: Play) -> list[Emission]:
     """Returns every row that comes out, in the order in which they come out."""
     if isinstance(play.join, SetJoinSpec):
         return play_sets(play, play.join)
+    if has_inner(play.join):
+        flat = Flat.of(play)
+        return flat.whole(_play_flat(flat.play), len(play.opening))
+    return _play_flat(play)
+
+
+def _play_flat(play: Play) -> list[Emission]:
+    """Returns the rows of a join of inputs alone."""
     stage = Stage.of(play)
     if stage.join.clock is Clock.BATCH:
-        return _batch(stage, play.settings.order)
+        return batch(stage, play.settings.order)
     return list(_stepwise(stage, InPlace(stage)))
 
 
@@ -53,50 +61,26 @@ def play_cut(stage: Stage, memory: Memory, cut: Cut) -> list[Emission]:
     return found
 
 
-def _batch(stage: Stage, order: Order) -> list[Emission]:
+def batch(stage: Stage, order: Order) -> list[Emission]:
     """Returns the rows of a batch: in left order, or where asked by row time."""
-    stepped = InPlace(stage).step(stage.everything(), 0)
-    found = sorted(lines(stepped.out), key=_batch_place)
+    found = batch_lines(stage)
     if order is Order.ROW_TIME:
-        found.sort(key=lambda line: _or(line.row_time, _NEVER))
+        found.sort(key=by_row_time)
     return [stage.writer.emission(line) for line in found]
-
-
-def _batch_place(line: Line) -> tuple[bool, float, float, float]:
-    """Returns the order of left rows, for each that of its right rows, then of time.
-
-    What takes no part comes before all.
-    """
-    takes_part = line.outlet != Exit.LATE
-    right, time = (_or(one, _NEVER) for one in (line.right, line.row_time))
-    return takes_part, _or(line.left, _NEVER), right, time
-
-
-def _or(number: int | None, otherwise: float) -> float:
-    """Returns a number, or what stands for none."""
-    return otherwise if number is None else number
 
 
 def _stepwise(stage: Stage, memory: Memory) -> Iterator[Emission]:
     """Gives what each event gives, with the number of the event."""
     yield from _opening(stage, memory)
     sent = 0
-    turns = [(hand,) for hand in HANDS] if stage.is_arrival else [HANDS]
-    for position, event in enumerate(stage.events):
-        after = max(position - stage.openings, UNKNOWN_EVENT)
-        if stage.settings.reads_clock:
-            passed = _written(stage, memory.step([], event.clock))
-            yield from (replace(one, after=after) for one in passed)
-        for hands in turns:
-            parcels = stage.between(position, position + 1, hands=hands)
-            if not parcels:
-                continue
-            found = _written(stage, memory.step(parcels, event.clock))
-            came = sum(one.outlet is Outlet.MATCHED for one in found)
+    for moment in moments(stage, memory):
+        after = max(moment.position - stage.openings, UNKNOWN_EVENT)
+        found = _written(stage, moment.stepped)
+        came = sum(one.outlet is Outlet.MATCHED for one in found)
+        if stage.gives_marks and came and not moment.is_pause:
             sent += came
-            if came and stage.is_arrival and not stage.settings.changelog:
-                found.append(mark(sent))
-            yield from (replace(one, after=after) for one in found)
+            found.append(mark(sent))
+        yield from (replace(one, after=after) for one in found)
 
 
 def _opening(stage: Stage, memory: Memory) -> Iterator[Emission]:

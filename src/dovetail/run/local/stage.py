@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -79,6 +79,11 @@ class Stage:
         """Tells whether rows meet in the order in which they come."""
         return self.join.clock is Clock.ARRIVAL
 
+    @property
+    def gives_marks(self) -> bool:
+        """Tells whether marks tell how many rows have come out of the first port."""
+        return self.is_arrival and not self.settings.changelog
+
     def opening(self) -> list[Parcel]:
         """Returns what is there from the start."""
         return [sender.opening() for sender in self.senders]
@@ -95,6 +100,27 @@ class Stage:
         return [
             parcel for sender in senders for parcel in sender.between(first, past, most)
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What one step has given: during which event, or while time passed before it."""
+
+    position: int
+    stepped: Stepped
+    is_pause: bool = False
+
+
+def moments(stage: Stage, memory: Memory) -> Iterator[Moment]:
+    """Gives the steps of a play after its start, one an event, or one each side."""
+    turns = [(hand,) for hand in HANDS] if stage.is_arrival else [HANDS]
+    for position, event in enumerate(stage.events):
+        if stage.settings.reads_clock:
+            yield Moment(position, memory.step([], event.clock), is_pause=True)
+        for hands in turns:
+            parcels = stage.between(position, position + 1, hands=hands)
+            if parcels:
+                yield Moment(position, memory.step(parcels, event.clock))
 
 
 class InPlace:
