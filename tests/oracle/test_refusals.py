@@ -1,4 +1,4 @@
-"""What the oracle does not do yet is refused by name, never answered wrongly."""
+"""What the oracle has no meaning for is refused by name, never answered wrongly."""
 
 from dataclasses import replace
 
@@ -6,17 +6,22 @@ import pytest
 
 from dovetail import oracle
 from dovetail.errors import UnsupportedError
+from dovetail.expression import Expression
 from dovetail.oracle.eviction import leaving
 from dovetail.oracle.life import LivingRow
 from dovetail.oracle.lifetimes import lives_of
 from dovetail.oracle.sides import OneSide
 from dovetail.schema import Schema
 from dovetail.spec.inputs import (
+    EmitLateTableRows,
     Input,
     InputKind,
+    OuterRows,
+    Settings,
 )
 from dovetail.spec.join import (
     Clock,
+    Columns,
     Hand,
     JoinSpec,
     Kind,
@@ -45,7 +50,9 @@ EVENT = replace(
     left=Side(Named("stream"), Forever()),
     right=Side(Named("stream"), Forever()),
 )
+KEY = Columns((("k", Expression("l.k")),))
 TABLE = Side(Named("table"), Latest(("k",)))
+TABLES = replace(JOIN, left=TABLE, right=TABLE)
 
 
 @pytest.mark.parametrize(
@@ -55,12 +62,28 @@ TABLE = Side(Named("table"), Latest(("k",)))
             replace(JOIN, left=Side(Nested(EVENT, "inner"), Rows(1))),
             "clock event inside one on the clock arrival",
         ),
-        (replace(EVENT, left=Side(Named("stream"), Rows(1))), "window rows"),
+        (
+            replace(JOIN, left=Side(Nested(TABLES, "inner"), Rows(1))),
+            "a join, without a stream, inside another",
+        ),
     ],
 )
 def test_a_join_is_refused_by_the_name_of_what_is_missing(join, says):
     with pytest.raises(UnsupportedError, match=f"{says}.*engine oracle"):
         oracle.play(Play(join, INPUTS))
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (Settings(OuterRows.EAGER), "outer_rows eager in a join of a join"),
+        (Settings(late_table_rows=EmitLateTableRows()), "late_table_rows emit"),
+    ],
+)
+def test_a_switch_has_no_meaning_for_joins_inside_joins(settings, says):
+    side = Side(Nested(replace(EVENT, select=KEY), "inner"), Forever())
+    with pytest.raises(UnsupportedError, match=says):
+        oracle.play(Play(replace(EVENT, left=side), INPUTS, settings=settings))
 
 
 def test_a_window_without_a_definition_gives_no_life():

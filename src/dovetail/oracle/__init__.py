@@ -1,7 +1,8 @@
 """The definition: what a join gives, as nested loops over plain rows.
 
 Every other engine is judged by this one, so it is written to be read beside the rules:
-one event at a time, no index, nothing clever. What it does not do yet it refuses.
+one event at a time, no index, nothing clever. It refuses what no rule has a meaning
+for.
 """
 
 from dovetail.oracle.axis import Axis
