@@ -40,7 +40,9 @@ from dovetail.spec.join import (
 )
 from dovetail.spec.picks import (
     AllHard,
+    AsOf,
     AtMost,
+    Direction,
     Equality,
     Keep,
     Limit,
@@ -49,6 +51,7 @@ from dovetail.spec.picks import (
     OptionalPrefix,
     Picks,
     Strategy,
+    Tie,
     Unlimited,
 )
 from dovetail.spec.play import Play
@@ -96,6 +99,7 @@ SKIPS = [
 PREFIX = (Expression("cast(l.n as string)"), Expression("cast(r.n as string)"))
 NOT_KEPT = [Kind.RIGHT_OUTER, Kind.LEFT_ONLY, Kind.RIGHT_ONLY, Kind.FULL_ONLY]
 KEPT = [kind for kind in Kind if kind not in NOT_KEPT]
+ASOF = [Kind.INNER, Kind.LEFT_OUTER, Kind.LEFT_ONLY, Kind.LEFT_SEMI]
 PARTS = [(), ("g",), ("g", "n % 2"), ("k",)]
 # What a delta window goes by: numbers of every type, and times.
 MEASURES = [
@@ -191,12 +195,18 @@ class _Maker:
         order = Order.AS_FOUND
         if self.clock is not Clock.ARRIVAL and self.one_of(3):
             order = Order.ROW_TIME
-        settings = Settings(self.outer_rows(), order=order)
+        settings = Settings(self.outer_rows(join.picks), order=order)
         return checked(Play(join, inputs, events[opening:], events[:opening], settings))
 
-    def outer_rows(self):
-        """When null rows leave: early ones are for the order of arrival."""
+    def outer_rows(self, picks):
+        """When null rows leave: early ones are for the order of arrival.
+
+        The kernels have them not where pairs wait for each other.
+        """
         choices = [OuterRows.EAGER, OuterRows.EAGER_RETRACT]
+        waits = (picks.at_most, picks.limit, picks.asof) != (Unlimited(),) * 3
+        if waits:
+            return OuterRows.EXPIRY
         if self.clock is not Clock.ARRIVAL or not self.one_of(3):
             return OuterRows.EXPIRY
         return self.chance.choice(choices)
@@ -213,8 +223,12 @@ class _Maker:
         ]
         if self.clock is Clock.ARRIVAL and self.one_of(4):
             names = [f"{self.chance.choice('tu')}{number}" for number in (1, 2)]
+        self.is_changelog = self.clock is Clock.ARRIVAL and not {*"sd"} & {
+            name[0] for name in names
+        }
         if self.one_of(8):
             names[1] = names[0]
+            self.is_changelog = self.clock is Clock.ARRIVAL and names[0][0] in "tu"
         self.chance.shuffle(names)
         return names
 
@@ -354,7 +368,7 @@ class _Maker:
             return AllColumns()
         other = {Kind.LEFT_SEMI: "r.", Kind.RIGHT_SEMI: "l."}.get(kind, "?")
         columns = [(name, text) for name, text in COLUMNS.items() if other not in text]
-        if self.clock is not Clock.BATCH or self.hops:
+        if self.is_changelog or self.hops:
             columns = [column for column in columns if column[0] != "counter"]
         if self.hops:
             columns += [("start", "window_start"), ("end", "window_end")]
@@ -370,7 +384,7 @@ class _Maker:
 
     def picks(self, kind, hard):
         """Picks that the kind allows, most often none."""
-        if self.clock is not Clock.BATCH or self.hops or self.one_of(3):
+        if self.is_changelog or self.hops or self.one_of(2):
             return Picks()
         is_left = kind.value.split("_")[0] not in ("right", "full")
         count = self.chance.choice(["at_most", "limit", "", "", ""])
@@ -385,11 +399,29 @@ class _Maker:
             keep,
             at_most,
             limit,
+            self.asof() if kind in ASOF and self.one_of(2) else Unlimited(),
             strategy=self.strategy(is_counted=(at_most, limit) != (Unlimited(),) * 2)
             if is_left
             else Strategy.DEFAULT,
             left_condition=self.chance.choice([ALWAYS, ALWAYS, Expression("l.g > 0")]),
             skip_when=self.skip_when(kind),
+        )
+
+    def asof(self):
+        """The nearest by row time, by number or by what is often the same."""
+        name = self.chance.choice(["t", "t", "n", "g"])
+        unit = Decimal if name != "t" else seconds
+        tolerance = unit(self.chance.randrange(7))
+        direction = self.chance.choice(list(Direction))
+        if direction is Direction.BACKWARD and self.one_of(2):
+            tolerance = Unlimited()
+        return AsOf(
+            Expression(f"l.{name}"),
+            Expression(f"r.{name}"),
+            direction,
+            tolerance,
+            not self.one_of(3),
+            self.chance.choice(list(Tie)),
         )
 
     def strategy(self, *, is_counted):
@@ -400,7 +432,8 @@ class _Maker:
     def at_most(self, hard):
         """A limit on all equalities or on some, with and without optional ones."""
         some = self.chance.choice([AllHard(), AllHard(), tuple(hard[:1]), ()])
-        if "array" in self.types[0]:  # what does not count is compared by a kernel
+        if self.types[0] != self.types[1] or "array" in self.types[0]:
+            # What does not count is compared by a kernel, which lacks some types.
             some = AllHard()
         optional = [
             OptionalEqual(Equality(Expression("l.g"), Expression("r.g"))),
@@ -408,6 +441,9 @@ class _Maker:
         ]
         self.chance.shuffle(optional)
         count = self.chance.randrange(3)
+        windows = [side.window for side in self.both]
+        if self.clock is Clock.ARRIVAL and any(isinstance(w, Range) for w in windows):
+            some, count = AllHard(), 0  # the kernels count all keys or none there
         return AtMost(self.chance.randrange(1, 4), some, tuple(optional[:count]))
 
     def limit(self, kind):

@@ -9,7 +9,7 @@ import numpy as np
 from dovetail.kernels.arrival import Arrived, Watch, numbered
 from dovetail.kernels.passing import Course, Edge, closed, course_of, highest_of
 from dovetail.kernels.rows import NEVER, Mask, Rows, join_rows
-from dovetail.kernels.settings import JoinSettings, waits_for
+from dovetail.kernels.settings import Arrival, JoinSettings, waits_for
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.windows import (
     Band,
@@ -44,26 +44,27 @@ def admit(
 ) -> Present:
     """Returns the rows that take part now; rows that must wait stay in `waiting`.
 
-    Rows get their places in the order of arrival when they take part: under the
-    arrival MERGED that is by row time, which only the bounds complete.
+    Rows get their places in the order of arrival: in a SEQUENCE when they come, else
+    when they take part. Under the arrival MERGED that is by row time, which only the
+    bounds complete.
     """
+    in_sequence = settings.arrival is Arrival.SEQUENCE
+    new, next_place = [one.on_time for one in arrived], state.next_place
+    if in_sequence:
+        new, next_place = _numbered(settings, new, next_place)
     sides = [
-        _side(settings, state, hand, new).with_ends(settings, hand, watches[hand].bound)
-        for hand, new in enumerate(arrived)
+        _side(settings, state, hand, came).with_ends(
+            settings, hand, watches[hand].bound
+        )
+        for hand, came in enumerate(new)
     ]
     fresh, waiting = _parted(settings, sides, _hold(settings, watches))
-    next_place = state.next_place
-    if settings.numbered and not settings.keeps_places:
-        fresh = list(numbered((fresh[0], fresh[1]), settings, next_place))
-        next_place += sum(map(len, fresh))
-    present = [
-        _with_lifetimes(settings, hand, side.alive, came)
-        for hand, (side, came) in enumerate(zip(sides, fresh, strict=True))
-    ]
+    if not in_sequence and not settings.keeps_places:
+        fresh, next_place = _numbered(settings, fresh, next_place)
+    present = _living(settings, sides, fresh)
     if settings.reads_time:
         edge = Edge(highest_of(state.watches), next_place, now)
-        course = course_of(settings, (fresh[0], fresh[1]), edge)
-        present = _closed(settings, present, watches, course)
+        present = _closed(settings, present, watches, _course(settings, fresh, edge))
     return Present(
         rows=(present[0], present[1]),
         old=(len(state.alive[0]), len(state.alive[1])),
@@ -71,6 +72,33 @@ def admit(
         watches=watches,
         next_place=next_place,
     )
+
+
+def _numbered(
+    settings: JoinSettings, rows: list[Rows], start: int
+) -> tuple[list[Rows], int]:
+    """Returns the rows with their places, where those can be seen, and the next one."""
+    if not settings.numbered:
+        return rows, start
+    left, right = rows
+    past = start + len(left) + len(right)
+    return list(numbered((left, right), settings, start)), past
+
+
+def _living(
+    settings: JoinSettings, sides: list[_Side], fresh: list[Rows]
+) -> list[Rows]:
+    """Returns both sides' rows that take part, with births and deaths."""
+    return [
+        _with_lifetimes(settings, hand, side.alive, came)
+        for hand, (side, came) in enumerate(zip(sides, fresh, strict=True))
+    ]
+
+
+def _course(settings: JoinSettings, fresh: list[Rows], edge: Edge) -> Course:
+    """Returns the course of time over the rows that a step lets in."""
+    left, right = fresh
+    return course_of(settings, (left, right), edge)
 
 
 def _parted(
@@ -134,7 +162,7 @@ class _Side:
         )
 
 
-def _side(settings: JoinSettings, state: JoinState, hand: int, new: Arrived) -> _Side:
+def _side(settings: JoinSettings, state: JoinState, hand: int, new: Rows) -> _Side:
     """Returns one side's rows as they are when a step begins."""
     came = join_rows([state.waiting[hand], _born(settings, hand, new)])
     return _Side(state.alive[hand], came)
@@ -158,14 +186,13 @@ def _is_ready(settings: JoinSettings, rows: Rows, hold: int) -> Mask:
     return (rows.birth < hold) | is_empty
 
 
-def _born(settings: JoinSettings, hand: int, arrived: Arrived) -> Rows:
+def _born(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
     """Returns the rows in time with their births on the event clock."""
-    rows = arrived.on_time
     if not settings.event_clock:
         return rows
     window = settings.sides[hand].window
     rows = unfolded(window, rows)
-    if settings.keeps_places:
+    if settings.keeps_places and settings.arrival is not Arrival.SEQUENCE:
         rows = rows.with_arrays(place=2 * rows.place + hand)
     return rows.with_arrays(birth=births(window, rows))
 

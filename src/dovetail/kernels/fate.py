@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dovetail.kernels.admission import Present
+from dovetail.kernels.giving import let_out, meeting_times
 from dovetail.kernels.leaving import Leaving, Outlet, Reason, Turn, alone
 from dovetail.kernels.passing import last_moments
-from dovetail.kernels.picking import Picked, meeting_times
+from dovetail.kernels.picking import Picked
 from dovetail.kernels.rows import DUE, MISSING, NEVER, REMOVES, Mask, Rows, Whole
 from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.kernels.windows import Newest, Preceding, Version, ends, is_intrinsic
@@ -38,7 +39,7 @@ def marked(settings: JoinSettings, present: Present, picked: Picked) -> Present:
     A left row over its limit gives nothing more of its own.
     """
     matches = picked.met
-    if not len(matches):
+    if not len(matches) and not len(picked.over):
         return present
     when = meeting_times(present, matches)
     marks = [
@@ -65,25 +66,39 @@ def _note(side: SideSettings, rows: Rows, chosen: Whole, when: Whole) -> Rows:
 
 
 def fate(
-    settings: JoinSettings, present: Present, hand: int, least: tuple[int, int]
+    settings: JoinSettings,
+    present: Present,
+    hand: int,
+    least: tuple[int, int],
+    picked: Picked,
 ) -> Fate:
     """Returns what becomes of one side's rows; `least` births are yet to come."""
     side, rows = settings.sides[hand], present.rows[hand]
     # Who lives nowhere, as the older of two versions of one time, waits for nobody.
-    past = (rows.death <= least[1 - hand]) | (rows.death <= rows.birth)
+    done = (rows.death <= least[1 - hand]) | (rows.death <= rows.birth)
+    if hand == 0 and settings.event_clock:
+        done = done | picked.closed
+    needed = _is_held(rows, (picked.held.left, picked.held.right)[hand])
     is_row = ~rows.has(REMOVES)
     unmatched = (rows.first == NEVER) & is_row & side.preserved
-    lonely = unmatched & past & _end_is_known(side, present, hand)
-    paired = _once(side, rows, least[1 - hand])
+    lonely = unmatched & done & ~needed & _end_is_known(side, present, hand)
+    paired = _once(settings, present, hand, least[1 - hand], picked)
     is_given = rows.first == GIVEN
     open_rows = (unmatched & ~lonely) | (is_row & side.once & ~paired & ~is_given)
-    kept = (~past & ~paired & is_row) | (unmatched & ~lonely)
+    kept = (~done & ~paired & is_row) | (unmatched & ~lonely) | needed
     return Fate(
-        leaving=tuple(_leaving(settings, hand, rows, lonely, paired)),
+        leaving=tuple(_leaving(settings, present, hand, lonely, paired)),
         kept=kept | _still_decides(settings, present, hand),
         open_rows=open_rows & kept,
         given=paired,
     )
+
+
+def _is_held(rows: Rows, held: Whole) -> Mask:
+    """Tells which rows a pair that waits is made of."""
+    is_held = np.zeros(len(rows), bool)
+    is_held[held] = True
+    return is_held
 
 
 def stays(settings: JoinSettings, present: Present, hand: int) -> Mask:
@@ -106,23 +121,32 @@ def without_given(present: Present, fates: tuple[Fate, Fate]) -> Present:
 
 
 def _leaving(
-    settings: JoinSettings, hand: int, rows: Rows, lonely: Mask, paired: Mask
+    settings: JoinSettings, present: Present, hand: int, lonely: Mask, paired: Mask
 ) -> list[Leaving]:
     """Returns the rows that come out by themselves: null rows and rows given once."""
-    window = settings.sides[hand].window
+    window, rows = settings.sides[hand].window, present.rows[hand]
     single, met = np.flatnonzero(lonely & ~rows.has(DUE)), np.flatnonzero(paired)
     outlet = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)[hand]
     null_rows = alone(hand, single, ends(window, rows)[single], outlet)
     given_once = alone(hand, met, rows.first[met], Outlet.MATCHED)
-    ones = np.ones(len(met), np.int64)
+    given_once = replace(
+        given_once, turn=Turn.PAIR, counter=np.ones(len(met), np.int64)
+    )
     due = np.flatnonzero(lonely & rows.has(DUE))
     passed = alone(hand, due, rows.death[due], outlet)
     last = last_moments(window, rows)[due]
     return [
         null_rows,
         replace(passed, turn=Turn.DUE, due=last),
-        replace(given_once, turn=Turn.PAIR, counter=ones),
+        *_as_given(settings, present, hand, given_once),
     ]
+
+
+def _as_given(
+    settings: JoinSettings, present: Present, hand: int, part: Leaving
+) -> list[Leaving]:
+    """Returns rows given once as they leave: a left row that waits when it dies."""
+    return let_out(settings, present, part) if hand == 0 else [part]
 
 
 def _end_is_known(side: SideSettings, present: Present, hand: int) -> Mask:
@@ -133,12 +157,21 @@ def _end_is_known(side: SideSettings, present: Present, hand: int) -> Mask:
     return rows.death < NEVER
 
 
-def _once(side: SideSettings, rows: Rows, other: int) -> Mask:
+def _once(
+    settings: JoinSettings, present: Present, hand: int, other: int, picked: Picked
+) -> Mask:
     """Tells which rows given once come out: no earlier meeting can follow."""
-    if not side.once:
+    rows = present.rows[hand]
+    if not settings.sides[hand].once:
         return np.zeros(len(rows), bool)
     is_open = (rows.first < NEVER) & (rows.first > GIVEN)
-    return is_open & (rows.first <= np.maximum(rows.birth, other))
+    if settings.picks.waits and hand == 0:
+        return is_open & picked.closed
+    earliest = np.maximum(rows.birth, other)
+    if settings.event_clock:
+        when = meeting_times(present, picked.held)
+        np.minimum.at(earliest, picked.held.right, when)
+    return is_open & (rows.first <= earliest)
 
 
 def _still_decides(settings: JoinSettings, present: Present, hand: int) -> Mask:

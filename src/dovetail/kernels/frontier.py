@@ -44,12 +44,16 @@ def guests(rows: Rows) -> Rows:
 
 
 def frontier(
-    settings: JoinSettings, present: Present, open_rows: tuple[Mask, Mask]
+    settings: JoinSettings,
+    present: Present,
+    open_rows: tuple[Mask, Mask],
+    settled: Mask,
 ) -> int:
     """Returns the least row time of a result that is still to come.
 
     `open_rows` marks for each side the rows that may yet come out by themselves:
-    unmatched and preserved, or given once and not yet out.
+    unmatched and preserved, or given once and not yet out. `settled` left rows come
+    out with no further partner.
     """
     least = least_births(settings, present)
     waiting = [time for hand in (0, 1) for time in _waiting(settings, present, hand)]
@@ -59,7 +63,9 @@ def frontier(
         if settings.sides[hand].preserved
         for time in _alone(settings, present, hand, open_rows[hand])
     ]
-    return min([*waiting, *alone, *_paired(settings, present, least, open_rows)])
+    wanting = _wanting(settings, present, least, open_rows)
+    wanting = (wanting[0] & ~settled, wanting[1])
+    return min([*waiting, *alone, *_paired(settings, present, least, wanting)])
 
 
 def _waiting(settings: JoinSettings, present: Present, hand: int) -> list[int]:
@@ -69,7 +75,7 @@ def _waiting(settings: JoinSettings, present: Present, hand: int) -> list[int]:
         return []
     soonest = np.maximum(rows.moment, present.watches[hand].bound)
     born = np.where(rows.birth == NEVER, soonest, rows.birth)  # not known: not yet
-    if settings.gives_pairs or any(one.once for one in settings.sides):
+    if _meets_out(settings):
         return [int(born.min())]
     least = ends(side.window, rows)
     if not is_intrinsic(side.window):
@@ -87,24 +93,42 @@ def _alone(
     return here, least_end(window, bound) if bound < NEVER else NEVER
 
 
-def _paired(
+def _meets_out(settings: JoinSettings) -> bool:
+    """Tells whether anything comes out because two rows meet."""
+    return settings.gives_pairs or any(side.once for side in settings.sides)
+
+
+def _wanting(
     settings: JoinSettings,
     present: Present,
     least: tuple[int, int],
     open_rows: tuple[Mask, Mask],
+) -> tuple[Mask, Mask]:
+    """Returns which rows of each side come out with a partner that is to come."""
+    left, right = (
+        (rows.death > other) & ~rows.has(REMOVES) & (marks | (not side.once))
+        for rows, other, marks, side in zip(
+            present.rows, least[::-1], open_rows, settings.sides, strict=True
+        )
+    )
+    return left, right
+
+
+def _paired(
+    settings: JoinSettings,
+    present: Present,
+    least: tuple[int, int],
+    wanting: tuple[Mask, Mask],
 ) -> list[int]:
     """Returns the least row times of pairs that a row to come takes part in."""
     times = [NEVER]
-    once = [side.once for side in settings.sides]
-    if not settings.gives_pairs and not any(once):
+    if not _meets_out(settings):
         return times
     if NEVER not in least:
         times.append(max(least))
     for hand in (0, 1):
         rows, other = present.rows[hand], least[1 - hand]
-        able = (rows.death > other) & ~rows.has(REMOVES)
-        if once[hand]:
-            able &= open_rows[hand]
+        able = wanting[hand]
         if able.any():
             times.append(max(int(np.min(rows.birth[able])), other))
         bounds = [watch.bound for watch in present.watches]

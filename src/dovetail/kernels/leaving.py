@@ -66,7 +66,8 @@ class Change(IntEnum):
 class Leaving:
     """Rows that leave by one outlet for one reason, as row numbers of both sides.
 
-    `when` is their moment of leaving; among rows of one, `due` decides.
+    `when` is their moment of leaving; among rows of one, `due` decides. Pairs stand by
+    their later row, or `by_left`, because their left row lets them out.
     """
 
     outlet: Outlet
@@ -78,6 +79,7 @@ class Leaving:
     due: Whole
     counter: Whole
     change: Change = Change.INSERT
+    by_left: bool = False
 
     def take(self, chosen: Mask) -> Leaving:
         """Returns the chosen rows."""
@@ -86,7 +88,7 @@ class Leaving:
 
 
 _ARRAYS = ("left", "right", "when", "due", "counter")
-_WORDS = ("outlet", "reason", "turn", "change")
+_WORDS = ("outlet", "reason", "turn", "change", "by_left")
 
 
 def alone(hand: int, rows: Whole, when: Whole, outlet: Outlet) -> Leaving:
@@ -130,7 +132,7 @@ def leave(
     if shape.sorted:
         chosen = (found["left"], found["right"])
         first = (found["when"], found["turn"], found["due"])
-        order = _order(chosen, sides, first)
+        order = _order(chosen, sides, first, found["by_left"] > 0)
         found = {name: array[order] for name, array in found.items()}
     return _shaped(found, sides, shape)
 
@@ -164,7 +166,10 @@ def no_leaving(sides: tuple[Rows, Rows]) -> pa.RecordBatch:
 
 
 def _order(
-    chosen: tuple[Whole, Whole], sides: tuple[Rows, Rows], first: tuple[Whole, ...]
+    chosen: tuple[Whole, Whole],
+    sides: tuple[Rows, Rows],
+    first: tuple[Whole, ...],
+    by_left: Mask,
 ) -> Whole:
     """Returns the order of leaving: what is given first, then the order of arrival."""
     places = [
@@ -173,7 +178,8 @@ def _order(
         else np.full(len(index), -1)
         for index, side in zip(chosen, sides, strict=True)
     ]
-    later, earlier = np.maximum(*places), np.minimum(*places)
+    later = np.where(by_left, places[0], np.maximum(*places))
+    earlier = np.where(by_left, places[1], np.minimum(*places))
     return sorted_by(*first, later, earlier)
 
 

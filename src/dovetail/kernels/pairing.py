@@ -10,7 +10,7 @@ from dovetail.kernels.admission import Present
 from dovetail.kernels.formulas import column_of, of_pairs
 from dovetail.kernels.matching import NO_MATCHES, Matches, overlaps
 from dovetail.kernels.picks import Formula
-from dovetail.kernels.rows import Rows
+from dovetail.kernels.rows import Mask, Rows
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.windows import Band, births, deaths
 
@@ -40,12 +40,28 @@ def _in_reach(settings: JoinSettings, sides: tuple[Rows, Rows]) -> tuple[Rows, R
     return left, right
 
 
+def live_together(
+    settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches
+) -> Mask:
+    """Tells of which pairs the rows are alive at one moment, on every line of time."""
+    together = _overlap(sides, found)
+    if settings.reads_time:
+        together &= _overlap(_in_reach(settings, sides), found)
+    return together
+
+
 def _of_the_living(sides: tuple[Rows, Rows], found: Matches) -> Matches:
     """Returns the pairs whose rows are alive at one place in the order of arrival."""
+    return found.take(np.flatnonzero(_overlap(sides, found)))
+
+
+def _overlap(sides: tuple[Rows, Rows], found: Matches) -> Mask:
+    """Tells of which pairs the lives overlap."""
     left, right = sides
     later = np.maximum(left.birth[found.left], right.birth[found.right])
     ends = np.minimum(left.death[found.left], right.death[found.right])
-    return found.take(np.flatnonzero(later < ends))
+    overlap: Mask = later < ends
+    return overlap
 
 
 def that_hold(

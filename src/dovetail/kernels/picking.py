@@ -1,29 +1,38 @@
 """Which of a left row's candidates count: one stage between pairs and emission.
 
-    candidates -> too many? -> condition -> number -> skipped? -> first so many -> out
-                                    |
-                                    has met, whether it comes out or not
+    new candidates -+                        +-> met: they have a partner
+                    +-> choose -> is it sure?+-> number -> skipped? -> first n -> out
+    waiting pairs --+                 |
+          ^---------------------------+ no
 
-A left row's pairs are numbered and kept in the order of its right rows: that in which
-they came, or on the event clock that of time. Windows are not known here.
+A pair waits while one that is still to come may decide about it. Where candidates are
+counted or the nearest is taken, that is until its left row is closed; where the first
+are kept on the event clock, until the bound has passed its right row; where pairs are
+only numbered, until it is its turn to come out. Windows are not known here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from dovetail.kernels.admission import Present
-from dovetail.kernels.counting import fail, within_limit
-from dovetail.kernels.formulas import of_pairs, of_rows
-from dovetail.kernels.leaving import ABSENT, Leaving, Outlet, Reason, Turn, alone
+from dovetail.kernels.choosing import (
+    Choice,
+    choose,
+    choose_nearest,
+    right_order,
+    row_times,
+)
+from dovetail.kernels.giving import given_pairs, meeting_times, plain_pairs
+from dovetail.kernels.leaving import Leaving
 from dovetail.kernels.matching import NO_MATCHES, Matches, join_matches
-from dovetail.kernels.pairing import matches
-from dovetail.kernels.picks import Excess, Formula
-from dovetail.kernels.rows import BEGINNING, NEVER, Mask, Whole
+from dovetail.kernels.memo import Memo
+from dovetail.kernels.nearest import Nearby, can_improve
+from dovetail.kernels.pairing import candidates, matches
+from dovetail.kernels.picks import UNLIMITED, Excess
+from dovetail.kernels.rows import NEVER, Mask, Whole
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.sorting import sorted_by
 from dovetail.kernels.windows import ends
@@ -35,103 +44,194 @@ _NOBODY = np.empty(0, np.int64)
 class Picked:
     """What a step's candidates come to.
 
-    `met` have met, `given` come out; `over` are left rows with too many candidates.
+    `met` have met, `given` come out, `held` wait. Of the held ones `open_pairs` may
+    come out, but it is not sure. `over` are left rows with too many candidates, those
+    of them that are closed in `judged_over`. `closed` left rows are judged for good,
+    `settled` ones come out with no further partner. `counts` are those of left rows.
     """
 
     met: Matches
     given: Leaving
+    held: Matches
+    open_pairs: Matches
     over: Whole
+    judged_over: Whole
+    closed: Mask
+    settled: Mask
+    counts: tuple[Whole, Whole]
 
 
-def pick(settings: JoinSettings, present: Present, found: Matches) -> Picked:
-    """Returns what becomes of the candidates of a step."""
-    within, beyond = _counted(settings, present, found)
-    met = matches(settings, present.rows, within)
-    given = _given(settings, present, met)
-    if not len(beyond):
-        return Picked(met, given, _NOBODY)
-    return Picked(join_matches([met, beyond]), given, np.unique(beyond.left))
-
-
-def meeting_times(present: Present, found: Matches) -> Whole:
-    """Returns when each pair meets: the later of the two births."""
-    left, right = present.rows
-    return np.maximum(left.birth[found.left], right.birth[found.right])
-
-
-def not_skipped(settings: JoinSettings, present: Present, part: Leaving) -> Leaving:
-    """Returns those of the rows that leave alone which `skip_when` does not take."""
-    for skip in settings.picks.skip if len(part.when) else ():
-        hand = int(part.left[0] == ABSENT)
-        formula = skip.over if part.outlet is Outlet.OVER_LIMIT else skip.alone[hand]
-        chosen = part.right if hand else part.left
-        bare = {"row_time": _times(settings, part.when)}
-        skipped = of_rows(formula, hand, present.rows[hand], chosen, bare)
-        return part.take(~_is_true(skipped))
-    return part
-
-
-def over_limit(
-    settings: JoinSettings, present: Present, picked: Picked
-) -> list[Leaving]:
-    """Returns the rows that stand for left rows with too many candidates."""
-    if settings.picks.excess is not Excess.TRANSFORM:
-        return []
-    when = ends(settings.sides[0].window, present.rows[0])[picked.over]
-    return [alone(0, picked.over, when, Outlet.OVER_LIMIT)]
-
-
-def _counted(
-    settings: JoinSettings, present: Present, found: Matches
-) -> tuple[Matches, Matches]:
-    """Returns the candidates that stay, and those of left rows over their limit."""
+def pick(
+    settings: JoinSettings, present: Present, memo: Memo, least: tuple[int, int]
+) -> Picked:
+    """Returns what becomes of the candidates of a step; `least` births are to come."""
     picks = settings.picks
-    if not picks.counts or not len(found):
-        return found, NO_MATCHES
-    stay, over = within_limit(picks, present.rows, found)
-    if picks.excess is Excess.UNMATCHED:
-        return found.take(stay), NO_MATCHES
-    if picks.excess is Excess.FAIL and over.any():
-        fail(present.rows[0], found, over)
-    return found.take(stay), found.take(over)
+    left = present.rows[0]
+    past = (left.death <= least[1]) | (left.death <= left.birth)
+    if picks.waits:
+        return _judged(settings, present, memo, past)
+    fresh = matches(settings, present.rows, candidates(settings, present))
+    if not picks.ranks or not settings.gives_pairs:
+        return _at_once(settings, present, fresh, past)
+    return _first(settings, present, memo, _Found(fresh, past))
 
 
-def _given(settings: JoinSettings, present: Present, met: Matches) -> Leaving:
-    """Returns the pairs that come out, numbered where that is looked at."""
-    if not settings.gives_pairs:
-        return _leaving(present, NO_MATCHES, NO_MATCHES.left)
+def at_turn(
+    settings: JoinSettings, present: Present, picked: Picked, frontier: int
+) -> Picked:
+    """Returns what is picked with those pairs numbered whose turn it is to come out."""
+    if not _waits_for_turn(settings):
+        return picked
+    due = meeting_times(present, picked.held) <= frontier
+    turn = picked.held.take(due)
+    places = [
+        rows.place[index]
+        for rows, index in zip(present.rows, (turn.left, turn.right), strict=True)
+    ]
+    order = (turn.left, meeting_times(present, turn), np.maximum(*places))
+    turn = turn.take(sorted_by(*order, np.minimum(*places)))
+    numbered = given_pairs(settings, present, turn, picked.counts)
+    held = picked.held.take(~due)
+    return replace(picked, given=numbered.given, held=held, counts=numbered.counts)
+
+
+def _waits_for_turn(settings: JoinSettings) -> bool:
+    """Tells whether pairs are numbered as they come out."""
     picks = settings.picks
-    if not picks.ranks:
-        part = _leaving(present, met, np.zeros(len(met), np.int64))
-        return part.take(_comes(settings, present, part)) if picks.skip else part
-    met = _by_left_row(present, met)
-    starts = _starts(met)
-    part = _leaving(present, met, _ranks(np.ones(len(met), bool), starts))
-    comes = _comes(settings, present, part)
-    return part.take(comes & (_ranks(comes, starts) <= picks.keep))
+    is_plain = not picks.waits and picks.keep == UNLIMITED
+    return settings.ordered and picks.numbered and is_plain and settings.gives_pairs
 
 
-def _leaving(present: Present, met: Matches, counter: Whole) -> Leaving:
-    """Returns pairs as they leave."""
-    when = meeting_times(present, met)
-    due = np.zeros_like(when)
-    rows = (met.left, met.right)
-    return Leaving(Outlet.MATCHED, Reason.NONE, Turn.PAIR, *rows, when, due, counter)
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The new pairs that hold, and the left rows that get no more candidates."""
+
+    pairs: Matches
+    past: Mask
 
 
-def _comes(settings: JoinSettings, present: Present, part: Leaving) -> Mask:
-    """Tells which pairs `skip_when` lets out."""
-    for skip in settings.picks.skip:
-        return ~_skipped(settings, skip.pair, present, part)
-    return np.ones(len(part.when), bool)
+def _at_once(
+    settings: JoinSettings, present: Present, met: Matches, past: Mask
+) -> Picked:
+    """Returns what is picked where every pair stands for itself."""
+    given = plain_pairs(settings, present, met)
+    return _picked(present, met, given, past)
 
 
-def _by_left_row(present: Present, met: Matches) -> Matches:
+def _picked(present: Present, met: Matches, given: Leaving, past: Mask) -> Picked:
+    """Returns what is picked where nothing waits."""
+    nothing = np.zeros(len(present.rows[0]), np.int64)
+    return Picked(
+        met=met,
+        given=given,
+        held=NO_MATCHES,
+        open_pairs=NO_MATCHES,
+        over=_NOBODY,
+        judged_over=_NOBODY,
+        closed=past,
+        settled=np.zeros(len(nothing), bool),
+        counts=(nothing, nothing),
+    )
+
+
+def _first(
+    settings: JoinSettings, present: Present, memo: Memo, found: _Found
+) -> Picked:
+    """Returns what is picked where a left row's pairs are numbered, or some kept."""
+    counts = memo.counts(present.rows[0])
+    picked = _picked(present, found.pairs, _no_pairs(settings, present), found.past)
+    pairs = join_matches([memo.pairs(present.rows), found.pairs])
+    if _waits_for_turn(settings):
+        return replace(picked, held=pairs, counts=counts)
+    is_sure = np.ones(len(pairs), bool)
+    if settings.ordered and settings.picks.by_time:
+        times = row_times(settings, present.rows[1])[pairs.right]
+        is_sure = times <= present.watches[1].bound
+    sure = by_left_row(settings, present, pairs.take(is_sure))
+    numbered = given_pairs(settings, present, sure, counts)
+    full = numbered.counts[1] >= settings.picks.keep
+    held = pairs.take(~is_sure)
+    held = held.take(~full[held.left])
+    return replace(
+        picked,
+        given=numbered.given,
+        held=held,
+        open_pairs=held,
+        settled=full,
+        counts=numbered.counts,
+    )
+
+
+def _judged(settings: JoinSettings, present: Present, memo: Memo, past: Mask) -> Picked:
+    """Returns what is picked where candidates decide about each other."""
+    every, choice = _chosen(settings, present, memo)
+    closed = _closed(settings, present, choice, past)
+    is_over = np.zeros(len(closed), bool)
+    is_over[choice.beyond.left] = True
+    judged = choice.matches.take(closed[choice.matches.left])
+    beyond = choice.beyond.take(closed[choice.beyond.left])
+    pairs = by_left_row(settings, present, judged)
+    nothing = np.zeros(len(closed), np.int64)
+    given = _no_pairs(settings, present)
+    if settings.gives_pairs:
+        given = given_pairs(settings, present, pairs, (nothing, nothing)).given
+    held = every.take(~closed[every.left])
+    may_come = choice.matches.take(~closed[choice.matches.left])
+    wants_more = is_over & settings.sides[1].once
+    return Picked(
+        met=join_matches([judged, beyond]),
+        given=given,
+        held=held,
+        open_pairs=may_come,
+        over=np.flatnonzero(is_over),
+        judged_over=np.flatnonzero(is_over & closed),
+        closed=closed,
+        settled=closed | (is_over & ~wants_more),
+        counts=(nothing, nothing),
+    )
+
+
+def _chosen(
+    settings: JoinSettings, present: Present, memo: Memo
+) -> tuple[Matches, Choice]:
+    """Returns the candidates that are remembered, and what is chosen of them.
+
+    Of an `asof` alone no more than the best has to be remembered.
+    """
+    picks = settings.picks
+    if picks.nearest and not picks.counts:
+        wanted = np.ones(len(present.rows[0]), bool)
+        if not settings.event_clock and settings.sides[1].static:
+            wanted[: present.old[0]] = False  # they were judged when they came
+        choice = choose_nearest(settings, present, picks.nearest[0], wanted)
+        return choice.matches, choice
+    every = join_matches([memo.pairs(present.rows), candidates(settings, present)])
+    return every, choose(settings, present, every)
+
+
+def _closed(
+    settings: JoinSettings, present: Present, choice: Choice, past: Mask
+) -> Mask:
+    """Tells which left rows are judged for good."""
+    if settings.sides[1].static and not settings.event_clock:
+        return np.ones(len(past), bool)
+    if not settings.event_clock or settings.picks.counts:
+        return past
+    best = Nearby(present.rows, choice.matches, present.watches[1].bound)
+    return past | ~can_improve(settings.picks.nearest[0], best)
+
+
+def _no_pairs(settings: JoinSettings, present: Present) -> Leaving:
+    """Returns no pairs."""
+    return plain_pairs(settings, present, NO_MATCHES)
+
+
+def by_left_row(settings: JoinSettings, present: Present, met: Matches) -> Matches:
     """Returns the pairs by left row, each one's by the order of its right rows."""
-    place = present.rows[1].place[met.right]
-    if _are_in_order(met.left, place):
+    rank = right_order(settings, present.rows[1])[met.right]
+    if _are_in_order(met.left, rank):
         return met
-    return met.take(sorted_by(met.left, place))
+    return met.take(sorted_by(met.left, rank))
 
 
 def _are_in_order(left: Whole, place: Whole) -> bool:
@@ -143,36 +243,18 @@ def _are_in_order(left: Whole, place: Whole) -> bool:
     return not len(firsts) or int(np.bincount(firsts).max()) == 1
 
 
-def _starts(met: Matches) -> Whole:
-    """Returns for each pair, by left row, where its left row's begin."""
-    is_first = np.concatenate(([True], met.left[1:] != met.left[:-1]))[: len(met)]
-    begins: Whole = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
-    return begins
-
-
-def _ranks(counted: Mask, starts: Whole) -> Whole:
-    """Returns how many pairs of the left row count, from its first up to each."""
-    until = np.concatenate(([0], np.cumsum(counted)))
-    ranks: Whole = until[1:] - until[starts]
-    return ranks
-
-
-def _skipped(
-    settings: JoinSettings, formula: Formula, present: Present, part: Leaving
-) -> Mask:
-    """Tells of which pairs `skip_when` is true."""
-    found = Matches(part.left, part.right)
-    bare = {"row_time": _times(settings, part.when), "counter": pa.array(part.counter)}
-    return _is_true(of_pairs(formula, present.rows, found, bare))
-
-
-def _times(settings: JoinSettings, when: Whole) -> pa.Array:
-    """Returns moments as timestamps, null where there are none."""
-    unknown = (when == NEVER) | (when <= BEGINNING) | (not settings.event_clock)
-    return pa.array(when, mask=unknown).cast(pa.timestamp("us", tz="UTC"))
-
-
-def _is_true(truth: pa.Array) -> Mask:
-    """Tells of which rows something is true, neither false nor null."""
-    known: Mask = pc.fill_null(truth, fill_value=False).to_numpy(zero_copy_only=False)
-    return known
+def open_times(settings: JoinSettings, present: Present, picked: Picked) -> int:
+    """Returns the least row time of what the picks have not decided."""
+    times = [NEVER]
+    gives_left = settings.gives_pairs or settings.sides[0].once
+    for pairs, may_come in (
+        (picked.open_pairs, gives_left),
+        (picked.held, settings.sides[1].once),
+    ):
+        if may_come and len(pairs):
+            times.append(int(meeting_times(present, pairs).min()))
+    waiting = np.setdiff1d(picked.over, picked.judged_over)
+    if settings.picks.excess is Excess.TRANSFORM and len(waiting):
+        window = settings.sides[0].window
+        times.append(int(ends(window, present.rows[0])[waiting].min()))
+    return min(times)

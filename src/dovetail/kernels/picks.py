@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dovetail.kernels.rows import NEVER
+from dovetail.kernels.windows import Length
 
 UNLIMITED = NEVER
 Program = tuple[object, ...]
@@ -30,6 +31,32 @@ class Letters:
     left: Formula
     right: Formula
     width: int
+
+
+class Direction(Enum):
+    """On which side of a left row's time the nearest right row is looked for."""
+
+    BACKWARD = "backward"
+    FORWARD = "forward"
+    NEAREST = "nearest"
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The pick of the right row whose time is nearest.
+
+    How far it may be is a `span` of time or a `width` in numbers, or nothing. `last`:
+    of equal times the last is taken. `is_row_time`: bounds tell of right times.
+    """
+
+    left: Formula
+    right: Formula
+    direction: Direction
+    span: tuple[Length, ...]
+    width: tuple[float, ...]
+    exact: bool
+    last: bool
+    is_row_time: bool
 
 
 class Excess(Enum):
@@ -59,7 +86,8 @@ class Picks:
 
     `most` candidates a left row may have, `keep` pairs of it come out. `shared` ranks
     candidates by how many elements they share, and those that share least go first.
-    `numbered` pairs say which of their left row's they are.
+    `numbered` pairs say which of their left row's they are. A left row's pairs stand
+    in the order in which its right rows came, or first `by_time`, a payload column.
     """
 
     keep: int = UNLIMITED
@@ -67,7 +95,10 @@ class Picks:
     excess: Excess = Excess.UNMATCHED
     shared: tuple[Formula | Letters, ...] = ()
     skip: tuple[Skip, ...] = ()
+    nearest: tuple[Nearest, ...] = ()
     numbered: bool = False
+    time: str = ""
+    by_time: bool = False
 
     @property
     def counts(self) -> bool:
@@ -75,6 +106,11 @@ class Picks:
         return self.most < UNLIMITED
 
     @property
+    def waits(self) -> bool:
+        """Tells whether a pair that comes later decides about those before it."""
+        return self.counts or bool(self.nearest)
+
+    @property
     def ranks(self) -> bool:
         """Tells whether the order of a left row's pairs matters."""
-        return self.numbered or self.keep < UNLIMITED
+        return self.numbered or self.waits or self.keep < UNLIMITED

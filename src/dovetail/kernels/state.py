@@ -8,18 +8,23 @@ import pyarrow as pa
 
 from dovetail.kernels.arrival import Watch
 from dovetail.kernels.leaving import no_leaving
+from dovetail.kernels.memo import NO_MEMO, Memo
 from dovetail.kernels.rows import Rows, no_rows
 
 
 @dataclass(frozen=True, slots=True)
 class JoinState:
-    """Rows that are alive, rows that wait for a bound, and rows held back for order."""
+    """Rows that are alive, that wait for a bound, that are held back for order.
+
+    The memo is what picks remember.
+    """
 
     alive: tuple[Rows, Rows]
     waiting: tuple[Rows, Rows]
     watches: tuple[Watch, Watch]
     held: pa.RecordBatch
     next_place: int = 0
+    memo: Memo = NO_MEMO
 
 
 def new_state(schemas: tuple[pa.Schema, pa.Schema]) -> JoinState:

@@ -24,9 +24,10 @@ from dovetail.kernels.fate import (
     without_given,
 )
 from dovetail.kernels.frontier import frontier, least_births
+from dovetail.kernels.giving import let_out, not_skipped, over_limit
 from dovetail.kernels.leaving import Reason, Shape, leave, release
-from dovetail.kernels.pairing import candidates
-from dovetail.kernels.picking import Picked, not_skipped, over_limit, pick
+from dovetail.kernels.memo import NO_MEMO, Memo, memo_of
+from dovetail.kernels.picking import Picked, at_turn, open_times, pick
 from dovetail.kernels.rows import BEGINNING, Mask, join_rows
 from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState
@@ -46,6 +47,7 @@ class Stepped:
     held: pa.RecordBatch
     out: tuple[pa.RecordBatch, ...]
     until: int = BEGINNING
+    memo: Memo = NO_MEMO
 
     def state(self) -> JoinState:
         """Returns what the next step needs to know."""
@@ -60,6 +62,7 @@ class Stepped:
             watches=present.watches,
             held=self.held,
             next_place=present.next_place,
+            memo=self.memo,
         )
 
 
@@ -73,20 +76,28 @@ def step(
     late = _late((left, right), self_join=settings.self_join)
     if settings.changelog:
         return _changed(settings, state, present, late)
-    picked = pick(settings, present, candidates(settings, present))
-    present = marked(settings, present, picked)
     least = least_births(settings, present)
-    left_fate, right_fate = (fate(settings, present, hand, least) for hand in (0, 1))
+    picked = pick(settings, present, state.memo, least)
+    present = marked(settings, present, picked)
+    left_fate, right_fate = (
+        fate(settings, present, hand, least, picked) for hand in (0, 1)
+    )
     fates = eager(settings, present, (left_fate, right_fate), state.next_place)
-    fresh = _results(settings, present, picked, fates)
-    out, held, until = fresh, state.held, BEGINNING
+    held, until = state.held, BEGINNING
     if settings.ordered:
         marks = (left_fate.open_rows, right_fate.open_rows)
-        until = frontier(settings, present, marks)
-        out, held = release(held, fresh, until)
+        until = min(
+            frontier(settings, present, marks, picked.settled),
+            open_times(settings, present, picked),
+        )
+        picked = at_turn(settings, present, picked, until)
+        out, held = release(held, _results(settings, present, picked, fates), until)
+    else:
+        out = _results(settings, present, picked, fates)
     kept = (left_fate.kept, right_fate.kept)
+    memo = memo_of(present.rows, picked.held, picked.counts, left_fate.kept)
     present = without_given(present, fates)
-    return Stepped(present, kept, held, _filled(out, late), until)
+    return Stepped(present, kept, held, _filled(out, late), until, memo)
 
 
 def _changed(
@@ -133,7 +144,7 @@ def _results(
 ) -> pa.RecordBatch:
     """Returns the table of pairs, null rows and rows given once."""
     single = [leaving for one in fates for leaving in one.leaving]
-    single += over_limit(settings, present, picked)
+    single += over_limit(settings, present, picked.judged_over)
     parts = [not_skipped(settings, present, part) for part in single]
     shape = Shape(
         timed=settings.event_clock,
@@ -142,7 +153,7 @@ def _results(
         changing=settings.nulls is Nulls.RETRACTED,
     )
     pairs = in_order_of_older(settings, present, picked.given)
-    return leave([*parts, pairs], present.rows, shape)
+    return leave([*parts, *let_out(settings, present, pairs)], present.rows, shape)
 
 
 def _late(arrived: tuple[Arrived, Arrived], *, self_join: bool) -> pa.RecordBatch:

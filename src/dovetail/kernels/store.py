@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from dovetail.kernels.arrival import Watch
 from dovetail.kernels.blobs import read_batch, read_rows, write_batch, write_rows
+from dovetail.kernels.memo import NO_MEMO, Memo, memo_batches, memo_from
 from dovetail.kernels.rows import Rows, Whole, join_rows, no_rows
 from dovetail.kernels.settings import FORMAT, JoinSettings
 from dovetail.kernels.state import JoinState, new_state
@@ -87,7 +88,7 @@ class Store:
                 "with write(checkpoint=...), or with the same shuffle partitions"
             )
         self.next_number = known["next_number"]
-        self.extras = [*known["waiting"], known["held"]]
+        self.extras = [*known["waiting"], known["held"], *known["memo"]]
         left, right = (self._alive(hand, known["chunks"][hand]) for hand in (0, 1))
         waiting_left, waiting_right = (
             self._waiting(hand, known["waiting"][hand]) for hand in (0, 1)
@@ -101,6 +102,7 @@ class Store:
             watches=(watch_left, watch_right),
             held=read_batch(self.shelf.get(held)) if held else state.held,
             next_place=known["next_place"],
+            memo=self._memo(*known["memo"]),
         )
 
     def save(self, stepped: Stepped) -> int:
@@ -117,6 +119,7 @@ class Store:
             "chunks": lists,
             "waiting": [writing.rows(hand, present.waiting[hand]) for hand in (0, 1)],
             "held": writing.batch(stepped.held),
+            "memo": [writing.batch(part) for part in memo_batches(stepped.memo)],
             "watches": [
                 [watch.bound, watch.newest, watch.active, watch.stopped]
                 for watch in present.watches
@@ -138,6 +141,13 @@ class Store:
             self.chunks[hand].append(Chunk(number, marks, size, alive))
             parts.append(rows)
         return join_rows(parts)
+
+    def _memo(self, *numbers: int) -> Memo:
+        """Returns what picks remember."""
+        parts = zip(numbers, memo_batches(NO_MEMO), strict=True)
+        return memo_from(
+            *(read_batch(self.shelf.get(one)) if one else none for one, none in parts)
+        )
 
     def _waiting(self, hand: int, number: int) -> Rows:
         """Returns a side's rows that wait for a bound."""
@@ -258,11 +268,12 @@ class _Writing:
     def _changing(self, hand: int) -> tuple[str, ...]:
         """Returns the arrays of a side's rows that later batches change.
 
-        In order of arrival a row that is kept has no end yet.
+        In order of arrival a row that is kept has no end yet, but where pairs wait.
         """
         settings = self.store.settings
         side = settings.sides[hand]
-        can_end = settings.event_clock and not is_intrinsic(side.window)
+        stays = settings.event_clock or settings.picks.waits
+        can_end = stays and not is_intrinsic(side.window)
         names = [
             *(["first"] if side.remembers else []),
             *(["death"] if can_end else []),

@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dovetail.errors import UnsupportedError
-from dovetail.expression import NEVER
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Engine, Feature
 from dovetail.plan.together import missing_together
 from dovetail.spec.inputs import InputKind, OuterRows, Settings
 from dovetail.spec.join import HANDS, Clock, Columns, JoinSpec, Nested
-from dovetail.spec.picks import Keep, Picks, Strategy, Unlimited
+from dovetail.spec.picks import AllHard, AtMost, Picks, Strategy, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.references import bare_names
 from dovetail.spec.sources import kind_of
-from dovetail.spec.windows import HopSize
+from dovetail.spec.windows import HopSize, Range
 
 LOCAL = Engine(
     "local",
@@ -61,6 +60,9 @@ LOCAL = Engine(
             Feature.LIMIT_SKIP,
             Feature.LIMIT_FAIL,
             Feature.LIMIT_TRANSFORM,
+            Feature.ASOF_BACKWARD,
+            Feature.ASOF_FORWARD,
+            Feature.ASOF_NEAREST,
             Feature.LOOKUP,
             Feature.ORDERED_STRATEGY,
             Feature.LEFT_CONDITION,
@@ -143,19 +145,27 @@ def _of_hops(join: JoinSpec) -> Iterator[str]:
 
 
 def _of_picks(play: Play, join: JoinSpec) -> Iterator[str]:
-    """Gives the picks that number the pairs of a left row, on a clock that moves."""
-    picks = join.picks
-    if Feature.CHANGELOG in features_of_play(play) and picks.skip_when != NEVER:
-        yield "skip_when in a changelog of two tables"
-    if isinstance(picks.keep, Keep) or picks.strategy is Strategy.LOOKUP:
-        yield f"keep on the clock {join.clock.value}"
-    if (picks.at_most, picks.limit) != (Unlimited(), Unlimited()):
-        yield f"atmost or limit on the clock {join.clock.value}"
+    """Gives picks that the windows or a changelog do not go with yet."""
+    windows = [join.side(hand).window for hand in HANDS]
+    if join.clock is Clock.ARRIVAL and any(isinstance(one, Range) for one in windows):
+        match join.picks.at_most:
+            # A row whose key has a null leaves at once: all keys must be counted.
+            case AtMost(counted=AllHard(), optional=()) | Unlimited():
+                pass
+            case _:
+                yield "atmost of some equalities in the window range, by arrival"
+    if Feature.CHANGELOG not in features_of_play(play):
+        return
+    plain = Picks(
+        strategy=join.picks.strategy,
+        left_condition=join.picks.left_condition,
+    )
+    if join.picks != plain or join.picks.strategy is Strategy.LOOKUP:
+        yield "a pick in a changelog of two tables"
     columns = join.select.columns if isinstance(join.select, Columns) else ()
-    texts = [("skip_when", picks.skip_when), *columns]
-    for name, expression in texts:
+    for name, expression in columns:
         if "counter" in bare_names(expression):
-            yield f'"counter" in "{name}" on the clock {join.clock.value}'
+            yield f'"counter" in the output column "{name}" of a changelog'
 
 
 def _of_settings(play: Play, join: JoinSpec) -> Iterator[str]:

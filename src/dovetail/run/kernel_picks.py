@@ -6,9 +6,11 @@ others are further conditions, tested after the candidates have been counted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from decimal import ROUND_FLOOR, Decimal
 from typing import assert_never
 
+from dovetail.errors import UnsupportedError
 from dovetail.expression import (
     BARE,
     NEVER,
@@ -19,11 +21,13 @@ from dovetail.expression import (
     references,
 )
 from dovetail.kernels import picks as kernel
-from dovetail.schema import AtomicType
+from dovetail.kernels.windows import Length
+from dovetail.schema import AtomicType, DecimalType, Type
 from dovetail.spec.absent import absent_row
 from dovetail.spec.inputs import Input
-from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec
+from dovetail.spec.join import HANDS, Clock, Columns, Hand, JoinSpec
 from dovetail.spec.picks import (
+    AsOf,
     AtMost,
     Equality,
     Keep,
@@ -32,9 +36,19 @@ from dovetail.spec.picks import (
     OptionalEqual,
     OptionalPrefix,
     Strategy,
+    Tie,
 )
-from dovetail.spec.references import bare_names
+from dovetail.spec.references import Reference, bare_names, plain_reference
+from dovetail.spec.spans import Span
 
+_TIMES = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ, AtomicType.DATE)
+_FLOATS = (AtomicType.FLOAT, AtomicType.DOUBLE)
+_WHOLE: Mapping[Type, int] = {
+    AtomicType.TINYINT: 3,
+    AtomicType.SMALLINT: 5,
+    AtomicType.INT: 10,
+}
+_MOST_DIGITS = 18
 Known = Mapping[tuple[str, str], object]
 _EXCESS = {
     OnExceed.SKIP: kernel.Excess.SKIP,
@@ -53,7 +67,10 @@ def kernel_picks(join: JoinSpec, left: Input, right: Input) -> kernel.Picks:
         excess=excess,
         shared=tuple(_shared(part, scope) for part in optional_parts(join)),
         skip=tuple(_skips(join, (left, right), scope)),
+        nearest=tuple(_nearest(join, right, scope)),
         numbered=_looks_at_counter(join),
+        time=right.time,
+        by_time=join.clock is Clock.EVENT and right.is_timed,
     )
 
 
@@ -148,6 +165,74 @@ def _as_text(expression: Expression, scope: Scope) -> Expression:
     if parse(expression, scope).type is AtomicType.STRING:
         return expression
     return Expression(f"cast(({expression}) as string)")
+
+
+def _nearest(join: JoinSpec, right: Input, scope: Scope) -> Iterator[kernel.Nearest]:
+    """Gives the pick of the nearest right row, if there is one."""
+    asof = join.picks.asof
+    if not isinstance(asof, AsOf):
+        return
+    times = (asof.left, asof.right)
+    kind, scale = _common_time([parse(time, scope).type for time in times])
+    left, right_time = (_formula(_as_kind(time, kind, scope), scope) for time in times)
+    match plain_reference(asof.right):
+        case Reference(column=column):
+            is_row_time = right.is_timed and column.lower() == right.time.lower()
+        case _:
+            is_row_time = False
+    yield kernel.Nearest(
+        left,
+        right_time,
+        kernel.Direction(asof.direction.value),
+        *_tolerance(asof, kind, scale),
+        exact=asof.exact,
+        last=asof.tie is Tie.LAST,
+        is_row_time=is_row_time,
+    )
+
+
+def _common_time(kinds: list[Type]) -> tuple[str, int]:
+    """Returns the type in which numbers are measured, and its scale; none for times."""
+    if all(kind in _TIMES for kind in kinds):
+        return "", 0
+    if any(kind in _FLOATS for kind in kinds):
+        return "double", 0
+    scale = max(getattr(kind, "scale", 0) for kind in kinds)
+    whole = max(_digits(kind) for kind in kinds)
+    decimals = any(isinstance(kind, DecimalType) for kind in kinds)
+    if decimals and whole + scale > _MOST_DIGITS:
+        what = f"asof of numbers of more than {_MOST_DIGITS} digits"
+        raise UnsupportedError.not_yet("local", what)
+    return (f"decimal({whole + scale},{scale})", scale) if decimals else ("bigint", 0)
+
+
+def _digits(kind: Type) -> int:
+    """Returns how many digits a whole number of a type has before its point."""
+    if isinstance(kind, DecimalType):
+        return kind.precision - kind.scale
+    return _WHOLE[kind] if kind in _WHOLE else _MOST_DIGITS + 1
+
+
+def _as_kind(expression: Expression, kind: str, scope: Scope) -> Expression:
+    """Returns a time or a number in the type in which it is measured."""
+    if not kind or str(parse(expression, scope).type) == kind:
+        return expression
+    return Expression(f"cast(({expression}) as {kind})")
+
+
+def _tolerance(
+    asof: AsOf, kind: str, scale: int
+) -> tuple[tuple[Length, ...], tuple[float, ...]]:
+    """Returns how far the right time may be, as a span of time or as a number."""
+    match asof.tolerance:
+        case Span(months, microseconds):
+            return (Length(months, microseconds),), ()
+        case Decimal() as number if kind == "double":
+            return (), (float(number),)
+        case Decimal() as number:
+            return (), (int(number.scaleb(scale).to_integral_value(ROUND_FLOOR)),)
+        case _:
+            return (), ()
 
 
 def _skips(

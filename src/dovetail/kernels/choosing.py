@@ -1,0 +1,108 @@
+"""The matches among all candidates of left rows, where they decide about each other.
+
+candidates -> too many? -> condition -> nearest
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dovetail.kernels.admission import Present
+from dovetail.kernels.counting import fail, within_limit
+from dovetail.kernels.formulas import column_of
+from dovetail.kernels.matching import NO_MATCHES, Matches
+from dovetail.kernels.nearest import best_of, nearest_pairs
+from dovetail.kernels.pairing import live_together, matches, that_hold
+from dovetail.kernels.picks import Excess, Nearest
+from dovetail.kernels.rows import Mask, Rows, Whole
+from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.sorting import sorted_by
+from dovetail.kernels.windows import Endless, can_meet
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The matches of left rows, and the candidates of those over their limit."""
+
+    matches: Matches
+    beyond: Matches
+
+
+def choose(settings: JoinSettings, present: Present, found: Matches) -> Choice:
+    """Returns what the picks choose of all candidates of left rows."""
+    within, beyond = _counted(settings, present, found)
+    met = matches(settings, present.rows, within)
+    for nearest in settings.picks.nearest:
+        rank = right_order(settings, present.rows[1])
+        met = best_of(nearest, present.rows, met, rank)
+    return Choice(met, beyond)
+
+
+def choose_nearest(
+    settings: JoinSettings, present: Present, nearest: Nearest, wanted: Mask
+) -> Choice:
+    """Returns the nearest right rows of the left rows that want one."""
+    left, right = present.rows
+    found = nearest_pairs(
+        nearest,
+        (left, right),
+        (can_meet(left) & wanted, can_meet(right)),
+        right_order(settings, right),
+        lambda pairs: _passes(settings, (left, right), pairs),
+    )
+    return Choice(found, NO_MATCHES)
+
+
+def right_order(settings: JoinSettings, rows: Rows) -> Whole:
+    """Returns for each right row its rank among those of one left row."""
+    if not settings.picks.by_time:
+        return rows.place
+    rank = np.empty(len(rows), np.int64)
+    rank[sorted_by(row_times(settings, rows), rows.place)] = np.arange(len(rows))
+    return rank
+
+
+def row_times(settings: JoinSettings, rows: Rows) -> Whole:
+    """Returns the row times of right rows, 0 where there is none."""
+    every = Matches(np.arange(len(rows)), np.arange(len(rows)))
+    times = column_of((rows, rows), every, 1, settings.picks.time)
+    counts: Whole = times.view("int64").fill_null(0).to_numpy(zero_copy_only=False)
+    return counts
+
+
+def _passes(settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches) -> Mask:
+    """Tells which pairs of equal codes live together and hold."""
+    stays = np.ones(len(found), bool)
+    if any(side.window != Endless() for side in settings.sides):
+        stays = live_together(settings, sides, found)
+    if not settings.soft and not settings.key_columns:
+        return stays
+    number = np.flatnonzero(stays)
+    pairs = found.take(number)
+    # What holds keeps its order, so that a pair is known by both its numbers.
+    holding = that_hold(settings, sides, pairs)
+    width = len(sides[1]) + 1
+    held = np.isin(
+        pairs.left * width + pairs.right,
+        holding.left * width + holding.right,
+        assume_unique=True,
+    )
+    stays[number] = held
+    return stays
+
+
+def _counted(
+    settings: JoinSettings, present: Present, found: Matches
+) -> tuple[Matches, Matches]:
+    """Returns the candidates that stay, and those of left rows over their limit."""
+    picks = settings.picks
+    if not picks.counts or not len(found):
+        return found, NO_MATCHES
+    stay, over = within_limit(picks, present.rows, found)
+    if picks.excess is Excess.UNMATCHED:
+        return found.take(stay), NO_MATCHES
+    if picks.excess is Excess.FAIL and over.any():
+        fail(present.rows[0], found, over)
+    return found.take(stay), found.take(over)

@@ -1,0 +1,152 @@
+"""Pairs on their way out: numbered, tested by `skip_when`, the first so many kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.kernels.admission import Present
+from dovetail.kernels.formulas import of_pairs, of_rows
+from dovetail.kernels.leaving import ABSENT, Leaving, Outlet, Reason, Turn, alone
+from dovetail.kernels.matching import NO_MATCHES, Matches
+from dovetail.kernels.passing import last_moments
+from dovetail.kernels.picks import Excess, Formula
+from dovetail.kernels.rows import BEGINNING, DUE, NEVER, Mask, Whole
+from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.windows import ends
+
+Counts = tuple[Whole, Whole]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """Pairs that come out, and how many each left row has had and has given by now."""
+
+    given: Leaving
+    counts: Counts
+
+
+def meeting_times(present: Present, found: Matches) -> Whole:
+    """Returns when each pair meets: the later of the two births."""
+    left, right = present.rows
+    return np.maximum(left.birth[found.left], right.birth[found.right])
+
+
+def plain_pairs(settings: JoinSettings, present: Present, met: Matches) -> Leaving:
+    """Returns the pairs that come out, whichever of their left row's they are."""
+    if not settings.gives_pairs:
+        met = NO_MATCHES
+    part = _leaving(present, met, np.zeros(len(met), np.int64))
+    return part.take(_comes(settings, present, part)) if settings.picks.skip else part
+
+
+def given_pairs(
+    settings: JoinSettings, present: Present, met: Matches, counts: Counts
+) -> Numbered:
+    """Returns the pairs that come out of pairs by left row, each one's in their order.
+
+    `counts` are those of all pairs before; what is skipped is numbered, not kept.
+    """
+    partners, given = counts
+    starts = _starts(met)
+    counter = _ranks(np.ones(len(met), bool), starts) + partners[met.left]
+    part = _leaving(present, met, counter)
+    comes = _comes(settings, present, part)
+    comes &= _ranks(comes, starts) + given[met.left] <= settings.picks.keep
+    part = part.take(comes)
+    size = len(present.rows[0])
+    had = partners + np.bincount(met.left, minlength=size)
+    return Numbered(part, (had, given + np.bincount(part.left, minlength=size)))
+
+
+def not_skipped(settings: JoinSettings, present: Present, part: Leaving) -> Leaving:
+    """Returns those of the rows that leave alone which `skip_when` does not take."""
+    for skip in settings.picks.skip if len(part.when) else ():
+        hand = int(part.left[0] == ABSENT)
+        formula = skip.over if part.outlet is Outlet.OVER_LIMIT else skip.alone[hand]
+        chosen = part.right if hand else part.left
+        bare = {"row_time": _times(settings, part.when)}
+        skipped = of_rows(formula, hand, present.rows[hand], chosen, bare)
+        return part.take(~_is_true(skipped))
+    return part
+
+
+def let_out(settings: JoinSettings, present: Present, part: Leaving) -> list[Leaving]:
+    """Returns pairs, or rows given once, at the moment at which they leave.
+
+    In order of arrival a pair that has waited leaves with its left row.
+    """
+    waits = settings.picks.waits and not settings.sides[1].static
+    if settings.event_clock or not waits or not len(part.when):
+        return [part]
+    window, left = settings.sides[0].window, present.rows[0]
+    is_due = left.has(DUE)[part.left]
+    due, plain = part.take(is_due), part.take(~is_due)
+    last = last_moments(window, left)[due.left]
+    return [
+        replace(
+            plain, when=ends(window, left)[plain.left], turn=Turn.ALONE, by_left=True
+        ),
+        replace(due, when=left.death[due.left], turn=Turn.DUE, due=last, by_left=True),
+    ]
+
+
+def over_limit(settings: JoinSettings, present: Present, over: Whole) -> list[Leaving]:
+    """Returns the rows that stand for left rows with too many candidates."""
+    if settings.picks.excess is not Excess.TRANSFORM:
+        return []
+    when = ends(settings.sides[0].window, present.rows[0])[over]
+    return let_out(settings, present, alone(0, over, when, Outlet.OVER_LIMIT))
+
+
+def _leaving(present: Present, met: Matches, counter: Whole) -> Leaving:
+    """Returns pairs as they leave."""
+    when = meeting_times(present, met)
+    due = np.zeros_like(when)
+    rows = (met.left, met.right)
+    return Leaving(Outlet.MATCHED, Reason.NONE, Turn.PAIR, *rows, when, due, counter)
+
+
+def _comes(settings: JoinSettings, present: Present, part: Leaving) -> Mask:
+    """Tells which pairs `skip_when` lets out."""
+    for skip in settings.picks.skip:
+        return ~_skipped(settings, skip.pair, present, part)
+    return np.ones(len(part.when), bool)
+
+
+def _skipped(
+    settings: JoinSettings, formula: Formula, present: Present, part: Leaving
+) -> Mask:
+    """Tells of which pairs `skip_when` is true."""
+    found = Matches(part.left, part.right)
+    bare = {"row_time": _times(settings, part.when), "counter": pa.array(part.counter)}
+    return _is_true(of_pairs(formula, present.rows, found, bare))
+
+
+def _starts(met: Matches) -> Whole:
+    """Returns for each pair, by left row, where its left row's begin."""
+    is_first = np.concatenate(([True], met.left[1:] != met.left[:-1]))[: len(met)]
+    begins: Whole = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
+    return begins
+
+
+def _ranks(counted: Mask, starts: Whole) -> Whole:
+    """Returns how many pairs of the left row count, from its first up to each."""
+    until = np.concatenate(([0], np.cumsum(counted)))
+    ranks: Whole = until[1:] - until[starts]
+    return ranks
+
+
+def _times(settings: JoinSettings, when: Whole) -> pa.Array:
+    """Returns moments as timestamps, null where there are none."""
+    unknown = (when == NEVER) | (when <= BEGINNING) | (not settings.event_clock)
+    return pa.array(when, mask=unknown).cast(pa.timestamp("us", tz="UTC"))
+
+
+def _is_true(truth: pa.Array) -> Mask:
+    """Tells of which rows something is true, neither false nor null."""
+    known: Mask = pc.fill_null(truth, fill_value=False).to_numpy(zero_copy_only=False)
+    return known

@@ -1,0 +1,83 @@
+"""What picks remember between two steps: pairs that wait, and how many there were.
+
+Rows are named by their places in the order of arrival, which never change; a row that
+a waiting pair is made of stays with its side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dovetail.kernels.matching import Matches
+from dovetail.kernels.rows import Mask, Rows, Whole
+
+_NAMES = ("place", "partners", "given")
+
+
+@dataclass(frozen=True, slots=True)
+class Memo:
+    """Waiting pairs by the places of their rows, and counts of left rows by place.
+
+    `partners` says how many pairs a left row has had, `given` how many came out.
+    """
+
+    left: Whole
+    right: Whole
+    place: Whole
+    partners: Whole
+    given: Whole
+
+    def counts(self, rows: Rows) -> tuple[Whole, Whole]:
+        """Returns how many pairs each left row has had, and how many came out."""
+        partners = np.zeros(len(rows), np.int64)
+        given = np.zeros(len(rows), np.int64)
+        if len(self.place):
+            at = numbers_of(rows, self.place)
+            partners[at], given[at] = self.partners, self.given
+        return partners, given
+
+    def pairs(self, sides: tuple[Rows, Rows]) -> Matches:
+        """Returns the pairs that wait, as row numbers."""
+        left, right = sides
+        return Matches(numbers_of(left, self.left), numbers_of(right, self.right))
+
+
+NO_MEMO = Memo(*(np.empty(0, np.int64) for _ in range(5)))
+
+
+def memo_of(
+    sides: tuple[Rows, Rows], held: Matches, counts: tuple[Whole, Whole], kept: Mask
+) -> Memo:
+    """Returns the memo of pairs that wait, and of the left rows that are kept."""
+    left, right = sides
+    partners, given = counts
+    counted = np.flatnonzero(kept & (partners > 0))
+    return Memo(
+        left.place[held.left],
+        right.place[held.right],
+        left.place[counted],
+        partners[counted],
+        given[counted],
+    )
+
+
+def numbers_of(rows: Rows, places: Whole) -> Whole:
+    """Returns the numbers of the rows at the places; all of them are there."""
+    order = np.argsort(rows.place)
+    return order[np.searchsorted(rows.place, places, sorter=order)]
+
+
+def memo_batches(memo: Memo) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """Returns a memo as two tables: the pairs, the counts."""
+    pairs = pa.RecordBatch.from_pydict({"left": memo.left, "right": memo.right})
+    counts = {name: getattr(memo, name) for name in _NAMES}
+    return pairs, pa.RecordBatch.from_pydict(counts)
+
+
+def memo_from(pairs: pa.RecordBatch, counts: pa.RecordBatch) -> Memo:
+    """Returns the memo that was made into two tables."""
+    columns = [*pairs.columns, *counts.columns]
+    return Memo(*(column.to_numpy() for column in columns))

@@ -1,0 +1,257 @@
+"""The pick `asof`: of the right rows that fit a left row, the one nearest in time.
+
+    right by (key, time)    9:57  9:58        10:01
+    left 10:00                       ^ one binary search; then away from it
+
+From where a left row falls among the right ones of its key, rows are tried one after
+the other until one passes what else is asked: all left rows at once, in rounds that
+try twice as many each time. Where nothing else is asked one row is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.kernels.formulas import of_rows
+from dovetail.kernels.matching import NO_MATCHES, Matches, join_matches
+from dovetail.kernels.picks import Direction, Nearest
+from dovetail.kernels.rows import BEGINNING, NEVER, Mask, Rows, Whole
+from dovetail.kernels.sorting import sorted_by
+from dovetail.kernels.windows import shift
+
+_EDGES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
+Test = Callable[[Matches], Mask]
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """The times of a side's rows, and which rows have one."""
+
+    value: np.ndarray
+    known: Mask
+
+
+def times_of(nearest: Nearest, hand: int, rows: Rows) -> Times:
+    """Returns the times by which a side's rows are near to each other."""
+    formula = (nearest.left, nearest.right)[hand]
+    column = of_rows(formula, hand, rows, np.arange(len(rows)), {})
+    if pa.types.is_date32(column.type):
+        column = column.cast(pa.timestamp("us"))
+    if pa.types.is_timestamp(column.type):
+        column = column.view(pa.int64())
+    if pa.types.is_decimal(column.type):
+        column = _unscaled(column)
+    known = column.is_valid().to_numpy(zero_copy_only=False)
+    value = pc.fill_null(column, 0).to_numpy(zero_copy_only=False)
+    if value.dtype.kind == "f":
+        known = known & np.isfinite(value)
+        return Times(np.where(known, value, 0.0), known)
+    return Times(value.astype(np.int64), known)
+
+
+def _unscaled(column: pa.Array) -> pa.Array:
+    """Returns decimals of one scale, of at most 18 digits, as whole numbers."""
+    words = np.frombuffer(column.buffers()[1], np.int64).reshape(-1, 2)
+    lowest = words[column.offset : column.offset + len(column), 0]
+    missing = column.is_null().to_numpy(zero_copy_only=False)
+    return pa.array(lowest, mask=missing)
+
+
+def fits(nearest: Nearest, base: np.ndarray, time: np.ndarray) -> Mask:
+    """Tells which right times lie in the direction, within the tolerance."""
+    lowest, highest = _reach(nearest, base)
+    near: Mask = (time >= lowest) & (time <= highest)
+    return near if nearest.exact else near & (time != base)
+
+
+def _reach(nearest: Nearest, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the first and the last right time that each left time may have."""
+    lowest, highest = _least(base), _greatest(base)
+    for span in nearest.span:
+        lowest, highest = shift(base, span.back), shift(base, span)
+    for width in nearest.width:
+        lowest, highest = base - width, base + width
+    if nearest.direction is Direction.BACKWARD:
+        highest = base
+    if nearest.direction is Direction.FORWARD:
+        lowest = base
+    return lowest, highest
+
+
+def _least(base: np.ndarray) -> np.ndarray:
+    """Returns a time before all others, for each."""
+    least = -np.inf if base.dtype.kind == "f" else np.iinfo(np.int64).min
+    return np.full(len(base), least, base.dtype)
+
+
+def _greatest(base: np.ndarray) -> np.ndarray:
+    """Returns a time behind all others, for each."""
+    most = np.inf if base.dtype.kind == "f" else np.iinfo(np.int64).max
+    return np.full(len(base), most, base.dtype)
+
+
+def best_of(
+    nearest: Nearest, sides: tuple[Rows, Rows], found: Matches, rank: Whole
+) -> Matches:
+    """Returns the best pair of each left row; `rank` is the order of right rows."""
+    ours, theirs = (times_of(nearest, hand, sides[hand]) for hand in (0, 1))
+    base, time = ours.value[found.left], theirs.value[found.right]
+    able = ours.known[found.left] & theirs.known[found.right]
+    found = found.take(able & fits(nearest, base, time))
+    base, time = ours.value[found.left], theirs.value[found.right]
+    place = rank[found.right]
+    order = np.lexsort(
+        (-place if nearest.last else place, time, abs(time - base), found.left)
+    )
+    found = found.take(order)
+    is_first = np.concatenate(([True], found.left[1:] != found.left[:-1]))
+    return found.take(is_first[: len(found)])
+
+
+def nearest_pairs(
+    nearest: Nearest,
+    sides: tuple[Rows, Rows],
+    chosen: tuple[Mask, Mask],
+    rank: Whole,
+    test: Test,
+) -> Matches:
+    """Returns the best pair of each chosen left row among the chosen right ones.
+
+    `test` tells which pairs pass what else is asked; `rank` orders the right rows.
+    """
+    ours, theirs = (times_of(nearest, hand, sides[hand]) for hand in (0, 1))
+    left = np.flatnonzero(chosen[0] & ours.known)
+    right = np.flatnonzero(chosen[1] & theirs.known)
+    if not len(left) or not len(right):
+        return NO_MATCHES
+    walks = _walks(nearest, sides, (left, right), (ours.value, theirs.value))
+    found = [_first_passing(walk, rank, test) for walk in walks]
+    if len(found) == 1:
+        return found[0]
+    return best_of(nearest, sides, join_matches(found), rank)
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """Left rows, each with its run of right rows, which stand by (key, time).
+
+    A walk begins behind the run and goes `back`, or before it and goes on.
+    """
+
+    left: Whole
+    right: Whole
+    start: Whole
+    stop: Whole
+    last: bool
+    line: Whole
+    back: bool
+
+
+def _walks(
+    nearest: Nearest,
+    sides: tuple[Rows, Rows],
+    chosen: tuple[Whole, Whole],
+    times: tuple[np.ndarray, np.ndarray],
+) -> Iterator[_Walk]:
+    """Gives the walks that the direction wants, each the best way first."""
+    left, right = chosen
+    base, time = times[0][left], times[1][right]
+    code = np.concatenate([sides[hand].code[chosen[hand]] for hand in (0, 1)])
+    _, dense = np.unique(code, return_inverse=True)
+    moments = np.unique(time)
+    width = len(moments) + 1
+    line = dense[len(left) :] * width + np.searchsorted(moments, time)
+    lowest, highest = _reach(nearest, base)
+    row = dense[: len(left)] * width
+    order = np.sort(line)
+    before, behind = (np.searchsorted(moments, base, side) for side in _EDGES)
+    at = (
+        np.searchsorted(moments, lowest, "left"),
+        behind if nearest.exact else before,
+        before if nearest.exact else behind,
+        np.searchsorted(moments, highest, "right"),
+    )
+    first, until, since, past = (np.searchsorted(order, row + edge) for edge in at)
+    if nearest.direction is not Direction.FORWARD:
+        yield _Walk(left, right, first, until, nearest.last, line, back=True)
+    if nearest.direction is not Direction.BACKWARD:
+        yield _Walk(left, right, since, past, nearest.last, line, back=False)
+
+
+def _first_passing(walk: _Walk, rank: Whole, test: Test) -> Matches:
+    """Returns for each left row the first right one on its walk that passes."""
+    place = rank[walk.right]
+    is_rising = walk.back == walk.last
+    right = walk.right[sorted_by(walk.line, place if is_rising else -place)]
+    left, step, taken = np.arange(len(walk.left)), 1, [NO_MATCHES]
+    tried = 0
+    length = walk.stop - walk.start
+    while True:
+        left = left[length[left] > tried]
+        if not len(left):
+            return join_matches(taken)
+        count = np.minimum(length[left] - tried, step)
+        turn = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        number = np.repeat(left, count)
+        at = (
+            walk.stop[number] - 1 - tried - turn
+            if walk.back
+            else walk.start[number] + tried + turn
+        )
+        passed = test(Matches(walk.left[number], right[at]))
+        number, at = number[passed], at[passed]
+        is_first = np.concatenate(([True], number[1:] != number[:-1]))[: len(number)]
+        taken.append(Matches(walk.left[number[is_first]], right[at[is_first]]))
+        done = np.zeros(len(walk.left), bool)
+        done[number] = True
+        left = left[~done[left]]
+        tried, step = tried + step, step * 2
+
+
+@dataclass(frozen=True, slots=True)
+class Nearby:
+    """The best pairs by now, at most one a left row, and the bound of right times."""
+
+    sides: tuple[Rows, Rows]
+    best: Matches
+    bound: int
+
+
+def can_improve(nearest: Nearest, nearby: Nearby) -> Mask:
+    """Tells for which left rows a better right row can still come.
+
+    Only the times around the left one and the bound can be the best of those to come.
+    """
+    ours, theirs = (times_of(nearest, hand, nearby.sides[hand]) for hand in (0, 1))
+    base, better = ours.value, np.zeros(len(ours.value), bool)
+    if nearby.bound == NEVER:
+        return better
+    has_best = np.zeros(len(base), bool)
+    has_best[nearby.best.left] = True
+    known = np.zeros(len(base), base.dtype)
+    known[nearby.best.left] = theirs.value[nearby.best.right]
+    edges = [base - 1, base, base + 1]
+    is_bounded = nearest.is_row_time and nearby.bound > BEGINNING
+    if is_bounded:
+        edges.append(np.full(len(base), nearby.bound))
+    for edge in edges:
+        comes = fits(nearest, base, edge)
+        if is_bounded:
+            comes &= edge >= nearby.bound
+        better |= comes & (~has_best | _beats(nearest, base, edge, known))
+    return better & ours.known
+
+
+def _beats(
+    nearest: Nearest, base: np.ndarray, time: np.ndarray, known: np.ndarray
+) -> Mask:
+    """Tells whether a later row of a time takes the place of a known one."""
+    far, near = abs(time - base), abs(known - base)
+    closer: Mask = (far < near) | ((far == near) & (time < known))
+    return np.where(time == known, nearest.last, closer)
