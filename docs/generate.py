@@ -29,7 +29,7 @@ from dovetail.spec.rules import RULES
 HERE = Path(__file__).parent
 NOTE = "<!-- Written by docs/generate.py: change the code, then run scripts/docs. -->"
 ENGINES = (LOCAL, BATCH, STREAM)
-COMMANDS = ("check", "explain")
+COMMANDS = ("check", "explain", "picture")
 ENGINES_ABOVE = """\
 # Engines
 
@@ -236,12 +236,19 @@ def _cast(source: str, target: str) -> str:
     return "yes" if converter(*kinds, careful=True) else "CAST"
 
 
+def picture(name: str) -> str:
+    """Returns the picture of a join that a page shows."""
+    file = str(HERE / f"pictures/{name}.json")
+    return CliRunner().invoke(app, ["picture", file]).stdout
+
+
 PAGES: Mapping[str, Callable[[], Iterator[str]]] = {
     "engines.md": engines,
     "errors.md": errors,
     "expressions.md": expressions,
     "cli.md": commands,
 }
+PICTURES = ("orders",)
 
 
 def main(words: list[str]) -> int:
@@ -249,8 +256,11 @@ def main(words: list[str]) -> int:
     # Help is drawn for a screen: here it is always the same one.
     os.environ |= {"COLUMNS": "84", "TERMINAL_WIDTH": "84", "NO_COLOR": "1"}
     stale = []
-    for name, page in PAGES.items():
-        text = f"{NOTE}\n\n" + "\n".join(page()) + "\n"
+    texts = {
+        name: f"{NOTE}\n\n" + "\n".join(page()) + "\n" for name, page in PAGES.items()
+    }
+    texts |= {f"pictures/{name}.svg": picture(name) for name in PICTURES}
+    for name, text in texts.items():
         file = HERE / name
         if "--check" not in words:
             file.write_text(text, encoding="utf-8")

@@ -6,6 +6,7 @@ import typer
 
 from dovetail.cli.check import check
 from dovetail.cli.explain import explain
+from dovetail.cli.picture import draw
 
 app = typer.Typer(
     help="Every kind of join, on Apache Spark.",
@@ -17,6 +18,7 @@ app = typer.Typer(
 )
 app.command()(check)
 app.command()(explain)
+app.command("picture")(draw)
 
 
 @app.callback()

@@ -98,13 +98,6 @@ class LivingRow:
             if life.birth <= moment < life.death
         )
 
-    @property
-    def span(self) -> tuple[Moment, Moment]:
-        """Returns the first birth and the last death of a row; none: never, past."""
-        births = [life.birth for life in self.lives]
-        deaths = [life.death for life in self.lives]
-        return min(births, default=NEVER), max(deaths, default=PAST)
-
 
 def moment_of(value: object) -> int | None:
     """Returns the microseconds since 1970 of a timestamp, None of a null."""

@@ -11,6 +11,7 @@ from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.watching import Watched
 from dovetail.spec.join import Clock
+from dovetail.spec.windows import HopSize, Latest, Window
 
 
 class Fate(Enum):
@@ -49,7 +50,7 @@ class Loneliness:
         if side.input.is_timed and row.time is None and is_never_alive:
             return "no row time"
         if is_never_alive:
-            return "replaced at once" if row.lives else "between two windows"
+            return _lifeless(side.window)
         if any(part(self.row.values) is None for part in side.hard):
             return "null in its key"
         fitting = self._fitting()
@@ -63,3 +64,14 @@ class Loneliness:
         others = [row for row in self.parts.rows if row.hand is self.row.hand.other]
         pairs = [Pair.of(self.row, other) for other in others]
         return [pair for pair in pairs if self.parts.picker.condition.holds(pair)]
+
+
+def _lifeless(window: Window) -> str:
+    """Returns why a row with a time is never alive in a window."""
+    match window:
+        case Latest():
+            return "replaced at once"
+        case HopSize():
+            return "between two windows"
+        case _:
+            return "never alive"

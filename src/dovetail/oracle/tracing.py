@@ -10,14 +10,16 @@ rows that come out. What is told of a life depends on the axis:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from dovetail.errors import UnsupportedError
 from dovetail.oracle.axis import Axis, as_of, axis_of
-from dovetail.oracle.clock_batch import play_batch
+from dovetail.oracle.clock_batch import meetings, play_batch
 from dovetail.oracle.expiry import expires_after
 from dovetail.oracle.life import NEVER, PAST, LivingRow, Moment, Plain, moment_of
+from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.playing import playable, player_of
 from dovetail.oracle.reasons import Fate, Loneliness
@@ -29,29 +31,58 @@ from dovetail.spec.play import Play
 
 @dataclass(frozen=True, slots=True)
 class TracedRow:
-    """One row on one side, alive in [birth, death) on the axis of the trace.
+    """One row on one side, with its lives [birth, death) on the axis of the trace.
 
     `at` is its own place there, `NEVER` where it has none; `bound` that of its input
-    when it came too late. A row that never lives has its death before its birth.
+    when it came too late. A row has several lives in windows of a size; `met` are its
+    moments with others.
     """
 
     hand: Hand
     values: Plain
     at: Moment
-    birth: Moment
-    death: Moment
+    lives: tuple[tuple[Moment, Moment], ...]
     fate: Fate
     reason: str = ""
     bound: Moment = PAST
+    met: tuple[Moment, ...] = ()
+
+    @property
+    def lonely_lives(self) -> tuple[tuple[Moment, Moment], ...]:
+        """Returns the lives in which the row met nobody."""
+        return tuple(
+            (birth, death)
+            for birth, death in self.lives
+            if not any(birth <= moment <= death for moment in self.met)
+        )
+
+    @property
+    def birth(self) -> Moment:
+        """Returns the first moment at which the row is alive, `NEVER` if at none."""
+        return min((birth for birth, _ in self.lives), default=NEVER)
+
+    @property
+    def death(self) -> Moment:
+        """Returns the moment from which on the row is dead for good."""
+        return max((death for _, death in self.lives), default=PAST)
+
+    @property
+    def has_life(self) -> bool:
+        """Tells whether the row is alive at any moment at all."""
+        return self.birth < self.death
 
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """Two rows that met, by their numbers among the rows, and whether that came out."""
+    """Two rows that met, by their numbers among the rows, and whether that came out.
+
+    `moment` is when they did; rows in windows of a size meet once for each such window.
+    """
 
     left: int
     right: int
     comes_out: bool
+    moment: Moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,31 +163,45 @@ class _Tracer:
 
     def told(self) -> Trace:
         """Returns what was noted."""
-        pairs = sorted(
-            self.watched.matches(), key=lambda pair: [row.place for row in pair]
-        )
-        matched = {row for pair in pairs for row in pair}
-        numbers = {row: number for number, row in enumerate(self.parts.rows)}
-        written = self.watched.writer.written
-        return Trace(
-            self.axis,
-            (*(self._traced(row, matched) for row in self.parts.rows), *self.late),
-            tuple(
-                Meeting(numbers[pair[0]], numbers[pair[1]], pair in written)
-                for pair in pairs
-            ),
-            tuple(self._bounds().items()),
-        )
+        found = tuple(self._meetings())
+        met: dict[int, list[Moment]] = defaultdict(list)
+        for meeting in found:
+            met[meeting.left].append(meeting.moment)
+            met[meeting.right].append(meeting.moment)
+        traced = [
+            self._traced(row, tuple(met[number]))
+            for number, row in enumerate(self.parts.rows)
+        ]
+        bounds = tuple(self._bounds().items())
+        return Trace(self.axis, (*traced, *self.late), found, bounds)
 
-    def _traced(self, row: LivingRow, matched: Collection[LivingRow]) -> TracedRow:
+    def _meetings(self) -> Iterator[Meeting]:
+        """Yields the meetings of pairs, with their moments on the axis.
+
+        In order of arrival the writer is told of no row time.
+        """
+        numbers = {row: number for number, row in enumerate(self.parts.rows)}
+        pairs = [Pair(*rows) for rows in self.watched.matches()]
+        for pair in sorted(pairs, key=lambda one: (one.left.place, one.right.place)):
+            left, right = pair.rows
+            moments = meetings(pair) if self._is_measured else [self._together(pair)]
+            for moment in moments:
+                times = {(pair.rows, moment), (pair.rows, NEVER)}
+                comes_out = not times.isdisjoint(self.watched.writer.written)
+                yield Meeting(numbers[left], numbers[right], comes_out, moment)
+
+    def _together(self, pair: Pair) -> Moment:
+        """Returns when the later row of a pair came."""
+        return max(self.came[row] for row in pair.rows)
+
+    def _traced(self, row: LivingRow, met: tuple[Moment, ...]) -> TracedRow:
         """Returns what became of a row that took part."""
         lonely = Loneliness(self.watched, row)
         fate, reason = Fate.MATCHED, ""
-        if row not in matched:
+        if not met:
             fate, reason = lonely.fate(), lonely.reason()
-        birth, death = self._life(row)
-        at = self._place(row)
-        return TracedRow(row.hand, row.values, at, birth, death, fate, reason)
+        at, lives = self._place(row), tuple(self._lives(row))
+        return TracedRow(row.hand, row.values, at, lives, fate, reason, met=met)
 
     def _late(
         self, gone: Rejected, now: Moment, bounds: Mapping[Hand, Moment]
@@ -167,19 +212,24 @@ class _Tracer:
         by_time = NEVER if time is None else time
         at = by_time if self.axis is Axis.ROW_TIME else now
         bound = bounds.get(gone.hand, PAST)
-        return TracedRow(
-            gone.hand, gone.values, at, at, at, Fate.LATE, gone.reason, bound
-        )
+        return TracedRow(gone.hand, gone.values, at, (), Fate.LATE, gone.reason, bound)
 
-    def _life(self, row: LivingRow) -> tuple[Moment, Moment]:
-        """Returns from when until when a row is alive on the axis."""
-        is_measured = self.axis is Axis.ROW_TIME or self.join.clock is Clock.BATCH
-        if is_measured:
-            return row.span
+    @property
+    def _is_measured(self) -> bool:
+        """Tells whether lives are measured by the axis, not by who comes and goes."""
+        return self.axis is Axis.ROW_TIME or self.join.clock is Clock.BATCH
+
+    def _lives(self, row: LivingRow) -> Iterator[tuple[Moment, Moment]]:
+        """Yields from when until when a row is alive on the axis; not empty lives."""
+        if self._is_measured:
+            alive = (life for life in row.lives if not life.is_empty)
+            yield from ((life.birth, life.death) for life in alive)
+            return
         death = NEVER if row.is_stored else self.went[row]
         if self.axis is Axis.PROCESSING_TIME:
             death = min(death, expires_after(self.parts.sides, row))
-        return self.came[row], max(self.came[row], death)
+        if self.came[row] < death:
+            yield self.came[row], death
 
     def _place(self, row: LivingRow) -> Moment:
         """Returns where on the axis the row itself stands."""

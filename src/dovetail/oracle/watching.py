@@ -51,9 +51,9 @@ class WatchedCondition(Condition):
 
 @dataclass(frozen=True, slots=True)
 class WatchedWriter(Writer):
-    """A writer that keeps the pairs whose row came out."""
+    """A writer that keeps the pairs whose row came out, each with its row time."""
 
-    written: set[Together] = field(default_factory=set)
+    written: set[tuple[Together, Moment]] = field(default_factory=set)
 
     def pair(
         self, pair: Pair, counter: int, row_time: Moment = NEVER
@@ -61,7 +61,7 @@ class WatchedWriter(Writer):
         """Returns the row of a pair, and remembers the pair where there is one."""
         emissions = Writer.pair(self, pair, counter, row_time)
         if emissions:
-            self.written.add(pair.rows)
+            self.written.add((pair.rows, row_time))
         return emissions
 
 

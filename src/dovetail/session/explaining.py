@@ -15,12 +15,10 @@ from dovetail.plan import local, stream
 from dovetail.plan.batch import BATCH
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.words import Line, described, paragraphs
-from dovetail.schema import Schema
 from dovetail.session.engines import EngineName
-from dovetail.spec.inputs import Input
-from dovetail.spec.join import HANDS, Hand, JoinSpec, Named, Nested, SetJoinSpec
+from dovetail.spec.join import HANDS, JoinSpec, Named, Nested, SetJoinSpec
 from dovetail.spec.play import Play
-from dovetail.spec.sources import kind_of
+from dovetail.spec.sources import input_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,9 @@ def _described(join: JoinSpec | SetJoinSpec, play: Play) -> Iterator[Line]:
         sets = ", ".join(join.sets)
         yield "join", f"{join.kind.value} of the sets {sets}"
         return
-    yield from described(join, {hand: _input(join, hand, play) for hand in HANDS})
+    yield from described(
+        join, {hand: input_of(join.side(hand).source, play.inputs) for hand in HANDS}
+    )
     for hand in HANDS:
         match join.side(hand).source:
             case Nested(inner):
@@ -66,15 +66,6 @@ def _described(join: JoinSpec | SetJoinSpec, play: Play) -> Iterator[Line]:
                 yield from _described(inner, play)
             case Named():
                 pass
-
-
-def _input(join: JoinSpec, hand: Hand, play: Play) -> Input:
-    """Returns a side's input; the rows of a join are an input without columns."""
-    match join.side(hand).source:
-        case Named(name):
-            return play.inputs[name]
-        case Nested(_, name) as source:
-            return Input(name, kind_of(source, play.inputs), Schema.of({}))
 
 
 def _by_oracle(play: Play) -> str:

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail.bind.sinks import Calling, Sink
+from dovetail.draw import Picture, picture
 from dovetail.errors import SpecError
 from dovetail.kernels import settings as kernel
 from dovetail.plan.capability import features_of_join
@@ -24,9 +25,18 @@ from dovetail.plan.stream import STREAM, spread
 from dovetail.plan.words import Told, explained
 from dovetail.run.spark_batch.arrivals import Arrivals
 from dovetail.run.spark_batch.join import join_batch
+from dovetail.run.spark_batch.samples import sample
 from dovetail.run.spark_stream.feeds import Feed
 from dovetail.run.spark_stream.writing import Start, Streaming, start
-from dovetail.spec.inputs import Input, Inputs, Outlet, Settings
+from dovetail.session.picturing import (
+    MOST_COLLECTED,
+    Sample,
+    hand_named,
+    refuse_many,
+    sample_play,
+    typed_rows,
+)
+from dovetail.spec.inputs import Input, Inputs, Outlet, Row, Settings
 from dovetail.spec.join import HANDS, Hand, JoinSpec
 from dovetail.spec.spans import Span
 
@@ -81,6 +91,17 @@ class Joined:
         sides = {hand: self._input(hand) for hand in HANDS}
         return explained(self.spec, sides, self._told())
 
+    def picture(self, **rows: Sample) -> Picture:
+        """Returns a drawing of what becomes of every row; it shows in notebooks.
+
+        `left=` and `right=` take sample rows, as dictionaries. A stream needs them; an
+        ordinary DataFrame without them is read, and may then have at most 30 rows.
+        """
+        given = {hand_named(name): listed for name, listed in rows.items()}
+        taken = {hand: self._sample(hand, given) for hand in HANDS}
+        sequences = {hand: seat.sequence for hand, seat in self.seats.items()}
+        return picture(sample_play(self.spec, self.inputs, taken, sequences))
+
     def write(
         self,
         *,
@@ -120,6 +141,21 @@ class Joined:
                 "unbounded=True allows it",
                 rule="bounded_state",
             )
+
+    def _sample(self, hand: Hand, given: Mapping[Hand, Sample]) -> list[Row]:
+        """Returns the rows of a side that are drawn: those given, or all there are."""
+        source, frame = self._input(hand), self.seats[hand].frame
+        if hand in given:
+            return typed_rows(given[hand], source)
+        if frame.isStreaming:
+            raise SpecError(
+                f"the {hand.value} side is a stream, which has no rows before it runs",
+                "sample rows",
+                f"picture({hand.value}=[{{...}}]) draws the rows that you choose",
+            )
+        rows = sample(frame, source.schema, MOST_COLLECTED + 1)
+        refuse_many(rows, hand)
+        return rows
 
     def _input(self, hand: Hand) -> Input:
         """Returns a side's input."""

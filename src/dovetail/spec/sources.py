@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from dovetail.spec.inputs import InputKind, Inputs
+from dovetail.schema import Schema
+from dovetail.spec.inputs import Input, InputKind, Inputs
 from dovetail.spec.join import (
     HANDS,
     AllColumns,
@@ -30,6 +31,17 @@ def source_names(join: JoinSpec) -> tuple[str, ...]:
             case Nested(inner):
                 names.extend(source_names(inner))
     return tuple(dict.fromkeys(names))
+
+
+def input_of(source: Source, inputs: Inputs) -> Input:
+    """Returns the input of a side; the rows of a join are one without columns."""
+    match source:
+        case Named(name):
+            return inputs[name]
+        case Nested(_, name):
+            return Input(name, kind_of(source, inputs), Schema.of({}))
+        case _:
+            assert_never(source)
 
 
 def kind_of(source: Source, inputs: Inputs) -> InputKind:

@@ -1,0 +1,90 @@
+"""`dovetail picture`: one join as it is played, drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from dovetail.draw import Picture, picture
+from dovetail.errors import DovetailError, SpecError, UnsupportedError
+from dovetail.session.case import Case, Neutral, read_joins
+
+BROKEN = 2
+PRINTED = Path("-")
+
+File = Annotated[
+    Path,
+    typer.Argument(
+        help="A file with a join: a case, or one without name and expect.",
+        metavar="CASE",
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Where to write it: a file that ends in .svg, or in .html, where its rows "
+        "stand below it as a table. - prints the SVG.",
+    ),
+]
+Name = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="The case to draw where there are several; the part of its name "
+        "behind the last / will do.",
+    ),
+]
+
+
+def draw(case: File, *, out: Out = PRINTED, name: Name = "") -> None:
+    """Draw what becomes of every row of a small join, as an SVG.
+
+    A lane a side, rows as bars from birth to death on the join's clock, matches
+    as links; rows without a partner and late rows say why. The case is played
+    by the definition, without Spark. The exit status is 2 where the file is
+    broken or its join cannot be drawn.
+
+    [bold]Try[/]
+
+    dovetail picture my_join.json -o my_join.svg
+
+    dovetail picture tests/cases/event_range.json --name event_range/late
+    """
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    try:
+        drawn = _drawn(_chosen(read_joins([case]), case, name))
+        if out == PRINTED:
+            typer.echo(str(drawn))
+        else:
+            drawn.save(out)
+    except DovetailError as error:
+        errors.print(f"dovetail picture: {error}", style="red", markup=False)
+        raise typer.Exit(BROKEN) from error
+
+
+def _chosen(cases: tuple[Case, ...], file: Path, name: str) -> Case:
+    """Returns the case of a name; without one the only case of the file."""
+    found = [
+        case for case in cases if f"/{case.name}".endswith(f"/{name}" if name else "")
+    ]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(case.name for case in cases)
+    told = f'has no case "{name}"' if name else f"has {len(cases)} cases"
+    raise SpecError(
+        f'"{file}" {told}', "the name of one case", f"--name takes one of {names}"
+    )
+
+
+def _drawn(case: Case) -> Picture:
+    """Returns the picture of a case."""
+    if not isinstance(case.join, Neutral):
+        raise UnsupportedError(f"the dialect {case.join.dialect} is not yet supported")
+    return picture(case.join.play(), case.name)

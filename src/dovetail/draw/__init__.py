@@ -1,0 +1,13 @@
+"""Pictures: what became of every row of a small join, as one SVG.
+
+    left    order 1   [=========]
+                          |            a link where two rows meet
+    right   payment of 1  [====]
+
+Nothing is decided here: lives, links and reasons are those of the oracle's trace.
+"""
+
+from dovetail.draw.painting import picture
+from dovetail.draw.picture import Picture
+
+__all__ = ["Picture", "picture"]

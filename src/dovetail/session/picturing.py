@@ -1,0 +1,106 @@
+"""Rows of a user's join as a small play, so that it can be drawn.
+
+Sample rows arrive one by one: those of a side in the order in which they are given,
+and between the sides whichever comes first by sequence, by row time, or, without
+both, the left side whole before the right. Then every input ends.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from dovetail.errors import SpecError
+from dovetail.expression import BARE, Expression, Scope, compiled
+from dovetail.schema import read_row, to_microseconds
+from dovetail.spec.inputs import Arrive, Finish, Input, InputKind, Inputs, Row
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
+from dovetail.spec.play import Play
+from dovetail.spec.rules import checked
+
+MOST_COLLECTED = 30
+Sample = Iterable[Mapping[str, object]]
+Placed = tuple[float, Arrive]
+
+
+def sample_play(
+    join: JoinSpec,
+    inputs: Inputs,
+    rows: Mapping[Hand, Sequence[Row]],
+    sequences: Mapping[Hand, str],
+) -> Play:
+    """Returns the play of a join whose sides have these rows, then end."""
+    sources = {hand: inputs[hand.value] for hand in HANDS}
+    arriving = [hand for hand in HANDS if _arrives(sources[hand], join.clock)]
+    staying = {
+        hand.value: replace(source, rows=() if hand in arriving else tuple(rows[hand]))
+        for hand, source in sources.items()
+    }
+    events = heapq.merge(
+        *(_placed(sources[hand], rows[hand], sequences[hand]) for hand in arriving),
+        key=lambda placed: placed[0],
+    )
+    ends = [Finish(hand.value) for hand in arriving]
+    return checked(Play(join, staying, (*(event for _, event in events), *ends)))
+
+
+def typed_rows(rows: Sample, source: Input) -> list[Row]:
+    """Returns the rows that a user gives, with values of the columns' types."""
+    return [
+        read_row(row, source.schema, f"row {number} of {source.name}")
+        for number, row in enumerate(rows)
+    ]
+
+
+def refuse_many(rows: Sequence[Row], hand: Hand) -> None:
+    """Refuses to draw a part of a side as if it were the whole."""
+    if len(rows) > MOST_COLLECTED:
+        raise SpecError(
+            f"the {hand.value} side has more than {MOST_COLLECTED} rows",
+            f"at most {MOST_COLLECTED} rows a side",
+            f"joined.picture({hand.value}=[...]) draws the rows that you choose",
+        )
+
+
+def hand_named(name: str) -> Hand:
+    """Returns the side of a name."""
+    if name not in {hand.value for hand in HANDS}:
+        raise SpecError(f'the join has no side "{name}"', "left or right")
+    return Hand(name)
+
+
+def _arrives(source: Input, clock: Clock) -> bool:
+    """Tells whether rows come one by one: those of streams, and versions in time."""
+    is_versioned = source.kind is InputKind.TABLE and source.is_timed
+    return source.kind is InputKind.STREAM or (is_versioned and clock is Clock.EVENT)
+
+
+def _placed(source: Input, rows: Iterable[Row], sequence: str) -> list[Placed]:
+    """Returns the arrivals of a side, each with its place among those of both."""
+    place = _by_sequence(source, sequence) if sequence else _by_time(source)
+    return [(place(row), Arrive(source.name, row)) for row in rows]
+
+
+def _by_sequence(source: Input, sequence: str) -> Callable[[Row], float]:
+    """Returns the place of a row in the sequence that both sides carry."""
+    scalar = compiled(Expression(sequence), Scope.row(source.schema))
+    return lambda row: _number(scalar({BARE: row}))
+
+
+def _by_time(source: Input) -> Callable[[Row], float]:
+    """Returns the place of a row in row time; without one all are at one place."""
+    return lambda row: _number(row.get(source.time))
+
+
+def _number(value: object) -> float:
+    """Returns a number or a time as a number; what is neither comes at once."""
+    match value:
+        case datetime():
+            return to_microseconds(value)
+        case int() | float():
+            return value
+        case _:
+            return -math.inf
