@@ -8,11 +8,23 @@ from hypothesis import strategies as st
 from dovetail.expression import Expression
 from dovetail.schema import Schema, from_microseconds
 from dovetail.spec.inputs import Arrive, Bound, Finish, Input, InputKind, Pause
-from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Side
+from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Nested, Side
 from dovetail.spec.picks import Equality
 from dovetail.spec.play import Play
 from dovetail.spec.spans import NO_TIME, SECOND, Span
-from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows, Seconds
+from dovetail.spec.windows import (
+    Between,
+    Delta,
+    Forever,
+    HopSize,
+    HopUnit,
+    Inherited,
+    Latest,
+    Range,
+    Rows,
+    RowsPreceding,
+    Seconds,
+)
 
 SCHEMA = Schema.of({"k": "int", "n": "int", "g": "int", "t": "timestamp"})
 SELECT = Columns(
@@ -20,6 +32,14 @@ SELECT = Columns(
         ("l", Expression("l.n")),
         ("r", Expression("r.n")),
         ("time", Expression("row_time")),
+    )
+)
+GIVING = [Kind.INNER, Kind.LEFT_OUTER, Kind.FULL_OUTER, Kind.RIGHT_ONLY]
+JOINED = Columns(
+    (
+        ("k", Expression("coalesce(l.k, r.k)")),
+        ("n", Expression("coalesce(l.n, 50) * 100 + coalesce(r.n, 50)")),
+        ("t", Expression("coalesce(l.t, r.t)")),
     )
 )
 KEYS = st.sampled_from([None, 1, 1, 2, 3])
@@ -44,7 +64,28 @@ ARRIVAL_WINDOWS = st.one_of(
     st.just(Latest(("k",))),
 )
 PARTITIONS = st.sampled_from([(), (Expression("g"),)])
-EVENT_WINDOWS = st.one_of(ranges(), st.just(Forever()), st.just(Latest(("k",))))
+
+
+@st.composite
+def counts(draw):
+    last = draw(st.integers(0, 2))
+    return RowsPreceding(last + draw(st.integers(0, 2)), last)
+
+
+INTERVALS = [
+    Between(Expression("t"), Expression("t + interval '4' second")),
+    Between(
+        Expression("t - interval '1' second * (n % 5 - 3)"),
+        Expression("t + interval '1' second * (n % 3)"),
+    ),
+]
+EVENT_WINDOWS = st.one_of(
+    ranges(),
+    counts(),
+    st.sampled_from([Forever(), Latest(("k",)), HopUnit("second"), HopUnit("minute")]),
+    st.sampled_from(INTERVALS),
+)
+HOPS = st.builds(HopSize, seconds(1, 6), seconds(1, 4))
 
 
 @st.composite
@@ -123,6 +164,32 @@ def event_plays(draw, *, windows=EVENT_WINDOWS, lateness=0):
     for bound in draw(st.lists(bounds, max_size=2)) if lateness == 0 else ():
         events.insert(draw(st.integers(0, len(events))), bound)
     return Play(join, inputs, (*events, Finish("a"), Finish("b")))
+
+
+@st.composite
+def hop_plays(draw, lateness=0):
+    """Plays on the event clock in windows of one size on both sides."""
+    return draw(event_plays(windows=st.just(draw(HOPS)), lateness=lateness))
+
+
+@st.composite
+def nested_plays(draw, lateness=0):
+    """Plays of three streams: `a` and `b` are joined, and their rows with `c`."""
+    pairs = replace(
+        draw(event_plays()).join, select=JOINED, kind=draw(st.sampled_from(GIVING))
+    )
+    left = Side(Nested(pairs, "pairs"), draw(st.just(Inherited()) | EVENT_WINDOWS))
+    outer = draw(event_plays()).join
+    right = replace(outer.right, source=Named("c"))
+    span = Span(0, lateness * SECOND)
+    events = [
+        replace(event, input=draw(st.sampled_from("abc"))) for event in draw(arrivals())
+    ]
+    return Play(
+        replace(outer, left=left, right=right),
+        {name: stream(name, is_timed=True, lateness=span) for name in "abc"},
+        (*events, *map(Finish, "abc")),
+    )
 
 
 def mirrored(play):
