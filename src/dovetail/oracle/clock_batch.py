@@ -7,19 +7,19 @@ time meets nobody. What names a bad interval goes to `late` here too.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from dovetail.oracle.door import turned_away
 from dovetail.oracle.emission import late_row
 from dovetail.oracle.lateness import BAD_INTERVAL
-from dovetail.oracle.life import Came, LivingRow, Moment
+from dovetail.oracle.life import PAST, Came, LivingRow, Moment
 from dovetail.oracle.lifetimes import give_lives
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.picking import Choice
 from dovetail.oracle.versions import Version
-from dovetail.spec.inputs import Arrive, Emission, Event, Order, Remove
+from dovetail.spec.inputs import Arrive, Emission, Event, Order, Outlet, Remove
 from dovetail.spec.join import HANDS, Hand
 from dovetail.spec.play import Play
 
@@ -33,20 +33,32 @@ def play_batch(parts: Parts, play: Play) -> list[Emission]:
     events = [*parts.state(), *play.opening, *play.events]
     late = turned_away(parts, events)
     kept = [event for event in events if event not in late]
-    timed = list(results(parts, gathered(parts, kept)))
+    refused = [late_row(event.row, BAD_INTERVAL) for event in late]
+    timed = list(given(parts, kept))
     if play.settings.order is Order.ROW_TIME:
         timed.sort(key=lambda result: result[0])
-    refused = [late_row(event.row, BAD_INTERVAL) for event in late]
     return [*refused, *(emission for _, emission in timed)]
 
 
-def gathered(parts: Parts, events: Sequence[Event]) -> Rows:
-    """Returns all rows of each side in their order, each with its lives."""
+def given(parts: Parts, events: Sequence[Event]) -> Iterator[Timed]:
+    """Yields what a join gives with its row times, what it turns away first."""
     rows: Rows = {hand: [] for hand in HANDS}
-    deletes: dict[Hand, list[Version]] = {hand: [] for hand in HANDS}
     for hand, inner in parts.inner.items():
-        came = came_of(results(inner, gathered(inner, events)))
-        rows[hand].extend(parts.row(hand, one) for one in came)
+        for moment, emission in given(inner, events):
+            came = Came(emission.row, None if math.isinf(moment) else int(moment))
+            if emission.outlet is Outlet.LATE:
+                yield moment, emission
+            elif parts.verdict_of_result(hand, came) == BAD_INTERVAL:
+                yield PAST, late_row(came.values, BAD_INTERVAL)
+            else:
+                rows[hand].append(parts.row(hand, came))
+    gather(parts, rows, events)
+    yield from results(parts, rows)
+
+
+def gather(parts: Parts, rows: Rows, events: Sequence[Event]) -> None:
+    """Adds the rows of inputs to each side in their order; gives all their lives."""
+    deletes: dict[Hand, list[Version]] = {hand: [] for hand in HANDS}
     for event in events:
         match event:
             case Arrive():
@@ -59,14 +71,6 @@ def gathered(parts: Parts, events: Sequence[Event]) -> Rows:
                 pass
     for hand, side in parts.sides.items():
         give_lives(side, rows[hand], deletes[hand])
-    return rows
-
-
-def came_of(timed: Iterable[Timed]) -> Iterator[Came]:
-    """Yields the results of an inner join as rows that come in."""
-    for moment, emission in timed:
-        time = None if math.isinf(moment) else int(moment)
-        yield Came(emission.row, time)
 
 
 def results(parts: Parts, rows: Rows) -> Iterator[Timed]:
