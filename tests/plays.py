@@ -60,9 +60,12 @@ from dovetail.spec.spans import NO_TIME, SECOND, Span
 from dovetail.spec.windows import (
     Between,
     Delta,
+    EvictAge,
+    EvictCount,
     Forever,
     HopSize,
     HopUnit,
+    KeepPartitions,
     Latest,
     Range,
     Rows,
@@ -163,6 +166,10 @@ def seconds(count):
     return Span(0, count * SECOND)
 
 
+EVICTIONS = [
+    *[EvictCount(most) for most in (1, 1, 2, 3, 0)],
+    *[EvictAge(Span(0, age * SECOND // 2)) for age in (0, 2, 3, 4, 6)],
+]
 HOPS = [
     HopSize(seconds(size), seconds(every))
     for size, every in [(3, 3), (4, 2), (6, 2), (5, 2), (2, 5)]
@@ -322,9 +329,19 @@ class _Maker:
                 windows[here] = Rows(0)
                 break
         return [
-            Side(Named(source.name), window, self.parts(window))
+            self.side(source, window, can_evict=can_close)
             for source, window in zip(sources, windows, strict=True)
         ]
+
+    def side(self, source, window, *, can_evict):
+        """A side; whole partitions leave it at times."""
+        parts = self.parts(window)
+        evict = KeepPartitions()
+        is_window = isinstance(window, Rows | Delta | Seconds | Forever)
+        if self.clock is Clock.ARRIVAL and can_evict and is_window and self.one_of(3):
+            parts = parts or (Expression("g"),)
+            evict = self.chance.choice(EVICTIONS)
+        return Side(Named(source.name), window, parts, evict)
 
     def window(self, source, *, can_close):
         by = self.chance.choice([("k",), ("k",), ("g",), ("k", "g")])

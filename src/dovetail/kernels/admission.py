@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.kernels.arrival import Arrived, Watch, numbered
+from dovetail.kernels.evicting import evicted
 from dovetail.kernels.passing import Course, Edge, closed, course_of, highest_of
 from dovetail.kernels.rows import NEVER, Mask, Rows, join_rows
 from dovetail.kernels.settings import Arrival, JoinSettings, waits_for
@@ -66,7 +67,7 @@ def admit(
         edge = Edge(highest_of(state.watches), next_place, now)
         present = _closed(settings, present, watches, _course(settings, fresh, edge))
     return Present(
-        rows=(present[0], present[1]),
+        rows=_without_evicted(settings, state, present),
         old=(len(state.alive[0]), len(state.alive[1])),
         waiting=(waiting[0], waiting[1]),
         watches=watches,
@@ -110,6 +111,17 @@ def _parted(
         [side.came.take(pick) for side, pick in zip(sides, ready, strict=True)],
         [side.came.take(~pick) for side, pick in zip(sides, ready, strict=True)],
     )
+
+
+def _without_evicted(
+    settings: JoinSettings, state: JoinState, sides: list[Rows]
+) -> tuple[Rows, Rows]:
+    """Returns both sides' rows; those that leave with their partition have an end."""
+    left, right = (
+        evicted(side.eviction, side.window, rows, len(alive))
+        for side, rows, alive in zip(settings.sides, sides, state.alive, strict=True)
+    )
+    return left, right
 
 
 def _closed(

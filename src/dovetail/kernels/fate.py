@@ -11,9 +11,25 @@ from dovetail.kernels.giving import let_out, meeting_times
 from dovetail.kernels.leaving import Leaving, Outlet, Reason, Turn, alone
 from dovetail.kernels.passing import last_moments
 from dovetail.kernels.picking import Picked
-from dovetail.kernels.rows import DUE, MISSING, NEVER, REMOVES, Mask, Rows, Whole
+from dovetail.kernels.rows import (
+    DROPPED,
+    DUE,
+    MISSING,
+    NEVER,
+    REMOVES,
+    Mask,
+    Rows,
+    Whole,
+)
 from dovetail.kernels.settings import JoinSettings, SideSettings
-from dovetail.kernels.windows import Newest, Preceding, Version, ends, is_intrinsic
+from dovetail.kernels.windows import (
+    KeepAll,
+    Newest,
+    Preceding,
+    Version,
+    ends,
+    is_intrinsic,
+)
 
 GIVEN = MISSING
 """The earliest meeting of a row that has come out once and must not again."""
@@ -81,6 +97,7 @@ def fate(
     needed = _is_held(rows, (picked.held.left, picked.held.right)[hand])
     is_row = ~rows.has(REMOVES)
     unmatched = (rows.first == NEVER) & is_row & side.preserved
+    unmatched &= ~rows.has(DROPPED)
     lonely = unmatched & done & ~needed & _end_is_known(side, present, hand)
     paired = _once(settings, present, hand, least[1 - hand], picked)
     is_given = rows.first == GIVEN
@@ -184,7 +201,8 @@ def _still_decides(settings: JoinSettings, present: Present, hand: int) -> Mask:
 
 def _still_counts(side: SideSettings, rows: Rows) -> Mask:
     """Tells which rows count among the newest, though they are needed no more."""
-    if not isinstance(side.window, Newest | Preceding):
+    evicts = not isinstance(side.eviction, KeepAll)
+    if not evicts and not isinstance(side.window, Newest | Preceding):
         return np.zeros(len(rows), bool)
     still: Mask = rows.death == NEVER
     return still

@@ -14,6 +14,9 @@ from enum import Enum
 from dovetail.kernels.picks import Picks, Program
 from dovetail.kernels.windows import (
     Band,
+    ByAge,
+    Eviction,
+    KeepAll,
     Length,
     Preceding,
     Seconds,
@@ -57,6 +60,7 @@ class SideSettings:
     lateness: Length
     idle: int
     own_partition: bool
+    eviction: Eviction = KeepAll()
 
     @property
     def remembers(self) -> bool:
@@ -108,7 +112,10 @@ class JoinSettings:
     @property
     def reads_clock(self) -> bool:
         """Tells whether rows carry the processing time at which they came."""
-        return any(isinstance(side.window, Seconds) for side in self.sides)
+        return any(
+            isinstance(side.window, Seconds) or isinstance(side.eviction, ByAge)
+            for side in self.sides
+        )
 
     @property
     def reads_time(self) -> bool:

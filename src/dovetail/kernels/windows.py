@@ -173,6 +173,28 @@ Window = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class KeepAll:
+    """No partition is ever dropped as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByAge:
+    """Partitions leave that had no row for so many whole seconds."""
+
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class ByCount:
+    """At most so many partitions stay."""
+
+    partitions: int
+
+
+Eviction = KeepAll | ByAge | ByCount
+
+
 def is_intrinsic(window: Window) -> bool:
     """Tells whether a row alone says how long it lives."""
     return isinstance(window, Fixed | Point | Endless | Calendar | Interval | Hop)

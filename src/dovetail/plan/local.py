@@ -15,7 +15,7 @@ from dovetail.spec.picks import AllHard, AtMost, Picks, Strategy, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.references import bare_names
 from dovetail.spec.sources import kind_of
-from dovetail.spec.windows import HopSize, Range
+from dovetail.spec.windows import HopSize, KeepPartitions, Latest, Range
 
 LOCAL = Engine(
     "local",
@@ -54,6 +54,8 @@ LOCAL = Engine(
             Feature.WINDOW_FOREVER,
             Feature.WINDOW_INHERITED,
             Feature.PARTITION_BY,
+            Feature.EVICT_AGE,
+            Feature.EVICT_COUNT,
             Feature.KEEP,
             Feature.AT_MOST,
             Feature.AT_MOST_OPTIONAL,
@@ -124,12 +126,23 @@ def refuse(play: Play) -> JoinSpec:
 
 def _missing(play: Play, join: JoinSpec) -> Iterator[str]:
     """Gives what only several features together make impossible."""
+    yield from _of_evictions(play, join)
     if isinstance(join.left.window, HopSize):
         yield from _of_hops(join)
     if join.clock is not Clock.BATCH:
         yield from _of_picks(play, join)
         yield from _of_settings(play, join)
     yield from missing_together(play, join)
+
+
+def _of_evictions(play: Play, join: JoinSpec) -> Iterator[str]:
+    """Gives evictions of partitions whose rows leave in an order of their own."""
+    is_changelog = Feature.CHANGELOG in features_of_play(play)
+    for side in (join.left, join.right):
+        if side.partition_evict == KeepPartitions():
+            continue
+        if is_changelog or isinstance(side.window, Latest | Range):
+            yield "eviction of partitions of versions or ranges"
 
 
 def _of_hops(join: JoinSpec) -> Iterator[str]:

@@ -14,10 +14,13 @@ from dovetail.kernels.settings import Arrival, JoinSettings, Nulls, SideSettings
 from dovetail.run.kernel_picks import further_condition, kernel_picks
 from dovetail.spec.inputs import Input, InputKind, Inputs
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Side
-from dovetail.spec.spans import NO_TIME, Span
+from dovetail.spec.spans import NO_TIME, SECOND, Span
 from dovetail.spec.windows import (
     Between,
     Delta,
+    EvictAge,
+    EvictCount,
+    Eviction,
     Forever,
     HopSize,
     HopUnit,
@@ -107,6 +110,7 @@ def _side(
         lateness=length(source.lateness),
         idle=idle,
         own_partition=bool(partition_of(side)),
+        eviction=_eviction(side.partition_evict),
     )
 
 
@@ -122,6 +126,8 @@ def partition_of(side: Side) -> tuple[str, ...]:
             return ()
         case Rows() | RowsPreceding() | Delta():
             return tuple(part.text for part in side.partition_by) or ("0",)
+        case Seconds() | Forever():
+            return tuple(part.text for part in side.partition_by)
         case _:
             return ()
 
@@ -146,6 +152,17 @@ def _window(join: JoinSpec, hand: Hand, sources: tuple[Input, Input]) -> kernel.
             return _window_of_time(window)
         case window:
             return _window_of_order(window)
+
+
+def _eviction(eviction: Eviction) -> kernel.Eviction:
+    """Returns the kernels' counterpart of an eviction of partitions."""
+    match eviction:
+        case EvictAge(age):
+            return kernel.ByAge(age.microseconds // SECOND)
+        case EvictCount(partitions):
+            return kernel.ByCount(partitions)
+        case _:
+            return kernel.KeepAll()
 
 
 def _window_of_time(window: Range | HopUnit | HopSize | Between) -> kernel.Window:
