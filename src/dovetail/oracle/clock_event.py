@@ -210,7 +210,7 @@ class EventClock:
         writer, row_time = self._parts.writer, result.row_time
         row = result.rows[0]
         match result.role:
-            case Role.PAIR:
+            case Role.PAIR | Role.LATE_PAIR:
                 row.partners += 1
                 counter = result.counter or row.partners
                 return writer.pair(Pair(*result.rows), counter, row_time)
@@ -223,8 +223,6 @@ class EventClock:
             case Role.TAKEN_BACK:
                 early = self._early[row, result.lives[0]]
                 return [replace(one, change=Change.DELETE) for one in early]
-            case Role.LATE_PAIR:
-                return writer.pair(Pair(*result.rows), 1, row_time)
             case role:
                 assert_never(role)
 

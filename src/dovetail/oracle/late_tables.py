@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dovetail.oracle.horizon import Horizon
-from dovetail.oracle.life import NEVER, PAST, Life, LivingRow, Moment
+from dovetail.oracle.life import PAST, Life, LivingRow, Moment
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.outer_rows import has_waited
 from dovetail.oracle.parts import Parts
@@ -21,12 +21,9 @@ from dovetail.oracle.parts import Parts
 
 @dataclass(frozen=True, slots=True)
 class LateMatch:
-    """A stream's row with the table's row that comes late, and when they meet.
+    """A stream's row with the table's row that comes late, and when they meet."""
 
-    Without a pair it is one that may still come.
-    """
-
-    pairs: tuple[Pair, ...]
+    pair: Pair
     row_time: Moment
     is_decided: bool
 
@@ -39,22 +36,17 @@ class LateTables:
     horizon: Horizon
 
     def of(self, row: LivingRow, pairs: Iterable[Pair]) -> Iterator[LateMatch]:
-        """Yields the late match of a row without a match: the one it has, or may have.
+        """Yields the late match of a row without a match, if one is there.
 
-        `pairs` are those of the row that are no meetings.
+        `pairs` are those of the row that are no meetings. One that is still to come has
+        the row time of a row to come, so nothing that is known waits for it.
         """
         late = [pair for pair in pairs if self._is_late(row, pair)]
         if late:
             first = min(late, key=lambda pair: self._place(row, pair))
             there = self._other(row, first)
             birth = max(self.horizon.soonest(there, last(there)).birth, last(row).birth)
-            is_sure = self._is_sure(there)
-            yield LateMatch((first,), birth, is_sure)
-            if is_sure:
-                return
-        to_come = self.horizon.first_to_come(row.hand.other).birth
-        if to_come < NEVER and not self._has_waited(row, to_come):
-            yield LateMatch((), max(to_come, last(row).birth), is_decided=False)
+            yield LateMatch(first, birth, self._is_sure(there))
 
     def _is_late(self, row: LivingRow, pair: Pair) -> bool:
         """Tells whether the table's row begins after the other, not too late."""

@@ -63,8 +63,9 @@ class NullRows:
             elif self._parts.picker.choose([pair]).matches:
                 del self._waiting[row]
                 yield from self.taken_back(row)
-                newcomer.partners += 1
-                yield from self._parts.writer.pair(pair, 1)
+                for one in pair.rows:
+                    one.partners += 1
+                yield from self._parts.writer.pair(pair, pair.left.partners)
 
 
 def has_waited(parts: Parts, since: float, now: float) -> bool:

@@ -76,6 +76,21 @@ class Known:
 
     def results(self) -> Iterator[Result]:
         """Yields every result that is, or may be, by what is known."""
+        met_by = self._met_by()
+        for late in self._late(met_by):
+            yield late
+            for row in late.rows:
+                if self.parts.waits_for_table(row.hand):
+                    yield from self._taken_back(row, len(row.lives) - 1, [late])
+                else:
+                    met_by[row].append(late)
+        for left, verdict in self.verdicts.items():
+            yield from self._of_left(left, verdict, met_by[left])
+        for right in self.rows[Hand.RIGHT]:
+            yield from self._of_row(right, met_by[right])
+
+    def _met_by(self) -> dict[LivingRow, list[Result]]:
+        """Returns the meetings of each row: a right one's are those that mark it."""
         met_by: dict[LivingRow, list[Result]] = {
             row: [] for hand in HANDS for row in self.rows[hand]
         }
@@ -84,15 +99,7 @@ class Known:
                 met_by[pair.right].extend(self.of_pair(pair, verdict))
             for pair in verdict.matches:
                 met_by[pair.left].extend(self.of_pair(pair, verdict))
-        for late in self._late(met_by):
-            yield late
-            for row in late.rows:
-                if not self.parts.waits_for_table(row.hand):
-                    met_by[row].append(late)
-        for left, verdict in self.verdicts.items():
-            yield from self._of_left(left, verdict, met_by[left])
-        for right in self.rows[Hand.RIGHT]:
-            yield from self._of_row(right, met_by[right])
+        return met_by
 
     def _late(self, met_by: Mapping[LivingRow, list[Result]]) -> list[Result]:
         """Returns the late matches of rows that have no other."""
@@ -103,8 +110,7 @@ class Known:
                 own = [pair for pair in self.pairs if row in pair.rows]
                 is_alone = self._is_closed(row, len(row.lives) - 1)
                 for match in judge.of(row, own):
-                    rows = match.pairs[0].rows if match.pairs else (row,)
-                    is_decided = match.is_decided and is_alone
+                    rows, is_decided = match.pair.rows, match.is_decided and is_alone
                     results.append(
                         Result(Role.LATE_PAIR, rows, match.row_time, is_decided, (0, 0))
                     )
