@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from dovetail import oracle
-from dovetail.errors import UnsupportedError
+from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.expression import ALWAYS, NEVER, Expression
 from dovetail.oracle import Axis, Fate
 from dovetail.schema import Schema, from_microseconds
+from dovetail.session.case import read_cases
 from dovetail.spec.inputs import (
     Arrive,
     Bound,
@@ -35,6 +36,7 @@ from dovetail.spec.picks import AsOf, Equality, Picks
 from dovetail.spec.play import Play
 from dovetail.spec.spans import SECOND, Span
 from dovetail.spec.windows import Forever, Latest, Range, Rows, Seconds
+from tests.house.source import TOP
 from tests.plays import random_play
 
 SCHEMA = Schema.of({"k": "int", "t": "timestamp"})
@@ -290,3 +292,39 @@ def test_rows_of_an_asof_stand_where_it_compares_them(columns, axis):
     assert [one.at / size for one in trace.rows] == [7, 5, 6]
     assert [(one.left, one.right) for one in trace.meetings] == [(0, 2)]
     assert trace.rows[1].reason == "not picked"
+
+
+def cases(file):
+    """The sound plays of a file of cases, by the last part of their names."""
+    found = {}
+    for case in read_cases([TOP / f"tests/cases/{file}.json"]):
+        try:
+            found[case.name.split("/")[1]] = case.join.play()
+        except DovetailError:
+            continue
+    return found
+
+
+def test_a_row_that_waits_for_a_table_meets_it_late():
+    for file in ("settings_arrival", "settings_event"):
+        played = cases(file)["late_emit"]
+        trace = oracle.trace(played)
+        given = [one.row for one in oracle.play(played) if one.outlet is Outlet.MATCHED]
+        alone = [one for one in given if None in one.values()]
+        assert len(given) - len(alone) == len(trace.meetings) == 2
+        assert all(one.comes_out for one in trace.meetings)
+
+
+def test_a_join_of_a_join_is_traced_with_the_rows_of_the_inner_one():
+    for name, played in cases("nested").items():
+        trace = oracle.trace(played)
+        given = sum(one.outlet is Outlet.MATCHED for one in oracle.play(played))
+        if played.join.kind is Kind.INNER:
+            assert given == sum(one.comes_out for one in trace.meetings), name
+        assert trace.rows
+
+
+def test_a_row_of_an_inner_join_that_is_turned_away_is_told():
+    trace = oracle.trace(cases("nested")["no_row_time_is_late"])
+    [late] = [one for one in trace.rows if one.fate is Fate.LATE]
+    assert (late.hand, late.reason) == (Hand.LEFT, "null_time")

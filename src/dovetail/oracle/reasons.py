@@ -39,8 +39,7 @@ class Loneliness:
         """Returns whether a partner may still come."""
         is_open = self.row.is_stored
         if self.watched.clock is Clock.EVENT:
-            horizon = Horizon(self.parts.sides, self.parts.bounds, set(), {})
-            is_open = horizon.can_meet(self.row)
+            is_open = horizon_of(self.parts).can_meet(self.row)
         return Fate.OPEN if is_open else Fate.UNMATCHED
 
     def reason(self) -> str:
@@ -75,3 +74,9 @@ def _lifeless(window: Window) -> str:
             return "between two windows"
         case _:
             return "never alive"
+
+
+def horizon_of(parts: Parts) -> Horizon:
+    """Returns what can still come to a join, and to the joins inside it."""
+    inner = {hand: horizon_of(part) for hand, part in parts.inner.items()}
+    return Horizon(parts.sides, parts.bounds, set(), inner)

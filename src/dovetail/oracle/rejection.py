@@ -29,35 +29,40 @@ class Rejected:
 
 
 def rejected(
-    newcomers: Iterable[Newcomer], emissions: Iterable[Emission]
+    parts: Parts, events: Iterable[Event], emissions: Iterable[Emission]
 ) -> Iterator[Rejected]:
-    """Yields the newcomers that left by the outlet `late`, once a side."""
-    waiting = list(newcomers)
+    """Yields the rows of events that left by the outlet `late`, once a side."""
+    waiting = list(_arriving(parts, events))
     for emission in emissions:
         if emission.outlet is Outlet.LATE:
-            newcomer = _who_left(waiting, emission)
-            waiting.remove(newcomer)
+            newcomer = next(_who_left(waiting, emission), _inner(parts, emission))
+            if newcomer in waiting:
+                waiting.remove(newcomer)
             reason = str(emission.row["reason"])
             for hand in newcomer.hands:
                 yield Rejected(hand, newcomer.values, reason)
 
 
-def _who_left(newcomers: Iterable[Newcomer], emission: Emission) -> Newcomer:
-    """Returns the first newcomer that a late row shows."""
+def _who_left(waiting: Iterable[Newcomer], emission: Emission) -> Iterator[Newcomer]:
+    """Yields the newcomers that a late row may show, the first of them first."""
     reason = emission.row["reason"]
-    return next(
-        newcomer
-        for newcomer in newcomers
-        if {**newcomer.values, "reason": reason} == emission.row
-    )
+    for newcomer in waiting:
+        if {**newcomer.values, "reason": reason} == emission.row:
+            yield newcomer
 
 
-def state_of(parts: Parts) -> Iterator[Newcomer]:
-    """Returns the rows that are there from the start."""
-    return arriving(parts, parts.state())
+def _inner(parts: Parts, emission: Emission) -> Newcomer:
+    """Returns the row of an inner join that came to the sides of such columns."""
+    values = {name: emission.row[name] for name in emission.row if name != "reason"}
+    hands = [
+        hand
+        for hand in parts.inner
+        if set(parts.sides[hand].input.schema.names) == set(values)
+    ]
+    return Newcomer(tuple(hands[:1]), values)
 
 
-def arriving(parts: Parts, events: Iterable[Event]) -> Iterator[Newcomer]:
+def _arriving(parts: Parts, events: Iterable[Event]) -> Iterator[Newcomer]:
     """Yields the rows that come by events."""
     for event in events:
         if isinstance(event, Arrive):

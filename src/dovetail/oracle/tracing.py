@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from dovetail.errors import UnsupportedError
 from dovetail.oracle.axis import Axis, as_of, axis_of
 from dovetail.oracle.clock_batch import meetings, play_batch
 from dovetail.oracle.expiry import expires_after
@@ -23,9 +22,9 @@ from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.playing import playable, player_of
 from dovetail.oracle.reasons import Fate, Loneliness
-from dovetail.oracle.rejection import Rejected, arriving, rejected, state_of
-from dovetail.oracle.watching import Watched
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Nested
+from dovetail.oracle.rejection import Rejected, rejected
+from dovetail.oracle.watching import Together, Watched
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.play import Play
 
 
@@ -98,8 +97,6 @@ class Trace:
 def trace(play: Play) -> Trace:
     """Returns what became of every row of a play."""
     join = playable(play)
-    if any(isinstance(join.side(hand).source, Nested) for hand in HANDS):
-        raise UnsupportedError.not_yet("oracle", "a trace of a join of a join")
     watched = Watched.of(play, join)
     tracer = _Tracer(join, watched, axis_of(join, watched.parts))
     if join.clock is Clock.BATCH:
@@ -127,9 +124,8 @@ class _Tracer:
 
     def take_whole(self, play: Play) -> None:
         """Plays all rows at once; each stands at its place among those of its side."""
-        events = arriving(self.parts, (*play.opening, *play.events))
-        newcomers = [*state_of(self.parts), *events]
-        gone = rejected(newcomers, play_batch(self.parts, play))
+        events = (*self.parts.state(), *play.opening, *play.events)
+        gone = rejected(self.parts, events, play_batch(self.parts, play))
         for hand in HANDS:
             rows = [row for row in self.parts.rows if row.hand is hand]
             self.came |= {row: number for number, row in enumerate(rows)}
@@ -139,13 +135,13 @@ class _Tracer:
         """Plays event by event and looks at the rows after each."""
         player = player_of(self.parts)
         first = -len(play.opening) if play.events else 0
-        gone = rejected(state_of(self.parts), player.start())
+        gone = rejected(self.parts, self.parts.state(), player.start())
         self.late += [self._late(one, NEVER, {}) for one in gone]
         self._look(PAST)
         for number, event in enumerate((*play.opening, *play.events), start=first):
             is_clock = self.axis is Axis.PROCESSING_TIME
             now, bounds = event.clock if is_clock else number, self._bounds()
-            gone = rejected(arriving(self.parts, [event]), player.on(event))
+            gone = rejected(self.parts, [event], player.on(event))
             self.late += [self._late(one, now, bounds) for one in gone]
             self._look(now)
 
@@ -163,7 +159,9 @@ class _Tracer:
 
     def told(self) -> Trace:
         """Returns what was noted."""
-        found = tuple(self._meetings())
+        found = sorted(
+            self._meetings(), key=lambda one: (one.left, one.right, one.moment)
+        )
         met: dict[int, list[Moment]] = defaultdict(list)
         for meeting in found:
             met[meeting.left].append(meeting.moment)
@@ -173,26 +171,40 @@ class _Tracer:
             for number, row in enumerate(self.parts.rows)
         ]
         bounds = tuple(self._bounds().items())
-        return Trace(self.axis, (*traced, *self.late), found, bounds)
+        return Trace(self.axis, (*traced, *self.late), tuple(found), bounds)
 
     def _meetings(self) -> Iterator[Meeting]:
-        """Yields the meetings of pairs, with their moments on the axis.
-
-        In order of arrival the writer is told of no row time.
-        """
+        """Yields the meetings of pairs, with their moments on the axis."""
         numbers = {row: number for number, row in enumerate(self.parts.rows)}
-        pairs = [Pair(*rows) for rows in self.watched.matches()]
-        for pair in sorted(pairs, key=lambda one: (one.left.place, one.right.place)):
-            left, right = pair.rows
-            moments = meetings(pair) if self._is_measured else [self._together(pair)]
-            for moment in moments:
-                times = {(pair.rows, moment), (pair.rows, NEVER)}
-                comes_out = not times.isdisjoint(self.watched.writer.written)
-                yield Meeting(numbers[left], numbers[right], comes_out, moment)
+        written = {
+            (rows, self._moment(rows, time))
+            for rows, time in self.watched.writer.written
+        }
+        met = {
+            (rows, moment)
+            for rows in self.watched.matches()
+            for moment in self._moments(rows)
+        }
+        for rows, moment in met | written:
+            left, right = (numbers[row] for row in rows)
+            yield Meeting(left, right, (rows, moment) in written, moment)
 
-    def _together(self, pair: Pair) -> Moment:
-        """Returns when the later row of a pair came."""
-        return max(self.came[row] for row in pair.rows)
+    def _moments(self, rows: Together) -> list[Moment]:
+        """Returns when two rows meet."""
+        if self._is_measured:
+            return meetings(Pair(*rows))
+        return [self._moment(rows, NEVER)]
+
+    def _moment(self, rows: Together, row_time: Moment) -> Moment:
+        """Returns the moment of a pair that came out; if not by row time, of its rows.
+
+        What comes in order of arrival has no row time; there a pair of a `range` has.
+        """
+        if self._is_measured and self.join.clock is not Clock.ARRIVAL:
+            return row_time
+        if self._is_measured and self.watched.were_together(Pair(*rows)):
+            return meetings(Pair(*rows))[0]
+        return max(self.came[row] for row in rows)
 
     def _traced(self, row: LivingRow, met: tuple[Moment, ...]) -> TracedRow:
         """Returns what became of a row that took part."""
