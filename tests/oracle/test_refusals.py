@@ -13,6 +13,7 @@ from dovetail.oracle.lifetimes import lives_of
 from dovetail.oracle.sides import OneSide
 from dovetail.schema import Schema
 from dovetail.spec.inputs import (
+    Arrive,
     EmitLateTableRows,
     Input,
     InputKind,
@@ -95,3 +96,12 @@ def test_a_window_without_a_definition_gives_no_life():
         lives_of(side, row, [])
     with pytest.raises(UnsupportedError, match="Unstated"):
         leaving(side, [], row)
+
+
+def test_a_batch_inside_has_all_its_rows_from_the_start():
+    side = Side(Named("dataset"), Forever())
+    inner = replace(JOIN, left=side, right=side, clock=Clock.BATCH)
+    join = replace(EVENT, right=Side(Nested(inner, "static"), Forever()))
+    assert oracle.play(Play(join, INPUTS)) == []
+    with pytest.raises(UnsupportedError, match="clock batch inside one on the clock"):
+        oracle.play(Play(join, INPUTS, (Arrive("dataset", {"k": 1, "t": None}),)))

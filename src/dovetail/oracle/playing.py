@@ -14,6 +14,7 @@ from dovetail.oracle.door import Door, Player
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.refusals import refuse
 from dovetail.oracle.sets import Sets
+from dovetail.oracle.static import with_static_played
 from dovetail.spec.inputs import Change, Emission, InputKind, OuterRows, Outlet
 from dovetail.spec.join import Clock, JoinSpec, SetJoinSpec
 from dovetail.spec.play import Play
@@ -23,10 +24,11 @@ def play(play: Play) -> list[Emission]:
     """Returns every row that comes out, in the order in which they come out."""
     if isinstance(play.join, SetJoinSpec):
         return Sets.of(play, play.join).play()
-    join = playable(play)
-    parts = Parts.of(play, join)
-    if join.clock is Clock.BATCH:
-        return play_batch(parts, play)
+    known, inputs = with_static_played(play, play.join)
+    whole = replace(play, join=known, inputs=inputs)
+    parts = Parts.of(whole, playable(whole))
+    if known.clock is Clock.BATCH:
+        return play_batch(parts, whole)
     found = list(_stepwise(player_of(parts), play))
     if play.settings.outer_rows is OuterRows.EAGER_RETRACT:
         return list(map(_as_change, found))
