@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from dovetail.expression import Expression
 from dovetail.spec import windows
+from dovetail.spec.inputs import InputKind
 from dovetail.spec.join import Clock, Named, Side
 from dovetail.spec.spans import SECOND, Span
 
@@ -120,8 +121,11 @@ def window(dice, clock, source):
     """A window of one side; most often of a table the newest rows of its key."""
     if source.key and not dice.one_of(3):
         return windows.Latest(source.key)
-    timed = () if source.is_timed else TIMED
-    return dice.pick([draw for draw in OF_CLOCK[clock] if draw not in timed])(dice)
+    unfit = () if source.is_timed else TIMED
+    if source.kind is InputKind.TABLE and unfit:
+        # The kernels know that such a table stays as it is, the definition does not.
+        unfit = (*TIMED, between)
+    return dice.pick([draw for draw in OF_CLOCK[clock] if draw not in unfit])(dice)
 
 
 def side(dice, source, of_rows):
