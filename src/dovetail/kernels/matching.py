@@ -70,6 +70,17 @@ class _Lives:
         return _Lives(self.number[chosen], self.birth[chosen], self.death[chosen])
 
 
+def first_overlaps(left: Rows, right: Rows, most: int) -> Matches:
+    """Returns the first so many pairs of each left row, where all lives are endless."""
+    chosen = [np.flatnonzero(can_meet(rows)) for rows in (left, right)]
+    if not len(chosen[0]) or not len(chosen[1]):
+        return NO_MATCHES
+    ours, theirs = _on_one_line((left, right), chosen)
+    first = np.searchsorted(theirs.death, ours.birth, "right")
+    past = np.searchsorted(theirs.birth, ours.death, "left")
+    return _runs(ours, theirs, first, np.minimum(past, first + most))
+
+
 def overlaps(left: Rows, right: Rows, old: tuple[int, int] = (0, 0)) -> Matches:
     """Returns every pair of rows that meet, each once.
 

@@ -26,6 +26,7 @@ from dovetail.kernels.sorting import sorted_by
 from dovetail.kernels.windows import shift
 
 _EDGES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
+_ROOM = 2**62
 Test = Callable[[Matches], Mask]
 
 
@@ -130,8 +131,8 @@ def nearest_pairs(
     right = np.flatnonzero(chosen[1] & theirs.known)
     if not len(left) or not len(right):
         return NO_MATCHES
-    walks = _walks(nearest, sides, (left, right), (ours.value, theirs.value))
-    found = [_first_passing(walk, rank, test) for walk in walks]
+    line = _line_of(nearest, sides, (left, right), (ours.value, theirs.value))
+    found = [_first_passing(walk, test) for walk in _walks(nearest, line, rank)]
     if len(found) == 1:
         return found[0]
     return best_of(nearest, sides, join_matches(found), rank)
@@ -148,70 +149,143 @@ class _Walk:
     right: Whole
     start: Whole
     stop: Whole
-    last: bool
-    line: Whole
     back: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The keys and times of both sides' chosen rows, times folded into one number."""
+
+    left: Whole
+    right: Whole
+    code: tuple[Whole, Whole]
+    time: Whole
+    reach: tuple[Whole, Whole, Whole, Whole]
+    width: int
+
+    def runs(self, order: Whole, start: int, stop: int) -> tuple[Whole, Whole]:
+        """Returns where each left row's run begins and ends, right rows in an order."""
+        line = (self.code[1] * self.width + self.time)[order]
+        base = self.code[0] * self.width
+        first, past = (
+            np.searchsorted(line, base + self.reach[edge]) for edge in (start, stop)
+        )
+        return first, past
 
 
 def _walks(
     nearest: Nearest,
+    line: _Line,
+    rank: Whole,
+) -> Iterator[_Walk]:
+    """Gives the walks that the direction wants; what a walk meets first is better."""
+    place = rank[line.right]
+    for back, edges in ((True, (0, 1)), (False, (2, 3))):
+        unwanted = Direction.FORWARD if back else Direction.BACKWARD
+        if nearest.direction is not unwanted:
+            order = _in_order(line.code[1], line.time, _by_place(place))
+            if back != nearest.last:
+                falling = _by_place(place)[::-1]
+                order = _in_order(line.code[1], line.time, falling)
+            first, past = line.runs(order, *edges)
+            yield _Walk(line.left, line.right[order], first, past, back)
+
+
+def _line_of(
+    nearest: Nearest,
     sides: tuple[Rows, Rows],
     chosen: tuple[Whole, Whole],
     times: tuple[np.ndarray, np.ndarray],
-) -> Iterator[_Walk]:
-    """Gives the walks that the direction wants, each the best way first."""
+) -> _Line:
+    """Returns both sides on one line, the left rows by key and time."""
     left, right = chosen
-    base, time = times[0][left], times[1][right]
-    code = np.concatenate([sides[hand].code[chosen[hand]] for hand in (0, 1)])
-    _, dense = np.unique(code, return_inverse=True)
-    moments = np.unique(time)
-    width = len(moments) + 1
-    line = dense[len(left) :] * width + np.searchsorted(moments, time)
+    codes = _dense([sides[hand].code[chosen[hand]] for hand in (0, 1)])
+    # Left rows that stand as the right ones do find them in the memory at hand.
+    order = _in_order(codes[0], times[0][left], np.arange(len(left)))
+    left, code = left[order], codes[0][order]
+    room = _ROOM // (1 + max(int(codes[0].max()), int(codes[1].max())))
+    near = (times[0][left], times[1][right])
+    reach, time, width = _reach_on(nearest, *near, room)
+    return _Line(left, right, (code, codes[1]), time, reach, width)
+
+
+def _dense(codes: list[Whole]) -> tuple[Whole, Whole]:
+    """Returns both sides' codes as small numbers, equal ones equal."""
+    every = np.concatenate(codes)
+    least = int(every.min())
+    if int(every.max()) - least < 8 * len(every):
+        return codes[0] - least, codes[1] - least
+    _, dense = np.unique(every, return_inverse=True)
+    return dense[: len(codes[0])], dense[len(codes[0]) :]
+
+
+def _reach_on(
+    nearest: Nearest, base: np.ndarray, time: np.ndarray, room: int
+) -> tuple[tuple[Whole, Whole, Whole, Whole], Whole, int]:
+    """Returns where left rows reach, then right times, as numbers below a width.
+
+    They are ranks where the times themselves are no whole numbers, or need more room.
+
+    The reach is the first time, that behind the last one looking back, the first one
+    looking ahead, and that behind the last.
+    """
     lowest, highest = _reach(nearest, base)
-    row = dense[: len(left)] * width
-    order = np.sort(line)
-    before, behind = (np.searchsorted(moments, base, side) for side in _EDGES)
-    at = (
-        np.searchsorted(moments, lowest, "left"),
-        behind if nearest.exact else before,
-        before if nearest.exact else behind,
-        np.searchsorted(moments, highest, "right"),
-    )
-    first, until, since, past = (np.searchsorted(order, row + edge) for edge in at)
-    if nearest.direction is not Direction.FORWARD:
-        yield _Walk(left, right, first, until, nearest.last, line, back=True)
-    if nearest.direction is not Direction.BACKWARD:
-        yield _Walk(left, right, since, past, nearest.last, line, back=False)
+    if base.dtype.kind == "f" or int(time.max()) - int(time.min()) + 2 >= room:
+        moments = np.unique(time)
+        before, behind = (np.searchsorted(moments, base, side) for side in _EDGES)
+        first = np.searchsorted(moments, lowest, "left")
+        past = np.searchsorted(moments, highest, "right")
+        number, width = np.searchsorted(moments, time), len(moments) + 1
+    else:
+        least, most = int(time.min()), int(time.max())
+        before = np.clip(base, least, most + 1) - least
+        behind = np.clip(base, least - 1, most) + 1 - least
+        first = np.clip(lowest, least, most + 1) - least
+        past = np.clip(highest, least - 1, most) + 1 - least
+        number, width = time - least, most - least + 2
+    edges = (behind, before) if nearest.exact else (before, behind)
+    return (first, edges[0], edges[1], past), number, width
 
 
-def _first_passing(walk: _Walk, rank: Whole, test: Test) -> Matches:
+def _by_place(place: Whole) -> Whole:
+    """Returns the order of places, which are mostly in order."""
+    if bool((place[1:] > place[:-1]).all()):
+        return np.arange(len(place))
+    return np.argsort(place)
+
+
+def _in_order(code: Whole, time: np.ndarray, first: Whole) -> Whole:
+    """Returns the order by code, then time; equals stay in the order `first`."""
+    by_time = first[np.argsort(time[first], kind="stable")]
+    order: Whole = by_time[sorted_by(code[by_time])]
+    return order
+
+
+def _first_passing(walk: _Walk, test: Test) -> Matches:
     """Returns for each left row the first right one on its walk that passes."""
-    place = rank[walk.right]
-    is_rising = walk.back == walk.last
-    right = walk.right[sorted_by(walk.line, place if is_rising else -place)]
-    left, step, taken = np.arange(len(walk.left)), 1, [NO_MATCHES]
-    tried = 0
     length = walk.stop - walk.start
-    while True:
-        left = left[length[left] > tried]
-        if not len(left):
-            return join_matches(taken)
-        count = np.minimum(length[left] - tried, step)
-        turn = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-        number = np.repeat(left, count)
-        at = (
-            walk.stop[number] - 1 - tried - turn
-            if walk.back
-            else walk.start[number] + tried + turn
-        )
-        passed = test(Matches(walk.left[number], right[at]))
+    open_rows, tried, step, taken = np.flatnonzero(length > 0), 0, 1, [NO_MATCHES]
+    while len(open_rows):
+        number, at = _next_on(walk, open_rows, tried, step)
+        passed = test(Matches(walk.left[number], walk.right[at]))
         number, at = number[passed], at[passed]
         is_first = np.concatenate(([True], number[1:] != number[:-1]))[: len(number)]
-        taken.append(Matches(walk.left[number[is_first]], right[at[is_first]]))
-        done = np.zeros(len(walk.left), bool)
-        done[number] = True
-        left = left[~done[left]]
+        taken.append(Matches(walk.left[number[is_first]], walk.right[at[is_first]]))
+        wanting = length > tried + step
+        wanting[number] = False
+        open_rows = open_rows[wanting[open_rows]]
         tried, step = tried + step, step * 2
+    return join_matches(taken)
+
+
+def _next_on(walk: _Walk, rows: Whole, tried: int, step: int) -> tuple[Whole, Whole]:
+    """Returns the next steps of the walks of some left rows: whose, and where."""
+    count = np.minimum(walk.stop[rows] - walk.start[rows] - tried, step)
+    turn = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+    number = np.repeat(rows, count)
+    if walk.back:
+        return number, walk.stop[number] - 1 - tried - turn
+    return number, walk.start[number] + tried + turn
 
 
 @dataclass(frozen=True, slots=True)

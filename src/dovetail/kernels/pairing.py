@@ -8,19 +8,36 @@ import pyarrow.compute as pc
 
 from dovetail.kernels.admission import Present
 from dovetail.kernels.formulas import column_of, of_pairs
-from dovetail.kernels.matching import NO_MATCHES, Matches, overlaps
-from dovetail.kernels.picks import Formula
+from dovetail.kernels.matching import NO_MATCHES, Matches, first_overlaps, overlaps
+from dovetail.kernels.picks import UNLIMITED, Formula
 from dovetail.kernels.rows import Mask, Rows
 from dovetail.kernels.settings import JoinSettings
-from dovetail.kernels.windows import Band, births, deaths
+from dovetail.kernels.windows import Band, Endless, births, deaths
 
 
 def candidates(settings: JoinSettings, present: Present) -> Matches:
     """Returns the pairs of equal keys with at least one new row, each once."""
+    if _are_first_enough(settings):
+        return first_overlaps(*present.rows, settings.picks.keep)
     found = overlaps(*_in_reach(settings, present.rows), present.old)
     if settings.reads_time and len(found):
         found = _of_the_living(present.rows, found)
     return _truly_equal(settings, present.rows, found) if len(found) else NO_MATCHES
+
+
+def _are_first_enough(settings: JoinSettings) -> bool:
+    """Tells whether the first pairs of each left row are all that anybody looks at.
+
+    So they are in a batch of rows that live for ever, where a pair needs no more than
+    its key and a right row is not asked whether it has met anybody.
+    """
+    picks, sides = settings.picks, settings.sides
+    is_batch = settings.event_clock and not settings.ordered and not picks.by_time
+    is_plain = not settings.soft and not settings.key_columns and not picks.skip
+    is_short = picks.keep < UNLIMITED and not picks.waits and not sides[1].remembers
+    is_endless = all(side.window == Endless() for side in sides)
+    ends = all(side.static for side in sides)
+    return is_batch and is_plain and is_short and is_endless and ends
 
 
 def _in_reach(settings: JoinSettings, sides: tuple[Rows, Rows]) -> tuple[Rows, Rows]:

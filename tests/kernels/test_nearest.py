@@ -1,0 +1,75 @@
+"""The sorted search for the nearest row finds what nested loops find."""
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dovetail.kernels.nearest import nearest_pairs
+from dovetail.kernels.picks import Direction, Formula, Nearest
+from dovetail.kernels.rows import HAS_KEY, make_rows
+
+TIMES = st.none() | st.integers(-4, 4) | st.sampled_from([2**61, -(2**61)])
+ROWS = st.lists(st.tuples(st.sampled_from([0, 1, 2**60]), TIMES), max_size=9)
+PICKS = st.builds(
+    Nearest,
+    st.just(Formula(("column", "l", "at", "bigint"), (("l", "at"),))),
+    st.just(Formula(("column", "r", "at", "bigint"), (("r", "at"),))),
+    st.sampled_from(Direction),
+    st.just(()),
+    st.just(()) | st.integers(0, 5).map(lambda width: (width,)),
+    st.booleans(),
+    st.booleans(),
+    st.just(value=False),
+)
+
+
+def side_of(rows):
+    count = len(rows)
+    code = np.array([one[0] for one in rows], np.int64)
+    payload = pa.RecordBatch.from_pydict(
+        {"at": pa.array([one[1] for one in rows], pa.int64())}
+    )
+    place = np.arange(count)
+    return make_rows(code, place, place, np.full(count, HAS_KEY), payload)
+
+
+def fits(pick, base, time):
+    is_near = not pick.width or abs(time - base) <= pick.width[0]
+    ways = {
+        Direction.BACKWARD: time <= base,
+        Direction.FORWARD: time >= base,
+        Direction.NEAREST: True,
+    }
+    return ways[pick.direction] and is_near and (pick.exact or time != base)
+
+
+def best(pick, base, able):
+    """The nearest, of equal distance the earlier, of one time the first or the last."""
+    sign = -1 if pick.last else 1
+    order = [(abs(time - base), time, sign * number) for number, time in able]
+    return abs(min(order)[2])
+
+
+@given(ROWS, ROWS, PICKS, st.integers(1, 3))
+def test_the_nearest_that_passes_is_found(left, right, pick, passing):
+    sides = side_of(left), side_of(right)
+    every = tuple(np.ones(len(side), bool) for side in sides)
+    found = nearest_pairs(
+        pick,
+        sides,
+        every,
+        sides[1].place,
+        lambda pairs: (pairs.left + pairs.right) % passing == 0,
+    )
+    expected = []
+    for number, (code, base) in enumerate(left):
+        able = [
+            (other, time)
+            for other, (key, time) in enumerate(right)
+            if key == code and None not in (base, time)
+            if (number + other) % passing == 0 and fits(pick, base, time)
+        ]
+        if able:
+            expected.append((number, best(pick, base, able)))
+    assert sorted(zip(found.left, found.right, strict=True)) == expected
