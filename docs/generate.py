@@ -68,7 +68,12 @@ of times. Regular expressions are those that mean the same in every language (le
 classes, groups, alternatives, counts, `^` and `$`); forms of times those that mean the
 same in every country. Dates and moments lie in the years 1 to 9999: what would lie
 beyond is null on the oracle. Where Spark fails (the 0th element, a map with a key
-twice), the oracle gives null.
+twice), the oracle gives null. Three shortcuts of Spark's are its alone: it leaves out a
+cast to `float` inside one to `double` and an `upper` inside a `lower`, and a `try_add`
+of a sum is null where the sum itself wraps.
+
+`tests/spark/test_expressions.py` holds every function and cast of this page, and random
+expressions of them, to what Spark gives; with `--long` it tries 20,000.
 
 Types: `boolean`, `tinyint`, `smallint`, `int`, `bigint`, `float`, `double`,
 `decimal(p,s)`, `string` (`char(n)` and `varchar(n)` are read as it), `binary`, `date`,
