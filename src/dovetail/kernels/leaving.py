@@ -89,6 +89,7 @@ class Leaving:
 
 _ARRAYS = ("left", "right", "when", "due", "counter")
 _WORDS = ("outlet", "reason", "turn", "change", "by_left")
+_UNSEEN = ("turn", "due", "by_left")  # only the order of leaving looks at them
 
 
 def alone(hand: int, rows: Whole, when: Whole, outlet: Outlet) -> Leaving:
@@ -133,7 +134,16 @@ def leave(
         chosen = (found["left"], found["right"])
         first = (found["when"], found["turn"], found["due"])
         order = _order(chosen, sides, first, found["by_left"] > 0)
-        found = {name: array[order] for name, array in found.items()}
+        same = {
+            name
+            for name in _WORDS
+            if len({getattr(part, name) for part in filled}) == 1
+        }
+        found = {
+            name: array if name in same else array[order]
+            for name, array in found.items()
+            if name not in _UNSEEN
+        }
     return _shaped(found, sides, shape)
 
 
@@ -172,15 +182,21 @@ def _order(
     by_left: Mask,
 ) -> Whole:
     """Returns the order of leaving: what is given first, then the order of arrival."""
-    places = [
-        np.where(index == ABSENT, -1, side.place[np.maximum(index, 0)])
-        if len(side)
-        else np.full(len(index), -1)
-        for index, side in zip(chosen, sides, strict=True)
-    ]
-    later = np.where(by_left, places[0], np.maximum(*places))
-    earlier = np.where(by_left, places[1], np.minimum(*places))
+    places = [_places(index, side) for index, side in zip(chosen, sides, strict=True)]
+    later, earlier = np.maximum(*places), np.minimum(*places)
+    if by_left.any():
+        later = np.where(by_left, places[0], later)
+        earlier = np.where(by_left, places[1], earlier)
     return sorted_by(*first, later, earlier)
+
+
+def _places(index: Whole, side: Rows) -> Whole:
+    """Returns the places of the rows of these numbers, -1 where absent."""
+    if not len(side):
+        return np.full(len(index), -1)
+    if index.min(initial=0) > ABSENT:
+        return side.place[index]
+    return np.where(index == ABSENT, -1, side.place[np.maximum(index, 0)])
 
 
 def table(

@@ -7,12 +7,16 @@ be compared with those that are new.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from dovetail.kernels.descent import NOWHERE, first_above
 from dovetail.kernels.measures import MEASURE, REACH
 from dovetail.kernels.rows import NEVER, Mask, Rows, Whole
 from dovetail.kernels.sorting import sorted_by
+
+_DENSE = 8
 
 
 def in_partitions(rows: Rows) -> Whole:
@@ -45,10 +49,11 @@ def birth_of_farther(rows: Rows, old: int) -> Whole:
     """
     fresh = rows.take(slice(old, None)).bare()
     order = in_partitions(fresh)
-    starts, stops = _runs(rows.partition, fresh.partition[order])
-    own = np.empty(len(order), np.int64)
-    own[order] = np.arange(1, len(order) + 1)
-    starts[old:] = own
+    runs = _Runs.of(fresh.partition[order])
+    starts, stops = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    starts[:old], stops[:old] = runs.of_partitions(rows.partition[:old])
+    starts[old:][order] = np.arange(1, len(order) + 1)
+    stops[old:][order] = np.repeat(runs.bounds[1:], np.diff(runs.bounds))
     measure = rows.hidden(MEASURE)[old:][order]
     found = first_above(measure, starts, stops, rows.hidden(REACH))
     ended = found != NOWHERE
@@ -57,18 +62,38 @@ def birth_of_farther(rows: Rows, old: int) -> Whole:
     return result
 
 
-def _runs(partitions: Whole, ordered: Whole) -> tuple[Whole, Whole]:
-    """Returns for each partition where its run starts among ordered ones, and stops."""
-    first = np.flatnonzero(starts_of(ordered))
-    bounds = np.append(first, len(ordered))
-    group = np.searchsorted(ordered[first], partitions)
-    inside = np.minimum(group, max(0, len(first) - 1))
-    known = (
-        (ordered[first][inside] == partitions)
-        if len(first)
-        else np.zeros(len(partitions), bool)
-    )
-    return np.where(known, bounds[inside], 0), np.where(known, bounds[group + known], 0)
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """Partitions in their order, and the bounds of their runs of rows."""
+
+    partitions: Whole
+    bounds: Whole
+
+    @classmethod
+    def of(cls, ordered: Whole) -> _Runs:
+        """Returns the runs of ordered partitions."""
+        first = np.flatnonzero(starts_of(ordered))
+        return cls(ordered[first], np.append(first, len(ordered)))
+
+    def of_partitions(self, wanted: Whole) -> tuple[Whole, Whole]:
+        """Returns where the runs of partitions start and stop: nowhere if none."""
+        if not len(self.partitions):
+            return np.zeros_like(wanted), np.zeros_like(wanted)
+        lowest, highest = int(self.partitions[0]), int(self.partitions[-1])
+        inside = (wanted >= lowest) & (wanted <= highest)
+        offset = np.where(inside, wanted - lowest, 0)
+        if highest - lowest < _DENSE * (len(wanted) + len(self.partitions)):
+            # numbers without large gaps are looked up in a table, not searched
+            table = np.zeros(highest - lowest + 1, np.int64)
+            table[self.partitions - lowest] = np.arange(len(self.partitions))
+            group = table[offset]
+        else:
+            group = np.searchsorted(self.partitions, offset + lowest)
+        known = self.partitions[group] == wanted
+        return (
+            np.where(known, self.bounds[group], 0),
+            np.where(known, self.bounds[group + 1], 0),
+        )
 
 
 def starts_of(sorted_values: Whole) -> Mask:
