@@ -95,6 +95,8 @@ def fate(
     if hand == 0 and settings.event_clock:
         done = done | picked.closed
     needed = _is_held(rows, (picked.held.left, picked.held.right)[hand])
+    if hand == 1:
+        done = done | (picked.outdated & ~needed)
     is_row = ~rows.has(REMOVES)
     unmatched = (rows.first == NEVER) & is_row & side.preserved
     unmatched &= ~rows.has(DROPPED)

@@ -30,6 +30,7 @@ from dovetail.kernels.leaving import Leaving
 from dovetail.kernels.matching import NO_MATCHES, Matches, join_matches
 from dovetail.kernels.memo import Memo
 from dovetail.kernels.nearest import Nearby, can_improve
+from dovetail.kernels.outdated import outdated
 from dovetail.kernels.pairing import candidates, matches
 from dovetail.kernels.picks import UNLIMITED, Excess
 from dovetail.kernels.rows import NEVER, Mask, Whole
@@ -47,6 +48,7 @@ class Picked:
     `met` have met, `given` come out, `held` wait. Of the held ones `open_pairs` may
     come out, but it is not sure. `over` are left rows with too many candidates, those
     of them that are closed in `judged_over`. `closed` left rows are judged for good,
+    `outdated` right ones can be taken by none,
     `settled` ones come out with no further partner. `counts` are those of left rows.
     """
 
@@ -57,6 +59,7 @@ class Picked:
     over: Whole
     judged_over: Whole
     closed: Mask
+    outdated: Mask
     settled: Mask
     counts: tuple[Whole, Whole]
 
@@ -129,6 +132,7 @@ def _picked(present: Present, met: Matches, given: Leaving, past: Mask) -> Picke
         over=_NOBODY,
         judged_over=_NOBODY,
         closed=past,
+        outdated=np.zeros(len(present.rows[1]), bool),
         settled=np.zeros(len(nothing), bool),
         counts=(nothing, nothing),
     )
@@ -186,6 +190,7 @@ def _judged(settings: JoinSettings, present: Present, memo: Memo, past: Mask) ->
         over=np.flatnonzero(is_over),
         judged_over=np.flatnonzero(is_over & closed),
         closed=closed,
+        outdated=_outdated(settings, present, closed),
         settled=closed | (is_over & ~wants_more),
         counts=(nothing, nothing),
     )
@@ -219,6 +224,11 @@ def _closed(
         return past
     best = Nearby(present.rows, choice.matches, present.watches[1].bound)
     return past | ~can_improve(settings.picks.nearest[0], best)
+
+
+def _outdated(settings: JoinSettings, present: Present, closed: Mask) -> Mask:
+    """Tells which right rows no left row can take any more."""
+    return outdated(settings, present, closed, right_order(settings, present.rows[1]))
 
 
 def _no_pairs(settings: JoinSettings, present: Present) -> Leaving:

@@ -46,7 +46,8 @@ class Nearest:
     """The pick of the right row whose time is nearest.
 
     How far it may be is a `span` of time or a `width` in numbers, or nothing. `last`:
-    of equal times the last is taken. `is_row_time`: bounds tell of right times.
+    of equal times the last is taken. `is_row_time`: bounds tell of right times;
+    `is_left_row_time`: and of left ones.
     """
 
     left: Formula
@@ -57,6 +58,7 @@ class Nearest:
     exact: bool
     last: bool
     is_row_time: bool
+    is_left_row_time: bool = False
 
 
 class Excess(Enum):

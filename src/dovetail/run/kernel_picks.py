@@ -67,7 +67,7 @@ def kernel_picks(join: JoinSpec, left: Input, right: Input) -> kernel.Picks:
         excess=excess,
         shared=tuple(_shared(part, scope) for part in optional_parts(join)),
         skip=tuple(_skips(join, (left, right), scope)),
-        nearest=tuple(_nearest(join, right, scope)),
+        nearest=tuple(_nearest(join, left, right, scope)),
         numbered=_looks_at_counter(join),
         time=right.time,
         by_time=join.clock is Clock.EVENT and right.is_timed,
@@ -167,28 +167,35 @@ def _as_text(expression: Expression, scope: Scope) -> Expression:
     return Expression(f"cast(({expression}) as string)")
 
 
-def _nearest(join: JoinSpec, right: Input, scope: Scope) -> Iterator[kernel.Nearest]:
+def _nearest(
+    join: JoinSpec, left: Input, right: Input, scope: Scope
+) -> Iterator[kernel.Nearest]:
     """Gives the pick of the nearest right row, if there is one."""
     asof = join.picks.asof
     if not isinstance(asof, AsOf):
         return
     times = (asof.left, asof.right)
     kind, scale = _common_time([parse(time, scope).type for time in times])
-    left, right_time = (_formula(_as_kind(time, kind, scope), scope) for time in times)
-    match plain_reference(asof.right):
-        case Reference(column=column):
-            is_row_time = right.is_timed and column.lower() == right.time.lower()
-        case _:
-            is_row_time = False
+    ours, theirs = (_formula(_as_kind(time, kind, scope), scope) for time in times)
     yield kernel.Nearest(
-        left,
-        right_time,
+        ours,
+        theirs,
         kernel.Direction(asof.direction.value),
         *_tolerance(asof, kind, scale),
         exact=asof.exact,
         last=asof.tie is Tie.LAST,
-        is_row_time=is_row_time,
+        is_row_time=_is_row_time(asof.right, right),
+        is_left_row_time=_is_row_time(asof.left, left),
     )
+
+
+def _is_row_time(expression: Expression, source: Input) -> bool:
+    """Tells whether an expression is the row time of its side."""
+    match plain_reference(expression):
+        case Reference(column=column):
+            return source.is_timed and column.lower() == source.time.lower()
+        case _:
+            return False
 
 
 def _common_time(kinds: list[Type]) -> tuple[str, int]:
