@@ -24,9 +24,8 @@ def play(play: Play) -> list[Emission]:
     """Returns every row that comes out, in the order in which they come out."""
     if isinstance(play.join, SetJoinSpec):
         return Sets.of(play, play.join).play()
-    known, inputs = with_static_played(play, play.join)
-    whole = replace(play, join=known, inputs=inputs)
-    parts = Parts.of(whole, playable(whole))
+    whole, known = playable(play)
+    parts = Parts.of(whole, known)
     if known.clock is Clock.BATCH:
         return play_batch(parts, whole)
     found = list(_stepwise(player_of(parts), play))
@@ -35,12 +34,17 @@ def play(play: Play) -> list[Emission]:
     return found
 
 
-def playable(play: Play) -> JoinSpec:
-    """Returns the join of two sides of a play, or raises what is not done of it."""
+def playable(play: Play) -> tuple[Play, JoinSpec]:
+    """Returns a play of two sides and its join, static joins inside it being played.
+
+    What is not done of it is raised.
+    """
     if isinstance(play.join, SetJoinSpec):
         raise UnsupportedError.not_yet("oracle", "a step of a join of several sets")
-    refuse(play, play.join)
-    return play.join
+    known, inputs = with_static_played(play, play.join)
+    whole = replace(play, join=known, inputs=inputs)
+    refuse(whole, known)
+    return whole, known
 
 
 def player_of(parts: Parts) -> Door:

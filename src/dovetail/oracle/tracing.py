@@ -96,13 +96,13 @@ class Trace:
 
 def trace(play: Play) -> Trace:
     """Returns what became of every row of a play."""
-    join = playable(play)
-    watched = Watched.of(play, join)
+    whole, join = playable(play)
+    watched = Watched.of(whole, join)
     tracer = _Tracer(join, watched, axis_of(join, watched.parts))
     if join.clock is Clock.BATCH:
-        tracer.take_whole(play)
+        tracer.take_whole(whole)
     else:
-        tracer.follow(play)
+        tracer.follow(whole)
     return tracer.told()
 
 
@@ -153,7 +153,9 @@ class _Tracer:
                 self.went.setdefault(row, now)
 
     def _bounds(self) -> dict[Hand, Moment]:
-        """Returns the bound of each side's input by now."""
+        """Returns the bound of each side's input by now; a batch waits for nobody."""
+        if self.join.clock is Clock.BATCH:
+            return dict.fromkeys(HANDS, NEVER)
         sides = self.parts.sides
         return {hand: self.parts.bounds.bound(sides[hand].input) for hand in HANDS}
 
