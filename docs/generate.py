@@ -67,7 +67,8 @@ read before anything runs: digits of `round`, units of time, regular expressions
 of times. Regular expressions are those that mean the same in every language (letters,
 classes, groups, alternatives, counts, `^` and `$`); forms of times those that mean the
 same in every country. Dates and moments lie in the years 1 to 9999: what would lie
-beyond is null on the oracle. Where Spark fails (the 0th element, a map with a key
+beyond is null on the oracle, and so is a time of day alone that is cast to a timestamp
+(Spark takes it for today's). Where Spark fails (the 0th element, a map with a key
 twice), the oracle gives null. Three shortcuts of Spark's are its alone: it leaves out a
 cast to `float` inside one to `double` and an `upper` inside a `lower`, and a `try_add`
 of a sum is null where the sum itself wraps.
