@@ -17,7 +17,9 @@ from dovetail.schema import Schema, from_microseconds
 from dovetail.spec.inputs import (
     Arrive,
     Bound,
+    EmitLateTableRows,
     Finish,
+    IgnoreLateTableRows,
     Input,
     InputKind,
     Order,
@@ -25,6 +27,7 @@ from dovetail.spec.inputs import (
     Pause,
     Remove,
     Settings,
+    Unending,
 )
 from dovetail.spec.join import (
     AllColumns,
@@ -202,7 +205,8 @@ class _Maker:
         order = Order.AS_FOUND
         if self.clock is not Clock.ARRIVAL and self.one_of(3):
             order = Order.ROW_TIME
-        settings = Settings(self.outer_rows(join.picks), order=order)
+        outer_rows = self.outer_rows(join.picks)
+        settings = Settings(outer_rows, self.late_tables(join), order)
         return checked(Play(join, inputs, events[opening:], events[:opening], settings))
 
     def outer_rows(self, picks):
@@ -217,6 +221,15 @@ class _Maker:
         if self.clock is not Clock.ARRIVAL or not self.one_of(3):
             return OuterRows.EXPIRY
         return self.chance.choice(choices)
+
+    def late_tables(self, join):
+        """Whether rows wait for a table's, in order of arrival, and how long."""
+        lasts = join.picks == Picks(keep=join.picks.keep, strategy=join.picks.strategy)
+        lasts = lasts and "counter" not in self.shown
+        if self.clock is not Clock.ARRIVAL or not lasts or not self.one_of(3):
+            return IgnoreLateTableRows()
+        waits = [Unending(), *map(seconds, (1, 3, 6))]
+        return EmitLateTableRows(self.chance.choice(waits))
 
     def names(self):
         """The inputs of both sides: on a clock that moves one of them is a stream.

@@ -48,8 +48,9 @@ class Turn(IntEnum):
 
     DUE = 0
     PAIR = 1
-    EARLY = 2
-    ALONE = 3
+    LATE_PAIR = 2
+    EARLY = 3
+    ALONE = 4
 
 
 class Change(IntEnum):

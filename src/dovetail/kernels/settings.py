@@ -40,6 +40,10 @@ class Arrival(Enum):
     AS_READ = "as_read"
 
 
+NO_WAIT = -1
+"""How long rows wait that do not wait at all."""
+
+
 class Nulls(Enum):
     """When null rows leave: as their rows do, at once, or at once to be taken back."""
 
@@ -72,7 +76,8 @@ class SideSettings:
 class JoinSettings:
     """The whole join, as far as a bucket needs it.
 
-    `changelog`: the result of two tables is told by its changes.
+    `changelog`: the result of two tables is told by its changes. `waits`: how long
+    unmatched rows wait for a table's rows that come late, in microseconds.
     `layout` (state partitions, buckets) says over what keys are spread, `origin` what
     keys, orders and columns are made of: state fits only where both are the same.
     """
@@ -88,6 +93,7 @@ class JoinSettings:
     self_join: bool
     changelog: bool = False
     nulls: Nulls = Nulls.AT_END
+    waits: tuple[int, int] = (NO_WAIT, NO_WAIT)
     picks: Picks = Picks()
     layout: tuple[int, int] = (0, 0)
     origin: str = ""
@@ -112,7 +118,8 @@ class JoinSettings:
     @property
     def reads_clock(self) -> bool:
         """Tells whether rows carry the processing time at which they came."""
-        return any(
+        waits = self.waits != (NO_WAIT, NO_WAIT)
+        return waits or any(
             isinstance(side.window, Seconds) or isinstance(side.eviction, ByAge)
             for side in self.sides
         )

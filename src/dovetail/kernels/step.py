@@ -25,6 +25,7 @@ from dovetail.kernels.fate import (
 )
 from dovetail.kernels.frontier import frontier, least_births
 from dovetail.kernels.giving import let_out, not_skipped, over_limit
+from dovetail.kernels.latecomers import Edge, Latecomers, latecomers
 from dovetail.kernels.leaving import Reason, Shape, leave, release
 from dovetail.kernels.memo import NO_MEMO, Memo, memo_of
 from dovetail.kernels.picking import Picked, at_turn, open_times, pick
@@ -76,16 +77,12 @@ def step(
     late = _late((left, right), self_join=settings.self_join)
     if settings.changelog:
         return _changed(settings, state, present, late)
-    least = least_births(settings, present)
-    picked = pick(settings, present, state.memo, least)
-    present = marked(settings, present, picked)
-    left_fate, right_fate = (
-        fate(settings, present, hand, least, picked) for hand in (0, 1)
-    )
-    fates = eager(settings, present, (left_fate, right_fate), state.next_place)
+    edge = Edge(state.next_place, now)
+    picked, belated, fates = _met(settings, present, state.memo, edge)
+    present = belated.present
     held, until = state.held, BEGINNING
     if settings.ordered:
-        marks = (left_fate.open_rows, right_fate.open_rows)
+        marks = (fates[0].open_rows, fates[1].open_rows)
         until = min(
             frontier(settings, present, marks, picked.settled),
             open_times(settings, present, picked),
@@ -94,10 +91,24 @@ def step(
         out, held = release(held, _results(settings, present, picked, fates), until)
     else:
         out = _results(settings, present, picked, fates)
-    kept = (left_fate.kept, right_fate.kept)
-    memo = memo_of(present.rows, picked.held, picked.counts, left_fate.kept)
-    present = without_given(present, fates)
+    kept = (fates[0].kept, fates[1].kept)
+    memo = memo_of(present.rows, picked.held, picked.counts, kept[0])
+    present = belated.noted(without_given(present, fates))
     return Stepped(present, kept, held, _filled(out, late), until, memo)
+
+
+def _met(
+    settings: JoinSettings, present: Present, memo: Memo, edge: Edge
+) -> tuple[Picked, Latecomers, tuple[Fate, Fate]]:
+    """Returns who has met whom, then or too late, and what becomes of the rows."""
+    least = least_births(settings, present)
+    picked = pick(settings, present, memo, least)
+    belated = latecomers(settings, marked(settings, present, picked), edge)
+    left, right = (
+        fate(settings, belated.present, hand, least, picked) for hand in (0, 1)
+    )
+    fates = eager(settings, belated.present, (left, right), edge.since)
+    return picked, belated, belated.told(fates)
 
 
 def _changed(

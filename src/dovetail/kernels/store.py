@@ -23,7 +23,7 @@ from dovetail.kernels.arrival import Watch
 from dovetail.kernels.blobs import read_batch, read_rows, write_batch, write_rows
 from dovetail.kernels.memo import NO_MEMO, Memo, memo_batches, memo_from
 from dovetail.kernels.rows import Rows, Whole, join_rows, no_rows
-from dovetail.kernels.settings import FORMAT, JoinSettings
+from dovetail.kernels.settings import FORMAT, NO_WAIT, JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped
 from dovetail.kernels.windows import Preceding, births, deaths, is_intrinsic
@@ -268,11 +268,13 @@ class _Writing:
     def _changing(self, hand: int) -> tuple[str, ...]:
         """Returns the arrays of a side's rows that later batches change.
 
-        In order of arrival a row that is kept has no end yet, but where pairs wait.
+        In order of arrival a row that is kept has no end yet, but where it or
+        its pairs wait.
         """
         settings = self.store.settings
         side = settings.sides[hand]
-        stays = settings.event_clock or settings.picks.waits
+        waits = settings.picks.waits or settings.waits[hand] != NO_WAIT
+        stays = settings.event_clock or waits
         can_end = stays and not is_intrinsic(side.window)
         names = [
             *(["first"] if side.remembers else []),

@@ -6,10 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dovetail.errors import UnsupportedError
+from dovetail.expression import NEVER
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Engine, Feature
 from dovetail.plan.together import missing_together
-from dovetail.spec.inputs import InputKind, OuterRows, Settings
+from dovetail.spec.inputs import (
+    IgnoreLateTableRows,
+    InputKind,
+    OuterRows,
+    Settings,
+)
 from dovetail.spec.join import HANDS, Clock, Columns, JoinSpec, Nested
 from dovetail.spec.picks import AllHard, AtMost, Picks, Strategy, Unlimited
 from dovetail.spec.play import Play
@@ -76,6 +82,7 @@ LOCAL = Engine(
             Feature.ALL_COLUMNS,
             Feature.EAGER,
             Feature.EAGER_RETRACT,
+            Feature.LATE_TABLE_ROWS,
             Feature.ROW_TIME_ORDER,
             Feature.DELETES,
             Feature.BOUNDS,
@@ -190,3 +197,14 @@ def _of_settings(play: Play, join: JoinSpec) -> Iterator[str]:
     held = picks != (Unlimited(), Unlimited(), Unlimited())
     if held and outer_rows is not OuterRows.EXPIRY:
         yield f"outer_rows {outer_rows.value} beside atmost, limit or asof"
+    if play.settings.late_table_rows != IgnoreLateTableRows():
+        if join.clock is Clock.EVENT:
+            yield "late_table_rows emit on the clock event"
+        if held or join.picks.skip_when != NEVER or _counts(join):
+            yield "late_table_rows emit beside a pick that holds pairs, or counter"
+
+
+def _counts(join: JoinSpec) -> bool:
+    """Tells whether an output column counts the pairs of a left row."""
+    columns = join.select.columns if isinstance(join.select, Columns) else ()
+    return any("counter" in bare_names(text) for _, text in columns)

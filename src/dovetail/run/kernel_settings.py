@@ -10,9 +10,22 @@ from dataclasses import dataclass
 
 from dovetail.expression import Scope, is_constant_true, lower, parse, references
 from dovetail.kernels import windows as kernel
-from dovetail.kernels.settings import Arrival, JoinSettings, Nulls, SideSettings
+from dovetail.kernels.rows import NEVER
+from dovetail.kernels.settings import (
+    NO_WAIT,
+    Arrival,
+    JoinSettings,
+    Nulls,
+    SideSettings,
+)
 from dovetail.run.kernel_picks import further_condition, kernel_picks
-from dovetail.spec.inputs import Input, InputKind, Inputs
+from dovetail.spec.inputs import (
+    EmitLateTableRows,
+    IgnoreLateTableRows,
+    Input,
+    InputKind,
+    Inputs,
+)
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Side
 from dovetail.spec.spans import NO_TIME, SECOND, Span
 from dovetail.spec.windows import (
@@ -47,6 +60,7 @@ class Manner:
     idle: tuple[int, int] = (0, 0)
     key_columns: int = 0
     nulls: Nulls = Nulls.AT_END
+    late_tables: IgnoreLateTableRows | EmitLateTableRows = IgnoreLateTableRows()
 
 
 def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSettings:
@@ -69,8 +83,34 @@ def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSetti
         self_join=left.name == right.name,
         changelog=is_changelog(join, inputs),
         nulls=manner.nulls,
+        waits=_waits(join, (left, right), manner),
         picks=kernel_picks(join, left, right),
     )
+
+
+def _waits(
+    join: JoinSpec, sources: tuple[Input, Input], manner: Manner
+) -> tuple[int, int]:
+    """Returns how long unmatched rows of each side wait for a table's late rows."""
+    waits = [NO_WAIT, NO_WAIT]
+    for number, hand in enumerate(HANDS):
+        kinds = (sources[number].kind, sources[1 - number].kind)
+        is_heard = join.kind.preserves(hand) and join.kind.gives_pairs
+        is_heard &= join.clock is Clock.ARRIVAL
+        if is_heard and kinds == (InputKind.STREAM, InputKind.TABLE):
+            waits[number] = _wait(manner.late_tables)
+    return waits[0], waits[1]
+
+
+def _wait(late_tables: IgnoreLateTableRows | EmitLateTableRows) -> int:
+    """Returns how long a row waits for a table's rows."""
+    match late_tables:
+        case EmitLateTableRows(Span(microseconds=length)):
+            return length
+        case EmitLateTableRows():
+            return NEVER
+        case _:
+            return NO_WAIT
 
 
 def is_changelog(join: JoinSpec, inputs: Inputs) -> bool:

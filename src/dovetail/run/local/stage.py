@@ -57,6 +57,7 @@ class Stage:
             Arrival.SEQUENCE,
             ordered=join.clock is Clock.EVENT,
             nulls=_NULLS[play.settings.outer_rows],
+            late_tables=play.settings.late_table_rows,
         )
         settings = kernel_settings(join, play.inputs, manner)
         cargoes = cargo(play, join, settings)
