@@ -23,13 +23,14 @@ from dovetail.spec.join import Hand
 class Verdict:
     """The pairs that come out or may, and those that match a right row or may.
 
-    `is_picked`: they wait until the left row is closed.
+    Where every pair stands for itself nothing is picked. What is picked waits until the
+    left row is closed.
     """
 
     matches: list[Pair]
     marks: list[Pair]
-    is_closed: bool
-    is_picked: bool
+    is_picked: bool = False
+    is_closed: bool = False
     is_over_limit: bool = False
 
 
@@ -48,13 +49,11 @@ class Verdicts:
         for pair in sorted(pairs, key=by_right_row):
             if any(self.horizon.meetings(pair)):
                 met[pair.left].append(pair)
-        judge = self._picked if self.parts.picker.waits else self._plain
-        return {left: judge(left, its_pairs) for left, its_pairs in met.items()}
-
-    def _plain(self, left: LivingRow, met: list[Pair]) -> Verdict:
-        """Returns the verdict where every pair stands for itself."""
-        is_closed = not self.horizon.can_meet(left)
-        return Verdict(met, met, is_closed, is_picked=False)
+        if not self.parts.picker.waits:
+            return {
+                left: Verdict(its_pairs, its_pairs) for left, its_pairs in met.items()
+            }
+        return {left: self._picked(left, its_pairs) for left, its_pairs in met.items()}
 
     def _picked(self, left: LivingRow, met: list[Pair]) -> Verdict:
         """Returns the verdict where a pair decides about others."""
@@ -68,8 +67,8 @@ class Verdicts:
         return Verdict(
             possible,
             marks,
-            is_closed,
             is_picked=True,
+            is_closed=is_closed,
             is_over_limit=choice.is_over_limit,
         )
 
