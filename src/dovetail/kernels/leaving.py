@@ -188,7 +188,9 @@ def _order(
     if by_left.any():
         later = np.where(by_left, places[0], later)
         earlier = np.where(by_left, places[1], earlier)
-    return sorted_by(*first, later, earlier)
+    # Pairs in order of arrival leave at the place of their later row.
+    keys = first if np.array_equal(first[0], later) else (*first, later)
+    return sorted_by(*keys, earlier)
 
 
 def _places(index: Whole, side: Rows) -> Whole:

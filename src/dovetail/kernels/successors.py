@@ -21,7 +21,14 @@ _DENSE = 8
 
 def in_partitions(rows: Rows) -> Whole:
     """Returns the order by partition, then birth, then place."""
-    return sorted_by(rows.partition, rows.birth, rows.place)
+    return _in_partitions(rows, rows.birth)
+
+
+def _in_partitions(rows: Rows, times: Whole) -> Whole:
+    """Returns the order by partition, then time, then place; times may be places."""
+    if times is rows.place:
+        return sorted_by(rows.partition, times)
+    return sorted_by(rows.partition, times, rows.place)
 
 
 def birth_of_later(rows: Rows, count: int) -> Whole:
@@ -34,7 +41,7 @@ def later(rows: Rows, times: Whole, count: int) -> Whole:
 
     Rows stand in order of these times, then of arrival.
     """
-    order = sorted_by(rows.partition, times, rows.place)
+    order = _in_partitions(rows, times)
     result = np.full(len(rows), NEVER)
     before, after = order[: max(0, len(order) - count)], order[count:]
     same = rows.partition[before] == rows.partition[after]
