@@ -42,6 +42,8 @@ class Bounds:
     def see(self, source: Input, time: Moment) -> None:
         """Moves the newest time forward, never back."""
         self._newest[source.name] = max(self.newest(source), time)
+        # Less a month a later time may be an earlier day; a bound never goes back.
+        self.promise(source.name, self.bound(source))
 
     def promise(self, name: str, time: Moment = NEVER) -> None:
         """Takes a promise that no earlier row follows; without a time, none at all."""
