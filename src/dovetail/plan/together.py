@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dovetail.spec.inputs import Arrive, Input, InputKind, Remove
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.play import Play
+from dovetail.spec.sources import input_of
 from dovetail.spec.windows import Latest, Range, Seconds
 
 
@@ -53,6 +54,4 @@ def _deletes(play: Play, join: JoinSpec) -> Iterator[str]:
 
 def _source(play: Play, join: JoinSpec, hand: Hand) -> Input:
     """Returns the input of one side."""
-    source = join.side(hand).source
-    assert isinstance(source, Named)  # noqa: S101 - nested joins have been refused
-    return play.inputs[source.name]
+    return input_of(join.side(hand).source, play.inputs)
