@@ -2,7 +2,7 @@
 
 An ordinary DataFrame has rows and nothing else: they count as if they had come in the
 order of row time, so that nothing is late. Where the order of arrival is known, every
-line has its *place* and says what it is: a row, a delete of a key, or a bound.
+line has its *place* and says what it is: a row, a delete of a key, a bound or the end.
 
     place   what    time       bound before   (lateness 2 seconds)
       0     row     10:00:05   -              in time
@@ -35,6 +35,7 @@ class What(Enum):
     ROW = "row"
     DELETE = "delete"
     BOUND = "bound"
+    END = "end"
 
     def is_it(self) -> Column:
         """Returns whether a line is this."""
@@ -70,8 +71,9 @@ def admit(source: Input, arrivals: Arrivals, clock: Clock) -> Admitted:
     else:
         lines = lines.withColumn(REASON, F.lit(None).cast("string"))
     columns = [F.col(f"`{name}`") for name in source.schema.names]
+    lines = lines.where(~_is_promise())
     late = lines.where(F.col(REASON).isNotNull() & ~What.DELETE.is_it())
-    in_time = lines.where(F.col(REASON).isNull() & ~What.BOUND.is_it())
+    in_time = lines.where(F.col(REASON).isNull())
     return Admitted(in_time.drop(REASON), late.select(*columns, REASON, PLACE))
 
 
@@ -87,8 +89,9 @@ def _with_times(source: Input, arrivals: Arrivals) -> DataFrame:
     frame = frame.withColumn(TIME, time)
     if not arrivals.has_places or not source.is_timed:
         return frame
-    # A delete without a time takes the newest time seen.
-    newest = F.coalesce(F.max(TIME).over(_before()), F.lit(EARLIEST))
+    # A delete without a time takes the newest time seen; a promise is no time seen.
+    seen = F.when(~_is_promise(), F.col(TIME))
+    newest = F.coalesce(F.max(seen).over(_before()), F.lit(EARLIEST))
     given = F.when(What.DELETE.is_it(), F.coalesce(TIME, newest)).otherwise(F.col(TIME))
     return frame.withColumn(TIME, given)
 
@@ -100,11 +103,18 @@ def _reason(source: Input, arrivals: Arrivals) -> Column:
         return reason
     # The lateness is taken from the column itself: months go by the calendar.
     newest = shifted(F.col(f"`{source.time}`"), source.lateness.negated())
-    bounds = F.when(What.BOUND.is_it(), F.col(TIME)).otherwise(newest)
-    is_late = F.col(TIME) < F.max(bounds).over(_before())
-    return reason.when(
-        is_late & ~What.STATE.is_it() & ~What.BOUND.is_it(), F.lit("late")
+    bounds = (
+        F.when(What.END.is_it(), F.lit(LATEST))
+        .when(What.BOUND.is_it(), F.col(TIME))
+        .otherwise(newest)
     )
+    is_late = F.col(TIME) < F.max(bounds).over(_before())
+    return reason.when(is_late & ~What.STATE.is_it(), F.lit("late"))
+
+
+def _is_promise() -> Column:
+    """Returns whether a line is no row: it only tells what can still come."""
+    return What.BOUND.is_it() | What.END.is_it()
 
 
 def _before() -> WindowSpec:

@@ -53,6 +53,8 @@ def _lines(source: Input, play: Play) -> Iterator[Row]:
             case Bound(name, moment) if name == source.name and source.is_timed:
                 time = {source.time: from_microseconds(moment)}
                 yield {**time, PLACE: place, WHAT: What.BOUND.value}
+            case Finish(name) if name == source.name:
+                yield {PLACE: place, WHAT: What.END.value}
             case _:
                 pass
 

@@ -77,7 +77,8 @@ def shape_of(one: StreamPlay) -> Shape:
     ends = all(
         source.name in ended
         for source in sources.values()
-        if source.kind is InputKind.STREAM or source.is_timed
+        if source.kind is InputKind.STREAM
+        or (source.kind is InputKind.TABLE and source.is_timed)
     )
     return Shape(join, sources, one.play.settings, one.stepwise, ends, one.in_order)
 

@@ -92,8 +92,11 @@ def script(scope: int, wanted: StreamPlay, join: JoinSpec) -> Script:
     """Returns the lines of one play."""
     play, written = wanted.play, Script(scope)
     state = [
-        (Arrive(name, row), LineKind.INITIAL)
-        for name, row in _state(play, join, written)
+        *(
+            (Arrive(name, row), LineKind.INITIAL)
+            for name, row in _state(play, join, written)
+        ),
+        *_whole_from_the_start(play, join),
     ]
     opening = list(_lines(play.opening))
     written.has_silent_start = bool(state) and join.clock is Clock.ARRIVAL
@@ -144,6 +147,16 @@ def _state(play: Play, join: JoinSpec, written: Script) -> Iterator[tuple[str, R
                 written.lost.append(Emission(Outlet.LATE, late))
             else:
                 yield source.name, row
+
+
+def _whole_from_the_start(play: Play, join: JoinSpec) -> list[tuple[Event, LineKind]]:
+    """Returns the ends of data sets in row time: nothing of them can still come."""
+    sources = {input_of(join, hand, play.inputs).name for hand in HANDS}
+    return [
+        (Finish(source.name), LineKind.FINISH)
+        for source in map(play.inputs.__getitem__, sorted(sources))
+        if source.kind is InputKind.DATASET and join.clock is Clock.EVENT
+    ]
 
 
 def _is_lost(play: Play, join: JoinSpec, hand: Hand, row: Row) -> bool:
