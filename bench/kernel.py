@@ -33,9 +33,12 @@ from dovetail.kernels.step import step
 from dovetail.plan.capability import features_of_join
 from dovetail.plan.local import LOCAL
 from dovetail.run.kernel_settings import Manner, kernel_settings
+from dovetail.run.local.hidden import hidden_columns
 from dovetail.spec.defaults import with_defaults
+from dovetail.spec.join import HANDS, JoinSpec
 from dovetail.spec.reading import read_join
 from dovetail.spec.reading_inputs import read_inputs
+from dovetail.spec.windows import Window
 
 SECOND = 1_000_000
 START = 1_700_000_000 * SECOND
@@ -96,6 +99,8 @@ def sides(left: object, right: object, **parts: object) -> dict[str, object]:
 
 _PER_KEY = {"partition_by": ["key"]}
 _NEWEST, _EACH = {"rows": 10_000}, {"rows": 3}
+_DELTA = {"delta": {"by": "seq", "width": 500_000}}
+_BACKWARD = {"left": "l.ts", "right": "r.ts", "tolerance": "600 seconds"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,38 +122,58 @@ JOINS = {
     "zipf": Join(near(2), ZIPF, 2),
     "count": Join({**sides(_NEWEST, _NEWEST), "clock": "arrival"}, per_key=False),
     "per_key": Join({**sides(_EACH, _EACH, **_PER_KEY), "clock": "arrival"}),
+    "delta": Join({**sides(_DELTA, _DELTA, **_PER_KEY), "clock": "arrival"}),
+    "keep": Join({**near(600), "keep": 3}),
+    "asof": Join({**sides("forever", "forever"), "asof": _BACKWARD}),
+    "nearest": Join(
+        {**sides("forever", "forever"), "asof": {**_BACKWARD, "direction": "nearest"}},
+        FEW,
+    ),
 }
 
 
-def settings_of(join: Join) -> JoinSettings:
+def spec_of(join: Join) -> JoinSpec:
+    """Returns a join's spec, whole."""
+    spec = read_join({"type": "inner", "hard": [["l.key", "r.key"]], **join.spec})
+    return with_defaults(spec, INPUTS)
+
+
+def settings_of(spec: JoinSpec) -> JoinSettings:
     """Returns what the kernels know of a join."""
-    spec = with_defaults(
-        read_join({"type": "inner", "hard": [["l.key", "r.key"]], **join.spec}), INPUTS
-    )
     LOCAL.refuse_unsupported(features_of_join(spec, INPUTS))
     return kernel_settings(spec, INPUTS, Manner(Arrival.SEQUENCE))
 
 
 def parcels(
-    tables: tuple[pa.Table, pa.Table], count: int, *, per_key: bool
+    tables: tuple[pa.Table, pa.Table], count: int, join: Join
 ) -> list[list[Parcel]]:
     """Returns both sides cut into so many batches of packed rows.
 
     A window of rows that is not one for each key is one for all.
     """
-    cuts = np.linspace(0, tables[0].num_rows, count + 1).astype(int)
+    spec, cuts = spec_of(join), np.linspace(0, tables[0].num_rows, count + 1)
     return [
         [
-            _parcel(hand, int(first), table.slice(first, past - first), per_key=per_key)
-            for hand, table in enumerate(tables)
+            _parcel(hand, first, whole.slice(first, past - first), join)
+            for hand, whole in enumerate(
+                _with_hidden(table, spec.side(one).window)
+                for table, one in zip(tables, HANDS, strict=True)
+            )
         ]
-        for first, past in pairwise(cuts)
+        for first, past in pairwise(cuts.astype(int).tolist())
     ]
 
 
-def _parcel(hand: int, first: int, table: pa.Table, *, per_key: bool) -> Parcel:
+def _with_hidden(table: pa.Table, window: Window) -> pa.RecordBatch:
+    """Returns a side with the columns that its window looks at."""
+    (batch,) = table.combine_chunks().to_batches()
+    for name, numbers in hidden_columns(window, INPUTS["L"], batch):
+        batch = batch.append_column(name, pa.array(numbers))
+    return batch
+
+
+def _parcel(hand: int, first: int, payload: pa.RecordBatch, join: Join) -> Parcel:
     """Returns rows of one side as a bucket gets them."""
-    (payload,) = table.combine_chunks().to_batches()
     moment = payload.column("ts").cast(pa.int64()).to_numpy()
     place = 2 * np.arange(first, first + len(moment)) + hand
     flags = np.full(len(moment), HAS_KEY)
@@ -156,7 +181,7 @@ def _parcel(hand: int, first: int, table: pa.Table, *, per_key: bool) -> Parcel:
     newest = int(moment[-1]) if len(moment) else BEGINNING
     report = Report(hand, int(place[0]), newest, newest, seen=True)
     rows = make_rows(code, moment, place, flags, payload)
-    partition = code if per_key else np.zeros_like(code)
+    partition = code if join.per_key else np.zeros_like(code)
     return Parcel(report, rows.with_arrays(partition=partition))
 
 
@@ -206,8 +231,9 @@ def works(name: str, rows: int) -> dict[str, Work]:
     """Returns the legs of one join: the kernels, and its peers where it has any."""
     join = JOINS[name]
     tables = join.data.sides(rows)
-    batches = parcels(tables, BATCHES, per_key=join.per_key)
-    legs: dict[str, Work] = {name: partial(by_kernels, settings_of(join), batches)}
+    batches = parcels(tables, BATCHES, join)
+    settings = settings_of(spec_of(join))
+    legs: dict[str, Work] = {name: partial(by_kernels, settings, batches)}
     if join.peers:
         legs[f"{name}_duckdb"] = partial(by_duckdb, tables, join.peers)
         legs[f"{name}_polars"] = partial(by_polars, tables, join.peers)
