@@ -65,6 +65,7 @@ from dovetail.spec.windows import (
     Delta,
     EvictAge,
     EvictCount,
+    EvictTuples,
     Forever,
     HopSize,
     HopUnit,
@@ -172,6 +173,7 @@ def seconds(count):
 EVICTIONS = [
     *[EvictCount(most) for most in (1, 1, 2, 3, 0)],
     *[EvictAge(Span(0, age * SECOND // 2)) for age in (0, 2, 3, 4, 6)],
+    *[EvictTuples(most) for most in (0, 1, 2, 3, 5)],
 ]
 HOPS = [
     HopSize(seconds(size), seconds(every))

@@ -215,9 +215,9 @@ def _with_lifetimes(
     """Returns the rows with births and deaths; an end once known stays."""
     window, rows = settings.sides[hand].window, join_rows([alive, fresh])
     if is_intrinsic(window):
-        born = rows if settings.event_clock else rows.with_arrays(birth=rows.place)
-        return born.with_arrays(death=deaths(window, born))
-    if settings.event_clock:
+        if settings.event_clock:
+            return rows.with_arrays(death=deaths(window, rows))
+    elif settings.event_clock:
         return rows
     rows = rows.with_arrays(birth=rows.place)
     ends = deaths(window, rows, len(alive))

@@ -11,18 +11,20 @@ are found for insertions first: each where its partition would go if it were the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 import numpy as np
 
+from dovetail.kernels.overflow import by_rows
 from dovetail.kernels.passing import CLOCK
 from dovetail.kernels.ranking import kth_smallest
 from dovetail.kernels.rows import DROPPED, NEVER, Mask, Rows, Whole
-from dovetail.kernels.sorting import sorted_by
+from dovetail.kernels.touches import Touches
 from dovetail.kernels.windows import (
     ByAge,
     ByCount,
+    ByTuples,
     Eviction,
     KeepAll,
     Point,
@@ -42,10 +44,12 @@ def evicted(eviction: Eviction, window: Window, rows: Rows, old: int) -> Rows:
     if isinstance(eviction, KeepAll) or not is_stored or len(rows) == old:
         return rows
     order = np.argsort(rows.place, kind="stable")
-    touches = _Touches.of(rows.take(order))
+    touches = Touches.of(rows.take(order))
     match eviction:
         case ByCount(most):
             ends = _by_count(touches, most)
+        case ByTuples(most):
+            ends = by_rows(touches, old, most)
         case ByAge(seconds):
             ends = _by_age(touches, order >= old, seconds, closes=window)
         case _:
@@ -61,40 +65,7 @@ def evicted(eviction: Eviction, window: Window, rows: Rows, old: int) -> Rows:
     return ended.with_arrays(death=np.where(dropped, death, rows.death))
 
 
-@dataclass(frozen=True, slots=True)
-class _Touches:
-    """Insertions in order of arrival, each with those next to it in its partition."""
-
-    rows: Rows
-    order: Whole
-    before: Whole
-    after: Whole
-
-    @classmethod
-    def of(cls, rows: Rows) -> _Touches:
-        """Returns the insertions of rows that stand in order of arrival."""
-        order = sorted_by(rows.partition, rows.place)
-        same = rows.partition[order[1:]] == rows.partition[order[:-1]]
-        before = np.full(len(rows), -1)
-        after = np.full(len(rows), len(rows))
-        before[order[1:][same]] = order[:-1][same]
-        after[order[:-1][same]] = order[1:][same]
-        return cls(rows, order, before, after)
-
-    def next_of(self, ends: Whole) -> Whole:
-        """Returns for each insertion the end of it or of a later one, or NEVER."""
-        numbers = np.arange(len(ends))
-        ended = np.where(ends[self.order] < NEVER, numbers, len(ends))
-        following = np.minimum.accumulate(ended[::-1])[::-1]
-        at = self.order[np.minimum(following, len(ends) - 1)]
-        partition = self.rows.partition
-        same = (following < len(ends)) & (partition[at] == partition[self.order])
-        found = np.full(len(ends), NEVER)
-        found[self.order] = np.where(same, ends[at], NEVER)
-        return found
-
-
-def _by_count(touches: _Touches, most: int) -> Whole:
+def _by_count(touches: Touches, most: int) -> Whole:
     """Returns the places behind which partitions are too many, NEVER where not.
 
     A partition goes when so many others have had a row since. Behind an insertion they
@@ -110,7 +81,7 @@ def _by_count(touches: _Touches, most: int) -> Whole:
     return np.where(goes, touches.rows.place[at] + 1, NEVER)
 
 
-def _by_age(touches: _Touches, fresh: Mask, age: int, closes: Window) -> Whole:
+def _by_age(touches: Touches, fresh: Mask, age: int, closes: Window) -> Whole:
     """Returns the places at which partitions are too old, NEVER where they are not."""
     places = np.append(touches.rows.place, NEVER)
     own, until = places[:-1], places[touches.after]

@@ -23,7 +23,6 @@ from dovetail.kernels.rows import (
 )
 from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.kernels.windows import (
-    KeepAll,
     Newest,
     Preceding,
     Version,
@@ -203,8 +202,7 @@ def _still_decides(settings: JoinSettings, present: Present, hand: int) -> Mask:
 
 def _still_counts(side: SideSettings, rows: Rows) -> Mask:
     """Tells which rows count among the newest, though they are needed no more."""
-    evicts = not isinstance(side.eviction, KeepAll)
-    if not evicts and not isinstance(side.window, Newest | Preceding):
+    if not side.evicts and not isinstance(side.window, Newest | Preceding):
         return np.zeros(len(rows), bool)
     still: Mask = rows.death == NEVER
     return still

@@ -74,7 +74,8 @@ def closed(window: Band | Seconds, rows: Rows, course: Course, watch: Watch) -> 
         brief |= ~rows.has(HAS_KEY)
     due = np.where(~brief & (death < NEVER), DUE, 0).astype(np.uint8)
     ended = replace(rows, flags=rows.flags | due)
-    return ended.with_arrays(death=np.where(brief, rows.place + 1, death))
+    death = np.where(brief, rows.place + 1, death)
+    return ended.with_arrays(death=np.minimum(death, rows.death))
 
 
 def last_moments(window: Window, rows: Rows) -> Whole:

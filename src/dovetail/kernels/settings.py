@@ -71,6 +71,11 @@ class SideSettings:
         """Tells whether it matters later that a row has met somebody."""
         return self.preserved or self.once
 
+    @property
+    def evicts(self) -> bool:
+        """Tells whether rows may leave with their whole partition."""
+        return not isinstance(self.eviction, KeepAll)
+
 
 @dataclass(frozen=True, slots=True)
 class JoinSettings:

@@ -275,10 +275,11 @@ class _Writing:
         side = settings.sides[hand]
         waits = settings.picks.waits or settings.waits[hand] != NO_WAIT
         stays = settings.event_clock or waits
-        can_end = stays and not is_intrinsic(side.window)
+        can_end = stays and (side.evicts or not is_intrinsic(side.window))
         names = [
             *(["first"] if side.remembers else []),
             *(["death"] if can_end else []),
+            *(["flags"] if stays and side.evicts else []),
         ]
         return tuple(names)
 

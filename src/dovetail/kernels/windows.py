@@ -192,7 +192,14 @@ class ByCount:
     partitions: int
 
 
-Eviction = KeepAll | ByAge | ByCount
+@dataclass(frozen=True, slots=True)
+class ByTuples:
+    """At most so many rows stay, over all partitions."""
+
+    rows: int
+
+
+Eviction = KeepAll | ByAge | ByCount | ByTuples
 
 
 def is_intrinsic(window: Window) -> bool:

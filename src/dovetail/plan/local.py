@@ -62,6 +62,7 @@ LOCAL = Engine(
             Feature.PARTITION_BY,
             Feature.EVICT_AGE,
             Feature.EVICT_COUNT,
+            Feature.EVICT_TUPLES,
             Feature.KEEP,
             Feature.AT_MOST,
             Feature.AT_MOST_OPTIONAL,

@@ -34,6 +34,7 @@ from dovetail.spec.windows import (
     EvictAge,
     EvictCount,
     Eviction,
+    EvictTuples,
     Forever,
     HopSize,
     HopUnit,
@@ -201,6 +202,8 @@ def _eviction(eviction: Eviction) -> kernel.Eviction:
             return kernel.ByAge(age.microseconds // SECOND)
         case EvictCount(partitions):
             return kernel.ByCount(partitions)
+        case EvictTuples(rows):
+            return kernel.ByTuples(rows)
         case _:
             return kernel.KeepAll()
 
