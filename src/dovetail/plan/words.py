@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from dovetail.expression import ALWAYS, Expression
 from dovetail.plan.manner import Arrival, state_bound
+from dovetail.plan.picked import picked
 from dovetail.spec.inputs import Input
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.spans import NO_TIME, Span
@@ -83,6 +84,7 @@ def described(join: JoinSpec, inputs: Mapping[Hand, Input]) -> Iterator[Line]:
     yield "join", f"{join.kind.value}, {_condition(join)}"
     for hand in HANDS:
         yield hand.value, _side(join, hand, inputs[hand])
+    yield from picked(join.picks)
     yield "out", _when(join)
     if join.clock is not Clock.BATCH:
         yield "late", _late(inputs)
@@ -154,7 +156,8 @@ def _rarer(window: Window, moment: str) -> str:
         case Delta(by, width):
             return f"alive until a later row's {_plain(by)} is more than {width} above"
         case RowsPreceding(first, last):
-            return f"alive from its {last}th later row to its {first + 1}th"
+            least = f"at least {last} and " if last else ""
+            return f"alive while {least}at most {first} later rows are there by time"
         case HopUnit(unit):
             return f"alive until the {unit} of {moment} is over"
         case HopSize(size, every):
