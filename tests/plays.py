@@ -261,9 +261,6 @@ class _Maker:
         schema = Schema.of({"k": key_type, "n": "int", "g": "int", "t": "timestamp"})
         is_timed = self.is_timed(name, kind)
         state = [] if kind is InputKind.STREAM else range(self.chance.randrange(4))
-        if kind is InputKind.TABLE and not is_timed:
-            # The kernels know that it stays empty, the definition does not.
-            state = state or [0]
         return Input(
             name,
             kind,
@@ -300,6 +297,12 @@ class _Maker:
         kind = self.kind = self.chance.choice(list(Kind))
         is_cross = kind is Kind.CROSS
         left, right = self.both = self.sides(sources)
+        self.looks_up = (
+            self.clock is Clock.EVENT
+            and sources[0].kind is InputKind.TABLE
+            and not sources[0].is_timed
+            and isinstance(right.window, Latest | RowsPreceding)
+        )
         names = [] if is_cross else self.chance.choice(HARDS)
         hard = tuple(
             Equality(Expression(f"l.{name}"), Expression(f"r.{name}")) for name in names
@@ -431,7 +434,9 @@ class _Maker:
             keep,
             at_most,
             limit,
-            self.asof() if kind in ASOF and self.one_of(2) else Unlimited(),
+            self.asof()
+            if kind in ASOF and not self.looks_up and self.one_of(2)
+            else Unlimited(),
             strategy=self.strategy(is_counted=(at_most, limit) != (Unlimited(),) * 2)
             if is_left
             else Strategy.DEFAULT,
@@ -476,6 +481,8 @@ class _Maker:
         windows = [side.window for side in self.both]
         if self.clock is Clock.ARRIVAL and any(isinstance(w, Range) for w in windows):
             some, count = AllHard(), 0  # the kernels count all keys or none there
+        if self.looks_up:
+            count = 0  # nor do they rank what a table without time may still meet
         return AtMost(self.chance.randrange(1, 4), some, tuple(optional[:count]))
 
     def limit(self, kind):
@@ -510,9 +517,8 @@ class _Maker:
         return (*events, *ends)
 
     def moves(self, source):
-        """A data set never moves; nor, on the event clock, does what has no time."""
-        stays = self.clock is Clock.EVENT and not source.is_timed
-        return source.kind is not InputKind.DATASET and not stays
+        """A data set never moves."""
+        return source.kind is not InputKind.DATASET
 
     def event(self, source, now, clock):
         row = self.row(source.schema, now)

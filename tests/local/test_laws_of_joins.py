@@ -167,9 +167,12 @@ def test_a_semi_row_is_a_left_row_with_a_pair(play):
 def punctual(play):
     """The play on the event clock with all that makes the order of arrival matter out.
 
-    Nothing is late, every input ends, and no two rows have one time.
+    Nothing is late, every input ends, and no two rows have one time. A table without a
+    time, which is met as it is, does not change.
     """
-    events = [one for one in play.events if isinstance(one, Arrive | Remove)]
+    moving = {name for name, source in play.inputs.items() if source.is_timed}
+    rows = [one for one in play.events if isinstance(one, Arrive | Remove)]
+    events = [one for one in rows if one.input in moving]
     state = [row for source in play.inputs.values() for row in source.rows]
     times = [one.row.get("t") for one in events] + [row["t"] for row in state]
     assume(None not in times)

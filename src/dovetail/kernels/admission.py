@@ -12,6 +12,7 @@ from dovetail.kernels.passing import Course, Edge, closed, course_of, highest_of
 from dovetail.kernels.rows import NEVER, Mask, Rows, join_rows
 from dovetail.kernels.settings import Arrival, JoinSettings, waits_for
 from dovetail.kernels.state import JoinState
+from dovetail.kernels.untimed import replaced
 from dovetail.kernels.windows import (
     Band,
     Preceding,
@@ -106,7 +107,10 @@ def _parted(
     settings: JoinSettings, sides: list[_Side], hold: int
 ) -> tuple[list[Rows], list[Rows]]:
     """Returns both sides' rows that take part now, and those that wait."""
-    ready = [_is_ready(settings, side.came, hold) for side in sides]
+    ready = [
+        _is_ready(settings, side.came, NEVER if one.untimed else hold)
+        for one, side in zip(settings.sides, sides, strict=True)
+    ]
     return (
         [side.came.take(pick) for side, pick in zip(sides, ready, strict=True)],
         [side.came.take(~pick) for side, pick in zip(sides, ready, strict=True)],
@@ -152,13 +156,15 @@ class _Side:
         On the event clock a version ends where the next one is born, even if that one
         still waits; one that was outdated from the start may come out at once.
         """
-        window = settings.sides[hand].window
+        side = settings.sides[hand]
+        window = side.window
         if not settings.event_clock or not isinstance(window, Version | Preceding):
             return self
         if isinstance(window, Version) and not len(self.came):
             return self
         rows = join_rows([self.alive.bare(), self._later(settings).bare()])
-        known, old = known_lives(window, rows, bound), len(self.alive)
+        old = len(self.alive)
+        known = replaced(rows) if side.untimed else known_lives(window, rows, bound)
         return _Side(
             self.alive.with_arrays(birth=known.birth[:old], death=known.death[:old]),
             self.came.with_arrays(birth=known.birth[old:], death=known.death[old:]),
@@ -166,7 +172,8 @@ class _Side:
 
     def _later(self, settings: JoinSettings) -> Rows:
         """Returns the rows that came, with places behind those that are alive."""
-        if settings.keeps_places or not len(self.came):
+        has_place = any(side.untimed for side in settings.sides)
+        if settings.keeps_places or has_place or not len(self.came):
             return self.came
         first = self.alive.place.max(initial=0) + 1
         return self.came.with_arrays(

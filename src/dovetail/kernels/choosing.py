@@ -75,7 +75,7 @@ def row_times(settings: JoinSettings, rows: Rows) -> Whole:
 def _passes(settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches) -> Mask:
     """Tells which pairs of equal codes live together and hold."""
     stays = np.ones(len(found), bool)
-    if any(side.window != Endless() for side in settings.sides):
+    if any(side.untimed or side.window != Endless() for side in settings.sides):
         stays = live_together(settings, sides, found)
     if not settings.soft and not settings.key_columns:
         return stays

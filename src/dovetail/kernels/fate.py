@@ -10,6 +10,7 @@ from dovetail.kernels.admission import Present
 from dovetail.kernels.giving import let_out, meeting_times
 from dovetail.kernels.leaving import Leaving, Outlet, Reason, Turn, alone
 from dovetail.kernels.passing import last_moments
+from dovetail.kernels.past import past
 from dovetail.kernels.picking import Picked
 from dovetail.kernels.rows import (
     DROPPED,
@@ -89,8 +90,7 @@ def fate(
 ) -> Fate:
     """Returns what becomes of one side's rows; `least` births are yet to come."""
     side, rows = settings.sides[hand], present.rows[hand]
-    # Who lives nowhere, as the older of two versions of one time, waits for nobody.
-    done = (rows.death <= least[1 - hand]) | (rows.death <= rows.birth)
+    done = past(settings, present, hand, least)
     if hand == 0 and settings.event_clock:
         done = done | picked.closed
     needed = _is_held(rows, (picked.held.left, picked.held.right)[hand])
@@ -100,7 +100,9 @@ def fate(
     unmatched = (rows.first == NEVER) & is_row & side.preserved
     unmatched &= ~rows.has(DROPPED)
     lonely = unmatched & done & ~needed & _end_is_known(side, present, hand)
-    paired = _once(settings, present, hand, least[1 - hand], picked)
+    # Who is past meets nobody any more, though rows with earlier times may come.
+    other = np.where(done, NEVER, least[1 - hand])
+    paired = _once(settings, present, hand, other, picked)
     is_given = rows.first == GIVEN
     open_rows = (unmatched & ~lonely) | (is_row & side.once & ~paired & ~is_given)
     kept = (~done & ~paired & is_row) | (unmatched & ~lonely) | needed
@@ -170,15 +172,20 @@ def _as_given(
 def _end_is_known(side: SideSettings, present: Present, hand: int) -> Mask:
     """Tells whose end can no longer change; a newest version's can."""
     rows = present.rows[hand]
-    if is_intrinsic(side.window) or present.watches[hand].bound == NEVER:
+    if is_intrinsic(side.window) or side.untimed:
+        return np.ones(len(rows), bool)
+    if present.watches[hand].bound == NEVER:
         return np.ones(len(rows), bool)
     return rows.death < NEVER
 
 
 def _once(
-    settings: JoinSettings, present: Present, hand: int, other: int, picked: Picked
+    settings: JoinSettings, present: Present, hand: int, other: Whole, picked: Picked
 ) -> Mask:
-    """Tells which rows given once come out: no earlier meeting can follow."""
+    """Tells which rows given once come out: no earlier meeting can follow.
+
+    `other` is for each row the least birth of a row to come that it may meet.
+    """
     rows = present.rows[hand]
     if not settings.sides[hand].once:
         return np.zeros(len(rows), bool)

@@ -18,16 +18,22 @@ import numpy as np
 from dovetail.kernels.admission import Present
 from dovetail.kernels.rows import NEVER, REMOVES, Mask, Rows
 from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.untimed import has_untimed, is_replaced
 from dovetail.kernels.windows import ends, is_intrinsic, least_birth, least_end
 
 
 def least_births(settings: JoinSettings, present: Present) -> tuple[int, int]:
-    """Returns for each side the least birth of a row that has yet to take part."""
+    """Returns for each side the least birth of a row that has yet to take part.
+
+    A row without time is met by rows that come after it, by none that is there.
+    """
     if not settings.event_clock:
         return present.next_place, present.next_place
     left, right = (
         min(
-            least_birth(side.window, watch.bound) if watch.bound < NEVER else NEVER,
+            NEVER
+            if side.untimed or watch.bound == NEVER
+            else least_birth(side.window, watch.bound),
             int(rows.birth.min()) if len(rows) else NEVER,
         )
         for side, watch, rows in zip(
@@ -87,10 +93,11 @@ def _alone(
     settings: JoinSettings, present: Present, hand: int, open_rows: Mask
 ) -> tuple[int, int]:
     """Returns the least row times of null rows, of rows here and of rows to come."""
-    window, bound = settings.sides[hand].window, present.watches[hand].bound
-    times = ends(window, present.rows[hand])[open_rows]
+    side, bound = settings.sides[hand], present.watches[hand].bound
+    times = ends(side.window, present.rows[hand])[open_rows]
     here = int(times.min()) if len(times) else NEVER
-    return here, least_end(window, bound) if bound < NEVER else NEVER
+    can_end = bound < NEVER and not side.untimed
+    return here, least_end(side.window, bound) if can_end else NEVER
 
 
 def _meets_out(settings: JoinSettings) -> bool:
@@ -106,7 +113,9 @@ def _wanting(
 ) -> tuple[Mask, Mask]:
     """Returns which rows of each side come out with a partner that is to come."""
     left, right = (
-        (rows.death > other) & ~rows.has(REMOVES) & (marks | (not side.once))
+        (is_replaced(rows) < (other < NEVER) if side.untimed else rows.death > other)
+        & ~rows.has(REMOVES)
+        & (marks | (not side.once))
         for rows, other, marks, side in zip(
             present.rows, least[::-1], open_rows, settings.sides, strict=True
         )
@@ -124,14 +133,16 @@ def _paired(
     times = [NEVER]
     if not _meets_out(settings):
         return times
+    bounds = [watch.bound for watch in present.watches]
     if NEVER not in least:
         times.append(max(least))
+    elif has_untimed(settings) and NEVER not in bounds:
+        times.append(min(least))
     for hand in (0, 1):
         rows, other = present.rows[hand], least[1 - hand]
         able = wanting[hand]
         if able.any():
             times.append(max(int(np.min(rows.birth[able])), other))
-        bounds = [watch.bound for watch in present.watches]
         if able.any() or len(guests(present.waiting[hand])) or bounds[hand] < NEVER:
             times.append(max(bounds[1 - hand], other))
     return times

@@ -12,6 +12,7 @@ from dovetail.kernels.matching import NO_MATCHES, Matches, first_overlaps, overl
 from dovetail.kernels.picks import UNLIMITED, Formula
 from dovetail.kernels.rows import Mask, Rows
 from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.untimed import by_arrival, has_untimed
 from dovetail.kernels.windows import Band, Endless, births, deaths
 
 
@@ -22,7 +23,7 @@ def candidates(settings: JoinSettings, present: Present) -> Matches:
     found = overlaps(*_in_reach(settings, present.rows), present.old)
     if settings.reads_time and len(found):
         found = _of_the_living(present.rows, found)
-    return _truly_equal(settings, present.rows, found) if len(found) else NO_MATCHES
+    return truly_equal(settings, present.rows, found) if len(found) else NO_MATCHES
 
 
 def _are_first_enough(settings: JoinSettings) -> bool:
@@ -43,8 +44,11 @@ def _are_first_enough(settings: JoinSettings) -> bool:
 def _in_reach(settings: JoinSettings, sides: tuple[Rows, Rows]) -> tuple[Rows, Rows]:
     """Returns the rows with the lives on whose line they are searched.
 
-    A band is searched by row time: few rows that meet there are dead by arrival.
+    A band is searched by row time: few rows that meet there are dead by arrival. A
+    table without row times is searched by arrival.
     """
+    if has_untimed(settings):
+        return by_arrival(settings, sides)
     left, right = (
         rows.with_arrays(
             birth=births(side.window.reach, rows),
@@ -61,9 +65,9 @@ def live_together(
     settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches
 ) -> Mask:
     """Tells of which pairs the rows are alive at one moment, on every line of time."""
-    together = _overlap(sides, found)
+    together = _overlap(_in_reach(settings, sides), found)
     if settings.reads_time:
-        together &= _overlap(_in_reach(settings, sides), found)
+        together &= _overlap(sides, found)
     return together
 
 
@@ -85,10 +89,10 @@ def that_hold(
     settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches
 ) -> Matches:
     """Returns the pairs whose keys are truly equal and whose condition is true."""
-    return matches(settings, sides, _truly_equal(settings, sides, found))
+    return matches(settings, sides, truly_equal(settings, sides, found))
 
 
-def _truly_equal(
+def truly_equal(
     settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches
 ) -> Matches:
     """Returns the pairs of equal codes whose keys are equal too."""

@@ -32,6 +32,7 @@ from dovetail.kernels.memo import Memo
 from dovetail.kernels.nearest import Nearby, can_improve
 from dovetail.kernels.outdated import outdated
 from dovetail.kernels.pairing import candidates, matches
+from dovetail.kernels.past import past
 from dovetail.kernels.picks import UNLIMITED, Excess
 from dovetail.kernels.rows import NEVER, Mask, Whole
 from dovetail.kernels.settings import JoinSettings
@@ -69,14 +70,13 @@ def pick(
 ) -> Picked:
     """Returns what becomes of the candidates of a step; `least` births are to come."""
     picks = settings.picks
-    left = present.rows[0]
-    past = (left.death <= least[1]) | (left.death <= left.birth)
+    over = past(settings, present, 0, least)
     if picks.waits:
-        return _judged(settings, present, memo, past)
+        return _judged(settings, present, memo, over)
     fresh = matches(settings, present.rows, candidates(settings, present))
     if not picks.ranks or not settings.gives_pairs:
-        return _at_once(settings, present, fresh, past)
-    return _first(settings, present, memo, _Found(fresh, past))
+        return _at_once(settings, present, fresh, over)
+    return _first(settings, present, memo, _Found(fresh, over))
 
 
 def at_turn(
@@ -110,18 +110,18 @@ class _Found:
     """The new pairs that hold, and the left rows that get no more candidates."""
 
     pairs: Matches
-    past: Mask
+    over: Mask
 
 
 def _at_once(
-    settings: JoinSettings, present: Present, met: Matches, past: Mask
+    settings: JoinSettings, present: Present, met: Matches, over: Mask
 ) -> Picked:
     """Returns what is picked where every pair stands for itself."""
     given = plain_pairs(settings, present, met)
-    return _picked(present, met, given, past)
+    return _picked(present, met, given, over)
 
 
-def _picked(present: Present, met: Matches, given: Leaving, past: Mask) -> Picked:
+def _picked(present: Present, met: Matches, given: Leaving, over: Mask) -> Picked:
     """Returns what is picked where nothing waits."""
     nothing = np.zeros(len(present.rows[0]), np.int64)
     return Picked(
@@ -131,7 +131,7 @@ def _picked(present: Present, met: Matches, given: Leaving, past: Mask) -> Picke
         open_pairs=NO_MATCHES,
         over=_NOBODY,
         judged_over=_NOBODY,
-        closed=past,
+        closed=over,
         outdated=np.zeros(len(present.rows[1]), bool),
         settled=np.zeros(len(nothing), bool),
         counts=(nothing, nothing),
@@ -143,7 +143,7 @@ def _first(
 ) -> Picked:
     """Returns what is picked where a left row's pairs are numbered, or some kept."""
     counts = memo.counts(present.rows[0])
-    picked = _picked(present, found.pairs, _no_pairs(settings, present), found.past)
+    picked = _picked(present, found.pairs, _no_pairs(settings, present), found.over)
     pairs = join_matches([memo.pairs(present.rows), found.pairs])
     if _waits_for_turn(settings):
         return replace(picked, held=pairs, counts=counts)
@@ -166,16 +166,18 @@ def _first(
     )
 
 
-def _judged(settings: JoinSettings, present: Present, memo: Memo, past: Mask) -> Picked:
+def _judged(settings: JoinSettings, present: Present, memo: Memo, over: Mask) -> Picked:
     """Returns what is picked where candidates decide about each other."""
     every, choice = _chosen(settings, present, memo)
-    closed = _closed(settings, present, choice, past)
+    closed = _closed(settings, present, choice, over)
     is_over = np.zeros(len(closed), bool)
     is_over[choice.beyond.left] = True
     judged = choice.matches.take(closed[choice.matches.left])
     beyond = choice.beyond.take(closed[choice.beyond.left])
     pairs = by_left_row(settings, present, judged)
     nothing = np.zeros(len(closed), np.int64)
+    # Who stays because it counts among others is not judged a second time.
+    judged_once = closed if settings.event_clock else closed & False
     given = _no_pairs(settings, present)
     if settings.gives_pairs:
         given = given_pairs(settings, present, pairs, (nothing, nothing)).given
@@ -192,7 +194,7 @@ def _judged(settings: JoinSettings, present: Present, memo: Memo, past: Mask) ->
         closed=closed,
         outdated=_outdated(settings, present, closed),
         settled=closed | (is_over & ~wants_more),
-        counts=(nothing, nothing),
+        counts=(judged_once.astype(np.int64), nothing),
     )
 
 
@@ -206,8 +208,9 @@ def _chosen(
     picks = settings.picks
     if picks.nearest and not picks.counts:
         wanted = np.ones(len(present.rows[0]), bool)
-        if not settings.event_clock and settings.sides[1].static:
+        if settings.sides[1].static and not settings.event_clock:
             wanted[: present.old[0]] = False  # they were judged when they came
+        wanted &= memo.counts(present.rows[0])[0] == 0
         choice = choose_nearest(settings, present, picks.nearest[0], wanted)
         return choice.matches, choice
     every = join_matches([memo.pairs(present.rows), candidates(settings, present)])
@@ -215,15 +218,15 @@ def _chosen(
 
 
 def _closed(
-    settings: JoinSettings, present: Present, choice: Choice, past: Mask
+    settings: JoinSettings, present: Present, choice: Choice, over: Mask
 ) -> Mask:
     """Tells which left rows are judged for good."""
     if settings.sides[1].static and not settings.event_clock:
-        return np.ones(len(past), bool)
+        return np.ones(len(over), bool)
     if not settings.event_clock or settings.picks.counts:
-        return past
+        return over
     best = Nearby(present.rows, choice.matches, present.watches[1].bound)
-    return past | ~can_improve(settings.picks.nearest[0], best)
+    return over | ~can_improve(settings.picks.nearest[0], best)
 
 
 def _outdated(settings: JoinSettings, present: Present, closed: Mask) -> Mask:

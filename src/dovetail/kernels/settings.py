@@ -54,7 +54,11 @@ class Nulls(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SideSettings:
-    """One side: its window, what is put out of it, and how late its rows may be."""
+    """One side: its window, what is put out of it, and how late its rows may be.
+
+    `untimed` is a table without row times on the event clock: a row of the other side
+    meets it as it is when that row comes.
+    """
 
     window: Window
     preserved: bool
@@ -65,6 +69,7 @@ class SideSettings:
     idle: int
     own_partition: bool
     eviction: Eviction = KeepAll()
+    untimed: bool = False
 
     @property
     def remembers(self) -> bool:
@@ -106,7 +111,9 @@ class JoinSettings:
     @property
     def numbered(self) -> bool:
         """Tells whether the order of arrival can be seen in the result."""
-        bucket_windows = any(not is_intrinsic(side.window) for side in self.sides)
+        bucket_windows = any(
+            side.untimed or not is_intrinsic(side.window) for side in self.sides
+        )
         is_seen = self.ordered or bucket_windows or self.picks.ranks
         return not self.event_clock or is_seen
 
@@ -149,7 +156,8 @@ def waits_for(settings: JoinSettings) -> tuple[bool, bool]:
     """
     if settings.event_clock:
         left, right = (
-            isinstance(side.window, Version | Preceding) and not side.static
+            isinstance(side.window, Version | Preceding)
+            and not (side.static or side.untimed)
             for side in settings.sides
         )
         return left, right

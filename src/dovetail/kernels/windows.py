@@ -202,6 +202,10 @@ class ByTuples:
 Eviction = KeepAll | ByAge | ByCount | ByTuples
 
 
+FIRST_MOMENT = BEGINNING // 2
+"""Moments before this one are no row times; who dies there has no end in row time."""
+
+
 def is_intrinsic(window: Window) -> bool:
     """Tells whether a row alone says how long it lives."""
     return isinstance(window, Fixed | Point | Endless | Calendar | Interval | Hop)
@@ -318,6 +322,8 @@ def ends(window: Window, rows: Rows) -> Whole:
         return np.where(rows.has(DUE), rows.death, rows.death - 1)
     if isinstance(window, Preceding):
         return np.where(rows.death < rows.birth, NEVER, rows.death)
+    if isinstance(window, Version):
+        return np.where(rows.death < FIRST_MOMENT, NEVER, rows.death)
     if not is_intrinsic(window) or isinstance(window, Calendar):
         return rows.death
     return np.where(rows.death == NEVER, NEVER, rows.death - 1)

@@ -9,7 +9,7 @@ from dovetail.errors import UnsupportedError
 from dovetail.expression import NEVER
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Engine, Feature
-from dovetail.plan.together import missing_together
+from dovetail.plan.together import missing_in_kernels, untimed_changes
 from dovetail.spec.inputs import (
     IgnoreLateTableRows,
     InputKind,
@@ -17,11 +17,17 @@ from dovetail.spec.inputs import (
     Settings,
 )
 from dovetail.spec.join import HANDS, Clock, Columns, JoinSpec, Nested
-from dovetail.spec.picks import AllHard, AtMost, Picks, Strategy, Unlimited
+from dovetail.spec.picks import AllHard, AsOf, AtMost, Picks, Strategy, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.references import bare_names
-from dovetail.spec.sources import kind_of
-from dovetail.spec.windows import HopSize, KeepPartitions, Latest, Range
+from dovetail.spec.sources import input_of, kind_of
+from dovetail.spec.windows import (
+    HopSize,
+    KeepPartitions,
+    Latest,
+    Range,
+    RowsPreceding,
+)
 
 LOCAL = Engine(
     "local",
@@ -140,7 +146,7 @@ def _missing(play: Play, join: JoinSpec) -> Iterator[str]:
     if join.clock is not Clock.BATCH:
         yield from _of_picks(play, join)
         yield from _of_settings(play, join)
-    yield from missing_together(play, join)
+    yield from missing_in_kernels(play, join)
 
 
 def _of_evictions(play: Play, join: JoinSpec) -> Iterator[str]:
@@ -175,6 +181,7 @@ def _of_picks(play: Play, join: JoinSpec) -> Iterator[str]:
                 pass
             case _:
                 yield "atmost of some equalities in the window range, by arrival"
+    yield from _of_untimed(play, join)
     if Feature.CHANGELOG not in features_of_play(play):
         return
     plain = Picks(
@@ -187,6 +194,17 @@ def _of_picks(play: Play, join: JoinSpec) -> Iterator[str]:
     for name, expression in columns:
         if "counter" in bare_names(expression):
             yield f'"counter" in the output column "{name}" of a changelog'
+
+
+def _of_untimed(play: Play, join: JoinSpec) -> Iterator[str]:
+    """Gives picks of a table's row that wait for one that others may end."""
+    source = input_of(join.left.source, play.inputs)
+    picks, ended = join.picks, isinstance(join.right.window, Latest | RowsPreceding)
+    shares = isinstance(picks.at_most, AtMost) and picks.at_most.optional
+    if source.is_timed or not ended or not any(untimed_changes(play, join)):
+        return
+    if shares or isinstance(picks.asof, AsOf):
+        yield "asof or optional equalities of a table without a time that changes"
 
 
 def _of_settings(play: Play, join: JoinSpec) -> Iterator[str]:

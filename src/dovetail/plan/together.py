@@ -15,6 +15,15 @@ from dovetail.spec.windows import Latest, Range, Seconds
 
 
 def missing_together(play: Play, join: JoinSpec) -> Iterator[str]:
+    """Gives what a stream cannot do of a join, though the kernels know all its parts.
+
+    Only where rows come one by one in one order is a table without a time met as it is.
+    """
+    yield from untimed_changes(play, join)
+    yield from missing_in_kernels(play, join)
+
+
+def missing_in_kernels(play: Play, join: JoinSpec) -> Iterator[str]:
     """Gives what the kernels cannot do of a join, though they know all its parts."""
     if join.clock is not Clock.BATCH:
         yield from _of_inputs(play, join)
@@ -33,13 +42,22 @@ def _of_inputs(play: Play, join: JoinSpec) -> Iterator[str]:
         yield "a changelog of two tables whose rows leave by time"
     if InputKind.STREAM not in kinds and not are_tables:
         yield "a join without a stream on a clock that moves"
-    untimed = {source.name for source in sources if not source.is_timed}
-    changed = {
+
+
+def changing(play: Play) -> frozenset[str]:
+    """Returns the inputs of which rows come or go after the start."""
+    return frozenset(
         event.input
         for event in (*play.opening, *play.events)
         if isinstance(event, Arrive | Remove)
-    }
-    if join.clock is Clock.EVENT and untimed & changed:
+    )
+
+
+def untimed_changes(play: Play, join: JoinSpec) -> Iterator[str]:
+    """Gives a table without a time that changes where others have one."""
+    sources = [_source(play, join, hand) for hand in HANDS]
+    untimed = {source.name for source in sources if not source.is_timed}
+    if join.clock is Clock.EVENT and untimed & changing(play):
         yield "a table without a time that changes on the clock event"
 
 

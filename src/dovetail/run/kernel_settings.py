@@ -53,7 +53,8 @@ class Manner:
 
     `ordered`: results leave in row-time order. `idle`: after how many microseconds
     of silence a side no longer holds the other back; 0: never. `hashed` keys are
-    compared once more by value, in so many columns.
+    compared once more by value, in so many columns. `live` are the inputs of
+    which rows may come or go though they have no row time.
     """
 
     arrival: Arrival
@@ -62,16 +63,14 @@ class Manner:
     key_columns: int = 0
     nulls: Nulls = Nulls.AT_END
     late_tables: IgnoreLateTableRows | EmitLateTableRows = IgnoreLateTableRows()
+    live: frozenset[str] = frozenset()
 
 
 def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSettings:
     """Returns the kernels' settings of a join whose features an engine supports."""
     left, right = (input_of(join, hand, inputs) for hand in HANDS)
     program, columns = _soft(join, left, right)
-    sides = [
-        _side(join, hand, (left, right), idle)
-        for hand, idle in zip(HANDS, manner.idle, strict=True)
-    ]
+    sides = [_side(join, hand, (left, right), manner) for hand in HANDS]
     return JoinSettings(
         sides=(sides[0], sides[1]),
         event_clock=join.clock is not Clock.ARRIVAL,
@@ -136,11 +135,13 @@ def is_static(join: JoinSpec, hand: Hand, source: Input) -> bool:
 
 
 def _side(
-    join: JoinSpec, hand: Hand, sources: tuple[Input, Input], idle: int
+    join: JoinSpec, hand: Hand, sources: tuple[Input, Input], manner: Manner
 ) -> SideSettings:
     """Returns the settings of one side."""
-    source = sources[HANDS.index(hand)]
-    side, static = join.side(hand), is_static(join, hand, source)
+    number = HANDS.index(hand)
+    source, side = sources[number], join.side(hand)
+    is_live = source.name in manner.live and not source.is_timed
+    static = is_static(join, hand, source) and not is_live
     timed = source.is_timed and not static
     return SideSettings(
         window=_window(join, hand, sources),
@@ -149,9 +150,10 @@ def _side(
         timed=timed and join.clock is not Clock.BATCH,
         static=static,
         lateness=length(source.lateness),
-        idle=idle,
+        idle=manner.idle[number],
         own_partition=bool(partition_of(side)),
         eviction=_eviction(side.partition_evict),
+        untimed=is_live and not isinstance(side.window, Between),
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from dovetail.errors import UnsupportedError
 from dovetail.kernels.leaving import Outlet as Exit
 from dovetail.kernels.rows import BEGINNING, NEVER, Whole
@@ -117,6 +119,8 @@ def _ends(stage: Stage, hand: int) -> Whole:
     """Returns the last moments of one side's lives, where no row ends another."""
     side, rows = stage.settings.sides[hand], stage.cargoes[hand].rows
     is_alone = is_intrinsic(side.window) and not isinstance(side.window, Hop)
+    if side.untimed:
+        return np.full(len(rows), NEVER)
     if not is_alone and not (isinstance(side.window, Version) and side.static):
         what = "an inherited life that other rows may end"
         raise UnsupportedError.not_yet(LOCAL.name, what)

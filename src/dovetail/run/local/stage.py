@@ -19,7 +19,7 @@ from dovetail.run.kernel_settings import Manner, kernel_settings
 from dovetail.run.local.cargo import NUMBER, Cargo, cargo
 from dovetail.run.local.outlets import Writer
 from dovetail.run.local.parcels import Sender
-from dovetail.spec.inputs import Event, OuterRows
+from dovetail.spec.inputs import Event, InputKind, OuterRows
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.play import Play
 
@@ -58,6 +58,7 @@ class Stage:
             ordered=join.clock is Clock.EVENT,
             nulls=_NULLS[play.settings.outer_rows],
             late_tables=play.settings.late_table_rows,
+            live=_live(play, join),
         )
         settings = kernel_settings(join, play.inputs, manner)
         cargoes = cargo(play, join, settings)
@@ -101,6 +102,13 @@ class Stage:
         return [
             parcel for sender in senders for parcel in sender.between(first, past, most)
         ]
+
+
+def _live(play: Play, join: JoinSpec) -> frozenset[str]:
+    """Returns the tables that may change while a join on the event clock goes on."""
+    tables = [one for one in play.inputs.values() if one.kind is InputKind.TABLE]
+    is_moving = join.clock is Clock.EVENT
+    return frozenset(one.name for one in tables if is_moving)
 
 
 @dataclass(frozen=True, slots=True)
