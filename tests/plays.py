@@ -337,7 +337,7 @@ class _Maker:
         both = self.clock is Clock.ARRIVAL and is_timed and not is_changelog(sources)
         if both and self.one_of(3):
             windows = [self.range() for _ in sources]
-        hops = self.clock is not Clock.ARRIVAL and "semi" not in self.kind.value
+        hops = self.clock is not Clock.ARRIVAL
         if hops and is_timed and self.one_of(4):
             windows = [self.chance.choice(HOPS)] * 2
         for here, there in ((0, 1), (1, 0)):
@@ -403,7 +403,7 @@ class _Maker:
             return AllColumns()
         other = {Kind.LEFT_SEMI: "r.", Kind.RIGHT_SEMI: "l."}.get(kind, "?")
         columns = [(name, text) for name, text in COLUMNS.items() if other not in text]
-        if self.is_changelog or self.hops:
+        if self.is_changelog:
             columns = [column for column in columns if column[0] != "counter"]
         if self.hops:
             columns += [("start", "window_start"), ("end", "window_end")]
@@ -419,7 +419,7 @@ class _Maker:
 
     def picks(self, kind, hard):
         """Picks that the kind allows, most often none."""
-        if self.is_changelog or self.hops or self.one_of(2):
+        if self.is_changelog or self.one_of(2):
             return Picks()
         is_left = kind.value.split("_")[0] not in ("right", "full")
         count = self.chance.choice(["at_most", "limit", "", "", ""])

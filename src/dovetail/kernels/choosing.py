@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.kernels.admission import Present
+from dovetail.kernels.copies import Pairs
 from dovetail.kernels.counting import fail, within_limit
 from dovetail.kernels.formulas import column_of
 from dovetail.kernels.matching import NO_MATCHES, Matches
@@ -31,7 +32,23 @@ class Choice:
 
 
 def choose(settings: JoinSettings, present: Present, found: Matches) -> Choice:
-    """Returns what the picks choose of all candidates of left rows."""
+    """Returns what the picks choose of all candidates of left rows.
+
+    Two rows that meet more than once are one candidate, and all their meetings stay.
+    """
+    if not settings.copies_rows:
+        return _choose(settings, present, found)
+    pairs = Pairs.of(settings, present.rows, found)
+    choice = _choose(settings, present, pairs.once)
+    width = len(present.rows[1]) + 1
+    chosen, beyond = (
+        found.take(pairs.among(some, width)) for some in (choice.matches, choice.beyond)
+    )
+    return Choice(chosen, beyond)
+
+
+def _choose(settings: JoinSettings, present: Present, found: Matches) -> Choice:
+    """Returns what the picks choose of candidates that meet once each."""
     within, beyond = _counted(settings, present, found)
     met = matches(settings, present.rows, within)
     for nearest in settings.picks.nearest:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dovetail.kernels.admission import Present
+from dovetail.kernels.copies import Copies
 from dovetail.kernels.giving import let_out, meeting_times
 from dovetail.kernels.leaving import Leaving, Outlet, Reason, Turn, alone
 from dovetail.kernels.passing import last_moments
@@ -27,6 +28,7 @@ from dovetail.kernels.windows import (
     Newest,
     Preceding,
     Version,
+    Window,
     ends,
     is_intrinsic,
 )
@@ -92,7 +94,9 @@ def fate(
     side, rows = settings.sides[hand], present.rows[hand]
     done = past(settings, present, hand, least)
     if hand == 0 and settings.event_clock:
-        done = done | picked.closed
+        # A row in several windows is judged for all of them at once.
+        is_judged = settings.copies_rows and settings.picks.waits
+        done = picked.closed | (done & (not is_judged))
     needed = _is_held(rows, (picked.held.left, picked.held.right)[hand])
     if hand == 1:
         done = done | (picked.outdated & ~needed)
@@ -145,7 +149,8 @@ def _leaving(
 ) -> list[Leaving]:
     """Returns the rows that come out by themselves: null rows and rows given once."""
     window, rows = settings.sides[hand].window, present.rows[hand]
-    single, met = np.flatnonzero(lonely & ~rows.has(DUE)), np.flatnonzero(paired)
+    single = np.flatnonzero(lonely & ~rows.has(DUE))
+    met = _earliest(window, rows, paired)
     outlet = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)[hand]
     null_rows = alone(hand, single, ends(window, rows)[single], outlet)
     given_once = alone(hand, met, rows.first[met], Outlet.MATCHED)
@@ -189,14 +194,27 @@ def _once(
     rows = present.rows[hand]
     if not settings.sides[hand].once:
         return np.zeros(len(rows), bool)
-    is_open = (rows.first < NEVER) & (rows.first > GIVEN)
+    copies = Copies.of(settings.sides[hand].window, rows)
+    first = copies.least(rows.first)
+    is_open = (first < NEVER) & (first > GIVEN)
     if settings.picks.waits and hand == 0:
         return is_open & picked.closed
-    earliest = np.maximum(rows.birth, other)
+    earliest = np.where(rows.death <= other, NEVER, np.maximum(rows.birth, other))
     if settings.event_clock:
         when = meeting_times(present, picked.held)
         np.minimum.at(earliest, picked.held.right, when)
-    return is_open & (rows.first <= earliest)
+    return is_open & (first <= copies.least(earliest))
+
+
+def _earliest(window: Window, rows: Rows, paired: Mask) -> Whole:
+    """Returns the numbers of rows given once, each in the window of its first match."""
+    met: Whole = np.flatnonzero(paired)
+    copies = Copies.of(window, rows)
+    if copies.are_single:
+        return met
+    met = met[np.argsort(rows.first[met], kind="stable")]
+    _, earliest = np.unique(copies.owner[met], return_index=True)
+    return met[earliest]
 
 
 def _still_decides(settings: JoinSettings, present: Present, hand: int) -> Mask:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.kernels.admission import Present
+from dovetail.kernels.copies import copies_of
 from dovetail.kernels.formulas import of_pairs, of_rows
 from dovetail.kernels.leaving import ABSENT, Leaving, Outlet, Reason, Turn, alone
 from dovetail.kernels.matching import NO_MATCHES, Matches
@@ -48,18 +49,21 @@ def given_pairs(
 ) -> Numbered:
     """Returns the pairs that come out of pairs by left row, each one's in their order.
 
-    `counts` are those of all pairs before; what is skipped is numbered, not kept.
+    `counts` are those of all pairs before; what is skipped is numbered, not kept. A
+    pair that meets more than once is numbered each time, and kept once.
     """
     partners, given = counts
-    starts = _starts(met)
+    left, right = copies_of(settings, present.rows)
+    owner, partner = left.owners(met.left), right.owners(met.right)
+    starts, is_first = _starts(owner), _changes(owner) | _changes(partner)
     counter = _ranks(np.ones(len(met), bool), starts) + partners[met.left]
     part = _leaving(present, met, counter)
     comes = _comes(settings, present, part)
-    comes &= _ranks(comes, starts) + given[met.left] <= settings.picks.keep
-    part = part.take(comes)
-    size = len(present.rows[0])
-    had = partners + np.bincount(met.left, minlength=size)
-    return Numbered(part, (had, given + np.bincount(part.left, minlength=size)))
+    counts_once = is_first & _any_of(comes, is_first)
+    kept = _ranks(counts_once, starts) + given[met.left] <= settings.picks.keep
+    had = partners + left.sums(met.left)
+    out = given + left.sums(met.left[counts_once & kept])
+    return Numbered(part.take(comes & kept), (had, out))
 
 
 def not_skipped(settings: JoinSettings, present: Present, part: Leaving) -> Leaving:
@@ -126,9 +130,25 @@ def _skipped(
     return _is_true(of_pairs(formula, present.rows, found, bare))
 
 
-def _starts(met: Matches) -> Whole:
+def _changes(numbers: Whole) -> Mask:
+    """Tells where a number differs from the one before."""
+    differs: Mask = np.concatenate(([True], numbers[1:] != numbers[:-1]))
+    return differs[: len(numbers)]
+
+
+def _any_of(marks: Mask, is_first: Mask) -> Mask:
+    """Tells of each run, and all in it, whether any of it is marked."""
+    if is_first.all():
+        return marks
+    run = np.cumsum(is_first) - 1
+    is_marked = np.bincount(run[marks], minlength=int(run[-1]) + 1) > 0
+    of_runs: Mask = is_marked[run]
+    return of_runs
+
+
+def _starts(left: Whole) -> Whole:
     """Returns for each pair, by left row, where its left row's begin."""
-    is_first = np.concatenate(([True], met.left[1:] != met.left[:-1]))[: len(met)]
+    is_first = _changes(left)
     begins: Whole = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
     return begins
 

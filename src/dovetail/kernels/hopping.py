@@ -63,7 +63,8 @@ def _first_after(moments: Whole, unit: Literal["M", "Y"]) -> Whole:
 def hopped(rows: Rows, size: int, every: int) -> Rows:
     """Returns each row once for each window that it falls into, timed at its end.
 
-    A row without a time is there once, one between two windows not at all.
+    A row without a time is there once, one between two windows not at all. Copies have
+    places beside each other, so that each is known by its own.
     """
     timed = rows.moment > BEGINNING
     moment = np.where(timed, rows.moment, 0)
@@ -74,8 +75,10 @@ def hopped(rows: Rows, size: int, every: int) -> Rows:
     turn = np.arange(len(copies)) - np.repeat(firsts, counts)
     back = (np.repeat(counts, counts) - 1 - turn) * every
     ends = np.repeat(newest, counts) - back
+    most = -(-size // every)
     return copies.with_arrays(
-        moment=np.where(copies.moment > BEGINNING, ends, copies.moment)
+        moment=np.where(copies.moment > BEGINNING, ends, copies.moment),
+        place=copies.place * most + turn,
     )
 
 

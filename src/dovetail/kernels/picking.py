@@ -25,6 +25,7 @@ from dovetail.kernels.choosing import (
     right_order,
     row_times,
 )
+from dovetail.kernels.copies import Copies
 from dovetail.kernels.giving import given_pairs, meeting_times, plain_pairs
 from dovetail.kernels.leaving import Leaving
 from dovetail.kernels.matching import NO_MATCHES, Matches, join_matches
@@ -47,10 +48,10 @@ class Picked:
     """What a step's candidates come to.
 
     `met` have met, `given` come out, `held` wait. Of the held ones `open_pairs` may
-    come out, but it is not sure. `over` are left rows with too many candidates, those
-    of them that are closed in `judged_over`. `closed` left rows are judged for good,
-    `outdated` right ones can be taken by none,
-    `settled` ones come out with no further partner. `counts` are those of left rows.
+    come out, but it is not sure. `over` are left rows with too many candidates, each
+    once in `judged_over` where it is closed, else in `open_over`. `closed` left rows
+    are judged for good, `outdated` right ones can be taken by none, `settled` ones come
+    out with no further partner. `counts` are those of left rows.
     """
 
     met: Matches
@@ -59,6 +60,7 @@ class Picked:
     open_pairs: Matches
     over: Whole
     judged_over: Whole
+    open_over: Whole
     closed: Mask
     outdated: Mask
     settled: Mask
@@ -91,7 +93,8 @@ def at_turn(
         rows.place[index]
         for rows, index in zip(present.rows, (turn.left, turn.right), strict=True)
     ]
-    order = (turn.left, meeting_times(present, turn), np.maximum(*places))
+    owner = _left_copies(settings, present).owners(turn.left)
+    order = (owner, meeting_times(present, turn), np.maximum(*places))
     turn = turn.take(sorted_by(*order, np.minimum(*places)))
     numbered = given_pairs(settings, present, turn, picked.counts)
     held = picked.held.take(~due)
@@ -131,6 +134,7 @@ def _picked(present: Present, met: Matches, given: Leaving, over: Mask) -> Picke
         open_pairs=NO_MATCHES,
         over=_NOBODY,
         judged_over=_NOBODY,
+        open_over=_NOBODY,
         closed=over,
         outdated=np.zeros(len(present.rows[1]), bool),
         settled=np.zeros(len(nothing), bool),
@@ -172,30 +176,38 @@ def _judged(settings: JoinSettings, present: Present, memo: Memo, over: Mask) ->
     closed = _closed(settings, present, choice, over)
     is_over = np.zeros(len(closed), bool)
     is_over[choice.beyond.left] = True
+    copies = _left_copies(settings, present)
+    is_over = copies.any(is_over)
     judged = choice.matches.take(closed[choice.matches.left])
     beyond = choice.beyond.take(closed[choice.beyond.left])
-    pairs = by_left_row(settings, present, judged)
-    nothing = np.zeros(len(closed), np.int64)
-    # Who stays because it counts among others is not judged a second time.
-    judged_once = closed if settings.event_clock else closed & False
-    given = _no_pairs(settings, present)
-    if settings.gives_pairs:
-        given = given_pairs(settings, present, pairs, (nothing, nothing)).given
     held = every.take(~closed[every.left])
     may_come = choice.matches.take(~closed[choice.matches.left])
     wants_more = is_over & settings.sides[1].once
+    # Who stays because it counts among others is not judged a second time.
+    judged_once = closed & settings.event_clock
+    is_last = copies.are_last(present.rows[0].birth)
     return Picked(
         met=join_matches([judged, beyond]),
-        given=given,
+        given=_given(settings, present, judged),
         held=held,
         open_pairs=may_come,
         over=np.flatnonzero(is_over),
-        judged_over=np.flatnonzero(is_over & closed),
+        judged_over=np.flatnonzero(is_over & closed & is_last),
+        open_over=np.flatnonzero(is_over & ~closed & is_last),
         closed=closed,
         outdated=_outdated(settings, present, closed),
         settled=closed | (is_over & ~wants_more),
-        counts=(judged_once.astype(np.int64), nothing),
+        counts=(judged_once.astype(np.int64), np.zeros(len(closed), np.int64)),
     )
+
+
+def _given(settings: JoinSettings, present: Present, judged: Matches) -> Leaving:
+    """Returns the pairs that come out of left rows that are judged."""
+    if not settings.gives_pairs:
+        return _no_pairs(settings, present)
+    pairs = by_left_row(settings, present, judged)
+    nothing = np.zeros(len(present.rows[0]), np.int64)
+    return given_pairs(settings, present, pairs, (nothing, nothing)).given
 
 
 def _chosen(
@@ -206,7 +218,7 @@ def _chosen(
     Of an `asof` alone no more than the best has to be remembered.
     """
     picks = settings.picks
-    if picks.nearest and not picks.counts:
+    if picks.nearest and not picks.counts and not settings.copies_rows:
         wanted = np.ones(len(present.rows[0]), bool)
         if settings.sides[1].static and not settings.event_clock:
             wanted[: present.old[0]] = False  # they were judged when they came
@@ -221,12 +233,15 @@ def _closed(
     settings: JoinSettings, present: Present, choice: Choice, over: Mask
 ) -> Mask:
     """Tells which left rows are judged for good."""
+    copies = _left_copies(settings, present)
+    over = ~copies.any(~over)
     if settings.sides[1].static and not settings.event_clock:
         return np.ones(len(over), bool)
     if not settings.event_clock or settings.picks.counts:
         return over
-    best = Nearby(present.rows, choice.matches, present.watches[1].bound)
-    return over | ~can_improve(settings.picks.nearest[0], best)
+    chosen = Matches(copies.owners(choice.matches.left), choice.matches.right)
+    best = Nearby(present.rows, chosen, present.watches[1].bound)
+    return over | ~can_improve(settings.picks.nearest[0], best)[copies.owner]
 
 
 def _outdated(settings: JoinSettings, present: Present, closed: Mask) -> Mask:
@@ -242,9 +257,15 @@ def _no_pairs(settings: JoinSettings, present: Present) -> Leaving:
 def by_left_row(settings: JoinSettings, present: Present, met: Matches) -> Matches:
     """Returns the pairs by left row, each one's by the order of its right rows."""
     rank = right_order(settings, present.rows[1])[met.right]
-    if _are_in_order(met.left, rank):
+    left = _left_copies(settings, present).owners(met.left)
+    if _are_in_order(left, rank):
         return met
-    return met.take(sorted_by(met.left, rank))
+    return met.take(sorted_by(left, rank))
+
+
+def _left_copies(settings: JoinSettings, present: Present) -> Copies:
+    """Returns the copies among the left rows."""
+    return Copies.of(settings.sides[0].window, present.rows[0])
 
 
 def _are_in_order(left: Whole, place: Whole) -> bool:
@@ -266,7 +287,7 @@ def open_times(settings: JoinSettings, present: Present, picked: Picked) -> int:
     ):
         if may_come and len(pairs):
             times.append(int(meeting_times(present, pairs).min()))
-    waiting = np.setdiff1d(picked.over, picked.judged_over)
+    waiting = picked.open_over
     if settings.picks.excess is Excess.TRANSFORM and len(waiting):
         window = settings.sides[0].window
         times.append(int(ends(window, present.rows[0])[waiting].min()))

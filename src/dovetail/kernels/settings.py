@@ -16,6 +16,7 @@ from dovetail.kernels.windows import (
     Band,
     ByAge,
     Eviction,
+    Hop,
     KeepAll,
     Length,
     Preceding,
@@ -118,13 +119,19 @@ class JoinSettings:
         return not self.event_clock or is_seen
 
     @property
+    def copies_rows(self) -> bool:
+        """Tells whether a row may be in several windows."""
+        return any(isinstance(side.window, Hop) for side in self.sides)
+
+    @property
     def keeps_places(self) -> bool:
         """Tells whether rows keep the places at which they came, twice as far apart.
 
         Elsewhere they are numbered when they take part; where rows count by row time
-        one that takes part early may still stand behind one that waits.
+        one that takes part early may still stand behind one that waits. The copies of
+        a row that is in several windows are known by its place.
         """
-        counts = any(isinstance(side.window, Preceding) for side in self.sides)
+        counts = any(isinstance(side.window, Preceding | Hop) for side in self.sides)
         return self.event_clock and counts
 
     @property

@@ -140,6 +140,11 @@ class Hop:
     size: int
     every: int
 
+    @property
+    def copies(self) -> int:
+        """Returns how many windows a row falls into at most."""
+        return -(-self.size // self.every)
+
 
 @dataclass(frozen=True, slots=True)
 class Preceding:

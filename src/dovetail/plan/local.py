@@ -22,7 +22,6 @@ from dovetail.spec.play import Play
 from dovetail.spec.references import bare_names
 from dovetail.spec.sources import input_of, kind_of
 from dovetail.spec.windows import (
-    HopSize,
     KeepPartitions,
     Latest,
     Range,
@@ -141,8 +140,6 @@ def refuse(play: Play) -> JoinSpec:
 def _missing(play: Play, join: JoinSpec) -> Iterator[str]:
     """Gives what only several features together make impossible."""
     yield from _of_evictions(play, join)
-    if isinstance(join.left.window, HopSize):
-        yield from _of_hops(join)
     if join.clock is not Clock.BATCH:
         yield from _of_picks(play, join)
         yield from _of_settings(play, join)
@@ -157,18 +154,6 @@ def _of_evictions(play: Play, join: JoinSpec) -> Iterator[str]:
             continue
         if is_changelog or isinstance(side.window, Latest | Range):
             yield "eviction of partitions of versions or ranges"
-
-
-def _of_hops(join: JoinSpec) -> Iterator[str]:
-    """Gives what looks at a row as one, though it is in several windows."""
-    is_plain = replace(join.picks, strategy=Strategy.DEFAULT) == Picks()
-    if not is_plain or join.picks.strategy is Strategy.LOOKUP:
-        yield "a pick in windows that hop by a size"
-    columns = join.select.columns if isinstance(join.select, Columns) else ()
-    if any("counter" in bare_names(text) for _, text in columns):
-        yield '"counter" in windows that hop by a size'
-    if any(map(join.kind.gives_once, HANDS)):
-        yield "a semi join in windows that hop by a size"
 
 
 def _of_picks(play: Play, join: JoinSpec) -> Iterator[str]:
