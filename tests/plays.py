@@ -212,15 +212,10 @@ class _Maker:
         return checked(Play(join, inputs, events[opening:], events[:opening], settings))
 
     def outer_rows(self, picks):
-        """When null rows leave: early ones are for the order of arrival.
-
-        The kernels have them not where pairs wait for each other.
-        """
+        """When null rows leave: early ones not where pairs wait for each other."""
         choices = [OuterRows.EAGER, OuterRows.EAGER_RETRACT]
         waits = (picks.at_most, picks.limit, picks.asof) != (Unlimited(),) * 3
-        if waits:
-            return OuterRows.EXPIRY
-        if self.clock is not Clock.ARRIVAL or not self.one_of(3):
+        if waits or self.clock is Clock.BATCH or not self.one_of(3):
             return OuterRows.EXPIRY
         return self.chance.choice(choices)
 

@@ -1,11 +1,12 @@
-"""Null rows in order of arrival that do not wait for the end of their rows.
+"""Null rows that do not wait for the end of their rows, and those that are taken back.
 
     at the end    row arrives .............. leaves: null row
     eager         row arrives: null row ... match: pair
     retracted     row arrives: null row ... match: null row deleted, pair
 
 A row that was there from the start was never given, so it still gives its null row when
-it leaves.
+it leaves. On the clock event null rows are given by `at_once`; here is only what goes
+back, at the earliest meeting of its row, once no earlier one can follow.
 """
 
 from __future__ import annotations
@@ -16,20 +17,27 @@ from dataclasses import replace
 import numpy as np
 
 from dovetail.kernels.admission import Present
-from dovetail.kernels.fate import Fate
+from dovetail.kernels.fate import GIVEN, Fate
 from dovetail.kernels.leaving import Change, Leaving, Outlet, Turn, alone
-from dovetail.kernels.rows import NEVER, REMOVES, STATE, Whole
-from dovetail.kernels.settings import JoinSettings, Nulls
+from dovetail.kernels.past import past
+from dovetail.kernels.rows import EARLY, NEVER, REMOVES, STATE, Whole
+from dovetail.kernels.settings import GIVEN_TIME, JoinSettings, Nulls
 
 ALONE = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
 
 
 def eager(
-    settings: JoinSettings, present: Present, fates: tuple[Fate, Fate], since: int
+    settings: JoinSettings,
+    present: Present,
+    fates: tuple[Fate, Fate],
+    since: int,
+    least: tuple[int, int],
 ) -> tuple[Fate, Fate]:
     """Returns the fates with null rows as early as is asked; new from `since` on."""
     if settings.nulls is Nulls.AT_END:
         return fates
+    if settings.event_clock:
+        return _taken_back(settings, present, fates, least)
     left, right = (
         replace(
             fate,
@@ -41,6 +49,45 @@ def eager(
         for hand, fate in enumerate(fates)
     )
     return left, right
+
+
+def _taken_back(
+    settings: JoinSettings,
+    present: Present,
+    fates: tuple[Fate, Fate],
+    least: tuple[int, int],
+) -> tuple[Fate, Fate]:
+    """Returns the fates with the null rows that go; each goes once."""
+    if not settings.takes_back:
+        return fates
+    left, right = (
+        _goes(fate, present, hand, _least_to_meet(settings, present, hand, least))
+        for hand, fate in enumerate(fates)
+    )
+    return left, right
+
+
+def _least_to_meet(
+    settings: JoinSettings, present: Present, hand: int, least: tuple[int, int]
+) -> Whole:
+    """Returns for each row of a side the least birth of a row to come that meets it."""
+    is_past = past(settings, present, hand, least)
+    return np.where(is_past, NEVER, least[1 - hand])
+
+
+def _goes(fate: Fate, present: Present, hand: int, other: Whole) -> Fate:
+    """Returns the fate of a side's rows with the null rows that go.
+
+    `other` is for each row the least birth of a row to come that it may meet.
+    """
+    rows = present.rows[hand]
+    has_met = rows.has(EARLY) & (rows.first > GIVEN) & (rows.first < NEVER)
+    goes = has_met & (rows.first <= np.maximum(rows.birth, other))
+    number = np.flatnonzero(goes)
+    back = alone(hand, number, rows.first[number], ALONE[hand])
+    told = rows.hidden(GIVEN_TIME)[number]
+    back = replace(back, told=told, turn=Turn.DUE, change=Change.DELETE)
+    return replace(fate, leaving=(*fate.leaving, back), given=fate.given | goes)
 
 
 def _at_once(

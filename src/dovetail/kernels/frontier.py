@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.kernels.admission import Present
-from dovetail.kernels.rows import NEVER, REMOVES, Mask, Rows
+from dovetail.kernels.rows import EARLY, NEVER, REMOVES, Mask, Rows
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.untimed import has_untimed, is_replaced
 from dovetail.kernels.windows import ends, is_intrinsic, least_birth, least_end
@@ -77,6 +77,8 @@ def frontier(
 def _waiting(settings: JoinSettings, present: Present, hand: int) -> list[int]:
     """Returns the least row time of what rows that wait may give, if anything."""
     side, rows = settings.sides[hand], guests(present.waiting[hand])
+    if not _meets_out(settings):
+        rows = rows.take(~rows.has(EARLY))
     if not len(rows):
         return []
     soonest = np.maximum(rows.moment, present.watches[hand].bound)
@@ -96,13 +98,15 @@ def _alone(
     side, bound = settings.sides[hand], present.watches[hand].bound
     times = ends(side.window, present.rows[hand])[open_rows]
     here = int(times.min()) if len(times) else NEVER
-    can_end = bound < NEVER and not side.untimed
+    # Null rows that come with their rows wait for nobody.
+    can_end = bound < NEVER and not side.untimed and not settings.is_eager
     return here, least_end(side.window, bound) if can_end else NEVER
 
 
 def _meets_out(settings: JoinSettings) -> bool:
     """Tells whether anything comes out because two rows meet."""
-    return settings.gives_pairs or any(side.once for side in settings.sides)
+    gives_once = any(side.once for side in settings.sides)
+    return settings.gives_pairs or gives_once or settings.takes_back
 
 
 def _wanting(

@@ -15,7 +15,7 @@ from dovetail.kernels.leaving import ABSENT, Leaving, Outlet, Reason, Turn, alon
 from dovetail.kernels.matching import NO_MATCHES, Matches
 from dovetail.kernels.passing import last_moments
 from dovetail.kernels.picks import Excess, Formula
-from dovetail.kernels.rows import BEGINNING, DUE, NEVER, Mask, Whole
+from dovetail.kernels.rows import BEGINNING, DUE, NEVER, Mask, Rows, Whole
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.windows import ends
 
@@ -66,14 +66,16 @@ def given_pairs(
     return Numbered(part.take(comes & kept), (had, out))
 
 
-def not_skipped(settings: JoinSettings, present: Present, part: Leaving) -> Leaving:
+def not_skipped(
+    settings: JoinSettings, sides: tuple[Rows, Rows], part: Leaving
+) -> Leaving:
     """Returns those of the rows that leave alone which `skip_when` does not take."""
     for skip in settings.picks.skip if len(part.when) else ():
         hand = int(part.left[0] == ABSENT)
         formula = skip.over if part.outlet is Outlet.OVER_LIMIT else skip.alone[hand]
         chosen = part.right if hand else part.left
-        bare = {"row_time": _times(settings, part.when)}
-        skipped = of_rows(formula, hand, present.rows[hand], chosen, bare)
+        bare = {"row_time": _times(settings, part.told)}
+        skipped = of_rows(formula, hand, sides[hand], chosen, bare)
         return part.take(~_is_true(skipped))
     return part
 
@@ -111,7 +113,8 @@ def _leaving(present: Present, met: Matches, counter: Whole) -> Leaving:
     when = meeting_times(present, met)
     due = np.zeros_like(when)
     rows = (met.left, met.right)
-    return Leaving(Outlet.MATCHED, Reason.NONE, Turn.PAIR, *rows, when, due, counter)
+    others = (*rows, when, due, counter, when)
+    return Leaving(Outlet.MATCHED, Reason.NONE, Turn.PAIR, *others)
 
 
 def _comes(settings: JoinSettings, present: Present, part: Leaving) -> Mask:

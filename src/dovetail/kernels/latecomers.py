@@ -189,6 +189,7 @@ class _Waiting:
             when,
             2 * rank + 1,
             np.ones(len(when), np.int64),
+            when,
         )
         if self.settings.nulls is not Nulls.RETRACTED:
             return [late]

@@ -67,8 +67,9 @@ class Change(IntEnum):
 class Leaving:
     """Rows that leave by one outlet for one reason, as row numbers of both sides.
 
-    `when` is their moment of leaving; among rows of one, `due` decides. Pairs stand by
-    their later row, or `by_left`, because their left row lets them out.
+    `when` is their moment of leaving; among rows of one, `due` decides. `told` is the
+    row time that they show, where it is another. Pairs stand by their later row, or
+    `by_left`, because their left row lets them out.
     """
 
     outlet: Outlet
@@ -79,6 +80,7 @@ class Leaving:
     when: Whole
     due: Whole
     counter: Whole
+    told: Whole
     change: Change = Change.INSERT
     by_left: bool = False
 
@@ -88,7 +90,7 @@ class Leaving:
         return replace(self, **arrays)
 
 
-_ARRAYS = ("left", "right", "when", "due", "counter")
+_ARRAYS = ("left", "right", "when", "due", "counter", "told")
 _WORDS = ("outlet", "reason", "turn", "change", "by_left")
 _UNSEEN = ("turn", "due", "by_left")  # only the order of leaving looks at them
 
@@ -98,7 +100,8 @@ def alone(hand: int, rows: Whole, when: Whole, outlet: Outlet) -> Leaving:
     absent = np.full(len(rows), ABSENT)
     left, right = (rows, absent) if hand == 0 else (absent, rows)
     zeros = np.zeros(len(rows), np.int64)
-    return Leaving(outlet, Reason.NONE, Turn.ALONE, left, right, when, zeros, zeros)
+    others = (left, right, when, zeros, zeros, when)
+    return Leaving(outlet, Reason.NONE, Turn.ALONE, *others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +110,14 @@ class Shape:
 
     `timed`: the rows have row times; `sorted`: they are in their order of leaving;
     `numbered`: pairs say which of their left row's they are; `changing`: rows say
-    whether they are given or taken back.
+    whether they are given or taken back; `told`: what row times they show.
     """
 
     timed: bool
     sorted: bool
     numbered: bool = False
     changing: bool = False
+    told: bool = False
 
 
 def leave(
@@ -152,12 +156,10 @@ def _shaped(
     found: dict[str, Whole], sides: tuple[Rows, Rows], shape: Shape
 ) -> pa.RecordBatch:
     """Returns the table of rows in their order, with what can be seen of them."""
-    when = found["when"]
-    unknown = (when == NEVER) | (when == BEGINNING) | (not shape.timed)
     head = [
         pa.array(found["outlet"], pa.int8()),
         pa.array(found["reason"], pa.int8()),
-        pa.array(when, mask=unknown),
+        _times(found["when"], shape),
     ]
     leaving = table(head, (found["left"], found["right"]), sides)
     if shape.numbered:
@@ -165,7 +167,24 @@ def _shaped(
     if shape.changing:
         change = pa.array(found["change"], pa.int8())
         leaving = leaving.append_column("change", change)
+    if shape.told:
+        leaving = leaving.append_column("told", _times(found["told"], shape))
     return leaving
+
+
+def _times(when: Whole, shape: Shape) -> pa.Array:
+    """Returns moments as they are shown: null where there are none."""
+    unknown = (when == NEVER) | (when == BEGINNING) | (not shape.timed)
+    return pa.array(when, mask=unknown)
+
+
+def as_told(leaving: pa.RecordBatch) -> pa.RecordBatch:
+    """Returns the table with the row times that are shown, no longer as it left."""
+    names = leaving.schema.names
+    if "told" not in names:
+        return leaving
+    told, number = leaving.column("told"), names.index("row_time")
+    return leaving.drop_columns(["told"]).set_column(number, "row_time", told)
 
 
 def no_leaving(sides: tuple[Rows, Rows]) -> pa.RecordBatch:

@@ -37,6 +37,8 @@ BARRED = np.uint8(64)
 """The row fails the condition of its own side, so that it meets nobody."""
 DROPPED = np.uint8(32)
 """The row left with its whole partition, without a word."""
+EARLY = DROPPED
+"""The row has given its null row when it came; on the clock event no row is dropped."""
 DUE = np.uint8(128)
 """Time has passed the row: it leaves ahead of the row that moved the time."""
 

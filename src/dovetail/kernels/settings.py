@@ -53,6 +53,10 @@ class Nulls(Enum):
     RETRACTED = "retracted"
 
 
+GIVEN_TIME = "#early"
+"""The payload column with the row time that a null row given at once has."""
+
+
 @dataclass(frozen=True, slots=True)
 class SideSettings:
     """One side: its window, what is put out of it, and how late its rows may be.
@@ -133,6 +137,16 @@ class JoinSettings:
         """
         counts = any(isinstance(side.window, Preceding | Hop) for side in self.sides)
         return self.event_clock and counts
+
+    @property
+    def is_eager(self) -> bool:
+        """Tells whether null rows come with their rows, in order of row time."""
+        return self.event_clock and self.nulls is not Nulls.AT_END
+
+    @property
+    def takes_back(self) -> bool:
+        """Tells whether such null rows are taken back with the row time they had."""
+        return self.event_clock and self.nulls is Nulls.RETRACTED
 
     @property
     def reads_clock(self) -> bool:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from dovetail.kernels.admission import Present, admit
 from dovetail.kernels.arrival import Arrived, Moment, Parcel, awake, read_side
+from dovetail.kernels.at_once import at_once
 from dovetail.kernels.changelog import changelog
 from dovetail.kernels.early import eager, in_order_of_older
 from dovetail.kernels.fate import (
@@ -26,8 +27,9 @@ from dovetail.kernels.fate import (
 from dovetail.kernels.frontier import frontier, least_births
 from dovetail.kernels.giving import let_out, not_skipped, over_limit
 from dovetail.kernels.latecomers import Edge, Latecomers, latecomers
-from dovetail.kernels.leaving import Reason, Shape, leave, release
+from dovetail.kernels.leaving import Reason, Shape, as_told, leave, release
 from dovetail.kernels.memo import NO_MEMO, Memo, memo_of
+from dovetail.kernels.news import news_of
 from dovetail.kernels.picking import Picked, at_turn, open_times, pick
 from dovetail.kernels.rows import BEGINNING, Mask, join_rows
 from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
@@ -74,6 +76,7 @@ def step(
     left, right = (_read(settings, state, parcels, hand, now) for hand in (0, 1))
     watches = awake((left.watch, right.watch), settings.sides, now)
     present = admit(settings, state, (left, right), watches, now)
+    present, early = _early(settings, state, parcels, (left, right), present)
     late = _late((left, right), self_join=settings.self_join)
     if settings.changelog:
         return _changed(settings, state, present, late)
@@ -94,7 +97,23 @@ def step(
     kept = (fates[0].kept, fates[1].kept)
     memo = memo_of(present.rows, picked.held, picked.counts, kept[0])
     present = belated.noted(without_given(present, fates))
-    return Stepped(present, kept, held, _filled(out, late), until, memo)
+    out = _filled(*early, as_told(out), late)
+    return Stepped(present, kept, held, out, until, memo)
+
+
+def _early(
+    settings: JoinSettings,
+    state: JoinState,
+    parcels: list[Parcel],
+    arrived: tuple[Arrived, Arrived],
+    present: Present,
+) -> tuple[Present, tuple[pa.RecordBatch, ...]]:
+    """Returns the rows with those marked that give a null row at once, and these."""
+    if not settings.is_eager:
+        return present, ()
+    news = news_of(settings, state, parcels, arrived)
+    early = at_once(settings, state, present, news)
+    return early.present, (early.out,)
 
 
 def _met(
@@ -107,7 +126,7 @@ def _met(
     left, right = (
         fate(settings, belated.present, hand, least, picked) for hand in (0, 1)
     )
-    fates = eager(settings, belated.present, (left, right), edge.since)
+    fates = eager(settings, belated.present, (left, right), edge.since, least)
     return picked, belated, belated.told(fates)
 
 
@@ -156,12 +175,13 @@ def _results(
     """Returns the table of pairs, null rows and rows given once."""
     single = [leaving for one in fates for leaving in one.leaving]
     single += over_limit(settings, present, picked.judged_over)
-    parts = [not_skipped(settings, present, part) for part in single]
+    parts = [not_skipped(settings, present.rows, part) for part in single]
     shape = Shape(
         timed=settings.event_clock,
         sorted=settings.numbered,
         numbered=settings.picks.numbered,
         changing=settings.nulls is Nulls.RETRACTED,
+        told=settings.takes_back,
     )
     pairs = in_order_of_older(settings, present, picked.given)
     return leave([*parts, *let_out(settings, present, pairs)], present.rows, shape)

@@ -50,7 +50,7 @@ def by_arrival(settings: JoinSettings, sides: tuple[Rows, Rows]) -> tuple[Rows, 
     left, right = (
         rows.with_arrays(
             birth=rows.place,
-            death=_end(rows)
+            death=end_place(rows)
             if side.untimed
             else rows.place + (rows.birth < rows.death),
         )
@@ -59,6 +59,6 @@ def by_arrival(settings: JoinSettings, sides: tuple[Rows, Rows]) -> tuple[Rows, 
     return left, right
 
 
-def _end(rows: Rows) -> Whole:
+def end_place(rows: Rows) -> Whole:
     """Returns the places at which rows of the table are replaced."""
     return np.where(is_replaced(rows), rows.death - BEFORE_TIME, NEVER)

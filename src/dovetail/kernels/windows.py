@@ -266,16 +266,17 @@ def births(window: Window, rows: Rows) -> Whole:
 def known_lives(window: Version | Preceding, rows: Rows, bound: int) -> Rows:
     """Returns the rows with the births and ends that no row to come can change.
 
-    What is not known is NEVER. A row that is never born dies before it is.
+    What is not known is NEVER; no moment is before the row's own. A row that is never
+    born dies before it is.
     """
-    ends = deaths(window, rows)
+    ends, sure = deaths(window, rows), np.maximum(rows.moment, bound)
     rows = rows.with_arrays(
-        death=np.minimum(np.where(ends <= bound, ends, NEVER), rows.death)
+        death=np.minimum(np.where(ends <= sure, ends, NEVER), rows.death)
     )
     if not isinstance(window, Preceding):
         return rows
     begun = later(rows, rows.moment, window.last)
-    birth = np.minimum(np.where(begun <= bound, begun, NEVER), rows.birth)
+    birth = np.minimum(np.where(begun <= sure, begun, NEVER), rows.birth)
     unborn = (birth == NEVER) & (bound == NEVER)
     return rows.with_arrays(birth=birth, death=np.where(unborn, BEGINNING, rows.death))
 

@@ -195,8 +195,6 @@ def _of_untimed(play: Play, join: JoinSpec) -> Iterator[str]:
 def _of_settings(play: Play, join: JoinSpec) -> Iterator[str]:
     """Gives the switches that a clock lacks."""
     outer_rows = play.settings.outer_rows
-    if join.clock is Clock.EVENT and outer_rows is not OuterRows.EXPIRY:
-        yield f"outer_rows {outer_rows.value} on the clock event"
     picks = (join.picks.at_most, join.picks.limit, join.picks.asof)
     held = picks != (Unlimited(), Unlimited(), Unlimited())
     if held and outer_rows is not OuterRows.EXPIRY:

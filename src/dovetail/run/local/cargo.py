@@ -29,7 +29,7 @@ from dovetail.kernels.rows import (
     Whole,
     make_rows,
 )
-from dovetail.kernels.settings import JoinSettings, SideSettings
+from dovetail.kernels.settings import GIVEN_TIME, JoinSettings, SideSettings
 from dovetail.kernels.windows import Band, Endless, Version
 from dovetail.run.kernel_picks import candidate_equalities
 from dovetail.run.kernel_settings import input_of, key_of, partition_of
@@ -111,6 +111,7 @@ class _Seat:
     source: Input
     side: SideSettings
     reads_clock: bool
+    takes_back: bool
     window: SpokenWindow
     windows: tuple[SpokenWindow, ...]
     clock: Clock
@@ -138,6 +139,7 @@ class _Seat:
             source,
             settings.sides[HANDS.index(hand)],
             settings.reads_clock,
+            settings.takes_back,
             join.side(hand).window,
             _windows_of(play, join, source),
             join.clock,
@@ -252,6 +254,9 @@ class _Seat:
         if self.reads_clock:
             clocks = np.array([item.clock for item in items], np.int64)
             shown = shown.append_column(CLOCK, pa.array(clocks))
+        if self.takes_back:
+            times = np.full(len(rows), MISSING)
+            shown = shown.append_column(GIVEN_TIME, pa.array(times))
         if self.source.kind is InputKind.TABLE:
             values = [item.values for item in items]
             shown = shown.append_column(KEY, pa.array(self._key_numbers(values)))
