@@ -33,7 +33,7 @@ from dovetail.kernels.rows import (
 from dovetail.kernels.settings import GIVEN_TIME, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.untimed import end_place
-from dovetail.kernels.windows import Preceding, ends
+from dovetail.kernels.windows import Preceding, ends, places_of
 
 ALONE = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
 
@@ -120,7 +120,11 @@ class _Judge:
             for rows, waiting in zip(present.rows, present.waiting, strict=True)
         )
         start = state.next_place >> twice
-        came = (left.place >> twice, right.place >> twice)
+        place, other_place = (
+            places_of(side.window, rows)
+            for side, rows in zip(settings.sides, (left, right), strict=True)
+        )
+        came = (place >> twice, other_place >> twice)
         one, other = (
             always(rows, places, end_place(rows))
             if side.untimed
@@ -130,7 +134,7 @@ class _Judge:
             )
         )
         ours, theirs = (
-            news.bounds(rows.place - state.next_place) for rows in (left, right)
+            news.bounds(one - state.next_place) for one in (place, other_place)
         )
         return cls(settings, (left, right), came, start, (one, other), (ours, theirs))
 
