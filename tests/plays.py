@@ -163,7 +163,8 @@ def play_of(chance, clock=None):
 
 
 def is_changelog(sources):
-    return all(source.kind is InputKind.TABLE for source in sources)
+    """Whether, in order of arrival, the result is told by its changes."""
+    return all(source.kind is not InputKind.STREAM for source in sources)
 
 
 def seconds(count):
@@ -231,7 +232,7 @@ class _Maker:
     def names(self):
         """The inputs of both sides: on a clock that moves one of them is a stream.
 
-        Or, in order of arrival, both are tables, whose result is a changelog.
+        Or, in order of arrival, none is, and the result is a changelog.
         """
         kinds = "sstud" if self.clock is not Clock.BATCH else "studdd"
         names = [
@@ -239,13 +240,10 @@ class _Maker:
             f"{self.chance.choice(kinds)}2",
         ]
         if self.clock is Clock.ARRIVAL and self.one_of(4):
-            names = [f"{self.chance.choice('tu')}{number}" for number in (1, 2)]
-        self.is_changelog = self.clock is Clock.ARRIVAL and not {*"sd"} & {
-            name[0] for name in names
-        }
+            kinds = self.chance.choice(["tu", "ut", "tt", "uu", "td", "ud"])
+            names = [f"{kind}{number}" for number, kind in enumerate(kinds, start=1)]
         if self.one_of(8):
             names[1] = names[0]
-            self.is_changelog = self.clock is Clock.ARRIVAL and names[0][0] in "tu"
         self.chance.shuffle(names)
         return names
 
@@ -326,11 +324,9 @@ class _Maker:
 
     def sides(self, sources):
         """Both sides; on the event clock `rows: 0` meets what stays or is newest."""
-        can_close = not is_changelog(sources)
-        windows = [self.window(source, can_close=can_close) for source in sources]
+        windows = [self.window(source) for source in sources]
         is_timed = all(source.is_timed for source in sources)
-        both = self.clock is Clock.ARRIVAL and is_timed and not is_changelog(sources)
-        if both and self.one_of(3):
+        if self.clock is Clock.ARRIVAL and is_timed and self.one_of(3):
             windows = [self.range() for _ in sources]
         hops = self.clock is not Clock.ARRIVAL
         if hops and is_timed and self.one_of(4):
@@ -342,7 +338,7 @@ class _Maker:
                 windows[here] = Rows(0)
                 break
         return [
-            self.side(source, window, can_evict=can_close)
+            self.side(source, window, can_evict=not is_changelog(sources))
             for source, window in zip(sources, windows, strict=True)
         ]
 
@@ -356,7 +352,7 @@ class _Maker:
             evict = self.chance.choice(EVICTIONS)
         return Side(Named(source.name), window, parts, evict)
 
-    def window(self, source, *, can_close):
+    def window(self, source):
         by = self.chance.choice([("k",), ("k",), ("g",), ("k", "g")])
         choices = [Forever(), Latest(source.key or by)]
         if source.kind is InputKind.TABLE:
@@ -364,8 +360,7 @@ class _Maker:
         if self.clock is Clock.ARRIVAL:
             choices += [Rows(self.chance.randrange(4)) for _ in range(4)]
             choices += [self.delta() for _ in range(3)]
-            if can_close:
-                choices += [Seconds(seconds(self.chance.randrange(5)))] * 3
+            choices += [Seconds(seconds(self.chance.randrange(5)))] * 3
         elif source.is_timed:
             choices += [self.range() for _ in range(4)]
             choices += [HopUnit(unit) for unit in ("second", "minute", "week", "month")]
@@ -398,8 +393,6 @@ class _Maker:
             return AllColumns()
         other = {Kind.LEFT_SEMI: "r.", Kind.RIGHT_SEMI: "l."}.get(kind, "?")
         columns = [(name, text) for name, text in COLUMNS.items() if other not in text]
-        if self.is_changelog:
-            columns = [column for column in columns if column[0] != "counter"]
         if self.hops:
             columns += [("start", "window_start"), ("end", "window_end")]
         if "?" not in other:
@@ -414,7 +407,7 @@ class _Maker:
 
     def picks(self, kind, hard):
         """Picks that the kind allows, most often none."""
-        if self.is_changelog or self.one_of(2):
+        if self.one_of(2):
             return Picks()
         is_left = kind.value.split("_")[0] not in ("right", "full")
         count = self.chance.choice(["at_most", "limit", "", "", ""])

@@ -101,10 +101,10 @@ def of_kind(play, kind):
 def plain(play):
     """The play with nulls for absent sides, so that numbers tell who is there.
 
-    Two tables that move have no rows to count, only changes.
+    Without a stream, in order of arrival, there are no rows to count, only changes.
     """
     kinds = {source.kind for source in play.inputs.values()}
-    assume(play.join.clock is not Clock.ARRIVAL or kinds != {InputKind.TABLE})
+    assume(play.join.clock is not Clock.ARRIVAL or InputKind.STREAM in kinds)
     usual = JoinSpec(play.join.left, play.join.right, Kind.INNER, play.join.clock)
     return changed(play, absent_left=usual.absent_left, absent_right=usual.absent_right)
 

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.kernels.leaving import ABSENT, Change, table
+from dovetail.kernels.result import Turned
 from dovetail.kernels.rows import NEVER, Rows, Whole
-from dovetail.kernels.turns import Turned, Turns, join_turns
+from dovetail.kernels.turns import Turns, join_turns
 from dovetail.kernels.updates import Results, successors
 
 KEY = "#key"
@@ -32,6 +33,7 @@ def changelog(turned: Turned) -> pa.RecordBatch:
         pa.nulls(len(order), pa.int64()),
     ]
     rows = table(head, (parts.left, parts.right), turned.rows)
+    rows = rows.append_column("counter", pa.array(parts.counter))
     return rows.append_column("change", pa.array(changes[order], pa.int8()))
 
 

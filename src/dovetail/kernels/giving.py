@@ -44,6 +44,12 @@ def plain_pairs(settings: JoinSettings, present: Present, met: Matches) -> Leavi
     return part.take(_comes(settings, present, part)) if settings.picks.skip else part
 
 
+def comes(settings: JoinSettings, present: Present, met: Matches) -> Mask:
+    """Tells which pairs come out, whichever of their left row's they are."""
+    part = _leaving(present, met, np.zeros(len(met), np.int64))
+    return _comes(settings, present, part)
+
+
 def given_pairs(
     settings: JoinSettings, present: Present, met: Matches, counts: Counts
 ) -> Numbered:
@@ -58,12 +64,12 @@ def given_pairs(
     starts, is_first = _starts(owner), _changes(owner) | _changes(partner)
     counter = _ranks(np.ones(len(met), bool), starts) + partners[met.left]
     part = _leaving(present, met, counter)
-    comes = _comes(settings, present, part)
-    counts_once = is_first & _any_of(comes, is_first)
+    shown = _comes(settings, present, part)
+    counts_once = is_first & _any_of(shown, is_first)
     kept = _ranks(counts_once, starts) + given[met.left] <= settings.picks.keep
     had = partners + left.sums(met.left)
     out = given + left.sums(met.left[counts_once & kept])
-    return Numbered(part.take(comes & kept), (had, out))
+    return Numbered(part.take(shown & kept), (had, out))
 
 
 def not_skipped(

@@ -88,8 +88,9 @@ class Picks:
 
     `most` candidates a left row may have, `keep` pairs of it come out. `shared` ranks
     candidates by how many elements they share, and those that share least go first.
-    `numbered` pairs say which of their left row's they are. A left row's pairs stand
-    in the order in which its right rows came, or first `by_time`, a payload column.
+    `numbered` pairs say which of their left row's they are; `shown` are the output
+    columns of a changelog that say so. A left row's pairs stand in the order in which
+    its right rows came, or first `by_time`, a payload column.
     """
 
     keep: int = UNLIMITED
@@ -101,6 +102,7 @@ class Picks:
     numbered: bool = False
     time: str = ""
     by_time: bool = False
+    shown: tuple[Formula, ...] = ()
 
     @property
     def counts(self) -> bool:

@@ -31,10 +31,10 @@ from dovetail.kernels.leaving import Reason, Shape, as_told, leave, release
 from dovetail.kernels.memo import NO_MEMO, Memo, memo_of
 from dovetail.kernels.news import news_of
 from dovetail.kernels.picking import Picked, at_turn, open_times, pick
+from dovetail.kernels.result import turned
 from dovetail.kernels.rows import BEGINNING, Mask, join_rows
 from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState
-from dovetail.kernels.turns import turned
 
 
 @dataclass(frozen=True, slots=True)

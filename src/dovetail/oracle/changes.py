@@ -12,11 +12,20 @@ from dovetail.spec.join import HANDS, Hand
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One row of the result, what it is made of, and the keys of that."""
+    """One row of the result, what it is made of, and the keys of that.
+
+    That of a left row over its limit is another one than its null row.
+    """
 
     rows: tuple[LivingRow, ...]
     keys: Mapping[Hand, tuple[object, ...]]
     emission: Emission
+    stands_for_many: bool = False
+
+    @property
+    def seen(self) -> tuple[object, ...]:
+        """Returns what makes two rows of the result the same one."""
+        return self.rows, self.stands_for_many, self.emission
 
     def told(self, change: Change) -> Emission:
         """Returns the row with what happened to it."""
@@ -40,8 +49,8 @@ def changes(before: Sequence[Result], after: Sequence[Result]) -> Iterator[Emiss
 
 def without(results: Sequence[Result], others: Sequence[Result]) -> list[Result]:
     """Returns the results that are not among the others."""
-    known = [(other.rows, other.emission) for other in others]
-    return [one for one in results if (one.rows, one.emission) not in known]
+    known = [other.seen for other in others]
+    return [one for one in results if one.seen not in known]
 
 
 def successor_of(result: Result, new: Sequence[Result]) -> Result | None:

@@ -8,11 +8,12 @@ the new one are an update.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import assert_never
 
 from dovetail.oracle.changes import Result, changes
-from dovetail.oracle.expiry import Now, arrival_life
-from dovetail.oracle.life import LivingRow
+from dovetail.oracle.expiry import Now, arrival_life, expires_after, has_expired
+from dovetail.oracle.life import LivingRow, Moment
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.picking import Choice
@@ -41,10 +42,17 @@ class ChangelogClock:
     def state(self, event: Arrive) -> None:
         """Takes a row that is there from the start; as state it gives nothing."""
         for hand in self._parts.hands_of(event.input):
-            self._insert(self._row(hand, event))
+            row = self._row(hand, event)
+            self._see_time()
+            self._pass(self._now)
+            self._insert(row)
 
     def start(self) -> Iterator[Emission]:
-        """Yields what the rows give that are there from the start: nothing."""
+        """Yields what the rows give that are there from the start: nothing.
+
+        Too many candidates are too many from the start.
+        """
+        self._results()
         return iter(())
 
     def on(self, event: Event) -> Iterator[Emission]:
@@ -58,7 +66,10 @@ class ChangelogClock:
                 yield from self._remove(event)
             case Bound():
                 self._parts.bounds.promise(event.input, event.moment)
-            case Finish() | Pause():
+            case Finish():
+                for hand in self._parts.hands_of(event.input):
+                    self._stores[hand].freeze()
+            case Pause():
                 pass
             case _:
                 assert_never(event)
@@ -73,13 +84,35 @@ class ChangelogClock:
             yield from changes(before, self._results())
 
     def _expire(self) -> Iterator[Emission]:
-        """Yields what changes because time has passed some rows."""
+        """Yields what changes because time has passed some rows.
+
+        They leave one moment after the other, however long nobody has looked at it.
+        """
+        self._see_time()
+        for last in sorted(self._passed()):
+            before = self._results()
+            self._pass(Now(int(last) + 1, last + 1))
+            yield from changes(before, self._results())
+
+    def _see_time(self) -> None:
+        """Notes the highest row time that either table has shown."""
         sides = self._parts.sides.values()
         self._now.highest = max(self._parts.bounds.newest(side.input) for side in sides)
-        before = self._results()
-        gone = [row for one in self._stores.values() for row in one.expire(self._now)]
-        if gone:
-            yield from changes(before, self._results())
+
+    def _passed(self) -> set[Moment]:
+        """Returns the last moments of the rows that time has passed."""
+        sides = self._parts.sides
+        return {
+            expires_after(sides, row)
+            for store in self._stores.values()
+            for row in store.rows
+            if has_expired(sides, row, self._now)
+        }
+
+    def _pass(self, now: Now) -> None:
+        """Takes out the rows that time has passed by then."""
+        for store in self._stores.values():
+            store.expire(now)
 
     def _remove(self, event: Remove) -> Iterator[Emission]:
         """Takes a key out of its tables."""
@@ -122,7 +155,7 @@ class ChangelogClock:
         if choice.is_over_limit:
             self._parts.refuse_excess(left, len(choice.matches))
             for emission in self._parts.writer.over_limit(left):
-                yield self._result((left,), emission)
+                yield replace(self._result((left,), emission), stands_for_many=True)
             return
         if self._parts.kind.gives_pairs:
             yield from self._of_pairs(choice.matches)

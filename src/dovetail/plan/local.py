@@ -17,7 +17,7 @@ from dovetail.spec.inputs import (
     Settings,
 )
 from dovetail.spec.join import HANDS, Clock, Columns, JoinSpec, Nested
-from dovetail.spec.picks import AllHard, AsOf, AtMost, Picks, Strategy, Unlimited
+from dovetail.spec.picks import AllHard, AsOf, AtMost, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.references import bare_names
 from dovetail.spec.sources import input_of, kind_of
@@ -157,7 +157,7 @@ def _of_evictions(play: Play, join: JoinSpec) -> Iterator[str]:
 
 
 def _of_picks(play: Play, join: JoinSpec) -> Iterator[str]:
-    """Gives picks that the windows or a changelog do not go with yet."""
+    """Gives picks that the windows do not go with yet."""
     windows = [join.side(hand).window for hand in HANDS]
     if join.clock is Clock.ARRIVAL and any(isinstance(one, Range) for one in windows):
         match join.picks.at_most:
@@ -167,18 +167,6 @@ def _of_picks(play: Play, join: JoinSpec) -> Iterator[str]:
             case _:
                 yield "atmost of some equalities in the window range, by arrival"
     yield from _of_untimed(play, join)
-    if Feature.CHANGELOG not in features_of_play(play):
-        return
-    plain = Picks(
-        strategy=join.picks.strategy,
-        left_condition=join.picks.left_condition,
-    )
-    if join.picks != plain or join.picks.strategy is Strategy.LOOKUP:
-        yield "a pick in a changelog of two tables"
-    columns = join.select.columns if isinstance(join.select, Columns) else ()
-    for name, expression in columns:
-        if "counter" in bare_names(expression):
-            yield f'"counter" in the output column "{name}" of a changelog'
 
 
 def _of_untimed(play: Play, join: JoinSpec) -> Iterator[str]:

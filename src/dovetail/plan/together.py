@@ -11,7 +11,7 @@ from dovetail.spec.inputs import Arrive, Input, InputKind, Remove
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.play import Play
 from dovetail.spec.sources import input_of
-from dovetail.spec.windows import Latest, Range, Seconds
+from dovetail.spec.windows import Latest
 
 
 def missing_together(play: Play, join: JoinSpec) -> Iterator[str]:
@@ -19,6 +19,9 @@ def missing_together(play: Play, join: JoinSpec) -> Iterator[str]:
 
     Only where rows come one by one in one order is a table without a time met as it is.
     """
+    kinds = {_source(play, join, hand).kind for hand in HANDS}
+    if InputKind.STREAM not in kinds and join.clock is Clock.ARRIVAL:
+        yield "a join without a stream on a clock that moves"
     yield from untimed_changes(play, join)
     yield from missing_in_kernels(play, join)
 
@@ -34,13 +37,7 @@ def _of_inputs(play: Play, join: JoinSpec) -> Iterator[str]:
     """Gives inputs that do not move, or move where they should not."""
     sources = [_source(play, join, hand) for hand in HANDS]
     kinds = [source.kind for source in sources]
-    are_tables = kinds == [InputKind.TABLE, InputKind.TABLE]
-    if are_tables and join.clock is Clock.EVENT:
-        yield "the changelog of two tables on the clock event"
-    windows = [join.side(hand).window for hand in HANDS]
-    if are_tables and any(isinstance(one, Seconds | Range) for one in windows):
-        yield "a changelog of two tables whose rows leave by time"
-    if InputKind.STREAM not in kinds and not are_tables:
+    if InputKind.STREAM not in kinds and join.clock is Clock.EVENT:
         yield "a join without a stream on a clock that moves"
 
 

@@ -6,7 +6,7 @@ others are further conditions, tested after the candidates have been counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_FLOOR, Decimal
 from typing import assert_never
 
@@ -24,7 +24,7 @@ from dovetail.kernels import picks as kernel
 from dovetail.kernels.windows import Length
 from dovetail.schema import AtomicType, DecimalType, Type
 from dovetail.spec.absent import absent_row
-from dovetail.spec.inputs import Input
+from dovetail.spec.inputs import Input, InputKind
 from dovetail.spec.join import HANDS, Clock, Columns, Hand, JoinSpec
 from dovetail.spec.picks import (
     AsOf,
@@ -71,7 +71,27 @@ def kernel_picks(join: JoinSpec, left: Input, right: Input) -> kernel.Picks:
         numbered=_looks_at_counter(join),
         time=right.time,
         by_time=join.clock is Clock.EVENT and right.is_timed,
+        shown=tuple(_counters(join, scope)) if is_told(join, (left, right)) else (),
     )
+
+
+def is_told(join: JoinSpec, inputs: Sequence[Input]) -> bool:
+    """Tells whether the result is told by its changes: no side of it is a stream."""
+    kinds = {source.kind for source in inputs}
+    return join.clock is Clock.ARRIVAL and InputKind.STREAM not in kinds
+
+
+def _counters(join: JoinSpec, scope: Scope) -> Iterator[kernel.Formula]:
+    """Gives the output columns that show the counter, as the kernels run them."""
+    shown = join.select.columns if isinstance(join.select, Columns) else ()
+    for name, text in shown:
+        if "counter" in bare_names(text):
+            if not isinstance(parse(text, scope).type, AtomicType | DecimalType):
+                what = (
+                    f'"counter" in the column "{name}", no plain value, of a changelog'
+                )
+                raise UnsupportedError.not_yet("local", what)
+            yield _formula(text, scope)
 
 
 def counted(join: JoinSpec) -> tuple[Equality, ...]:

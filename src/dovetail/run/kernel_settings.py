@@ -18,7 +18,7 @@ from dovetail.kernels.settings import (
     Nulls,
     SideSettings,
 )
-from dovetail.run.kernel_picks import further_condition, kernel_picks
+from dovetail.run.kernel_picks import further_condition, is_told, kernel_picks
 from dovetail.spec.inputs import (
     EmitLateTableRows,
     IgnoreLateTableRows,
@@ -81,7 +81,7 @@ def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSetti
         soft_columns=columns,
         key_columns=manner.key_columns,
         self_join=left.name == right.name,
-        changelog=is_changelog(join, inputs),
+        changelog=is_told(join, (left, right)),
         nulls=manner.nulls,
         waits=_waits(join, (left, right), manner),
         picks=kernel_picks(join, left, right),
@@ -111,12 +111,6 @@ def _wait(late_tables: IgnoreLateTableRows | EmitLateTableRows) -> int:
             return NEVER
         case _:
             return NO_WAIT
-
-
-def is_changelog(join: JoinSpec, inputs: Inputs) -> bool:
-    """Tells whether the result is told by its changes: of two tables that move."""
-    kinds = {input_of(join, hand, inputs).kind for hand in HANDS}
-    return kinds == {InputKind.TABLE} and join.clock is Clock.ARRIVAL
 
 
 def input_of(join: JoinSpec, hand: Hand, inputs: Inputs) -> Input:

@@ -257,7 +257,7 @@ class _Seat:
         if self.takes_back:
             times = np.full(len(rows), MISSING)
             shown = shown.append_column(GIVEN_TIME, pa.array(times))
-        if self.source.kind is InputKind.TABLE:
+        if self.source.kind is not InputKind.STREAM:
             values = [item.values for item in items]
             shown = shown.append_column(KEY, pa.array(self._key_numbers(values)))
         return shown

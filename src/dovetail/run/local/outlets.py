@@ -105,9 +105,13 @@ class Writer:
 
     def lost(self) -> Iterator[Emission]:
         """Gives the rows of sides outside time that lack the time they should have."""
-        for one in self.cargoes:
-            for values in one.lost:
-                yield late_row(values, Reason.NULL_TIME)
+        for number in (0, 1):
+            yield from self.lost_of(number)
+
+    def lost_of(self, number: int) -> Iterator[Emission]:
+        """Gives the rows of one side, by its number, that lack the time."""
+        for values in self.cargoes[number].lost:
+            yield late_row(values, Reason.NULL_TIME)
 
 
 def late_row(values: Row, reason: Reason) -> Emission:

@@ -86,13 +86,19 @@ def _stepwise(stage: Stage, memory: Memory) -> Iterator[Emission]:
 def _opening(stage: Stage, memory: Memory) -> Iterator[Emission]:
     """Gives what comes of the rows that are there from the start.
 
-    On the clock arrival they are state: only late rows come of them.
+    On the clock arrival they are state: only late rows come of them, side by
+    side: first what is there outside time.
     """
-    yield from stage.writer.lost()
     stepped = memory.step(stage.opening(), 0)
-    for line in lines(stepped.out):
-        if not stage.is_arrival or line.outlet == Exit.LATE:
-            yield stage.writer.emission(line)
+    if not stage.is_arrival:
+        yield from stage.writer.lost()
+        yield from _written(stage, stepped)
+        return
+    late = [line for line in lines(stepped.out) if line.outlet == Exit.LATE]
+    for number in sorted((0, 1), key=stage.is_in_time):
+        yield from stage.writer.lost_of(number)
+        of_side = (one for one in late if number == (one.left is None))
+        yield from map(stage.writer.emission, of_side)
 
 
 def _written(stage: Stage, stepped: Stepped) -> list[Emission]:

@@ -14,6 +14,7 @@ from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped, step
 from dovetail.kernels.store import Shelf, Store
+from dovetail.kernels.windows import Endless
 from dovetail.plan.local import refuse
 from dovetail.run.kernel_settings import Manner, kernel_settings
 from dovetail.run.local.cargo import NUMBER, Cargo, cargo
@@ -85,6 +86,11 @@ class Stage:
     def gives_marks(self) -> bool:
         """Tells whether marks tell how many rows have come out of the first port."""
         return self.is_arrival and not self.settings.changelog
+
+    def is_in_time(self, number: int) -> bool:
+        """Tells of a side, by its number, whether its rows are not simply there."""
+        side = self.settings.sides[number]
+        return not (side.static and side.window == Endless())
 
     def opening(self) -> list[Parcel]:
         """Returns what is there from the start."""
