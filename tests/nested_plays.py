@@ -4,9 +4,11 @@ The inner join gives rows with the columns of the stream that it replaces, so th
 rest of the play stays as it is; at times it is a chain of two joins.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 
+from dovetail.errors import SpecError
 from dovetail.expression import Expression
 from dovetail.spec.inputs import Arrive, Finish, InputKind, Settings
 from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Nested, Side
@@ -32,6 +34,44 @@ def random_nested_play(seed, clock):
             break
     hand = chance.choice(found)
     return _Nester(chance, play).around(hand)
+
+
+def random_static_play(seed, clock):
+    """The play of a seed on a clock that moves, a data set in it being a batch join."""
+    chance = Random(f"static {seed}")
+    for number in range(1000):
+        play = random_play(f"{seed}.static.{number}", clock)
+        for hand in ("left", "right"):
+            with suppress(SpecError):
+                if _is_data_set(play, hand):
+                    return checked(_with_batch(chance, play, hand))
+    raise AssertionError
+
+
+def _is_data_set(play, hand):
+    """Tells whether a side is a data set, and the other one not the same."""
+    names = [side.source.name for side in (play.join.left, play.join.right)]
+    source = play.inputs[getattr(play.join, hand).source.name]
+    return source.kind is InputKind.DATASET and len(set(names)) == 2
+
+
+def _with_batch(chance, play, hand):
+    """The play with a batch of the data set and one like it in place of that."""
+    side = getattr(play.join, hand)
+    source = play.inputs[side.source.name]
+    rows = [{**row, "n": -row["n"]} for row in source.rows if chance.random() < 0.7]
+    more = replace(source, name="like it", rows=tuple(rows))
+    inner = JoinSpec(
+        Side(side.source, Forever()),
+        Side(Named(more.name), Forever()),
+        chance.choice(KINDS[:3]),
+        Clock.BATCH,
+        (Equality(Expression("l.k"), Expression("r.k")),),
+        Expression(chance.choice(SOFTS)),
+        Columns(tuple((name, Expression(text)) for name, text in CHAIN.items())),
+    )
+    outer = replace(play.join, **{hand: replace(side, source=Nested(inner, "batch"))})
+    return replace(play, join=outer, inputs={**play.inputs, more.name: more})
 
 
 def _fits(play, hand):

@@ -38,6 +38,7 @@ from dovetail.kernels.picks import UNLIMITED, Excess
 from dovetail.kernels.rows import NEVER, Mask, Whole
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.sorting import sorted_by
+from dovetail.kernels.unborn import before_unborn, behind_unborn
 from dovetail.kernels.windows import ends
 
 _NOBODY = np.empty(0, np.int64)
@@ -151,10 +152,7 @@ def _first(
     pairs = join_matches([memo.pairs(present.rows), found.pairs])
     if _waits_for_turn(settings):
         return replace(picked, held=pairs, counts=counts)
-    is_sure = np.ones(len(pairs), bool)
-    if settings.ordered and settings.picks.by_time:
-        times = row_times(settings, present.rows[1])[pairs.right]
-        is_sure = times <= present.watches[1].bound
+    is_sure = _are_passed(settings, present, pairs)
     sure = by_left_row(settings, present, pairs.take(is_sure))
     numbered = given_pairs(settings, present, sure, counts)
     full = numbered.counts[1] >= settings.picks.keep
@@ -168,6 +166,15 @@ def _first(
         settled=full,
         counts=numbered.counts,
     )
+
+
+def _are_passed(settings: JoinSettings, present: Present, pairs: Matches) -> Mask:
+    """Tells of which pairs no other of the same left row can come before them."""
+    if not (settings.ordered and settings.picks.by_time):
+        return np.ones(len(pairs), bool)
+    times = row_times(settings, present.rows[1])[pairs.right]
+    passed: Mask = times <= present.watches[1].bound
+    return passed & before_unborn(settings, present, pairs)
 
 
 def _judged(settings: JoinSettings, present: Present, memo: Memo, over: Mask) -> Picked:
@@ -241,7 +248,8 @@ def _closed(
         return over
     chosen = Matches(copies.owners(choice.matches.left), choice.matches.right)
     best = Nearby(present.rows, chosen, present.watches[1].bound)
-    return over | ~can_improve(settings.picks.nearest[0], best)[copies.owner]
+    is_open = can_improve(settings.picks.nearest[0], best)[copies.owner]
+    return over | ~(is_open | behind_unborn(settings, present, choice.matches))
 
 
 def _outdated(settings: JoinSettings, present: Present, closed: Mask) -> Mask:

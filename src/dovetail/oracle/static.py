@@ -10,23 +10,10 @@ from dataclasses import replace
 from dovetail.oracle.clock_batch import play_batch
 from dovetail.oracle.parts import Parts
 from dovetail.spec.inputs import Inputs, Outlet
-from dovetail.spec.join import Clock, JoinSpec, Named, Nested, Side
+from dovetail.spec.join import JoinSpec, Named, Nested, Side
 from dovetail.spec.play import Play
 from dovetail.spec.results import input_of
-from dovetail.spec.sources import is_timed, source_names
-
-
-def is_static(play: Play, inner: Nested, around: JoinSpec) -> bool:
-    """Tells whether a join inside another is a batch of rows that are all there.
-
-    Rows with a row time are not meant, nor any that come by events.
-    """
-    names = source_names(inner.join)
-    comes = any(
-        getattr(event, "input", "") in names for event in (*play.opening, *play.events)
-    )
-    is_batch = inner.join.clock is Clock.BATCH and around.clock is not Clock.BATCH
-    return is_batch and not comes and not is_timed(inner, play.inputs)
+from dovetail.spec.static import is_static
 
 
 def with_static_played(play: Play, join: JoinSpec) -> tuple[JoinSpec, Inputs]:

@@ -21,6 +21,7 @@ from dovetail.spec.picks import AllHard, AsOf, AtMost, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.references import bare_names
 from dovetail.spec.sources import input_of, kind_of
+from dovetail.spec.static import is_static
 from dovetail.spec.windows import (
     KeepPartitions,
     Latest,
@@ -110,6 +111,8 @@ def refuse_sets(play: Play) -> None:
 
 def refuse_inner(play: Play, join: JoinSpec, source: Nested) -> None:
     """Raises what cannot be done of a join whose rows go to another one."""
+    if is_static(play, source, join):
+        return
     inner, switches = source.join, replace(play.settings, order=Settings().order)
     clocks = f"{inner.clock.value} inside one on the clock {join.clock.value}"
     is_told = kind_of(source, play.inputs) is InputKind.TABLE

@@ -11,7 +11,6 @@ from dovetail.spec.inputs import Arrive, Input, InputKind, Remove
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.play import Play
 from dovetail.spec.sources import input_of
-from dovetail.spec.windows import Latest
 
 
 def missing_together(play: Play, join: JoinSpec) -> Iterator[str]:
@@ -30,7 +29,6 @@ def missing_in_kernels(play: Play, join: JoinSpec) -> Iterator[str]:
     """Gives what the kernels cannot do of a join, though they know all its parts."""
     if join.clock is not Clock.BATCH:
         yield from _of_inputs(play, join)
-    yield from _deletes(play, join)
 
 
 def _of_inputs(play: Play, join: JoinSpec) -> Iterator[str]:
@@ -56,15 +54,6 @@ def untimed_changes(play: Play, join: JoinSpec) -> Iterator[str]:
     untimed = {source.name for source in sources if not source.is_timed}
     if join.clock is Clock.EVENT and untimed & changing(play):
         yield "a table without a time that changes on the clock event"
-
-
-def _deletes(play: Play, join: JoinSpec) -> Iterator[str]:
-    """Gives deletes of a side whose window has no versions that they could end."""
-    removed = {event.input for event in play.events if isinstance(event, Remove)}
-    for hand in HANDS:
-        keeps_versions = isinstance(join.side(hand).window, Latest)
-        if _source(play, join, hand).name in removed and not keeps_versions:
-            yield "a delete in a window other than latest"
 
 
 def _source(play: Play, join: JoinSpec, hand: Hand) -> Input:

@@ -33,6 +33,7 @@ from dovetail.spec.inputs import (
     Input,
     Outlet,
     Pause,
+    Row,
     Settings,
 )
 from dovetail.spec.join import (
@@ -48,6 +49,7 @@ from dovetail.spec.join import (
 )
 from dovetail.spec.play import Play
 from dovetail.spec.results import input_of, selected_columns
+from dovetail.spec.static import is_static
 from dovetail.spec.windows import Between, Inherited
 
 START_OF_ALL = -1
@@ -137,6 +139,8 @@ class _InnerSide:
         count = len(play.opening) + len(play.events)
         inner = Inner.of(flat.play, flat.positions, inherits=inherits)
         given = inner.given(count)
+        if is_static(play, source, join):
+            return cls.of_data_set(play, source, hand, given)
         late = [*flat.late, *_once(flat.late, given.late)]
         told = input_of(source, play.inputs, _name(play, hand))
         hidden = (TIME, START, END) if inherits else (TIME,) if told.is_timed else ()
@@ -150,6 +154,16 @@ class _InnerSide:
             ),
             replace(given, late=late),
         )
+
+    @classmethod
+    def of_data_set(
+        cls, play: Play, source: Nested, hand: Hand, given: Given
+    ) -> _InnerSide:
+        """Returns the side of a join that is a data set: nothing comes of it later."""
+        rows = tuple(without_hidden(row) for row in given.rows[0])
+        told = input_of(source, play.inputs, _name(play, hand))
+        nothing: tuple[list[Row], ...] = tuple([] for _ in given.rows)
+        return cls(replace(told, rows=rows), replace(given, rows=nothing, late=[]))
 
 
 def _name(play: Play, hand: Hand) -> str:
