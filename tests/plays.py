@@ -466,9 +466,6 @@ class _Maker:
         ]
         self.chance.shuffle(optional)
         count = self.chance.randrange(3)
-        windows = [side.window for side in self.both]
-        if self.clock is Clock.ARRIVAL and any(isinstance(w, Range) for w in windows):
-            some, count = AllHard(), 0  # the kernels count all keys or none there
         if self.looks_up:
             count = 0  # nor do they rank what a table without time may still meet
         return AtMost(self.chance.randrange(1, 4), some, tuple(optional[:count]))

@@ -11,7 +11,7 @@ import numpy as np
 
 from dovetail.kernels.admission import Present
 from dovetail.kernels.copies import Pairs
-from dovetail.kernels.counting import fail, within_limit
+from dovetail.kernels.counting import fail, fail_at_first, within_limit
 from dovetail.kernels.formulas import column_of
 from dovetail.kernels.matching import NO_MATCHES, Matches
 from dovetail.kernels.nearest import best_of, nearest_pairs
@@ -121,5 +121,7 @@ def _counted(
     if picks.excess is Excess.UNMATCHED:
         return found.take(stay), NO_MATCHES
     if picks.excess is Excess.FAIL and over.any():
+        if not settings.event_clock:
+            fail_at_first(picks, present.rows, found)
         fail(present.rows[0], found, over)
     return found.take(stay), found.take(over)

@@ -51,6 +51,20 @@ def fail(rows: Rows, found: Matches, over: Mask) -> None:
     raise TooManyError(rows.payload.slice(first, 1), count)
 
 
+def fail_at_first(picks: Picks, sides: tuple[Rows, Rows], found: Matches) -> None:
+    """Raises what is wrong with the left row that first has one candidate too many."""
+    left, right = (
+        rows.place[index]
+        for rows, index in zip(sides, (found.left, found.right), strict=True)
+    )
+    met, older = np.maximum(left, right), np.minimum(left, right)
+    order = sorted_by(found.left, met, older)
+    starts = np.searchsorted(found.left[order], found.left[order])
+    last = order[np.arange(len(order)) - starts == picks.most]
+    first = found.left[last[sorted_by(met[last], older[last])[0]]]
+    raise TooManyError(sides[0].payload.slice(int(first), 1), picks.most + 1)
+
+
 def _of_most_shared(picks: Picks, sides: tuple[Rows, Rows], found: Matches) -> Mask:
     """Tells which candidates share the most, as many of them as are allowed."""
     shared = _shared(picks, sides, found)

@@ -18,12 +18,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dovetail.kernels.arrival import Watch
-from dovetail.kernels.rows import BEGINNING, DUE, HAS_KEY, NEVER, Rows, Whole
+from dovetail.kernels.rows import BEGINNING, DUE, HAS_KEY, NEVER, Mask, Rows, Whole
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.windows import Band, Seconds, Window, shift
 
 CLOCK = "#clock"
 """The payload column with the processing time at which a row came."""
+KEYLESS = "#keyless"
+"""The payload column that is 1 where any part of a row's key is null, 0 elsewhere.
+
+It stands where candidates may be found by some parts only.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +76,19 @@ def closed(window: Band | Seconds, rows: Rows, course: Course, watch: Watch) -> 
     death = np.append(course.places, NEVER)[passed]
     brief = death <= rows.place
     if isinstance(window, Band):
-        brief |= ~rows.has(HAS_KEY)
+        brief |= _without_key(rows)
     due = np.where(~brief & (death < NEVER), DUE, 0).astype(np.uint8)
     ended = replace(rows, flags=rows.flags | due)
     death = np.where(brief, rows.place + 1, death)
     return ended.with_arrays(death=np.minimum(death, rows.death))
+
+
+def _without_key(rows: Rows) -> Mask:
+    """Tells which rows have a null in their key, though no candidate may ask for it."""
+    if KEYLESS in rows.payload.schema.names:
+        keyless: Mask = rows.hidden(KEYLESS) == 1
+        return keyless
+    return ~rows.has(HAS_KEY)
 
 
 def last_moments(window: Window, rows: Rows) -> Whole:

@@ -16,8 +16,8 @@ from dovetail.spec.inputs import (
     OuterRows,
     Settings,
 )
-from dovetail.spec.join import HANDS, Clock, Columns, JoinSpec, Nested
-from dovetail.spec.picks import AllHard, AsOf, AtMost, Unlimited
+from dovetail.spec.join import Clock, Columns, JoinSpec, Nested
+from dovetail.spec.picks import AsOf, AtMost, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.references import bare_names
 from dovetail.spec.sources import input_of, kind_of
@@ -144,7 +144,7 @@ def _missing(play: Play, join: JoinSpec) -> Iterator[str]:
     """Gives what only several features together make impossible."""
     yield from _of_evictions(play, join)
     if join.clock is not Clock.BATCH:
-        yield from _of_picks(play, join)
+        yield from _of_untimed(play, join)
         yield from _of_settings(play, join)
     yield from missing_in_kernels(play, join)
 
@@ -157,19 +157,6 @@ def _of_evictions(play: Play, join: JoinSpec) -> Iterator[str]:
             continue
         if is_changelog or isinstance(side.window, Latest | Range):
             yield "eviction of partitions of versions or ranges"
-
-
-def _of_picks(play: Play, join: JoinSpec) -> Iterator[str]:
-    """Gives picks that the windows do not go with yet."""
-    windows = [join.side(hand).window for hand in HANDS]
-    if join.clock is Clock.ARRIVAL and any(isinstance(one, Range) for one in windows):
-        match join.picks.at_most:
-            # A row whose key has a null leaves at once: all keys must be counted.
-            case AtMost(counted=AllHard(), optional=()) | Unlimited():
-                pass
-            case _:
-                yield "atmost of some equalities in the window range, by arrival"
-    yield from _of_untimed(play, join)
 
 
 def _of_untimed(play: Play, join: JoinSpec) -> Iterator[str]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from dovetail.expression import ALWAYS, BARE, Expression, Scope, compiled
 from dovetail.expression.equality import Key, equality_keys, value_key
 from dovetail.kernels.changelog import KEY
-from dovetail.kernels.passing import CLOCK
+from dovetail.kernels.passing import CLOCK, KEYLESS
 from dovetail.kernels.rows import (
     BARRED,
     BEGINNING,
@@ -38,6 +38,7 @@ from dovetail.run.tables import arrow_table
 from dovetail.schema import to_microseconds
 from dovetail.spec.inputs import Arrive, Input, InputKind, Remove, Row
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
+from dovetail.spec.picks import Equality
 from dovetail.spec.play import Play
 from dovetail.spec.windows import Window as SpokenWindow
 
@@ -116,6 +117,7 @@ class _Seat:
     windows: tuple[SpokenWindow, ...]
     clock: Clock
     keys: tuple[Callable[[Row], Hashable], ...]
+    hard: tuple[Callable[[Row], Hashable], ...]
     parts: tuple[Callable[[Row], Hashable], ...]
     own_key: tuple[Callable[[Row], Hashable], ...]
     condition: Callable[[Row], object]
@@ -134,6 +136,10 @@ class _Seat:
                 key_of(join.side(hand), source),
             )
         )
+        keys, hard = (
+            tuple(_seen(key, hand.letter) for key in _keys(play, join, hand, some))
+            for some in (candidate_equalities(join), join.hard)
+        )
         return cls(
             tuple(items_of(play, source)),
             source,
@@ -143,7 +149,8 @@ class _Seat:
             join.side(hand).window,
             _windows_of(play, join, source),
             join.clock,
-            tuple(_seen(key, hand.letter) for key in _keys(play, join, hand)),
+            keys,
+            hard,
             parts,
             own_key,
             _own_condition(play, join, hand),
@@ -251,6 +258,8 @@ class _Seat:
         ]
         for name, numbers in more:
             shown = shown.append_column(name, pa.array(numbers))
+        if isinstance(self.side.window, Band):
+            shown = shown.append_column(KEYLESS, pa.array(self._keyless(items)))
         if self.reads_clock:
             clocks = np.array([item.clock for item in items], np.int64)
             shown = shown.append_column(CLOCK, pa.array(clocks))
@@ -261,6 +270,11 @@ class _Seat:
             values = [item.values for item in items]
             shown = shown.append_column(KEY, pa.array(self._key_numbers(values)))
         return shown
+
+    def _keyless(self, items: Sequence[Item]) -> Whole:
+        """Returns 1 for each row with a null on its side of any equality."""
+        nulls = [None in [key(item.values) for key in self.hard] for item in items]
+        return np.array(nulls, np.int64)
 
     def _key_numbers(self, values: Sequence[Row]) -> Whole:
         """Returns the numbers of a table's keys; without a key each row has its own."""
@@ -275,12 +289,14 @@ def _windows_of(play: Play, join: JoinSpec, source: Input) -> tuple[SpokenWindow
     return tuple(join.side(hand).window for hand in hands)
 
 
-def _keys(play: Play, join: JoinSpec, hand: Hand) -> list[Key]:
-    """Returns one side's part of every equality that makes a candidate."""
+def _keys(
+    play: Play, join: JoinSpec, hand: Hand, equalities: Iterable[Equality]
+) -> list[Key]:
+    """Returns one side's part of equalities."""
     scope = Scope.pair(*(input_of(join, one, play.inputs).schema for one in HANDS))
     return [
         equality_keys(one.left, one.right, scope)[HANDS.index(hand)]
-        for one in candidate_equalities(join)
+        for one in equalities
     ]
 
 
