@@ -20,7 +20,7 @@ from dovetail.spec.inputs import Order, Settings
 from dovetail.spec.join import HANDS, Clock, Columns, Hand, JoinSpec, Side
 from dovetail.spec.play import Play
 from dovetail.spec.references import bare_names, plain_column, references
-from dovetail.spec.windows import Latest, Range, Rows
+from dovetail.spec.windows import Latest, Range, Rows, RowsPreceding
 
 STREAM = Engine(
     "stream",
@@ -45,9 +45,19 @@ STREAM = Engine(
             Feature.WINDOW_RANGE,
             Feature.RANGE_NEGATIVE,
             Feature.RANGE_MONTHS,
+            Feature.WINDOW_ROWS_PRECEDING,
+            Feature.WINDOW_HOP_UNIT,
             Feature.WINDOW_LATEST,
             Feature.WINDOW_FOREVER,
             Feature.PARTITION_BY,
+            Feature.KEEP,
+            Feature.AT_MOST,
+            Feature.LIMIT_SKIP,
+            Feature.ASOF_BACKWARD,
+            Feature.ASOF_FORWARD,
+            Feature.ASOF_NEAREST,
+            Feature.LOOKUP,
+            Feature.SKIP_WHEN,
             Feature.ORDERED_STRATEGY,
             Feature.TWO_PORTS,
             Feature.THREE_PORTS,
@@ -106,7 +116,9 @@ def _partition(side: Side) -> tuple[str, ...] | None:
     match side.window:
         case Latest(key):
             return key
-        case Rows(count) if count:
+        case Rows(0):
+            return None
+        case Rows() | RowsPreceding():
             return tuple(plain_column(part) for part in side.partition_by)
         case _:
             return None

@@ -71,12 +71,14 @@ def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSetti
     left, right = (input_of(join, hand, inputs) for hand in HANDS)
     program, columns = _soft(join, left, right)
     sides = [_side(join, hand, (left, right), manner) for hand in HANDS]
+    picks = kernel_picks(join, left, right)
     return JoinSettings(
         sides=(sides[0], sides[1]),
         event_clock=join.clock is not Clock.ARRIVAL,
         gives_pairs=join.kind.gives_pairs,
         arrival=manner.arrival,
-        ordered=manner.ordered,
+        # The first of a row's pairs are the first by row time.
+        ordered=manner.ordered or (picks.ranks and join.clock is Clock.EVENT),
         soft=program,
         soft_columns=columns,
         key_columns=manner.key_columns,
@@ -84,7 +86,7 @@ def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSetti
         changelog=is_told(join, (left, right)),
         nulls=manner.nulls,
         waits=_waits(join, (left, right), manner),
-        picks=kernel_picks(join, left, right),
+        picks=picks,
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from dovetail.errors import UnsupportedError
 from dovetail.expression import Scope, common_type, parse
 from dovetail.expression.tree import Column
+from dovetail.run.kernel_picks import candidate_equalities
 from dovetail.run.kernel_settings import input_of, partition_of
 from dovetail.schema import AtomicType, DecimalType, Type
 from dovetail.spec.inputs import Inputs
@@ -50,7 +51,7 @@ class KeyColumns:
 
 def key_columns(join: JoinSpec, inputs: Inputs) -> tuple[KeyColumns, KeyColumns]:
     """Returns the key columns of both sides; without an equality all keys are one."""
-    if not join.hard:
+    if not candidate_equalities(join):
         return KeyColumns(""), KeyColumns("")
     types = _types(join, inputs)
     left, right = (
@@ -65,12 +66,12 @@ def key_columns(join: JoinSpec, inputs: Inputs) -> tuple[KeyColumns, KeyColumns]
 def _own_column(join: JoinSpec, hand: Hand, inputs: Inputs) -> str:
     """Returns the column that is the single key of a side, where both are whole."""
     scope = Scope.pair(*(input_of(join, hand, inputs).schema for hand in HANDS))
-    one = join.hard[0]
+    one, *more = candidate_equalities(join)
     own, other = (parse(text, scope) for text in (one.left, one.right))
     if hand is Hand.RIGHT:
         own, other = other, own
     whole = own.type in _WHOLE and other.type in _WHOLE
-    if len(join.hard) > 1 or not whole or not isinstance(own.tree, Column):
+    if more or not whole or not isinstance(own.tree, Column):
         return ""
     return own.tree.name
 
@@ -78,7 +79,9 @@ def _own_column(join: JoinSpec, hand: Hand, inputs: Inputs) -> str:
 def _keys(join: JoinSpec, hand: Hand) -> list[str]:
     """Returns the texts of one side of every equality."""
     is_left = hand is Hand.LEFT
-    return [(one.left if is_left else one.right).text for one in join.hard]
+    return [
+        (one.left if is_left else one.right).text for one in candidate_equalities(join)
+    ]
 
 
 def _types(join: JoinSpec, inputs: Inputs) -> list[Type]:
@@ -86,7 +89,7 @@ def _types(join: JoinSpec, inputs: Inputs) -> list[Type]:
     scope = Scope.pair(*(input_of(join, hand, inputs).schema for hand in HANDS))
     types = [
         common_type(parse(one.left, scope).type, parse(one.right, scope).type)
-        for one in join.hard
+        for one in candidate_equalities(join)
     ]
     for kind in types:
         if not isinstance(kind, DecimalType) and kind not in {*_COMPARED, *_FLOATING}:

@@ -17,6 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from dovetail.bind.sinks import Sink, path_exists, refuse_shared
 from dovetail.bind.tick import ticks
 from dovetail.kernels.settings import Arrival, JoinSettings
+from dovetail.run.kernel_picks import candidate_equalities
 from dovetail.run.kernel_settings import Manner, kernel_settings
 from dovetail.run.spark.rules import plain_rules
 from dovetail.run.spark_stream.feeds import BATCH_TIME, Buckets, Feed, Packing, packings
@@ -113,7 +114,7 @@ class Streaming:
                 HANDS, self.inputs.values(), self.feeds, sides, strict=True
             )
         ]
-        return repr((self.join.hard, told))
+        return repr((candidate_equalities(self.join), told))
 
     def _ticks(self) -> tuple[DataFrame, ...]:
         """Returns the heartbeat, where a side may fall idle."""
