@@ -162,11 +162,6 @@ def play_of(chance, clock=None):
     return _Maker(chance, clock or chance.choice(list(Clock))).play()
 
 
-def is_changelog(sources):
-    """Whether, in order of arrival, the result is told by its changes."""
-    return all(source.kind is not InputKind.STREAM for source in sources)
-
-
 def seconds(count):
     return Span(0, count * SECOND)
 
@@ -338,16 +333,16 @@ class _Maker:
                 windows[here] = Rows(0)
                 break
         return [
-            self.side(source, window, can_evict=not is_changelog(sources))
+            self.side(source, window)
             for source, window in zip(sources, windows, strict=True)
         ]
 
-    def side(self, source, window, *, can_evict):
+    def side(self, source, window):
         """A side; whole partitions leave it at times."""
         parts = self.parts(window)
         evict = KeepPartitions()
         is_window = isinstance(window, Rows | Delta | Seconds | Forever)
-        if self.clock is Clock.ARRIVAL and can_evict and is_window and self.one_of(3):
+        if self.clock is Clock.ARRIVAL and is_window and self.one_of(3):
             parts = parts or (Expression("g"),)
             evict = self.chance.choice(EVICTIONS)
         return Side(Named(source.name), window, parts, evict)

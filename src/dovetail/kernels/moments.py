@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.kernels.passing import last_moments
-from dovetail.kernels.rows import DUE, NEVER, Rows, Whole
+from dovetail.kernels.rows import DROPPED, DUE, NEVER, Rows, Whole
 from dovetail.kernels.settings import JoinSettings, SideSettings
-from dovetail.kernels.windows import Band, Point, Seconds
+from dovetail.kernels.windows import Band, ByCount, ByTuples, Point, Seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +53,23 @@ def line_of(settings: JoinSettings, sides: tuple[Rows, Rows], since: int) -> Lin
 
 def _stored(side: SideSettings, rows: Rows) -> Rows:
     """Returns the rows as a table has them: one that is never stored has no life."""
+    rows = _without_evicted(side, rows)
     match side.window:
         case Point():
             return rows.with_arrays(death=rows.birth)
         case Seconds() | Band():
             # Who does not die when time passes it was past when it came.
-            is_past = (rows.death < NEVER) & ~rows.has(DUE)
+            is_past = (rows.death < NEVER) & ~rows.has(DUE) & ~rows.has(DROPPED)
             return rows.with_arrays(death=np.where(is_past, rows.birth, rows.death))
         case _:
             return rows
+
+
+def _without_evicted(side: SideSettings, rows: Rows) -> Rows:
+    """Returns the rows; what an insertion makes too many goes with it, not behind."""
+    if not isinstance(side.eviction, ByCount | ByTuples):
+        return rows
+    return rows.with_arrays(death=rows.death - rows.has(DROPPED))
 
 
 def _numbered(settings: JoinSettings, sides: tuple[Rows, Rows], since: int) -> Line:
@@ -91,4 +99,4 @@ def _numbered(settings: JoinSettings, sides: tuple[Rows, Rows], since: int) -> L
 def _last(side: SideSettings, rows: Rows) -> Whole:
     """Returns when time passes rows, NEVER where that is not what ends them."""
     last = last_moments(side.window, rows)
-    return np.where(rows.has(DUE), last, NEVER)
+    return np.where(rows.has(DUE) & ~rows.has(DROPPED), last, NEVER)

@@ -142,20 +142,18 @@ def refuse(play: Play) -> JoinSpec:
 
 def _missing(play: Play, join: JoinSpec) -> Iterator[str]:
     """Gives what only several features together make impossible."""
-    yield from _of_evictions(play, join)
+    yield from _of_evictions(join)
     if join.clock is not Clock.BATCH:
         yield from _of_untimed(play, join)
         yield from _of_settings(play, join)
     yield from missing_in_kernels(play, join)
 
 
-def _of_evictions(play: Play, join: JoinSpec) -> Iterator[str]:
+def _of_evictions(join: JoinSpec) -> Iterator[str]:
     """Gives evictions of partitions whose rows leave in an order of their own."""
-    is_changelog = Feature.CHANGELOG in features_of_play(play)
     for side in (join.left, join.right):
-        if side.partition_evict == KeepPartitions():
-            continue
-        if is_changelog or isinstance(side.window, Latest | Range):
+        is_whole = side.partition_evict == KeepPartitions()
+        if not is_whole and isinstance(side.window, Latest | Range):
             yield "eviction of partitions of versions or ranges"
 
 
@@ -171,7 +169,10 @@ def _of_untimed(play: Play, join: JoinSpec) -> Iterator[str]:
 
 
 def _of_settings(play: Play, join: JoinSpec) -> Iterator[str]:
-    """Gives the switches that a clock lacks."""
+    """Gives the switches that a clock lacks; without a stream none changes a row."""
+    kinds = {kind_of(join.side(hand).source, play.inputs) for hand in HANDS}
+    if InputKind.STREAM not in kinds:
+        return
     outer_rows = play.settings.outer_rows
     picks = (join.picks.at_most, join.picks.limit, join.picks.asof)
     held = picks != (Unlimited(), Unlimited(), Unlimited())
