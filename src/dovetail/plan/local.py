@@ -16,7 +16,7 @@ from dovetail.spec.inputs import (
     OuterRows,
     Settings,
 )
-from dovetail.spec.join import Clock, Columns, JoinSpec, Nested
+from dovetail.spec.join import HANDS, Clock, Columns, JoinSpec, Nested
 from dovetail.spec.picks import AsOf, AtMost, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.references import bare_names
