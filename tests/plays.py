@@ -106,6 +106,7 @@ SKIPS = [
 PREFIX = (Expression("cast(l.n as string)"), Expression("cast(r.n as string)"))
 NOT_KEPT = [Kind.RIGHT_OUTER, Kind.LEFT_ONLY, Kind.RIGHT_ONLY, Kind.FULL_ONLY]
 KEPT = [kind for kind in Kind if kind not in NOT_KEPT]
+WAITING = {InputKind.STREAM, InputKind.TABLE}
 ASOF = [Kind.INNER, Kind.LEFT_OUTER, Kind.LEFT_ONLY, Kind.LEFT_SEMI]
 PARTS = [(), ("g",), ("g", "n % 2"), ("k",)]
 # What a delta window goes by: numbers of every type, and times.
@@ -197,14 +198,15 @@ class _Maker:
             name: self.input(name, self.types[number])
             for number, name in enumerate(dict.fromkeys(names))
         }
-        join = self.join([inputs[name] for name in names])
+        sources = [inputs[name] for name in names]
+        join = self.join(sources)
         events = self.events(list(inputs.values()))
         opening = self.chance.randrange(3) if self.one_of(4) else 0
         order = Order.AS_FOUND
         if self.clock is not Clock.ARRIVAL and self.one_of(3):
             order = Order.ROW_TIME
         outer_rows = self.outer_rows(join.picks)
-        settings = Settings(outer_rows, self.late_tables(join), order)
+        settings = Settings(outer_rows, self.late_tables(join, sources), order)
         return checked(Play(join, inputs, events[opening:], events[:opening], settings))
 
     def outer_rows(self, picks):
@@ -215,14 +217,29 @@ class _Maker:
             return OuterRows.EXPIRY
         return self.chance.choice(choices)
 
-    def late_tables(self, join):
-        """Whether rows wait for a table's, in order of arrival, and how long."""
-        lasts = join.picks == Picks(keep=join.picks.keep, strategy=join.picks.strategy)
-        lasts = lasts and "counter" not in self.shown
-        if self.clock is not Clock.ARRIVAL or not lasts or not self.one_of(3):
-            return IgnoreLateTableRows()
+    def late_tables(self, join, sources):
+        """Whether rows wait for a table's that come late, and how long."""
         waits = [Unending(), *map(seconds, (1, 3, 6))]
-        return EmitLateTableRows(self.chance.choice(waits))
+        late = EmitLateTableRows(self.chance.choice(waits))
+        can_wait = self.can_wait(join, sources, late)
+        return late if can_wait and self.one_of(2) else IgnoreLateTableRows()
+
+    def can_wait(self, join, sources, late):
+        """Whether the kernels let rows wait for a table's beside what the join has."""
+        picks = join.picks
+        plain = Picks(keep=picks.keep, strategy=picks.strategy)
+        if self.clock is Clock.ARRIVAL:
+            return picks == plain and "counter" not in self.shown
+        kinds = [source.kind for source in sources]
+        sides = [join.left, join.right]
+        if self.clock is Clock.BATCH or {*kinds} != WAITING:
+            return False
+        hand = kinds.index(InputKind.STREAM)
+        ended = isinstance(sides[hand].window, Latest | RowsPreceding | HopSize)
+        timed = sources[1 - hand].is_timed or late == EmitLateTableRows()
+        picked = (picks.at_most, picks.limit, picks.asof, picks.keep)
+        lasts = picked == (Unlimited(),) * 4 and picks.strategy is not Strategy.LOOKUP
+        return not ended and timed and (hand == 0 or lasts)
 
     def names(self):
         """The inputs of both sides: on a clock that moves one of them is a stream.

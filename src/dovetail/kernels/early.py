@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from dovetail.kernels.admission import Present
-from dovetail.kernels.fate import GIVEN, Fate
+from dovetail.kernels.fate import WAITS, Fate
 from dovetail.kernels.leaving import Change, Leaving, Outlet, Turn, alone
 from dovetail.kernels.past import past
 from dovetail.kernels.rows import EARLY, NEVER, REMOVES, STATE, Whole
@@ -81,7 +81,7 @@ def _goes(fate: Fate, present: Present, hand: int, other: Whole) -> Fate:
     `other` is for each row the least birth of a row to come that it may meet.
     """
     rows = present.rows[hand]
-    has_met = rows.has(EARLY) & (rows.first > GIVEN) & (rows.first < NEVER)
+    has_met = rows.has(EARLY) & (rows.first > WAITS) & (rows.first < NEVER)
     goes = has_met & (rows.first <= np.maximum(rows.birth, other))
     number = np.flatnonzero(goes)
     back = alone(hand, number, rows.first[number], ALONE[hand])

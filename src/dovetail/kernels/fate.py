@@ -14,6 +14,7 @@ from dovetail.kernels.passing import last_moments
 from dovetail.kernels.past import past
 from dovetail.kernels.picking import Picked
 from dovetail.kernels.rows import (
+    BEGINNING,
     DROPPED,
     DUE,
     MISSING,
@@ -35,6 +36,8 @@ from dovetail.kernels.windows import (
 
 GIVEN = MISSING
 """The earliest meeting of a row that has come out once and must not again."""
+WAITS = BEGINNING
+"""The one of a row that met nobody and waits for a table's row that comes late."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,13 +41,13 @@ def plain_pairs(settings: JoinSettings, present: Present, met: Matches) -> Leavi
     if not settings.gives_pairs:
         met = NO_MATCHES
     part = _leaving(present, met, np.zeros(len(met), np.int64))
-    return part.take(_comes(settings, present, part)) if settings.picks.skip else part
+    return part.take(passes(settings, present, part)) if settings.picks.skip else part
 
 
 def comes(settings: JoinSettings, present: Present, met: Matches) -> Mask:
     """Tells which pairs come out, whichever of their left row's they are."""
     part = _leaving(present, met, np.zeros(len(met), np.int64))
-    return _comes(settings, present, part)
+    return passes(settings, present, part)
 
 
 def given_pairs(
@@ -64,7 +64,7 @@ def given_pairs(
     starts, is_first = _starts(owner), _changes(owner) | _changes(partner)
     counter = _ranks(np.ones(len(met), bool), starts) + partners[met.left]
     part = _leaving(present, met, counter)
-    shown = _comes(settings, present, part)
+    shown = passes(settings, present, part)
     counts_once = is_first & _any_of(shown, is_first)
     kept = _ranks(counts_once, starts) + given[met.left] <= settings.picks.keep
     had = partners + left.sums(met.left)
@@ -123,7 +123,7 @@ def _leaving(present: Present, met: Matches, counter: Whole) -> Leaving:
     return Leaving(Outlet.MATCHED, Reason.NONE, Turn.PAIR, *others)
 
 
-def _comes(settings: JoinSettings, present: Present, part: Leaving) -> Mask:
+def passes(settings: JoinSettings, present: Present, part: Leaving) -> Mask:
     """Tells which pairs `skip_when` lets out."""
     for skip in settings.picks.skip:
         return ~_skipped(settings, skip.pair, present, part)

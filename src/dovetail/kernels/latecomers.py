@@ -27,6 +27,7 @@ from dovetail.kernels.leaving import (
 from dovetail.kernels.matching import Matches, overlaps
 from dovetail.kernels.pairing import that_hold
 from dovetail.kernels.passing import CLOCK, last_moments
+from dovetail.kernels.picking import Picked
 from dovetail.kernels.rows import DROPPED, DUE, NEVER, REMOVES, Mask, Rows, Whole
 from dovetail.kernels.settings import NO_WAIT, JoinSettings, Nulls
 from dovetail.kernels.sorting import sorted_by
@@ -54,6 +55,15 @@ class Latecomers:
     leaving: tuple[Leaving, ...]
     waits: Mask
     begun: Whole
+
+    @property
+    def least(self) -> int:
+        """Returns that nothing waits for a row time in order of arrival."""
+        return NEVER
+
+    def picked(self, picked: Picked) -> Picked:
+        """Returns what is picked as it is: late pairs are none of them."""
+        return picked
 
     def told(self, fates: tuple[Fate, Fate]) -> tuple[Fate, Fate]:
         """Returns the fates with the late pairs; who waits on is kept."""

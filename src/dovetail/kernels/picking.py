@@ -32,7 +32,7 @@ from dovetail.kernels.matching import NO_MATCHES, Matches, join_matches
 from dovetail.kernels.memo import Memo
 from dovetail.kernels.nearest import Nearby, can_improve
 from dovetail.kernels.outdated import outdated
-from dovetail.kernels.pairing import candidates, matches
+from dovetail.kernels.pairing import candidates, live_together, matches
 from dovetail.kernels.past import past
 from dovetail.kernels.picks import UNLIMITED, Excess
 from dovetail.kernels.rows import NEVER, Mask, Whole
@@ -86,7 +86,7 @@ def at_turn(
     settings: JoinSettings, present: Present, picked: Picked, frontier: int
 ) -> Picked:
     """Returns what is picked with those pairs numbered whose turn it is to come out."""
-    if not _waits_for_turn(settings):
+    if not waits_for_turn(settings):
         return picked
     due = meeting_times(present, picked.held) <= frontier
     turn = picked.held.take(due)
@@ -95,14 +95,16 @@ def at_turn(
         for rows, index in zip(present.rows, (turn.left, turn.right), strict=True)
     ]
     owner = _left_copies(settings, present).owners(turn.left)
-    order = (owner, meeting_times(present, turn), np.maximum(*places))
+    # Rows that meet a table's row late come behind those that are there with it.
+    is_late = (~live_together(settings, present.rows, turn)).astype(np.int64)
+    order = (owner, meeting_times(present, turn), is_late, np.maximum(*places))
     turn = turn.take(sorted_by(*order, np.minimum(*places)))
     numbered = given_pairs(settings, present, turn, picked.counts)
     held = picked.held.take(~due)
     return replace(picked, given=numbered.given, held=held, counts=numbered.counts)
 
 
-def _waits_for_turn(settings: JoinSettings) -> bool:
+def waits_for_turn(settings: JoinSettings) -> bool:
     """Tells whether pairs are numbered as they come out."""
     picks = settings.picks
     is_plain = not picks.waits and picks.keep == UNLIMITED
@@ -150,7 +152,7 @@ def _first(
     counts = memo.counts(present.rows[0])
     picked = _picked(present, found.pairs, _no_pairs(settings, present), found.over)
     pairs = join_matches([memo.pairs(present.rows), found.pairs])
-    if _waits_for_turn(settings):
+    if waits_for_turn(settings):
         return replace(picked, held=pairs, counts=counts)
     is_sure = _are_passed(settings, present, pairs)
     sure = by_left_row(settings, present, pairs.take(is_sure))

@@ -152,7 +152,7 @@ class JoinSettings:
     def reads_clock(self) -> bool:
         """Tells whether rows carry the processing time at which they came."""
         waits = self.waits != (NO_WAIT, NO_WAIT)
-        return waits or any(
+        return (waits and not self.event_clock) or any(
             isinstance(side.window, Seconds) or isinstance(side.eviction, ByAge)
             for side in self.sides
         )

@@ -26,6 +26,7 @@ from dovetail.kernels.fate import (
 )
 from dovetail.kernels.frontier import frontier, least_births
 from dovetail.kernels.giving import let_out, not_skipped, over_limit
+from dovetail.kernels.late_tables import LateTables, late_tables
 from dovetail.kernels.latecomers import Edge, Latecomers, latecomers
 from dovetail.kernels.leaving import Reason, Shape, as_told, leave, release
 from dovetail.kernels.memo import NO_MEMO, Memo, memo_of
@@ -89,6 +90,7 @@ def step(
         until = min(
             frontier(settings, present, marks, picked.settled),
             open_times(settings, present, picked),
+            belated.least,
         )
         picked = at_turn(settings, present, picked, until)
         out, held = release(held, _results(settings, present, picked, fates), until)
@@ -118,16 +120,21 @@ def _early(
 
 def _met(
     settings: JoinSettings, present: Present, memo: Memo, edge: Edge
-) -> tuple[Picked, Latecomers, tuple[Fate, Fate]]:
+) -> tuple[Picked, Latecomers | LateTables, tuple[Fate, Fate]]:
     """Returns who has met whom, then or too late, and what becomes of the rows."""
     least = least_births(settings, present)
     picked = pick(settings, present, memo, least)
-    belated = latecomers(settings, marked(settings, present, picked), edge)
+    noted = marked(settings, present, picked)
+    belated = (
+        late_tables(settings, noted, least)
+        if settings.event_clock
+        else latecomers(settings, noted, edge)
+    )
     left, right = (
         fate(settings, belated.present, hand, least, picked) for hand in (0, 1)
     )
     fates = eager(settings, belated.present, (left, right), edge.since, least)
-    return picked, belated, belated.told(fates)
+    return belated.picked(picked), belated, belated.told(fates)
 
 
 def _changed(

@@ -98,7 +98,7 @@ def _waits(
     for number, hand in enumerate(HANDS):
         kinds = (sources[number].kind, sources[1 - number].kind)
         is_heard = join.kind.preserves(hand) and join.kind.gives_pairs
-        is_heard &= join.clock is Clock.ARRIVAL
+        is_heard &= join.clock is not Clock.BATCH
         if is_heard and kinds == (InputKind.STREAM, InputKind.TABLE):
             waits[number] = _wait(manner.late_tables)
     return waits[0], waits[1]
