@@ -103,12 +103,8 @@ LOCAL = Engine(
 
 
 def refuse_sets(play: Play) -> None:
-    """Raises what cannot be done of a join of several sets: no switch is for it."""
+    """Raises what cannot be done of a join of several sets."""
     LOCAL.refuse_unsupported(features_of_play(play))
-    if play.settings != Settings():
-        raise UnsupportedError.not_yet(
-            LOCAL.name, "a setting beside a join of several sets"
-        )
 
 
 def refuse_inner(play: Play, join: JoinSpec, source: Nested) -> None:

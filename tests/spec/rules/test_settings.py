@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.spec.rules.laws import ARRIVAL, BATCH, EVENT, broken, changed
+from tests.spec.rules.laws import ARRIVAL, BATCH, EVENT, SETS, broken, changed
 
 SWITCHES = [
     ("per_millisecond", {"outer_rows": "per_millisecond"}, ARRIVAL, EVENT),
@@ -15,6 +15,10 @@ SWITCHES = [
     ("eager_batch", {"outer_rows": "eager"}, BATCH, EVENT),
     ("eager_batch", {"outer_rows": "eager_retract"}, BATCH, ARRIVAL),
     ("row_time_order", {"order": "row_time"}, ARRIVAL, EVENT),
+    ("set_switches", {"order": "row_time"}, SETS, BATCH),
+    ("set_switches", {"outer_rows": "eager"}, SETS, EVENT),
+    ("set_switches", {"outer_rows": "per_millisecond"}, SETS, EVENT),
+    ("set_switches", {"late_table_rows": "emit"}, SETS, EVENT),
 ]
 
 

@@ -34,6 +34,7 @@ from dovetail.spec.rules.rule import (
     JoinRule,
     Rule,
     SetRule,
+    SetSettingsRule,
     SettingsRule,
 )
 from dovetail.spec.sources import source_names
@@ -92,6 +93,8 @@ def _findings(
             yield from rule.check(join, switches)
         case EventRule(), JoinSpec():
             yield from (it for one in _tree(join) for it in rule.check(one, events))
+        case SetSettingsRule(), SetJoinSpec():
+            yield from rule.check(join, switches)
         case SetRule(), SetJoinSpec():
             yield from rule.check(join, sources)
         case _:

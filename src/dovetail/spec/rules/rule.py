@@ -55,6 +55,15 @@ class SettingsRule:
 
 
 @dataclass(frozen=True, slots=True)
+class SetSettingsRule:
+    """A law about the switches beside a join of several sets."""
+
+    name: str
+    law: str
+    check: Callable[[SetJoinSpec, Settings], Iterator[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
 class EventRule:
     """A law about what happens to the inputs of each join of two sides."""
 
@@ -63,4 +72,4 @@ class EventRule:
     check: Callable[[JoinSpec, Sequence[Event]], Iterator[Finding]]
 
 
-Rule = InputRule | JoinRule | SetRule | SettingsRule | EventRule
+Rule = InputRule | JoinRule | SetRule | SettingsRule | SetSettingsRule | EventRule

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dovetail.spec.inputs import EmitLateTableRows, Order, OuterRows, Settings
-from dovetail.spec.join import HANDS, Clock, JoinSpec
-from dovetail.spec.rules.rule import Finding, SettingsRule
+from dovetail.spec.join import HANDS, Clock, JoinSpec, SetJoinSpec
+from dovetail.spec.rules.rule import Finding, SetSettingsRule, SettingsRule
 from dovetail.spec.spans import NO_TIME, Span
 from dovetail.spec.windows import Range
 
@@ -53,6 +53,20 @@ def row_time_order_of_arrivals(join: JoinSpec, settings: Settings) -> Iterator[F
         )
 
 
+def switches_beside_sets(_: SetJoinSpec, settings: Settings) -> Iterator[Finding]:
+    """Gives switches where all rows are there at once, and none has a row time."""
+    usual = Settings()
+    switches = {
+        f"outer_rows {settings.outer_rows.value}": settings.outer_rows
+        is not usual.outer_rows,
+        "late_table_rows emit": settings.late_table_rows != usual.late_table_rows,
+        f"the order {settings.order.value}": settings.order is not usual.order,
+    }
+    for switch, is_set in switches.items():
+        if is_set:
+            yield Finding(f"{switch} beside a join of several sets", "no switch")
+
+
 def waits_without_length(_: JoinSpec, settings: Settings) -> Iterator[Finding]:
     """Gives a wait for table rows that is over before it starts."""
     match settings.late_table_rows:
@@ -84,4 +98,9 @@ RULES = (
         row_time_order_of_arrivals,
     ),
     SettingsRule("late_wait", "a wait for table rows takes time", waits_without_length),
+    SetSettingsRule(
+        "set_switches",
+        "a join of several sets leaves as it is sorted, all at once",
+        switches_beside_sets,
+    ),
 )
