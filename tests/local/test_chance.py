@@ -76,4 +76,6 @@ def test_kernels_equal_the_definition_on_any_play(play):
 def test_no_cut_changes_a_row(play, seed):
     runs = partial(local.play, play), partial(cut_play, play, Random(seed))
     whole, cut = (outcome(run, bag) for run in runs)
-    assert cut == whole
+    # Which of several left rows over a limit ends the job first depends on the cut.
+    are_errors = {type(cut), type(whole)} == {str} and REFUSED not in (cut, whole)
+    assert cut == whole or are_errors
