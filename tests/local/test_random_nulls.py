@@ -1,10 +1,12 @@
-"""Null rows that come early equal the definition, on plays of the whole spec.
+"""Null rows that come early, or by stretches, equal the definition.
 
 The plays are those by chance, with each switch for null rows in turn: drawn alone
-they would be few. A failing seed is played again with `early_play(seed)`.
+they would be few. A failing seed is played again with `early_play(seed)` or
+`split_play(seed)`.
 """
 
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from random import Random
 
@@ -12,10 +14,13 @@ import pytest
 
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.run import local
-from dovetail.spec.inputs import OuterRows
-from dovetail.spec.join import Clock
+from dovetail.spec.inputs import Arrive, OuterRows
+from dovetail.spec.join import Clock, Kind
 from dovetail.spec.rules import checked
+from dovetail.spec.windows import HopSize, Range
+from tests.chance.dice import Dice
 from tests.chance.plays import random_play
+from tests.chance.windows import span
 from tests.local.test_chance import accepted, is_same, outcome
 from tests.local.test_random_plays import bag, cut_play
 
@@ -25,26 +30,83 @@ CHUNKS = [
     for chunk in range(40)
 ]
 EARLY = [OuterRows.EAGER, OuterRows.EAGER_RETRACT]
+PRESERVING = [
+    *[Kind.LEFT_OUTER, Kind.RIGHT_OUTER, Kind.FULL_OUTER],
+    *[Kind.LEFT_ONLY, Kind.RIGHT_ONLY, Kind.FULL_ONLY],
+]
+# Within a millisecond, across its end, and whole ones.
+CRUMBS = [timedelta(microseconds=some) for some in (0, 0, 1, 500, 999, 1000, 2500)]
+
+
+def switched(play, outer_rows):
+    return replace(play, settings=replace(play.settings, outer_rows=outer_rows))
+
+
+def or_plain(play, other):
+    """A play, or another one where it cannot be."""
+    try:
+        accepted(checked(play))
+    except (SpecError, UnsupportedError):
+        return other
+    return play
 
 
 def early_play(seed):
     """The play of a seed with null rows that come early; as it is where it cannot."""
     play = random_play(seed, accepted, Clock.EVENT)
-    early = replace(
-        play, settings=replace(play.settings, outer_rows=EARLY[seed % len(EARLY)])
+    return or_plain(switched(play, EARLY[seed % len(EARLY)]), play)
+
+
+def split_play(seed):
+    """The play of a seed with null rows by stretches; preserved sides are ranges."""
+    play = random_play(seed, accepted, Clock.EVENT)
+    dice = Dice(Random(f"split {seed}"))
+    kind = dice.pick(PRESERVING)
+    left, right = (
+        replace(side, window=span(dice))
+        if dice.one_of(2) or not isinstance(side.window, Range | HopSize)
+        else side
+        for side in (play.join.left, play.join.right)
     )
-    try:
-        accepted(checked(early))
-    except (SpecError, UnsupportedError):
-        return play
-    return early
+    for sides in ((play.join.left, right), (left, play.join.right), (left, right)):
+        join = replace(play.join, left=sides[0], right=sides[1], kind=kind, ports=1)
+        split = switched(replace(play, join=join), OuterRows.PER_MILLISECOND)
+        split = or_plain(replace(split, events=crumbled(dice, play.events)), play)
+        if split is not play:
+            return split
+    return play
+
+
+def crumbled(dice, events):
+    """The events with times of all lengths."""
+    return tuple(
+        replace(one, row=crumb(dice, one.row)) if isinstance(one, Arrive) else one
+        for one in events
+    )
+
+
+def crumb(dice, row):
+    """A row a little later."""
+    return row | {"t": row["t"] and row["t"] + dice.pick(CRUMBS)}
+
+
+def check(play, seed, *outer_rows):
+    """Whether all agree on a play with such null rows, however it is cut."""
+    if play.settings.outer_rows not in outer_rows:
+        return
+    assert is_same(play), seed
+    runs = partial(local.play, play), partial(cut_play, play, Random(seed))
+    whole, cut = (outcome(run, bag) for run in runs)
+    assert cut == whole, seed
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_early_null_rows_equal_the_definition(chunk):
     for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
-        play = early_play(seed)
-        assert is_same(play), seed
-        runs = partial(local.play, play), partial(cut_play, play, Random(seed))
-        whole, cut = (outcome(run, bag) for run in runs)
-        assert cut == whole, seed
+        check(early_play(seed), seed, *EARLY)
+
+
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_null_rows_of_stretches_equal_the_definition(chunk):
+    for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+        check(split_play(seed), seed, OuterRows.PER_MILLISECOND)

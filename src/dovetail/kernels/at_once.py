@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.kernels.admission import Present
+from dovetail.kernels.copies import places_of
 from dovetail.kernels.giving import not_skipped
 from dovetail.kernels.history import Stages, always, stages_of, time_of
 from dovetail.kernels.leaving import Outlet, Shape, alone, as_told, leave
@@ -33,7 +34,7 @@ from dovetail.kernels.rows import (
 from dovetail.kernels.settings import GIVEN_TIME, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.untimed import end_place
-from dovetail.kernels.windows import Preceding, ends, places_of
+from dovetail.kernels.windows import Preceding, ends
 
 ALONE = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
 

@@ -35,7 +35,7 @@ class Copies:
         """Returns who is a copy of whom."""
         if not isinstance(window, Hop):
             return cls(np.arange(len(rows)), are_single=True)
-        row = rows.place // window.copies
+        row = places_of(window, rows)
         _, first, number = np.unique(row, return_index=True, return_inverse=True)
         return cls(first[number], are_single=False)
 
@@ -68,6 +68,11 @@ class Copies:
         """Returns how often each row stands among row numbers, with all its copies."""
         counts = np.bincount(self.owners(numbers), minlength=len(self.owner))
         return counts if self.are_single else counts[self.owner]
+
+
+def places_of(window: Window, rows: Rows) -> Whole:
+    """Returns the places at which rows came, one for all copies of a row."""
+    return rows.place // window.copies if isinstance(window, Hop) else rows.place
 
 
 def copies_of(settings: JoinSettings, sides: tuple[Rows, Rows]) -> tuple[Copies, ...]:

@@ -34,7 +34,7 @@ def eager(
     least: tuple[int, int],
 ) -> tuple[Fate, Fate]:
     """Returns the fates with null rows as early as is asked; new from `since` on."""
-    if settings.nulls is Nulls.AT_END:
+    if settings.nulls in (Nulls.AT_END, Nulls.SPLIT):
         return fates
     if settings.event_clock:
         return _taken_back(settings, present, fates, least)

@@ -24,7 +24,7 @@ from dovetail.kernels.rows import (
     Rows,
     Whole,
 )
-from dovetail.kernels.settings import JoinSettings, SideSettings
+from dovetail.kernels.settings import JoinSettings, Nulls, SideSettings
 from dovetail.kernels.windows import (
     Newest,
     Preceding,
@@ -105,7 +105,7 @@ def fate(
         done = done | (picked.outdated & ~needed)
     is_row = ~rows.has(REMOVES)
     unmatched = (rows.first == NEVER) & is_row & side.preserved
-    unmatched &= ~rows.has(DROPPED)
+    unmatched &= ~rows.has(DROPPED) & (settings.nulls is not Nulls.SPLIT)
     lonely = unmatched & done & ~needed & _end_is_known(side, present, hand)
     # Who is past meets nobody any more, though rows with earlier times may come.
     other = np.where(done, NEVER, least[1 - hand])

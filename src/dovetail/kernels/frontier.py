@@ -17,7 +17,7 @@ import numpy as np
 
 from dovetail.kernels.admission import Present
 from dovetail.kernels.rows import EARLY, NEVER, REMOVES, Mask, Rows
-from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.settings import JoinSettings, Nulls
 from dovetail.kernels.untimed import has_untimed, is_replaced
 from dovetail.kernels.windows import ends, is_intrinsic, least_birth, least_end
 
@@ -83,7 +83,7 @@ def _waiting(settings: JoinSettings, present: Present, hand: int) -> list[int]:
         return []
     soonest = np.maximum(rows.moment, present.watches[hand].bound)
     born = np.where(rows.birth == NEVER, soonest, rows.birth)  # not known: not yet
-    if _meets_out(settings):
+    if _meets_out(settings) or (settings.nulls is Nulls.SPLIT and side.preserved):
         return [int(born.min())]
     least = ends(side.window, rows)
     if not is_intrinsic(side.window):
@@ -99,6 +99,8 @@ def _alone(
     times = ends(side.window, present.rows[hand])[open_rows]
     here = int(times.min()) if len(times) else NEVER
     # Null rows that come with their rows wait for nobody.
+    if settings.nulls is Nulls.SPLIT and bound < NEVER:
+        return here, least_birth(side.window, bound)
     can_end = bound < NEVER and not side.untimed and not settings.is_eager
     return here, least_end(side.window, bound) if can_end else NEVER
 

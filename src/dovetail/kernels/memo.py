@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from dovetail.kernels.covers import COVERS, NO_COVERS, Covers
 from dovetail.kernels.matching import Matches
 from dovetail.kernels.rows import Mask, Rows, Whole
 
@@ -21,7 +22,8 @@ _NAMES = ("place", "partners", "given")
 class Memo:
     """Waiting pairs by the places of their rows, and counts of left rows by place.
 
-    `partners` says how many pairs a left row has had, `given` how many came out.
+    `partners` says how many pairs a left row has had, `given` how many came out,
+    `covers` when rows of each side have partners.
     """
 
     left: Whole
@@ -29,6 +31,7 @@ class Memo:
     place: Whole
     partners: Whole
     given: Whole
+    covers: tuple[Covers, Covers] = (NO_COVERS, NO_COVERS)
 
     def counts(self, rows: Rows) -> tuple[Whole, Whole]:
         """Returns how many pairs each left row has had, and how many came out."""
@@ -45,7 +48,8 @@ class Memo:
         return Matches(numbers_of(left, self.left), numbers_of(right, self.right))
 
 
-NO_MEMO = Memo(*(np.empty(0, np.int64) for _ in range(5)))
+_EMPTY = np.empty(0, np.int64)
+NO_MEMO = Memo(_EMPTY, _EMPTY, _EMPTY, _EMPTY, _EMPTY)
 
 
 def memo_of(
@@ -70,14 +74,24 @@ def numbers_of(rows: Rows, places: Whole) -> Whole:
     return order[np.searchsorted(rows.place, places, sorter=order)]
 
 
-def memo_batches(memo: Memo) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-    """Returns a memo as two tables: the pairs, the counts."""
+def memo_batches(memo: Memo) -> tuple[pa.RecordBatch, ...]:
+    """Returns a memo as tables: the pairs, the counts, the covers of both sides."""
     pairs = pa.RecordBatch.from_pydict({"left": memo.left, "right": memo.right})
     counts = {name: getattr(memo, name) for name in _NAMES}
-    return pairs, pa.RecordBatch.from_pydict(counts)
+    covers = (
+        pa.RecordBatch.from_pydict({name: getattr(side, name) for name in COVERS})
+        for side in memo.covers
+    )
+    return pairs, pa.RecordBatch.from_pydict(counts), *covers
 
 
-def memo_from(pairs: pa.RecordBatch, counts: pa.RecordBatch) -> Memo:
-    """Returns the memo that was made into two tables."""
-    columns = [*pairs.columns, *counts.columns]
-    return Memo(*(column.to_numpy() for column in columns))
+def memo_from(
+    pairs: pa.RecordBatch, counts: pa.RecordBatch, *covers: pa.RecordBatch
+) -> Memo:
+    """Returns the memo that was made into tables."""
+    left, right = (
+        Covers(*(column.to_numpy() for column in side.columns)) for side in covers
+    )
+    columns = [column.to_numpy() for column in (*pairs.columns, *counts.columns)]
+    one, other, place, partners, given = columns
+    return Memo(one, other, place, partners, given, (left, right))

@@ -46,11 +46,15 @@ NO_WAIT = -1
 
 
 class Nulls(Enum):
-    """When null rows leave: as their rows do, at once, or at once to be taken back."""
+    """When null rows leave: as their rows do, at once, or at once to be taken back.
+
+    SPLIT: one for each stretch of a life without a partner.
+    """
 
     AT_END = "at_end"
     EAGER = "eager"
     RETRACTED = "retracted"
+    SPLIT = "split"
 
 
 GIVEN_TIME = "#early"
@@ -141,7 +145,8 @@ class JoinSettings:
     @property
     def is_eager(self) -> bool:
         """Tells whether null rows come with their rows, in order of row time."""
-        return self.event_clock and self.nulls is not Nulls.AT_END
+        is_asked = self.nulls in (Nulls.EAGER, Nulls.RETRACTED)
+        return self.event_clock and is_asked
 
     @property
     def takes_back(self) -> bool:

@@ -36,6 +36,7 @@ from dovetail.kernels.result import turned
 from dovetail.kernels.rows import BEGINNING, Mask, join_rows
 from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState
+from dovetail.kernels.stretches import Split, split
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +82,19 @@ def step(
     late = _late((left, right), self_join=settings.self_join)
     if settings.changelog:
         return _changed(settings, state, present, late)
-    edge = Edge(state.next_place, now)
-    picked, belated, fates = _met(settings, present, state.memo, edge)
-    present = belated.present
+    met = _met(settings, state, present, Edge(state.next_place, now))
+    picked, present = met.picked, met.belated.present
     held, until = state.held, BEGINNING
     if settings.ordered:
-        marks = (fates[0].open_rows, fates[1].open_rows)
-        until = min(
-            frontier(settings, present, marks, picked.settled),
-            open_times(settings, present, picked),
-            belated.least,
-        )
+        until = met.until(settings)
         picked = at_turn(settings, present, picked, until)
-        out, held = release(held, _results(settings, present, picked, fates), until)
+        out, held = release(held, _results(settings, present, picked, met.fates), until)
     else:
-        out = _results(settings, present, picked, fates)
-    kept = (fates[0].kept, fates[1].kept)
+        out = _results(settings, present, picked, met.fates)
+    kept = (met.fates[0].kept, met.fates[1].kept)
     memo = memo_of(present.rows, picked.held, picked.counts, kept[0])
-    present = belated.noted(without_given(present, fates))
+    memo = replace(memo, covers=met.pieces.kept(present, met.fates))
+    present = met.belated.noted(without_given(present, met.fates))
     out = _filled(*early, as_told(out), late)
     return Stepped(present, kept, held, out, until, memo)
 
@@ -118,12 +114,33 @@ def _early(
     return early.present, (early.out,)
 
 
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """Who has met whom, then or too late, and what becomes of the rows."""
+
+    picked: Picked
+    belated: Latecomers | LateTables
+    pieces: Split
+    fates: tuple[Fate, Fate]
+
+    def until(self, settings: JoinSettings) -> int:
+        """Returns the least row time of a row that can still come out."""
+        marks = (self.fates[0].open_rows, self.fates[1].open_rows)
+        present = self.belated.present
+        return min(
+            frontier(settings, present, marks, self.picked.settled),
+            open_times(settings, present, self.picked),
+            self.belated.least,
+            self.pieces.least,
+        )
+
+
 def _met(
-    settings: JoinSettings, present: Present, memo: Memo, edge: Edge
-) -> tuple[Picked, Latecomers | LateTables, tuple[Fate, Fate]]:
-    """Returns who has met whom, then or too late, and what becomes of the rows."""
+    settings: JoinSettings, state: JoinState, present: Present, edge: Edge
+) -> _Met:
+    """Returns who meets whom in a step, and what becomes of the rows."""
     least = least_births(settings, present)
-    picked = pick(settings, present, memo, least)
+    picked = pick(settings, present, state.memo, least)
     noted = marked(settings, present, picked)
     belated = (
         late_tables(settings, noted, least)
@@ -134,7 +151,9 @@ def _met(
         fate(settings, belated.present, hand, least, picked) for hand in (0, 1)
     )
     fates = eager(settings, belated.present, (left, right), edge.since, least)
-    return belated.picked(picked), belated, belated.told(fates)
+    pieces = split(settings, state, present, picked.met, least)
+    told = pieces.told(belated.told(fates))
+    return _Met(belated.picked(picked), belated, pieces, told)
 
 
 def _changed(

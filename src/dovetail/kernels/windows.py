@@ -216,11 +216,6 @@ def is_intrinsic(window: Window) -> bool:
     return isinstance(window, Fixed | Point | Endless | Calendar | Interval | Hop)
 
 
-def places_of(window: Window, rows: Rows) -> Whole:
-    """Returns the places at which rows came, one for all copies of a row."""
-    return rows.place // window.copies if isinstance(window, Hop) else rows.place
-
-
 def shift(moments: Whole, length: Length) -> Whole:
     """Returns the moments so much later; missing and infinite ones stay."""
     if length == Length():

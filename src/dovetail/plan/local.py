@@ -89,6 +89,7 @@ LOCAL = Engine(
             Feature.BLANK_ROW,
             Feature.GIVEN_ROW,
             Feature.ALL_COLUMNS,
+            Feature.PER_MILLISECOND,
             Feature.EAGER,
             Feature.EAGER_RETRACT,
             Feature.LATE_TABLE_ROWS,
@@ -195,6 +196,8 @@ def _of_late_tables(play: Play, join: JoinSpec) -> Iterator[str]:
             hand
         ):
             continue
+        if play.settings.outer_rows is OuterRows.PER_MILLISECOND:
+            yield f"{word} beside outer_rows per_millisecond"
         if isinstance(join.side(hand).window, Latest | RowsPreceding):
             yield f"{word} beside a stream whose rows others end"
         if isinstance(join.side(hand).window, HopSize):

@@ -26,6 +26,7 @@ from dovetail.spec.play import Play
 
 _NULLS = {
     OuterRows.EXPIRY: Nulls.AT_END,
+    OuterRows.PER_MILLISECOND: Nulls.SPLIT,
     OuterRows.EAGER: Nulls.EAGER,
     OuterRows.EAGER_RETRACT: Nulls.RETRACTED,
 }
