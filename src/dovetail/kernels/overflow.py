@@ -12,16 +12,15 @@ all rows are looked at in arrays a few times, however many partitions leave.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from dovetail.kernels.rows import NEVER, Mask, Whole
+from dovetail.kernels.rows import NEVER, Whole
 from dovetail.kernels.touches import Touches
 
 _NEAR = 16
-"""How many rows a search looks at first; then at twice as many each time."""
+"""So few rows are looked at one by one, which is quicker; more are, as arrays."""
 
 
 def by_rows(touches: Touches, old: int, most: int) -> Whole:
@@ -86,7 +85,17 @@ class _Stock:
 
         What is stored is counted up to there.
         """
-        width = _NEAR
+        near = self.gains[self.following : self.following + _NEAR].tolist()
+        for gain in near:
+            self.stored += gain
+            self.following += 1
+            if self.stored > most:
+                return self.following - 1
+        return self._next_above(most)
+
+    def _next_above(self, most: int) -> int:
+        """Returns the same where it is not near: at twice as many rows each time."""
+        width = 2 * _NEAR
         while self.following < len(self.gains):
             block = self.gains[self.following : self.following + width]
             stored = self.stored + np.cumsum(block)
@@ -101,30 +110,53 @@ class _Stock:
 
     def drop_oldest(self, at: int) -> int:
         """Returns the last row of the partition that leaves behind an insertion."""
-        self.oldest = _first(lambda part: self._is_last(part, at), self.oldest)
+        self.oldest = self._first_last(at)
         group = self.group[self.oldest]
         behind = self.spot[self.oldest] + 1
         members = self.touches.order[self.begins[group] : behind]
-        members = members[self.falls[members] > at]
         self.begins[group] = behind
-        self.stored -= len(members)
-        # Who has left cannot leave its window any more.
-        later = self.falls[members]
-        np.add.at(self.gains, later[later < len(self.gains)], 1)
-        self.falls[members] = at
+        if len(members) > _NEAR:
+            self._drop(members, at)
+        else:
+            self._drop_few(members.tolist(), at)
         return self.oldest
 
-    def _is_last(self, part: slice, at: int) -> Mask:
-        """Tells of insertions which are the last of their partition and still there."""
-        is_last: Mask = (self.touches.after[part] > at) & (self.falls[part] > at)
-        return is_last
+    def _drop(self, members: Whole, at: int) -> None:
+        """Takes rows out of the stock that are still there.
 
+        Who has left cannot leave its window any more.
+        """
+        there = members[self.falls[members] > at]
+        later = self.falls[there]
+        np.add.at(self.gains, later[later < len(self.gains)], 1)
+        self.falls[there] = at
+        self.stored -= len(there)
 
-def _first(holds: Callable[[slice], Mask], start: int) -> int:
-    """Returns the first number from a start on of which something holds; one must."""
-    width = _NEAR
-    while True:
-        found = holds(slice(start, start + width))
-        if found.any():
-            return start + int(found.argmax())
-        start, width = start + width, 2 * width
+    def _drop_few(self, members: list[int], at: int) -> None:
+        """Does the same for few rows."""
+        for row in members:
+            fall = int(self.falls[row])
+            if fall > at:
+                self.falls[row] = at
+                self.stored -= 1
+                if fall < len(self.gains):
+                    self.gains[fall] += 1
+
+    def _first_last(self, at: int) -> int:
+        """Returns the first insertion that is the last of its partition, and there."""
+        start = self.oldest
+        while not (self.touches.after[start] > at and self.falls[start] > at):
+            start += 1
+            if start - self.oldest == _NEAR:
+                return self._next_last(start, at)
+        return start
+
+    def _next_last(self, start: int, at: int) -> int:
+        """Returns the same where it is not near: at twice as many rows each time."""
+        width = 2 * _NEAR
+        while True:
+            part = slice(start, start + width)
+            is_last = (self.touches.after[part] > at) & (self.falls[part] > at)
+            if is_last.any():
+                return start + int(is_last.argmax())
+            start, width = start + width, 2 * width
