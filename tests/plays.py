@@ -227,9 +227,6 @@ class _Maker:
     def can_wait(self, join, sources, late):
         """Whether the kernels let rows wait for a table's beside what the join has."""
         picks = join.picks
-        plain = Picks(keep=picks.keep, strategy=picks.strategy)
-        if self.clock is Clock.ARRIVAL:
-            return picks == plain and "counter" not in self.shown
         kinds = [source.kind for source in sources]
         sides = [join.left, join.right]
         if self.clock is Clock.BATCH or {*kinds} != WAITING:
@@ -239,6 +236,8 @@ class _Maker:
         timed = sources[1 - hand].is_timed or late == EmitLateTableRows()
         picked = (picks.at_most, picks.limit, picks.asof, picks.keep)
         lasts = picked == (Unlimited(),) * 4 and picks.strategy is not Strategy.LOOKUP
+        if self.clock is Clock.ARRIVAL:
+            return hand == 0 or (lasts and "counter" not in picks.skip_when.text)
         return not ended and timed and (hand == 0 or lasts)
 
     def names(self):

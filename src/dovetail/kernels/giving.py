@@ -75,7 +75,12 @@ def given_pairs(
 def not_skipped(
     settings: JoinSettings, sides: tuple[Rows, Rows], part: Leaving
 ) -> Leaving:
-    """Returns those of the rows that leave alone which `skip_when` does not take."""
+    """Returns those of the rows that leave alone which `skip_when` does not take.
+
+    Pairs that come late have been asked already.
+    """
+    if part.turn is Turn.LATE_PAIR and part.outlet is Outlet.MATCHED:
+        return part
     for skip in settings.picks.skip if len(part.when) else ():
         hand = int(part.left[0] == ABSENT)
         formula = skip.over if part.outlet is Outlet.OVER_LIMIT else skip.alone[hand]

@@ -18,7 +18,7 @@ from dovetail.kernels.fate import GIVEN, WAITS, Fate
 from dovetail.kernels.giving import meeting_times, passes
 from dovetail.kernels.leaving import Change, Leaving, Outlet, Reason, Turn, alone
 from dovetail.kernels.matching import NO_MATCHES, Matches, join_matches, overlaps
-from dovetail.kernels.nearest import fits, times_of
+from dovetail.kernels.nearest import near
 from dovetail.kernels.pairing import that_hold
 from dovetail.kernels.past import past
 from dovetail.kernels.picking import Picked, waits_for_turn
@@ -262,18 +262,9 @@ class _Search:
         found = that_hold(self.settings, self.present.rows, found)
         mine, theirs = self._ours(found)
         in_time = table.birth[theirs] <= self._limits()[mine]
-        return self._near(found.take(in_time))
-
-    def _near(self, found: Matches) -> Matches:
-        """Returns the pairs that an `asof` would take, if there is one."""
+        found = found.take(in_time)
         for nearest in self.settings.picks.nearest:
-            ours, theirs = (
-                times_of(nearest, hand, rows)
-                for hand, rows in enumerate(self.present.rows)
-            )
-            base, time = ours.value[found.left], theirs.value[found.right]
-            able = ours.known[found.left] & theirs.known[found.right]
-            found = found.take(able & fits(nearest, base, time))
+            found = near(nearest, self.present.rows, found)
         return found
 
     def _first(self, found: Matches) -> Matches:

@@ -16,6 +16,7 @@ import numpy as np
 
 from dovetail.kernels.admission import Present
 from dovetail.kernels.fate import GIVEN, Fate
+from dovetail.kernels.giving import passes
 from dovetail.kernels.leaving import (
     Change,
     Leaving,
@@ -25,6 +26,7 @@ from dovetail.kernels.leaving import (
     alone,
 )
 from dovetail.kernels.matching import Matches, overlaps
+from dovetail.kernels.nearest import near
 from dovetail.kernels.pairing import that_hold
 from dovetail.kernels.passing import CLOCK, last_moments
 from dovetail.kernels.picking import Picked
@@ -55,6 +57,7 @@ class Latecomers:
     leaving: tuple[Leaving, ...]
     waits: Mask
     begun: Whole
+    counted: Whole
 
     @property
     def least(self) -> int:
@@ -62,8 +65,23 @@ class Latecomers:
         return NEVER
 
     def picked(self, picked: Picked) -> Picked:
-        """Returns what is picked as it is: late pairs are none of them."""
-        return picked
+        """Returns what is picked; a left row of the table has counted its late pairs.
+
+        They are numbered behind the pairs that it met as it came, before all others.
+        """
+        late = [part.left for part in self.leaving if part.turn is Turn.LATE_PAIR]
+        if self.hand == 0 or not late or not len(late[0]):
+            return picked
+        left, right = self.present.rows
+        more = self.counted
+        part, (partners, given) = picked.given, picked.counts
+        is_behind = right.place[part.right] > left.place[part.left]
+        counter = part.counter + np.where(is_behind, more[part.left], 0)
+        return replace(
+            picked,
+            given=replace(part, counter=counter),
+            counts=(partners + more, given),
+        )
 
     def told(self, fates: tuple[Fate, Fate]) -> tuple[Fate, Fate]:
         """Returns the fates with the late pairs; who waits on is kept."""
@@ -88,13 +106,18 @@ class Latecomers:
         return replace(present, rows=(rows[0], rows[1]))
 
 
-def latecomers(settings: JoinSettings, present: Present, edge: Edge) -> Latecomers:
-    """Returns the late pairs of a step; only one side's rows can wait."""
+def latecomers(
+    settings: JoinSettings, present: Present, edge: Edge, met: Matches
+) -> Latecomers:
+    """Returns the late pairs of a step; only one side's rows can wait.
+
+    `met` are the pairs that are not late.
+    """
     for hand, wait in enumerate(settings.waits):
         if wait != NO_WAIT:
-            return _Waiting.of(settings, present, hand, edge).met()
+            return _Waiting.of(settings, present, hand, edge).late(met)
     nobody = np.empty(0, np.int64)
-    return Latecomers(present, 0, (), nobody.astype(bool), nobody)
+    return Latecomers(present, 0, (), nobody.astype(bool), nobody, nobody)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +146,7 @@ class _Waiting:
             settings, present, hand, edge, old | new, np.where(old | new, begun, 0)
         )
 
-    def met(self) -> Latecomers:
+    def late(self, met: Matches) -> Latecomers:
         """Returns the late pairs: of each row that waits the first."""
         pairs = self._first(self._found())
         sides = list(self.present.rows)
@@ -140,9 +163,10 @@ class _Waiting:
         return Latecomers(
             replace(self.present, rows=(sides[0], sides[1])),
             self.hand,
-            tuple(self._leaving(pairs)),
+            tuple(self._leaving(pairs, met)),
             waits,
             self.begun,
+            np.bincount(pairs.left, minlength=len(self.present.rows[0])),
         )
 
     def _ours(self, pairs: Matches) -> tuple[Whole, Whole]:
@@ -168,6 +192,8 @@ class _Waiting:
         if not len(found):
             return found
         found = that_hold(self.settings, self.present.rows, found)
+        for nearest in self.settings.picks.nearest:
+            found = near(nearest, self.present.rows, found)
         wait = self.settings.waits[self.hand]
         if wait == NEVER:
             return found
@@ -185,7 +211,7 @@ class _Waiting:
         first[1:] = waiter[1:] != waiter[:-1]
         return found.take(order[first])
 
-    def _leaving(self, pairs: Matches) -> list[Leaving]:
+    def _leaving(self, pairs: Matches, met: Matches) -> list[Leaving]:
         """Returns the pairs in the order of waiting, before each what it takes back."""
         waiter, comer = self._ours(pairs)
         when = self.present.rows[1 - self.hand].place[comer]
@@ -198,14 +224,33 @@ class _Waiting:
             pairs.right,
             when,
             2 * rank + 1,
-            np.ones(len(when), np.int64),
+            self._numbers(pairs, met, rank),
             when,
         )
+        late = late.take(passes(self.settings, self.present, late))
         if self.settings.nulls is not Nulls.RETRACTED:
             return [late]
         back = alone(self.hand, waiter, when, ALONE[self.hand])
         turn = Turn.LATE_PAIR
         return [late, replace(back, turn=turn, due=2 * rank, change=Change.DELETE)]
+
+    def _numbers(self, pairs: Matches, met: Matches, rank: Whole) -> Whole:
+        """Returns which pair of its left row each late pair is.
+
+        One of the table's has the pairs that it met as it came before them.
+        """
+        if self.hand == 0:
+            return np.ones(len(pairs), np.int64)
+        left, right = self.present.rows
+        at_once = met.left[right.place[met.right] < left.place[met.left]]
+        before = np.bincount(at_once, minlength=len(left))
+        order = sorted_by(pairs.left, rank)
+        owner = pairs.left[order]
+        starts = np.searchsorted(owner, owner)
+        number = np.empty(len(order), np.int64)
+        number[order] = np.arange(1, len(order) + 1) - starts
+        numbers: Whole = number + before[pairs.left]
+        return numbers
 
     def _ranks(self) -> Whole:
         """Returns for each row how many stand before it in the order of leaving."""

@@ -97,14 +97,20 @@ def _greatest(base: np.ndarray) -> np.ndarray:
     return np.full(len(base), most, base.dtype)
 
 
+def near(nearest: Nearest, sides: tuple[Rows, Rows], found: Matches) -> Matches:
+    """Returns the pairs whose times are known, and near enough to each other."""
+    ours, theirs = (times_of(nearest, hand, sides[hand]) for hand in (0, 1))
+    base, time = ours.value[found.left], theirs.value[found.right]
+    able = ours.known[found.left] & theirs.known[found.right]
+    return found.take(able & fits(nearest, base, time))
+
+
 def best_of(
     nearest: Nearest, sides: tuple[Rows, Rows], found: Matches, rank: Whole
 ) -> Matches:
     """Returns the best pair of each left row; `rank` is the order of right rows."""
+    found = near(nearest, sides, found)
     ours, theirs = (times_of(nearest, hand, sides[hand]) for hand in (0, 1))
-    base, time = ours.value[found.left], theirs.value[found.right]
-    able = ours.known[found.left] & theirs.known[found.right]
-    found = found.take(able & fits(nearest, base, time))
     base, time = ours.value[found.left], theirs.value[found.right]
     place = rank[found.right]
     order = np.lexsort(

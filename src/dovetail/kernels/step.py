@@ -145,7 +145,7 @@ def _met(
     belated = (
         late_tables(settings, noted, least)
         if settings.event_clock
-        else latecomers(settings, noted, edge)
+        else latecomers(settings, noted, edge, picked.met)
     )
     left, right = (
         fate(settings, belated.present, hand, least, picked) for hand in (0, 1)

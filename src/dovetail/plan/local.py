@@ -6,25 +6,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dovetail.errors import UnsupportedError
-from dovetail.expression import NEVER
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Engine, Feature
+from dovetail.plan.late_tables import missing_late_tables
 from dovetail.plan.together import missing_in_kernels, untimed_changes
 from dovetail.spec.inputs import (
-    EmitLateTableRows,
     IgnoreLateTableRows,
     InputKind,
     OuterRows,
     Settings,
 )
-from dovetail.spec.join import HANDS, Clock, Columns, Hand, JoinSpec, Nested
-from dovetail.spec.picks import AsOf, AtMost, Strategy, Unlimited
+from dovetail.spec.join import HANDS, Clock, JoinSpec, Nested
+from dovetail.spec.picks import AsOf, AtMost, Unlimited
 from dovetail.spec.play import Play
-from dovetail.spec.references import bare_names
 from dovetail.spec.sources import input_of, kind_of
 from dovetail.spec.static import is_static
 from dovetail.spec.windows import (
-    HopSize,
     KeepPartitions,
     Latest,
     Range,
@@ -177,51 +174,5 @@ def _of_settings(play: Play, join: JoinSpec) -> Iterator[str]:
     held = picks != (Unlimited(), Unlimited(), Unlimited())
     if held and outer_rows is not OuterRows.EXPIRY:
         yield f"outer_rows {outer_rows.value} beside atmost, limit or asof"
-    if play.settings.late_table_rows == IgnoreLateTableRows():
-        return
-    if join.clock is Clock.EVENT:
-        yield from _of_late_tables(play, join)
-    elif held or join.picks.skip_when != NEVER or _counts(join):
-        yield "late_table_rows emit beside a pick that holds pairs, or counter"
-
-
-def _of_late_tables(play: Play, join: JoinSpec) -> Iterator[str]:
-    """Gives what rows that wait for a table's on the event clock do not go with."""
-    word = "late_table_rows emit"
-    for hand in HANDS:
-        sources = [input_of(join.side(one).source, play.inputs) for one in HANDS]
-        mine, other = sources if hand is Hand.LEFT else sources[::-1]
-        kinds = (mine.kind, other.kind)
-        if kinds != (InputKind.STREAM, InputKind.TABLE) or not join.kind.preserves(
-            hand
-        ):
-            continue
-        if play.settings.outer_rows is OuterRows.PER_MILLISECOND:
-            yield f"{word} beside outer_rows per_millisecond"
-        if isinstance(join.side(hand).window, Latest | RowsPreceding):
-            yield f"{word} beside a stream whose rows others end"
-        if isinstance(join.side(hand).window, HopSize):
-            yield f"{word} in windows that hop by a size"
-        waits = play.settings.late_table_rows != EmitLateTableRows()
-        if waits and not other.is_timed:
-            yield f"{word} for a time beside a table without a time"
-        if hand is Hand.RIGHT and _holds(join):
-            yield f"{word} of right rows beside a pick"
-
-
-def _holds(join: JoinSpec) -> bool:
-    """Tells whether pairs of left rows wait for others, or only the first are kept."""
-    picks = (join.picks.at_most, join.picks.limit, join.picks.asof)
-    waits = picks != (Unlimited(), Unlimited(), Unlimited())
-    return waits or join.picks.strategy is Strategy.LOOKUP or _keeps(join)
-
-
-def _keeps(join: JoinSpec) -> bool:
-    """Tells whether only so many pairs of a left row come out, and are counted."""
-    return join.picks.keep != Unlimited() and _counts(join)
-
-
-def _counts(join: JoinSpec) -> bool:
-    """Tells whether an output column counts the pairs of a left row."""
-    columns = join.select.columns if isinstance(join.select, Columns) else ()
-    return any("counter" in bare_names(text) for _, text in columns)
+    if play.settings.late_table_rows != IgnoreLateTableRows():
+        yield from missing_late_tables(play, join)

@@ -1,0 +1,63 @@
+"""What rows that wait for a table's rows do not go with yet, in the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dovetail.spec.inputs import EmitLateTableRows, InputKind, OuterRows
+from dovetail.spec.join import HANDS, Clock, Columns, Hand, JoinSpec
+from dovetail.spec.picks import Strategy, Unlimited
+from dovetail.spec.play import Play
+from dovetail.spec.references import bare_names
+from dovetail.spec.sources import input_of
+from dovetail.spec.windows import HopSize, Latest, RowsPreceding
+
+WORD = "late_table_rows emit"
+
+
+def missing_late_tables(play: Play, join: JoinSpec) -> Iterator[str]:
+    """Gives what rows that wait for a table's do not go with."""
+    for hand in HANDS:
+        mine, other = (
+            input_of(join.side(one).source, play.inputs) for one in (hand, hand.other)
+        )
+        meet = (mine.kind, other.kind) == (InputKind.STREAM, InputKind.TABLE)
+        if not meet or not join.kind.preserves(hand):
+            continue
+        if join.clock is Clock.EVENT:
+            yield from _of_times(play, join, hand, is_timed=other.is_timed)
+        if hand is Hand.RIGHT:
+            yield from _of_right_rows(join)
+
+
+def _of_times(
+    play: Play, join: JoinSpec, hand: Hand, *, is_timed: bool
+) -> Iterator[str]:
+    """Gives windows and waits whose row times rows to come decide about."""
+    if play.settings.outer_rows is OuterRows.PER_MILLISECOND:
+        yield f"{WORD} beside outer_rows per_millisecond"
+    if isinstance(join.side(hand).window, Latest | RowsPreceding):
+        yield f"{WORD} beside a stream whose rows others end"
+    if isinstance(join.side(hand).window, HopSize):
+        yield f"{WORD} in windows that hop by a size"
+    if play.settings.late_table_rows != EmitLateTableRows() and not is_timed:
+        yield f"{WORD} for a time beside a table without a time"
+
+
+def _of_right_rows(join: JoinSpec) -> Iterator[str]:
+    """Gives picks that decide about the left rows whose pairs are late."""
+    picks = join.picks
+    if (picks.at_most, picks.limit, picks.asof) != (Unlimited(),) * 3:
+        yield f"{WORD} of right rows beside atmost, limit or asof"
+    keeps = picks.keep != Unlimited() or picks.strategy is Strategy.LOOKUP
+    is_skipped = "counter" in bare_names(picks.skip_when)
+    if keeps and (is_skipped or _counts(join)):
+        yield f"{WORD} of right rows beside keep or lookup, and counter"
+    if is_skipped and join.clock is Clock.ARRIVAL:
+        yield f"{WORD} of right rows beside counter in skip_when"
+
+
+def _counts(join: JoinSpec) -> bool:
+    """Tells whether an output column counts the pairs of a left row."""
+    columns = join.select.columns if isinstance(join.select, Columns) else ()
+    return any("counter" in bare_names(text) for _, text in columns)
