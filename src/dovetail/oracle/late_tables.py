@@ -49,9 +49,13 @@ class LateTables:
             yield LateMatch(first, birth, self._is_sure(there))
 
     def _is_late(self, row: LivingRow, pair: Pair) -> bool:
-        """Tells whether the table's row begins after the other, not too late."""
-        life = last(self._other(row, pair))
-        is_behind = life.birth >= last(row).death or life.birth == PAST
+        """Tells whether the table's row begins after the other, not too late.
+
+        One without time begins as it comes.
+        """
+        there = self._other(row, pair)
+        life, came = last(there), there.place > row.place
+        is_behind = life.birth >= last(row).death or (life.birth == PAST and came)
         is_there = is_behind and not life.is_empty
         has_match = bool(self.parts.picker.choose([pair]).matches)
         return is_there and has_match and not self._has_waited(row, life.birth)

@@ -106,7 +106,8 @@ class Known:
         judge = LateTables(self.parts, self.horizon)
         results = []
         for row, met in met_by.items():
-            if self.parts.waits_for_table(row.hand) and row.lives and not met:
+            waits = self.parts.waits_for_table(row.hand) and not self._is_over(row)
+            if waits and row.lives and not met:
                 own = [pair for pair in self.pairs if row in pair.rows]
                 is_alone = self._is_closed(row, len(row.lives) - 1)
                 for match in judge.of(row, own):
@@ -115,6 +116,11 @@ class Known:
                         Result(Role.LATE_PAIR, rows, match.row_time, is_decided, (0, 0))
                     )
         return results
+
+    def _is_over(self, row: LivingRow) -> bool:
+        """Tells whether a row has more candidates than its limit: it has matched."""
+        verdict = self.verdicts.get(row)
+        return verdict is not None and verdict.is_over_limit
 
     def _of_left(
         self, left: LivingRow, verdict: Verdict, met: list[Result]
