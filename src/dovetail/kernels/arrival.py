@@ -119,6 +119,10 @@ def read_side(
         nowhere = _without_time(rows, side)
         bound = watch.bound if moment.exact else before.bound
         behind = _behind(rows, side, bound, exact=moment.exact)
+        if not (nowhere | behind | bad_intervals(rows)).any():
+            judged.append(rows)
+            watch = watch.after(parcel.report, moment.now)
+            continue
         timeless.append(rows.take(nowhere))
         late.append(rows.take(behind & ~nowhere & ~rows.has(REMOVES)))
         out = behind | nowhere

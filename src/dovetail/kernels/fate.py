@@ -152,6 +152,8 @@ def _leaving(
 ) -> list[Leaving]:
     """Returns the rows that come out by themselves: null rows and rows given once."""
     window, rows = settings.sides[hand].window, present.rows[hand]
+    if not (lonely | paired).any():
+        return []
     single = np.flatnonzero(lonely & ~rows.has(DUE))
     met = _earliest(window, rows, paired)
     outlet = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)[hand]

@@ -64,10 +64,17 @@ class Rows:
     def take(self, chosen: Whole | Mask | slice) -> Rows:
         """Returns the chosen rows, in the order in which they are chosen."""
         chosen = _simplest(chosen)
+        if isinstance(chosen, slice) and chosen.indices(len(self)) == self._everything:
+            return self
         # What one array stands for more than once is taken once.
         once = {id(array): array[chosen] for array in self._arrays.values()}
         arrays = {name: once[id(array)] for name, array in self._arrays.items()}
         return Rows(**arrays, payload=take_payload(self.payload, chosen))
+
+    @property
+    def _everything(self) -> tuple[int, int, int]:
+        """Returns the slice of all rows: from where, up to where, how far apart."""
+        return 0, len(self), 1
 
     @property
     def _arrays(self) -> dict[str, Any]:
@@ -153,6 +160,8 @@ def no_rows(schema: pa.Schema) -> Rows:
 def join_rows(parts: Iterable[Rows]) -> Rows:
     """Returns all rows of the parts, one part after the other; there must be one."""
     kept = list(parts)
+    if len(kept) == 1:
+        return kept[0]
     filled = [part for part in kept if len(part)] or kept[:1]
     if len(filled) == 1:
         return filled[0]

@@ -28,7 +28,7 @@ from dovetail.kernels.frontier import frontier, least_births
 from dovetail.kernels.giving import let_out, not_skipped, over_limit
 from dovetail.kernels.late_tables import LateTables, late_tables
 from dovetail.kernels.latecomers import Edge, Latecomers, latecomers
-from dovetail.kernels.leaving import Reason, Shape, as_told, leave, release
+from dovetail.kernels.leaving import Reason, Shape, as_told, leave, no_leaving, release
 from dovetail.kernels.memo import NO_MEMO, Memo, memo_of
 from dovetail.kernels.news import news_of
 from dovetail.kernels.picking import Picked, at_turn, open_times, pick
@@ -224,6 +224,8 @@ def _late(arrived: tuple[Arrived, Arrived], *, self_join: bool) -> pa.RecordBatc
         Reason.BAD_INTERVAL: [side.misplaced for side in arrived],
     }
     sides = [join_rows([rows[hand] for rows in kinds.values()]) for hand in (0, 1)]
+    if not any(map(len, sides)):
+        return no_leaving((sides[0], sides[1]))
     parts = []
     for hand in (0,) if self_join else (0, 1):
         offset = 0

@@ -89,12 +89,13 @@ def _opening(stage: Stage, memory: Memory) -> Iterator[Emission]:
     On the clock arrival they are state: only late rows come of them, side by
     side: first what is there outside time.
     """
-    stepped = memory.step(stage.opening(), 0)
+    parcels = stage.opening()
+    found = list(lines(memory.step(parcels, 0).out)) if parcels else []
     if not stage.is_arrival:
         yield from stage.writer.lost()
-        yield from _written(stage, stepped)
+        yield from map(stage.writer.emission, found)
         return
-    late = [line for line in lines(stepped.out) if line.outlet == Exit.LATE]
+    late = [line for line in found if line.outlet == Exit.LATE]
     for number in sorted((0, 1), key=stage.is_in_time):
         yield from stage.writer.lost_of(number)
         of_side = (one for one in late if number == (one.left is None))

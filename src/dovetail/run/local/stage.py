@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from dovetail.kernels.arrival import Parcel
 from dovetail.kernels.counting import TooManyError
+from dovetail.kernels.rows import BEGINNING
 from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped, step
@@ -94,8 +95,9 @@ class Stage:
         return not (side.static and side.window == Endless())
 
     def opening(self) -> list[Parcel]:
-        """Returns what is there from the start."""
-        return [sender.opening() for sender in self.senders]
+        """Returns what is there from the start, of those sides that have something."""
+        told = [sender.opening() for sender in self.senders]
+        return [one for one in told if len(one.rows) or one.report.bound > BEGINNING]
 
     def everything(self) -> list[Parcel]:
         """Returns all rows at once."""

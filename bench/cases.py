@@ -1,0 +1,133 @@
+"""The kernel time of small cases, without Spark: CPU milliseconds a case and a step.
+
+A case is played twice: all its events at once, and one event a step, as `check` does it
+to see what comes when. What is measured is the kernels alone: rows as arrays in, rows
+as arrays out, state kept between steps. The least of a few rounds counts for each case.
+
+    scripts/bench cases
+    scripts/bench cases tests/cases/kinds.json --rounds 5
+    scripts/bench cases --quick        one round: shows that it works, not how fast
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from dovetail.errors import DovetailError
+from dovetail.kernels.arrival import Parcel
+from dovetail.kernels.step import Stepped
+from dovetail.run.local.nesting import has_inner
+from dovetail.run.local.playing import Cut, play_cut
+from dovetail.run.local.stage import InPlace, Stage
+from dovetail.session.case import Neutral, read_cases
+from dovetail.spec.join import Clock, JoinSpec
+from dovetail.spec.play import Play
+
+CASES = Path(__file__).parents[1] / "tests" / "cases"
+MILLION = 1_000_000
+SMALL = 1.0
+"""Milliseconds that a small case may take."""
+
+
+class Timed:
+    """The state as the step has left it, and how long the steps took."""
+
+    def __init__(self, stage: Stage) -> None:
+        """Starts with nothing."""
+        self._memory = InPlace(stage)
+        self.steps = 0
+        self.milliseconds = 0.0
+
+    def step(self, parcels: list[Parcel], now: int) -> Stepped:
+        """Takes what has come, and counts how long that takes."""
+        started = time.process_time_ns()
+        try:
+            return self._memory.step(parcels, now)
+        finally:
+            self.milliseconds += (time.process_time_ns() - started) / MILLION
+            self.steps += 1
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a case costs at once, and event by event in so many steps."""
+
+    name: str
+    whole: float
+    stepwise: float
+    steps: int
+
+
+def main() -> None:
+    """Measures the cases and prints what they cost."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("paths", nargs="*", type=Path, default=[CASES])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true")
+    asked = parser.parse_args()
+    plays = list(playable(asked.paths or [CASES]))
+    rounds = 1 if asked.quick else asked.rounds
+    show(cost(name, play, rounds) for name, play in plays)
+
+
+def playable(paths: Iterable[Path]) -> Iterator[tuple[str, Play]]:
+    """Gives the cases that the kernels play to their end, joins of inputs alone."""
+    for case in read_cases(list(paths)):
+        if not isinstance(case.join, Neutral):
+            continue
+        try:
+            play = case.join.play()
+            if isinstance(play.join, JoinSpec) and not has_inner(play.join):
+                measured(play, stepwise=False)
+                yield case.name, play
+        except DovetailError:
+            continue  # it is refused, or must fail
+
+
+def cost(name: str, play: Play, rounds: int) -> Cost:
+    """Returns what a case costs, the least of some rounds."""
+    whole, stepwise = (
+        [measured(play, stepwise=way) for _ in range(rounds)] for way in (False, True)
+    )
+    least = [min(one.milliseconds for one in found) for found in (whole, stepwise)]
+    return Cost(name, least[0], least[1], stepwise[0].steps)
+
+
+def measured(play: Play, *, stepwise: bool) -> Timed:
+    """Returns how long the kernels took for one play."""
+    stage = Stage.of(play)
+    memory = Timed(stage)
+    if stage.join.clock is Clock.BATCH:
+        memory.step(stage.everything(), 0)
+        return memory
+    ends = range(len(stage.events)) if stepwise else ()
+    play_cut(stage, memory, Cut(ends, most=len(stage.events) + 1))
+    return memory
+
+
+def show(costs: Iterable[Cost]) -> None:
+    """Prints the middle and the worst of what cases cost."""
+    known = sorted(costs, key=lambda one: one.whole)
+    whole = [one.whole for one in known]
+    steps = sum(one.steps for one in known)
+    each = sum(one.stepwise for one in known) / steps
+    within = sum(one <= SMALL for one in whole)
+    middle = statistics.median(whole)
+    print(f"{len(known)} cases")
+    print(f"at once   median {middle:.2f} ms of kernel time a case")
+    print(f"          {within} of them take at most {SMALL:.0f} ms")
+    print(f"by event  mean {each:.2f} ms a step, {steps / len(known):.1f} steps a case")
+    for one in known[-3:]:
+        print(f"slowest   {one.whole:.2f} ms  {one.name}")
+    told = {"cases": len(known), "case_ms": middle, "within": within, "step_ms": each}
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
