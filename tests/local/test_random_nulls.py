@@ -19,6 +19,7 @@ from dovetail.spec.join import Clock, Kind
 from dovetail.spec.rules import checked
 from dovetail.spec.windows import HopSize, Range
 from tests.chance.dice import Dice
+from tests.chance.picks import asof
 from tests.chance.plays import random_play
 from tests.chance.windows import span
 from tests.local.test_chance import accepted, is_same, outcome
@@ -55,6 +56,19 @@ def early_play(seed):
     """The play of a seed with null rows that come early; as it is where it cannot."""
     play = random_play(seed, accepted, Clock.EVENT)
     return or_plain(switched(play, EARLY[seed % len(EARLY)]), play)
+
+
+def nearest_play(seed):
+    """The play of a seed with early null rows beside an `asof`, where it can be."""
+    play = random_play(seed, accepted, Clock.EVENT)
+    dice = Dice(Random(f"nearest {seed}"))
+    kind = dice.pick([Kind.LEFT_OUTER, Kind.LEFT_ONLY])
+    picks = replace(play.join.picks, asof=asof(dice))
+    try:
+        join = replace(play.join, kind=kind, ports=1, picks=picks)
+    except SpecError:
+        return play
+    return or_plain(switched(replace(play, join=join), EARLY[seed % len(EARLY)]), play)
 
 
 def split_play(seed):
@@ -110,3 +124,9 @@ def test_early_null_rows_equal_the_definition(chunk):
 def test_null_rows_of_stretches_equal_the_definition(chunk):
     for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
         check(split_play(seed), seed, OuterRows.PER_MILLISECOND)
+
+
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_early_null_rows_beside_an_asof_equal_the_definition(chunk):
+    for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+        check(nearest_play(seed), seed, *EARLY)

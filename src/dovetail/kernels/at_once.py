@@ -20,6 +20,7 @@ from dovetail.kernels.giving import not_skipped
 from dovetail.kernels.history import Stages, always, stages_of, time_of
 from dovetail.kernels.leaving import Outlet, Shape, alone, as_told, leave
 from dovetail.kernels.matching import Matches, join_matches, overlaps
+from dovetail.kernels.nearest import best_of
 from dovetail.kernels.news import News
 from dovetail.kernels.pairing import that_hold
 from dovetail.kernels.rows import (
@@ -150,9 +151,19 @@ class _Judge:
             return np.flatnonzero(is_new)
         ours, theirs = self._alive(hand, self._found(hand, np.flatnonzero(is_new)))
         pairs = Matches(ours, theirs) if hand == 0 else Matches(theirs, ours)
-        found = that_hold(self.settings, self.sides, pairs) if len(pairs) else pairs
+        found = self._picked(pairs) if len(pairs) else pairs
         is_new[(found.left, found.right)[hand]] = False
         return np.flatnonzero(is_new)
+
+    def _picked(self, pairs: Matches) -> Matches:
+        """Returns the pairs that hold, of an `asof` those that are near enough.
+
+        A better one may come, but one there is is enough.
+        """
+        found = that_hold(self.settings, self.sides, pairs)
+        for nearest in self.settings.picks.nearest:
+            found = best_of(nearest, self.sides, found, self.sides[1].place)
+        return found
 
     def told(self, hand: int) -> Whole:
         """Returns the ends of a side's rows as they were known when they came."""

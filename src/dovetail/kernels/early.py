@@ -71,6 +71,9 @@ def _least_to_meet(
     settings: JoinSettings, present: Present, hand: int, least: tuple[int, int]
 ) -> Whole:
     """Returns for each row of a side the least birth of a row to come that meets it."""
+    if hand == 0 and settings.picks.waits:
+        # It has met only if it is judged for good.
+        return np.full(len(present.rows[0]), NEVER)
     is_past = past(settings, present, hand, least)
     return np.where(is_past, NEVER, least[1 - hand])
 

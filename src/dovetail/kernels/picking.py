@@ -35,7 +35,7 @@ from dovetail.kernels.outdated import outdated
 from dovetail.kernels.pairing import candidates, live_together, matches
 from dovetail.kernels.past import past
 from dovetail.kernels.picks import UNLIMITED, Excess
-from dovetail.kernels.rows import NEVER, Mask, Whole
+from dovetail.kernels.rows import EARLY, NEVER, Mask, Whole
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.sorting import sorted_by
 from dovetail.kernels.unborn import before_unborn, behind_unborn
@@ -291,8 +291,10 @@ def open_times(settings: JoinSettings, present: Present, picked: Picked) -> int:
     """Returns the least row time of what the picks have not decided."""
     times = [NEVER]
     gives_left = settings.gives_pairs or settings.sides[0].once
+    is_early = present.rows[0].has(EARLY)[picked.open_pairs.left]
     for pairs, may_come in (
         (picked.open_pairs, gives_left),
+        (picked.open_pairs.take(is_early), settings.takes_back),
         (picked.held, settings.sides[1].once),
     ):
         if may_come and len(pairs):
