@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.text import Text
 
 from dovetail.errors import DovetailError
-from dovetail.session.case import Case, Neutral, read_joins
+from dovetail.session.case import Case, Neutral, Script, read_joins
 from dovetail.session.explaining import explained
+from dovetail.session.programs import ecl_play, explained_program
 
 BROKEN = 2
 
@@ -60,14 +61,22 @@ def explain(paths: Paths, *, only: Only = "") -> None:
 def _tell(case: Case, out: Console) -> bool:
     """Shows one join; returns whether it is sound."""
     out.print(Text(case.name, "bold"))
-    if not isinstance(case.join, Neutral):
-        out.print(f"the dialect {case.join.dialect} is not yet supported\n")
-        return True
     try:
-        play = case.join.play()
+        told = _explained(case.join)
     except DovetailError as error:
         out.print(Text(f"{type(error).__name__}: {error}\n", "red"))
         return False
-    out.print(Text(explained(play)))
+    out.print(Text(told))
     out.print()
     return True
+
+
+def _explained(join: Neutral | Script) -> str:
+    """Returns a join, or all joins of a program, in words."""
+    match join:
+        case Neutral():
+            return explained(join.play())
+        case Script("ecl", text, given):
+            return explained_program(ecl_play(text, given).program)
+        case Script(dialect=dialect):
+            return f"the dialect {dialect} is not yet supported"

@@ -7,7 +7,17 @@ for.
 
 from dovetail.oracle.axis import Axis
 from dovetail.oracle.playing import play
+from dovetail.oracle.program import play_program
 from dovetail.oracle.reasons import Fate
 from dovetail.oracle.tracing import Meeting, Trace, TracedRow, trace
 
-__all__ = ["Axis", "Fate", "Meeting", "Trace", "TracedRow", "play", "trace"]
+__all__ = [
+    "Axis",
+    "Fate",
+    "Meeting",
+    "Trace",
+    "TracedRow",
+    "play",
+    "play_program",
+    "trace",
+]

@@ -15,10 +15,11 @@ from enum import Enum
 
 from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.session.case import Case, Neutral, Refusal, Script
-from dovetail.session.compare import compare
+from dovetail.session.compare import compare, compare_lines
 from dovetail.session.difference import SAME, Difference
 from dovetail.session.engines import EngineName, NamedPlay, Outcome, outcomes
 from dovetail.session.lines import Order, Rows
+from dovetail.session.programs import ProgramPlay, ecl_play, without_blanks
 from dovetail.session.split import Split
 from dovetail.spec.play import Play
 
@@ -58,11 +59,27 @@ class Check:
                 case Play() as play:
                     by_name[case.name] = case
                     plays.append(NamedPlay(case.name, play, _looks_at_order(case)))
+                case ProgramPlay() as program:
+                    yield self._of_program(case, program)
                 case error:
                     yield self._judged(case, error)
         if plays:
             for name, outcome in outcomes(self.engine, plays, self.split):
                 yield self._judged(by_name[name], outcome)
+
+    def _of_program(self, case: Case, program: ProgramPlay) -> Verdict:
+        """Returns the verdict on what the engine makes of a program."""
+        try:
+            lines = program.lines(self.engine)
+        except DovetailError as error:
+            return self._judged(case, error)
+        if isinstance(case.expect, Refusal):
+            reason = f"{_wanted(case.expect)}, found {len(lines)} rows"
+            return Verdict(case, self.engine, Status.FAIL, reason)
+        expected = without_blanks(case.expect)
+        difference = compare_lines(expected, lines, self.engine.sight(self.split))
+        status = Status.FAIL if difference else Status.OK
+        return Verdict(case, self.engine, status, difference=difference)
 
     def _judged(self, case: Case, outcome: Outcome) -> Verdict:
         """Returns the verdict on what the engine, or the way to it, has given."""
@@ -97,16 +114,18 @@ def _looks_at_order(case: Case) -> bool:
     return isinstance(case.expect, Rows) and case.expect.order is not Order.BAG
 
 
-def _prepared(case: Case) -> Play | DovetailError:
+def _prepared(case: Case) -> Play | ProgramPlay | DovetailError:
     """Returns the play of a case, or why there is none; no engine is asked."""
-    match case.join:
-        case Script(dialect=dialect):
-            return UnsupportedError(f"the dialect {dialect} is not yet supported")
-        case Neutral() as join:
-            try:
+    try:
+        match case.join:
+            case Script("ecl", text, given):
+                return ecl_play(text, given)
+            case Script(dialect=dialect):
+                return UnsupportedError(f"the dialect {dialect} is not yet supported")
+            case Neutral() as join:
                 return join.play()
-            except DovetailError as error:
-                return error
+    except DovetailError as error:
+        return error
 
 
 def _wanted(expected: Refusal) -> str:

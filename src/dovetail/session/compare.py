@@ -25,13 +25,19 @@ def compare(
     expected: Rows | Count, found: Sequence[Emission], sight: Sight
 ) -> Difference:
     """Returns how an engine's rows differ from what a case expects."""
-    lines = [emitted(emission, sight) for emission in found]
+    return compare_lines(expected, [emitted(one, sight) for one in found], sight)
+
+
+def compare_lines(
+    expected: Rows | Count, found: list[Line], sight: Sight
+) -> Difference:
+    """Returns how lines differ from what a case expects."""
     match expected:
         case Count(rows):
-            return _count_difference(rows, _looked_at(lines, ()))
+            return _count_difference(rows, _looked_at(found, ()))
         case Rows():
             known = _known(expected, sight)
-            return _row_difference(known, _looked_at(lines, known.lines), sight)
+            return _row_difference(known, _looked_at(found, known.lines), sight)
 
 
 def _known(expected: Rows, sight: Sight) -> Rows:

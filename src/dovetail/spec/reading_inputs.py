@@ -64,7 +64,7 @@ def _read_input(name: str, data: object, declared: Schema) -> Input:
     """Reads one input; names of columns are spelled as the schema spells them."""
     where = f"inputs.{name}"
     fields = Fields.of(data, where, _INPUT_KEYS)
-    schema = fields.take("schema", _read_schema, declared)
+    schema = fields.take("schema", read_schema, declared)
     source = Input(
         name,
         fields.need("kind", choice(InputKind)),
@@ -77,7 +77,7 @@ def _read_input(name: str, data: object, declared: Schema) -> Input:
     return replace(source, rows=fields.take("rows", rows, ()))
 
 
-def _read_schema(value: object, where: str) -> Schema:
+def read_schema(value: object, where: str) -> Schema:
     """Reads the columns with their types."""
     columns = mapping(value, where).items()
     return Schema.of({name: text(kind, f"{where}.{name}") for name, kind in columns})

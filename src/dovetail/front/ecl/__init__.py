@@ -1,0 +1,5 @@
+"""ECL, the language of HPCC, as far as its joins need it: text becomes a program."""
+
+from dovetail.front.ecl.translating import translate
+
+__all__ = ["translate"]

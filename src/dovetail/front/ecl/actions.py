@@ -1,0 +1,215 @@
+"""What a program does: outputs, files, indexes, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from dovetail.expression import Expression
+from dovetail.front.ecl.aggregates import AGGREGATES
+from dovetail.front.ecl.casting import Scalar
+from dovetail.front.ecl.context import Context, known_value, refusal, said
+from dovetail.front.ecl.datasets import file_name, tabled
+from dovetail.front.ecl.nodes import (
+    Braces,
+    Call,
+    Name,
+    Node,
+    Omitted,
+    Text,
+    word_of,
+    words_of,
+)
+from dovetail.front.ecl.types import Field, RecordType
+from dovetail.front.ecl.values import (
+    Action,
+    DatasetValue,
+    Index,
+    RowsValue,
+    RowValue,
+    Value,
+)
+from dovetail.spec.join import Columns
+from dovetail.spec.program import Counted, Inline, Output
+
+_IN_ORDER = {"sequential", "parallel", "ordered", "evaluate"}
+_OUTPUT_WORDS = {
+    *("overwrite", "all", "thor", "flat", "csv", "json", "xml", "compressed", "expire"),
+    *("backup", "noxpath", "update", "cluster", "encrypt", "ordered", "unordered"),
+    *("stable", "unstable", "parallel", "algorithm", "__compressed__"),
+}
+
+
+def act(context: Context, node: Node) -> None:
+    """Carries out an action; a data set or a value by itself is put out."""
+    value = _worth(context, node)
+    if not isinstance(value, Action):
+        _put_out(context, node, (value, ""))
+        return
+    call = value.node
+    inside = replace(context, scope=value.scope, rows=(), sides={})
+    if isinstance(call, Call) and call.word in _IN_ORDER:
+        for argument in call.arguments:
+            act(inside, argument)
+    elif isinstance(call, Call):
+        _ACTIONS[call.word](inside, call)
+
+
+def _worth(context: Context, node: Node) -> Value:
+    """Returns what is to be done or put out; an aggregate of all rows is one row."""
+    if isinstance(node, Call) and node.word in AGGREGATES and node.arguments:
+        source = context.value(node.arguments[0])
+        if isinstance(source, DatasetValue):
+            return _total(context, node, source)
+    return context.value(node)
+
+
+def _total(context: Context, node: Call, source: DatasetValue) -> DatasetValue:
+    """Returns COUNT and the like of a whole data set, as a row of one value."""
+    rows = RowsValue(source.record, "")
+    value = AGGREGATES[node.word](context, node, rows)
+    record = RecordType((Field(_VALUE, value.type),))
+    columns = Columns(((_VALUE, Expression(value.text)),))
+    return DatasetValue(Counted(source.step, record.schema, columns), record)
+
+
+_VALUE = "the value"
+
+
+def _output(context: Context, node: Call) -> None:
+    """Carries out OUTPUT: rows under a name, or into a file."""
+    first, *rest = node.arguments
+    value = _worth(context, first)
+    name, file = "", ""
+    for option in rest:
+        match option:
+            case Omitted():
+                continue
+            case Call(arguments=(inside,)) if option.word == "named":
+                name = _text(context, inside)
+            case Text(value=text):
+                file = text
+            case _ if word_of(option) == "extend" or not _is_layout(option):
+                _known_word(option)
+            case _ if isinstance(value, DatasetValue):
+                value = tabled(context, value, option)
+            case _:
+                raise refusal(option, "a record of a single value", "NAMED('name')")
+    if file and isinstance(value, DatasetValue):
+        context.world.files[file_name(file)] = value
+        return
+    _put_out(context, first, (value, name))
+
+
+def _is_layout(option: Node) -> bool:
+    """Tells whether an option of OUTPUT says which fields come out."""
+    return isinstance(option, Braces) or (
+        isinstance(option, Name) and option.word not in _OUTPUT_WORDS
+    )
+
+
+def _known_word(option: Node) -> None:
+    """Refuses an option of OUTPUT that is not known."""
+    if word_of(option) not in _OUTPUT_WORDS:
+        raise refusal(
+            option, f'"{words_of(option).upper()}" of OUTPUT', "NAMED('name')"
+        )
+
+
+def _text(context: Context, node: Node) -> str:
+    """Returns a text that is known from the program."""
+    found = context.constant(node)
+    if isinstance(found, str) and found:
+        return found
+    raise refusal(node, "a name that is no text", "a text")
+
+
+def _put_out(context: Context, node: Node, given: tuple[Value, str]) -> None:
+    """Adds rows to what comes out, under a name or the number of the output."""
+    value, name = given
+    world = context.world
+    number = len(world.outputs) + 1
+    if name and name in {output.name for output in world.outputs}:
+        raise refusal(
+            node, f'a second output named "{name}"', "a name of its own for each"
+        )
+    match value:
+        case DatasetValue():
+            found = _named_value(value, name or f"Result_{number}").step
+        case Scalar():
+            found = _single(node, value, name or f"Result_{number}")
+        case RowValue():
+            raise refusal(node, "a single row", "a data set or a value")
+        case _:
+            raise refusal(
+                node, f"{said(value)} that is put out", "a data set or a value"
+            )
+    world.outputs.append(Output(name or f"Result {number}", found))
+
+
+def _named_value(value: DatasetValue, name: str) -> DatasetValue:
+    """Returns a value that all rows give, its column named after the output."""
+    step = value.step
+    if not isinstance(step, Counted) or step.schema.names != (_VALUE,):
+        return value
+    record = RecordType((replace(value.record.fields[0], name=name),))
+    columns = Columns(((name, step.select.columns[0][1]),))
+    return replace(
+        value, record=record, step=replace(step, schema=record.schema, select=columns)
+    )
+
+
+def _single(node: Node, value: Scalar, name: str) -> Inline:
+    """Returns a single value as a row."""
+    record = RecordType((Field(name, value.type),))
+    return Inline(record.schema, ((known_value(node, value),),))
+
+
+def _build(context: Context, node: Call) -> None:
+    """Carries out BUILD: the index has its rows anyway, built or not."""
+    first, *_ = node.arguments
+    if not isinstance(context.dataset(first).index, Index):
+        raise refusal(first, "BUILD of no INDEX", "the name of an INDEX")
+
+
+def _option(context: Context, node: Call) -> None:
+    """Carries out #OPTION: honoured, or said to have no effect; unknown ones not."""
+    name, *values = (context.constant(one) for one in node.arguments)
+    word = str(name).lower()
+    if word in context.world.options and values:
+        context.world.options[word] = str(values[0])
+    elif word in _WITHOUT_EFFECT:
+        context.world.remarks.append(f"#OPTION('{name}') has no effect")
+    else:
+        raise refusal(
+            node, f"the option '{name}'", f"one of {', '.join(_known(context))}"
+        )
+
+
+def _known(context: Context) -> Iterable[str]:
+    """Returns the names of options."""
+    return (*context.world.options, *sorted(_WITHOUT_EFFECT))
+
+
+_WITHOUT_EFFECT = {
+    *("smallsortthreshold", "targetclustertype", "slidingjoins", "unlimitedresources"),
+    *("optimizelevel", "foldfilter", "pickbestengine", "outputlimit", "freezepersists"),
+    *("resourcememory", "joinorder", "spanmultiplecpp", "maxlength", "varfieldaccess"),
+    *("checkasserts", "thorkeys", "newchildqueries", "globalautohoist"),
+}
+
+
+def _work_unit(context: Context, node: Call) -> None:
+    """Carries out #WORKUNIT, which names the work and changes no rows."""
+    for argument in node.arguments:
+        context.value(argument)
+    context.world.remarks.append("#WORKUNIT has no effect")
+
+
+_ACTIONS: Mapping[str, Callable[[Context, Call], None]] = {
+    "output": _output,
+    "build": _build,
+    "buildindex": _build,
+    "#option": _option,
+    "#workunit": _work_unit,
+}

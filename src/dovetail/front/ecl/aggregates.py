@@ -1,0 +1,143 @@
+"""COUNT, MAX, SET and the like, over rows inside a row.
+
+Those rows are a child data set, or all rows that stand together in a join of several
+sets; a part of them by conditions, or one of them by its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from dovetail.front.ecl.casting import Scalar, trimmed
+from dovetail.front.ecl.context import Context, as_type, refusal
+from dovetail.front.ecl.nodes import Call, Node
+from dovetail.front.ecl.types import (
+    BOOLEAN,
+    INTEGER,
+    REAL,
+    Field,
+    Letters,
+    SetOf,
+    Whole,
+    blank_text,
+    quoted,
+    ticked,
+)
+from dovetail.front.ecl.values import RowsValue, RowValue
+
+Aggregate = Callable[[Context, Call, RowsValue], Scalar]
+_ITEM = "item"
+
+
+def filtered(
+    context: Context, rows: RowsValue, conditions: tuple[Node, ...]
+) -> RowsValue:
+    """Returns the rows of which conditions hold."""
+    inside = context.inside(row_inside(rows))
+    texts = tuple(inside.condition(one) for one in conditions)
+    return RowsValue(rows.record, rows.text, (*rows.conditions, *texts))
+
+
+def row_inside(rows: RowsValue) -> RowValue:
+    """Returns one of the rows, as expressions about it see it."""
+    return RowValue(rows.record, _ITEM if rows.text else "")
+
+
+def listed(rows: RowsValue, text: str) -> str:
+    """Returns the values of an expression over the rows as an array."""
+    condition = " AND ".join(rows.conditions)
+    if rows.text:
+        kept = (
+            f"filter({rows.text}, {_ITEM} -> {condition})" if condition else rows.text
+        )
+        return f"transform({kept}, {_ITEM} -> {text})"
+    if not condition:
+        return f"ROWS_LIST({text})"
+    pairs = f"ROWS_LIST(named_struct('kept', {condition}, 'value', {text}))"
+    return f"transform(filter({pairs}, one -> one.kept), one -> one.value)"
+
+
+def counted(rows: RowsValue) -> str:
+    """Returns the number of rows."""
+    if not rows.text and not rows.conditions:
+        return "CAST(ROWS_COUNT() AS BIGINT)"
+    return f"CAST(size({listed(rows, 'true')}) AS BIGINT)"
+
+
+def nth(rows: RowsValue, place: str) -> RowValue:
+    """Returns the row at a place from 1; beyond them it is blank."""
+    parts = ", ".join(
+        f"{quoted(one.name)}, {_part(rows, one)}" for one in rows.record.fields
+    )
+    found = f"get({listed(rows, f'named_struct({parts})')}, CAST({place} AS INT) - 1)"
+    return RowValue(rows.record, f"coalesce({found}, {blank_text(rows.record)})")
+
+
+def _part(rows: RowsValue, one: Field) -> str:
+    """Returns a field of one of the rows."""
+    return f"{_ITEM}.{ticked(one.name)}" if rows.text else ticked(one.name)
+
+
+def _over(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns what an aggregate looks at in each row."""
+    if len(node.arguments) < 2:  # noqa: PLR2004 - the rows and a value
+        raise refusal(
+            node, f"{node.word.upper()} without a value", "a value of each row"
+        )
+    return context.inside(row_inside(rows)).scalar(node.arguments[1])
+
+
+def _count(_: Context, _call: Call, rows: RowsValue) -> Scalar:
+    """Returns COUNT."""
+    return Scalar(counted(rows), INTEGER)
+
+
+def _exists(_: Context, _call: Call, rows: RowsValue) -> Scalar:
+    """Returns EXISTS."""
+    return Scalar(f"({counted(rows)} > 0L)", BOOLEAN)
+
+
+def _extreme(name: str) -> Aggregate:
+    """Returns MAX or MIN of a value; of no rows it is blank."""
+
+    def call(context: Context, node: Call, rows: RowsValue) -> Scalar:
+        value = _over(context, node, rows)
+        text = trimmed(value) if isinstance(value.type, Letters) else value.text
+        found = f"{name}({listed(rows, text)})"
+        return Scalar(f"coalesce({found}, {blank_text(value.type)})", value.type)
+
+    return call
+
+
+def _sum(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns SUM; of no rows it is 0."""
+    value = _over(context, node, rows)
+    kind = INTEGER if isinstance(value.type, Whole) else REAL
+    text = listed(rows, as_type(node, value, kind).text)
+    start = "0L" if kind == INTEGER else "0D"
+    return Scalar(f"aggregate({text}, {start}, (total, one) -> total + one)", kind)
+
+
+def _average(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns AVE; of no rows it is 0."""
+    total = as_type(node, _sum(context, node, rows), REAL)
+    count = counted(rows)
+    text = f"IF({count} = 0L, 0D, {total.text} / CAST({count} AS DOUBLE))"
+    return Scalar(text, REAL)
+
+
+def _set(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns SET: the values of all rows in their order."""
+    value = _over(context, node, rows)
+    return Scalar(listed(rows, value.text), SetOf(value.type))
+
+
+AGGREGATES: Mapping[str, Aggregate] = {
+    "count": _count,
+    "exists": _exists,
+    "max": _extreme("array_max"),
+    "min": _extreme("array_min"),
+    "sum": _sum,
+    "ave": _average,
+    "set": _set,
+}

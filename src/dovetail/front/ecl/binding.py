@@ -1,0 +1,224 @@
+"""What a node is, by its kind: one table of who answers for what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from dovetail.front.ecl.aggregates import AGGREGATES, nth
+from dovetail.front.ecl.aggregates import filtered as part_of
+from dovetail.front.ecl.casting import Scalar
+from dovetail.front.ecl.context import Context, refusal, said
+from dovetail.front.ecl.datasets import DATASETS, appended, chosen, filtered
+from dovetail.front.ecl.declared import read_braces, read_record
+from dovetail.front.ecl.fetching import read_fetch
+from dovetail.front.ecl.functions import FUNCTIONS, extreme
+from dovetail.front.ecl.indexes import check_filter
+from dovetail.front.ecl.joins import read_join
+from dovetail.front.ecl.literals import read_number, read_text
+from dovetail.front.ecl.names import read_member, read_name
+from dovetail.front.ecl.nodes import (
+    Braces,
+    Call,
+    Cast,
+    Items,
+    Member,
+    Name,
+    Node,
+    Number,
+    Operation,
+    Part,
+    Reach,
+    Record,
+    Text,
+    Transform,
+    word_of,
+)
+from dovetail.front.ecl.ordering import row_at
+from dovetail.front.ecl.scalars import (
+    read_cast,
+    read_items,
+    read_letters,
+    read_operation,
+)
+from dovetail.front.ecl.set_joins import read_set_join
+from dovetail.front.ecl.transforms import applied, read_transform
+from dovetail.front.ecl.types import INTEGER
+from dovetail.front.ecl.values import (
+    Action,
+    DatasetValue,
+    Index,
+    Routine,
+    RowsValue,
+    SetOfDatasets,
+    Value,
+)
+
+ACTIONS = {
+    *("output", "build", "buildindex", "sequential", "parallel", "ordered"),
+    *("#option", "#workunit", "evaluate"),
+}
+_EXTREMES = {"max": extreme("greatest"), "min": extreme("least")}
+
+
+def bind(context: Context, node: Node) -> Value:
+    """Returns what a node is."""
+    reader = _READERS.get(type(node))
+    if reader is None:
+        raise refusal(node, "this here", "a value, a data set, or an action")
+    return reader(context, node)
+
+
+def _name(context: Context, node: Name) -> Value:
+    """Returns what a name is; SKIP is nothing by itself."""
+    if node.word == "skip":
+        raise refusal(node, "SKIP here", "SKIP in an assignment of a transform")
+    return read_name(context, node)
+
+
+def _operation(context: Context, node: Operation) -> Value:
+    """Returns what an operator gives: data sets put together, or a value."""
+    if node.sign in {"+", "&"}:
+        values = [context.value(one) for one in node.operands]
+        sets = [one for one in values if isinstance(one, DatasetValue)]
+        if len(sets) == len(values):
+            return appended(sets)
+    return read_operation(context, node)
+
+
+def _items(context: Context, node: Items) -> Value:
+    """Returns a set: of data sets, or of values."""
+    values = [context.value(one) for one in node.items]
+    sets = [one for one in values if isinstance(one, DatasetValue)]
+    if sets and len(sets) == len(values):
+        return SetOfDatasets(tuple(sets))
+    return read_items(context, node)
+
+
+def _part(context: Context, node: Part) -> Value:
+    """Returns a part: rows of a data set, a row of rows, letters, or an item."""
+    match context.value(node.of):
+        case DatasetValue() as source:
+            return chosen(context, node, source)
+        case RowsValue() as rows if node.reach is Reach.ONE:
+            return nth(rows, context.typed(node.first, INTEGER).text)
+        case Scalar() as value:
+            return read_letters(context, node, value)
+        case found:
+            raise refusal(
+                node, f"{node.reach.value} of {said(found)}", "a text or a set"
+            )
+
+
+def _call(context: Context, node: Call) -> Value:
+    """Returns what a call gives: what the text defines wins over what ECL has."""
+    if not node.word:
+        return _called(context, node, context.value(node.of))
+    own = list(context.defined(node.of, node.word))
+    if own and isinstance(own[0], Routine):
+        return applied(context, node, own[0])
+    if node.word in _BUILT_IN:
+        return _built_in(context, node)
+    if own or any(list(row.record.find(node.word)) for row in context.rows):
+        return _called(context, node, context.value(node.of))
+    raise refusal(
+        node.of,
+        f'"{node.of.text if isinstance(node.of, Name) else node.word}" is outside '
+        "of what is understood of ECL",
+        "records, data sets, transforms, joins and outputs",
+        "a name with brackets is a function, a transform, or a data set with a filter",
+    )
+
+
+def _called(context: Context, node: Call, found: Value) -> Value:
+    """Returns a filtered data set, or what a transform gives."""
+    match found:
+        case DatasetValue(index=Index()) as source:
+            check_filter(context.inside(row_at(source.record)), node, source.index)
+            return filtered(context, source, node.arguments)
+        case DatasetValue() as source:
+            return filtered(context, source, node.arguments)
+        case RowsValue() as rows:
+            return part_of(context, rows, node.arguments)
+        case Routine() as routine:
+            return applied(context, node, routine)
+        case other:
+            raise refusal(
+                node, f"{said(other)} that is called", "a function or a data set"
+            )
+
+
+def _built_in(context: Context, node: Call) -> Value:
+    """Returns what one of ECL's own names gives."""
+    word = node.word
+    if word in ACTIONS:
+        return Action(node, context.scope)
+    if word in AGGREGATES:
+        return _aggregate(context, node)
+    if word in DATASETS:
+        return DATASETS[word](context, node)
+    if word == "join":
+        return _join(context, node)
+    if word == "fetch":
+        return read_fetch(context, node)
+    if word == "rows":
+        return _rows(context, node)
+    if word == "nofold":
+        return context.value(node.arguments[0])
+    return FUNCTIONS[word](context, node)
+
+
+def _aggregate(context: Context, node: Call) -> Value:
+    """Returns COUNT and the like of rows inside a row, or MAX of single values."""
+    if not node.arguments:
+        raise refusal(node, f"{node.word.upper()} of nothing", "rows")
+    match context.value(node.arguments[0]):
+        case RowsValue() as rows:
+            return AGGREGATES[node.word](context, node, rows)
+        case DatasetValue():
+            raise refusal(
+                node,
+                f"{node.word.upper()} of a whole data set inside an expression",
+                f"OUTPUT({node.word.upper()}(..)), or rows inside the row",
+            )
+        case _ if node.word in _EXTREMES:
+            return _EXTREMES[node.word](context, node)
+        case found:
+            raise refusal(node, f"{node.word.upper()} of {said(found)}", "rows")
+
+
+def _join(context: Context, node: Call) -> Value:
+    """Returns JOIN of two data sets, or of a set of them."""
+    if node.arguments:
+        first = context.value(node.arguments[0])
+        if isinstance(first, SetOfDatasets):
+            return read_set_join(context, node, first)
+    return read_join(context, node)
+
+
+def _rows(context: Context, node: Call) -> Value:
+    """Returns ROWS(LEFT): all rows that stand together."""
+    if [word_of(one) for one in node.arguments] != ["left"]:
+        raise refusal(node, "ROWS of something else", "ROWS(LEFT)")
+    if "rows(left)" not in context.sides:
+        raise refusal(node, "ROWS(LEFT) here", "it in a JOIN of a set of data sets")
+    return context.sides["rows(left)"]
+
+
+_BUILT_IN = {
+    *(*ACTIONS, *AGGREGATES, *DATASETS, *FUNCTIONS),
+    *("join", "fetch", "rows", "nofold"),
+}
+_READERS: Mapping[type, Callable[..., Value]] = {
+    Name: _name,
+    Number: read_number,
+    Text: read_text,
+    Member: read_member,
+    Call: _call,
+    Part: _part,
+    Operation: _operation,
+    Cast: read_cast,
+    Items: _items,
+    Braces: read_braces,
+    Record: read_record,
+    Transform: read_transform,
+}

@@ -1,0 +1,224 @@
+"""What is known at a place in a text: names, rows, and what SKIP has been met.
+
+Binding asks for the value of a node; which function answers is looked up by the kind
+of the node, so that the rooms of data sets, of scalars and of transforms need not know
+each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+
+from dovetail.errors import DialectError
+from dovetail.expression import BARE, Expression, compiled
+from dovetail.expression import Scope as Names
+from dovetail.front.ecl.casting import Scalar, converted
+from dovetail.front.ecl.nodes import Name, Node, Number, Operation
+from dovetail.front.ecl.types import (
+    EclType,
+    RecordType,
+    TableType,
+    Truth,
+    spark_type,
+)
+from dovetail.front.ecl.values import (
+    DatasetValue,
+    Made,
+    RowsValue,
+    RowValue,
+    Scope,
+    Value,
+)
+from dovetail.schema import Schema
+from dovetail.spec.program import Output
+
+NOTHING = Schema(())
+
+
+@dataclass(slots=True)
+class World:
+    """What a whole program shares: inputs, files written so far, outputs, remarks."""
+
+    text: str
+    inputs: Mapping[str, tuple[str, Schema]]
+    names: Callable[[Context, Node, str], Iterator[Value]]
+    files: dict[str, DatasetValue] = field(default_factory=dict)
+    outputs: list[Output] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    written: set[str] = field(default_factory=set)
+    options: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Everything around a place: scope, rows whose fields stand bare, LEFT and RIGHT.
+
+    `skips` gathers the conditions under which a row is skipped, `path` those that lead
+    to the place inside an IF; `label` is the name that is being defined.
+    """
+
+    world: World
+    scope: Scope
+    bind: Callable[[Context, Node], Value]
+    rows: tuple[RowValue, ...] = ()
+    sides: Mapping[str, Value] = field(default_factory=dict)
+    skips: list[str] = field(default_factory=list)
+    path: tuple[str, ...] = ()
+    label: str = ""
+    may_skip: bool = False
+
+    def value(self, node: Node) -> Value:
+        """Returns what a node is."""
+        return self.bind(self, node)
+
+    def inside(self, row: RowValue) -> Context:
+        """Returns the context in which a row's fields stand bare."""
+        return replace(self, rows=(row, *self.rows))
+
+    def defined(self, node: Node, word: str) -> Iterator[Value]:
+        """Gives what the text defines under a name, if it does."""
+        return self.world.names(self, node, word)
+
+    def scalar(self, node: Node) -> Scalar:
+        """Returns a single value; a row or a child data set is one too."""
+        match self.value(node):
+            case Scalar() as scalar:
+                return scalar
+            case RowValue(record, text) if text:
+                return Scalar(text, record)
+            case RowsValue(record, text, ()) if text:
+                return Scalar(text, TableType(record))
+            case found:
+                raise refusal(
+                    node, f"{said(found)} where a value must stand", "a value"
+                )
+
+    def typed(self, node: Node, wanted: EclType) -> Scalar:
+        """Returns a value as a type."""
+        value = self.scalar(node)
+        return as_type(node, value, wanted)
+
+    def condition(self, node: Node) -> str:
+        """Returns a condition as Spark SQL."""
+        return self.typed(node, Truth()).text
+
+    def dataset(self, node: Node) -> DatasetValue:
+        """Returns a data set."""
+        found = self.value(node)
+        if isinstance(found, DatasetValue):
+            return found
+        raise refusal(node, f"{said(found)} where a data set must stand", "a data set")
+
+    def record(self, node: Node) -> RecordType:
+        """Returns a record: a RECORD, or that of a data set."""
+        match self.value(node):
+            case RecordType() as record:
+                return record
+            case DatasetValue(record=record) | RowValue(record=record):
+                return record
+            case RowsValue(record=record):
+                return record
+            case found:
+                raise refusal(
+                    node, f"{said(found)} where a record must stand", "a record"
+                )
+
+    def constant(self, node: Node) -> object:
+        """Returns a value that is known from the text alone."""
+        scalar = self.scalar(node)
+        return known_value(node, scalar)
+
+    def count(self, node: Node, least: int = 0) -> int:
+        """Returns a whole number that is known from the text alone."""
+        found = self.constant(node)
+        if isinstance(found, bool) or not isinstance(found, int) or found < least:
+            raise refusal(node, f"{found!r} here", f"a whole number, {least} or more")
+        return found
+
+    def made(self, node: Node) -> Made:
+        """Returns a transform, applied."""
+        found = self.value(node)
+        if isinstance(found, Made):
+            return found
+        raise refusal(
+            node, f"{said(found)} where a transform must stand", "a transform"
+        )
+
+
+def known_value(node: Node, scalar: Scalar) -> object:
+    """Returns the value of an expression without columns."""
+    scope = Names.pair(NOTHING, NOTHING)
+    try:
+        return compiled(Expression(scalar.text), scope)({"l": {}, "r": {}, BARE: {}})
+    except Exception as error:
+        raise refusal(
+            node, "a value that is not known from the text", "a constant"
+        ) from error
+
+
+def as_type(node: Node, value: Scalar, wanted: EclType) -> Scalar:
+    """Returns a value as a type, or refuses it at its place."""
+    found = converted(value, wanted)
+    if found is None:
+        raise refusal(
+            node,
+            f"a value of {spark_type(value.type)} where one of "
+            f"{spark_type(wanted)} must stand",
+            "a type that ECL casts to it",
+        )
+    return found
+
+
+def refusal(node: Node, found: str, expected: str = "", hint: str = "") -> DialectError:
+    """Returns the error for a node, with its place."""
+    return DialectError(found, expected, hint, place=node.place)
+
+
+class UnknownNameError(DialectError):
+    """A name that nothing defines; of a definition that is not used it is none."""
+
+
+def unknown_name(node: Node, name: str, known: list[str]) -> DialectError:
+    """Returns the error for a name that nothing defines."""
+    near = get_close_matches(name.lower(), known, 1)
+    hint = f'did you mean "{near[0]}"?' if near else ""
+    return UnknownNameError(
+        f'nothing is named "{name}"',
+        "a definition, a field, or an input",
+        hint,
+        place=node.place,
+    )
+
+
+def said(value: Value) -> str:
+    """Returns what a value is, in words."""
+    return _WORDS.get(type(value).__name__, "this")
+
+
+_WORDS = {
+    "Scalar": "a value",
+    "RowValue": "a row",
+    "RowsValue": "a child data set",
+    "DatasetValue": "a data set",
+    "SetOfDatasets": "a set of data sets",
+    "RecordType": "a record",
+    "Routine": "a transform or a function without its arguments",
+    "Made": "a transform",
+    "Action": "an action",
+}
+
+
+def is_number(node: Node) -> bool:
+    """Tells whether a node is a number as it is written."""
+    match node:
+        case Operation(sign="NEGATIVE", operands=(inner,)):
+            return is_number(inner)
+        case _:
+            return isinstance(node, Number)
+
+
+def is_word(node: Node, *words: str) -> bool:
+    """Tells whether a node is one of some words."""
+    return isinstance(node, Name) and node.word in words

@@ -1,0 +1,299 @@
+"""Data sets and what is done with one of them: each becomes a step of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from dovetail.expression import Expression
+from dovetail.front.ecl.casting import Scalar, part_text
+from dovetail.front.ecl.context import (
+    Context,
+    UnknownNameError,
+    known_value,
+    refusal,
+)
+from dovetail.front.ecl.declared import record_with
+from dovetail.front.ecl.functions import row_of
+from dovetail.front.ecl.nodes import (
+    Braces,
+    Call,
+    Items,
+    Node,
+    Omitted,
+    Part,
+    Reach,
+    Text,
+    word_of,
+    words_of,
+)
+from dovetail.front.ecl.ordering import (
+    ORDERING,
+    PHYSICAL,
+    Verb,
+    ordered_text,
+    row_at,
+    row_scope,
+)
+from dovetail.front.ecl.types import (
+    Field,
+    RecordType,
+    Whole,
+    blank_text,
+)
+from dovetail.front.ecl.values import (
+    DatasetValue,
+    Index,
+    Made,
+    Value,
+)
+from dovetail.spec.join import Columns
+from dovetail.spec.program import (
+    Appended,
+    By,
+    Chosen,
+    Filtered,
+    Given,
+    Inline,
+    Numbered,
+    Ordered,
+    Projected,
+    Step,
+)
+
+_EVERY = 1 << 62
+
+
+def filtered(
+    context: Context, source: DatasetValue, conditions: tuple[Node, ...]
+) -> DatasetValue:
+    """Returns the rows of which all conditions hold."""
+    inside = context.inside(row_at(source.record))
+    texts = [
+        inside.condition(one) for one in conditions if not isinstance(one, Omitted)
+    ]
+    step = Filtered(source.step, Expression(" AND ".join(texts) or "true"))
+    return replace(source, step=step)
+
+
+def chosen(context: Context, node: Part, source: DatasetValue) -> DatasetValue:
+    """Returns the rows between two places."""
+    first = context.count(node.first, 1)
+    match node.reach:
+        case Reach.ONE:
+            count = 1
+        case Reach.TO:
+            count = max(0, context.count(node.last) - first + 1)
+        case _:
+            count = _EVERY
+    return replace(source, step=Chosen(source.step, first, count))
+
+
+def appended(values: Iterable[DatasetValue]) -> DatasetValue:
+    """Returns the rows of several data sets, in the record of the first."""
+    first, *rest = values
+    others = [_as_record(one, first.record).step for one in rest]
+    return DatasetValue(Appended((first.step, *others)), first.record)
+
+
+def _as_record(source: DatasetValue, record: RecordType) -> DatasetValue:
+    """Returns a data set with the fields of a record, taken by their names."""
+    if source.record == record:
+        return source
+    from_row = Scalar("l", source.record)
+    columns = rebuilt_columns(from_row, record)
+    step = Projected(source.step, record.schema, columns)
+    return DatasetValue(step, record)
+
+
+def rebuilt_columns(value: Scalar, record: RecordType) -> Columns:
+    """Returns the columns of a record, each taken from a row by its name or blank."""
+    return Columns(
+        tuple((one.name, Expression(field_text(value, one))) for one in record.fields)
+    )
+
+
+def field_text(value: Scalar, wanted: Field) -> str:
+    """Returns a field of a row in a type; a missing one is as its record says."""
+    found = value.type.find(wanted.name) if isinstance(value.type, RecordType) else ()
+    for one in found:
+        return part_text(value.text, one, wanted)
+    return wanted.initial or blank_text(wanted.type)
+
+
+def projected(source: DatasetValue, made: Made) -> DatasetValue:
+    """Returns what a transform makes of each row."""
+    step = Projected(
+        source.step, made.record.schema, columns_of(made), Expression(made.skip)
+    )
+    return DatasetValue(step, made.record, is_grouped=source.is_grouped)
+
+
+def columns_of(made: Made) -> Columns:
+    """Returns the columns of a transform."""
+    return Columns(tuple((name, Expression(text)) for name, text in made.columns))
+
+
+def _dataset(context: Context, node: Call) -> DatasetValue:
+    """Returns DATASET: rows in the text, rows of a file, or rows that are counted."""
+    first, *rest = node.arguments
+    match first:
+        case Items(items=items) if rest:
+            record = context.record(rest[0])
+            rows = tuple(_row(context, one, record) for one in items)
+            return DatasetValue(Inline(record.schema, rows), record)
+        case Text(value=name) if rest:
+            return _file(context, node, name, context.record(rest[0]))
+        case Items() | Text():
+            raise refusal(node, "rows without a record", "DATASET(.., record)")
+        case _ if rest:
+            return _made_up(context, first, rest[0])
+        case _:
+            return context.dataset(first)
+
+
+def _row(context: Context, node: Node, record: RecordType) -> tuple[object, ...]:
+    """Returns the values of a row that stands in the text."""
+    scalar = (
+        Scalar(row_of(context, node, record), record)
+        if isinstance(node, Braces) or not isinstance(node, Call)
+        else context.typed(node, record)
+    )
+    found = known_value(node, scalar)
+    if not isinstance(found, Mapping):
+        raise refusal(node, "this as a row", "values in braces")
+    return tuple(found[one.name] for one in record.fields)
+
+
+def file_name(text: str) -> str:
+    """Returns a logical file name as it is compared: without ~ and case."""
+    return text.strip().removeprefix("~").lower()
+
+
+def _file(context: Context, node: Call, name: str, record: RecordType) -> DatasetValue:
+    """Returns the rows of a file: written by the program, or given as an input."""
+    position = [one.name for one in record.fields if one.is_position]
+    written = context.world.files.get(file_name(name))
+    if written is not None:
+        return _with_position(_read_back(written, record), record, position)
+    for word in (context.label.lower(), name.lower(), file_name(name)):
+        if word in context.world.inputs:
+            source, _ = context.world.inputs[word]
+            step = Given(source, record.schema, "".join(position[:1]))
+            return DatasetValue(step, record)
+    raise UnknownNameError(
+        f'nothing gives the rows of the file "{name}"',
+        "an input of its name or of the data set's, or an OUTPUT before that writes it",
+        place=node.place,
+    )
+
+
+def _read_back(written: DatasetValue, record: RecordType) -> DatasetValue:
+    """Returns rows that the program wrote, as the record's fields without place."""
+    stored = RecordType(tuple(it for it in record.fields if not it.is_position))
+    return _as_record(written, stored)
+
+
+def _with_position(
+    source: DatasetValue, record: RecordType, position: list[str]
+) -> DatasetValue:
+    """Returns rows with the number that each has in its file."""
+    if not position:
+        return source
+    known = {one.name for one in source.record.fields}
+    order = RecordType(
+        (*source.record.fields, *(it for it in record.fields if it.name not in known))
+    )
+    step: Step = Numbered(source.step, order.schema, position[0])
+    return _as_record(DatasetValue(step, order), record)
+
+
+def _made_up(context: Context, first: Node, second: Node) -> DatasetValue:
+    """Returns so many rows that a transform makes of their numbers."""
+    count = context.count(first)
+    record = RecordType((Field("counter", Whole()),))
+    rows = tuple((number,) for number in range(1, count + 1))
+    source = DatasetValue(Inline(record.schema, rows), record)
+    inside = replace(context, sides={"counter": Scalar("counter", Whole())})
+    return projected(source, inside.made(second))
+
+
+def _project(context: Context, node: Call) -> DatasetValue:
+    """Returns PROJECT: a transform of LEFT and COUNTER, or the fields of a record."""
+    first, second, *rest = node.arguments
+    refuse_others(rest, {"prefetch", "lookahead", "keyed"})
+    source = context.dataset(first)
+    sides: dict[str, Value] = {
+        "left": row_at(source.record),
+        "counter": Scalar("counter", Whole()),
+    }
+    inside = replace(context, sides=sides)
+    match inside.value(second):
+        case Made() as made:
+            return projected(source, made)
+        case _:
+            return _as_record(source, inside.record(second))
+
+
+def _table(context: Context, node: Call) -> DatasetValue:
+    """Returns TABLE: the fields that a record computes from each row."""
+    first, second, *rest = node.arguments
+    refuse_others(rest, set())
+    source = context.dataset(first)
+    return tabled(context, source, second)
+
+
+def tabled(context: Context, source: DatasetValue, node: Node) -> DatasetValue:
+    """Returns the fields of a record in braces, computed from each row."""
+    inside = row_scope(context, source.record)
+    record = (
+        record_with(inside, (), node.items)
+        if isinstance(node, Braces)
+        else inside.record(node)
+    )
+    texts = [
+        (one.name, Expression(_computed(one, source.record))) for one in record.fields
+    ]
+    step = Projected(source.step, record.schema, Columns(tuple(texts)))
+    plain = tuple(replace(one, initial="") for one in record.fields)
+    return DatasetValue(step, RecordType(plain), is_grouped=source.is_grouped)
+
+
+def _computed(one: Field, record: RecordType) -> str:
+    """Returns what a field of a table is: what it says, or the field of its name."""
+    return one.initial or field_text(Scalar("l", record), one)
+
+
+def _index(context: Context, node: Call) -> DatasetValue:
+    """Returns INDEX: fields of a data set in the order of its keys."""
+    first, *rest = node.arguments
+    source = context.dataset(first)
+    braces = [one for one in rest if isinstance(one, Braces)]
+    if not braces:
+        raise refusal(
+            node, "an INDEX without its fields", "INDEX(data set, {keys}, 'name')"
+        )
+    keys, *_ = braces
+    whole = Braces(node.place, tuple(item for one in braces for item in one.items))
+    table = tabled(context, source, whole)
+    count = len(tabled(context, source, keys).record.fields)
+    names = table.record.fields[:count]
+    by = tuple(By(Expression(ordered_text(row_at(table.record), it))) for it in names)
+    index = Index(tuple(one.word for one in names))
+    return DatasetValue(Ordered(table.step, by), table.record, index)
+
+
+def refuse_others(nodes: Iterable[Node], known: set[str]) -> None:
+    """Refuses options that would change something and are not known here."""
+    for node in nodes:
+        if word_of(node) not in PHYSICAL | known and not isinstance(node, Omitted):
+            raise refusal(node, f'"{words_of(node) or "this"}" here', "nothing more")
+
+
+DATASETS: Mapping[str, Verb] = {
+    "dataset": _dataset,
+    "project": _project,
+    "table": _table,
+    "index": _index,
+    **ORDERING,
+}

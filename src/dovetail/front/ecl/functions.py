@@ -1,0 +1,205 @@
+"""Functions of single values by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+
+from dovetail.front.ecl.casting import Scalar, full, signed, trimmed
+from dovetail.front.ecl.context import Context, as_type, is_word, refusal
+from dovetail.front.ecl.nodes import Call, Node
+from dovetail.front.ecl.scalars import CHOICES, Choice
+from dovetail.front.ecl.types import (
+    BOOLEAN,
+    INTEGER,
+    REAL,
+    STRING,
+    Exact,
+    Letters,
+    Real,
+    RecordType,
+    TableType,
+    Whole,
+    blank_text,
+    common,
+    quoted,
+    spark_type,
+)
+from dovetail.front.ecl.values import RowValue
+
+
+def _length(context: Context, node: Call) -> Scalar:
+    """Returns LENGTH: blanks at the end of a STRINGn count."""
+    (argument,) = node.arguments
+    value = context.typed(argument, STRING)
+    return Scalar(f"CAST(length({value.text}) AS BIGINT)", INTEGER)
+
+
+def _trim(context: Context, node: Call) -> Scalar:
+    """Returns TRIM: without blanks at the right, the left, both sides, or anywhere."""
+    first, *options = node.arguments
+    value = context.scalar(first)
+    if not isinstance(value.type, Letters):
+        raise refusal(first, "TRIM of something else", "a text")
+    words = [one for one in options if is_word(one, "left", "right", "all")]
+    named = {getattr(one, "word", "") for one in words}
+    if len(words) < len(options):
+        raise refusal(node, "an option of TRIM", "LEFT, RIGHT or ALL")
+    if "all" in named:
+        return Scalar(f"replace({value.text}, ' ', '')", STRING)
+    text = f"ltrim({full(value)})" if "left" in named else trimmed(value)
+    return Scalar(f"rtrim({text})" if "right" in named else text, STRING)
+
+
+def _matched(context: Context, node: Call) -> Scalar:
+    """Returns MATCHED: whether a side is there."""
+    for argument in node.arguments:
+        if is_word(argument, "left", "right") and isinstance(
+            context.value(argument), RowValue
+        ):
+            return Scalar(f"matched_{getattr(argument, 'word', '')}", BOOLEAN)
+    raise refusal(node, "MATCHED of something else", "MATCHED(LEFT) or MATCHED(RIGHT)")
+
+
+def _number(name: str) -> Choice:
+    """Returns the function of a number that Spark has under a name, as REAL."""
+
+    def call(context: Context, node: Call) -> Scalar:
+        texts = [context.typed(one, REAL).text for one in node.arguments]
+        return Scalar(f"coalesce({name}({', '.join(texts)}), 0D)", REAL)
+
+    return call
+
+
+def _absolute(context: Context, node: Call) -> Scalar:
+    """Returns ABS, a number of the same type."""
+    (argument,) = node.arguments
+    value = context.scalar(argument)
+    if isinstance(value.type, Whole):
+        return Scalar(f"abs({signed(value)})", INTEGER)
+    return Scalar(f"abs({context.typed(argument, REAL).text})", REAL)
+
+
+def _round(context: Context, node: Call) -> Scalar:
+    """Returns ROUND: to a whole number, or to so many places."""
+    first, *rest = node.arguments
+    value = context.typed(first, REAL)
+    places = context.count(rest[0]) if rest else 0
+    text = f"round({value.text}, {places})"
+    return Scalar(text, REAL) if rest else as_type(node, Scalar(text, REAL), INTEGER)
+
+
+def _truncate(context: Context, node: Call) -> Scalar:
+    """Returns TRUNCATE: the whole number towards zero."""
+    (argument,) = node.arguments
+    return as_type(argument, context.typed(argument, REAL), INTEGER)
+
+
+def _up(context: Context, node: Call) -> Scalar:
+    """Returns ROUNDUP: the next whole number."""
+    (argument,) = node.arguments
+    return Scalar(
+        f"CAST(ceil({context.typed(argument, REAL).text}) AS BIGINT)", INTEGER
+    )
+
+
+def extreme(name: str) -> Callable[[Context, Call], Scalar]:
+    """Returns MAX or MIN of single values."""
+
+    def call(context: Context, node: Call) -> Scalar:
+        values = [context.scalar(one) for one in node.arguments]
+        kind = reduce(common, [value.type for value in values])
+        if not isinstance(kind, Whole | Real | Exact | Letters) or len(values) == 1:
+            raise refusal(node, "these arguments", "two values or more of one type")
+        texts = [
+            as_type(one, value, kind).text
+            for one, value in zip(node.arguments, values, strict=True)
+        ]
+        return Scalar(f"{name}({', '.join(texts)})", kind)
+
+    return call
+
+
+def _keyed(context: Context, node: Call) -> Scalar:
+    """Returns KEYED and the like: the condition inside, for whoever reads no index."""
+    if not node.arguments:
+        return Scalar("true", BOOLEAN)
+    return Scalar(context.condition(node.arguments[0]), BOOLEAN)
+
+
+def _wild(context: Context, node: Call) -> Scalar:
+    """Returns WILD: a field that is left open, so true."""
+    (argument,) = node.arguments
+    context.scalar(argument)
+    return Scalar("true", BOOLEAN)
+
+
+def _row(context: Context, node: Call) -> Scalar:
+    """Returns ROW: the values in braces as a record, or a row as another record."""
+    first, *rest = node.arguments
+    if not rest:
+        return context.scalar(first)
+    record = context.record(rest[0])
+    return Scalar(row_of(context, first, record), record)
+
+
+def row_of(context: Context, node: Node, record: RecordType) -> str:
+    """Returns the row of values in braces; what is left out is as the record says."""
+    items: tuple[Node, ...] = getattr(node, "items", (node,))
+    if len(items) > len(record.fields):
+        raise refusal(node, f"{len(items)} values", f"at most {len(record.fields)}")
+    return written_row(context, items, record)
+
+
+def written_row(context: Context, items: tuple[Node, ...], record: RecordType) -> str:
+    """Returns the values of a row as a record."""
+    # Filled from the left; the fields behind them have what the record gives them.
+    texts = [
+        value_of(context, item, one.type)
+        for item, one in zip(items, record.fields, strict=False)
+    ]
+    return struct_of(record, texts)
+
+
+def value_of(context: Context, node: Node, kind: object) -> str:
+    """Returns a value in the type of its field; braces are a row inside the row."""
+    inner = getattr(node, "items", None)
+    if inner == ():
+        return blank_text(kind)  # type: ignore[arg-type]
+    if isinstance(kind, RecordType) and inner is not None:
+        return row_of(context, node, kind)
+    if isinstance(kind, TableType) and inner is not None:
+        rows = [row_of(context, one, kind.record) for one in inner]
+        return f"CAST(array({', '.join(rows)}) AS {spark_type(kind)})"
+    return context.typed(node, kind).text  # type: ignore[arg-type]
+
+
+def struct_of(record: RecordType, texts: list[str]) -> str:
+    """Returns values as a record; fields without one have their initial value."""
+    parts = []
+    for place, one in enumerate(record.fields):
+        given = texts[place] if place < len(texts) else one.initial
+        parts.append(f"{quoted(one.name)}, {given or blank_text(one.type)}")
+    return f"named_struct({', '.join(parts)})"
+
+
+FUNCTIONS: Mapping[str, Choice] = {
+    **CHOICES,
+    "length": _length,
+    "trim": _trim,
+    "matched": _matched,
+    "abs": _absolute,
+    "round": _round,
+    "roundup": _up,
+    "truncate": _truncate,
+    "sqrt": _number("sqrt"),
+    "power": _number("power"),
+    "exp": _number("exp"),
+    "ln": _number("ln"),
+    "log": _number("log10"),
+    "keyed": _keyed,
+    "stepped": _keyed,
+    "nofold": _keyed,
+    "wild": _wild,
+    "row": _row,
+}

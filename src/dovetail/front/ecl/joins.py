@@ -1,0 +1,357 @@
+"""JOIN of two data sets, and FETCH: a JoinSpec with what stands around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from dovetail.errors import UnsupportedError
+from dovetail.expression import BARE, Expression, Scope, compiled
+from dovetail.front.ecl.casting import Scalar
+from dovetail.front.ecl.conditions import Hard, Piece, Prefix, Soft, pieces
+from dovetail.front.ecl.context import Context, refusal
+from dovetail.front.ecl.datasets import columns_of
+from dovetail.front.ecl.defaults import default_record
+from dovetail.front.ecl.indexes import check_index
+from dovetail.front.ecl.limits import Counts, counts_of
+from dovetail.front.ecl.nodes import Call, Name, Node, Omitted, Transform
+from dovetail.front.ecl.options import Options, read_options, told
+from dovetail.front.ecl.ordering import orders, row_at
+from dovetail.front.ecl.types import BOOLEAN, Field, RecordType, Whole
+from dovetail.front.ecl.values import (
+    DatasetValue,
+    Index,
+    Made,
+    Routine,
+    Value,
+)
+from dovetail.schema import shown
+from dovetail.spec.join import (
+    Absent,
+    BlankRow,
+    Clock,
+    Columns,
+    GivenRow,
+    Hand,
+    JoinSpec,
+    Kind,
+    Named,
+    Side,
+)
+from dovetail.spec.picks import (
+    Equality,
+    Keep,
+    Limit,
+    OnExceed,
+    Picks,
+    Strategy,
+    Unlimited,
+)
+from dovetail.spec.program import (
+    LEFT,
+    RIGHT,
+    Filtered,
+    Grouped,
+    Joined,
+    Ordered,
+    Projected,
+    Told,
+)
+
+_SKIPPED = "skipped by the transform"
+_KEEPS_GROUPS = {Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL, Strategy.KEYED}
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A JOIN taken apart: its sides, its condition, its transform and its options."""
+
+    node: Call
+    context: Context
+    left: DatasetValue
+    right: DatasetValue
+    options: Options
+    pieces: tuple[Piece, ...]
+    made: Made
+
+    @property
+    def is_keyed(self) -> bool:
+        """Tells whether the right side is read by an index."""
+        return self.options.has("keyed") or (
+            isinstance(self.right.index, Index)
+            and self.options.kind in {Kind.INNER, Kind.LEFT_OUTER, Kind.LEFT_ONLY}
+            and self.options.strategy is Strategy.DEFAULT
+        )
+
+    @property
+    def strategy(self) -> Strategy:
+        """Returns how partners are looked for."""
+        return Strategy.KEYED if self.is_keyed else self.options.strategy
+
+
+def read_join(context: Context, node: Call) -> DatasetValue:
+    """Returns the rows of JOIN(left, right, condition, ..)."""
+    if len(node.arguments) < 3:  # noqa: PLR2004 - two sides and a condition
+        raise refusal(node, "a JOIN of less", "JOIN(left, right, condition, ..)")
+    first, second, condition, *rest = node.arguments
+    left, right = context.dataset(first), context.dataset(second)
+    sides: dict[str, Value] = {
+        "left": row_at(left.record),
+        "right": row_at(right.record, "r"),
+        "counter": Scalar("counter", Whole()),
+    }
+    inside = replace(context, sides=sides, rows=())
+    transform, options_nodes = _split(inside, rest)
+    options = read_options(options_nodes)
+    right = _by_index(inside, options, right)
+    found = pieces(inside, condition)
+    made = (
+        inside.made(transform[0])
+        if transform
+        else default_record(left.record, right.record, options.kind)
+    )
+    return _joined(Parts(node, inside, left, right, options, found, made), condition)
+
+
+def _split(context: Context, rest: list[Node]) -> tuple[tuple[Node, ...], list[Node]]:
+    """Returns the transform, where there is one, and the options behind it."""
+    if rest and isinstance(rest[0], Omitted):
+        return (), rest[1:]
+    if rest and is_transform(context, rest[0]):
+        return (rest[0],), rest[1:]
+    return (), rest
+
+
+def is_transform(context: Context, node: Node) -> bool:
+    """Tells whether a node is a transform, in place or by its name."""
+    match node:
+        case Transform():
+            return True
+        case Call(of=Name()):
+            found = list(context.defined(node, node.word))
+            return bool(found) and isinstance(found[0], Routine)
+        case _:
+            return False
+
+
+def _by_index(context: Context, options: Options, right: DatasetValue) -> DatasetValue:
+    """Returns the right rows in the order of the index that KEYED names."""
+    for call in options.calls("keyed"):
+        index = context.dataset(call.arguments[0])
+        if not isinstance(index.index, Index):
+            raise refusal(call, "KEYED with no INDEX", "the name of an INDEX")
+        by = orders(context, right.record, _fields(call, index.index, right.record))
+        return replace(right, step=Ordered(right.step, tuple(by)), index=index.index)
+    if options.has("keyed") and not isinstance(right.index, Index):
+        raise refusal(
+            options.found["keyed"],
+            "KEYED beside a right side that is no INDEX",
+            "an INDEX on the right, or KEYED(index)",
+        )
+    return right
+
+
+def _fields(node: Node, index: Index, record: RecordType) -> list[Node]:
+    """Returns the keys of an index as names of fields of its data set."""
+    known = {one.word for one in record.fields}
+    return [Name(node.place, key) for key in index.keys if key in known]
+
+
+def _joined(parts: Parts, condition: Node) -> DatasetValue:
+    """Returns the step of a join, judged as a whole."""
+    hard, soft, left_only = _conditions(parts)
+    check_index(parts.context, condition, parts.right.index)
+    options = parts.options
+    if parts.is_keyed and options.has("skew", "threshold"):
+        name = "skew" if options.has("skew") else "threshold"
+        raise refusal(
+            options.found[name], f"{name.upper()} in a keyed join", "no INDEX"
+        )
+    _need_equality(parts, hard, condition)
+    counts = counts_of(parts.context, options, parts.pieces, parts.made)
+    counts = _implicit(parts, counts, soft)
+    return _step(parts, (hard, soft, left_only), counts)
+
+
+Conditions = tuple[tuple[Equality, ...], str, str]
+
+
+def _conditions(parts: Parts) -> Conditions:
+    """Returns equalities, the rest, and what a keyed join asks of the left first."""
+    found = [one for one in parts.pieces if isinstance(one, Hard)]
+    hard = [one for one in found if _is_hard(parts, one)]
+    soft = [
+        f"({one.equality.left} = {one.equality.right})"
+        for one in found
+        if one not in hard
+    ]
+    first: list[str] = []
+    for one in parts.pieces:
+        if isinstance(one, Soft):
+            of_left = parts.is_keyed and one.hands == {Hand.LEFT}
+            (first if of_left else soft).append(one.text)
+    equalities = tuple(one.equality for one in hard)
+    return equalities, " AND ".join(soft) or "true", " AND ".join(first) or "true"
+
+
+def _is_hard(parts: Parts, one: Hard) -> bool:
+    """Tells whether an equality is hard; in a keyed join only one that the index has.
+
+    Where terms are marked KEYED, the index is asked for those alone.
+    """
+    index = parts.right.index
+    if not parts.is_keyed or not isinstance(index, Index):
+        return True
+    marks = any(isinstance(it, Hard) and it.is_keyed for it in parts.pieces)
+    return one.fields <= set(index.keys) and (one.is_keyed or not marks)
+
+
+def _need_equality(parts: Parts, hard: tuple[Equality, ...], condition: Node) -> None:
+    """Refuses a condition without an equality, unless ALL or a constant allows it."""
+    prefixes = any(isinstance(one, Prefix) for one in parts.pieces)
+    hands = [one for it in parts.pieces if isinstance(it, Soft) for one in it.hands]
+    if hard or prefixes or parts.options.has("all"):
+        return
+    if hands:
+        raise refusal(
+            condition,
+            "JOIN contains no equality conditions - use ,ALL to allow",
+            "LEFT.field = RIGHT.field in the condition, or the option ALL",
+        )
+
+
+def _implicit(parts: Parts, counts: Counts, soft: str) -> Counts:
+    """Returns the counts with the limit that keyed joins have by themselves."""
+    options, picks = parts.options, counts.picks
+    most = int(parts.context.world.options["defaultimplicitkeyedjoinlimit"])
+    is_counted = options.has("limit", "atmost") or (
+        options.has("keep") and soft == "true"
+    )
+    if not parts.is_keyed or is_counted or options.kind is Kind.LEFT_ONLY or not most:
+        return counts
+    limited = replace(picks, limit=Limit(most, OnExceed.FAIL))
+    line = ("(no LIMIT)", f"a keyed join fails at more than {most} candidates")
+    return replace(counts, picks=limited, lines=(*counts.lines, line))
+
+
+def _step(parts: Parts, conditions: Conditions, counts: Counts) -> DatasetValue:
+    """Returns the step of a join."""
+    hard, soft, left_only = conditions
+    made = parts.made
+    hides = counts.hides_skips and made.skip != counts.skip
+    picks = replace(
+        counts.picks,
+        keep=_keep(parts),
+        strategy=parts.strategy,
+        left_condition=Expression(left_only),
+        skip_when=Expression("false" if hides else made.skip),
+    )
+    columns, record = columns_of(made), made.record
+    if hides:
+        _refuse_kept(picks)
+        columns, picks, record = _with_mark(made, picks, counts)
+    join = _spec(parts, (hard, soft), (columns, picks))
+    left, is_grouped = _grouped_left(parts)
+    lines = (*_told_condition(hard, soft), *told(parts.options), *counts.lines)
+    step = Joined(
+        left.step,
+        parts.right.step,
+        join,
+        record.schema,
+        Told(_title(parts), lines),
+        counts.failure,
+        keeps_groups=is_grouped,
+    )
+    found = DatasetValue(step, record, is_grouped=is_grouped)
+    return _without_mark(found, made.record) if hides else found
+
+
+def _spec(
+    parts: Parts,
+    condition: tuple[tuple[Equality, ...], str],
+    given: tuple[Columns, Picks],
+) -> JoinSpec:
+    """Returns the join itself."""
+    (hard, soft), (columns, picks) = condition, given
+    return JoinSpec(
+        Side(Named(LEFT)),
+        Side(Named(RIGHT)),
+        parts.options.kind,
+        Clock.BATCH,
+        hard,
+        Expression(soft),
+        columns,
+        absent_left=absent(parts.left.record),
+        absent_right=absent(parts.right.record),
+        picks=picks,
+    )
+
+
+def _keep(parts: Parts) -> Keep | Unlimited:
+    """Returns how many rows of each left row come out; 0 is no limit."""
+    for call in parts.options.calls("keep"):
+        count = parts.context.count(call.arguments[0])
+        return Keep(count) if count else Unlimited()
+    return Unlimited()
+
+
+def _refuse_kept(picks: Picks) -> None:
+    """Refuses KEEP where rows are skipped after the join, which it would count."""
+    if picks.keep != Unlimited():
+        raise UnsupportedError.not_yet(
+            "every engine", "KEEP beside ONFAIL with another SKIP than the transform's"
+        )
+
+
+def _with_mark(
+    made: Made, picks: Picks, counts: Counts
+) -> tuple[Columns, Picks, RecordType]:
+    """Returns a join whose rows say themselves whether they are skipped."""
+    mark = Field(_SKIPPED, BOOLEAN)
+    columns = (*columns_of(made).columns, (_SKIPPED, Expression(made.skip)))
+    limit = picks.limit
+    if isinstance(limit, Limit):
+        given = (*limit.transform, (_SKIPPED, Expression(counts.skip)))
+        picks = replace(picks, limit=replace(limit, transform=given))
+    return Columns(columns), picks, RecordType((*made.record.fields, mark))
+
+
+def _without_mark(found: DatasetValue, record: RecordType) -> DatasetValue:
+    """Returns the rows that are not skipped, without what said so."""
+    kept = Filtered(found.step, Expression(f"NOT l.`{_SKIPPED}`"))
+    columns = tuple((it.name, Expression(f"l.`{it.name}`")) for it in record.fields)
+    step = Projected(kept, record.schema, Columns(columns))
+    return replace(found, step=step, record=record)
+
+
+def _grouped_left(parts: Parts) -> tuple[DatasetValue, bool]:
+    """Returns the left side, and whether the result is grouped as it is."""
+    for call in parts.options.calls("group"):
+        by = tuple(orders(parts.context, parts.left.record, call.arguments))
+        step = Grouped(Ordered(parts.left.step, by), tuple(it.value for it in by))
+        return replace(parts.left, step=step), True
+    return parts.left, parts.left.is_grouped and parts.strategy in _KEEPS_GROUPS
+
+
+def absent(record: RecordType) -> Absent:
+    """Returns the row of a side that is not there: blank, or as DEFAULT says."""
+    given = tuple(
+        (one.name, shown(compiled(Expression(one.default), Scope())({BARE: {}})))
+        for one in record.fields
+        if one.default
+    )
+    return GivenRow(given, BlankRow()) if given else BlankRow()
+
+
+def _title(parts: Parts) -> str:
+    """Returns the name of a join and the line where it stands."""
+    label = f"{parts.context.label} := " if parts.context.label else ""
+    kind = parts.options.kind.value.replace("_", " ")
+    return f"{label}JOIN in line {parts.node.place.line}, {kind}"
+
+
+def _told_condition(hard: tuple[Equality, ...], soft: str) -> Iterator[tuple[str, str]]:
+    """Yields what must be equal, and what else must hold."""
+    yield "hard", ", ".join(f"{one.left} = {one.right}" for one in hard) or "nothing"
+    if soft != "true":
+        yield "soft", soft

@@ -1,0 +1,176 @@
+"""ATMOST and LIMIT: how many candidates a left row may have, and what then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from dovetail.expression import Expression
+from dovetail.front.ecl.conditions import Hard, Piece, Prefix, Soft, optionals, pieces
+from dovetail.front.ecl.context import Context, is_word, refusal
+from dovetail.front.ecl.nodes import Braces, Call, Name, Node, Omitted, word_of
+from dovetail.front.ecl.options import Options
+from dovetail.front.ecl.values import Made
+from dovetail.spec.join import Hand
+from dovetail.spec.picks import (
+    AllHard,
+    AtMost,
+    Equality,
+    Limit,
+    OnExceed,
+    OptionalEqual,
+    OptionalPrefix,
+    Picks,
+)
+from dovetail.spec.program import Failure, Plainly
+
+Line = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a join counts; `skip` is when the row of a limit is skipped.
+
+    `hides_skips`: the row of a limit comes from a transform of its own.
+    """
+
+    picks: Picks = Picks()
+    failure: Failure | Plainly = Plainly()
+    lines: tuple[Line, ...] = ()
+    hides_skips: bool = False
+    skip: str = "false"
+
+
+def counts_of(
+    context: Context, options: Options, found: tuple[Piece, ...], made: Made
+) -> Counts:
+    """Returns what ATMOST, LIMIT and ONFAIL say."""
+    for call in options.calls("atmost"):
+        return _at_most(context, call, (options, found))
+    for one in found:
+        if isinstance(one, Prefix):
+            raise refusal(one.node, "[n..*] without ATMOST", "ATMOST(condition, n)")
+    for call in options.calls("limit"):
+        return _limit(context, call, (options, made))
+    for call in options.calls("onfail"):
+        raise refusal(call, "ONFAIL without LIMIT", "LIMIT(n) beside it")
+    return Counts()
+
+
+def _at_most(
+    context: Context, call: Call, given: tuple[Options, tuple[Piece, ...]]
+) -> Counts:
+    """Returns ATMOST in one of its forms."""
+    options, found = given
+    *front, number = call.arguments
+    count = context.count(number)
+    lists = [one for one in front if isinstance(one, Braces)]
+    conditions = [one for one in front if not isinstance(one, Braces)]
+    prefixes = tuple(one.optional for one in found if isinstance(one, Prefix))
+    optional = (*prefixes, *(it for one in lists for it in optionals(context, one)))
+    counted: tuple[Equality, ...] | AllHard = AllHard()
+    if conditions:
+        counted, optional = _of_condition(context, conditions[0], (found, optional))
+    elif not options.has("keyed"):
+        _refuse_soft(found)
+    if not count:
+        return Counts()
+    return Counts(Picks(at_most=AtMost(count, counted, optional)))
+
+
+Optional = OptionalPrefix | OptionalEqual
+
+
+def _of_condition(
+    context: Context, node: Node, given: tuple[tuple[Piece, ...], tuple[Optional, ...]]
+) -> tuple[tuple[Equality, ...], tuple[Optional, ...]]:
+    """Returns the equalities that count: terms of the condition of the join."""
+    found, optional = given
+    whole = {_said(one) for one in found}
+    own = pieces(context, node)
+    for one in own:
+        if _said(one) not in whole:
+            raise refusal(
+                node,
+                "ATMOST counts what is no term of the join's condition",
+                "terms of the condition, joined by AND",
+            )
+    equalities = tuple(one.equality for one in own if isinstance(one, Hard))
+    return equalities, optional
+
+
+def _said(piece: Piece) -> str:
+    """Returns what a piece of a condition says, to find it again."""
+    match piece:
+        case Hard(equality=equality):
+            return f"{equality.left} = {equality.right}"
+        case Soft(text=text):
+            return text
+        case Prefix(optional=optional):
+            return f"{optional.left} ~ {optional.right}"
+
+
+def _refuse_soft(found: Iterable[Piece]) -> None:
+    """Refuses ATMOST(n) beside a condition on the right row that is no equality."""
+    for one in found:
+        if isinstance(one, Soft) and Hand.RIGHT in one.hands:
+            raise refusal(
+                one.node,
+                "ATMOST(n) beside a condition on RIGHT that is no equality",
+                "ATMOST(equalities, n), which says what is counted",
+            )
+
+
+def _limit(context: Context, call: Call, given: tuple[Options, Made]) -> Counts:
+    """Returns LIMIT with SKIP, FAIL or a transform, or what ONFAIL says."""
+    options, made = given
+    number, *rest = call.arguments
+    count = context.count(number)
+    actions: list[Node] = [
+        one
+        for one in rest
+        if not isinstance(one, Omitted) and not is_word(one, "count")
+    ]
+    if not count:
+        return Counts()
+    for action in actions:
+        if is_word(action, "skip"):
+            return Counts(Picks(limit=Limit(count, OnExceed.SKIP)))
+    actions += [one for it in options.calls("onfail") for one in it.arguments[:1]]
+    failing = Counts(Picks(limit=Limit(count, OnExceed.FAIL)))
+    for action in actions:
+        if is_word(action, "skip"):
+            return Counts(Picks(limit=Limit(count, OnExceed.SKIP)))
+        if word_of(action) == "fail":
+            return replace(failing, failure=_failure(context, action))
+        return _replaced(context, action, (count, made))
+    return failing
+
+
+def _failure(context: Context, node: Node) -> Failure | Plainly:
+    """Returns the code and the message of FAIL."""
+    if isinstance(node, Name) or not isinstance(node, Call):
+        return Plainly()
+    code, message = 0, ""
+    for argument in node.arguments:
+        found = context.constant(argument)
+        if isinstance(found, str):
+            message = found
+        else:
+            code = context.count(argument)
+    return Failure(code, message) if code or message else Plainly()
+
+
+def _replaced(context: Context, node: Node, given: tuple[int, Made]) -> Counts:
+    """Returns the limit that puts a row of its own in place of too many."""
+    count, made = given
+    other = context.made(node)
+    if [one.word for one in other.record.fields] != [
+        one.word for one in made.record.fields
+    ]:
+        raise refusal(node, "a transform of another record", "the record of the JOIN")
+    names = [one.name for one in made.record.fields]
+    texts = [Expression(text) for _, text in other.columns]
+    transform = tuple(zip(names, texts, strict=True))
+    limit = Limit(count, OnExceed.TRANSFORM, transform)
+    return Counts(Picks(limit=limit), hides_skips=True, skip=other.skip)

@@ -1,0 +1,163 @@
+"""What a name means: a row's field, a definition, a parameter, an input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dovetail.front.ecl.casting import Scalar
+from dovetail.front.ecl.context import Context, refusal, said, unknown_name
+from dovetail.front.ecl.declared import declared_type
+from dovetail.front.ecl.nodes import (
+    Call,
+    Definition,
+    Function,
+    Member,
+    Name,
+    Node,
+    Sequence,
+    Transform,
+    word_of,
+)
+from dovetail.front.ecl.types import BOOLEAN, record_of
+from dovetail.front.ecl.values import (
+    DatasetValue,
+    Routine,
+    RowsValue,
+    RowValue,
+    Scope,
+    Value,
+)
+from dovetail.spec.program import Given
+
+_MODIFIERS = {"export", "shared", "local"}
+_TRUTHS = {"true": "true", "false": "false"}
+
+
+def read_name(context: Context, node: Name) -> Value:
+    """Returns what a name means at its place."""
+    if node.word in context.sides:
+        return context.sides[node.word]
+    if node.word in _TRUTHS:
+        return Scalar(_TRUTHS[node.word], BOOLEAN)
+    for row in context.rows:
+        for one in row.record.find(node.word):
+            return row.part(one)
+    found = list(defined(context, node, node.word))
+    if found:
+        return found[0]
+    raise unknown_name(node, node.text, sorted(_known(context)))
+
+
+def defined(context: Context, node: Node, word: str) -> Iterator[Value]:
+    """Gives what a definition, a parameter or an input of a name is, if any."""
+    scope: tuple[Scope, ...] = (context.scope,)
+    while scope:
+        (here,) = scope
+        if word in here.known:
+            yield here.known[word]
+        for definition in _chosen(here, node, word):
+            yield bound(context, here, definition)
+        scope = here.outer
+    if word in context.world.inputs:
+        name, schema = context.world.inputs[word]
+        yield DatasetValue(Given(name, schema), record_of(schema))
+
+
+def name_of(definition: Definition) -> str:
+    """Returns the name that a definition gives, in lower case, or nothing."""
+    return word_of(head_of(definition)[-1])
+
+
+def head_of(definition: Definition) -> tuple[Node, ...]:
+    """Returns the type before the name, where there is one, and the name."""
+    match definition.head:
+        case Sequence(parts=parts):
+            kept = tuple(one for one in parts if word_of(one) not in _MODIFIERS)
+            return kept or parts
+        case head:
+            return (head,)
+
+
+def _chosen(scope: Scope, node: Node, word: str) -> Iterator[Definition]:
+    """Gives the newest definition of a name before its use, or else the first behind.
+
+    One that is being bound is not what a name in its own body means.
+    """
+    place = (node.place.line, node.place.column)
+    found = [
+        one
+        for one in scope.definitions
+        if name_of(one) == word and id(one) not in scope.pending
+    ]
+    before = [one for one in found if (one.place.line, one.place.column) < place]
+    yield from before[-1:] or found[:1]
+
+
+def bound(context: Context, scope: Scope, definition: Definition) -> Value:
+    """Returns the value of a definition, found once."""
+    key = id(definition)
+    if key in scope.bound:
+        return scope.bound[key]
+    scope.pending.add(key)
+    try:
+        value = _evaluated(context, scope, definition)
+    finally:
+        scope.pending.discard(key)
+    scope.bound[key] = value
+    return value
+
+
+def _evaluated(context: Context, scope: Scope, definition: Definition) -> Value:
+    """Returns what a definition defines, seen from where it stands."""
+    *types, last = head_of(definition)
+    body = definition.body
+    if isinstance(last, Call) or isinstance(body, Transform | Function):
+        given = last.arguments if isinstance(last, Call) else ()
+        return Routine(definition, given, body, tuple(types), scope)
+    sides = context.sides if scope.outer else {}
+    around = replace(context, scope=scope, rows=(), sides=sides, label=_label(last))
+    value = around.value(body)
+    if types and isinstance(value, Scalar):
+        return around.typed(body, declared_type(around, types[-1]))
+    return value
+
+
+def _label(last: Node) -> str:
+    """Returns a name as it is written."""
+    return last.text if isinstance(last, Name) else word_of(last)
+
+
+def _known(context: Context) -> set[str]:
+    """Returns all names that could stand at a place."""
+    names = set(context.world.inputs) | set(context.sides)
+    names |= {one.word for row in context.rows for one in row.record.fields}
+    scope: tuple[Scope, ...] = (context.scope,)
+    while scope:
+        names |= {name_of(one) for one in scope[0].definitions} | set(scope[0].known)
+        scope = scope[0].outer
+    return names
+
+
+def read_member(context: Context, node: Member) -> Value:
+    """Returns a field of a row; of a data set it is the field of the row at hand."""
+    of = context.value(node.of)
+    match of:
+        case RowValue():
+            return _field(node, of)
+        case DatasetValue(record=record):
+            rows = [row for row in context.rows if list(row.record.find(node.word))]
+            row = rows[0] if rows else RowValue(record, "")
+            return _field(node, row)
+        case RowsValue(record=record):
+            return _field(node, RowValue(record, ""))
+        case _:
+            raise refusal(node, f'"{node.name}" of {said(of)}', "a field of a row")
+
+
+def _field(node: Member, row: RowValue) -> Value:
+    """Returns a field of a row, or refuses its name with those there are."""
+    for one in row.record.find(node.name):
+        return row.part(one)
+    names = ", ".join(one.name for one in row.record.fields)
+    raise refusal(node, f'no field "{node.name}"', f"one of {names}")

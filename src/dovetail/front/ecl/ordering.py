@@ -1,0 +1,178 @@
+"""The order of rows and what goes by it: SORT, DEDUP, GROUP, CHOOSEN, TOPN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from dovetail.expression import Expression
+from dovetail.front.ecl.casting import Scalar, trimmed
+from dovetail.front.ecl.context import Context, is_word
+from dovetail.front.ecl.nodes import (
+    Braces,
+    Call,
+    Items,
+    Node,
+    Omitted,
+    Operation,
+    word_of,
+    words_of,
+)
+from dovetail.front.ecl.scalars import compared
+from dovetail.front.ecl.types import Field, Letters, RecordType, ticked
+from dovetail.front.ecl.values import DatasetValue, RowValue
+from dovetail.spec.program import By, Chosen, Deduped, Grouped, Ordered
+
+Verb = Callable[[Context, Call], DatasetValue]
+PHYSICAL = {
+    *("local", "stable", "unstable", "parallel", "ordered", "unordered", "many"),
+    *("skew", "threshold", "algorithm", "hash", "few", "merge", "joined", "hint"),
+}
+
+
+def row_at(record: RecordType, letter: str = "l") -> RowValue:
+    """Returns the row of a side."""
+    return RowValue(record, letter)
+
+
+def row_scope(context: Context, record: RecordType) -> Context:
+    """Returns the context inside a data set: its fields stand bare, LEFT is its row."""
+    row = row_at(record)
+    inside = context.inside(row)
+    return replace(inside, sides={**context.sides, "left": row})
+
+
+def _sort(context: Context, node: Call) -> DatasetValue:
+    """Returns SORT: by fields or values, downwards behind a minus."""
+    first, *rest = node.arguments
+    source = context.dataset(first)
+    step = Ordered(source.step, tuple(orders(context, source.record, rest)))
+    return replace(source, step=step)
+
+
+def orders(context: Context, record: RecordType, nodes: Iterable[Node]) -> Iterable[By]:
+    """Yields what rows are sorted by; options that only say how are passed over."""
+    inside = row_scope(context, record)
+    for node in _listed(nodes):
+        match node:
+            case _ if word_of(node) in PHYSICAL:
+                continue
+            case _ if words_of(node) in {"record", "whole record"}:
+                yield from (
+                    By(Expression(ordered_text(row_at(record), one)))
+                    for one in record.fields
+                )
+            case Operation(sign="NEGATIVE", operands=(inner,)):
+                yield By(Expression(_sorting(inside, inner)), is_descending=True)
+            case _:
+                yield By(Expression(_sorting(inside, node)))
+
+
+def _listed(nodes: Iterable[Node]) -> Iterable[Node]:
+    """Yields nodes, those in braces or brackets one by one."""
+    for node in nodes:
+        if isinstance(node, Braces | Items):
+            yield from node.items
+        elif not isinstance(node, Omitted):
+            yield node
+
+
+def _sorting(context: Context, node: Node) -> str:
+    """Returns a value by which rows are sorted."""
+    value = context.scalar(node)
+    return trimmed(value) if isinstance(value.type, Letters) else value.text
+
+
+def ordered_text(row: RowValue, one: Field) -> str:
+    """Returns a field of a row as it is sorted and compared."""
+    value = Scalar(f"{row.text}.{ticked(one.name)}", one.type)
+    return trimmed(value) if isinstance(one.type, Letters) else value.text
+
+
+def _dedup(context: Context, node: Call) -> DatasetValue:
+    """Returns DEDUP: the first, or the last, of rows that are the same."""
+    first, *rest = node.arguments
+    source = context.dataset(first)
+    rows = {"left": row_at(source.record), "right": row_at(source.record, "r")}
+    inside = replace(context, sides=rows)
+    conditions, keep = [], 1
+    for one in _listed(rest):
+        if isinstance(one, Call) and one.word == "keep":
+            keep = context.count(one.arguments[0], 1)
+        elif not is_word(one, "all", "left", "right", *PHYSICAL, "record"):
+            conditions.append(_same(inside, source.record, one))
+    texts = conditions or [
+        f"{ordered_text(rows['left'], one)} = {ordered_text(rows['right'], one)}"
+        for one in source.record.fields
+    ]
+    step = Deduped(
+        source.step,
+        Expression(" AND ".join(texts)),
+        is_all=any(is_word(one, "all") for one in rest),
+        keep=keep,
+        keeps_last=any(is_word(one, "right") for one in rest),
+    )
+    return replace(source, step=step)
+
+
+def _same(context: Context, record: RecordType, node: Node) -> str:
+    """Returns when two rows are the same: a condition on both, or a field of each."""
+    values = [
+        replace(context, rows=(row_at(record, letter),)).scalar(node) for letter in "lr"
+    ]
+    if values[0] == values[1]:
+        return context.condition(node)
+    same = Operation(node.place, "=", (node, node))
+    return compared(same, values[0], values[1])
+
+
+def _group(context: Context, node: Call) -> DatasetValue:
+    """Returns GROUP: neighbours with the same fields; without fields no groups."""
+    first, *rest = node.arguments
+    source = context.dataset(first)
+    by = tuple(
+        orders(context, source.record, [it for it in rest if not is_word(it, "all")])
+    )
+    is_all = any(is_word(one, "all") for one in rest)
+    before = Ordered(source.step, by) if is_all else source.step
+    step = Grouped(before, tuple(one.value for one in by))
+    return replace(source, step=step, is_grouped=bool(by))
+
+
+def _choosen(context: Context, node: Call) -> DatasetValue:
+    """Returns CHOOSEN: so many rows, from a place on."""
+    first, number, *rest = node.arguments
+    source = context.dataset(first)
+    place = context.count(rest[0], 1) if rest else 1
+    return replace(source, step=Chosen(source.step, place, context.count(number)))
+
+
+def _topn(context: Context, node: Call) -> DatasetValue:
+    """Returns TOPN: so many rows of the sorted ones."""
+    first, number, *rest = node.arguments
+    source = context.dataset(first)
+    step = Ordered(source.step, tuple(orders(context, source.record, rest)))
+    return replace(source, step=Chosen(step, 1, context.count(number)))
+
+
+def _same_rows(context: Context, node: Call) -> DatasetValue:
+    """Returns the rows as they are: how they are spread is Spark's to say."""
+    source = context.dataset(node.arguments[0])
+    context.world.remarks.append(
+        f"{node.word.upper()} changes no rows: Spark spreads them"
+    )
+    return source
+
+
+ORDERING: Mapping[str, Verb] = {
+    "sort": _sort,
+    "dedup": _dedup,
+    "group": _group,
+    "ungroup": _group,
+    "choosen": _choosen,
+    "topn": _topn,
+    **dict.fromkeys(
+        ("distribute", "distributed", "sorted", "nothor", "assert", "preload"),
+        _same_rows,
+    ),
+}

@@ -1,0 +1,389 @@
+"""Operators, choices and parts: expressions as Spark SQL with the rules of ECL.
+
+Nothing is null: dividing by zero gives 0, whole numbers wrap at 8 bytes, texts are the
+same whatever blanks end them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+
+from dovetail.front.ecl.casting import Scalar, full, signed, trimmed, unsigned
+from dovetail.front.ecl.context import Context, as_type, refusal
+from dovetail.front.ecl.declared import declared_type
+from dovetail.front.ecl.nodes import (
+    Arrow,
+    Call,
+    Cast,
+    Items,
+    Node,
+    Number,
+    Omitted,
+    Operation,
+    Part,
+    Reach,
+    word_of,
+)
+from dovetail.front.ecl.types import (
+    BOOLEAN,
+    INTEGER,
+    REAL,
+    STRING,
+    EclType,
+    Exact,
+    Letters,
+    Real,
+    RecordType,
+    SetOf,
+    Whole,
+    blank_text,
+    common,
+    spark_type,
+    ticked,
+)
+
+_COMPARED = {"=": "=", "<>": "<>", "!=": "<>"} | {
+    sign: sign for sign in ("<", "<=", ">", ">=")
+}
+_NUMBERS = (Whole, Real, Exact)
+
+
+def read_operation(context: Context, node: Operation) -> Scalar:
+    """Returns what an operator makes of its operands."""
+    match node.sign:
+        case "AND" | "OR":
+            both = f" {node.sign} ".join(map(context.condition, node.operands))
+            return Scalar(f"({both})", BOOLEAN)
+        case "NOT":
+            return Scalar(f"(NOT {context.condition(node.operands[0])})", BOOLEAN)
+        case "BETWEEN":
+            return _between(context, node)
+        case "IN":
+            return _within(context, node)
+        case "NEGATIVE":
+            return _negative(context, node)
+        case sign if sign in _COMPARED:
+            one, other = (context.scalar(part) for part in node.operands)
+            return Scalar(compared(node, one, other), BOOLEAN)
+        case _:
+            return _computed(context, node)
+
+
+def compared(node: Operation, one: Scalar, other: Scalar) -> str:
+    """Returns a comparison of two values in the type that both meet in."""
+    left, right = met(node, one, other)
+    if isinstance(left.type, RecordType):
+        return _records_compared(node, left, right)
+    return f"({left.text} {_COMPARED[node.sign]} {right.text})"
+
+
+def met(node: Node, one: Scalar, other: Scalar) -> tuple[Scalar, Scalar]:
+    """Returns two values as they are compared; beside a number a text is one."""
+    match one.type, other.type:
+        case Letters(), Letters():
+            return replace(one, text=trimmed(one)), replace(other, text=trimmed(other))
+        case Whole() | Real() | Exact(), Letters():
+            return one, as_type(node, other, one.type)
+        case Letters(), Whole() | Real() | Exact():
+            return as_type(node, one, other.type), other
+        case RecordType(), RecordType():
+            return one, as_type(node, other, one.type)
+        case _:
+            kind = common(one.type, other.type)
+            return as_type(node, one, kind), as_type(node, other, kind)
+
+
+def _records_compared(node: Operation, one: Scalar, other: Scalar) -> str:
+    """Returns a comparison of two records, field by field."""
+    if node.sign not in {"=", "<>", "!="} or not isinstance(one.type, RecordType):
+        raise refusal(node, f'"{node.sign}" between records', "= or <>")
+    same = Operation(node.place, "=", node.operands)
+    parts = [
+        compared(
+            same,
+            Scalar(f"{one.text}.{ticked(part.name)}", part.type),
+            Scalar(f"{other.text}.{ticked(part.name)}", part.type),
+        )
+        for part in one.type.fields
+    ]
+    both = f"({' AND '.join(parts)})"
+    return both if node.sign == "=" else f"(NOT {both})"
+
+
+def _between(context: Context, node: Operation) -> Scalar:
+    """Returns whether a value lies within bounds, both of them included."""
+    value, least, most = node.operands
+    bounds = [
+        Operation(node.place, ">=", (value, least)),
+        Operation(node.place, "<=", (value, most)),
+    ]
+    return Scalar(f"({' AND '.join(map(context.condition, bounds))})", BOOLEAN)
+
+
+def _within(context: Context, node: Operation) -> Scalar:
+    """Returns whether a value is in a set."""
+    value, wanted = node.operands
+    if isinstance(wanted, Items):
+        same = [Operation(node.place, "=", (value, item)) for item in wanted.items]
+        texts = [context.condition(one) for one in same]
+        return Scalar(f"({' OR '.join(texts) or 'false'})", BOOLEAN)
+    found, members = context.scalar(value), context.scalar(wanted)
+    if not isinstance(members.type, SetOf):
+        raise refusal(wanted, "no set behind IN", "a set, [1, 2] for example")
+    item = Scalar("item", members.type.element)
+    condition = compared(Operation(node.place, "=", node.operands), found, item)
+    return Scalar(f"exists({members.text}, item -> {condition})", BOOLEAN)
+
+
+def _negative(context: Context, node: Operation) -> Scalar:
+    """Returns a number with its sign turned; of a whole one the result has a sign."""
+    value = context.scalar(node.operands[0])
+    if not isinstance(value.type, _NUMBERS):
+        raise refusal(node, "a sign before something else", "a number")
+    if isinstance(value.type, Whole):
+        return Scalar(f"(0L - {signed(value)})", INTEGER)
+    return Scalar(f"(- {value.text})", value.type)
+
+
+def _computed(context: Context, node: Operation) -> Scalar:
+    """Returns a sum, a difference, a product, a quotient, or texts put together."""
+    one, other = (context.scalar(part) for part in node.operands)
+    if isinstance(one.type, Letters) and isinstance(other.type, Letters):
+        if node.sign == "+":
+            return _appended(one, other)
+        raise refusal(node, f'"{node.sign}" between texts', "+")
+    values = [_as_number(node, one), _as_number(node, other)]
+    match node.sign:
+        case "/":
+            return _divided(node, values)
+        case "DIV" | "%":
+            return _whole_divided(node, values)
+        case "+" | "-" | "*":
+            return _calculated(node, values)
+        case _:
+            raise refusal(node, f'the operator "{node.sign}"', "+, -, *, /, DIV or %")
+
+
+def _as_number(node: Operation, value: Scalar) -> Scalar:
+    """Returns a value as a number."""
+    if isinstance(value.type, _NUMBERS):
+        return value
+    return as_type(node, value, INTEGER)
+
+
+def _appended(one: Scalar, other: Scalar) -> Scalar:
+    """Returns two texts put together; the first keeps the blanks of its type."""
+    first, second = one.type, other.type
+    lengths = [kind.length for kind in (first, second) if isinstance(kind, Letters)]
+    if all(lengths):
+        return Scalar(f"concat({full(one)}, {other.text})", Letters(sum(lengths)))
+    return Scalar(f"concat({full(one)}, {full(other)})", STRING)
+
+
+def _divided(node: Operation, values: list[Scalar]) -> Scalar:
+    """Returns a quotient with a fraction, 0 where the divisor is 0."""
+    kind = reduce(common, [value.type for value in values])
+    wanted = REAL if not isinstance(kind, Exact) else kind
+    one, other = (as_type(node, value, wanted).text for value in values)
+    blank = f"CAST(0 AS {spark_type(wanted)})"
+    text = (
+        f"IF({other} = {blank}, {blank}, CAST({one} / {other} AS {spark_type(wanted)}))"
+    )
+    return Scalar(text, wanted)
+
+
+def _whole_divided(node: Operation, values: list[Scalar]) -> Scalar:
+    """Returns a quotient or a rest of whole numbers, 0 where the divisor is 0."""
+    kind = reduce(common, [as_type(node, one, INTEGER).type for one in values])
+    is_wide = all(isinstance(one.type, Whole) and one.type.is_wide for one in values)
+    wanted = Whole(is_signed=False) if is_wide else kind
+    one, other = (as_type(node, value, wanted).text for value in values)
+    blank = "0BD" if is_wide else "0L"
+    result = f"CAST({one} {node.sign} {other} AS {spark_type(wanted)})"
+    return Scalar(f"IF({other} = {blank}, {blank}, {result})", wanted)
+
+
+def _calculated(node: Operation, values: list[Scalar]) -> Scalar:
+    """Returns a sum, a difference or a product; whole numbers wrap at 8 bytes."""
+    kind = reduce(common, [value.type for value in values])
+    if isinstance(kind, Whole):
+        one, other = (signed(value) for value in values)
+        text = f"({one} {node.sign} {other})"
+        is_wide = any(isinstance(it.type, Whole) and it.type.is_wide for it in values)
+        if is_wide and not kind.is_signed:
+            return Scalar(unsigned(text), Whole(is_signed=False))
+        return Scalar(text, INTEGER)
+    one, other = (as_type(node, value, kind).text for value in values)
+    return Scalar(f"CAST({one} {node.sign} {other} AS {spark_type(kind)})", kind)
+
+
+def read_cast(context: Context, node: Cast) -> Scalar:
+    """Returns a value as another type."""
+    return context.typed(node.operand, declared_type(context, node.type))
+
+
+def read_items(context: Context, node: Items) -> Scalar:
+    """Returns a set of values of one type."""
+    values = [context.scalar(item) for item in node.items]
+    kind = reduce(common, [value.type for value in values]) if values else STRING
+    texts = [
+        as_type(item, value, kind).text
+        for item, value in zip(node.items, values, strict=True)
+    ]
+    text = f"array({', '.join(texts)})"
+    return Scalar(f"CAST({text} AS array<{spark_type(kind)}>)", SetOf(kind))
+
+
+def read_letters(context: Context, node: Part, value: Scalar) -> Scalar:
+    """Returns letters of a text, or an item of a set; what is not there is blank."""
+    if isinstance(value.type, SetOf):
+        return _item(context, node, value)
+    if not isinstance(value.type, Letters):
+        raise refusal(node, f"{node.reach.value} of something else", "a text or a set")
+    first = context.typed(node.first, INTEGER).text
+    match node.reach:
+        case Reach.ONE:
+            return _cut(value, (first, first), length=1)
+        case Reach.TO:
+            last = context.typed(node.last, INTEGER).text
+            bounds = (node.first, node.last)
+            return _cut(value, (first, last), length=_length(bounds))
+        case Reach.END:
+            return Scalar(f"substring({full(value)}, CAST({first} AS INT))", STRING)
+        case Reach.ANY:
+            raise refusal(
+                node, "[n..*] here", "it in an equality of a JOIN with ATMOST"
+            )
+
+
+def _length(bounds: tuple[Node, Node]) -> int:
+    """Returns the length between two places that are written, or 0."""
+    match bounds:
+        case Number(text=one), Number(text=other) if one.isdigit() and other.isdigit():
+            return max(0, int(other) - int(one) + 1)
+        case _:
+            return 0
+
+
+def _cut(value: Scalar, bounds: tuple[str, str], *, length: int) -> Scalar:
+    """Returns letters between two places; of a written length it is one of the type."""
+    first, last = bounds
+    if first == last or length:
+        size = str(length)
+    else:
+        size = f"CAST(greatest({last} - {first} + 1L, 0L) AS INT)"
+    text = f"substring({full(value)}, CAST({first} AS INT), {size})"
+    if length:
+        return Scalar(f"rtrim({text})", Letters(length))
+    return Scalar(text, STRING)
+
+
+def _item(context: Context, node: Part, value: Scalar) -> Scalar:
+    """Returns an item of a set, from 1; beyond its end it is blank."""
+    if node.reach is not Reach.ONE or not isinstance(value.type, SetOf):
+        raise refusal(node, f"{node.reach.value} of a set", "[n]")
+    element = value.type.element
+    place = f"CAST({context.typed(node.first, INTEGER).text} AS INT)"
+    found = f"get({value.text}, {place} - 1)"
+    return Scalar(f"coalesce({found}, {blank_text(element)})", element)
+
+
+Choice = Callable[[Context, Call], Scalar]
+
+
+def _if(context: Context, node: Call) -> Scalar:
+    """Returns IF: one of two values; without the second a blank one."""
+    condition, *values = node.arguments
+    text = context.condition(condition)
+    branches = [(text, values[0])]
+    return chosen(context, branches, tuple(values[1:]))
+
+
+def _map(context: Context, node: Call) -> Scalar:
+    """Returns MAP: the value of the first condition that is true."""
+    branches, otherwise = [], node.arguments
+    for argument in node.arguments:
+        if not isinstance(argument, Arrow):
+            break
+        branches.append((context.condition(argument.condition), argument.value))
+        otherwise = otherwise[1:]
+    return chosen(context, branches, otherwise)
+
+
+def _case(context: Context, node: Call) -> Scalar:
+    """Returns CASE: the value beside what the first argument equals."""
+    subject, *rest = node.arguments
+    branches = []
+    for argument in rest:
+        if isinstance(argument, Arrow):
+            same = Operation(node.place, "=", (subject, argument.condition))
+            branches.append((context.condition(same), argument.value))
+    return chosen(context, branches, tuple(rest[len(branches) :]))
+
+
+def _choose(context: Context, node: Call) -> Scalar:
+    """Returns CHOOSE: the nth value; the last one where there are not so many."""
+    number, *values = node.arguments
+    place = context.typed(number, INTEGER).text
+    branches = [
+        (f"({place} = {count}L)", value) for count, value in enumerate(values[:-1], 1)
+    ]
+    return chosen(context, branches, tuple(values[-1:]))
+
+
+def chosen(
+    context: Context, branches: Sequence[tuple[str, Node]], otherwise: tuple[Node, ...]
+) -> Scalar:
+    """Returns the value of the first branch that holds; a SKIP in one is no value."""
+    seen: tuple[str, ...] = ()
+    found: list[tuple[str, Node, Scalar | None]] = []
+    for condition, node in (*branches, *(("", node) for node in otherwise[:1])):
+        path = (*context.path, *seen, *((condition,) if condition else ()))
+        found.append((condition, node, _branch(replace(context, path=path), node)))
+        seen = (*seen, f"(NOT {condition})")
+    values = [(text, node, value) for text, node, value in found if value is not None]
+    if not values:
+        raise refusal(branches[0][1], "SKIP in every branch", "a value in one")
+    kind = _met_type([value for _, _, value in values])
+    return _written(kind, values)
+
+
+def _branch(context: Context, node: Node) -> Scalar | None:
+    """Returns the value of a branch, or None where it is SKIP, which is noted."""
+    if word_of(node) == "skip" and context.may_skip:
+        note_skip(context, node)
+        return None
+    return None if isinstance(node, Omitted) else context.scalar(node)
+
+
+def note_skip(context: Context, node: Node) -> None:
+    """Notes a SKIP with the conditions that lead to it."""
+    own = [context.condition(one) for one in getattr(node, "arguments", ())]
+    context.skips.append(" AND ".join((*context.path, *own)) or "true")
+
+
+def _met_type(values: Sequence[Scalar]) -> EclType:
+    """Returns the type of all branches together."""
+    return reduce(common, [value.type for value in values])
+
+
+def _written(kind: EclType, values: Sequence[tuple[str, Node, Scalar]]) -> Scalar:
+    """Returns the choice as Spark SQL; where nothing holds it is blank."""
+    whens, last = [], blank_text(kind)
+    for condition, node, value in values:
+        text = as_type(node, value, kind).text
+        if condition:
+            whens.append(f"WHEN {condition} THEN {text}")
+        else:
+            last = text
+    return Scalar(f"(CASE {' '.join(whens)} ELSE {last} END)" if whens else last, kind)
+
+
+CHOICES: Mapping[str, Choice] = {
+    "if": _if,
+    "map": _map,
+    "case": _case,
+    "choose": _choose,
+}

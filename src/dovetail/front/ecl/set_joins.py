@@ -1,0 +1,227 @@
+"""JOIN of a set of data sets: what is stepped, what neighbours need, what all need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from dovetail.expression import ALWAYS, Expression
+from dovetail.front.ecl.conditions import Hard, Piece, Soft, pieces
+from dovetail.front.ecl.context import Context, refusal
+from dovetail.front.ecl.datasets import columns_of
+from dovetail.front.ecl.nodes import Call, Name, Node, words_of
+from dovetail.front.ecl.options import NO_EFFECT, PHYSICAL
+from dovetail.front.ecl.ordering import row_at
+from dovetail.front.ecl.types import RecordType
+from dovetail.front.ecl.values import (
+    DatasetValue,
+    Made,
+    RowsValue,
+    SetOfDatasets,
+    Value,
+)
+from dovetail.spec.join import SetJoinSpec, SetKind
+from dovetail.spec.program import SetJoined, Told, set_name
+from dovetail.spec.references import Reference, plain_reference
+
+_KINDS = {
+    "inner": SetKind.INNER,
+    "left outer": SetKind.LEFT_OUTER,
+    "left only": SetKind.LEFT_ONLY,
+}
+_PASSED = {"unordered", "ordered", "stable", "unstable", "parallel", "algorithm"}
+
+
+@dataclass(slots=True)
+class _Options:
+    """The options of a join of several sets."""
+
+    kind: SetKind = SetKind.INNER
+    kind_node: tuple[Node, ...] = ()
+    ordered_by: tuple[str, ...] = ()
+    bounds: tuple[int, int] = (0, 0)
+    lines: tuple[tuple[str, str], ...] = ()
+
+
+def read_set_join(context: Context, node: Call, sets: SetOfDatasets) -> DatasetValue:
+    """Returns the rows of JOIN([..], condition, transform, SORTED(..), ..)."""
+    if len(node.arguments) < 3:  # noqa: PLR2004 - sets, condition, transform
+        raise refusal(node, "a JOIN of sets of less", "JOIN([..], .., .., SORTED(..))")
+    _, condition, transform, *rest = node.arguments
+    inside = _inside(context, sets.datasets[0].record)
+    options = _options(inside, rest, len(sets.datasets))
+    if not options.ordered_by:
+        raise refusal(node, "a JOIN of sets without SORTED", "SORTED(fields)")
+    made = inside.made(transform)
+    join = _spec(inside, condition, (options, made, len(sets.datasets)))
+    kind = options.kind.value.replace("_", " ")
+    title = f"JOIN of {len(sets.datasets)} sets in line {node.place.line}, {kind}"
+    told = Told(title, (("stepped", ", ".join(join.stepped)), *options.lines))
+    steps = tuple(one.step for one in sets.datasets)
+    return DatasetValue(SetJoined(steps, join, made.record.schema, told), made.record)
+
+
+def _inside(context: Context, record: RecordType) -> Context:
+    """Returns the context in which LEFT, RIGHT and ROWS(LEFT) are rows of the sets."""
+    sides: dict[str, Value] = {
+        "left": row_at(record),
+        "right": row_at(record, "r"),
+        "rows(left)": RowsValue(record, ""),
+    }
+    return replace(context, sides=sides, rows=())
+
+
+def _spec(
+    context: Context, condition: Node, given: tuple[_Options, Made, int]
+) -> SetJoinSpec:
+    """Returns the join of the sets."""
+    options, made, count = given
+    stepped, pair, rows = _conditions(context, condition, options)
+    _refuse_conditions(condition, options, (pair, rows))
+    return SetJoinSpec(
+        tuple(map(set_name, range(count))),
+        options.kind,
+        stepped,
+        options.ordered_by,
+        columns_of(made),
+        *options.bounds,
+        Expression(pair),
+        Expression(rows),
+        Expression(made.skip),
+    )
+
+
+def _options(context: Context, nodes: list[Node], count: int) -> _Options:
+    """Returns the options, all of which are known."""
+    options = _Options()
+    for node in nodes:
+        words = words_of(node)
+        match node:
+            case Call(arguments=fields) if words == "sorted":
+                options.ordered_by = tuple(_field(one) for one in fields)
+            case _ if words in _KINDS or words == "mofn":
+                _set_kind(context, options, (node, count))
+            case _ if words in _PASSED:
+                line = (words.upper(), PHYSICAL.get(words, NO_EFFECT))
+                options.lines = (*options.lines, line)
+            case _:
+                raise refusal(
+                    node,
+                    f'"{words.upper() or "this"}" is no option of a JOIN of sets',
+                    "SORTED(..), INNER, LEFT OUTER, LEFT ONLY or MOFN(min, max)",
+                )
+    return options
+
+
+def _set_kind(context: Context, options: _Options, given: tuple[Node, int]) -> None:
+    """Sets the type of join; a second one is refused."""
+    node, count = given
+    if options.kind_node:
+        raise refusal(
+            node, f'a second type "{words_of(node).upper()}"', "one type of join"
+        )
+    options.kind_node = (node,)
+    if not isinstance(node, Call):
+        options.kind = _KINDS[words_of(node)]
+        return
+    options.kind = SetKind.M_OF_N
+    numbers = [context.count(one) for one in node.arguments]
+    least, most = (*numbers, count)[:2]
+    if not 1 <= least <= most:
+        raise refusal(
+            node,
+            f"MOFN({', '.join(map(str, numbers))})",
+            "MOFN(min, max), 1 <= min <= max",
+        )
+    options.bounds = (least, most)
+
+
+def _field(node: Node) -> str:
+    """Returns a field of SORTED."""
+    if isinstance(node, Name):
+        return node.text
+    raise refusal(node, "SORTED by something else", "names of fields")
+
+
+def _conditions(
+    context: Context, node: Node, options: _Options
+) -> tuple[tuple[str, ...], str, str]:
+    """Returns what is stepped, what neighbours need, and what all rows need."""
+    marked: list[Piece] = []
+    others: list[Piece] = []
+    for part in _parts(node):
+        is_stepped = isinstance(part, Call) and part.word == "stepped"
+        (marked if is_stepped else others).extend(pieces(context, part))
+    ordered = [name.lower() for name in options.ordered_by]
+    if not marked:
+        marked = list(_leading(others, ordered))
+        others = [one for one in others if one not in marked]
+    stepped = tuple(_stepped(node, one) for one in marked if isinstance(one, Hard))
+    if not stepped:
+        raise refusal(node, "nothing is stepped", "LEFT.field = RIGHT.field of SORTED")
+    ranges = [one for one in marked if not isinstance(one, Hard)]
+    texts = [_text(one) for one in (*ranges, *others)]
+    rows = [text for text in texts if "ROWS_" in text]
+    pair = [text for text in texts if "ROWS_" not in text]
+    return stepped, " AND ".join(pair) or ALWAYS.text, " AND ".join(rows) or ALWAYS.text
+
+
+def _parts(node: Node) -> Iterator[Node]:
+    """Yields the terms of a condition, STEPPED(..) as one."""
+    match node:
+        case Call():
+            yield node
+        case _ if getattr(node, "sign", "") == "AND":
+            for one in getattr(node, "operands", ()):
+                yield from _parts(one)
+        case _:
+            yield node
+
+
+def _leading(found: list[Piece], ordered: list[str]) -> Iterator[Piece]:
+    """Yields the equalities of the first fields of SORTED, up to a gap."""
+    for name in ordered:
+        of_name = [
+            one for one in found if isinstance(one, Hard) and one.fields == {name}
+        ]
+        if not of_name:
+            return
+        yield of_name[0]
+
+
+def _stepped(node: Node, one: Hard) -> str:
+    """Returns the field that a stepped equality names on both sides."""
+    both = [plain_reference(it) for it in (one.equality.left, one.equality.right)]
+    match both:
+        case [Reference(column=left), Reference(column=right)] if left == right:
+            return left
+        case _:
+            raise refusal(
+                node, f"stepped by {one.equality.left}", "the same field on both sides"
+            )
+
+
+def _text(one: Piece) -> str:
+    """Returns a piece of a condition as text."""
+    match one:
+        case Hard(equality=equality):
+            return f"({equality.left} = {equality.right})"
+        case Soft(text=text):
+            return text
+        case _:
+            raise refusal(
+                one.node, "[n..*] in a JOIN of sets", "an equality of whole fields"
+            )
+
+
+def _refuse_conditions(
+    condition: Node, options: _Options, texts: tuple[str, str]
+) -> None:
+    """Refuses MOFN beside a condition that is not stepped."""
+    if options.kind is SetKind.M_OF_N and set(texts) != {ALWAYS.text}:
+        raise refusal(
+            condition,
+            "MOFN with a condition that is not stepped",
+            "equalities of the SORTED fields alone",
+            "test the rest in the transform, with SKIP",
+        )

@@ -1,0 +1,295 @@
+"""Transforms and functions, applied: what each field of the result is.
+
+A field is assigned once; `SELF := LEFT` gives those that are still open by their
+names, `SELF := []` makes the rest blank. A field that nothing assigns has the value
+that its record gives it, or is blank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from dovetail.front.ecl.casting import Scalar, part_text
+from dovetail.front.ecl.context import Context, as_type, is_word, refusal
+from dovetail.front.ecl.declared import declared_type
+from dovetail.front.ecl.functions import value_of
+from dovetail.front.ecl.nodes import (
+    Call,
+    Defaulted,
+    Definition,
+    Function,
+    Items,
+    Member,
+    Name,
+    Node,
+    Omitted,
+    Sequence,
+    Transform,
+    word_of,
+)
+from dovetail.front.ecl.scalars import note_skip
+from dovetail.front.ecl.types import Field, RecordType, blank_text, quoted, ticked
+from dovetail.front.ecl.values import (
+    Made,
+    Routine,
+    RowValue,
+    Scope,
+    Value,
+)
+
+
+@dataclass(slots=True)
+class _Target:
+    """A record that is being filled, and what of it has a value by now."""
+
+    record: RecordType
+    given: dict[str, str | _Target] = field(default_factory=dict)
+
+    def within(self, names: tuple[str, ...]) -> tuple[_Target, str]:
+        """Returns the record that has the last of the names, and that name."""
+        first, *rest = names
+        if not rest:
+            return self, first
+        inner = self.given.setdefault(first, _Target(_inner(self.record, first)))
+        if isinstance(inner, str):
+            return self, first
+        return inner.within(tuple(rest))
+
+    def text(self, one: Field) -> str:
+        """Returns the value of a field."""
+        found = self.given.get(one.word)
+        match found:
+            case _Target():
+                parts = [
+                    f"{quoted(part.name)}, {found.text(part)}"
+                    for part in found.record.fields
+                ]
+                return f"named_struct({', '.join(parts)})"
+            case str():
+                return found
+            case _:
+                return one.initial or blank_text(one.type)
+
+
+def _inner(record: RecordType, name: str) -> RecordType:
+    """Returns the record of a field, or one without fields."""
+    kinds = [one.type for one in record.find(name)]
+    found = [kind for kind in kinds if isinstance(kind, RecordType)]
+    return found[0] if found else RecordType(())
+
+
+def read_transform(context: Context, node: Transform) -> Made:
+    """Returns a transform that stands in place: TRANSFORM(record, ..)."""
+    if not node.record:
+        raise refusal(
+            node, "TRANSFORM without a record before it", "TRANSFORM(record, ..)"
+        )
+    (first,) = node.record
+    source = context.value(first)
+    if isinstance(source, RowValue) and not node.statements:
+        target = _Target(source.record)
+        _fill(target, source, source.record)
+        return _made(target, [])
+    return filled(context, context.record(first), node)
+
+
+def filled(context: Context, record: RecordType, node: Transform) -> Made:
+    """Returns what the assignments of a transform make of a record."""
+    scope = Scope(
+        tuple(
+            one
+            for one in node.statements
+            if isinstance(one, Definition) and _is_local(one)
+        ),
+        (context.scope,),
+    )
+    skips: list[str] = []
+    inside = replace(context, scope=scope, skips=skips, path=(), may_skip=True)
+    for option in node.options:
+        if word_of(option) != "skip":
+            raise refusal(
+                option, f'"{word_of(option)}" of a transform', "SKIP(condition)"
+            )
+        note_skip(inside, option)
+    target = _Target(record)
+    for statement in node.statements:
+        if not _is_local(statement):
+            _assign(inside, target, statement)
+    return _made(target, skips)
+
+
+def _is_local(node: Node) -> bool:
+    """Tells whether a statement defines a name and assigns nothing."""
+    return isinstance(node, Definition) and _path(node.head)[:1] != ("self",)
+
+
+def _path(head: Node) -> tuple[str, ...]:
+    """Returns the names of `SELF.a.b` in lower case."""
+    match head:
+        case Name(text=text):
+            return (text.lower(),)
+        case Member(of=of, name=name):
+            return (*_path(of), name.lower())
+        case _:
+            return ()
+
+
+def _made(target: _Target, skips: list[str]) -> Made:
+    """Returns a filled record."""
+    columns = tuple((one.name, target.text(one)) for one in target.record.fields)
+    skip = " OR ".join(f"({one})" for one in skips) or "false"
+    return Made(target.record, columns, skip)
+
+
+def _assign(context: Context, target: _Target, node: Node) -> None:
+    """Carries out one assignment, or notes when the row is skipped."""
+    if not isinstance(node, Definition):
+        if word_of(node) != "skip":
+            raise refusal(node, "this in a transform", "SELF.field := value")
+        note_skip(context, node)
+        return
+    _, *names = _path(node.head)
+    if names:
+        _assign_field(context, target, (node, tuple(names)))
+    elif isinstance(node.body, Items) and not node.body.items:
+        for one in target.record.fields:
+            target.given.setdefault(one.word, blank_text(one.type))
+    else:
+        _assign_all(context, target, node.body)
+
+
+def _assign_all(context: Context, target: _Target, body: Node) -> None:
+    """Gives all open fields from a row with fields of their names."""
+    match context.value(body):
+        case RowValue() as row:
+            _fill(target, row, target.record)
+        case Scalar(text, RecordType() as record):
+            _fill(target, RowValue(record, text), target.record)
+        case _:
+            raise refusal(
+                body, "SELF := something that is no row", "LEFT, RIGHT or a row"
+            )
+
+
+def _fill(target: _Target, row: RowValue, record: RecordType) -> None:
+    """Gives the open fields of a record from a row."""
+    for one in record.fields:
+        for found in row.record.find(one.name):
+            if one.word not in target.given:
+                target.given[one.word] = _taken(row, found, one)
+            else:
+                _fill_inner(target.given[one.word], row.part(found))
+
+
+def _fill_inner(inner: str | _Target, part: Value) -> None:
+    """Gives the open fields of a record inside, where some of them have a value."""
+    if isinstance(inner, _Target) and isinstance(part, RowValue):
+        _fill(inner, part, inner.record)
+
+
+def _taken(row: RowValue, found: Field, wanted: Field) -> str:
+    """Returns a field of a row in the type of the field that it fills."""
+    if row.text:
+        return part_text(row.text, found, wanted)
+    return ticked(found.name)
+
+
+def _assign_field(
+    context: Context, target: _Target, given: tuple[Definition, tuple[str, ...]]
+) -> None:
+    """Gives one field its value."""
+    node, names = given
+    inner, name = target.within(names)
+    known = list(inner.record.find(name))
+    if not known:
+        choices = ", ".join(one.name for one in inner.record.fields)
+        raise refusal(node.head, f'no field "{names[-1]}"', f"one of {choices}")
+    if name in inner.given:
+        raise refusal(
+            node.head, f'"{known[0].name}" has a value by now', "one assignment"
+        )
+    if word_of(node.body) == "skip":
+        note_skip(context, node.body)
+        inner.given[name] = blank_text(known[0].type)
+        return
+    inner.given[name] = value_of(context, node.body, known[0].type)
+
+
+def applied(context: Context, node: Call, routine: Routine) -> Value:
+    """Returns what a transform or a function gives for its arguments."""
+    if isinstance(routine.body, Transform):
+        scope = Scope((), (routine.scope,), dict(_arguments(context, node, routine)))
+        record = _returned(context, node, routine)
+        return filled(replace(context, scope=scope, rows=()), record, routine.body)
+    inside, body = parameters_of(context, node, routine)
+    value = inside.value(body)
+    if routine.returned and isinstance(value, Scalar):
+        return as_type(body, value, declared_type(inside, routine.returned[-1]))
+    return value
+
+
+def parameters_of(
+    context: Context, node: Call, routine: Routine
+) -> tuple[Context, Node]:
+    """Returns the body of a function and the context in which it has its arguments."""
+    scope = Scope((), (routine.scope,), dict(_arguments(context, node, routine)))
+    around = replace(context, scope=scope, rows=())
+    match routine.body:
+        case Function(statements=statements, result=result):
+            definitions = tuple(it for it in statements if isinstance(it, Definition))
+            return replace(around, scope=Scope(definitions, (scope,), {})), result
+        case body:
+            return around, body
+
+
+def _returned(context: Context, node: Call, routine: Routine) -> RecordType:
+    """Returns the record that a transform makes, which stands before its name."""
+    if not routine.returned:
+        raise refusal(
+            node, f'"{node.word}" makes no record', "a record before its name"
+        )
+    outside = replace(context, scope=routine.scope, rows=(), sides={})
+    kind = declared_type(outside, routine.returned[-1])
+    if not isinstance(kind, RecordType):
+        raise refusal(
+            node, f'"{node.word}" makes no record', "a record before its name"
+        )
+    return kind
+
+
+def _arguments(
+    context: Context, node: Call, routine: Routine
+) -> Iterable[tuple[str, Value]]:
+    """Yields the parameters with their values."""
+    given = list(node.arguments)
+    if len(given) > len(routine.parameters):
+        raise refusal(
+            node, f"{len(given)} arguments", f"{len(routine.parameters)} of them"
+        )
+    for place, parameter in enumerate(routine.parameters):
+        head = parameter.head if isinstance(parameter, Defaulted) else parameter
+        argument = given[place] if place < len(given) else Omitted(node.place)
+        if isinstance(argument, Omitted) and isinstance(parameter, Defaulted):
+            argument = parameter.value
+        if isinstance(argument, Omitted):
+            raise refusal(
+                node, f"no argument for parameter {place + 1}", "one for each"
+            )
+        yield _named(head), _passed(context, argument, (routine, head))
+
+
+def _named(head: Node) -> str:
+    """Returns the name of a parameter."""
+    return word_of(head.parts[-1] if isinstance(head, Sequence) else head)
+
+
+def _passed(context: Context, node: Node, given: tuple[Routine, Node]) -> Value:
+    """Returns an argument in the type of its parameter, where it is a single value."""
+    routine, head = given
+    value = context.value(node)
+    if isinstance(value, Scalar) and isinstance(head, Sequence):
+        outside = replace(context, scope=routine.scope, rows=(), sides={})
+        kinds = [one for one in head.parts[:-1] if not is_word(one, "const")]
+        return as_type(node, value, declared_type(outside, kinds[-1]))
+    return value

@@ -1,0 +1,39 @@
+"""From a whole text to a program: actions in their order, then what they left over.
+
+Definitions are bound when a name asks for them. Those that nothing has asked for are
+bound at the end, so that their mistakes are found too; a name in them that nothing
+defines is none, as the rows that it would stand for are not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from dovetail.front.ecl.actions import act
+from dovetail.front.ecl.binding import bind
+from dovetail.front.ecl.context import Context, UnknownNameError, World
+from dovetail.front.ecl.names import bound, defined
+from dovetail.front.ecl.nodes import Definition
+from dovetail.front.ecl.reading import read
+from dovetail.front.ecl.values import Scope
+from dovetail.schema import Schema
+from dovetail.spec.program import Program
+
+_OPTIONS = {"defaultimplicitkeyedjoinlimit": "10000"}
+
+
+def translate(text: str, inputs: Mapping[str, Schema]) -> Program:
+    """Returns the program of a text; a name that it does not declare is an input."""
+    statements = read(text)
+    definitions = tuple(one for one in statements if isinstance(one, Definition))
+    known = {name.lower(): (name, schema) for name, schema in inputs.items()}
+    world = World(text, known, defined, options=dict(_OPTIONS))
+    context = Context(world, Scope(definitions), bind)
+    for statement in statements:
+        if not isinstance(statement, Definition):
+            act(context, statement)
+    for definition in definitions:
+        with suppress(UnknownNameError):
+            bound(context, context.scope, definition)
+    return Program(tuple(world.outputs), tuple(dict.fromkeys(world.remarks)))

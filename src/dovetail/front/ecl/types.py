@@ -1,0 +1,311 @@
+"""The types of ECL, and what each is inside Spark.
+
+Whole numbers are bigint whatever their size, which assignments keep; only UNSIGNED8
+needs a decimal. A STRINGn is stored without its trailing blanks, and gets them back
+where they count: in front of what is appended to it, and in its length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from dovetail.schema import (
+    ArrayType,
+    AtomicType,
+    Column,
+    DecimalType,
+    Schema,
+    StructType,
+    Type,
+)
+
+WIDEST = 8
+_NAME = re.compile(r"(?P<word>[A-Z]+?)(?P<size>[\d_]*)$")
+_DIGITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """INTEGERn and UNSIGNEDn: n bytes."""
+
+    size: int = WIDEST
+    is_signed: bool = True
+
+    @property
+    def is_wide(self) -> bool:
+        """Tells whether values do not fit a bigint."""
+        return self.size == WIDEST and not self.is_signed
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """REAL4 and REAL8."""
+
+    size: int = WIDEST
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """DECIMALn_m: n digits, m of them behind the point."""
+
+    digits: int
+    places: int
+
+
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """STRINGn and its relatives; a length of 0 is one that varies."""
+
+    length: int = 0
+    is_upper: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """BOOLEAN."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """DATAn."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetOf:
+    """SET OF a type."""
+
+    element: EclType
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a record.
+
+    `initial` is the value behind `:=`, `default` the one in `{DEFAULT(..)}`, both as
+    Spark SQL, empty where there is none; `is_position` says virtual(fileposition).
+    """
+
+    name: str
+    type: EclType
+    initial: str = field(default="", compare=False)
+    default: str = field(default="", compare=False)
+    is_position: bool = False
+
+    @property
+    def word(self) -> str:
+        """Returns the name in lower case."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordType:
+    """A record: fields in order."""
+
+    fields: tuple[Field, ...]
+
+    def find(self, name: str) -> Iterator[Field]:
+        """Gives the field of a name, whatever its case, where there is one."""
+        return (one for one in self.fields if one.word == name.lower())
+
+    @property
+    def schema(self) -> Schema:
+        """Returns the columns inside Spark."""
+        return Schema(
+            tuple(Column(one.name, spark_type(one.type)) for one in self.fields)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TableType:
+    """A child data set: rows of a record."""
+
+    record: RecordType
+
+
+EclType = (
+    Whole | Real | Exact | Letters | Truth | Bytes | SetOf | RecordType | TableType
+)
+INTEGER = Whole()
+STRING = Letters()
+REAL = Real()
+BOOLEAN = Truth()
+
+
+def spark_type(kind: EclType) -> Type:
+    """Returns the type inside Spark."""
+    match kind:
+        case Whole():
+            return DecimalType(20, 0) if kind.is_wide else AtomicType.BIGINT
+        case Real(size):
+            return AtomicType.DOUBLE if size == WIDEST else AtomicType.FLOAT
+        case Exact(digits, places):
+            return DecimalType(digits, places)
+        case Letters():
+            return AtomicType.STRING
+        case Truth():
+            return AtomicType.BOOLEAN
+        case Bytes():
+            return AtomicType.BINARY
+        case _:
+            return _nested_type(kind)
+
+
+def _nested_type(kind: SetOf | RecordType | TableType) -> Type:
+    """Returns the type of what has parts."""
+    match kind:
+        case SetOf(element):
+            return ArrayType(spark_type(element))
+        case RecordType(fields):
+            return StructType(
+                tuple((part.name, spark_type(part.type)) for part in fields)
+            )
+        case TableType(record):
+            return ArrayType(spark_type(record))
+        case _:
+            assert_never(kind)
+
+
+def blank_text(kind: EclType) -> str:
+    """Returns the blank value of a type as Spark SQL."""
+    match kind:
+        case Whole():
+            return "0BD" if kind.is_wide else "0L"
+        case Letters():
+            return "''"
+        case Truth():
+            return "false"
+        case Bytes():
+            return "X''"
+        case RecordType(fields):
+            parts = [f"{quoted(one.name)}, {blank_text(one.type)}" for one in fields]
+            return f"named_struct({', '.join(parts)})"
+        case SetOf() | TableType():
+            return f"CAST(array() AS {spark_type(kind)})"
+        case Real() | Exact():
+            return f"CAST(0 AS {spark_type(kind)})"
+        case _:
+            assert_never(kind)
+
+
+def quoted(value: str) -> str:
+    """Returns a text as a literal of Spark SQL."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return "'" + escaped.replace("\n", "\\n").replace("\r", "\\r") + "'"
+
+
+def ticked(name: str) -> str:
+    """Returns a name in backticks."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def named_type(text: str) -> EclType | None:
+    """Returns the type of a name of the language, or None where it is none."""
+    *_, plain = text.split()
+    is_signed = not text.startswith("UNSIGNED")
+    found = _NAME.match(plain.replace("UTF8", "UTF"))
+    if found is None:
+        return None
+    return _sized(found["word"], found["size"], is_signed=is_signed)
+
+
+def _sized(word: str, size: str, *, is_signed: bool) -> EclType | None:
+    """Returns the type of a word with a size behind it."""
+    match word:
+        case "INTEGER" | "UNSIGNED":
+            return Whole(int(size or WIDEST), is_signed)
+        case "REAL":
+            return Real(int(size or WIDEST))
+        case "STRING" | "QSTRING" | "UTF" | "UNICODE":
+            return Letters(int(size.strip("_") or 0), word == "QSTRING")
+        case "VARSTRING" | "VARUNICODE":
+            return STRING
+        case "DATA":
+            return Bytes()
+        case "BOOLEAN":
+            return BOOLEAN
+        case "DECIMAL" | "UDECIMAL":
+            digits, _, places = size.partition("_")
+            return Exact(int(digits), int(places or 0)) if digits else None
+        case _:
+            return None
+
+
+def of_spark(kind: Type) -> EclType:
+    """Returns the type that a column of Spark's has in ECL."""
+    match kind:
+        case DecimalType(precision=20, scale=0):
+            return Whole(WIDEST, is_signed=False)
+        case DecimalType(precision=digits, scale=places):
+            return Exact(digits, places)
+        case ArrayType(element=StructType() as element):
+            inner = of_spark(element)
+            return TableType(inner if isinstance(inner, RecordType) else RecordType(()))
+        case ArrayType(element=element):
+            return SetOf(of_spark(element))
+        case StructType(fields=fields):
+            return RecordType(tuple(Field(name, of_spark(one)) for name, one in fields))
+        case AtomicType():
+            return _ATOMS.get(kind, STRING)
+        case _:
+            return STRING
+
+
+def record_of(schema: Schema) -> RecordType:
+    """Returns the record of an input's columns."""
+    return RecordType(
+        tuple(Field(column.name, of_spark(column.type)) for column in schema.columns)
+    )
+
+
+_ATOMS: dict[Type, EclType] = {
+    AtomicType.BOOLEAN: BOOLEAN,
+    AtomicType.TINYINT: Whole(1),
+    AtomicType.SMALLINT: Whole(2),
+    AtomicType.INT: Whole(4),
+    AtomicType.BIGINT: INTEGER,
+    AtomicType.FLOAT: Real(4),
+    AtomicType.DOUBLE: REAL,
+    AtomicType.BINARY: Bytes(),
+}
+
+
+def common(one: EclType, other: EclType) -> EclType:
+    """Returns the type that values of both fit in."""
+    if one == other:
+        return one
+    match one, other:
+        case Letters(), Letters():
+            both = one.length and other.length
+            return Letters(max(one.length, other.length) if both else 0)
+        case Whole(), Whole():
+            return _common_whole(one, other)
+        case Exact(), Exact() | Whole():
+            return _common_exact(one, _as_exact(other))
+        case Whole(), Exact():
+            return _common_exact(_as_exact(one), other)
+        case ((Whole() | Real() | Exact()), (Whole() | Real() | Exact())):
+            return REAL
+        case SetOf(element), SetOf(item):
+            return SetOf(common(element, item))
+        case _:
+            return one
+
+
+def _common_whole(one: Whole, other: Whole) -> Whole:
+    """Returns the whole numbers of both; signed where one of them is."""
+    return Whole(max(one.size, other.size), one.is_signed or other.is_signed)
+
+
+def _as_exact(kind: Whole | Exact) -> Exact:
+    """Returns the decimals that hold all values of a type."""
+    return kind if isinstance(kind, Exact) else Exact(20, 0)
+
+
+def _common_exact(one: Exact, other: Exact) -> Exact:
+    """Returns the decimals of both."""
+    places = max(one.places, other.places)
+    whole = max(one.digits - one.places, other.digits - other.places)
+    return Exact(min(whole + places, _DIGITS), places)

@@ -1,0 +1,131 @@
+"""What a name or a call of a text turns out to be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dovetail.front.ecl.casting import Scalar
+from dovetail.front.ecl.nodes import Definition, Function, Node, Transform
+from dovetail.front.ecl.types import Field, RecordType, TableType, ticked
+from dovetail.spec.program import Step
+
+
+@dataclass(frozen=True, slots=True)
+class RowValue:
+    """A row: what stands before its fields in Spark SQL, which may be nothing."""
+
+    record: RecordType
+    text: str
+
+    def part(self, one: Field) -> Value:
+        """Returns a field of the row."""
+        text = f"{self.text}.{ticked(one.name)}" if self.text else ticked(one.name)
+        if isinstance(one.type, RecordType):
+            return RowValue(one.type, text)
+        if isinstance(one.type, TableType):
+            return RowsValue(one.type.record, text)
+        return Scalar(text, one.type)
+
+
+@dataclass(frozen=True, slots=True)
+class RowsValue:
+    """Rows inside a row: a child data set, or all rows that stand together.
+
+    `text` is an array of records; of the rows that stand together, nothing.
+    """
+
+    record: RecordType
+    text: str
+    conditions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What an INDEX has beside rows: its keys, in lower case, in their order."""
+
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoIndex:
+    """Rows without an index."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetValue:
+    """A data set: its step in the program and its record.
+
+    `wild` are conditions on an index that its text marks KEYED or WILD.
+    """
+
+    step: Step
+    record: RecordType
+    index: Index | NoIndex = NoIndex()
+    is_grouped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetOfDatasets:
+    """`[ds1, ds2]`."""
+
+    datasets: tuple[DatasetValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A transform or a function by its name: parameters, body, where it stands."""
+
+    definition: Definition
+    parameters: tuple[Node, ...]
+    body: Transform | Function | Node
+    returned: tuple[Node, ...]
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A transform applied: its record, the fields' values, when it is skipped."""
+
+    record: RecordType
+    columns: tuple[tuple[str, str], ...]
+    skip: str
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something to do: OUTPUT, BUILD, or several of them."""
+
+    node: Node
+    scope: Scope
+
+
+Value = (
+    Scalar
+    | RowValue
+    | RowsValue
+    | DatasetValue
+    | SetOfDatasets
+    | RecordType
+    | Routine
+    | Made
+    | Action
+)
+
+
+@dataclass(slots=True)
+class Scope:
+    """Definitions that a name may mean, and those around them.
+
+    A name means the newest definition before its use, or else the first behind it:
+    `known` are values that need no definition, parameters for example.
+    """
+
+    definitions: tuple[Definition, ...] = ()
+    outer: tuple[Scope, ...] = ()
+    known: dict[str, Value] = field(default_factory=dict)
+    bound: dict[int, Value] = field(default_factory=dict)
+    pending: set[int] = field(default_factory=set)
+
+
+Binder = Callable[[Node], Value]

@@ -1,0 +1,261 @@
+"""A program: rows that become other rows step by step, joins among the steps.
+
+    given "people" -> filtered -> joined -> sorted -> output "Result 1"
+    inline rows    -----------------^
+
+A front end of a whole language writes one; an engine goes through it and runs each
+join as it runs any other. Steps are frozen and know their columns. Expressions of a
+step see its row as `l`; those of `Projected` also `counter`, which starts at 1 in each
+group; `same` of `Deduped` sees an earlier row as `l` and a later one as `r`.
+
+Rows may be grouped: neighbours that belong together. Sorting, deduping, counting and
+choosing then go group by group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dovetail.expression import NEVER, Expression
+from dovetail.schema import Schema
+from dovetail.spec.join import Columns, JoinSpec, SetJoinSpec
+
+LEFT, RIGHT = "left", "right"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The rows of an input; `position` is the column that numbers them, if any.
+
+    Where the rows themselves have that column, it stays as it is.
+    """
+
+    name: str
+    schema: Schema
+    position: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """Rows that stand in the text, each a plain value a column."""
+
+    schema: Schema
+    rows: tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """The rows of which a condition is true."""
+
+    source: Step
+    condition: Expression
+
+    @property
+    def schema(self) -> Schema:
+        """Returns the columns of the source."""
+        return self.source.schema
+
+
+@dataclass(frozen=True, slots=True)
+class Projected:
+    """One row for each row, unless it is skipped."""
+
+    source: Step
+    schema: Schema
+    select: Columns
+    skip_when: Expression = NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """What rows are sorted by."""
+
+    value: Expression
+    is_descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """The rows in another order; equal ones stay as they were."""
+
+    source: Step
+    by: tuple[By, ...]
+
+    @property
+    def schema(self) -> Schema:
+        """Returns the columns of the source."""
+        return self.source.schema
+
+
+@dataclass(frozen=True, slots=True)
+class Deduped:
+    """Of rows that are the same the first `keep`, or the last ones.
+
+    Neighbours are compared, or all rows with all (`is_all`).
+    """
+
+    source: Step
+    same: Expression
+    is_all: bool = False
+    keep: int = 1
+    keeps_last: bool = False
+
+    @property
+    def schema(self) -> Schema:
+        """Returns the columns of the source."""
+        return self.source.schema
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """The same rows; neighbours with the same values are a group. By none: none."""
+
+    source: Step
+    by: tuple[Expression, ...]
+
+    @property
+    def schema(self) -> Schema:
+        """Returns the columns of the source."""
+        return self.source.schema
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """So many rows from a place on, which counts from 1."""
+
+    source: Step
+    first: int
+    count: int
+
+    @property
+    def schema(self) -> Schema:
+        """Returns the columns of the source."""
+        return self.source.schema
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """The rows with one more column: their number, from 0."""
+
+    source: Step
+    schema: Schema
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The rows of several, one after the other."""
+
+    sources: tuple[Step, ...]
+
+    @property
+    def schema(self) -> Schema:
+        """Returns the columns of the first."""
+        return self.sources[0].schema
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One row that is computed from all: `ROWS_COUNT()` and its relatives see them."""
+
+    source: Step
+    schema: Schema
+    select: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class Plainly:
+    """A limit that fails says the key and the count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What the text says of a limit that fails; a code of 0 is none."""
+
+    code: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A join in words: its name and line, and what each of its options became."""
+
+    title: str
+    options: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A join of two; its sides are named `left` and `right`.
+
+    `keeps_groups`: a group of the left rows gives a group of results.
+    """
+
+    left: Step
+    right: Step
+    join: JoinSpec
+    schema: Schema
+    told: Told
+    failure: Failure | Plainly = Plainly()
+    keeps_groups: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetJoined:
+    """A join of several sets, named `set 1`, `set 2`, .."""
+
+    sources: tuple[Step, ...]
+    join: SetJoinSpec
+    schema: Schema
+    told: Told
+
+
+Step = (
+    Given
+    | Inline
+    | Filtered
+    | Projected
+    | Ordered
+    | Deduped
+    | Grouped
+    | Chosen
+    | Numbered
+    | Appended
+    | Counted
+    | Joined
+    | SetJoined
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Rows that come out under a name."""
+
+    name: str
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What comes out, in order; `remarks` say what of the text has no effect."""
+
+    outputs: tuple[Output, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def sources_of(step: Step) -> tuple[Step, ...]:
+    """Returns the steps whose rows a step takes."""
+    match step:
+        case Given() | Inline():
+            return ()
+        case Joined(left, right):
+            return (left, right)
+        case SetJoined(sources) | Appended(sources):
+            return sources
+        case _:
+            return (step.source,)
+
+
+def set_name(number: int) -> str:
+    """Returns the name of a set of a join of several, counted from 0."""
+    return f"set {number + 1}"

@@ -1,0 +1,31 @@
+"""Every ECL case that is written down, on the engines that play programs."""
+
+import pytest
+
+from dovetail.session.case import Script, read_cases
+from dovetail.session.check import Check, Status
+from dovetail.session.difference import describe
+from dovetail.session.engines import EngineName
+from dovetail.session.split import parse_split
+from tests.oracle.test_cases import SAMPLES, TESTS
+
+FILES = sorted([*TESTS.glob("cases/ecl*.json"), *SAMPLES.glob("seeds_ecl*.json")])
+CASES = [case for case in read_cases(FILES) if isinstance(case.join, Script)]
+
+
+@pytest.mark.parametrize("engine", [EngineName.ORACLE, EngineName.LOCAL])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_cases(case, engine):
+    (verdict,) = Check(engine, parse_split("whole")).verdicts([case])
+    assert (verdict.status, verdict.reason, describe(verdict.difference)) == (
+        Status.OK,
+        "",
+        [],
+    )
+
+
+@pytest.mark.parametrize("engine", [EngineName.BATCH, EngineName.STREAM])
+def test_engines_that_play_no_programs_yet_say_so(engine):
+    (verdict,) = Check(engine, parse_split("whole")).verdicts(CASES[:1])
+    assert verdict.status is Status.SKIP
+    assert "a program in ECL is not yet supported" in verdict.reason
