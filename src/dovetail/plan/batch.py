@@ -11,13 +11,16 @@ with every other; where both windows are of limited length, time itself gives on
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dovetail.errors import UnsupportedError
 from dovetail.plan.features import Engine, Feature
 from dovetail.spec.inputs import Input, InputKind
-from dovetail.spec.join import HANDS, Hand, JoinSpec
-from dovetail.spec.spans import Span
-from dovetail.spec.windows import Forever, Range, Rows, Window
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Nested
+from dovetail.spec.picks import Strategy, Unlimited
+from dovetail.spec.spans import Span, parse_span
+from dovetail.spec.windows import Between, Forever, HopUnit, Range, Rows, Window
 
 BATCH = Engine(
     "batch",
@@ -25,6 +28,8 @@ BATCH = Engine(
         {
             Feature.CLOCK_EVENT,
             Feature.CLOCK_BATCH,
+            Feature.SETS,
+            Feature.NESTED,
             Feature.SELF_JOIN,
             Feature.NO_EQUALITY,
             Feature.KIND_INNER,
@@ -41,9 +46,24 @@ BATCH = Engine(
             Feature.WINDOW_RANGE,
             Feature.RANGE_NEGATIVE,
             Feature.RANGE_MONTHS,
+            Feature.WINDOW_HOP_UNIT,
+            Feature.WINDOW_HOP_SIZE,
+            Feature.WINDOW_BETWEEN,
             Feature.WINDOW_LATEST,
             Feature.WINDOW_FOREVER,
+            Feature.KEEP,
+            Feature.AT_MOST,
+            Feature.AT_MOST_OPTIONAL,
+            Feature.LIMIT_SKIP,
+            Feature.LIMIT_FAIL,
+            Feature.LIMIT_TRANSFORM,
+            Feature.ASOF_BACKWARD,
+            Feature.ASOF_FORWARD,
+            Feature.ASOF_NEAREST,
+            Feature.LOOKUP,
             Feature.ORDERED_STRATEGY,
+            Feature.LEFT_CONDITION,
+            Feature.SKIP_WHEN,
             Feature.TWO_PORTS,
             Feature.THREE_PORTS,
             Feature.BLANK_ROW,
@@ -81,6 +101,29 @@ class Buckets:
         return self.left if hand is Hand.LEFT else self.right
 
 
+def refuse(join: JoinSpec) -> None:
+    """Raises what several features of a join together are too much for."""
+    for missing in missing_together(join):
+        raise UnsupportedError.not_yet(BATCH.name, missing)
+
+
+def missing_together(join: JoinSpec) -> Iterator[str]:
+    """Gives what a batch cannot do of a join, though it knows all its parts."""
+    picks = join.picks
+    counted = (picks.keep, picks.at_most, picks.limit, picks.asof)
+    picks_some = any(pick != Unlimited() for pick in counted)
+    if join.clock is Clock.EVENT and (picks_some or picks.strategy is Strategy.LOOKUP):
+        yield "a pick on the clock event"
+    for hand in HANDS:
+        match join.side(hand).source:
+            case Nested(inner):
+                if Clock.EVENT in {inner.clock, join.clock}:
+                    yield "a join of a join's rows on the clock event"
+                yield from missing_together(inner)
+            case Named():
+                pass
+
+
 def plan_buckets(join: JoinSpec, sides: tuple[Input, Input]) -> Buckets | NoBuckets:
     """Returns the buckets of a join that has no equality, but two limited windows."""
     reaches = [
@@ -94,6 +137,8 @@ def plan_buckets(join: JoinSpec, sides: tuple[Input, Input]) -> Buckets | NoBuck
 
 def lives_in_time(source: Input, window: Window) -> bool:
     """Tells whether rows have lives in row time; else they are simply there."""
+    if isinstance(window, Between):
+        return True
     stays = source.kind is InputKind.DATASET and window == Forever()
     return source.is_timed and not stays
 
@@ -105,6 +150,8 @@ def _reach(source: Input, window: Window) -> int:
             return max(1, _most(preceding) + _most(following) + 1)
         case Rows(count=0) if source.is_timed:
             return 1
+        case HopUnit(unit) if source.is_timed:
+            return _most(parse_span(f"1 {unit}"))
         case _:
             return 0
 

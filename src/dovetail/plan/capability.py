@@ -103,7 +103,7 @@ _NAMED: Mapping[Enum | type, Feature] = {
     Pause: Feature.PAUSES,
 }
 _PORTS = {2: Feature.TWO_PORTS, 3: Feature.THREE_PORTS}
-_ORDERED = {Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL, Strategy.KEYED}
+ORDERED = {Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL, Strategy.KEYED}
 
 
 def features_of_play(play: Play) -> frozenset[Feature]:
@@ -220,7 +220,7 @@ def _of_words(picks: Picks) -> Iterator[Feature]:
     """Gives the strategies that matter and the two conditions outside the match."""
     if picks.strategy is Strategy.LOOKUP:
         yield Feature.LOOKUP
-    if picks.strategy in _ORDERED:
+    if picks.strategy in ORDERED:
         yield Feature.ORDERED_STRATEGY
     if picks.left_condition != ALWAYS:
         yield Feature.LEFT_CONDITION

@@ -13,6 +13,7 @@ from dovetail.errors import UnsupportedError
 from dovetail.oracle.refusals import refuse as refuse_oracle
 from dovetail.plan import local, stream
 from dovetail.plan.batch import BATCH
+from dovetail.plan.batch import refuse as refuse_batch
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.words import Line, described, paragraphs
 from dovetail.session.engines import EngineName
@@ -85,6 +86,8 @@ def _by_local(play: Play) -> str:
 def _by_batch(play: Play) -> str:
     """Returns how Spark joins DataFrames, or refuses it."""
     BATCH.refuse_unsupported(features_of_play(play))
+    if isinstance(play.join, JoinSpec):
+        refuse_batch(play.join)
     return "one native Spark plan; no row passes through Python"
 
 

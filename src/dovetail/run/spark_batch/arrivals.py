@@ -12,20 +12,27 @@ line has its *place* and says what it is: a row, a delete of a key, a bound or t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.run.spark.moments import EARLIEST, LATEST, micros, shifted
+from dovetail.run.spark_batch.intervals import is_bad_interval
+from dovetail.run.spark_batch.truth import no, yes
 from dovetail.spec.inputs import Input
 from dovetail.spec.join import Clock
+from dovetail.spec.windows import Between
+from dovetail.spec.windows import Window as Lifetime
 
 TIME = "__time"
 PLACE = "__place"
 WHAT = "__what"
 REASON = "reason"
+_IS_BAD = "__is_bad"
 
 
 class What(Enum):
@@ -63,18 +70,32 @@ class Admitted:
     late: DataFrame
 
 
-def admit(source: Input, arrivals: Arrivals, clock: Clock) -> Admitted:
-    """Returns which rows take part; on the clock `batch` they all do."""
-    lines = _with_times(source, arrivals)
+def admit(
+    source: Input, arrivals: Arrivals, clock: Clock, windows: Iterable[Lifetime]
+) -> Admitted:
+    """Returns which rows take part; on the clock `batch` no row is late.
+
+    A row whose interval is bad in one of the windows takes no part in any.
+    """
+    lines = _with_times(source, arrivals).withColumn(_IS_BAD, _is_bad(source, windows))
+    reason = F.when(F.col(_IS_BAD), F.lit("bad_interval"))
     if clock is Clock.EVENT and source.is_timed:
-        lines = lines.withColumn(REASON, _reason(source, arrivals))
-    else:
-        lines = lines.withColumn(REASON, F.lit(None).cast("string"))
+        reason = F.coalesce(_reason(source, arrivals), reason)
+    lines = lines.withColumn(REASON, reason).drop(_IS_BAD)
     columns = [F.col(f"`{name}`") for name in source.schema.names]
     lines = lines.where(~_is_promise())
     late = lines.where(F.col(REASON).isNotNull() & ~What.DELETE.is_it())
     in_time = lines.where(F.col(REASON).isNull())
     return Admitted(in_time.drop(REASON), late.select(*columns, REASON, PLACE))
+
+
+def _is_bad(source: Input, windows: Iterable[Lifetime]) -> Column:
+    """Returns whether a row's interval is bad; one that lacks its row time has none."""
+    intervals = {window for window in windows if isinstance(window, Between)}
+    bad = [is_bad_interval(window, F.col(TIME)) for window in intervals]
+    has_time = F.col(TIME).isNotNull() if source.is_timed else yes()
+    is_row = What.STATE.is_it() | What.ROW.is_it()
+    return is_row & has_time & reduce(Column.__or__, bad, no())
 
 
 def _with_times(source: Input, arrivals: Arrivals) -> DataFrame:
@@ -102,7 +123,8 @@ def _reason(source: Input, arrivals: Arrivals) -> Column:
     if not arrivals.has_places:
         return reason
     # The lateness is taken from the column itself: months go by the calendar.
-    newest = shifted(F.col(f"`{source.time}`"), source.lateness.negated())
+    time = shifted(F.col(f"`{source.time}`"), source.lateness.negated())
+    newest = F.when(~F.col(_IS_BAD), time)
     bounds = (
         F.when(What.END.is_it(), F.lit(LATEST))
         .when(What.BOUND.is_it(), F.col(TIME))

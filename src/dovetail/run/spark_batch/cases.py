@@ -24,9 +24,12 @@ from dovetail.run.spark.moments import EARLIEST, LATEST
 from dovetail.run.spark.rules import plain_rules
 from dovetail.run.spark_batch.arrivals import PLACE, Arrivals
 from dovetail.run.spark_batch.frames import arrivals
-from dovetail.run.spark_batch.join import BatchRows, ordered_rows
-from dovetail.run.spark_batch.lines import ORDINALS, ROW_TIME
+from dovetail.run.spark_batch.join import ordered_rows
+from dovetail.run.spark_batch.limit import limits_told
+from dovetail.run.spark_batch.line import ORDINALS, ROW_TIME
 from dovetail.run.spark_batch.results import ORDER
+from dovetail.run.spark_batch.sets import join_sets
+from dovetail.run.spark_batch.tree import BatchRows
 from dovetail.run.tables import plain_rows
 from dovetail.spec.inputs import Emission, Order, Outlet
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, SetJoinSpec
@@ -47,7 +50,7 @@ def play(spark: SparkSession, play: Play) -> list[Emission]:
     BATCH.refuse_unsupported(features_of_play(play))
     join, settings = play.join, play.settings
     if isinstance(join, SetJoinSpec):
-        raise UnsupportedError.not_yet(BATCH.name, "a join of several sets")
+        return _play_sets(spark, play, join)
     if join.clock is Clock.EVENT:
         settings = replace(settings, order=Order.ROW_TIME)
     inputs = {name: play.inputs[name] for name in source_names(join)}
@@ -55,9 +58,20 @@ def play(spark: SparkSession, play: Play) -> list[Emission]:
         frames = {name: arrivals(spark, play, inputs[name]) for name in inputs}
         _refuse_open_tables(join, frames)
         outlets = _outlets(ordered_rows(join, inputs, frames, settings=settings))
-        found = plain_rows(_together([frame for _, frame in outlets]).toArrow())
+        with limits_told():
+            found = plain_rows(_together([frame for _, frame in outlets]).toArrow())
     found.sort(key=_sort_key(join.clock, settings.order))
     return [_emission(line, [outlet for outlet, _ in outlets]) for line in found]
+
+
+def _play_sets(spark: SparkSession, play: Play, join: SetJoinSpec) -> list[Emission]:
+    """Returns the rows of a join of several sets, in its order."""
+    with plain_rules(spark, **_SMALL):
+        frames = {
+            name: arrivals(spark, play, play.inputs[name]) for name in set(join.sets)
+        }
+        table = join_sets(join, play.inputs, frames).toArrow()
+    return [Emission(Outlet.MATCHED, row) for row in plain_rows(table)]
 
 
 def _refuse_open_tables(join: JoinSpec, frames: Mapping[str, Arrivals]) -> None:

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
-from dovetail.errors import UnsupportedError
-from dovetail.plan.batch import BATCH, plan_buckets
-from dovetail.plan.capability import features_of_join, features_of_settings
+from dovetail.plan.batch import BATCH, refuse
+from dovetail.plan.capability import ORDERED, features_of_join, features_of_settings
 from dovetail.run.spark.moments import LATEST
 from dovetail.run.spark.rules import pinned, plain_rules
 from dovetail.run.spark_batch.arrivals import PLACE, WHAT, Arrivals, admit
-from dovetail.run.spark_batch.lines import ROW_TIME
-from dovetail.run.spark_batch.lives import Living, Seat, give_lives
-from dovetail.run.spark_batch.matching import Meeting
-from dovetail.run.spark_batch.results import ORDER, mentions, outlets
-from dovetail.spec.inputs import Input, Inputs, Order, Outlet, Settings
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named
+from dovetail.run.spark_batch.inner import in_left_order
+from dovetail.run.spark_batch.line import ROW_TIME
+from dovetail.run.spark_batch.results import ORDER, mentions
+from dovetail.run.spark_batch.tree import BatchRows, Ground, joined, windows_on
+from dovetail.spec.inputs import Input, Inputs, Order, Settings
+from dovetail.spec.join import Clock, JoinSpec
+from dovetail.spec.sources import source_names
+from dovetail.spec.windows import Between
 
 _USUAL = Settings()
-
-
-@dataclass(frozen=True, slots=True)
-class BatchRows:
-    """The rows of every outlet, and the late rows of every input with their reasons."""
-
-    outlets: Mapping[Outlet, DataFrame]
-    late: Mapping[str, DataFrame]
 
 
 def join_batch(
@@ -46,11 +39,20 @@ def join_batch(
         rows = ordered_rows(join, inputs, own, settings=settings)
         by_time = settings.order is Order.ROW_TIME
         found = {
-            outlet: pinned((frame.sort(ROW_TIME) if by_time else frame).drop(*ORDER))
+            outlet: pinned(_sorted(join, frame, by_time=by_time).drop(*ORDER))
             for outlet, frame in rows.outlets.items()
         }
         late = {name: pinned(frame.drop(PLACE)) for name, frame in rows.late.items()}
         return BatchRows(found, late)
+
+
+def _sorted(join: JoinSpec, frame: DataFrame, *, by_time: bool) -> DataFrame:
+    """Returns the rows in the order that is promised, if one is."""
+    if by_time:
+        return frame.sort(ROW_TIME)
+    if join.clock is Clock.BATCH and join.picks.strategy in ORDERED:
+        return in_left_order(frame)
+    return frame
 
 
 def ordered_rows(
@@ -63,34 +65,24 @@ def ordered_rows(
     """Returns the rows with the columns of ORDER; the plain rules are in force."""
     used = features_of_join(join, inputs) | features_of_settings(settings)
     BATCH.refuse_unsupported(used)
-    sources = {hand: inputs[_name(join, hand)] for hand in HANDS}
-    by_name = {source.name: source for source in sources.values()}
-    arrivals = {name: _own_columns(by_name[name], frames[name]) for name in by_name}
+    refuse(join)
+    sources = {name: inputs[name] for name in source_names(join)}
+    own = {name: _own_columns(sources[name], frames[name]) for name in sources}
+    windows = {name: [*windows_on(join, name)] for name in sources}
     admitted = {
-        name: admit(source, arrivals[name], join.clock)
-        for name, source in by_name.items()
+        name: admit(source, own[name], join.clock, windows[name])
+        for name, source in sources.items()
     }
-    sides: dict[Hand, Living] = {}
-    for hand, source in sources.items():
-        window = join.side(hand).window
-        seat = Seat(hand, source, window, arrivals[source.name], join.clock)
-        sides[hand] = give_lives(seat, admitted[source.name])
-    buckets = plan_buckets(join, (sources[Hand.LEFT], sources[Hand.RIGHT]))
-    meeting = Meeting(join, sides, buckets, _asks_row_time(join, arrivals, settings))
     late = {
         name: admitted[name].late
-        for name, source in by_name.items()
-        if join.clock is Clock.EVENT and source.is_timed
+        for name, source in sources.items()
+        if (join.clock is Clock.EVENT and source.is_timed)
+        or any(isinstance(window, Between) for window in windows[name])
     }
-    return BatchRows(outlets(meeting), late)
-
-
-def _name(join: JoinSpec, hand: Hand) -> str:
-    """Returns the name of the input on a hand."""
-    source = join.side(hand).source
-    if not isinstance(source, Named):
-        raise UnsupportedError.not_yet(BATCH.name, "a join of a join's rows")
-    return source.name
+    ground = Ground(sources, own, admitted)
+    asks = _asks_row_time(join, own, settings)
+    found = joined(join, ground, asks_row_time=asks, place="the join")
+    return BatchRows(found.outlets, {**late, **found.late})
 
 
 def _own_columns(source: Input, arrivals: Arrivals) -> Arrivals:

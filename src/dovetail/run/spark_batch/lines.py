@@ -1,67 +1,47 @@
 """The lines of a join's result, before any select: pairs, rows alone, rows met once.
 
-A line has the structs `l` and `r`, whether each is there, and hidden columns: its row
-time, when it is settled, and where it stands in the order of the output.
+Where every pair stands for itself Spark's own joins give them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.plan.batch import Buckets
-from dovetail.run.spark.absent import absent_struct
-from dovetail.run.spark.moments import EARLIEST, LATEST
+from dovetail.run.spark.moments import LATEST
 from dovetail.run.spark_batch.arrivals import PLACE
+from dovetail.run.spark_batch.judged import judges
+from dovetail.run.spark_batch.judged_lines import judged_parts
+from dovetail.run.spark_batch.line import (
+    SETTLED,
+    Line,
+    absent_row,
+    life_part,
+    met_at,
+    no_number,
+    row_if_here,
+    row_struct,
+)
 from dovetail.run.spark_batch.lives import BIRTH, DEATH, END
 from dovetail.run.spark_batch.matching import HERE, Meeting, side_column
-from dovetail.spec.join import HANDS, Clock, Hand, NullRow
+from dovetail.run.spark_batch.truth import no, yes
+from dovetail.spec.join import HANDS, Clock, Hand
 
-Columns = Mapping[Hand, Column]
-
-ROW_TIME = "__row_time"
-ORDINALS = {Hand.LEFT: "__left", Hand.RIGHT: "__right"}
-_SETTLED = "__settled"
 _HOW = ("inner", "left_outer", "full_outer")
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """What a line is made of; `settled` is the bound that both inputs must reach."""
-
-    rows: Columns
-    here: Columns
-    places: Columns
-    time: Column
-    settled: Column
-
-    def columns(self) -> list[Column]:
-        """Returns the columns of the line under their names."""
-        return [
-            *(self.rows[hand].alias(hand.letter) for hand in HANDS),
-            *(self.here[hand].alias(matched(hand)) for hand in HANDS),
-            *(self.places[hand].alias(ORDINALS[hand]) for hand in HANDS),
-            self.time.alias(ROW_TIME),
-            self.settled.alias(_SETTLED),
-        ]
 
 
 def result_lines(meeting: Meeting) -> DataFrame:
     """Returns every line that comes out: the inputs have come far enough for it."""
-    lines = reduce(DataFrame.unionByName, _parts(meeting))
+    parts = judged_parts(meeting) if judges(meeting.join) else _parts(meeting)
+    lines = reduce(DataFrame.unionByName, parts)
     bound = min(side.seat.arrivals.bound for side in meeting.sides.values())
     if meeting.join.clock is Clock.EVENT and bound < LATEST:
-        lines = lines.where(F.col(_SETTLED) <= bound)
-    return lines.drop(_SETTLED)
-
-
-def matched(hand: Hand) -> str:
-    """Returns the name that tells whether a hand's row is there."""
-    return f"matched_{hand.value}"
+        lines = lines.where(F.col(SETTLED) <= bound)
+    return lines.drop(SETTLED)
 
 
 def _parts(meeting: Meeting) -> Iterator[DataFrame]:
@@ -83,18 +63,19 @@ def _paired(meeting: Meeting, kept: list[Hand]) -> DataFrame:
     """Returns the pairs, and the rows of the kept hands that are in none."""
     first = kept[0] if kept else Hand.LEFT
     here = {hand: side_column(hand, HERE).isNotNull() for hand in HANDS}
-    time = F.when(here[Hand.LEFT] & here[Hand.RIGHT], _met(meeting))
+    time = F.when(here[Hand.LEFT] & here[Hand.RIGHT], met_at(meeting))
     settled = time + 1
     for hand in HANDS:
         is_alone = here[hand] & ~here[hand.other]
-        time = F.coalesce(time, F.when(is_alone, _life(meeting, hand, END)))
-        settled = F.coalesce(settled, F.when(is_alone, _life(meeting, hand, DEATH)))
+        time = F.coalesce(time, F.when(is_alone, life_part(meeting, hand, END)))
+        settled = F.coalesce(settled, F.when(is_alone, life_part(meeting, hand, DEATH)))
     line = Line(
-        {hand: _row_or_absent(meeting, hand, here[hand]) for hand in HANDS},
+        {hand: row_if_here(meeting, hand, here[hand]) for hand in HANDS},
         here,
         {hand: side_column(hand, PLACE) for hand in HANDS},
         time,
         settled,
+        no(),
     )
     return meeting.joined(first, _HOW[len(kept)]).select(*line.columns())
 
@@ -102,19 +83,20 @@ def _paired(meeting: Meeting, kept: list[Hand]) -> DataFrame:
 def _alone(meeting: Meeting, hand: Hand) -> DataFrame:
     """Returns the rows of a hand that are in no pair."""
     line = Line(
-        {hand: _row(meeting, hand), hand.other: _absent(meeting, hand.other)},
-        {hand: F.lit(True), hand.other: F.lit(False)},  # noqa: FBT003
-        {hand: side_column(hand, PLACE), hand.other: _no_number()},
-        _life(meeting, hand, END),
-        _life(meeting, hand, DEATH),
+        {hand: row_struct(meeting, hand), hand.other: absent_row(meeting, hand.other)},
+        {hand: yes(), hand.other: no()},
+        {hand: side_column(hand, PLACE), hand.other: no_number()},
+        life_part(meeting, hand, END),
+        life_part(meeting, hand, DEATH),
+        no(),
     )
     return meeting.joined(hand, "left_anti").select(*line.columns())
 
 
 def _once(meeting: Meeting, hand: Hand) -> DataFrame:
     """Returns each row of a hand that is in a pair; its row time is the earliest."""
-    row, place, time = _row(meeting, hand), side_column(hand, PLACE), _no_number()
-    if meeting.knows_row_time:
+    row, place, time = row_struct(meeting, hand), side_column(hand, PLACE), no_number()
+    if meeting.knows_row_time or meeting.lives_often:
         births = (side_column(each, BIRTH) for each in HANDS)
         met = [
             row.alias("row"),
@@ -127,47 +109,11 @@ def _once(meeting: Meeting, hand: Hand) -> DataFrame:
     else:
         joined = meeting.joined(hand, "left_semi")
     line = Line(
-        {hand: row, hand.other: _absent(meeting, hand.other)},
-        dict.fromkeys(HANDS, F.lit(True)),  # noqa: FBT003
-        {hand: place, hand.other: _no_number()},
+        {hand: row, hand.other: absent_row(meeting, hand.other)},
+        dict.fromkeys(HANDS, yes()),
+        {hand: place, hand.other: no_number()},
         time,
         time + 1,
+        no(),
     )
     return joined.select(*line.columns())
-
-
-def _met(meeting: Meeting) -> Column:
-    """Returns the row time of a pair: the later birth."""
-    return F.greatest(*(_life(meeting, hand, BIRTH) for hand in HANDS))
-
-
-def _life(meeting: Meeting, hand: Hand, name: str) -> Column:
-    """Returns a column of a row's life; one that is always the same is no column."""
-    if meeting.sides[hand].may_miss:
-        return side_column(hand, name)
-    return F.lit(EARLIEST if name == BIRTH else LATEST)
-
-
-def _no_number() -> Column:
-    """Returns a number that is not known."""
-    return F.lit(None).cast("bigint")
-
-
-def _row(meeting: Meeting, hand: Hand) -> Column:
-    """Returns the row of a hand as a struct of its input's columns."""
-    names = meeting.sides[hand].seat.source.schema.names
-    return F.struct(*(side_column(hand, name).alias(name) for name in names))
-
-
-def _absent(meeting: Meeting, hand: Hand) -> Column:
-    """Returns what stands for a hand's row."""
-    schema = meeting.sides[hand].seat.source.schema
-    return absent_struct(meeting.join.absent(hand), schema)
-
-
-def _row_or_absent(meeting: Meeting, hand: Hand, here: Column) -> Column:
-    """Returns the row where it is there; an outer join gives nulls by itself."""
-    row = _row(meeting, hand)
-    if meeting.join.absent(hand) == NullRow():
-        return row
-    return F.when(here, row).otherwise(_absent(meeting, hand))

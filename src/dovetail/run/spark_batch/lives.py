@@ -17,12 +17,24 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from dovetail.plan.batch import lives_in_time
 from dovetail.run.spark.moments import EARLIEST, LATEST, shifted
 from dovetail.run.spark_batch.arrivals import PLACE, TIME, Admitted, Arrivals, What
+from dovetail.run.spark_batch.hops import unit_end, window_ends
+from dovetail.run.spark_batch.intervals import interval
 from dovetail.spec.inputs import Input
 from dovetail.spec.join import Clock, Hand
-from dovetail.spec.windows import Forever, Latest, Range, Rows
+from dovetail.spec.windows import (
+    Between,
+    Forever,
+    HopSize,
+    HopUnit,
+    Latest,
+    Range,
+    Rows,
+)
 from dovetail.spec.windows import Window as Lifetime
 
 BIRTH, DEATH, END = "__birth", "__death", "__end"
+# Of a row with several lives, in windows of a size, the ends of the first and last.
+FIRST, LAST = "__first", "__last"
 SINCE, UNTIL = "__since", "__until"
 Columns = dict[str, Column]
 
@@ -44,6 +56,11 @@ class Seat:
         return lives_in_time(self.source, self.window) and not always
 
     @property
+    def lives_often(self) -> bool:
+        """Tells whether a row has a life for each window that it falls into."""
+        return isinstance(self.window, HopSize) and self.source.is_timed
+
+    @property
     def is_met_on_arrival(self) -> bool:
         """Tells whether the rows are met as they are when a row of a stream comes."""
         untimed = self.clock is Clock.EVENT and not self.source.is_timed
@@ -60,15 +77,29 @@ class Living:
     @property
     def may_miss(self) -> bool:
         """Tells whether a life can be other than always."""
-        return self.seat.source.is_timed or isinstance(self.seat.window, Latest)
+        of_others = isinstance(self.seat.window, Latest | Between)
+        return self.seat.source.is_timed or of_others
 
 
 def give_lives(seat: Seat, admitted: Admitted) -> Living:
     """Returns the rows of a side, each with its life; deletes end lives and go."""
-    lines = admitted.lines.withColumns(_lives(seat))
+    lines = admitted.lines
+    if seat.lives_often:
+        lines = _with_windows(lines, seat.window)
+    lines = lines.withColumns(_lives(seat))
     if seat.is_met_on_arrival:
         lines = lines.withColumns(_stays(seat))
     return Living(seat, lines.where(~What.DELETE.is_it()))
+
+
+def _with_windows(lines: DataFrame, window: Lifetime) -> DataFrame:
+    """Returns a line for each window that a row falls into, named by its end in END."""
+    if not isinstance(window, HopSize):
+        return lines
+    ends = window_ends(window, F.col(TIME))
+    known = lines.withColumn(END, ends)
+    bounds = {FIRST: F.array_min(END), LAST: F.array_max(END)}
+    return known.withColumns(bounds).withColumn(END, F.explode(END))
 
 
 def _lives(seat: Seat) -> Columns:
@@ -94,6 +125,14 @@ def _timed_life(seat: Seat) -> tuple[Column, Column, Column]:
             return shifted(time, following.negated()), end + 1, end
         case Rows(count=0):
             return born, born + 1, born
+        case HopUnit(unit):
+            end = unit_end(unit, F.col(f"`{seat.source.time}`"))
+            return born, end, end
+        case HopSize():
+            return F.col(END), F.col(END) + 1, F.col(END)
+        case Between() as window:
+            start, end = interval(window)
+            return start, end + 1, end
         case Latest():
             # A version without a time, on the clock `batch`, comes behind all others.
             time = F.coalesce(TIME, F.lit(LATEST))

@@ -6,17 +6,21 @@ time where lives are of limited length. The join condition never tells windows a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.expression import ALWAYS
 from dovetail.plan.batch import Buckets, NoBuckets
 from dovetail.run.spark_batch.arrivals import PLACE
+from dovetail.run.spark_batch.atmost import first_element
 from dovetail.run.spark_batch.lives import BIRTH, DEATH, SINCE, UNTIL, Living
+from dovetail.run.spark_batch.truth import yes
 from dovetail.spec.join import HANDS, Hand, JoinSpec
+from dovetail.spec.picks import AtMost, Equality
 
 BUCKET = "__bucket"
 HERE = "__here"
@@ -41,14 +45,31 @@ class Meeting:
         `left_semi` and `left_anti` are right. In a `full_outer` both must be: that one
         cannot be done with buckets.
         """
+        return self._joined(kept, how, [*self._candidate_terms(), *self.match_terms()])
+
+    def candidates(self, kept: Hand, how: str) -> DataFrame:
+        """Returns Spark's join of left rows with all that the picks look at."""
+        return self._joined(kept, how, [*self._candidate_terms(), *self._first_share()])
+
+    def key(self) -> list[Column]:
+        """Returns the left side of the equalities by which candidates are found."""
+        return [F.expr(equality.left.text) for equality in counted(self.join)]
+
+    @property
+    def lives_often(self) -> bool:
+        """Tells whether a pair can meet more than once."""
+        return self.sides[Hand.LEFT].seat.lives_often
+
+    def _joined(self, kept: Hand, how: str, terms: Iterable[Column]) -> DataFrame:
+        """Returns Spark's join under all of the terms, the kept hand first."""
         first = self._frame(kept, is_copied=False)
         second = self._frame(kept.other, is_copied=True)
-        condition = reduce(Column.__and__, self._terms(), F.lit(True))  # noqa: FBT003
+        condition = reduce(Column.__and__, terms, yes())
         return first.join(second, condition, how)
 
     def _frame(self, hand: Hand, *, is_copied: bool) -> DataFrame:
         """Returns the rows of a hand under its letter, marked as being there."""
-        frame = self.sides[hand].frame.withColumn(HERE, F.lit(True))  # noqa: FBT003
+        frame = self.sides[hand].frame.withColumn(HERE, yes())
         match self.buckets:
             case Buckets() as buckets:
                 bucket = (
@@ -60,11 +81,19 @@ class Meeting:
                 pass
         return frame.alias(hand.letter)
 
-    def _terms(self) -> Iterator[Column]:
-        """Gives the terms that all hold for rows that meet."""
+    def match_terms(self) -> Iterator[Column]:
+        """Gives what a candidate must fulfil besides, to match."""
         for equality in self.join.hard:
-            yield F.expr(equality.left.text) == F.expr(equality.right.text)
+            if equality not in counted(self.join):
+                yield equal(equality)
         yield F.expr(self.join.soft.text)
+
+    def _candidate_terms(self) -> Iterator[Column]:
+        """Gives the terms that all hold for a left row and a candidate of it."""
+        if self.join.picks.left_condition != ALWAYS:
+            yield F.expr(self.join.picks.left_condition.text)
+        for equality in counted(self.join):
+            yield equal(equality)
         yield from self._life_terms()
         for hand in HANDS:
             if self.sides[hand].seat.is_met_on_arrival:
@@ -74,13 +103,38 @@ class Meeting:
         if isinstance(self.buckets, Buckets):
             yield side_column(Hand.LEFT, BUCKET) == side_column(Hand.RIGHT, BUCKET)
 
+    def _first_share(self) -> Iterator[Column]:
+        """Gives the first optional equality: a pair without it shares nothing."""
+        match self.join.picks.at_most:
+            case AtMost(optional=(first, *_)):
+                yield first_element(first)
+            case _:
+                pass
+
     def _life_terms(self) -> Iterator[Column]:
         """Gives what makes two lives overlap: none is empty, each starts in time."""
+        if self.lives_often:
+            # Windows are told apart by their ends alone.
+            yield side_column(Hand.LEFT, BIRTH) == side_column(Hand.RIGHT, BIRTH)
         limited = [hand for hand in HANDS if self.sides[hand].may_miss]
         for hand in limited:
             yield side_column(hand, BIRTH) < side_column(hand, DEATH)
-            if hand.other in limited:
+            if hand.other in limited and not self.lives_often:
                 yield side_column(hand, BIRTH) < side_column(hand.other, DEATH)
+
+
+def counted(join: JoinSpec) -> tuple[Equality, ...]:
+    """Returns the equalities that make a candidate: all, but where `atmost` says."""
+    match join.picks.at_most:
+        case AtMost(counted=tuple() as some):
+            return some
+        case _:
+            return join.hard
+
+
+def equal(equality: Equality) -> Column:
+    """Returns whether an equality holds."""
+    return F.expr(equality.left.text) == F.expr(equality.right.text)
 
 
 def side_column(hand: Hand, name: str) -> Column:

@@ -3,70 +3,104 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.expression import Expression
 from dovetail.run.spark.moments import timestamp
-from dovetail.run.spark_batch.lines import ORDINALS, ROW_TIME, matched, result_lines
+from dovetail.run.spark_batch.keeping import kept, without_skipped
+from dovetail.run.spark_batch.line import EXCEEDS, ORDINALS, ROW_TIME, matched
+from dovetail.run.spark_batch.lines import result_lines
 from dovetail.run.spark_batch.matching import Meeting
 from dovetail.spec.inputs import Outlet
-from dovetail.spec.join import HANDS, AllColumns, Clock, Columns, Hand, JoinSpec
+from dovetail.spec.join import HANDS, Clock, Columns, Hand, JoinSpec
+from dovetail.spec.picks import Limit, OnExceed
+from dovetail.spec.results import selected_columns
+from dovetail.spec.windows import HopSize
 
 ORDER = (ROW_TIME, *ORDINALS.values())
+_NOTHING = Expression("NULL")
 OWN_PORTS = {Hand.LEFT: Outlet.LEFT_UNMATCHED, Hand.RIGHT: Outlet.RIGHT_UNMATCHED}
 
 
 def outlets(meeting: Meeting) -> dict[Outlet, DataFrame]:
     """Returns the rows of every outlet: its own columns, then those of ORDER."""
-    join, lines = meeting.join, result_lines(meeting)
+    join = meeting.join
+    lines = kept(join, without_skipped(join, named(meeting)))
     if join.ports == 1:
         return {Outlet.MATCHED: _selected(meeting, lines)}
-    both = F.col(matched(Hand.LEFT)) & F.col(matched(Hand.RIGHT))
+    both = F.col(matched(Hand.LEFT)) & F.col(matched(Hand.RIGHT)) | F.col(EXCEEDS)
     found = {Outlet.MATCHED: _selected(meeting, lines.where(both))}
     for hand in HANDS:
         if join.kind.preserves(hand):
-            alone = lines.where(~F.col(matched(hand.other)))
+            is_alone = ~F.col(matched(hand.other)) & ~F.col(EXCEEDS)
+            alone = lines.where(is_alone)
             found[OWN_PORTS[hand]] = alone.select(f"{hand.letter}.*", *ORDER)
     return found
 
 
+def named(meeting: Meeting) -> DataFrame:
+    """Returns the lines of a join with all that an expression may name."""
+    join, lines = meeting.join, result_lines(meeting)
+    known = lines.withColumn("row_time", timestamp(F.col(ROW_TIME)))
+    match join.left.window:
+        case HopSize(size=size):
+            end = F.col("row_time")
+            start = F.timestamp_micros(F.unix_micros(end) - size.microseconds)
+            known = known.withColumns({"window_start": start, "window_end": end})
+        case _:
+            pass
+    if mentions(join, "counter"):
+        known = known.withColumn("counter", _counter(join.clock))
+    return known
+
+
 def mentions(join: JoinSpec, name: str) -> bool:
-    """Tells whether the select may use a name; a text in quotes counts as a use."""
-    match join.select:
-        case Columns(columns):
-            word = re.compile(rf"\b{name}\b", re.IGNORECASE)
-            return any(word.search(expression.text) for _, expression in columns)
-        case AllColumns():
-            return False
+    """Tells whether an output may use a name; a text in quotes counts as a use."""
+    word = re.compile(rf"\b{name}\b", re.IGNORECASE)
+    return any(word.search(expression.text) for expression in _written(join))
+
+
+def _written(join: JoinSpec) -> Iterator[Expression]:
+    """Gives every expression over the lines of a join."""
+    yield join.picks.skip_when
+    for columns in (join.select, join.picks.limit):
+        match columns:
+            case Columns(columns=pairs) | Limit(transform=pairs):
+                yield from (expression for _, expression in pairs)
+            case _:
+                pass
 
 
 def _selected(meeting: Meeting, lines: DataFrame) -> DataFrame:
     """Returns the output columns of lines, computed from what a select may use."""
-    known = lines.withColumn("row_time", timestamp(F.col(ROW_TIME)))
-    if mentions(meeting.join, "counter"):
-        known = known.withColumn("counter", _counter(meeting.join.clock))
-    return known.select(*_columns(meeting), *ORDER)
+    match meeting.join.picks.limit:
+        case Limit(on_exceed=OnExceed.TRANSFORM, transform=transform):
+            columns = _with_exceeding(_columns(meeting), dict(transform))
+        case _:
+            columns = _columns(meeting)
+    shown = [column.alias(name) for name, column in columns.items()]
+    return lines.select(*shown, *ORDER)
 
 
-def _columns(meeting: Meeting) -> list[Column]:
-    """Returns the output columns; a semi join has those of its own side."""
-    match meeting.join.select:
-        case Columns(columns):
-            return [F.expr(expression.text).alias(name) for name, expression in columns]
-        case AllColumns():
-            return list(_all_columns(meeting).values())
-
-
-def _all_columns(meeting: Meeting) -> dict[str, Column]:
-    """Returns all columns of the left, then those of the right with a new name."""
+def _with_exceeding(
+    columns: dict[str, Column], transform: Mapping[str, Expression]
+) -> dict[str, Column]:
+    """Returns the columns as they are of a left row over its limit, and of others."""
     found: dict[str, Column] = {}
-    for hand in HANDS:
-        if not meeting.join.kind.gives_once(hand.other):
-            for name in meeting.sides[hand].seat.source.schema.names:
-                column = F.col(f"{hand.letter}.`{name}`").alias(name)
-                found.setdefault(name.lower(), column)
+    for name, column in columns.items():
+        given = transform.get(name, _NOTHING)
+        found[name] = F.when(F.col(EXCEEDS), F.expr(given.text)).otherwise(column)
     return found
+
+
+def _columns(meeting: Meeting) -> dict[str, Column]:
+    """Returns the output columns; a semi join has those of its own side."""
+    schemas = {hand: meeting.sides[hand].seat.source.schema for hand in HANDS}
+    columns = selected_columns(meeting.join, schemas)
+    return {name: F.expr(expression.text) for name, expression in columns}
 
 
 def _counter(clock: Clock) -> Column:
@@ -74,6 +108,7 @@ def _counter(clock: Clock) -> Column:
     left, right = (F.col(ORDINALS[hand]) for hand in HANDS)
     # A line without a left row is a row met once: it counts for itself.
     pairs = Window.partitionBy(left, F.when(left.isNull(), right))
-    order = [right] if clock is Clock.BATCH else [F.col(ROW_TIME), right]
+    time = F.col(ROW_TIME)
+    order = [right, time] if clock is Clock.BATCH else [time, right]
     is_pair = F.col(matched(Hand.LEFT)) & F.col(matched(Hand.RIGHT))
     return F.when(is_pair, F.row_number().over(pairs.orderBy(*order))).otherwise(0)

@@ -1,0 +1,49 @@
+"""The pick `limit` that fails: Spark stops the job, and we say so with our own error.
+
+Spark carries the facts in a message of its own; whoever runs the job finds them there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+from dovetail.errors import LimitError
+from dovetail.run.spark_batch.matching import Meeting
+from dovetail.run.spark_batch.truth import yes
+from dovetail.spec.picks import Limit
+
+_FACTS = re.compile(
+    r"(the left row of the key .* has \d+ candidates); expected (at most \d+)"
+)
+
+
+def stopped(meeting: Meeting, limit: Limit, is_over: Column, count: Column) -> Column:
+    """Returns true; where a left row has too many candidates Spark stops."""
+    shown = [F.coalesce(key.cast("string"), F.lit("None")) for key in meeting.key()]
+    facts = F.concat(
+        F.lit("the left row of the key "),
+        F.concat_ws(", ", *shown),
+        F.lit(" has "),
+        count.cast("string"),
+        F.lit(f" candidates; expected at most {limit.count}"),
+    )
+    stop = F.raise_error(facts).cast("boolean")
+    return F.when(is_over, stop).otherwise(yes())
+
+
+@contextmanager
+def limits_told() -> Iterator[None]:
+    """Raises a LimitError for a job that Spark has stopped for its limit."""
+    try:
+        yield
+    except PySparkException as error:
+        facts = _FACTS.search(str(error))
+        if facts is None:
+            raise
+        raise LimitError(facts[1], facts[2]) from error

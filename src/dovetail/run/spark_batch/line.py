@@ -1,0 +1,95 @@
+"""A line of a join's result, before any select: a pair, a row alone, a row met once.
+
+A line has the structs `l` and `r`, whether each is there, and hidden columns: its row
+time, when it is settled, where it stands in the order of the output, and whether it
+stands for a left row over its limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+from dovetail.run.spark.absent import absent_struct
+from dovetail.run.spark.moments import EARLIEST, LATEST
+from dovetail.run.spark_batch.lives import BIRTH
+from dovetail.run.spark_batch.matching import Meeting, side_column
+from dovetail.spec.join import HANDS, Hand, NullRow
+
+Columns = Mapping[Hand, Column]
+
+ROW_TIME = "__row_time"
+ORDINALS = {Hand.LEFT: "__left", Hand.RIGHT: "__right"}
+SETTLED = "__settled"
+EXCEEDS = "__exceeds"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a line is made of; `settled` is the bound that both inputs must reach.
+
+    `exceeds` tells of a line for a left row over its limit.
+    """
+
+    rows: Columns
+    here: Columns
+    places: Columns
+    time: Column
+    settled: Column
+    exceeds: Column
+
+    def columns(self) -> list[Column]:
+        """Returns the columns of the line under their names."""
+        return [
+            *(self.rows[hand].alias(hand.letter) for hand in HANDS),
+            *(self.here[hand].alias(matched(hand)) for hand in HANDS),
+            *(self.places[hand].alias(ORDINALS[hand]) for hand in HANDS),
+            self.time.alias(ROW_TIME),
+            self.settled.alias(SETTLED),
+            self.exceeds.alias(EXCEEDS),
+        ]
+
+
+def matched(hand: Hand) -> str:
+    """Returns the name that tells whether a hand's row is there."""
+    return f"matched_{hand.value}"
+
+
+def met_at(meeting: Meeting) -> Column:
+    """Returns the row time of a pair: the later birth."""
+    return F.greatest(*(life_part(meeting, hand, BIRTH) for hand in HANDS))
+
+
+def life_part(meeting: Meeting, hand: Hand, name: str) -> Column:
+    """Returns a column of a row's life; one that is always the same is no column."""
+    if meeting.sides[hand].may_miss:
+        return side_column(hand, name)
+    return F.lit(EARLIEST if name == BIRTH else LATEST)
+
+
+def no_number() -> Column:
+    """Returns a number that is not known."""
+    return F.lit(None).cast("bigint")
+
+
+def row_struct(meeting: Meeting, hand: Hand) -> Column:
+    """Returns the row of a hand as a struct of its input's columns."""
+    names = meeting.sides[hand].seat.source.schema.names
+    return F.struct(*(side_column(hand, name).alias(name) for name in names))
+
+
+def absent_row(meeting: Meeting, hand: Hand) -> Column:
+    """Returns what stands for a hand's row."""
+    schema = meeting.sides[hand].seat.source.schema
+    return absent_struct(meeting.join.absent(hand), schema)
+
+
+def row_if_here(meeting: Meeting, hand: Hand, here: Column) -> Column:
+    """Returns the row where it is there; an outer join gives nulls by itself."""
+    row = row_struct(meeting, hand)
+    if meeting.join.absent(hand) == NullRow():
+        return row
+    return F.when(here, row).otherwise(absent_row(meeting, hand))
