@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from dovetail.session.joined import Joined
+    from dovetail.session.picking import asof
     from dovetail.session.progress import follow
     from dovetail.session.streams import Rows, dataset, stream, table
     from dovetail.session.windowing import forever, latest, range, rows  # noqa: A004
@@ -43,6 +44,7 @@ __all__ = [
     "SchemaError",
     "SpecError",
     "UnsupportedError",
+    "asof",
     "dataset",
     "folder",
     "follow",
@@ -66,6 +68,7 @@ _ROOMS = {
     ),
     "bind.sinks": ("folder",),
     "session.joined": ("Joined",),
+    "session.picking": ("asof",),
     "session.progress": ("follow",),
     "session.streams": ("Rows", "dataset", "stream", "table"),
     "session.windowing": ("forever", "latest", "range", "rows"),

@@ -14,6 +14,7 @@ PUBLIC = [
     "SchemaError",
     "SpecError",
     "UnsupportedError",
+    "asof",
     "dataset",
     "folder",
     "follow",

@@ -109,6 +109,33 @@ def test_finite_rows_meet_outside_time():
     assert joined.spec.clock.value == "batch"
 
 
+# --- picks ---------------------------------------------------------------------------
+
+
+def nearest(**how):
+    asof = dt.asof("l.at", "r.At", **how)
+    return orders().join(trades(), on="k", suffixes=("", "_r"), asof=asof)
+
+
+def words_of(joined):
+    """The plan, on one line."""
+    return " ".join(joined.explain().split())
+
+
+def test_an_asof_needs_no_window_and_forgets_what_it_cannot_pick():
+    told = words_of(nearest(direction="nearest", tolerance="5 seconds"))
+    assert "whose r.At is nearest to l.at on either side, at most 5 seconds" in told
+    assert "for each key the rows that a left row may still pick" in told
+
+
+def test_a_keep_is_told():
+    assert "the first 3 pairs of each left row" in words_of(join(keep=3))
+
+
+def test_without_a_pick_every_pair_comes_out():
+    assert "keep" not in words_of(join(keep=0))
+
+
 # --- refusals -----------------------------------------------------------------------
 
 
@@ -185,6 +212,16 @@ REFUSALS = {
     "where of numbers": (
         lambda: join(where="l.n + 1"),
         'where="l.n + 1" is bigint; expected a condition that is true or false',
+    ),
+    "keep": (lambda: join(keep=-1), "keep of -1; expected 1 or more"),
+    "direction": (
+        lambda: nearest(direction="up"),
+        'direction="up"; expected "backward" or "forward" or "nearest"',
+    ),
+    "tie": (lambda: nearest(tie="any"), 'tie="any"; expected "last" or "first"'),
+    "tolerance": (
+        lambda: nearest(direction="forward"),
+        "asof forward on a stream, without a tolerance",
     ),
     "select": (
         lambda: join(select={"price": "l.price"}),

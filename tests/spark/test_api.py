@@ -95,6 +95,34 @@ def refused_on(folder, joined):
     assert not (folder / "new").exists()
 
 
+def minutes(spark, folder, *times):
+    """A stream of rows at these minutes, a batch each; the last moves the bound."""
+    folder.mkdir()
+    for number, minute in enumerate(times):
+        at = pa.array([EPOCH + timedelta(minutes=minute)], pa.timestamp("us", "UTC"))
+        lines = pa.table({"k": [minute // 100], "at": at, "n": [minute]})
+        pq.write_table(lines, folder / f"{number}.parquet")
+    files = spark.readStream.schema("k BIGINT, at TIMESTAMP, n BIGINT")
+    feed = files.option("maxFilesPerTrigger", 1).parquet(str(folder))
+    return dt.stream(feed, time="at", lateness="1 hour")
+
+
+def test_the_nearest_row_and_the_first_two(spark, tmp_path):
+    left = minutes(spark, tmp_path / "l", 10, 30, 500)
+    right = minutes(spark, tmp_path / "r", 40, 9, 25, 29, 12, 500)
+    hour, wish = dt.range(preceding="1 hour"), {"l": "l.n", "r": "r.n"}
+    nearest = left.join(right, on="k", asof=dt.asof("l.at", "r.at"), select=wish)
+    first = left.window(hour).join(right.window(hour), on="k", keep=2, select=wish)
+    found = []
+    for number, joined in enumerate((nearest, first)):
+        out, checkpoint = (str(tmp_path / f"{name}{number}") for name in ("out", "c"))
+        query = joined.write(matched=dt.folder(out), checkpoint=checkpoint, trigger=NOW)
+        query.awaitTermination()
+        rows = spark.read.parquet(out).select("l", "r").collect()
+        found.append(sorted(tuple(row) for row in rows))
+    assert found == [[(10, 9), (30, 29)], [(10, 9), (10, 12), (30, 9), (30, 12)]]
+
+
 def test_a_checkpoint_of_another_program_is_refused(spark, tmp_path):
     rate = spark.readStream.format("rate").load().groupBy("value").count()
     writer = rate.writeStream.format("noop").outputMode("update").trigger(**NOW)

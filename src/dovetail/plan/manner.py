@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dovetail.errors import SpecError, UnsupportedError
+from dovetail.spec.defaults import is_by_row_time
 from dovetail.spec.inputs import Input, InputKind
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.spans import NO_TIME, Span
@@ -73,7 +74,15 @@ def unbounded_sides(join: JoinSpec, inputs: Mapping[Hand, Input]) -> tuple[Hand,
         if inputs[hand].kind is InputKind.STREAM
         and join.clock is not Clock.BATCH
         and isinstance(join.side(hand).window, Forever)
+        and not _forgets(join, inputs, hand)
     )
+
+
+def _forgets(join: JoinSpec, inputs: Mapping[Hand, Input], hand: Hand) -> bool:
+    """Tells whether a side loses the rows that an `asof` can no longer pick."""
+    named = {source.name: source for source in inputs.values()}
+    by_time = join.clock is Clock.EVENT and is_by_row_time(join, named)
+    return hand is Hand.RIGHT and by_time
 
 
 def state_bound(join: JoinSpec, inputs: Mapping[Hand, Input], hand: Hand) -> str:
@@ -92,6 +101,8 @@ def state_bound(join: JoinSpec, inputs: Mapping[Hand, Input], hand: Hand) -> str
             return f"rows {age} older than the {hand.other.value} side's bound"
         case _ if inputs[hand].kind is not InputKind.STREAM:
             return "all of it"
+        case Forever() if _forgets(join, inputs, hand):
+            return "for each key the rows that a left row may still pick"
         case _:
             return "without a bound: every row that ever came"
 

@@ -19,9 +19,11 @@ from dovetail.session.choosing import (
     kind_named,
 )
 from dovetail.session.joined import Joined, Seat
+from dovetail.session.picking import EVERY, picks_of
 from dovetail.spec.defaults import complete
 from dovetail.spec.inputs import Input, InputKind, Settings
 from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec, Kind, Named, Side
+from dovetail.spec.picks import AsOf, Picks, Unlimited
 from dovetail.spec.references import plain_column
 from dovetail.spec.rules import check_spec
 from dovetail.spec.spans import NO_TIME, Span, parse_span
@@ -57,6 +59,8 @@ class Rows:
         on: str | On = (),
         where: str = "true",
         how: str = "inner",
+        keep: int = 0,
+        asof: AsOf | Unlimited = EVERY,
         select: Mapping[str, str] | None = None,
         suffixes: tuple[str, str] = ("", ""),
         unmatched: str = "joined",
@@ -65,8 +69,10 @@ class Rows:
         """Returns the join of these rows (`l`) with others (`r`); nothing runs yet.
 
         `on`: equal columns, or pairs of a left and a right name. `where`: a further
-        condition in Spark SQL over `l` and `r`. `unmatched="outlet"` lets rows without
-        a partner leave by their own outlet. `unbounded` allows state without a bound.
+        condition in Spark SQL over `l` and `r`. `keep=3` gives the first three pairs of
+        a left row, `asof=dt.asof(..)` the one nearest in time. `unmatched="outlet"`
+        lets rows without a partner leave by their own outlet. `unbounded` allows state
+        without a bound.
         """
         kind = kind_named(how)
         sides = dict(zip(HANDS, (self, other), strict=True))
@@ -78,7 +84,8 @@ class Rows:
             if select is not None
             else all_columns(schemas, kind, on, suffixes)
         )
-        spec = _spec(sides, _Wish(on, where, kind, columns, _ports(unmatched, kind)))
+        ports, picks = _ports(unmatched, kind), picks_of(keep, asof)
+        spec = _spec(sides, _Wish(on, where, kind, columns, ports, picks))
         inputs = {_name(hand): _source(hand, side) for hand, side in sides.items()}
         spec = complete(spec, inputs)
         check_spec(spec, inputs, Settings())
@@ -98,6 +105,7 @@ class _Wish:
     kind: Kind
     columns: Columns
     ports: int
+    picks: Picks
 
 
 def stream(  # noqa: PLR0913 - what may be known of a stream, all by name
@@ -222,6 +230,7 @@ def _spec(sides: Mapping[Hand, Rows], wish: _Wish) -> JoinSpec:
         soft=Expression(wish.where),
         select=wish.columns,
         ports=wish.ports,
+        picks=wish.picks,
     )
 
 

@@ -123,7 +123,7 @@ def _asof_window(join: JoinSpec, hand: Hand, inputs: Inputs) -> Window:
     if hand is Hand.LEFT and join.clock is Clock.ARRIVAL:
         return Rows(0)
     is_open = hand is Hand.RIGHT or join.clock is Clock.BATCH
-    if is_open or isinstance(asof, Unlimited) or not _is_by_row_time(join, inputs):
+    if is_open or isinstance(asof, Unlimited) or not is_by_row_time(join, inputs):
         return Forever()
     match asof.direction, asof.tolerance:
         case Direction.BACKWARD, _:
@@ -134,7 +134,7 @@ def _asof_window(join: JoinSpec, hand: Hand, inputs: Inputs) -> Window:
             return Forever()
 
 
-def _is_by_row_time(join: JoinSpec, inputs: Inputs) -> bool:
+def is_by_row_time(join: JoinSpec, inputs: Inputs) -> bool:
     """Tells whether an `asof` looks at the row times of two inputs."""
     match join.picks.asof, join.left.source, join.right.source:
         case AsOf(left=left, right=right), Named(one), Named(other):
