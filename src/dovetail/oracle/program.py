@@ -16,7 +16,9 @@ from typing import Any, assert_never
 from dovetail.errors import LimitError
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.schema import Schema
+from dovetail.spec.absent import absent_row
 from dovetail.spec.inputs import Emission, Input, InputKind, Row
+from dovetail.spec.join import BlankRow
 from dovetail.spec.play import Play
 from dovetail.spec.program import (
     LEFT,
@@ -126,11 +128,9 @@ class _Player:
                 yield [{**row, column: Decimal(number)} for number, row in rows]
             case Appended(sources):
                 yield [row for source in sources for row in self.rows(source)]
-            case Counted(source, _, select):
-                scope = Scope((), rows=source.schema)
-                seen = {BARE: {"rows": self.rows(source)}}
-                texts = select.columns
-                yield [{name: compiled(text, scope)(seen) for name, text in texts}]
+            case Counted(source):
+                count = _counting(step)
+                yield [count(group) for group in self.groups(source)]
             case _:
                 assert_never(step)
 
@@ -214,6 +214,20 @@ def _projection(step: Projected) -> Callable[[Rows], Iterable[Row]]:
                 yield {name: scalar(seen) for name, scalar in columns}
 
     return project
+
+
+def _counting(step: Counted) -> Callable[[Rows], Row]:
+    """Returns what makes one row of a group of rows."""
+    schema = step.source.schema
+    scope = Scope((("l", schema),), rows=schema)
+    columns = [(name, compiled(text, scope)) for name, text in step.select.columns]
+    blank = absent_row(BlankRow(), schema)
+
+    def count(rows: Rows) -> Row:
+        seen = {"l": [*rows, blank][0], BARE: {"rows": list(rows)}}
+        return {name: scalar(seen) for name, scalar in columns}
+
+    return count
 
 
 def _order(schema: Schema, by: Sequence[By]) -> Callable[[Row], Any]:

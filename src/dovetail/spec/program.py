@@ -156,7 +156,10 @@ class Appended:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """One row that is computed from all: `ROWS_COUNT()` and its relatives see them."""
+    """One row for each group: `ROWS_COUNT()` and its relatives see all its rows.
+
+    `l` is the first of them, blank where there is none.
+    """
 
     source: Step
     schema: Schema

@@ -149,7 +149,7 @@ def test_places_count_lines_and_columns_from_1():
         (
             "OUTPUT(x",
             (
-                'line 1, column 9: the text ends here; expected ")" or ","\n'
+                'line 1, column 9: the text ends here; expected ")" or "," or ";"\n'
                 "hint: a definition or an action ends with a semicolon\n"
                 "OUTPUT(x\n        ^"
             ),

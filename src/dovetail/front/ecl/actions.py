@@ -16,6 +16,7 @@ from dovetail.front.ecl.nodes import (
     Name,
     Node,
     Omitted,
+    Operation,
     Text,
     word_of,
     words_of,
@@ -30,7 +31,7 @@ from dovetail.front.ecl.values import (
     Value,
 )
 from dovetail.spec.join import Columns
-from dovetail.spec.program import Counted, Inline, Output
+from dovetail.spec.program import Counted, Grouped, Inline, Output
 
 _IN_ORDER = {"sequential", "parallel", "ordered", "evaluate"}
 _OUTPUT_WORDS = {
@@ -50,7 +51,8 @@ def act(context: Context, node: Node) -> None:
     inside = replace(context, scope=value.scope, rows=(), sides={})
     if isinstance(call, Call) and call.word in _IN_ORDER:
         for argument in call.arguments:
-            act(inside, argument)
+            if not isinstance(argument, Omitted):
+                act(inside, argument)
     elif isinstance(call, Call):
         _ACTIONS[call.word](inside, call)
 
@@ -70,7 +72,8 @@ def _total(context: Context, node: Call, source: DatasetValue) -> DatasetValue:
     value = AGGREGATES[node.word](context, node, rows)
     record = RecordType((Field(_VALUE, value.type),))
     columns = Columns(((_VALUE, Expression(value.text)),))
-    return DatasetValue(Counted(source.step, record.schema, columns), record)
+    whole = Grouped(source.step, ())
+    return DatasetValue(Counted(whole, record.schema, columns), record)
 
 
 _VALUE = "the value"
@@ -87,8 +90,8 @@ def _output(context: Context, node: Call) -> None:
                 continue
             case Call(arguments=(inside,)) if option.word == "named":
                 name = _text(context, inside)
-            case Text(value=text):
-                file = text
+            case Text() | Operation(sign="+"):
+                file = _text(context, option)
             case _ if word_of(option) == "extend" or not _is_layout(option):
                 _known_word(option)
             case _ if isinstance(value, DatasetValue):
@@ -199,11 +202,9 @@ _WITHOUT_EFFECT = {
 }
 
 
-def _work_unit(context: Context, node: Call) -> None:
-    """Carries out #WORKUNIT, which names the work and changes no rows."""
-    for argument in node.arguments:
-        context.value(argument)
-    context.world.remarks.append("#WORKUNIT has no effect")
+def _remarked(context: Context, node: Call) -> None:
+    """Carries out #WORKUNIT and #ONWARNING, which change no rows."""
+    context.world.remarks.append(f"{node.word.upper()} has no effect")
 
 
 _ACTIONS: Mapping[str, Callable[[Context, Call], None]] = {
@@ -211,5 +212,6 @@ _ACTIONS: Mapping[str, Callable[[Context, Call], None]] = {
     "build": _build,
     "buildindex": _build,
     "#option": _option,
-    "#workunit": _work_unit,
+    "#workunit": _remarked,
+    "#onwarning": _remarked,
 }

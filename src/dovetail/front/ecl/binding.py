@@ -42,7 +42,7 @@ from dovetail.front.ecl.scalars import (
 )
 from dovetail.front.ecl.set_joins import read_set_join
 from dovetail.front.ecl.transforms import applied, read_transform
-from dovetail.front.ecl.types import INTEGER
+from dovetail.front.ecl.types import INTEGER, Letters
 from dovetail.front.ecl.values import (
     Action,
     DatasetValue,
@@ -55,7 +55,7 @@ from dovetail.front.ecl.values import (
 
 ACTIONS = {
     *("output", "build", "buildindex", "sequential", "parallel", "ordered"),
-    *("#option", "#workunit", "evaluate"),
+    *("#option", "#workunit", "#onwarning", "evaluate"),
 }
 _EXTREMES = {"max": extreme("greatest"), "min": extreme("least")}
 
@@ -70,6 +70,8 @@ def bind(context: Context, node: Node) -> Value:
 
 def _name(context: Context, node: Name) -> Value:
     """Returns what a name is; SKIP is nothing by itself."""
+    if node.word == "workunit":
+        return Scalar("'W'", Letters(1))
     if node.word == "skip":
         raise refusal(node, "SKIP here", "SKIP in an assignment of a transform")
     return read_name(context, node)

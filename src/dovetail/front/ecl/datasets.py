@@ -32,11 +32,13 @@ from dovetail.front.ecl.ordering import (
     PHYSICAL,
     Verb,
     ordered_text,
+    orders,
     row_at,
     row_scope,
 )
 from dovetail.front.ecl.types import (
     Field,
+    Letters,
     RecordType,
     Whole,
     blank_text,
@@ -45,6 +47,7 @@ from dovetail.front.ecl.values import (
     DatasetValue,
     Index,
     Made,
+    RowsValue,
     Value,
 )
 from dovetail.spec.join import Columns
@@ -52,8 +55,10 @@ from dovetail.spec.program import (
     Appended,
     By,
     Chosen,
+    Counted,
     Filtered,
     Given,
+    Grouped,
     Inline,
     Numbered,
     Ordered,
@@ -142,14 +147,23 @@ def _dataset(context: Context, node: Call) -> DatasetValue:
             record = context.record(rest[0])
             rows = tuple(_row(context, one, record) for one in items)
             return DatasetValue(Inline(record.schema, rows), record)
-        case Text(value=name) if rest:
-            return _file(context, node, name, context.record(rest[0]))
         case Items() | Text():
-            raise refusal(node, "rows without a record", "DATASET(.., record)")
+            if not rest:
+                raise refusal(node, "rows without a record", "DATASET(.., record)")
+            return _file(context, node, context.record(rest[0]))
         case _ if rest:
-            return _made_up(context, first, rest[0])
+            return _of_value(context, node)
         case _:
             return context.dataset(first)
+
+
+def _of_value(context: Context, node: Call) -> DatasetValue:
+    """Returns the rows of a file whose name is computed, or so many rows."""
+    first, second, *_ = node.arguments
+    value = context.value(first)
+    if isinstance(value, Scalar) and isinstance(value.type, Letters):
+        return _file(context, node, context.record(second))
+    return _made_up(context, first, second)
 
 
 def _row(context: Context, node: Node, record: RecordType) -> tuple[object, ...]:
@@ -170,8 +184,9 @@ def file_name(text: str) -> str:
     return text.strip().removeprefix("~").lower()
 
 
-def _file(context: Context, node: Call, name: str, record: RecordType) -> DatasetValue:
+def _file(context: Context, node: Call, record: RecordType) -> DatasetValue:
     """Returns the rows of a file: written by the program, or given as an input."""
+    name = str(context.constant(node.arguments[0]))
     position = [one.name for one in record.fields if one.is_position]
     written = context.world.files.get(file_name(name))
     if written is not None:
@@ -238,14 +253,20 @@ def _project(context: Context, node: Call) -> DatasetValue:
 def _table(context: Context, node: Call) -> DatasetValue:
     """Returns TABLE: the fields that a record computes from each row."""
     first, second, *rest = node.arguments
-    refuse_others(rest, set())
     source = context.dataset(first)
+    fields = [one for one in rest if word_of(one) not in PHYSICAL]
+    if fields:
+        by = tuple(orders(context, source.record, fields))
+        grouped = Grouped(Ordered(source.step, by), tuple(one.value for one in by))
+        source = replace(source, step=grouped, is_grouped=True)
     return tabled(context, source, second)
 
 
 def tabled(context: Context, source: DatasetValue, node: Node) -> DatasetValue:
     """Returns the fields of a record in braces, computed from each row."""
     inside = row_scope(context, source.record)
+    group = RowsValue(source.record, "")
+    inside = replace(inside, sides={**inside.sides, "group": group})
     record = (
         record_with(inside, (), node.items)
         if isinstance(node, Braces)
@@ -254,14 +275,19 @@ def tabled(context: Context, source: DatasetValue, node: Node) -> DatasetValue:
     texts = [
         (one.name, Expression(_computed(one, source.record))) for one in record.fields
     ]
-    step = Projected(source.step, record.schema, Columns(tuple(texts)))
-    plain = tuple(replace(one, initial="") for one in record.fields)
-    return DatasetValue(step, RecordType(plain), is_grouped=source.is_grouped)
+    plain = RecordType(
+        tuple(replace(one, initial="", computed="") for one in record.fields)
+    )
+    columns = Columns(tuple(texts))
+    if any("ROWS_" in text.text for _, text in texts):
+        return DatasetValue(Counted(source.step, plain.schema, columns), plain)
+    step = Projected(source.step, plain.schema, columns)
+    return DatasetValue(step, plain, is_grouped=source.is_grouped)
 
 
 def _computed(one: Field, record: RecordType) -> str:
     """Returns what a field of a table is: what it says, or the field of its name."""
-    return one.initial or field_text(Scalar("l", record), one)
+    return one.computed or one.initial or field_text(Scalar("l", record), one)
 
 
 def _index(context: Context, node: Call) -> DatasetValue:

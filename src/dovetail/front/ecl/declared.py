@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
+from dovetail.expression import Expression
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.context import Context, as_type, is_word, refusal
 from dovetail.front.ecl.nodes import (
@@ -28,7 +30,9 @@ from dovetail.front.ecl.types import (
     named_type,
 )
 from dovetail.front.ecl.values import DatasetValue, RowsValue, RowValue
+from dovetail.spec.references import references
 
+_UNNAMED = ""
 _NO_EFFECT = {"maxlength", "xpath", "maxcount", "locale", "packed", "blob"}
 
 
@@ -84,7 +88,9 @@ def record_with(
     found = list(base)
     for node in nodes:
         known = {one.word for one in found}
-        found += [one for one in _fields(context, node) if one.word not in known]
+        for one in _fields(context, node):
+            name = f"_unnamed_{len(found) + 1}" if one.name == _UNNAMED else one.name
+            found += [replace(one, name=name)] if one.word not in known else []
     return RecordType(tuple(found))
 
 
@@ -93,9 +99,8 @@ def _fields(context: Context, node: Node) -> Iterator[Field]:
     match node:
         case Definition(head=Sequence(parts=parts), body=body):
             for one in _declared(context, parts):
-                initial = context.typed(body, one.type) if not _is_empty(body) else None
-                text = initial.text if initial else ""
-                yield Field(one.name, one.type, text, one.default, one.is_position)
+                text = "" if _is_empty(body) else context.typed(body, one.type).text
+                yield _valued(one, text)
         case Definition(head=Name(text=name), body=body):
             yield _taken(context, name, body)
         case Sequence(parts=parts):
@@ -105,7 +110,23 @@ def _fields(context: Context, node: Node) -> Iterator[Field]:
         case Name(text=text):
             yield from _included(context, node, text)
         case _:
+            yield from _unnamed(context, node)
+
+
+def _unnamed(context: Context, node: Node) -> Iterator[Field]:
+    """Yields the fields of a record, or the field of a value that has no name."""
+    match context.value(node):
+        case Scalar(text, kind):
+            yield _valued(Field(_UNNAMED, kind), text)
+        case _:
             yield from context.record(node).fields
+
+
+def _valued(one: Field, text: str) -> Field:
+    """Returns a field with its value: what it is at first, or is made of a row."""
+    if references(Expression(text)) or "ROWS_" in text:
+        return replace(one, computed=text)
+    return replace(one, initial=text)
 
 
 def _is_empty(body: Node) -> bool:
@@ -126,7 +147,7 @@ def _taken(context: Context, name: str, node: Node) -> Field:
     """Returns a field of the type of something that is there."""
     match context.value(node):
         case Scalar(text, kind):
-            return Field(name, kind, initial=text)
+            return _valued(Field(name, kind), text)
         case RowValue(record=record):
             return Field(name, record)
         case RowsValue(record=record) | DatasetValue(record=record):

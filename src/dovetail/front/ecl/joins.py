@@ -77,11 +77,7 @@ class Parts:
     @property
     def is_keyed(self) -> bool:
         """Tells whether the right side is read by an index."""
-        return self.options.has("keyed") or (
-            isinstance(self.right.index, Index)
-            and self.options.kind in {Kind.INNER, Kind.LEFT_OUTER, Kind.LEFT_ONLY}
-            and self.options.strategy is Strategy.DEFAULT
-        )
+        return self.options.is_keyed
 
     @property
     def strategy(self) -> Strategy:
@@ -104,6 +100,7 @@ def read_join(context: Context, node: Call) -> DatasetValue:
     transform, options_nodes = _split(inside, rest)
     options = read_options(options_nodes)
     right = _by_index(inside, options, right)
+    options.is_keyed = _is_keyed(options, right)
     found = pieces(inside, condition)
     made = (
         inside.made(transform[0])
@@ -149,6 +146,15 @@ def _by_index(context: Context, options: Options, right: DatasetValue) -> Datase
             "an INDEX on the right, or KEYED(index)",
         )
     return right
+
+
+def _is_keyed(options: Options, right: DatasetValue) -> bool:
+    """Tells whether a join reads its right side by an index."""
+    return options.has("keyed") or (
+        isinstance(right.index, Index)
+        and options.kind in {Kind.INNER, Kind.LEFT_OUTER, Kind.LEFT_ONLY}
+        and options.strategy is Strategy.DEFAULT
+    )
 
 
 def _fields(node: Node, index: Index, record: RecordType) -> list[Node]:

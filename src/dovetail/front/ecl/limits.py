@@ -71,7 +71,7 @@ def _at_most(
     counted: tuple[Equality, ...] | AllHard = AllHard()
     if conditions:
         counted, optional = _of_condition(context, conditions[0], (found, optional))
-    elif not options.has("keyed"):
+    elif not options.is_keyed:
         _refuse_soft(found)
     if not count:
         return Counts()

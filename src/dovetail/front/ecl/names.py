@@ -147,7 +147,7 @@ def read_member(context: Context, node: Member) -> Value:
             return _field(node, of)
         case DatasetValue(record=record):
             rows = [row for row in context.rows if list(row.record.find(node.word))]
-            row = rows[0] if rows else RowValue(record, "")
+            row = rows[0] if rows else RowValue(record, "l")
             return _field(node, row)
         case RowsValue(record=record):
             return _field(node, RowValue(record, ""))

@@ -67,6 +67,7 @@ class Options:
     kind: Kind = Kind.INNER
     kind_node: tuple[Node, ...] = ()
     found: dict[str, Node] = field(default_factory=dict)
+    is_keyed: bool = False
 
     def has(self, *names: str) -> bool:
         """Tells whether one of these options is given."""

@@ -29,7 +29,10 @@ _KINDS = {
     "left outer": SetKind.LEFT_OUTER,
     "left only": SetKind.LEFT_ONLY,
 }
-_PASSED = {"unordered", "ordered", "stable", "unstable", "parallel", "algorithm"}
+_PASSED = {
+    *("unordered", "ordered", "stable", "unstable", "parallel", "algorithm"),
+    "assert sorted",
+}
 
 
 @dataclass(slots=True)

@@ -7,14 +7,14 @@ defines is none, as the rows that it would stand for are not needed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from dovetail.front.ecl.actions import act
-from dovetail.front.ecl.binding import bind
+from dovetail.front.ecl.binding import ACTIONS, bind
 from dovetail.front.ecl.context import Context, UnknownNameError, World
 from dovetail.front.ecl.names import bound, defined
-from dovetail.front.ecl.nodes import Definition
+from dovetail.front.ecl.nodes import Call, Definition, Node, Sequence
 from dovetail.front.ecl.reading import read
 from dovetail.front.ecl.values import Scope
 from dovetail.schema import Schema
@@ -23,9 +23,25 @@ from dovetail.spec.program import Program
 _OPTIONS = {"defaultimplicitkeyedjoinlimit": "10000"}
 
 
+def _parted(statement: Node) -> Iterator[Node]:
+    """Yields an action and the definition behind it, where no semicolon parts them.
+
+    The document's own programs end so, and stand one below the other.
+    """
+    match statement:
+        case Definition(place, Sequence(_, (Call() as call, *rest)), body) if (
+            call.word in ACTIONS and rest
+        ):
+            yield call
+            head = rest[0] if len(rest) == 1 else Sequence(place, tuple(rest))
+            yield Definition(head.place, head, body)
+        case _:
+            yield statement
+
+
 def translate(text: str, inputs: Mapping[str, Schema]) -> Program:
     """Returns the program of a text; a name that it does not declare is an input."""
-    statements = read(text)
+    statements = tuple(one for it in read(text) for one in _parted(it))
     definitions = tuple(one for one in statements if isinstance(one, Definition))
     known = {name.lower(): (name, schema) for name, schema in inputs.items()}
     world = World(text, known, defined, options=dict(_OPTIONS))

@@ -84,14 +84,16 @@ class SetOf:
 class Field:
     """A field of a record.
 
-    `initial` is the value behind `:=`, `default` the one in `{DEFAULT(..)}`, both as
-    Spark SQL, empty where there is none; `is_position` says virtual(fileposition).
+    `initial` is the value behind `:=`, `default` the one in `{DEFAULT(..)}`, `computed`
+    what a table makes of the row `l`: as Spark SQL, empty where there is none.
+    `is_position` says virtual(fileposition).
     """
 
     name: str
     type: EclType
     initial: str = field(default="", compare=False)
     default: str = field(default="", compare=False)
+    computed: str = field(default="", compare=False)
     is_position: bool = False
 
     @property

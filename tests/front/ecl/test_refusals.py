@@ -1,0 +1,99 @@
+"""What breaks a rule of the language is shown where it stands, with the reason."""
+
+import pytest
+
+from dovetail.errors import DialectError
+from dovetail.front.ecl import translate
+from dovetail.schema import Schema
+
+INPUTS = {
+    "l": Schema.of({"k": "bigint", "v": "string"}),
+    "r": Schema.of({"k": "bigint", "w": "string"}),
+}
+
+
+def refused(text):
+    with pytest.raises(DialectError) as found:
+        translate(text, INPUTS)
+    return found.value
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("RIGHT OUTER, KEEP(1)", "KEEP in a RIGHT OUTER join"),
+        ("RIGHT ONLY, ATMOST(1)", "ATMOST in a RIGHT ONLY join"),
+        ("FULL ONLY, LIMIT(1)", "LIMIT in a FULL ONLY join"),
+        ("RIGHT OUTER, LOOKUP", "LOOKUP in a RIGHT OUTER join"),
+        ("ATMOST(1), LIMIT(1)", "ATMOST beside LIMIT"),
+        ("ALL, LIMIT(1)", "LIMIT with ALL"),
+        ("LOOKUP, ATMOST(1)", "ATMOST with LOOKUP"),
+        ("HASH, NOSORT", "NOSORT beside HASH"),
+        ("LOOKUP, LOCAL", "LOOKUP beside LOCAL"),
+        ("LEFT OUTER, FULL OUTER", 'a second type "FULL OUTER"'),
+        ("KEEP(1), KEEP(2)", '"KEEP" a second time'),
+    ],
+)
+def test_an_option_is_refused_where_it_stands(option, says):
+    front = "OUTPUT(JOIN(l, r,\n  LEFT.k = RIGHT.k, "
+    error = refused(f"{front}{option}));")
+    assert says in error.found
+    assert error.place.line == 2
+    line, caret = error.place.caret().split("\n")
+    pointed = line[caret.index("^") :][: caret.count("^")]
+    assert pointed in option.replace("LIMIT(1))", "LIMIT(1)")
+    assert pointed[0].isupper()
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "says"),
+    [
+        ("OUTPUT(nobody);", 8, 'nothing is named "nobody"'),
+        ("OUTPUT(l(q = 1));", 10, 'nothing is named "q"'),
+        ("OUTPUT(SORT(l, v.w));", 16, '"w" of a value'),
+        ("OUTPUT(JOIN(l, r));", 8, "a JOIN of less"),
+        ("OUTPUT(JOIN(l, r, LEFT.k = RIGHT.k AND q));", 40, 'nothing is named "q"'),
+        ("OUTPUT(COUNT(l) + 1);", 8, "COUNT of a whole data set"),
+        ("x := l(k = COUNT(r));", 12, "COUNT of a whole data set"),
+        ("OUTPUT(PROJECT(l, TRANSFORM({INTEGER a}, SELF.b := 1)));", 42, 'field "b"'),
+        (
+            "OUTPUT(PROJECT(l, TRANSFORM({INTEGER a}, SELF.a := 1; SELF.a := 2)));",
+            55,
+            '"a" has a value by now',
+        ),
+        (
+            "OUTPUT(PROJECT(l, {INTEGER a} ));OUTPUT(ROLLUP(l));",
+            41,
+            '"ROLLUP" is outside',
+        ),
+        ("OUTPUT(l, NAMED('a')); OUTPUT(l, NAMED('a'));", 31, "a second output"),
+        ("OUTPUT(l, FASTER);", 11, 'nothing is named "FASTER"'),
+        ("BUILD(l);", 7, "BUILD of no INDEX"),
+        ("#OPTION('x', 1);", 1, "the option 'x'"),
+        ("OUTPUT(CHOOSEN(l, k));", 19, 'nothing is named "k"'),
+        ("OUTPUT(DATASET([{1, 2}], {INTEGER a}));", 17, "2 values"),
+        ("OUTPUT(DATASET('f', {INTEGER a}));", 8, 'the rows of the file "f"'),
+        ("OUTPUT(IF(SKIP, 1, 2));", 11, "SKIP here"),
+        ("OUTPUT(FETCH(l, r, RIGHT.k));", 8, "FETCH from rows without a position"),
+        ("OUTPUT(ROWS(LEFT));", 8, "ROWS(LEFT) here"),
+        ("f(INTEGER a) := a; OUTPUT(f());", 27, "no argument for parameter 1"),
+        ("f(INTEGER a) := a; OUTPUT(f(1, 2));", 27, "2 arguments"),
+        ("OUTPUT(l[0]);", 10, "0 here"),
+        ("OUTPUT(99999999999999999999);", 8, "at most 8 bytes"),
+    ],
+)
+def test_a_mistake_is_shown_at_its_column(text, column, says):
+    error = refused(text)
+    assert says in str(error)
+    assert (error.place.line, error.place.column) == (1, column)
+
+
+def test_a_near_name_is_hinted_at():
+    assert refused("peoples := 1; OUTPUT(people);").hint == 'did you mean "peoples"?'
+
+
+def test_unused_definitions_are_looked_at_but_for_names_that_nothing_gives():
+    assert translate("x := SORT(nobody, k); OUTPUT(l);", INPUTS).outputs[0].name
+    assert "KEEP" in str(
+        refused("x := JOIN(l, r, LEFT.k = RIGHT.k, LEFT ONLY, KEEP(1));")
+    )
