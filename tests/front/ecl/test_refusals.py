@@ -53,8 +53,8 @@ def test_an_option_is_refused_where_it_stands(option, says):
         ("OUTPUT(SORT(l, v.w));", 16, '"w" of a value'),
         ("OUTPUT(JOIN(l, r));", 8, "a JOIN of less"),
         ("OUTPUT(JOIN(l, r, LEFT.k = RIGHT.k AND q));", 40, 'nothing is named "q"'),
-        ("OUTPUT(COUNT(l) + 1);", 8, "COUNT of a whole data set"),
-        ("x := l(k = COUNT(r));", 12, "COUNT of a whole data set"),
+        ("OUTPUT(COUNT(l) + 1);", 8, "a value of a whole data set"),
+        ("x := l(k = COUNT(r));", 12, "a value of a whole data set"),
         ("OUTPUT(PROJECT(l, TRANSFORM({INTEGER a}, SELF.b := 1)));", 42, 'field "b"'),
         (
             "OUTPUT(PROJECT(l, TRANSFORM({INTEGER a}, SELF.a := 1; SELF.a := 2)));",

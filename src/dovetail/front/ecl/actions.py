@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from dovetail.expression import Expression
-from dovetail.front.ecl.aggregates import AGGREGATES
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.context import Context, known_value, refusal, said
 from dovetail.front.ecl.datasets import file_name, tabled
@@ -26,8 +25,8 @@ from dovetail.front.ecl.values import (
     Action,
     DatasetValue,
     Index,
-    RowsValue,
     RowValue,
+    Total,
     Value,
 )
 from dovetail.spec.join import Columns
@@ -43,7 +42,7 @@ _OUTPUT_WORDS = {
 
 def act(context: Context, node: Node) -> None:
     """Carries out an action; a data set or a value by itself is put out."""
-    value = _worth(context, node)
+    value = context.value(node)
     if not isinstance(value, Action):
         _put_out(context, node, (value, ""))
         return
@@ -57,32 +56,10 @@ def act(context: Context, node: Node) -> None:
         _ACTIONS[call.word](inside, call)
 
 
-def _worth(context: Context, node: Node) -> Value:
-    """Returns what is to be done or put out; an aggregate of all rows is one row."""
-    if isinstance(node, Call) and node.word in AGGREGATES and node.arguments:
-        source = context.value(node.arguments[0])
-        if isinstance(source, DatasetValue):
-            return _total(context, node, source)
-    return context.value(node)
-
-
-def _total(context: Context, node: Call, source: DatasetValue) -> DatasetValue:
-    """Returns COUNT and the like of a whole data set, as a row of one value."""
-    rows = RowsValue(source.record, "")
-    value = AGGREGATES[node.word](context, node, rows)
-    record = RecordType((Field(_VALUE, value.type),))
-    columns = Columns(((_VALUE, Expression(value.text)),))
-    whole = Grouped(source.step, ())
-    return DatasetValue(Counted(whole, record.schema, columns), record)
-
-
-_VALUE = "the value"
-
-
 def _output(context: Context, node: Call) -> None:
     """Carries out OUTPUT: rows under a name, or into a file."""
     first, *rest = node.arguments
-    value = _worth(context, first)
+    value = context.value(first)
     name, file = "", ""
     for option in rest:
         match option:
@@ -138,7 +115,9 @@ def _put_out(context: Context, node: Node, given: tuple[Value, str]) -> None:
         )
     match value:
         case DatasetValue():
-            found = _named_value(value, name or f"Result_{number}").step
+            found = value.step
+        case Total():
+            found = _total(value, name or f"Result_{number}")
         case Scalar():
             found = _single(node, value, name or f"Result_{number}")
         case RowValue():
@@ -150,16 +129,11 @@ def _put_out(context: Context, node: Node, given: tuple[Value, str]) -> None:
     world.outputs.append(Output(name or f"Result {number}", found))
 
 
-def _named_value(value: DatasetValue, name: str) -> DatasetValue:
-    """Returns a value that all rows give, its column named after the output."""
-    step = value.step
-    if not isinstance(step, Counted) or step.schema.names != (_VALUE,):
-        return value
-    record = RecordType((replace(value.record.fields[0], name=name),))
-    columns = Columns(((name, step.select.columns[0][1]),))
-    return replace(
-        value, record=record, step=replace(step, schema=record.schema, select=columns)
-    )
+def _total(value: Total, name: str) -> Counted:
+    """Returns a value of all rows as a row, its column named after the output."""
+    record = RecordType((Field(name, value.value.type),))
+    columns = Columns(((name, Expression(value.value.text)),))
+    return Counted(Grouped(value.source.step, ()), record.schema, columns)
 
 
 def _single(node: Node, value: Scalar, name: str) -> Inline:
@@ -195,7 +169,7 @@ def _known(context: Context) -> Iterable[str]:
 
 
 _WITHOUT_EFFECT = {
-    *("smallsortthreshold", "targetclustertype", "slidingjoins", "unlimitedresources"),
+    *("smallsortthreshold", "targetclustertype", "timelimit", "unlimitedresources"),
     *("optimizelevel", "foldfilter", "pickbestengine", "outputlimit", "freezepersists"),
     *("resourcememory", "joinorder", "spanmultiplecpp", "maxlength", "varfieldaccess"),
     *("checkasserts", "thorkeys", "newchildqueries", "globalautohoist"),

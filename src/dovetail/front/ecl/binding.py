@@ -50,6 +50,7 @@ from dovetail.front.ecl.values import (
     Routine,
     RowsValue,
     SetOfDatasets,
+    Total,
     Value,
 )
 
@@ -164,6 +165,8 @@ def _built_in(context: Context, node: Call) -> Value:
         return read_fetch(context, node)
     if word == "rows":
         return _rows(context, node)
+    if word == "recordof":
+        return context.record(*node.arguments)
     if word == "nofold":
         return context.value(node.arguments[0])
     return FUNCTIONS[word](context, node)
@@ -176,12 +179,9 @@ def _aggregate(context: Context, node: Call) -> Value:
     match context.value(node.arguments[0]):
         case RowsValue() as rows:
             return AGGREGATES[node.word](context, node, rows)
-        case DatasetValue():
-            raise refusal(
-                node,
-                f"{node.word.upper()} of a whole data set inside an expression",
-                f"OUTPUT({node.word.upper()}(..)), or rows inside the row",
-            )
+        case DatasetValue() as source:
+            rows = RowsValue(source.record, "")
+            return Total(source, AGGREGATES[node.word](context, node, rows))
         case _ if node.word in _EXTREMES:
             return _EXTREMES[node.word](context, node)
         case found:
@@ -208,7 +208,7 @@ def _rows(context: Context, node: Call) -> Value:
 
 _BUILT_IN = {
     *(*ACTIONS, *AGGREGATES, *DATASETS, *FUNCTIONS),
-    *("join", "fetch", "rows", "nofold"),
+    *("join", "fetch", "rows", "nofold", "recordof"),
 }
 _READERS: Mapping[type, Callable[..., Value]] = {
     Name: _name,

@@ -68,6 +68,7 @@ class Context:
     path: tuple[str, ...] = ()
     label: str = ""
     may_skip: bool = False
+    in_record: bool = False
 
     def value(self, node: Node) -> Value:
         """Returns what a node is."""
@@ -203,6 +204,7 @@ _WORDS = {
     "RowsValue": "a child data set",
     "DatasetValue": "a data set",
     "SetOfDatasets": "a set of data sets",
+    "Total": "a value of a whole data set",
     "RecordType": "a record",
     "Routine": "a transform or a function without its arguments",
     "Made": "a transform",

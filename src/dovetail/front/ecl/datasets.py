@@ -13,8 +13,9 @@ from dovetail.front.ecl.context import (
     known_value,
     refusal,
 )
-from dovetail.front.ecl.declared import record_with
+from dovetail.front.ecl.declared import read_record, record_with
 from dovetail.front.ecl.functions import row_of
+from dovetail.front.ecl.names import record_defined
 from dovetail.front.ecl.nodes import (
     Braces,
     Call,
@@ -267,11 +268,7 @@ def tabled(context: Context, source: DatasetValue, node: Node) -> DatasetValue:
     inside = row_scope(context, source.record)
     group = RowsValue(source.record, "")
     inside = replace(inside, sides={**inside.sides, "group": group})
-    record = (
-        record_with(inside, (), node.items)
-        if isinstance(node, Braces)
-        else inside.record(node)
-    )
+    record = _table_record(inside, node)
     texts = [
         (one.name, Expression(_computed(one, source.record))) for one in record.fields
     ]
@@ -283,6 +280,15 @@ def tabled(context: Context, source: DatasetValue, node: Node) -> DatasetValue:
         return DatasetValue(Counted(source.step, plain.schema, columns), plain)
     step = Projected(source.step, plain.schema, columns)
     return DatasetValue(step, plain, is_grouped=source.is_grouped)
+
+
+def _table_record(context: Context, node: Node) -> RecordType:
+    """Returns the record of a table, its values seen from the row at hand."""
+    if isinstance(node, Braces):
+        return record_with(context, (), node.items)
+    for inside, record in record_defined(context, node):
+        return read_record(inside, record)
+    return context.record(node)
 
 
 def _computed(one: Field, record: RecordType) -> str:

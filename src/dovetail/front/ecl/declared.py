@@ -86,6 +86,7 @@ def record_with(
 ) -> RecordType:
     """Returns a record; a field that is there already stays as it is."""
     found = list(base)
+    context = replace(context, in_record=True)
     for node in nodes:
         known = {one.word for one in found}
         for one in _fields(context, node):

@@ -218,12 +218,24 @@ def _need_equality(parts: Parts, hard: tuple[Equality, ...], condition: Node) ->
     hands = [one for it in parts.pieces if isinstance(it, Soft) for one in it.hands]
     if hard or prefixes or parts.options.has("all"):
         return
-    if hands:
+    if hands and not _slides(parts):
         raise refusal(
             condition,
             "JOIN contains no equality conditions - use ,ALL to allow",
             "LEFT.field = RIGHT.field in the condition, or the option ALL",
         )
+
+
+def _slides(parts: Parts) -> bool:
+    """Tells whether a range stands for an equality: with #OPTION('slidingJoins')."""
+    is_on = parts.context.world.options["slidingjoins"].lower() in {"true", "1"}
+    has_range = any(
+        isinstance(one, Soft) and getattr(one.node, "sign", "") == "BETWEEN"
+        for one in parts.pieces
+    )
+    kinds = {Kind.INNER, Kind.LEFT_OUTER}
+    is_counted = parts.options.has("atmost", "limit")
+    return is_on and has_range and parts.options.kind in kinds and not is_counted
 
 
 def _implicit(parts: Parts, counts: Counts, soft: str) -> Counts:
@@ -258,7 +270,12 @@ def _step(parts: Parts, conditions: Conditions, counts: Counts) -> DatasetValue:
         columns, picks, record = _with_mark(made, picks, counts)
     join = _spec(parts, (hard, soft), (columns, picks))
     left, is_grouped = _grouped_left(parts)
-    lines = (*_told_condition(hard, soft), *told(parts.options), *counts.lines)
+    lines = (
+        *_told_condition(hard, soft),
+        *told(parts.options),
+        *counts.lines,
+        *_told_keep(picks),
+    )
     step = Joined(
         left.step,
         parts.right.step,
@@ -354,6 +371,15 @@ def _title(parts: Parts) -> str:
     label = f"{parts.context.label} := " if parts.context.label else ""
     kind = parts.options.kind.value.replace("_", " ")
     return f"{label}JOIN in line {parts.node.place.line}, {kind}"
+
+
+def _told_keep(picks: Picks) -> Iterator[tuple[str, str]]:
+    """Yields what KEEP keeps."""
+    match picks.keep:
+        case Keep(count):
+            yield "KEEP", f"the first {count} rows of each left row come out"
+        case _:
+            pass
 
 
 def _told_condition(hard: tuple[Equality, ...], soft: str) -> Iterator[tuple[str, str]]:

@@ -73,9 +73,30 @@ def _at_most(
         counted, optional = _of_condition(context, conditions[0], (found, optional))
     elif not options.is_keyed:
         _refuse_soft(found)
-    if not count:
-        return Counts()
-    return Counts(Picks(at_most=AtMost(count, counted, optional)))
+    if not count and optional:
+        raise refusal(call, "ATMOST(0) beside [n..*]", "ATMOST(.., n), n from 1 on")
+    return _unlimited("ATMOST") if not count else _counted(count, counted, optional)
+
+
+def _unlimited(name: str) -> Counts:
+    """Returns the count that is none: of 0."""
+    return Counts(lines=((name, "0 is no limit"),))
+
+
+def _counted(
+    count: int,
+    counted: tuple[Equality, ...] | AllHard,
+    optional: tuple[OptionalPrefix | OptionalEqual, ...],
+) -> Counts:
+    """Returns ATMOST with what it counts."""
+    terms = "all that is hard"
+    if isinstance(counted, tuple):
+        terms = ", ".join(f"{it.left} = {it.right}" for it in counted) or "nothing"
+    told = f"a left row with more than {count} candidates has no match; counts {terms}"
+    if optional:
+        told += f", then as much of {len(optional)} optional equalities as is needed"
+    picks = Picks(at_most=AtMost(count, counted, optional))
+    return Counts(picks, lines=(("ATMOST", told),))
 
 
 Optional = OptionalPrefix | OptionalEqual
@@ -132,15 +153,15 @@ def _limit(context: Context, call: Call, given: tuple[Options, Made]) -> Counts:
         if not isinstance(one, Omitted) and not is_word(one, "count")
     ]
     if not count:
-        return Counts()
-    for action in actions:
-        if is_word(action, "skip"):
-            return Counts(Picks(limit=Limit(count, OnExceed.SKIP)))
+        return _unlimited("LIMIT")
     actions += [one for it in options.calls("onfail") for one in it.arguments[:1]]
-    failing = Counts(Picks(limit=Limit(count, OnExceed.FAIL)))
+    more = f"a left row with more than {count} candidates"
+    if any(is_word(action, "skip") for action in actions):
+        line = ("LIMIT", f"{more} is left out")
+        return Counts(Picks(limit=Limit(count, OnExceed.SKIP)), lines=(line,))
+    line = ("LIMIT", f"{more} fails the job")
+    failing = Counts(Picks(limit=Limit(count, OnExceed.FAIL)), lines=(line,))
     for action in actions:
-        if is_word(action, "skip"):
-            return Counts(Picks(limit=Limit(count, OnExceed.SKIP)))
         if word_of(action) == "fail":
             return replace(failing, failure=_failure(context, action))
         return _replaced(context, action, (count, made))
@@ -173,4 +194,5 @@ def _replaced(context: Context, node: Node, given: tuple[int, Made]) -> Counts:
     texts = [Expression(text) for _, text in other.columns]
     transform = tuple(zip(names, texts, strict=True))
     limit = Limit(count, OnExceed.TRANSFORM, transform)
-    return Counts(Picks(limit=limit), hides_skips=True, skip=other.skip)
+    line = ("LIMIT", f"a left row with more than {count} candidates gives one row")
+    return Counts(Picks(limit=limit), lines=(line,), hides_skips=True, skip=other.skip)

@@ -15,6 +15,8 @@ from dovetail.front.ecl.nodes import (
     Member,
     Name,
     Node,
+    Part,
+    Record,
     Sequence,
     Transform,
     word_of,
@@ -26,6 +28,7 @@ from dovetail.front.ecl.values import (
     RowsValue,
     RowValue,
     Scope,
+    Total,
     Value,
 )
 from dovetail.spec.program import Given
@@ -145,14 +148,45 @@ def read_member(context: Context, node: Member) -> Value:
     match of:
         case RowValue():
             return _field(node, of)
-        case DatasetValue(record=record):
-            rows = [row for row in context.rows if list(row.record.find(node.word))]
-            row = rows[0] if rows else RowValue(record, "l")
-            return _field(node, row)
+        case DatasetValue() as source:
+            return _of_dataset(context, node, source)
         case RowsValue(record=record):
             return _field(node, RowValue(record, ""))
         case _:
             raise refusal(node, f'"{node.name}" of {said(of)}', "a field of a row")
+
+
+def _of_dataset(context: Context, node: Member, source: DatasetValue) -> Value:
+    """Returns a field of the row at hand, or of the one row that is chosen.
+
+    A record may name fields of a data set before there is a row.
+    """
+    row = RowValue(source.record, "l")
+    if isinstance(node.of, Part):
+        field = _field(node, row)
+        return Total(source, field) if isinstance(field, Scalar) else field
+    for here in context.rows:
+        if here.record == source.record:
+            return _field(node, here)
+    if not context.rows and (context.in_record or not context.sides):
+        return _field(node, row)
+    raise refusal(
+        node,
+        f'"{node.name}" of a data set that is not gone through here',
+        f"LEFT.{node.name} or RIGHT.{node.name}, or the data set that is",
+    )
+
+
+def record_defined(context: Context, node: Node) -> Iterator[tuple[Context, Record]]:
+    """Gives the RECORD that a name stands for, and where it stands, if it is one."""
+    scope: tuple[Scope, ...] = (context.scope,)
+    while scope:
+        (here,) = scope
+        for definition in _chosen(here, node, word_of(node)):
+            if isinstance(definition.body, Record):
+                yield replace(context, scope=here), definition.body
+            return
+        scope = here.outer
 
 
 def _field(node: Member, row: RowValue) -> Value:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from dovetail.front.ecl.context import refusal
-from dovetail.front.ecl.nodes import Call, Node, Omitted, word_of, words_of
+from dovetail.front.ecl.nodes import Call, Node, Omitted, words_of
 from dovetail.spec.join import Kind
 from dovetail.spec.picks import Strategy
 
@@ -128,6 +128,10 @@ def _add(options: Options, node: Node) -> None:
     elif words in PHYSICAL or words in _WITH_ROWS:
         if words in options.found:
             raise refusal(node, f'"{words.upper()}" a second time', "each option once")
+        if words in _WITH_VALUE and not getattr(node, "arguments", ()):
+            raise refusal(
+                node, f"{words.upper()} without a value", f"{words.upper()}(..)"
+            )
         options.found[words] = node
     else:
         raise refusal(
@@ -138,6 +142,7 @@ def _add(options: Options, node: Node) -> None:
 
 
 _WITH_ROWS = {"keep", "atmost", "limit", "onfail"}
+_WITH_VALUE = {*_WITH_ROWS, "group"}
 
 
 def _refuse_together(options: Options) -> None:
@@ -209,9 +214,9 @@ def _refuse(options: Options, name: str, found: str, expected: str) -> None:
 
 
 def told(options: Options) -> tuple[tuple[str, str], ...]:
-    """Returns what became of each option, in words."""
+    """Returns what became of each option that is no count, in words."""
     lines = []
-    for name, node in options.found.items():
+    for name in options.found:
         if name == "lookup":
             word = (
                 "the first match counts" if options.is_single else "every match counts"
@@ -219,14 +224,4 @@ def told(options: Options) -> tuple[tuple[str, str], ...]:
             lines.append(("LOOKUP", f"{word}; the right side is broadcast"))
         elif name in PHYSICAL:
             lines.append((name.upper(), PHYSICAL[name]))
-        else:
-            lines.append((word_of(node).upper(), _ROWS[name]))
     return tuple(lines)
-
-
-_ROWS: Mapping[str, str] = {
-    "keep": "the first rows of each left row come out",
-    "atmost": "a left row with more candidates has no match",
-    "limit": "a left row with more candidates is left out, replaced, or fails the job",
-    "onfail": "the row in place of those over the limit",
-}

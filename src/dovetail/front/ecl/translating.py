@@ -20,7 +20,7 @@ from dovetail.front.ecl.values import Scope
 from dovetail.schema import Schema
 from dovetail.spec.program import Program
 
-_OPTIONS = {"defaultimplicitkeyedjoinlimit": "10000"}
+_OPTIONS = {"defaultimplicitkeyedjoinlimit": "10000", "slidingjoins": "False"}
 
 
 def _parted(statement: Node) -> Iterator[Node]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from dovetail.errors import SchemaError
 from dovetail.schema import (
     ArrayType,
     AtomicType,
@@ -236,7 +237,7 @@ def _sized(word: str, size: str, *, is_signed: bool) -> EclType | None:
 
 
 def of_spark(kind: Type) -> EclType:
-    """Returns the type that a column of Spark's has in ECL."""
+    """Returns the type that a column of Spark's has in ECL, or raises."""
     match kind:
         case DecimalType(precision=20, scale=0):
             return Whole(WIDEST, is_signed=False)
@@ -249,10 +250,14 @@ def of_spark(kind: Type) -> EclType:
             return SetOf(of_spark(element))
         case StructType(fields=fields):
             return RecordType(tuple(Field(name, of_spark(one)) for name, one in fields))
-        case AtomicType():
-            return _ATOMS.get(kind, STRING)
+        case AtomicType() if kind in _ATOMS:
+            return _ATOMS[kind]
         case _:
-            return STRING
+            raise SchemaError(
+                f"ECL has no type for {kind}",
+                "numbers, texts, booleans, bytes, sets or records",
+                "cast the column to a text or to a number",
+            )
 
 
 def record_of(schema: Schema) -> RecordType:
@@ -271,6 +276,7 @@ _ATOMS: dict[Type, EclType] = {
     AtomicType.FLOAT: Real(4),
     AtomicType.DOUBLE: REAL,
     AtomicType.BINARY: Bytes(),
+    AtomicType.STRING: STRING,
 }
 
 

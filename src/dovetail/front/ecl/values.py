@@ -66,6 +66,14 @@ class DatasetValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Total:
+    """A single value that is computed from a whole data set."""
+
+    source: DatasetValue
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
 class SetOfDatasets:
     """`[ds1, ds2]`."""
 
@@ -106,6 +114,7 @@ Value = (
     | RowsValue
     | DatasetValue
     | SetOfDatasets
+    | Total
     | RecordType
     | Routine
     | Made
