@@ -270,18 +270,12 @@ def _step(parts: Parts, conditions: Conditions, counts: Counts) -> DatasetValue:
         columns, picks, record = _with_mark(made, picks, counts)
     join = _spec(parts, (hard, soft), (columns, picks))
     left, is_grouped = _grouped_left(parts)
-    lines = (
-        *_told_condition(hard, soft),
-        *told(parts.options),
-        *counts.lines,
-        *_told_keep(picks),
-    )
     step = Joined(
         left.step,
         parts.right.step,
         join,
         record.schema,
-        Told(_title(parts), lines),
+        _told(parts, join, counts),
         counts.failure,
         keeps_groups=is_grouped,
     )
@@ -371,6 +365,17 @@ def _title(parts: Parts) -> str:
     label = f"{parts.context.label} := " if parts.context.label else ""
     kind = parts.options.kind.value.replace("_", " ")
     return f"{label}JOIN in line {parts.node.place.line}, {kind}"
+
+
+def _told(parts: Parts, join: JoinSpec, counts: Counts) -> Told:
+    """Returns a join in words."""
+    lines = (
+        *_told_condition(join.hard, join.soft.text),
+        *told(parts.options),
+        *counts.lines,
+        *_told_keep(join.picks),
+    )
+    return Told(_title(parts), lines)
 
 
 def _told_keep(picks: Picks) -> Iterator[tuple[str, str]]:
