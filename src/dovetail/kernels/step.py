@@ -26,6 +26,7 @@ from dovetail.kernels.fate import (
 )
 from dovetail.kernels.frontier import frontier, least_births
 from dovetail.kernels.giving import let_out, not_skipped, over_limit
+from dovetail.kernels.hopeless import without_hopeless
 from dovetail.kernels.late_tables import LateTables, late_tables
 from dovetail.kernels.latecomers import Edge, Latecomers, latecomers
 from dovetail.kernels.leaving import Reason, Shape, as_told, leave, no_leaving, release
@@ -78,6 +79,7 @@ def step(
     left, right = (_read(settings, state, parcels, hand, now) for hand in (0, 1))
     watches = awake((left.watch, right.watch), settings.sides, now)
     present = admit(settings, state, (left, right), watches, now)
+    present = without_hopeless(settings, present)
     present, early = _early(settings, state, parcels, (left, right), present)
     late = _late((left, right), self_join=settings.self_join)
     if settings.changelog:
