@@ -19,7 +19,14 @@ from dovetail.kernels.admission import Present
 from dovetail.kernels.rows import EARLY, NEVER, REMOVES, Mask, Rows
 from dovetail.kernels.settings import JoinSettings, Nulls
 from dovetail.kernels.untimed import has_untimed, is_replaced
-from dovetail.kernels.windows import ends, is_intrinsic, least_birth, least_end
+from dovetail.kernels.windows import (
+    Window,
+    deaths,
+    ends,
+    is_intrinsic,
+    least_birth,
+    least_end,
+)
 
 
 def least_births(settings: JoinSettings, present: Present) -> tuple[int, int]:
@@ -62,7 +69,12 @@ def frontier(
     out with no further partner.
     """
     least = least_births(settings, present)
-    waiting = [time for hand in (0, 1) for time in _waiting(settings, present, hand)]
+    may_meet = _may_meet(present, settled)
+    waiting = [
+        time
+        for hand in (0, 1)
+        for time in _waiting(settings, present, hand, may_meet=may_meet[hand])
+    ]
     alone = [
         time
         for hand in (0, 1)
@@ -74,21 +86,43 @@ def frontier(
     return min([*waiting, *alone, *_paired(settings, present, least, wanting)])
 
 
-def _waiting(settings: JoinSettings, present: Present, hand: int) -> list[int]:
+def _may_meet(present: Present, settled: Mask) -> tuple[bool, bool]:
+    """Tells for each side whether there is anybody that its rows may meet."""
+    can_come = [
+        watch.bound < NEVER or len(waiting) > 0
+        for watch, waiting in zip(
+            present.watches, map(guests, present.waiting), strict=True
+        )
+    ]
+    is_there = not bool(settled.all()), len(present.rows[1]) > 0
+    return can_come[1] or is_there[1], can_come[0] or is_there[0]
+
+
+def _waiting(
+    settings: JoinSettings, present: Present, hand: int, *, may_meet: bool
+) -> list[int]:
     """Returns the least row time of what rows that wait may give, if anything."""
     side, rows = settings.sides[hand], guests(present.waiting[hand])
-    if not _meets_out(settings):
+    may_meet = may_meet and _meets_out(settings)
+    if not may_meet:
         rows = rows.take(~rows.has(EARLY))
     if not len(rows):
         return []
     soonest = np.maximum(rows.moment, present.watches[hand].bound)
     born = np.where(rows.birth == NEVER, soonest, rows.birth)  # not known: not yet
-    if _meets_out(settings) or (settings.nulls is Nulls.SPLIT and side.preserved):
+    if may_meet or (settings.nulls is Nulls.SPLIT and side.preserved):
         return [int(born.min())]
-    least = ends(side.window, rows)
+    least = ends(side.window, _with_own_ends(side.window, rows))
     if not is_intrinsic(side.window):
         least = np.minimum(least, np.maximum(born, present.watches[hand].bound))
     return [int(least.min() if side.preserved else NEVER)]
+
+
+def _with_own_ends(window: Window, rows: Rows) -> Rows:
+    """Returns rows that wait with the ends that they have by themselves."""
+    if not is_intrinsic(window):
+        return rows
+    return rows.with_arrays(death=deaths(window, rows))
 
 
 def _alone(
