@@ -112,7 +112,9 @@ def fate(
     paired = _once(settings, present, hand, other, picked)
     is_given = rows.first == GIVEN
     open_rows = (unmatched & ~lonely) | (is_row & side.once & ~paired & ~is_given)
-    kept = (~done & ~paired & is_row) | (unmatched & ~lonely) | needed
+    # Who has come out is still a candidate among those that are counted.
+    is_out = paired & (hand == 0 or not settings.picks.counts)
+    kept = (~done & ~is_out & is_row) | (unmatched & ~lonely) | needed
     return Fate(
         leaving=tuple(_leaving(settings, present, hand, lonely, paired)),
         kept=kept | _still_decides(settings, present, hand),
