@@ -14,13 +14,14 @@ from dataclasses import replace
 import numpy as np
 
 from dovetail.kernels.admission import Present
+from dovetail.kernels.closing import possible
 from dovetail.kernels.matching import NO_MATCHES, overlaps
 from dovetail.kernels.nearest import Nearby, can_improve, near
 from dovetail.kernels.pairing import that_hold
 from dovetail.kernels.picks import Nearest
-from dovetail.kernels.rows import BARRED, NEVER, Mask, Rows, join_rows
+from dovetail.kernels.rows import BARRED, NEVER, REMOVES, Mask, Rows, Whole, join_rows
 from dovetail.kernels.settings import JoinSettings, waits_for
-from dovetail.kernels.windows import Preceding, Version, deaths, is_intrinsic
+from dovetail.kernels.windows import deaths, is_intrinsic
 
 
 def without_hopeless(settings: JoinSettings, present: Present) -> Present:
@@ -37,7 +38,7 @@ def without_hopeless(settings: JoinSettings, present: Present) -> Present:
         # Who has no place in the order of arrival yet gets the next ones.
         rows = rows.with_arrays(place=present.next_place + np.arange(len(rows)))
     barred = replace(rows, flags=rows.flags | BARRED)
-    barred = barred.with_arrays(death=deaths(settings.sides[0].window, rows))
+    barred = barred.with_arrays(death=_ends(settings, rows))
     return replace(
         present,
         rows=(join_rows([present.rows[0], barred]), present.rows[1]),
@@ -47,38 +48,40 @@ def without_hopeless(settings: JoinSettings, present: Present) -> Present:
 
 
 def _may_be_hopeless(settings: JoinSettings) -> bool:
-    """Tells whether left rows wait for right bounds alone, and only for the nearest."""
+    """Tells whether left rows wait for right bounds, and only for the nearest."""
     if not settings.event_clock or not settings.picks.nearest or settings.picks.counts:
         return False
-    waited_for = waits_for(settings)
-    return waited_for[1] and is_intrinsic(settings.sides[0].window)
+    return waits_for(settings)[1]
+
+
+def _has_known_life(settings: JoinSettings, present: Present) -> Mask:
+    """Tells of which left rows that wait no row to come changes the life."""
+    rows, bound = present.waiting[0], present.watches[0].bound
+    if is_intrinsic(settings.sides[0].window):
+        return np.ones(len(rows), bool)
+    known: Mask = (rows.birth < NEVER) & ((rows.death < NEVER) | (bound == NEVER))
+    return known & ~rows.has(REMOVES)
+
+
+def _ends(settings: JoinSettings, rows: Rows) -> Whole:
+    """Returns when left rows die whose lives are known."""
+    window = settings.sides[0].window
+    return deaths(window, rows) if is_intrinsic(window) else rows.death
 
 
 def _is_hopeless(settings: JoinSettings, present: Present, nearest: Nearest) -> Mask:
     """Tells which left rows that wait no right row can be nearest to."""
     waiting = present.waiting[0]
-    bound, right = present.watches[1].bound, _possible(settings, present)
+    bound = present.watches[1].bound
+    every = join_rows([present.rows[1], present.waiting[1]])
+    right = possible(settings, present, every)
     sides = (waiting, right)
     gone = ~can_improve(nearest, Nearby(sides, NO_MATCHES, bound))
+    gone &= _has_known_life(settings, present)
     if bound == NEVER or not gone.any():
         return gone
-    left = waiting.with_arrays(death=deaths(settings.sides[0].window, waiting))
-    left = left.with_arrays(death=np.where(gone, left.death, left.birth))
+    ends = _ends(settings, waiting)
+    left = waiting.with_arrays(death=np.where(gone, ends, waiting.birth))
     found = that_hold(settings, (left, right), overlaps(left, right))
     gone[near(nearest, sides, found).left] = False
     return gone
-
-
-def _possible(settings: JoinSettings, present: Present) -> Rows:
-    """Returns all right rows with their lives as they are if nobody else comes.
-
-    A life that later rows begin may begin as soon as one can come.
-    """
-    window = settings.sides[1].window
-    rows = join_rows([present.rows[1], present.waiting[1]])
-    if not isinstance(window, Preceding | Version):
-        return rows
-    soonest = np.maximum(rows.moment, present.watches[1].bound)
-    birth = np.where(rows.birth == NEVER, soonest, rows.birth)
-    ends = np.minimum(rows.death, deaths(window, rows))
-    return rows.with_arrays(birth=birth, death=ends)

@@ -150,12 +150,15 @@ class LateTables:
 
 
 def late_tables(
-    settings: JoinSettings, present: Present, least: tuple[int, int]
+    settings: JoinSettings, present: Present, least: tuple[int, int], closed: Mask
 ) -> LateTables:
-    """Returns the late pairs of a step; only one side's rows can wait."""
+    """Returns the late pairs of a step; only one side's rows can wait.
+
+    `closed` left rows are judged for good.
+    """
     for hand, wait in enumerate(settings.waits):
         if wait != NO_WAIT:
-            return _Search(settings, present, hand, least).found()
+            return _Search(settings, present, hand, least, closed).found()
     nobody = np.zeros(0, bool)
     return LateTables(settings, present, 0, NO_MATCHES, NO_MATCHES, nobody, nobody)
 
@@ -168,6 +171,7 @@ class _Search:
     present: Present
     hand: int
     least: tuple[int, int]
+    closed: Mask
 
     @property
     def rows(self) -> Rows:
@@ -183,6 +187,8 @@ class _Search:
         """Returns the late pairs, sure and unsure, and who waits on."""
         least = self.least[1 - self.hand]
         over = past(self.settings, self.present, self.hand, self.least)
+        if self.hand == 0 and self.settings.picks.waits:
+            over = over | self.closed
         pairs = self._first(self._fitting())
         mine, theirs = self._ours(pairs)
         is_sure = over[mine] & (self.table.birth[theirs] <= least)

@@ -25,6 +25,7 @@ from dovetail.kernels.choosing import (
     right_order,
     row_times,
 )
+from dovetail.kernels.closing import over_by_now
 from dovetail.kernels.copies import Copies
 from dovetail.kernels.giving import given_pairs, meeting_times, plain_pairs
 from dovetail.kernels.leaving import Leaving
@@ -243,7 +244,8 @@ def _closed(
 ) -> Mask:
     """Tells which left rows are judged for good."""
     copies = _left_copies(settings, present)
-    over = ~copies.any(~over)
+    is_due = _is_over_by_now(settings, present, choice, over)
+    over = ~copies.any(~is_due)
     if settings.sides[1].static and not settings.event_clock:
         return np.ones(len(over), bool)
     if not settings.event_clock or settings.picks.counts:
@@ -252,6 +254,21 @@ def _closed(
     best = Nearby(present.rows, chosen, present.watches[1].bound)
     is_open = can_improve(settings.picks.nearest[0], best)[copies.owner]
     return over | ~(is_open | behind_unborn(settings, present, choice.matches))
+
+
+def _is_over_by_now(
+    settings: JoinSettings, present: Present, choice: Choice, over: Mask
+) -> Mask:
+    """Tells which left rows get no more candidates.
+
+    What stands for one over its limit comes out at its end, so that must be known.
+    """
+    by_now = over_by_now(settings, present, choice.matches, over)
+    if settings.picks.excess is Excess.TRANSFORM:
+        beyond = choice.beyond.left
+        waits = beyond[present.rows[0].death[beyond] == NEVER]
+        by_now[waits] = over[waits]
+    return by_now
 
 
 def _outdated(settings: JoinSettings, present: Present, closed: Mask) -> Mask:

@@ -145,7 +145,7 @@ def _met(
     picked = pick(settings, present, state.memo, least)
     noted = marked(settings, present, picked)
     belated = (
-        late_tables(settings, noted, least)
+        late_tables(settings, noted, least, picked.closed)
         if settings.event_clock
         else latecomers(settings, noted, edge, picked.met)
     )
