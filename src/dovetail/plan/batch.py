@@ -18,7 +18,6 @@ from dovetail.errors import UnsupportedError
 from dovetail.plan.features import Engine, Feature
 from dovetail.spec.inputs import Input, InputKind
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Nested
-from dovetail.spec.picks import Strategy, Unlimited
 from dovetail.spec.spans import Span, parse_span
 from dovetail.spec.windows import Between, Forever, HopUnit, Range, Rows, Window
 
@@ -109,11 +108,6 @@ def refuse(join: JoinSpec) -> None:
 
 def missing_together(join: JoinSpec) -> Iterator[str]:
     """Gives what a batch cannot do of a join, though it knows all its parts."""
-    picks = join.picks
-    counted = (picks.keep, picks.at_most, picks.limit, picks.asof)
-    picks_some = any(pick != Unlimited() for pick in counted)
-    if join.clock is Clock.EVENT and (picks_some or picks.strategy is Strategy.LOOKUP):
-        yield "a pick on the clock event"
     for hand in HANDS:
         match join.side(hand).source:
             case Nested(inner):

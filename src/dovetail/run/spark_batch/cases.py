@@ -33,6 +33,7 @@ from dovetail.run.spark_batch.tree import BatchRows
 from dovetail.run.tables import plain_rows
 from dovetail.spec.inputs import Emission, Order, Outlet
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, SetJoinSpec
+from dovetail.spec.picks import Picks
 from dovetail.spec.play import Play
 from dovetail.spec.sources import source_names
 from dovetail.spec.windows import Latest
@@ -81,8 +82,8 @@ def _refuse_open_tables(join: JoinSpec, frames: Mapping[str, Arrivals]) -> None:
         is_open = isinstance(side.source, Named) and (
             frames[side.source.name].bound < LATEST
         )
-        has_versions = isinstance(side.window, Latest)
-        if join.clock is Clock.EVENT and is_open and not has_versions:
+        is_known = isinstance(side.window, Latest) and join.picks == Picks()
+        if join.clock is Clock.EVENT and is_open and not is_known:
             raise UnsupportedError.not_yet(BATCH.name, "a table that does not end")
 
 

@@ -15,9 +15,10 @@ from dovetail.run.spark_batch.arrivals import PLACE, WHAT, Arrivals, admit
 from dovetail.run.spark_batch.inner import in_left_order
 from dovetail.run.spark_batch.line import ROW_TIME
 from dovetail.run.spark_batch.results import ORDER, mentions
+from dovetail.run.spark_batch.sets import join_sets
 from dovetail.run.spark_batch.tree import BatchRows, Ground, joined, windows_on
-from dovetail.spec.inputs import Input, Inputs, Order, Settings
-from dovetail.spec.join import Clock, JoinSpec
+from dovetail.spec.inputs import Input, Inputs, Order, Outlet, Settings
+from dovetail.spec.join import Clock, JoinSpec, SetJoinSpec
 from dovetail.spec.sources import source_names
 from dovetail.spec.windows import Between
 
@@ -25,7 +26,7 @@ _USUAL = Settings()
 
 
 def join_batch(
-    join: JoinSpec,
+    join: JoinSpec | SetJoinSpec,
     inputs: Inputs,
     frames: Mapping[str, Arrivals],
     *,
@@ -36,6 +37,9 @@ def join_batch(
     # What the user computed before keeps the user's rules.
     own = {name: replace(one, frame=pinned(one.frame)) for name, one in frames.items()}
     with plain_rules(spark):
+        if isinstance(join, SetJoinSpec):
+            together = pinned(join_sets(join, inputs, own))
+            return BatchRows({Outlet.MATCHED: together}, {})
         rows = ordered_rows(join, inputs, own, settings=settings)
         by_time = settings.order is Order.ROW_TIME
         found = {

@@ -10,19 +10,21 @@ the row's place, so that Spark need not move any row again.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.run.spark_batch.arrivals import PLACE
+from dovetail.run.spark_batch.arrivals import PLACE, TIME
 from dovetail.run.spark_batch.atmost import shared
 from dovetail.run.spark_batch.limit import stopped
 from dovetail.run.spark_batch.lives import BIRTH, FIRST
 from dovetail.run.spark_batch.matching import HERE, Meeting, side_column
+from dovetail.run.spark_batch.merged import Merged, merges
 from dovetail.run.spark_batch.nearest import Nearest
 from dovetail.run.spark_batch.truth import is_true, no
-from dovetail.spec.join import HANDS, Hand, JoinSpec
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.picks import AsOf, AtMost, Limit, OnExceed, Unlimited
 
 MATCH, OVER = "__match", "__over"
@@ -44,16 +46,22 @@ def judges(join: JoinSpec) -> bool:
 class Judged:
     """The candidates of a meeting, with MATCH, and OVER where a limit is exceeded.
 
-    The rows of the kept hand are all there, be it without a candidate.
+    The rows of the kept hand are all there, be it without a candidate. Where it
+    `is_single` each line is a left row of its own.
     """
 
     meeting: Meeting
     frame: DataFrame
+    is_single: bool = False
 
     @classmethod
     def of(cls, meeting: Meeting, kept: Hand, how: str) -> Judged:
         """Returns the verdict on every left row."""
-        frame = meeting.candidates(kept, how)
+        if isinstance(meeting.join.picks.asof, AsOf) and merges(meeting):
+            frame, is_match = Merged(meeting, meeting.join.picks.asof).found()
+            known = frame.withColumn(MATCH, is_match).withColumn(OVER, no())
+            return cls(meeting, known, is_single=True)
+        frame = meeting.candidates(kept, how, _reaching(meeting))
         judged = cls(meeting, frame)
         join = meeting.join
         frame = frame.withColumn(MATCH, _is_pair()).withColumn(OVER, no())
@@ -95,9 +103,13 @@ class Judged:
 
     def with_nearest(self, frame: DataFrame, asof: AsOf) -> DataFrame:
         """Returns the matches, of which only the nearest stays one."""
-        nearest = Nearest.of(asof, frame)
+        nearest = _nearest(self.meeting, asof)
+        places = [side_column(Hand.RIGHT, PLACE)]
+        if self.meeting.join.clock is Clock.EVENT:
+            time = F.coalesce(side_column(Hand.RIGHT, TIME), F.lit(0))
+            places = [time, *places]
         frame = frame.withColumn(MATCH, F.col(MATCH) & is_true(nearest.reaches()))
-        best = self.of_row(Hand.LEFT).orderBy(F.desc(MATCH), *nearest.order())
+        best = self.of_row(Hand.LEFT).orderBy(F.desc(MATCH), *nearest.order(places))
         return frame.withColumn(MATCH, F.col(MATCH) & (F.rank().over(best) == 1))
 
     def of_row(self, hand: Hand) -> WindowSpec:
@@ -121,6 +133,22 @@ class Judged:
             firsts = (side_column(hand, FIRST) for hand in HANDS)
             is_pair &= side_column(Hand.LEFT, BIRTH) == F.greatest(*firsts)
         return F.when(is_pair, 1).otherwise(0)
+
+
+def _nearest(meeting: Meeting, asof: AsOf) -> Nearest:
+    """Returns the pick by time between the two sides."""
+    return Nearest.of(asof, {hand: meeting.frame(hand) for hand in HANDS})
+
+
+def _reaching(meeting: Meeting) -> Iterator[Column]:
+    """Gives that a right row is near enough, where nobody counts those that are not."""
+    picks = meeting.join.picks
+    match picks.asof, picks.at_most, picks.limit:
+        case AsOf() as asof, Unlimited(), Unlimited():
+            yield _nearest(meeting, asof).reaches()
+            yield from meeting.match_terms()
+        case _:
+            pass
 
 
 def _own(hand: Hand) -> list[Column]:

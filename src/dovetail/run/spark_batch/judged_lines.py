@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pyspark.sql import Column, DataFrame, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.run.spark_batch.arrivals import PLACE
+from dovetail.run.spark_batch.arrivals import PLACE, TIME
 from dovetail.run.spark_batch.judged import MATCH, OVER, Judged
 from dovetail.run.spark_batch.line import (
     Line,
@@ -82,6 +82,7 @@ def _left_line(meeting: Meeting, is_pair: Column) -> Line:
         .otherwise(life_part(meeting, Hand.LEFT, END)),
         F.when(is_met, met + 1).otherwise(life_part(meeting, Hand.LEFT, DEATH)),
         F.col(_EXCEEDS),
+        side_column(Hand.RIGHT, TIME),
     )
 
 
@@ -105,6 +106,7 @@ def _of_right(meeting: Meeting) -> DataFrame:
         F.when(F.col(_ONCE), met).otherwise(life_part(meeting, Hand.RIGHT, END)),
         F.when(F.col(_ONCE), met + 1).otherwise(life_part(meeting, Hand.RIGHT, DEATH)),
         no(),
+        no_number(),
     )
     return frame.where(F.col(_ALONE) | F.col(_ONCE)).select(*line.columns())
 
@@ -112,6 +114,10 @@ def _of_right(meeting: Meeting) -> DataFrame:
 def _by_itself(judged: Judged, frame: DataFrame, hand: Hand) -> DataFrame:
     """Returns the lines, one of them marked for a row alone, or one for a row once."""
     kind = judged.meeting.join.kind
+    if judged.is_single:
+        is_alone = ~F.col(MATCH) & F.lit(kind.preserves(hand))
+        is_once = F.col(MATCH) & F.lit(kind.gives_once(hand))
+        return frame.withColumns({_ALONE: is_alone, _ONCE: is_once})
     frame = frame.withColumns({_ALONE: no(), _ONCE: no()})
     if kind.preserves(hand):
         own = judged.of_life(hand)

@@ -25,13 +25,15 @@ ROW_TIME = "__row_time"
 ORDINALS = {Hand.LEFT: "__left", Hand.RIGHT: "__right"}
 SETTLED = "__settled"
 EXCEEDS = "__exceeds"
+RIGHT_TIME = "__right_time"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """What a line is made of; `settled` is the bound that both inputs must reach.
 
-    `exceeds` tells of a line for a left row over its limit.
+    `exceeds` tells of a line for a left row over its limit; `right_time` is the row
+    time of the right row of a pair.
     """
 
     rows: Columns
@@ -40,6 +42,7 @@ class Line:
     time: Column
     settled: Column
     exceeds: Column
+    right_time: Column
 
     def columns(self) -> list[Column]:
         """Returns the columns of the line under their names."""
@@ -50,6 +53,7 @@ class Line:
             self.time.alias(ROW_TIME),
             self.settled.alias(SETTLED),
             self.exceeds.alias(EXCEEDS),
+            self.right_time.alias(RIGHT_TIME),
         ]
 
 

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.plan.batch import Buckets
 from dovetail.run.spark.moments import LATEST
-from dovetail.run.spark_batch.arrivals import PLACE
+from dovetail.run.spark_batch.arrivals import PLACE, TIME
 from dovetail.run.spark_batch.judged import judges
 from dovetail.run.spark_batch.judged_lines import judged_parts
 from dovetail.run.spark_batch.line import (
@@ -76,6 +76,7 @@ def _paired(meeting: Meeting, kept: list[Hand]) -> DataFrame:
         time,
         settled,
         no(),
+        side_column(Hand.RIGHT, TIME),
     )
     return meeting.joined(first, _HOW[len(kept)]).select(*line.columns())
 
@@ -89,6 +90,7 @@ def _alone(meeting: Meeting, hand: Hand) -> DataFrame:
         life_part(meeting, hand, END),
         life_part(meeting, hand, DEATH),
         no(),
+        no_number(),
     )
     return meeting.joined(hand, "left_anti").select(*line.columns())
 
@@ -115,5 +117,6 @@ def _once(meeting: Meeting, hand: Hand) -> DataFrame:
         time,
         time + 1,
         no(),
+        no_number(),
     )
     return joined.select(*line.columns())

@@ -47,9 +47,13 @@ class Meeting:
         """
         return self._joined(kept, how, [*self._candidate_terms(), *self.match_terms()])
 
-    def candidates(self, kept: Hand, how: str) -> DataFrame:
-        """Returns Spark's join of left rows with all that the picks look at."""
-        return self._joined(kept, how, [*self._candidate_terms(), *self._first_share()])
+    def candidates(self, kept: Hand, how: str, more: Iterable[Column]) -> DataFrame:
+        """Returns Spark's join of left rows with all that the picks look at.
+
+        More terms may say what the picks look at no further.
+        """
+        terms = [*self._candidate_terms(), *self._first_share(), *more]
+        return self._joined(kept, how, terms)
 
     def key(self) -> list[Column]:
         """Returns the left side of the equalities by which candidates are found."""
@@ -67,9 +71,13 @@ class Meeting:
         condition = reduce(Column.__and__, terms, yes())
         return first.join(second, condition, how)
 
-    def _frame(self, hand: Hand, *, is_copied: bool) -> DataFrame:
+    def frame(self, hand: Hand) -> DataFrame:
         """Returns the rows of a hand under its letter, marked as being there."""
-        frame = self.sides[hand].frame.withColumn(HERE, yes())
+        return self.sides[hand].frame.withColumn(HERE, yes()).alias(hand.letter)
+
+    def _frame(self, hand: Hand, *, is_copied: bool) -> DataFrame:
+        """Returns the rows of a hand for a join, copied into buckets where needed."""
+        frame = self.frame(hand)
         match self.buckets:
             case Buckets() as buckets:
                 bucket = (

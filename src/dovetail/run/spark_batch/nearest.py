@@ -6,6 +6,7 @@ and a number without an end are near to nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -26,8 +27,6 @@ from pyspark.sql.types import (
 )
 
 from dovetail.run.spark.moments import micros, shifted
-from dovetail.run.spark_batch.arrivals import PLACE
-from dovetail.run.spark_batch.matching import side_column
 from dovetail.run.spark_batch.truth import yes
 from dovetail.spec.join import Hand
 from dovetail.spec.picks import AsOf, Direction, Tie
@@ -47,26 +46,21 @@ class Nearest:
     right: Column
 
     @classmethod
-    def of(cls, pick: AsOf, frame: DataFrame) -> Nearest:
-        """Returns the pick among the rows of a frame that has both sides."""
-        return cls(
-            pick, measure(pick.left.text, frame), measure(pick.right.text, frame)
-        )
+    def of(cls, pick: AsOf, frames: Mapping[Hand, DataFrame]) -> Nearest:
+        """Returns the pick between the rows of two sides."""
+        left = measure(pick.left.text, frames[Hand.LEFT])
+        return cls(pick, left, measure(pick.right.text, frames[Hand.RIGHT]))
 
     def reaches(self) -> Column:
         """Returns whether the right time lies in the direction, and near enough."""
         known = self.left.isNotNull() & self.right.isNotNull()
         return known & self._is_on_its_side() & self._is_near()
 
-    def order(self) -> list[Column]:
-        """Returns by what the best row comes first."""
-        place = side_column(Hand.RIGHT, PLACE)
+    def order(self, places: list[Column]) -> list[Column]:
+        """Returns by what the best row comes first; the tie is decided by places."""
         is_last = self.pick.tie is Tie.LAST
-        return [
-            F.abs(self.right - self.left),
-            self.right,
-            place.desc() if is_last else place.asc(),
-        ]
+        tie = [place.desc() if is_last else place.asc() for place in places]
+        return [F.abs(self.right - self.left), self.right, *tie]
 
     def _is_on_its_side(self) -> Column:
         """Returns whether the right time lies in the direction."""

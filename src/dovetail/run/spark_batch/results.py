@@ -10,7 +10,13 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.expression import Expression
 from dovetail.run.spark.moments import timestamp
-from dovetail.run.spark_batch.keeping import kept, without_skipped
+from dovetail.run.spark_batch.judged import judges
+from dovetail.run.spark_batch.keeping import (
+    in_picked_order,
+    kept,
+    most_kept,
+    without_skipped,
+)
 from dovetail.run.spark_batch.line import EXCEEDS, ORDINALS, ROW_TIME, matched
 from dovetail.run.spark_batch.lines import result_lines
 from dovetail.run.spark_batch.matching import Meeting
@@ -53,7 +59,7 @@ def named(meeting: Meeting) -> DataFrame:
         case _:
             pass
     if mentions(join, "counter"):
-        known = known.withColumn("counter", _counter(join.clock))
+        known = known.withColumn("counter", _counter(join))
     return known
 
 
@@ -103,12 +109,13 @@ def _columns(meeting: Meeting) -> dict[str, Column]:
     return {name: F.expr(expression.text) for name, expression in columns}
 
 
-def _counter(clock: Clock) -> Column:
+def _counter(join: JoinSpec) -> Column:
     """Returns the number of a pair among those of its left row; 0 where it is none."""
     left, right = (F.col(ORDINALS[hand]) for hand in HANDS)
     # A line without a left row is a row met once: it counts for itself.
     pairs = Window.partitionBy(left, F.when(left.isNull(), right))
     time = F.col(ROW_TIME)
-    order = [right, time] if clock is Clock.BATCH else [time, right]
+    is_picked = join.clock is Clock.BATCH or judges(join) or most_kept(join.picks)
+    order = [*in_picked_order(join.clock), time] if is_picked else [time, right]
     is_pair = F.col(matched(Hand.LEFT)) & F.col(matched(Hand.RIGHT))
     return F.when(is_pair, F.row_number().over(pairs.orderBy(*order))).otherwise(0)

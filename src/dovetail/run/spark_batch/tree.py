@@ -16,6 +16,7 @@ from dovetail.run.spark_batch.arrivals import Admitted, Arrivals, admit
 from dovetail.run.spark_batch.inner import as_input
 from dovetail.run.spark_batch.lives import Living, Seat, give_lives
 from dovetail.run.spark_batch.matching import Meeting
+from dovetail.run.spark_batch.pruned import pruned
 from dovetail.run.spark_batch.results import outlets
 from dovetail.spec.inputs import Input, Outlet
 from dovetail.spec.join import HANDS, Hand, JoinSpec, Named, Nested, Side
@@ -64,7 +65,8 @@ def joined(
         late |= came.late
     left, right = (sides[hand].seat.source for hand in HANDS)
     buckets = plan_buckets(join, (left, right))
-    return BatchRows(outlets(Meeting(join, sides, buckets, asks_row_time)), late)
+    meeting = Meeting(join, sides, buckets, asks_row_time)
+    return BatchRows(outlets(pruned(meeting)), late)
 
 
 def _came(join: JoinSpec, hand: Hand, ground: Ground, place: str) -> _Came:
