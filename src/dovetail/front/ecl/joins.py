@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dovetail.errors import UnsupportedError
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.conditions import Hard, Piece, Prefix, Soft, pieces
@@ -59,6 +58,9 @@ from dovetail.spec.program import (
 )
 
 _SKIPPED = "skipped by the transform"
+# Where a LIMIT has a transform of its own, rows without a partner are skipped after
+# the join: there the row of the LIMIT says itself whether it is.
+_PAIRS = "(matched_left AND matched_right AND ({}))"
 _KEEPS_GROUPS = {Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL, Strategy.KEYED}
 
 
@@ -262,11 +264,10 @@ def _step(parts: Parts, conditions: Conditions, counts: Counts) -> DatasetValue:
         keep=_keep(parts),
         strategy=parts.strategy,
         left_condition=Expression(left_only),
-        skip_when=Expression("false" if hides else made.skip),
+        skip_when=Expression(_PAIRS.format(made.skip) if hides else made.skip),
     )
     columns, record = columns_of(made), made.record
     if hides:
-        _refuse_kept(picks)
         columns, picks, record = _with_mark(made, picks, counts)
     join = _spec(parts, (hard, soft), (columns, picks))
     left, is_grouped = _grouped_left(parts)
@@ -310,14 +311,6 @@ def _keep(parts: Parts) -> Keep | Unlimited:
         count = parts.context.count(call.arguments[0])
         return Keep(count) if count else Unlimited()
     return Unlimited()
-
-
-def _refuse_kept(picks: Picks) -> None:
-    """Refuses KEEP where rows are skipped after the join, which it would count."""
-    if picks.keep != Unlimited():
-        raise UnsupportedError.not_yet(
-            "every engine", "KEEP beside ONFAIL with another SKIP than the transform's"
-        )
 
 
 def _with_mark(
