@@ -336,6 +336,18 @@ def test_left_rows_stay_in_order_where_the_strategy_says_so(spark):
     ]
 
 
+def test_a_lookup_leaves_the_left_rows_where_they_are(spark):
+    found = picked(spark, Kind.LEFT_OUTER, strategy=Strategy.LOOKUP)
+    physical = plan_of(found).split("== Physical Plan ==")[1]
+    assert "BroadcastHashJoin" in physical
+    assert "rangepartitioning" not in physical
+    assert hours(found) == [(left, left % 2) for left in range(8)]
+
+
+def test_a_hash_join_is_one(spark):
+    assert "ShuffledHashJoin" in plan_of(picked(spark, strategy=Strategy.HASH))
+
+
 def test_a_limit_that_fails_names_the_key_and_the_count(spark):
     frame = picked(spark, limit=Limit(1, OnExceed.FAIL))
     facts = "key 0 has 2 candidates; expected at most 1"

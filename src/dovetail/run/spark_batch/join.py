@@ -43,18 +43,21 @@ def join_batch(
         rows = ordered_rows(join, inputs, own, settings=settings)
         by_time = settings.order is Order.ROW_TIME
         found = {
-            outlet: pinned(_sorted(join, frame, by_time=by_time).drop(*ORDER))
+            outlet: pinned(_sorted(join, frame, rows, by_time=by_time).drop(*ORDER))
             for outlet, frame in rows.outlets.items()
         }
         late = {name: pinned(frame.drop(PLACE)) for name, frame in rows.late.items()}
         return BatchRows(found, late)
 
 
-def _sorted(join: JoinSpec, frame: DataFrame, *, by_time: bool) -> DataFrame:
+def _sorted(
+    join: JoinSpec, frame: DataFrame, rows: BatchRows, *, by_time: bool
+) -> DataFrame:
     """Returns the rows in the order that is promised, if one is."""
     if by_time:
         return frame.sort(ROW_TIME)
-    if join.clock is Clock.BATCH and join.picks.strategy in ORDERED:
+    is_promised = join.clock is Clock.BATCH and join.picks.strategy in ORDERED
+    if is_promised and not rows.in_left_order:
         return in_left_order(frame)
     return frame
 
@@ -86,7 +89,7 @@ def ordered_rows(
     ground = Ground(sources, own, admitted)
     asks = _asks_row_time(join, own, settings)
     found = joined(join, ground, asks_row_time=asks, place="the join")
-    return BatchRows(found.outlets, {**late, **found.late})
+    return replace(found, late={**late, **found.late})
 
 
 def _own_columns(source: Input, arrivals: Arrivals) -> Arrivals:

@@ -20,10 +20,17 @@ from dovetail.run.spark_batch.atmost import first_element
 from dovetail.run.spark_batch.lives import BIRTH, DEATH, SINCE, UNTIL, Living
 from dovetail.run.spark_batch.truth import yes
 from dovetail.spec.join import HANDS, Hand, JoinSpec
-from dovetail.spec.picks import AtMost, Equality
+from dovetail.spec.picks import AtMost, Equality, Strategy
 
 BUCKET = "__bucket"
 HERE = "__here"
+# What a strategy says of the right side: that it fits into memory, or how to find it.
+_HINTS = {
+    Strategy.LOOKUP: "broadcast",
+    Strategy.MANY_LOOKUP: "broadcast",
+    Strategy.ALL: "broadcast",
+    Strategy.HASH: "shuffle_hash",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +94,9 @@ class Meeting:
                 frame = alive.withColumn(BUCKET, bucket)
             case NoBuckets():
                 pass
-        return frame.alias(hand.letter)
+        found = frame.alias(hand.letter)
+        hint = _HINTS.get(self.join.picks.strategy, "")
+        return found.hint(hint) if hint and hand is Hand.RIGHT else found
 
     def match_terms(self) -> Iterator[Column]:
         """Gives what a candidate must fulfil besides, to match."""

@@ -82,7 +82,9 @@ def _with_first(meeting: Meeting, most: int) -> Meeting:
     """Returns the meeting with the first right rows of each key."""
     own = Window.partitionBy(*keys(meeting, Hand.RIGHT))
     number = F.row_number().over(own.orderBy(side_column(Hand.RIGHT, PLACE)))
-    picks = replace(meeting.join.picks, keep=Unlimited(), strategy=Strategy.DEFAULT)
+    picks = replace(meeting.join.picks, keep=Unlimited())
+    if picks.strategy is Strategy.LOOKUP:
+        picks = replace(picks, strategy=Strategy.MANY_LOOKUP)
     return _only(meeting, number, most, picks)
 
 

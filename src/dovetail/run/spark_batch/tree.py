@@ -20,16 +20,21 @@ from dovetail.run.spark_batch.pruned import pruned
 from dovetail.run.spark_batch.results import outlets
 from dovetail.spec.inputs import Input, Outlet
 from dovetail.spec.join import HANDS, Hand, JoinSpec, Named, Nested, Side
+from dovetail.spec.picks import Strategy
 from dovetail.spec.sources import is_timed
 from dovetail.spec.windows import Window
 
 
 @dataclass(frozen=True, slots=True)
 class BatchRows:
-    """The rows of every outlet, and the late rows of every input with their reasons."""
+    """The rows of every outlet, and the late rows of every input with their reasons.
+
+    Where `in_left_order` they come in the order of the left rows as they are.
+    """
 
     outlets: Mapping[Outlet, DataFrame]
     late: Mapping[str, DataFrame]
+    in_left_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +70,11 @@ def joined(
         late |= came.late
     left, right = (sides[hand].seat.source for hand in HANDS)
     buckets = plan_buckets(join, (left, right))
-    meeting = Meeting(join, sides, buckets, asks_row_time)
-    return BatchRows(outlets(pruned(meeting)), late)
+    meeting = pruned(Meeting(join, sides, buckets, asks_row_time))
+    # Left rows that look for one right row in memory stay where they are.
+    strategies = (join.picks.strategy, meeting.join.picks.strategy)
+    stays = strategies == (Strategy.LOOKUP, Strategy.MANY_LOOKUP)
+    return BatchRows(outlets(meeting), late, in_left_order=stays)
 
 
 def _came(join: JoinSpec, hand: Hand, ground: Ground, place: str) -> _Came:
