@@ -9,6 +9,7 @@ import importlib
 import signal
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -17,9 +18,15 @@ from pathlib import Path
 import dovetail.expression
 import dovetail.oracle
 from dovetail.errors import DovetailError
-from dovetail.session.case import Neutral, Refusal, read_cases
-from dovetail.session.compare import compare
-from dovetail.session.lines import Sight
+from dovetail.session.case import Neutral, Refusal, Script, read_cases
+from dovetail.session.compare import compare_lines
+from dovetail.session.lines import Sight, emitted
+from dovetail.session.programs import (
+    ProgramPlay,
+    ecl_play,
+    told_lines,
+    without_blanks,
+)
 
 TOP = Path(__file__).parents[2]
 ORACLE = TOP / "src/dovetail/oracle"
@@ -82,24 +89,40 @@ class Judge:
 
 def prepared(case):
     """A case with its play; nothing where it is refused before it is played."""
-    if not isinstance(case.join, Neutral):
-        return None
     try:
-        return case, case.join.play()
+        match case.join:
+            case Neutral() as join:
+                return case, join.play()
+            case Script("ecl", text, inputs):
+                return replace(case, expect=told(case.expect)), ecl_play(text, inputs)
+            case _:
+                return None
     except DovetailError:
         return None
+
+
+def told(expect):
+    """What a case of a language expects, as it is compared."""
+    return expect if isinstance(expect, Refusal) else without_blanks(expect)
 
 
 def fails(oracle, case, play):
     """Whether an oracle gives other rows than a case expects."""
     is_refused = isinstance(case.expect, Refusal)
     try:
-        found = oracle.play(play)
+        found = lines_of(oracle, play)
     except DovetailError as error:
         return not (is_refused and case.expect.is_met_by(error))
     except Exception:  # noqa: BLE001 - whatever a flip breaks
         return True
-    return is_refused or bool(compare(case.expect, found, Sight.EVENTS))
+    return is_refused or bool(compare_lines(case.expect, found, Sight.EVENTS))
+
+
+def lines_of(oracle, play):
+    """What an oracle puts out."""
+    if isinstance(play, ProgramPlay):
+        return told_lines(oracle.play_program(play.program, play.rows, oracle.play))
+    return [emitted(one, Sight.EVENTS) for one in oracle.play(play)]
 
 
 @contextmanager

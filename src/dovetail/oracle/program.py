@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cmp_to_key
+from itertools import pairwise
 from typing import Any, assert_never
 
 from dovetail.errors import LimitError
@@ -253,40 +254,51 @@ def _deduping(step: Deduped) -> Callable[[Rows], Iterable[Row]]:
         return scalar({"l": one, "r": other, BARE: {}}) is True
 
     def dedup(rows: Rows) -> Iterator[Row]:
-        for members in _alike(rows, same, is_all=step.is_all):
-            yield from (
-                members[-step.keep :] if step.keeps_last else members[: step.keep]
-            )
+        kept = [at for group in _alike(rows, same, step) for at in _stays(group, step)]
+        for place in sorted(kept):
+            yield rows[place]
 
     return dedup
 
 
+def _stays(group: list[int], step: Deduped) -> list[int]:
+    """Returns the places of those that stay of rows that are the same."""
+    return group[-step.keep :] if step.keeps_last else group[: step.keep]
+
+
 def _alike(
-    rows: Rows, same: Callable[[Row, Row], bool], *, is_all: bool
-) -> list[list[Row]]:
-    """Returns the rows that are the same as the one before, or as the first of them."""
-    found: list[list[Row]] = []
-    for row in rows:
-        near = found if is_all else found[-1:]
-        home = [group for group in near if same(group[0 if is_all else -1], row)]
-        if home:
-            home[0].append(row)
+    rows: Rows, same: Callable[[Row, Row], bool], step: Deduped
+) -> list[list[int]]:
+    """Returns the places of rows that are the same as one that is kept, by that one.
+
+    A row is compared with the newest that its neighbours keep, or with all that come
+    first.
+    """
+    found: list[list[int]] = []
+    for place, row in enumerate(rows):
+        near = found if step.is_all else found[-1:]
+        homes = [group for group in near if same(rows[_kept(group, step)], row)]
+        if homes:
+            homes[0].append(place)
         else:
-            found.append([row])
+            found.append([place])
     return found
+
+
+def _kept(group: list[int], step: Deduped) -> int:
+    """Returns the place of the row with which the next one is compared."""
+    if step.is_all:
+        return group[0]
+    return group[-1] if step.keeps_last else group[: step.keep][-1]
 
 
 def _neighbours(rows: Rows, values: Sequence[Callable[[Row], Any]]) -> list[Rows]:
     """Returns rows as groups of neighbours with the same values; of none, as one."""
     if not values:
         return [rows]
-    return list(
-        _alike(
-            rows,
-            lambda one, other: all(value(one) == value(other) for value in values),
-            is_all=False,
-        )
-    )
+    keys = [[value(row) for value in values] for row in rows]
+    starts = [at for at, key in enumerate(keys) if at == 0 or key != keys[at - 1]]
+    return [rows[one:past] for one, past in pairwise([*starts, len(rows)])]
 
 
 __all__ = ["JoinPlayer", "Scalar", "play_program"]

@@ -7,7 +7,7 @@ leaves out is blank, and texts come out without them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dovetail.errors import SpecError, UnsupportedError
@@ -39,8 +39,7 @@ class ProgramPlay:
 
     def lines(self, engine: EngineName) -> list[Line]:
         """Returns what an engine puts out, each row with its output."""
-        found = play_program(self.program, self.rows, _player(engine))
-        return [Line(_trimmed_row(row), {"out": name}) for name, row in found]
+        return told_lines(play_program(self.program, self.rows, _player(engine)))
 
 
 def ecl_play(text: str, given: Given) -> ProgramPlay:
@@ -58,6 +57,11 @@ def ecl_play(text: str, given: Given) -> ProgramPlay:
         raise SpecError("events in a case of ECL", "rows alone", rule="case_file")
     rows = {step.name: list(_rows(step, inputs)) for step in _givens(program)}
     return ProgramPlay(program, rows)
+
+
+def told_lines(found: Iterable[tuple[str, Row]]) -> list[Line]:
+    """Returns rows of outputs as lines, their texts without trailing blanks."""
+    return [Line(_trimmed_row(row), {"out": name}) for name, row in found]
 
 
 def explained_program(program: Program) -> str:
