@@ -79,6 +79,11 @@ def test_an_option_is_refused_where_it_stands(option, says):
         ("f(INTEGER a) := a; OUTPUT(f());", 27, "no argument for parameter 1"),
         ("f(INTEGER a) := a; OUTPUT(f(1, 2));", 27, "2 arguments"),
         ("OUTPUT(l[0]);", 10, "0 here"),
+        ("OUTPUT();", 1, "OUTPUT with 0 arguments; expected at least 1"),
+        ("OUTPUT(PROJECT(l));", 8, "PROJECT with 1 arguments; expected at least 2"),
+        ("OUTPUT(LENGTH('a', 'b'));", 8, "LENGTH with 2 arguments; expected at most 1"),
+        ("OUTPUT(IF(TRUE));", 8, "IF with 1 arguments; expected at least 2"),
+        ("#OPTION('slidingJoins', 'x');", 1, "an option of 'x'"),
         ("OUTPUT(99999999999999999999);", 8, "at most 8 bytes"),
     ],
 )

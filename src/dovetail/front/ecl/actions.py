@@ -153,14 +153,21 @@ def _option(context: Context, node: Call) -> None:
     """Carries out #OPTION: honoured, or said to have no effect; unknown ones not."""
     name, *values = (context.constant(one) for one in node.arguments)
     word = str(name).lower()
-    if word in context.world.options and values:
-        context.world.options[word] = str(values[0])
+    if word in context.world.options:
+        context.world.options[word] = _setting(node, values[0])
     elif word in _WITHOUT_EFFECT:
         context.world.remarks.append(f"#OPTION('{name}') has no effect")
     else:
         raise refusal(
             node, f"the option '{name}'", f"one of {', '.join(_known(context))}"
         )
+
+
+def _setting(node: Call, value: object) -> str:
+    """Returns the value of an option that is honoured: a number or a truth."""
+    if isinstance(value, int):
+        return str(int(value))
+    raise refusal(node, f"an option of {value!r}", "a whole number, TRUE or FALSE")
 
 
 def _known(context: Context) -> Iterable[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from dovetail.front.ecl.aggregates import AGGREGATES, nth
 from dovetail.front.ecl.aggregates import filtered as part_of
+from dovetail.front.ecl.arguments import refuse_wrong_number
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.context import Context, refusal, said
 from dovetail.front.ecl.datasets import DATASETS, appended, chosen, filtered
@@ -153,6 +154,7 @@ def _called(context: Context, node: Call, found: Value) -> Value:
 def _built_in(context: Context, node: Call) -> Value:
     """Returns what one of ECL's own names gives."""
     word = node.word
+    refuse_wrong_number(node)
     if word in ACTIONS:
         return Action(node, context.scope)
     if word in AGGREGATES:

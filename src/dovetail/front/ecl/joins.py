@@ -230,7 +230,7 @@ def _need_equality(parts: Parts, hard: tuple[Equality, ...], condition: Node) ->
 
 def _slides(parts: Parts) -> bool:
     """Tells whether a range stands for an equality: with #OPTION('slidingJoins')."""
-    is_on = parts.context.world.options["slidingjoins"].lower() in {"true", "1"}
+    is_on = parts.context.world.options["slidingjoins"] != "0"
     has_range = any(
         isinstance(one, Soft) and getattr(one.node, "sign", "") == "BETWEEN"
         for one in parts.pieces

@@ -20,7 +20,7 @@ from dovetail.front.ecl.values import Scope
 from dovetail.schema import Schema
 from dovetail.spec.program import Program
 
-_OPTIONS = {"defaultimplicitkeyedjoinlimit": "10000", "slidingjoins": "False"}
+_OPTIONS = {"defaultimplicitkeyedjoinlimit": "10000", "slidingjoins": "0"}
 
 
 def _parted(statement: Node) -> Iterator[Node]:
