@@ -13,6 +13,7 @@ from dovetail.spec.inputs import (
     Arrive,
     Bound,
     Finish,
+    IgnoreLateTableRows,
     InputKind,
     OuterRows,
     Outlet,
@@ -121,10 +122,12 @@ def ended(play):
     """The play with nothing left to wait for.
 
     Until then a kind waits only for what it gives: what two kinds have given so far may
-    differ.
+    differ. So may what they give of a table's late rows, for which a row waits only
+    where its null row is due.
     """
     ends = [Finish(name) for name, one in play.inputs.items() if moves(one)]
-    return replace(play, events=(*play.events, *ends))
+    usual = replace(play.settings, late_table_rows=IgnoreLateTableRows())
+    return replace(play, events=(*play.events, *ends), settings=usual)
 
 
 def moves(source):
