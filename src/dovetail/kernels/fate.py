@@ -9,6 +9,7 @@ import numpy as np
 from dovetail.kernels.admission import Present
 from dovetail.kernels.copies import Copies
 from dovetail.kernels.giving import let_out, meeting_times
+from dovetail.kernels.hosting import with_host
 from dovetail.kernels.leaving import Leaving, Outlet, Reason, Turn, alone
 from dovetail.kernels.passing import last_moments
 from dovetail.kernels.past import past
@@ -111,12 +112,13 @@ def fate(
     other = np.where(done, NEVER, least[1 - hand])
     paired = _once(settings, present, hand, other, picked)
     is_given = rows.first == GIVEN
+    by_themselves = _leaving(settings, present, hand, lonely, paired)
     open_rows = (unmatched & ~lonely) | (is_row & side.once & ~paired & ~is_given)
     # Who has come out is still a candidate among those that are counted.
     is_out = paired & (hand == 0 or not settings.picks.counts)
     kept = (~done & ~is_out & is_row) | (unmatched & ~lonely) | needed
     return Fate(
-        leaving=tuple(_leaving(settings, present, hand, lonely, paired)),
+        leaving=_in_turn(settings, present, picked, by_themselves),
         kept=kept | _still_decides(settings, present, hand),
         open_rows=open_rows & kept,
         given=paired,
@@ -147,6 +149,17 @@ def without_given(present: Present, fates: tuple[Fate, Fate]) -> Present:
         for rows, fate in zip(present.rows, fates, strict=True)
     )
     return replace(present, rows=(left, right))
+
+
+def _in_turn(
+    settings: JoinSettings, present: Present, picked: Picked, alone: list[Leaving]
+) -> tuple[Leaving, ...]:
+    """Returns rows that come out by themselves, at the turns of who held them."""
+    return tuple(
+        part
+        for some in alone
+        for part in with_host(settings, present, some, picked.judged)
+    )
 
 
 def _leaving(

@@ -103,12 +103,10 @@ def let_out(settings: JoinSettings, present: Present, part: Leaving) -> list[Lea
     is_due = left.has(DUE)[part.left]
     due, plain = part.take(is_due), part.take(~is_due)
     last = last_moments(window, left)[due.left]
-    return [
-        replace(
-            plain, when=ends(window, left)[plain.left], turn=Turn.ALONE, by_left=True
-        ),
-        replace(due, when=left.death[due.left], turn=Turn.DUE, due=last, by_left=True),
-    ]
+    when = ends(window, left)[plain.left]
+    plain = replace(plain, when=when, turn=Turn.ALONE, host=left.place[plain.left])
+    when, host = left.death[due.left], left.place[due.left]
+    return [plain, replace(due, when=when, turn=Turn.DUE, due=last, host=host)]
 
 
 def over_limit(settings: JoinSettings, present: Present, over: Whole) -> list[Leaving]:
@@ -124,7 +122,7 @@ def _leaving(present: Present, met: Matches, counter: Whole) -> Leaving:
     when = meeting_times(present, met)
     due = np.zeros_like(when)
     rows = (met.left, met.right)
-    others = (*rows, when, due, counter, when)
+    others = (*rows, when, due, counter, when, np.full(len(when), ABSENT))
     return Leaving(Outlet.MATCHED, Reason.NONE, Turn.PAIR, *others)
 
 

@@ -16,7 +16,15 @@ import numpy as np
 from dovetail.kernels.admission import Present
 from dovetail.kernels.fate import GIVEN, WAITS, Fate
 from dovetail.kernels.giving import meeting_times, passes
-from dovetail.kernels.leaving import Change, Leaving, Outlet, Reason, Turn, alone
+from dovetail.kernels.leaving import (
+    ABSENT,
+    Change,
+    Leaving,
+    Outlet,
+    Reason,
+    Turn,
+    alone,
+)
 from dovetail.kernels.matching import NO_MATCHES, Matches, join_matches, overlaps
 from dovetail.kernels.nearest import near
 from dovetail.kernels.pairing import that_hold
@@ -132,6 +140,7 @@ class LateTables:
             np.zeros_like(when),
             np.ones_like(when),
             when,
+            np.full(len(when), ABSENT),
         )
         return [part.take(passes(self.settings, self.present, part))]
 

@@ -18,6 +18,7 @@ from dovetail.kernels.admission import Present
 from dovetail.kernels.fate import GIVEN, Fate
 from dovetail.kernels.giving import passes
 from dovetail.kernels.leaving import (
+    ABSENT,
     Change,
     Leaving,
     Outlet,
@@ -226,6 +227,7 @@ class _Waiting:
             2 * rank + 1,
             self._numbers(pairs, met, rank),
             when,
+            np.full(len(when), ABSENT),
         )
         late = late.take(passes(self.settings, self.present, late))
         if self.settings.nulls is not Nulls.RETRACTED:

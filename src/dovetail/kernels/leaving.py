@@ -77,8 +77,8 @@ class Leaving:
     """Rows that leave by one outlet for one reason, as row numbers of both sides.
 
     `when` is their moment of leaving; among rows of one, `due` decides. `told` is the
-    row time that they show, where it is another. Pairs stand by their later row, or
-    `by_left`, because their left row lets them out.
+    row time that they show, where it is another. Rows stand by the later of their own,
+    or by their `host`: the place of the left row that lets them out.
     """
 
     outlet: Outlet
@@ -90,18 +90,18 @@ class Leaving:
     due: Whole
     counter: Whole
     told: Whole
+    host: Whole
     change: Change = Change.INSERT
-    by_left: bool = False
 
-    def take(self, chosen: Mask) -> Leaving:
+    def take(self, chosen: Whole | Mask) -> Leaving:
         """Returns the chosen rows."""
         arrays = {name: getattr(self, name)[chosen] for name in _ARRAYS}
         return replace(self, **arrays)
 
 
-_ARRAYS = ("left", "right", "when", "due", "counter", "told")
-_WORDS = ("outlet", "reason", "turn", "change", "by_left")
-_UNSEEN = ("turn", "due", "by_left")  # only the order of leaving looks at them
+_ARRAYS = ("left", "right", "when", "due", "counter", "told", "host")
+_WORDS = ("outlet", "reason", "turn", "change")
+_UNSEEN = ("turn", "due", "host")  # only the order of leaving looks at them
 
 
 def alone(hand: int, rows: Whole, when: Whole, outlet: Outlet) -> Leaving:
@@ -109,7 +109,7 @@ def alone(hand: int, rows: Whole, when: Whole, outlet: Outlet) -> Leaving:
     absent = np.full(len(rows), ABSENT)
     left, right = (rows, absent) if hand == 0 else (absent, rows)
     zeros = np.zeros(len(rows), np.int64)
-    others = (left, right, when, zeros, zeros, when)
+    others = (left, right, when, zeros, zeros, when, absent)
     return Leaving(outlet, Reason.NONE, Turn.ALONE, *others)
 
 
@@ -147,7 +147,7 @@ def leave(
     if shape.sorted:
         chosen = (found["left"], found["right"])
         first = (found["when"], found["turn"], found["due"])
-        order = _order(chosen, sides, first, found["by_left"] > 0)
+        order = _order(chosen, sides, first, found["host"])
         same = {
             name
             for name in _WORDS
@@ -216,17 +216,35 @@ def _order(
     chosen: tuple[Whole, Whole],
     sides: tuple[Rows, Rows],
     first: tuple[Whole, ...],
-    by_left: Mask,
+    host: Whole,
 ) -> Whole:
     """Returns the order of leaving: what is given first, then the order of arrival."""
     places = [_places(index, side) for index, side in zip(chosen, sides, strict=True)]
     later, earlier = np.maximum(*places), np.minimum(*places)
-    if by_left.any():
-        later = np.where(by_left, places[0], later)
-        earlier = np.where(by_left, places[1], earlier)
+    if (host > ABSENT).any():
+        return _by_host(first, (later, earlier), places, host)
     # Pairs in order of arrival leave at the place of their later row.
     keys = first if np.array_equal(first[0], later) else (*first, later)
     return sorted_by(*keys, earlier)
+
+
+def _by_host(
+    first: tuple[Whole, ...],
+    own: tuple[Whole, Whole],
+    places: list[Whole],
+    host: Whole,
+) -> Whole:
+    """Returns the order of leaving where left rows let others out.
+
+    First their pairs, then right rows that have waited, in the order in which they
+    stand, then the left row itself.
+    """
+    is_let_out = host > ABSENT
+    is_right = is_let_out & (places[0] == ABSENT)
+    turn = np.where(is_let_out, is_right.astype(np.int64), 2)
+    later = np.where(is_let_out, host, own[0])
+    earlier = np.where(is_let_out, np.where(is_right, 0, places[1]), own[1])
+    return sorted_by(*first, later, turn, earlier)
 
 
 def _places(index: Whole, side: Rows) -> Whole:

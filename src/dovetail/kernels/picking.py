@@ -53,7 +53,8 @@ class Picked:
     come out, but it is not sure. `over` are left rows with too many candidates, each
     once in `judged_over` where it is closed, else in `open_over`. `closed` left rows
     are judged for good, `outdated` right ones can be taken by none, `settled` ones come
-    out with no further partner. `counts` are those of left rows.
+    out with no further partner. `counts` are those of left rows, `judged` all
+    candidates of closed ones.
     """
 
     met: Matches
@@ -67,6 +68,7 @@ class Picked:
     outdated: Mask
     settled: Mask
     counts: tuple[Whole, Whole]
+    judged: Matches = NO_MATCHES
 
 
 def pick(
@@ -208,6 +210,7 @@ def _judged(settings: JoinSettings, present: Present, memo: Memo, over: Mask) ->
         outdated=_outdated(settings, present, closed),
         settled=closed | (is_over & ~wants_more),
         counts=(judged_once.astype(np.int64), np.zeros(len(closed), np.int64)),
+        judged=every.take(closed[every.left]),
     )
 
 
