@@ -1,11 +1,16 @@
 """Switches of the whole suite: how hard laws are tried, what runs only when asked."""
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# A loaded machine is slow now and then; that is not what a law is about.
-settings.register_profile("dev", max_examples=50, deadline=None)
-settings.register_profile("ci", max_examples=1000, deadline=None)
+# A loaded machine is slow now and then, and some laws are about few of the plays that
+# are drawn: neither is what a law says.
+LENIENT = settings(
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+settings.register_profile("dev", LENIENT, max_examples=50)
+settings.register_profile("ci", LENIENT, max_examples=1000)
 
 
 def pytest_addoption(parser):
@@ -25,7 +30,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     settings.load_profile("ci" if config.getoption("--long") else "dev")
     if count := config.getoption("--examples"):
-        settings.register_profile("asked", max_examples=count, deadline=None)
+        settings.register_profile("asked", LENIENT, max_examples=count)
         settings.load_profile("asked")
 
 

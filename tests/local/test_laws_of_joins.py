@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dovetail.expression import NEVER, Expression
@@ -219,7 +219,6 @@ def uncounted(play):
 
 
 @given(plays(Clock.EVENT), st.randoms(use_true_random=False))
-@settings(suppress_health_check=[HealthCheck.filter_too_much])
 def test_order_of_arrival_does_not_matter_where_nothing_is_late(play, chance):
     play, count = punctual(uncounted(play))
     rows = list(play.events[:count])
@@ -229,7 +228,6 @@ def test_order_of_arrival_does_not_matter_where_nothing_is_late(play, chance):
 
 
 @given(plays(Clock.EVENT))
-@settings(suppress_health_check=[HealthCheck.filter_too_much])
 def test_a_batch_is_the_stream_when_all_has_come(play):
     windows = [play.join.side(hand).window for hand in Hand]
     # What is there for ever has a beginning on the event clock; `rows: 0` is no batch.
