@@ -13,12 +13,15 @@ from pyspark import cloudpickle
 
 import dovetail
 from dovetail.bind.replay import Replay
+from dovetail.bind.sinks import folder
 from dovetail.kernels.settings import Arrival
 from dovetail.run.kernel_settings import Manner, kernel_settings
+from dovetail.run.spark_stream.outlets import Outlets
 from dovetail.run.spark_stream.worker.operator import JoinOperator
 from dovetail.run.spark_stream.worker.pack import make_heartbeat, make_pack
 from dovetail.run.spark_stream.worker.unpack import make_unpack
-from dovetail.spec.inputs import Input, InputKind
+from dovetail.run.spark_stream.writing import writing
+from dovetail.spec.inputs import Input, InputKind, Outlet
 from tests.spark.stream_plays import SCHEMA, SOFT
 
 NO_COLUMNS = pa.schema([])
@@ -28,6 +31,12 @@ def operator():
     inputs = {name: Input(name, InputKind.STREAM, SCHEMA, (), "t") for name in "ab"}
     settings = kernel_settings(SOFT[0], inputs, Manner(Arrival.MERGED))
     return JoinOperator(settings, (NO_COLUMNS, NO_COLUMNS))
+
+
+def writing_of():
+    """What writes a batch: on a Connect server it runs where we are not installed."""
+    inputs = {name: Input(name, InputKind.STREAM, SCHEMA, (), "t") for name in "ab"}
+    return writing(Outlets(SOFT[0], inputs), {Outlet.MATCHED: folder("/out")})
 
 
 class Suspicious(pickle.Unpickler):
@@ -43,11 +52,12 @@ class Suspicious(pickle.Unpickler):
 
 
 @pytest.mark.parametrize(
-    "made", [operator, make_pack, make_heartbeat, make_unpack, Replay], ids=str
+    "sent",
+    [operator(), writing_of(), make_pack, make_heartbeat, make_unpack, Replay],
+    ids=lambda sent: getattr(sent, "__name__", type(sent).__name__),
 )
-def test_nothing_of_ours_is_sent_by_name(made):
+def test_nothing_of_ours_is_sent_by_name(sent):
     cloudpickle.register_pickle_by_value(dovetail)
-    sent = made() if made is operator else made
     reading = Suspicious(cloudpickle.dumps(sent))
     reading.load()
     assert [name for name in reading.asked if name.startswith("dovetail")] == []

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -198,16 +197,9 @@ def as_told(leaving: pa.RecordBatch) -> pa.RecordBatch:
 
 def no_leaving(sides: tuple[Rows, Rows]) -> pa.RecordBatch:
     """Returns the table without a row."""
-    left, right = (side.payload.schema for side in sides)
-    return _no_leaving(left, right)
-
-
-@lru_cache(maxsize=64)
-def _no_leaving(*schemas: pa.Schema) -> pa.RecordBatch:
-    """Returns the table without a row, for the columns of both payloads."""
     none = np.empty(0, np.int64)
     empty = np.empty(0, np.int8)
-    left, right = (no_rows(schema) for schema in schemas)
+    left, right = (no_rows(side.payload.schema) for side in sides)
     head = [pa.array(empty), pa.array(empty), pa.array(none)]
     return table(head, (none, none), (left, right))
 

@@ -145,7 +145,7 @@ def start(
         is_new = not path_exists(spark, f"{how.checkpoint}/offsets/*")
         for outlet, sink in sinks.items():
             sink.prepare(streaming.outlets.frame(laid.raw, outlet), is_new=is_new)
-        writer = laid.raw.writeStream.foreachBatch(_writing(streaming.outlets, sinks))
+        writer = laid.raw.writeStream.foreachBatch(writing(streaming.outlets, sinks))
         writer = writer.option("checkpointLocation", how.checkpoint)
         if how.trigger:
             writer = writer.trigger(**how.trigger)  # type: ignore[call-overload]
@@ -154,7 +154,7 @@ def start(
         return writer.start()
 
 
-def _writing(
+def writing(
     outlets: Outlets, sinks: Mapping[Outlet, Sink]
 ) -> Callable[[DataFrame, int], None]:
     """Returns the function that writes one batch: every outlet into its own sink."""
