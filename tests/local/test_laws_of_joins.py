@@ -100,7 +100,12 @@ def test_swapped_sides_mirror_the_kind(play):
 
 
 def of_kind(play, kind):
-    """The rows of a kind by the numbers in them, without late ones."""
+    """The rows of a kind by the numbers in them, without late ones.
+
+    A table's late rows are left out: only who gives null rows waits for them.
+    """
+    usual = replace(play.settings, late_table_rows=IgnoreLateTableRows())
+    play = replace(play, settings=usual)
     select = Columns(NUMBERS.columns[:1]) if kind is Kind.LEFT_SEMI else NUMBERS
     found = local.play(changed(play, kind=kind, select=select, ports=1))
     rows = [one for one in found if one.outlet is Outlet.MATCHED]
@@ -122,12 +127,10 @@ def ended(play):
     """The play with nothing left to wait for.
 
     Until then a kind waits only for what it gives: what two kinds have given so far may
-    differ. So may what they give of a table's late rows, for which a row waits only
-    where its null row is due.
+    differ.
     """
     ends = [Finish(name) for name, one in play.inputs.items() if moves(one)]
-    usual = replace(play.settings, late_table_rows=IgnoreLateTableRows())
-    return replace(play, events=(*play.events, *ends), settings=usual)
+    return replace(play, events=(*play.events, *ends))
 
 
 def moves(source):
