@@ -12,7 +12,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from dovetail.expression import ALWAYS, NEVER, Expression
+from dovetail.expression import Expression
 from dovetail.schema import Schema, from_microseconds
 from dovetail.spec.inputs import (
     Arrive,
@@ -37,45 +37,23 @@ from dovetail.spec.join import (
     GivenRow,
     JoinSpec,
     Kind,
-    Named,
     NullRow,
-    Side,
 )
 from dovetail.spec.picks import (
-    AllHard,
-    AsOf,
-    AtMost,
-    Direction,
     Equality,
-    Keep,
-    Limit,
-    OnExceed,
-    OptionalEqual,
-    OptionalPrefix,
-    Picks,
     Strategy,
-    Tie,
     Unlimited,
 )
 from dovetail.spec.play import Play
 from dovetail.spec.rules import checked
 from dovetail.spec.spans import NO_TIME, SECOND, Span
 from dovetail.spec.windows import (
-    Between,
-    Delta,
-    EvictAge,
-    EvictCount,
-    EvictTuples,
-    Forever,
     HopSize,
-    HopUnit,
-    KeepPartitions,
     Latest,
-    Range,
-    Rows,
     RowsPreceding,
-    Seconds,
 )
+from tests.pick_plays import COLUMNS, PickMaker
+from tests.window_plays import WindowMaker, seconds
 
 NAN = float("nan")
 # One value in every type that a key can have; the last two are the hard ones.
@@ -96,55 +74,7 @@ KEY_TYPES = [
 ]
 HARDS = [["k"], ["k"], ["g"], ["k", "g"], []]
 SOFTS = [*["true"] * 3, "l.n < r.n", "l.g <> r.g", "l.g + r.g > 1 or l.n > 9"]
-SKIPS = [
-    "l.n % 3 = 0",
-    "r.n % 3 = 0 or l.g = 7",
-    "not (matched_left and matched_right)",
-    "counter % 2 = 1",
-    "year(row_time) > 1970 or counter > 2",
-]
-PREFIX = (Expression("cast(l.n as string)"), Expression("cast(r.n as string)"))
-NOT_KEPT = [Kind.RIGHT_OUTER, Kind.LEFT_ONLY, Kind.RIGHT_ONLY, Kind.FULL_ONLY]
-KEPT = [kind for kind in Kind if kind not in NOT_KEPT]
 WAITING = {InputKind.STREAM, InputKind.TABLE}
-ASOF = [Kind.INNER, Kind.LEFT_OUTER, Kind.LEFT_ONLY, Kind.LEFT_SEMI]
-PARTS = [(), ("g",), ("g", "n % 2"), ("k",)]
-# What a delta window goes by: numbers of every type, and times.
-MEASURES = [
-    *["n", "n % 7", "g", "t"],
-    *[
-        "cast(n as double) / 10",
-        "cast(n % 5 * 1e300 as double)",
-        "cast(g / n as float)",
-    ],
-    *["cast(n % 9 as decimal(6, 1)) / 2", "cast(n % 9 as decimal(38, 9)) * 3"],
-    *["9223372036854775807 - n % 3", "cast('NaN' as double) * (n % 2) + n % 5"],
-]
-# Intervals: after the row's own time, of no length, bad for some rows or for all.
-INTERVALS = [
-    [Expression(start), Expression(end)]
-    for start, end in [
-        ("t", "t"),
-        ("t", "t + interval '1' second * (n % 4)"),
-        ("t + interval '2' second", "t + interval '3' second * (n % 3)"),
-        ("t - interval '1' second * (n % 5 - 3)", "t + interval '5' second"),
-        ("if(n % 6 = 0, null, t)", "t + interval '1' month"),
-    ]
-]
-COLUMNS = {
-    "ln": "l.n",
-    "rn": "r.n",
-    "sum": "coalesce(l.g, 0) + r.g",
-    "left": "matched_left",
-    "right": "matched_right",
-    "time": "row_time",
-    "counter": "counter",
-}
-MONTHS = [
-    Range(Span(1, 0), Span(0, SECOND)),
-    Range(Span(1, -5 * SECOND), Span(-1, 8 * SECOND)),
-    Range(Span(0, SECOND), Span(2, 0)),
-]
 JANUARY = 30 * 86_400 * SECOND  # 1970-01-31, from where months are of all lengths
 
 
@@ -163,22 +93,7 @@ def play_of(chance, clock=None):
     return _Maker(chance, clock or chance.choice(list(Clock))).play()
 
 
-def seconds(count):
-    return Span(0, count * SECOND)
-
-
-EVICTIONS = [
-    *[EvictCount(most) for most in (1, 1, 2, 3, 0)],
-    *[EvictAge(Span(0, age * SECOND // 2)) for age in (0, 2, 3, 4, 6)],
-    *[EvictTuples(most) for most in (0, 1, 2, 3, 5)],
-]
-HOPS = [
-    HopSize(seconds(size), seconds(every))
-    for size, every in [(3, 3), (4, 2), (6, 2), (5, 2), (2, 5)]
-]
-
-
-class _Maker:
+class _Maker(WindowMaker, PickMaker):
     """One play in the making."""
 
     def __init__(self, chance, clock):
@@ -342,72 +257,6 @@ class _Maker:
             self.picks(kind, hard),
         )
 
-    def sides(self, sources):
-        """Both sides; on the event clock `rows: 0` meets what stays or is newest."""
-        windows = [self.window(source) for source in sources]
-        is_timed = all(source.is_timed for source in sources)
-        if self.clock is Clock.ARRIVAL and is_timed and self.one_of(3):
-            windows = [self.range() for _ in sources]
-        hops = self.clock is not Clock.ARRIVAL
-        if hops and is_timed and self.one_of(4):
-            windows = [self.chance.choice(HOPS)] * 2
-        for here, there in ((0, 1), (1, 0)):
-            looks_up = isinstance(windows[there], Latest | Forever)
-            is_stream = sources[here].kind is InputKind.STREAM
-            if self.clock is Clock.EVENT and looks_up and is_stream and self.one_of(2):
-                windows[here] = Rows(0)
-                break
-        return [
-            self.side(source, window)
-            for source, window in zip(sources, windows, strict=True)
-        ]
-
-    def side(self, source, window):
-        """A side; whole partitions leave it at times."""
-        parts = self.parts(window)
-        evict = KeepPartitions()
-        is_window = isinstance(window, Rows | Delta | Seconds | Forever)
-        if self.clock is Clock.ARRIVAL and is_window and self.one_of(3):
-            parts = parts or (Expression("g"),)
-            evict = self.chance.choice(EVICTIONS)
-        return Side(Named(source.name), window, parts, evict)
-
-    def window(self, source):
-        by = self.chance.choice([("k",), ("k",), ("g",), ("k", "g")])
-        choices = [Forever(), Latest(source.key or by)]
-        if source.kind is InputKind.TABLE:
-            choices = [Latest(source.key)] * 3 + [Forever()]
-        if self.clock is Clock.ARRIVAL:
-            choices += [Rows(self.chance.randrange(4)) for _ in range(4)]
-            choices += [self.delta() for _ in range(3)]
-            choices += [Seconds(seconds(self.chance.randrange(5)))] * 3
-        elif source.is_timed:
-            choices += [self.range() for _ in range(4)]
-            choices += [HopUnit(unit) for unit in ("second", "minute", "week", "month")]
-            if self.clock is Clock.EVENT:
-                choices += [self.rows_preceding() for _ in range(3)]
-            choices += [Between(*self.chance.choice(INTERVALS)) for _ in range(3)]
-        return self.chance.choice(choices)
-
-    def rows_preceding(self):
-        last = self.chance.choice([0, 0, 1, 2])
-        return RowsPreceding(last + self.chance.randrange(3), last)
-
-    def delta(self):
-        width = self.chance.choice(["0", "1", "2.5", "4", "0.3", "1e30"])
-        return Delta(Expression(self.chance.choice(MEASURES)), Decimal(width))
-
-    def range(self):
-        if self.far and self.one_of(2):
-            return self.chance.choice(MONTHS)
-        preceding = self.chance.randrange(-3, 7)
-        return Range(seconds(preceding), seconds(self.chance.randrange(-preceding, 7)))
-
-    def parts(self, window):
-        if not isinstance(window, Rows | RowsPreceding | Delta):
-            return ()
-        return tuple(map(Expression, self.chance.choice(PARTS)))
-
     def select(self, kind):
         if self.one_of(3):
             return AllColumns()
@@ -424,86 +273,6 @@ class _Maker:
             (("n", -1), ("g", 7)), self.chance.choice([NullRow(), BlankRow()])
         )
         return self.chance.choice([NullRow(), NullRow(), NullRow(), BlankRow(), given])
-
-    def picks(self, kind, hard):
-        """Picks that the kind allows, most often none."""
-        if self.one_of(2):
-            return Picks()
-        is_left = kind.value.split("_")[0] not in ("right", "full")
-        count = self.chance.choice(["at_most", "limit", "", "", ""])
-        at_most = limit = keep = Unlimited()
-        if count == "at_most" and is_left:
-            at_most = self.at_most(hard)
-        if count == "limit" and not kind.value.endswith("only"):
-            limit = self.limit(kind)
-        if self.one_of(3) and kind in KEPT:
-            keep = Keep(self.chance.randrange(1, 4))
-        return Picks(
-            keep,
-            at_most,
-            limit,
-            self.asof()
-            if kind in ASOF and not self.looks_up and self.one_of(2)
-            else Unlimited(),
-            strategy=self.strategy(is_counted=(at_most, limit) != (Unlimited(),) * 2)
-            if is_left
-            else Strategy.DEFAULT,
-            left_condition=self.chance.choice([ALWAYS, ALWAYS, Expression("l.g > 0")]),
-            skip_when=self.skip_when(kind),
-        )
-
-    def asof(self):
-        """The nearest by row time, by number or by what is often the same."""
-        name = self.chance.choice(["t", "t", "n", "g"])
-        unit = Decimal if name != "t" else seconds
-        tolerance = unit(self.chance.randrange(7))
-        direction = self.chance.choice(list(Direction))
-        if direction is Direction.BACKWARD and self.one_of(2):
-            tolerance = Unlimited()
-        return AsOf(
-            Expression(f"l.{name}"),
-            Expression(f"r.{name}"),
-            direction,
-            tolerance,
-            not self.one_of(3),
-            self.chance.choice(list(Tie)),
-        )
-
-    def strategy(self, *, is_counted):
-        words = [Strategy.DEFAULT, Strategy.MANY_LOOKUP, Strategy.HASH]
-        more = [] if is_counted else [Strategy.ALL, Strategy.LOOKUP]
-        return self.chance.choice(words + more)
-
-    def at_most(self, hard):
-        """A limit on all equalities or on some, with and without optional ones."""
-        some = self.chance.choice([AllHard(), AllHard(), tuple(hard[:1]), ()])
-        if self.types[0] != self.types[1] or "array" in self.types[0]:
-            # What does not count is compared by a kernel, which lacks some types.
-            some = AllHard()
-        optional = [
-            OptionalEqual(Equality(Expression("l.g"), Expression("r.g"))),
-            OptionalPrefix(*PREFIX, self.chance.randrange(1, 3)),
-        ]
-        self.chance.shuffle(optional)
-        count = self.chance.randrange(3)
-        if self.looks_up:
-            count = 0  # nor do they rank what a table without time may still meet
-        return AtMost(self.chance.randrange(1, 4), some, tuple(optional[:count]))
-
-    def limit(self, kind):
-        count = self.chance.randrange(1, 4)
-        names = {"ln", "left", "right", "time", "counter"} & self.shown
-        if not names or kind in (Kind.LEFT_SEMI, Kind.RIGHT_SEMI) or self.one_of(2):
-            return Limit(count, OnExceed.SKIP)
-        transform = tuple((name, Expression(COLUMNS[name])) for name in sorted(names))
-        return Limit(count, OnExceed.TRANSFORM, transform)
-
-    def skip_when(self, kind):
-        other = {Kind.LEFT_SEMI: "r.", Kind.RIGHT_SEMI: "l."}.get(kind, "?")
-        texts = [text for text in SKIPS if other not in text]
-        if self.one_of(2):
-            return NEVER
-        return Expression(self.chance.choice(texts))
 
     def events(self, sources):
         """Rows, deletes, bounds and pauses; at the end most inputs end."""

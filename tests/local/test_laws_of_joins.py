@@ -24,7 +24,8 @@ from dovetail.spec.picks import Equality, Limit, Picks
 from dovetail.spec.spans import Span
 from dovetail.spec.windows import Forever, HopSize, Rows
 from tests.local.test_random_plays import bag, told
-from tests.plays import COLUMNS, plays
+from tests.pick_plays import COLUMNS
+from tests.plays import plays
 
 CLOCKS = st.sampled_from(list(Clock))
 NUMBERS = Columns((("ln", Expression("l.n")), ("rn", Expression("r.n"))))
