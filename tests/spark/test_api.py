@@ -161,6 +161,7 @@ def put(folder, rows):
     schema = pa.schema([("k", pa.int64()), ("at", pa.timestamp("us", "UTC"))])
     made = folder / f".{number}"
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), made)
+    os.utime(made, (number, number))  # Spark reads the oldest first
     made.rename(folder / f"{number}.parquet")
 
 

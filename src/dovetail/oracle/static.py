@@ -13,7 +13,7 @@ from dovetail.spec.inputs import Inputs, Outlet
 from dovetail.spec.join import JoinSpec, Named, Nested, Side
 from dovetail.spec.play import Play
 from dovetail.spec.results import input_of
-from dovetail.spec.static import is_static
+from dovetail.spec.static import is_batch_inside
 
 
 def with_static_played(play: Play, join: JoinSpec) -> tuple[JoinSpec, Inputs]:
@@ -26,7 +26,7 @@ def with_static_played(play: Play, join: JoinSpec) -> tuple[JoinSpec, Inputs]:
 def _with_side_played(play: Play, around: JoinSpec, side: Side) -> tuple[Side, Inputs]:
     """Returns a side and the inputs, where the side is a join with that one played."""
     match side.source:
-        case Nested() as inner if is_static(play, inner, around):
+        case Nested() as inner if is_batch_inside(play, inner, around):
             return _as_data_set(play, side, inner)
         case Nested(inside, name):
             known, inputs = with_static_played(play, inside)

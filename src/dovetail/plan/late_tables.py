@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dovetail.spec.inputs import EmitLateTableRows, InputKind, OuterRows
-from dovetail.spec.join import HANDS, Clock, Columns, Hand, JoinSpec
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.picks import Strategy, Unlimited
 from dovetail.spec.play import Play
-from dovetail.spec.references import bare_names
+from dovetail.spec.references import bare_names, counting_columns
 from dovetail.spec.sources import input_of
 from dovetail.spec.windows import HopSize, Latest, RowsPreceding
 
@@ -51,13 +51,7 @@ def _of_right_rows(join: JoinSpec) -> Iterator[str]:
         yield f"{WORD} of right rows beside atmost, limit or asof"
     keeps = picks.keep != Unlimited() or picks.strategy is Strategy.LOOKUP
     is_skipped = "counter" in bare_names(picks.skip_when)
-    if keeps and (is_skipped or _counts(join)):
+    if keeps and (is_skipped or counting_columns(join)):
         yield f"{WORD} of right rows beside keep or lookup, and counter"
     if is_skipped and join.clock is Clock.ARRIVAL:
         yield f"{WORD} of right rows beside counter in skip_when"
-
-
-def _counts(join: JoinSpec) -> bool:
-    """Tells whether an output column counts the pairs of a left row."""
-    columns = join.select.columns if isinstance(join.select, Columns) else ()
-    return any("counter" in bare_names(text) for _, text in columns)

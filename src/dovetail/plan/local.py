@@ -20,7 +20,7 @@ from dovetail.spec.join import HANDS, Clock, JoinSpec, Nested
 from dovetail.spec.picks import AsOf, AtMost, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.sources import input_of, kind_of
-from dovetail.spec.static import is_static
+from dovetail.spec.static import is_batch_inside
 from dovetail.spec.windows import (
     HopSize,
     KeepPartitions,
@@ -29,76 +29,7 @@ from dovetail.spec.windows import (
     RowsPreceding,
 )
 
-LOCAL = Engine(
-    "local",
-    frozenset(
-        {
-            Feature.CLOCK_ARRIVAL,
-            Feature.CLOCK_EVENT,
-            Feature.CLOCK_BATCH,
-            Feature.SETS,
-            Feature.NESTED,
-            Feature.SELF_JOIN,
-            Feature.CHANGELOG,
-            Feature.NO_EQUALITY,
-            Feature.KIND_INNER,
-            Feature.KIND_LEFT_OUTER,
-            Feature.KIND_RIGHT_OUTER,
-            Feature.KIND_FULL_OUTER,
-            Feature.KIND_LEFT_ONLY,
-            Feature.KIND_RIGHT_ONLY,
-            Feature.KIND_FULL_ONLY,
-            Feature.KIND_LEFT_SEMI,
-            Feature.KIND_RIGHT_SEMI,
-            Feature.KIND_CROSS,
-            Feature.WINDOW_ROWS,
-            Feature.WINDOW_NO_ROWS,
-            Feature.WINDOW_SECONDS,
-            Feature.WINDOW_DELTA,
-            Feature.WINDOW_RANGE,
-            Feature.RANGE_NEGATIVE,
-            Feature.RANGE_MONTHS,
-            Feature.WINDOW_ROWS_PRECEDING,
-            Feature.WINDOW_HOP_UNIT,
-            Feature.WINDOW_HOP_SIZE,
-            Feature.WINDOW_BETWEEN,
-            Feature.WINDOW_LATEST,
-            Feature.WINDOW_FOREVER,
-            Feature.WINDOW_INHERITED,
-            Feature.PARTITION_BY,
-            Feature.EVICT_AGE,
-            Feature.EVICT_COUNT,
-            Feature.EVICT_TUPLES,
-            Feature.KEEP,
-            Feature.AT_MOST,
-            Feature.AT_MOST_OPTIONAL,
-            Feature.LIMIT_SKIP,
-            Feature.LIMIT_FAIL,
-            Feature.LIMIT_TRANSFORM,
-            Feature.ASOF_BACKWARD,
-            Feature.ASOF_FORWARD,
-            Feature.ASOF_NEAREST,
-            Feature.LOOKUP,
-            Feature.ORDERED_STRATEGY,
-            Feature.LEFT_CONDITION,
-            Feature.SKIP_WHEN,
-            Feature.TWO_PORTS,
-            Feature.THREE_PORTS,
-            Feature.BLANK_ROW,
-            Feature.GIVEN_ROW,
-            Feature.ALL_COLUMNS,
-            Feature.PER_MILLISECOND,
-            Feature.EAGER,
-            Feature.EAGER_RETRACT,
-            Feature.LATE_TABLE_ROWS,
-            Feature.ROW_TIME_ORDER,
-            Feature.DELETES,
-            Feature.BOUNDS,
-            Feature.PAUSES,
-            Feature.OPEN_INPUT,
-        }
-    ),
-)
+LOCAL = Engine("local", frozenset(Feature))
 
 
 def refuse_sets(play: Play) -> None:
@@ -108,7 +39,7 @@ def refuse_sets(play: Play) -> None:
 
 def refuse_inner(play: Play, join: JoinSpec, source: Nested) -> None:
     """Raises what cannot be done of a join whose rows go to another one."""
-    if is_static(play, source, join):
+    if is_batch_inside(play, source, join):
         return
     inner, switches = source.join, replace(play.settings, order=Settings().order)
     clocks = f"{inner.clock.value} inside one on the clock {join.clock.value}"

@@ -17,9 +17,9 @@ from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Engine, Feature
 from dovetail.plan.together import missing_together
 from dovetail.spec.inputs import Order, Settings
-from dovetail.spec.join import HANDS, Clock, Columns, Hand, JoinSpec, Side
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Side
 from dovetail.spec.play import Play
-from dovetail.spec.references import bare_names, plain_column, references
+from dovetail.spec.references import counting_columns, plain_column, references
 from dovetail.spec.windows import Latest, Range, Rows, RowsPreceding
 
 STREAM = Engine(
@@ -116,8 +116,6 @@ def _missing(play: Play, join: JoinSpec) -> Iterator[str]:
     windows = [join.side(hand).window for hand in HANDS]
     if join.clock is Clock.ARRIVAL and any(isinstance(one, Range) for one in windows):
         yield "the window range on the clock arrival"
-    if isinstance(join.select, Columns):
-        for name, expression in join.select.columns:
-            if "counter" in bare_names(expression):
-                yield f'"counter" in the output column "{name}"'
+    for name, _ in counting_columns(join):
+        yield f'"counter" in the output column "{name}"'
     yield from missing_together(play, join)

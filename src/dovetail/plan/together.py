@@ -27,14 +27,7 @@ def missing_together(play: Play, join: JoinSpec) -> Iterator[str]:
 
 def missing_in_kernels(play: Play, join: JoinSpec) -> Iterator[str]:
     """Gives what the kernels cannot do of a join, though they know all its parts."""
-    if join.clock is not Clock.BATCH:
-        yield from _of_inputs(play, join)
-
-
-def _of_inputs(play: Play, join: JoinSpec) -> Iterator[str]:
-    """Gives inputs that do not move, or move where they should not."""
-    sources = [_source(play, join, hand) for hand in HANDS]
-    kinds = [source.kind for source in sources]
+    kinds = {_source(play, join, hand).kind for hand in HANDS}
     if InputKind.STREAM not in kinds and join.clock is Clock.EVENT:
         yield "a join without a stream on a clock that moves"
 

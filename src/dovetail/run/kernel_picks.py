@@ -25,7 +25,7 @@ from dovetail.kernels.windows import Length
 from dovetail.schema import AtomicType, DecimalType, Type
 from dovetail.spec.absent import absent_row
 from dovetail.spec.inputs import Input, InputKind
-from dovetail.spec.join import HANDS, Clock, Columns, Hand, JoinSpec
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.picks import (
     AsOf,
     AtMost,
@@ -38,7 +38,12 @@ from dovetail.spec.picks import (
     Strategy,
     Tie,
 )
-from dovetail.spec.references import Reference, bare_names, plain_reference
+from dovetail.spec.references import (
+    Reference,
+    bare_names,
+    counting_columns,
+    plain_reference,
+)
 from dovetail.spec.spans import Span
 
 _TIMES = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ, AtomicType.DATE)
@@ -83,15 +88,11 @@ def is_told(join: JoinSpec, inputs: Sequence[Input]) -> bool:
 
 def _counters(join: JoinSpec, scope: Scope) -> Iterator[kernel.Formula]:
     """Gives the output columns that show the counter, as the kernels run them."""
-    shown = join.select.columns if isinstance(join.select, Columns) else ()
-    for name, text in shown:
-        if "counter" in bare_names(text):
-            if not isinstance(parse(text, scope).type, AtomicType | DecimalType):
-                what = (
-                    f'"counter" in the column "{name}", no plain value, of a changelog'
-                )
-                raise UnsupportedError.not_yet("local", what)
-            yield _formula(text, scope)
+    for name, text in counting_columns(join):
+        if not isinstance(parse(text, scope).type, AtomicType | DecimalType):
+            what = f'"counter" in the column "{name}", no plain value, of a changelog'
+            raise UnsupportedError.not_yet("local", what)
+        yield _formula(text, scope)
 
 
 def counted(join: JoinSpec) -> tuple[Equality, ...]:
@@ -159,9 +160,8 @@ def _most(join: JoinSpec) -> tuple[int, kernel.Excess]:
 
 def _looks_at_counter(join: JoinSpec) -> bool:
     """Tells whether an output column or `skip_when` names the counter."""
-    shown = join.select.columns if isinstance(join.select, Columns) else ()
-    texts = [join.picks.skip_when, *(text for _, text in shown)]
-    return any("counter" in bare_names(text) for text in texts)
+    skips = "counter" in bare_names(join.picks.skip_when)
+    return skips or bool(counting_columns(join))
 
 
 def _shared(

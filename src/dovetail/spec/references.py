@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from dovetail.expression import Expression
-from dovetail.spec.join import HANDS, Hand
+from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec
 
 _NAME = r"`(?:[^`]|``)+`|[^\W\d]\w*"
 _PASSED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|/\*.*?\*/"""
@@ -47,6 +47,12 @@ def references(expression: Expression) -> tuple[Reference, ...]:
         if word["field"] and word["name"].lower() in _HANDS.keys() - shadowed
     )
     return tuple(dict.fromkeys(found))
+
+
+def counting_columns(join: JoinSpec) -> tuple[tuple[str, Expression], ...]:
+    """Returns the output columns that name the counter of a left row's pairs."""
+    shown = join.select.columns if isinstance(join.select, Columns) else ()
+    return tuple(column for column in shown if "counter" in bare_names(column[1]))
 
 
 def bare_names(expression: Expression) -> frozenset[str]:

@@ -7,7 +7,7 @@ from dovetail.spec.play import Play
 from dovetail.spec.sources import is_timed, source_names
 
 
-def is_static(play: Play, inner: Nested, around: JoinSpec) -> bool:
+def is_batch_inside(play: Play, inner: Nested, around: JoinSpec) -> bool:
     """Tells whether a join inside another is a batch of rows that are all there.
 
     Rows with a row time are not meant, nor any that come by events.

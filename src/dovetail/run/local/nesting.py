@@ -49,7 +49,7 @@ from dovetail.spec.join import (
 )
 from dovetail.spec.play import Play
 from dovetail.spec.results import input_of, selected_columns
-from dovetail.spec.static import is_static
+from dovetail.spec.static import is_batch_inside
 from dovetail.spec.windows import Between, Inherited
 
 START_OF_ALL = -1
@@ -139,7 +139,7 @@ class _InnerSide:
         count = len(play.opening) + len(play.events)
         inner = Inner.of(flat.play, flat.positions, inherits=inherits)
         given = inner.given(count)
-        if is_static(play, source, join):
+        if is_batch_inside(play, source, join):
             return cls.of_data_set(play, source, hand, given)
         late = [*flat.late, *_once(flat.late, given.late)]
         told = input_of(source, play.inputs, _name(play, hand))
