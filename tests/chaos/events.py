@@ -18,7 +18,7 @@ COLUMNS = {
     "{}_n": ("bigint", pa.int64()),
     "sequence": ("bigint", pa.int64()),
 }
-EACH = 20
+EACH = 8
 """Rows a file and side: a batch reads one file of each side."""
 
 
