@@ -1,0 +1,106 @@
+"""The rows of an index that few left rows need: some files, in them some row groups.
+
+The files are named, so Spark opens no others. Row groups are passed over by Parquet,
+whose statistics contradict the condition on the keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from itertools import groupby
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+from pyspark.sql.types import DataType
+
+from dovetail.run.spark_index.layout import (
+    FILE,
+    NUMBER,
+    ROW,
+    START,
+    Build,
+    column,
+    file_of_row,
+    row_in_file,
+)
+from dovetail.run.spark_index.needs import Needs, Stretch
+from dovetail.run.spark_index.values import literal
+
+# A condition of more parts is slower to plan and to judge than another scan is.
+_MOST_TERMS = 100
+_FILE, _START = "__file", "__start"
+
+
+def all_rows(spark: SparkSession, build: Build) -> DataFrame:
+    """Returns all rows of a build, each with its number in ROW."""
+    return _numbered(spark, build, build.rows_in(spark))
+
+
+def needed_rows(spark: SparkSession, build: Build, needs: Needs) -> DataFrame:
+    """Returns the rows that are needed and others near them, numbers in ROW."""
+    if not needs.stretches:
+        return all_rows(spark, build).where(F.lit(False))  # noqa: FBT003 - a value
+    scans = [
+        _scan(spark, build, stretches, needs.types)
+        for stretches in _portions(needs.stretches)
+    ]
+    return reduce(DataFrame.unionAll, scans)
+
+
+def _scan(
+    spark: SparkSession,
+    build: Build,
+    stretches: Sequence[Stretch],
+    types: Sequence[DataType],
+) -> DataFrame:
+    """Returns the rows of some files that lie in one of the stretches."""
+    files = tuple(dict.fromkeys(one.file for one in stretches))
+    rows = _numbered(spark, build, build.rows_in(spark, files))
+    return rows.where(_condition(stretches, build, types)) if types else rows
+
+
+def _numbered(spark: SparkSession, build: Build, rows: DataFrame) -> DataFrame:
+    """Returns rows with their numbers: where their file starts, and where they are."""
+    starts = build.parts(spark).where(F.col(NUMBER) == 0)
+    starts = starts.select(F.col(FILE).alias(_FILE), F.col(START).alias(_START))
+    placed = rows.select("*", file_of_row().alias(FILE), row_in_file().alias(ROW))
+    met = placed.join(F.broadcast(starts), F.col(FILE) == F.col(_FILE))
+    names = [column(name) for name in build.schema.names]
+    return met.select(*names, (F.col(ROW) + F.col(_START)).alias(ROW))
+
+
+def _portions(stretches: Sequence[Stretch]) -> Iterator[list[Stretch]]:
+    """Yields stretches in portions that are not too large, each file in one of them."""
+    portion: list[Stretch] = []
+    for _, group in groupby(stretches, key=lambda one: one.file):
+        of_file = list(group)
+        if portion and len(portion) + len(of_file) > _MOST_TERMS:
+            yield portion
+            portion = []
+        portion += of_file
+    if portion:
+        yield portion
+
+
+def _condition(
+    stretches: Sequence[Stretch], build: Build, types: Sequence[DataType]
+) -> Column:
+    """Returns which rows lie in one of the stretches, as Parquet can judge it."""
+    same = {(one.fixed, str(one.low), str(one.high)): one for one in stretches}
+    terms = [_inside(one, build, types) for one in same.values()]
+    while len(terms) > 1:
+        # Pairs of pairs: a plan as deep as it is long would overflow Spark's stack.
+        pairs = [terms[at : at + 2] for at in range(0, len(terms), 2)]
+        terms = [reduce(Column.__or__, pair) for pair in pairs]
+    return terms[0]
+
+
+def _inside(stretch: Stretch, build: Build, types: Sequence[DataType]) -> Column:
+    """Returns whether a row lies in a stretch."""
+    *fixed, last = build.keys[: len(types)]
+    values = zip(fixed, stretch.fixed, types, strict=False)
+    terms = [column(name) == literal(value, kind) for name, value, kind in values]
+    low, high = (literal(end, types[-1]) for end in (stretch.low, stretch.high))
+    terms.append(column(last).between(low, high))
+    return reduce(Column.__and__, terms)

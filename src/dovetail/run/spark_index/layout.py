@@ -1,0 +1,114 @@
+"""How rows lie on disk so that few of them must be read.
+
+    FOLDER/manifest/part-..json          a line for each build that is whole
+    FOLDER/build-1-9f3a../rows/part-..   rows in the order of the keys, cut into files
+    FOLDER/build-1-9f3a../parts/part-..  a row for each row group: whose keys it holds
+
+    file     number   low    high    rows   start
+    part-0   0        ADAM   BELL    10000      0
+    part-0   1        BELL   COOK    10000  10000
+    part-1   0        COOK   DUNN     8000  20000
+
+The manifest is written last, and a build never touches the files of another: what has
+no line is not there, so a build that was cut off is never read. `start` is the number
+of a row group's first row among all rows, so every row has a number that stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+MANIFEST, ROWS, PARTS = "manifest", "rows", "parts"
+FILE, NUMBER, LOW, HIGH, COUNT, START = (
+    "file",
+    "number",
+    "low",
+    "high",
+    "rows",
+    "start",
+)
+ROW = "__row"
+"""The hidden column with the number of a row among all rows of a build, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How many rows a file and a row group have, about; a group exactly so many."""
+
+    file: int = 100_000
+    group: int = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How much there is of something: files, row groups and rows."""
+
+    files: int
+    groups: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A build that is whole: where it lies, its columns and keys, how much it holds."""
+
+    place: str
+    number: int
+    schema: StructType
+    keys: tuple[str, ...]
+    group: int
+    totals: Totals
+
+    def rows_in(self, spark: SparkSession, files: tuple[str, ...] = ()) -> DataFrame:
+        """Returns the rows of some files, or of all, as Spark reads them."""
+        folder = f"{self.place}/{ROWS}"
+        paths = [f"{folder}/{name}" for name in files] or [folder]
+        return spark.read.schema(self.schema).parquet(*paths)
+
+    def parts(self, spark: SparkSession) -> DataFrame:
+        """Returns what each row group holds."""
+        return spark.read.schema(self._parts_schema()).parquet(f"{self.place}/{PARTS}")
+
+    def _parts_schema(self) -> StructType:
+        """Returns the columns of `parts`."""
+        bounds = StructType(
+            [
+                StructField(key_name(number), self.schema[name].dataType)
+                for number, name in enumerate(self.keys)
+            ]
+        )
+        ends = [StructField(name, bounds) for name in (LOW, HIGH)] if self.keys else []
+        counts = [StructField(name, LongType()) for name in (COUNT, START)]
+        first = [StructField(FILE, StringType()), StructField(NUMBER, LongType())]
+        return StructType([*first, *ends, *counts])
+
+
+@dataclass(frozen=True, slots=True)
+class NoBuild:
+    """Nothing whole lies in a folder."""
+
+    place: str
+
+
+def key_name(number: int) -> str:
+    """Returns the name of a key among the bounds of a row group."""
+    return f"key_{number}"
+
+
+def column(name: str) -> Column:
+    """Returns the column of exactly this name."""
+    return F.col(f"`{name.replace('`', '``')}`")
+
+
+def row_in_file() -> Column:
+    """Returns the number of a row in its file, from 0."""
+    return F.col("_metadata.row_index")
+
+
+def file_of_row() -> Column:
+    """Returns the name of the file in which a row lies."""
+    return F.col("_metadata.file_name")
