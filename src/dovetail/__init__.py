@@ -28,6 +28,8 @@ if TYPE_CHECKING:
         SpecError,
         UnsupportedError,
     )
+    from dovetail.session.from_data import join
+    from dovetail.session.from_text import ecl
     from dovetail.session.joined import Joined
     from dovetail.session.picking import asof
     from dovetail.session.progress import follow
@@ -46,9 +48,11 @@ __all__ = [
     "UnsupportedError",
     "asof",
     "dataset",
+    "ecl",
     "folder",
     "follow",
     "forever",
+    "join",
     "latest",
     "range",
     "rows",
@@ -67,6 +71,8 @@ _ROOMS = {
         "UnsupportedError",
     ),
     "bind.sinks": ("folder",),
+    "session.from_data": ("join",),
+    "session.from_text": ("ecl",),
     "session.joined": ("Joined",),
     "session.picking": ("asof",),
     "session.progress": ("follow",),

@@ -39,6 +39,8 @@ class ProgramPlay:
 
     def lines(self, engine: EngineName) -> list[Line]:
         """Returns what an engine puts out, each row with its output."""
+        if engine is EngineName.BATCH:
+            return told_lines(_on_spark(self))
         return told_lines(play_program(self.program, self.rows, _player(engine)))
 
 
@@ -97,6 +99,14 @@ def _player(engine: EngineName) -> JoinPlayer:
             return local.play
         case _:
             raise UnsupportedError.not_yet(engine.value, "a program in ECL")
+
+
+def _on_spark(play: ProgramPlay) -> list[tuple[str, Row]]:
+    """Returns what comes out where every step is a native plan of Spark's."""
+    from dovetail.run.spark_program import cases  # noqa: PLC0415 - needs Spark
+    from dovetail.run.spark_session import local_session  # noqa: PLC0415
+
+    return cases.play(local_session(), play.program, play.rows)
 
 
 def _rows(step: GivenStep, inputs: Mapping[str, Fields]) -> Iterator[Row]:

@@ -31,8 +31,12 @@ def join_batch(
     frames: Mapping[str, Arrivals],
     *,
     settings: Settings = _USUAL,
+    failure: str = "",
 ) -> BatchRows:
-    """Returns the rows of a join; nothing runs before they are asked for."""
+    """Returns the rows of a join; nothing runs before they are asked for.
+
+    `failure` is said in front of the facts where a limit fails.
+    """
     spark = next(iter(frames.values())).frame.sparkSession
     # What the user computed before keeps the user's rules.
     own = {name: replace(one, frame=pinned(one.frame)) for name, one in frames.items()}
@@ -40,7 +44,7 @@ def join_batch(
         if isinstance(join, SetJoinSpec):
             together = pinned(join_sets(join, inputs, own))
             return BatchRows({Outlet.MATCHED: together}, {})
-        rows = ordered_rows(join, inputs, own, settings=settings)
+        rows = ordered_rows(join, inputs, own, settings=settings, failure=failure)
         by_time = settings.order is Order.ROW_TIME
         found = {
             outlet: pinned(_sorted(join, frame, rows, by_time=by_time).drop(*ORDER))
@@ -68,6 +72,7 @@ def ordered_rows(
     frames: Mapping[str, Arrivals],
     *,
     settings: Settings,
+    failure: str = "",
 ) -> BatchRows:
     """Returns the rows with the columns of ORDER; the plain rules are in force."""
     used = features_of_join(join, inputs) | features_of_settings(settings)
@@ -86,7 +91,7 @@ def ordered_rows(
         if (join.clock is Clock.EVENT and source.is_timed)
         or any(isinstance(window, Between) for window in windows[name])
     }
-    ground = Ground(sources, own, admitted)
+    ground = Ground(sources, own, admitted, failure)
     asks = _asks_row_time(join, own, settings)
     found = joined(join, ground, asks_row_time=asks, place="the join")
     return replace(found, late={**late, **found.late})

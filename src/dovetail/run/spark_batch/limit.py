@@ -20,6 +20,8 @@ from dovetail.spec.picks import Limit
 
 _FACTS = re.compile(
     r"(the left row of the key .* has \d+ candidates); expected (at most \d+)"
+    r"(?:; the program says \u201c(?P<said>.*?)\u201d)?",
+    re.DOTALL,
 )
 
 
@@ -31,7 +33,7 @@ def stopped(meeting: Meeting, limit: Limit, is_over: Column, count: Column) -> C
         F.concat_ws(", ", *shown),
         F.lit(" has "),
         count.cast("string"),
-        F.lit(f" candidates; expected at most {limit.count}"),
+        F.lit(f" candidates; expected at most {limit.count}{_says(meeting.failure)}"),
     )
     stop = F.raise_error(facts).cast("boolean")
     return F.when(is_over, stop).otherwise(yes())
@@ -46,4 +48,16 @@ def limits_told() -> Iterator[None]:
         facts = _FACTS.search(str(error))
         if facts is None:
             raise
-        raise LimitError(facts[1], facts[2]) from error
+        raise _told(facts) from error
+
+
+def _says(failure: str) -> str:
+    """Returns what a program says of its limit, behind the facts."""
+    return f"; the program says \u201c{failure}\u201d" if failure else ""
+
+
+def _told(facts: re.Match[str]) -> LimitError:
+    """Returns the error in the program's words, where it has some."""
+    if facts["said"]:
+        return LimitError(facts["said"], hint=f"{facts[1]}; expected {facts[2]}")
+    return LimitError(facts[1], facts[2])

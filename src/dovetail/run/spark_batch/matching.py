@@ -38,12 +38,14 @@ class Meeting:
     """Two living sides and the condition under which their rows meet.
 
     Where `knows_row_time` is false, nobody asks when a semi join's row has first met.
+    `failure` is said where a limit fails.
     """
 
     join: JoinSpec
     sides: Mapping[Hand, Living]
     buckets: Buckets | NoBuckets
     knows_row_time: bool
+    failure: str = ""
 
     def joined(self, kept: Hand, how: str) -> DataFrame:
         """Returns Spark's join, the kept hand first; columns are `l.x` and `r.x`.

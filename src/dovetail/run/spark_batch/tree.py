@@ -39,11 +39,15 @@ class BatchRows:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The inputs that all joins of a tree stand on, and what is known of them."""
+    """The inputs that all joins of a tree stand on, and what is known of them.
+
+    `failure` is said where a limit fails.
+    """
 
     inputs: Mapping[str, Input]
     arrivals: Mapping[str, Arrivals]
     admitted: Mapping[str, Admitted]
+    failure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,8 @@ def joined(
         late |= came.late
     left, right = (sides[hand].seat.source for hand in HANDS)
     buckets = plan_buckets(join, (left, right))
-    meeting = pruned(Meeting(join, sides, buckets, asks_row_time))
+    whole = Meeting(join, sides, buckets, asks_row_time, ground.failure)
+    meeting = pruned(whole)
     # Left rows that look for one right row in memory stay where they are.
     strategies = (join.picks.strategy, meeting.join.picks.strategy)
     stays = strategies == (Strategy.LOOKUP, Strategy.MANY_LOOKUP)

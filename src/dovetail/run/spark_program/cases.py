@@ -1,0 +1,60 @@
+"""Plays a program on rows of a case: every output as plain rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+
+from dovetail.run.spark.rules import plain_rules
+from dovetail.run.spark_batch.limit import limits_told
+from dovetail.run.spark_program.running import frames
+from dovetail.run.tables import arrow_table, plain_rows
+from dovetail.schema import Schema
+from dovetail.spec.inputs import Row
+from dovetail.spec.program import Given, Program, Step, sources_of
+
+# Rows of a case are few: more tasks, and plans made anew while they run, cost time.
+_SMALL = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
+def play(
+    spark: SparkSession, program: Program, rows: Mapping[str, Sequence[Row]]
+) -> list[tuple[str, Row]]:
+    """Returns every row that comes out, with the name of its output, in order."""
+    schemas = _schemas(program)
+    with plain_rules(spark, **_SMALL), limits_told():
+        inputs = {name: _frame(spark, rows[name], schemas[name]) for name in schemas}
+        outputs = frames(spark, program, inputs)
+        return [
+            (name, row)
+            for name, frame in outputs.items()
+            for row in plain_rows(frame.toArrow())
+        ]
+
+
+def _schemas(program: Program) -> dict[str, Schema]:
+    """Returns the columns of every input that a program names."""
+    found: dict[str, Schema] = {}
+    waiting: list[Step] = [output.step for output in program.outputs]
+    seen: set[int] = set()
+    while waiting:
+        step = waiting.pop()
+        if id(step) in seen:
+            continue
+        seen.add(id(step))
+        waiting += sources_of(step)
+        if isinstance(step, Given):
+            found[step.name] = step.schema
+    return found
+
+
+def _frame(spark: SparkSession, rows: Sequence[Row], schema: Schema) -> DataFrame:
+    """Returns plain rows as a frame."""
+    if not rows:
+        # Spark Connect makes no frame of a table without rows.
+        return spark.createDataFrame([], schema.to_sql())
+    return spark.createDataFrame(arrow_table(rows, schema))

@@ -1,0 +1,113 @@
+"""A program as lines of PySpark: plain data that one reader runs and another prints.
+
+    people = inputs["people"]                                   Taken
+    adults = people.alias("l").where("l.`age` >= 18")           Changed
+    pairs = dt.join({..}, {"left": adults, "right": pets})      Met
+    "Result 1": pairs                                           Put
+
+A line makes one frame and gives it a name. What it calls are methods of a DataFrame,
+with SQL texts, numbers and names of other frames as arguments, so whatever runs can be
+printed, and whatever is printed runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from dovetail.spec.join import JoinSpec, SetJoinSpec
+
+
+class Method(Enum):
+    """The methods of a DataFrame that lines call."""
+
+    ALIAS = "alias"
+    SELECT = "selectExpr"
+    WHERE = "where"
+    SORT = "sort"
+    OFFSET = "offset"
+    LIMIT = "limit"
+    UNION = "union"
+    GROUP = "groupBy"
+    AGGREGATE = "agg"
+
+
+@dataclass(frozen=True, slots=True)
+class Sql:
+    """An expression in SQL where the method takes no text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Downwards:
+    """A column by which rows are sorted from the greatest on."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The frame of another line."""
+
+    frame: str
+
+
+Argument = str | int | Sql | Downwards | Named
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A method with its arguments."""
+
+    method: Method
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The frame of an input."""
+
+    name: str
+    input: str
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A frame of rows that stand in the text; `columns` is their schema in SQL."""
+
+    name: str
+    columns: str
+    rows: tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A frame made of another one; `note` says what a reader should know."""
+
+    name: str
+    source: str
+    calls: tuple[Call, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A join of frames; `failure` is what the text says of a limit that fails."""
+
+    name: str
+    join: JoinSpec | SetJoinSpec
+    frames: tuple[tuple[str, str], ...]
+    failure: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A frame that comes out under a name."""
+
+    output: str
+    frame: str
+
+
+Line = Taken | Made | Changed | Met | Put

@@ -1,0 +1,148 @@
+"""From a program to lines: every step becomes a frame, sources before what takes them.
+
+Filtered(Given("people"))    ->    people = inputs["people"]
+filtered = people.where(..)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from dovetail.expression.writing import quoted
+from dovetail.run.spark_program import beginning, changing, grouping, joining
+from dovetail.run.spark_program.asked import asked_of
+from dovetail.run.spark_program.blanks import trimmed
+from dovetail.run.spark_program.book import Book, aliased, select
+from dovetail.run.spark_program.deduping import deduped
+from dovetail.run.spark_program.lines import Line, Put
+from dovetail.run.spark_program.rows import Rows
+from dovetail.spec.program import (
+    Appended,
+    Chosen,
+    Counted,
+    Deduped,
+    Filtered,
+    Given,
+    Grouped,
+    Inline,
+    Joined,
+    Numbered,
+    Ordered,
+    Output,
+    Program,
+    Projected,
+    SetJoined,
+    Step,
+    sources_of,
+)
+
+Known = Mapping[str, frozenset[str]]
+_NOTHING: Known = {}
+
+
+def lowered(program: Program, known: Known = _NOTHING) -> tuple[Line, ...]:
+    """Returns the lines of a program.
+
+    `known`: the columns that inputs have, in lower case; what is not known is there as
+    it is declared.
+    """
+    book = Book(asked_of(program), known)
+    writer = _Writer(book)
+    for output in program.outputs:
+        writer.put(output)
+    return tuple(book.lines)
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes steps into a book; what has been written is remembered by the step."""
+
+    book: Book
+    written: dict[int, Rows] = field(default_factory=dict)
+
+    def rows(self, step: Step) -> Rows:
+        """Returns the frame of a step."""
+        # A step lives as long as its program, so its identity is a name for it.
+        if id(step) not in self.written:
+            sources = [self.rows(source) for source in sources_of(step)]
+            self.written[id(step)] = _rows(self.book, step, sources)
+        return self.written[id(step)]
+
+    def put(self, output: Output) -> None:
+        """Writes what comes out: visible columns, sorted where that is promised."""
+        rows = self.rows(output.step)
+        if id(output.step) in self.book.asked:
+            rows = self.book.sorted(rows)
+        columns = [
+            aliased(trimmed(quoted(one.name), one.type), one.name)
+            for one in rows.schema.columns
+        ]
+        found = self.book.changed(rows, output.name, select(*columns))
+        self.book.lines.append(Put(output.name, found.frame))
+
+
+def _rows(book: Book, step: Step, sources: list[Rows]) -> Rows:
+    """Returns the frame of a step, given those of its sources."""
+    match step:
+        case Inline():
+            return beginning.made(book, step)
+        case Given():
+            return beginning.taken(book, step)
+        case Joined() | SetJoined() | Appended():
+            return _together(book, step, sources)
+        case Deduped() | Grouped() | Counted():
+            return _by_neighbours(book, step, sources[0])
+        case _:
+            return _changed(book, step, sources[0])
+
+
+def _together(
+    book: Book, step: Joined | SetJoined | Appended, sources: list[Rows]
+) -> Rows:
+    """Returns the frame of a step that takes the rows of several others."""
+    match step:
+        case Joined():
+            left, right = sources
+            return joining.joined(book, left, right, step)
+        case SetJoined():
+            return joining.sets_joined(book, sources, step)
+        case Appended():
+            return changing.appended(book, sources, step)
+        case _:
+            assert_never(step)
+
+
+def _by_neighbours(book: Book, step: Deduped | Grouped | Counted, rows: Rows) -> Rows:
+    """Returns the frame of a step that looks at rows that stand together."""
+    match step:
+        case Deduped():
+            return deduped(book, rows, step)
+        case Grouped():
+            return grouping.grouped(book, rows, step)
+        case Counted():
+            return grouping.counted(book, rows, step)
+        case _:
+            assert_never(step)
+
+
+def _changed(
+    book: Book,
+    step: Filtered | Projected | Ordered | Chosen | Numbered,
+    rows: Rows,
+) -> Rows:
+    """Returns the frame of a step that takes the rows of one other."""
+    match step:
+        case Filtered():
+            return changing.filtered(book, rows, step)
+        case Projected():
+            return changing.projected(book, rows, step)
+        case Ordered():
+            return changing.ordered(book, rows, step)
+        case Chosen():
+            return changing.chosen(book, rows, step)
+        case Numbered():
+            return changing.numbered(book, rows, step)
+        case _:
+            assert_never(step)

@@ -1,0 +1,32 @@
+"""One join of DataFrames, given as data: the native plan of the batch engine.
+
+The rows of each frame count in the order in which it has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame
+
+from dovetail.run.spark_batch.arrivals import Arrivals
+from dovetail.run.spark_batch.join import join_batch
+from dovetail.schema import Schema
+from dovetail.spec.inputs import Input, InputKind, Outlet
+from dovetail.spec.join import JoinSpec, SetJoinSpec
+from dovetail.spec.play import Play
+from dovetail.spec.rules import checked
+
+
+def met(
+    join: JoinSpec | SetJoinSpec, frames: Mapping[str, DataFrame], failure: str = ""
+) -> DataFrame:
+    """Returns the rows of a join; `failure` is said of a limit that fails."""
+    inputs = {
+        name: Input(name, InputKind.DATASET, Schema.of(dict(frame.dtypes)))
+        for name, frame in frames.items()
+    }
+    play = checked(Play(join, inputs))
+    arrivals = {name: Arrivals(frame) for name, frame in frames.items()}
+    rows = join_batch(play.join, play.inputs, arrivals, failure=failure)
+    return rows.outlets[Outlet.MATCHED]
