@@ -31,3 +31,11 @@ def test_kernels_give_as_many_rows_as_their_peers():
     line = last_line("kernel")
     assert {"few_vs_duckdb", "few_vs_polars", "zipf_vs_duckdb"} <= line.keys()
     assert line["rows_out"]["zipf"] == line["rows_out"]["zipf_polars"] > 0
+
+
+def test_keyed_joins_read_little_of_an_index():
+    line = last_line("keyed")
+    assert {"vs_ordinary", "vs_spark"} <= line.keys()
+    assert line["pairs_checked"] >= 15
+    for read, there in (line["files"], line["row_groups"]):
+        assert 0 < read <= 10 < there

@@ -4,6 +4,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.errors import EngineError, SchemaError
+from dovetail.run.spark_index.chosen import numbered
 from dovetail.run.spark_index.keyed import (
     LEFT_ROWS,
     Term,
@@ -158,20 +159,22 @@ def test_a_text_beside_a_number_does_not_help(spark, build):
     assert len(joined(read, left)) == 3
 
 
-def test_rows_are_numbered_in_the_order_of_the_index(spark, build):
-    rows = read_whole(spark, build, "all").frame.sort(ROW).collect()
-    assert [row[ROW] for row in rows] == list(range(ROWS))
+def test_rows_are_in_the_order_of_the_index(spark, build):
+    whole = read_whole(spark, build, "all").frame
+    rows = whole.sort(ROW).collect()
     order = [(row["key"], row["name"], row["payload"]) for row in rows]
     assert order == sorted(order)
+    counted = numbered(spark, build, whole).sort("key", "name", "payload").collect()
+    assert [row[ROW] for row in counted] == list(range(ROWS))
 
 
 def test_rows_are_found_by_their_numbers(spark, build):
     left = left_keys(spark, 0, 1, 99_999, ROWS - 1, ROWS)
     read = read_by_rows(left, F.col("l.id"), build)
-    whole = read_whole(spark, build, "to compare")
-    condition = f"l.id = r.{ROW}"
-    assert len(joined(read, left, condition)) == 4
-    assert joined(read, left, condition) == joined(whole, left, condition)
+    met = joined(read, left, f"l.id = r.{ROW}")
+    whole = read_whole(spark, build, "to compare").frame.drop(ROW)
+    rows = sorted(map(tuple, whole.collect()))
+    assert met == [(at, *rows[at]) for at in (0, 1, 99_999, ROWS - 1)]
     assert (read.parts.files, read.parts.groups) == (3, 3)
 
 

@@ -29,16 +29,18 @@ from dovetail.run.spark_index.values import literal
 
 # A condition of more parts is slower to plan and to judge than another scan is.
 _MOST_TERMS = 100
-_FILE, _START = "__file", "__start"
+# No file has more rows: what is above these bits is the number of the file.
+_FILE_BITS = 33
+_START, _FILE_NUMBER = "__start", "__file_number"
 
 
 def all_rows(spark: SparkSession, build: Build) -> DataFrame:
-    """Returns all rows of a build, each with its number in ROW."""
-    return _numbered(spark, build, build.rows_in(spark))
+    """Returns all rows of a build; ROW tells their order."""
+    return _placed(build, build.rows_in(spark))
 
 
 def needed_rows(spark: SparkSession, build: Build, needs: Needs) -> DataFrame:
-    """Returns the rows that are needed and others near them, numbers in ROW."""
+    """Returns the rows that are needed and others near them; ROW tells their order."""
     if not needs.stretches:
         return all_rows(spark, build).where(F.lit(False))  # noqa: FBT003 - a value
     scans = [
@@ -56,18 +58,32 @@ def _scan(
 ) -> DataFrame:
     """Returns the rows of some files that lie in one of the stretches."""
     files = tuple(dict.fromkeys(one.file for one in stretches))
-    rows = _numbered(spark, build, build.rows_in(spark, files))
+    rows = _placed(build, build.rows_in(spark, files))
     return rows.where(_condition(stretches, build, types)) if types else rows
 
 
-def _numbered(spark: SparkSession, build: Build, rows: DataFrame) -> DataFrame:
-    """Returns rows with their numbers: where their file starts, and where they are."""
-    starts = build.parts(spark).where(F.col(NUMBER) == 0)
-    starts = starts.select(F.col(FILE).alias(_FILE), F.col(START).alias(_START))
-    placed = rows.select("*", file_of_row().alias(FILE), row_in_file().alias(ROW))
-    met = placed.join(F.broadcast(starts), F.col(FILE) == F.col(_FILE))
+def _placed(build: Build, rows: DataFrame) -> DataFrame:
+    """Returns rows as they are scanned, with what tells their order."""
     names = [column(name) for name in build.schema.names]
-    return met.select(*names, (F.col(ROW) + F.col(_START)).alias(ROW))
+    place = F.shiftleft(_file_number(file_of_row()), _FILE_BITS) + row_in_file()
+    return rows.select(*names, place.alias(ROW))
+
+
+def _file_number(name: Column) -> Column:
+    """Returns the number that Spark gives to a file: part-00017-.. has 17."""
+    return F.substring_index(F.substring_index(name, "-", 2), "-", -1).cast("bigint")
+
+
+def numbered(spark: SparkSession, build: Build, rows: DataFrame) -> DataFrame:
+    """Returns rows whose ROW is their number in the build, from 0 and without gaps."""
+    starts = build.parts(spark).where(F.col(NUMBER) == 0)
+    starts = starts.select(
+        _file_number(F.col(FILE)).alias(_FILE_NUMBER), F.col(START).alias(_START)
+    )
+    of_file = F.shiftright(F.col(ROW), _FILE_BITS) == F.col(_FILE_NUMBER)
+    in_file = F.col(ROW).bitwiseAND((1 << _FILE_BITS) - 1)
+    met = rows.join(F.broadcast(starts), of_file)
+    return met.withColumn(ROW, in_file + F.col(_START)).drop(_START, _FILE_NUMBER)
 
 
 def _portions(stretches: Sequence[Stretch]) -> Iterator[list[Stretch]]:

@@ -32,7 +32,7 @@ FILE, NUMBER, LOW, HIGH, COUNT, START = (
     "start",
 )
 ROW = "__row"
-"""The hidden column with the number of a row among all rows of a build, from 0."""
+"""The hidden column by which the rows of a build are in their order."""
 
 
 @dataclass(frozen=True, slots=True)
