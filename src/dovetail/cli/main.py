@@ -7,6 +7,7 @@ import typer
 from dovetail.cli.check import check
 from dovetail.cli.explain import explain
 from dovetail.cli.picture import draw
+from dovetail.cli.run import run
 
 app = typer.Typer(
     help="Every kind of join, on Apache Spark.",
@@ -19,6 +20,7 @@ app = typer.Typer(
 app.command()(check)
 app.command()(explain)
 app.command("picture")(draw)
+app.command()(run)
 
 
 @app.callback()

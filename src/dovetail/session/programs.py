@@ -57,7 +57,7 @@ def ecl_play(text: str, given: Given) -> ProgramPlay:
     program = translate(text, schemas)
     if given.has_events:
         raise SpecError("events in a case of ECL", "rows alone", rule="case_file")
-    rows = {step.name: list(_rows(step, inputs)) for step in _givens(program)}
+    rows = {step.name: list(_rows(step, inputs)) for step in givens(program)}
     return ProgramPlay(program, rows)
 
 
@@ -111,11 +111,11 @@ def _on_spark(play: ProgramPlay) -> list[tuple[str, Row]]:
 
 def _rows(step: GivenStep, inputs: Mapping[str, Fields]) -> Iterator[Row]:
     """Yields the rows of an input as the program declares them; nothing is null."""
-    data = inputs[step.name].take("rows", many(mapping), ())
+    data = inputs[step.input].take("rows", many(mapping), ())
     known = {name.lower() for name in step.schema.names}
     for number, row in enumerate(data):
         kept = {name: row[name] for name in row if name.lower() in known}
-        read = read_row(kept, step.schema, f"row {number} of {step.name}")
+        read = read_row(kept, step.schema, f"row {number} of {step.input}")
         yield {
             column.name: blank(column.type)
             if read[column.name] is None and column.name != step.position
@@ -156,7 +156,7 @@ def _steps(program: Program) -> list[Step]:
     return list(found.values())
 
 
-def _givens(program: Program) -> Iterator[GivenStep]:
+def givens(program: Program) -> Iterator[GivenStep]:
     """Yields the inputs that a program takes."""
     for step in _steps(program):
         if isinstance(step, GivenStep):

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from dovetail.expression import NEVER, Expression
 from dovetail.schema import Schema
 from dovetail.spec.join import Columns, JoinSpec, SetJoinSpec
+from dovetail.spec.layouts import AnyLayout, Layout
 
 LEFT, RIGHT = "left", "right"
 
@@ -27,12 +28,20 @@ LEFT, RIGHT = "left", "right"
 class Given:
     """The rows of an input; `position` is the column that numbers them, if any.
 
-    Where the rows themselves have that column, it stays as it is.
+    Where the rows themselves have that column, it stays as it is. An input that a text
+    declares twice, in two ways, has a name for each; `source` is its own one.
     """
 
     name: str
     schema: Schema
     position: str = ""
+    layout: Layout = AnyLayout()
+    source: str = ""
+
+    @property
+    def input(self) -> str:
+        """Returns the name of the input that gives the rows."""
+        return self.source or self.name
 
 
 @dataclass(frozen=True, slots=True)

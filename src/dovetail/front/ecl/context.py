@@ -15,6 +15,7 @@ from dovetail.errors import DialectError
 from dovetail.expression import BARE, Expression, compiled
 from dovetail.expression import Scope as Names
 from dovetail.front.ecl.casting import Scalar, converted
+from dovetail.front.ecl.catalog import Catalog
 from dovetail.front.ecl.nodes import Name, Node, Number, Operation
 from dovetail.front.ecl.types import (
     EclType,
@@ -32,7 +33,7 @@ from dovetail.front.ecl.values import (
     Value,
 )
 from dovetail.schema import Schema
-from dovetail.spec.program import Output
+from dovetail.spec.program import Given, Output
 
 NOTHING = Schema(())
 
@@ -42,13 +43,14 @@ class World:
     """What a whole program shares: inputs, files written so far, outputs, remarks."""
 
     text: str
-    inputs: Mapping[str, tuple[str, Schema]]
+    inputs: Catalog
     names: Callable[[Context, Node, str], Iterator[Value]]
     files: dict[str, DatasetValue] = field(default_factory=dict)
     outputs: list[Output] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     written: set[str] = field(default_factory=set)
     options: dict[str, str] = field(default_factory=dict)
+    taken: dict[str, list[Given]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

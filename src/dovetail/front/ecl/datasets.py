@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 
+from dovetail.errors import SchemaError
 from dovetail.expression import Expression
 from dovetail.front.ecl.casting import Scalar, part_text
+from dovetail.front.ecl.catalog import taken
 from dovetail.front.ecl.context import (
     Context,
     UnknownNameError,
@@ -15,6 +18,7 @@ from dovetail.front.ecl.context import (
 )
 from dovetail.front.ecl.declared import read_record, record_with
 from dovetail.front.ecl.functions import row_of
+from dovetail.front.ecl.layouts import reading_of
 from dovetail.front.ecl.names import record_defined
 from dovetail.front.ecl.nodes import (
     Braces,
@@ -52,6 +56,7 @@ from dovetail.front.ecl.values import (
     Value,
 )
 from dovetail.spec.join import Columns
+from dovetail.spec.layouts import Layout
 from dovetail.spec.program import (
     Appended,
     By,
@@ -151,7 +156,7 @@ def _dataset(context: Context, node: Call) -> DatasetValue:
         case Items() | Text():
             if not rest:
                 raise refusal(node, "rows without a record", "DATASET(.., record)")
-            return _file(context, node, context.record(rest[0]))
+            return _file(context, node, context.record(rest[0]), rest[1:])
         case _ if rest:
             return _of_value(context, node)
         case _:
@@ -160,10 +165,10 @@ def _dataset(context: Context, node: Call) -> DatasetValue:
 
 def _of_value(context: Context, node: Call) -> DatasetValue:
     """Returns the rows of a file whose name is computed, or so many rows."""
-    first, second, *_ = node.arguments
+    first, second, *rest = node.arguments
     value = context.value(first)
     if isinstance(value, Scalar) and isinstance(value.type, Letters):
-        return _file(context, node, context.record(second))
+        return _file(context, node, context.record(second), rest)
     return _made_up(context, first, second)
 
 
@@ -185,23 +190,49 @@ def file_name(text: str) -> str:
     return text.strip().removeprefix("~").lower()
 
 
-def _file(context: Context, node: Call, record: RecordType) -> DatasetValue:
+def _file(
+    context: Context, node: Call, record: RecordType, options: Iterable[Node]
+) -> DatasetValue:
     """Returns the rows of a file: written by the program, or given as an input."""
     name = str(context.constant(node.arguments[0]))
+    reading = reading_of(context, options)
     position = [one.name for one in record.fields if one.is_position]
     written = context.world.files.get(file_name(name))
     if written is not None:
         return _with_position(_read_back(written, record), record, position)
-    for word in (context.label.lower(), name.lower(), file_name(name)):
-        if word in context.world.inputs:
-            source, _ = context.world.inputs[word]
-            step = Given(source, record.schema, "".join(position[:1]))
-            return DatasetValue(step, record)
+    found = _input(context, node, (name, reading.layout))
+    if found:
+        wanted = Given(found, record.schema, "".join(position[:1]), reading.layout)
+        return DatasetValue(taken(context.world.taken, wanted), record)
+    if reading.is_optional:
+        return DatasetValue(Inline(record.schema, ()), record)
+    expected = "an input of its name or of the data set's, or an OUTPUT that writes it"
     raise UnknownNameError(
         f'nothing gives the rows of the file "{name}"',
-        "an input of its name or of the data set's, or an OUTPUT before that writes it",
+        f"{expected} before",
+        _near(context, name),
         place=node.place,
     )
+
+
+def _input(context: Context, node: Call, wanted: tuple[str, Layout]) -> str:
+    """Returns the name of the input for a file: the file's, or the data set's."""
+    name, layout = wanted
+    for word in dict.fromkeys((name.lower(), file_name(name), context.label.lower())):
+        try:
+            found = word and context.world.inputs.spelled(word, layout)
+        except SchemaError as error:
+            raise refusal(node, error.found, error.expected, error.hint) from error
+        if found:
+            return found
+    return ""
+
+
+def _near(context: Context, name: str) -> str:
+    """Returns the hint for a file that is not there."""
+    known = [*context.world.inputs.names()]
+    near = get_close_matches(file_name(name), known, 1)
+    return f'did you mean "{near[0]}"?' if near else ""
 
 
 def _read_back(written: DatasetValue, record: RecordType) -> DatasetValue:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dovetail.front.ecl.casting import Scalar
+from dovetail.front.ecl.catalog import taken
 from dovetail.front.ecl.context import Context, refusal, said, unknown_name
 from dovetail.front.ecl.declared import declared_type
 from dovetail.front.ecl.nodes import (
@@ -31,6 +32,7 @@ from dovetail.front.ecl.values import (
     Total,
     Value,
 )
+from dovetail.spec.layouts import AnyLayout
 from dovetail.spec.program import Given
 
 _MODIFIERS = {"export", "shared", "local"}
@@ -62,9 +64,11 @@ def defined(context: Context, node: Node, word: str) -> Iterator[Value]:
         for definition in _chosen(here, node, word):
             yield bound(context, here, definition)
         scope = here.outer
-    if word in context.world.inputs:
-        name, schema = context.world.inputs[word]
-        yield DatasetValue(Given(name, schema), record_of(schema))
+    name = context.world.inputs.spelled(word, AnyLayout())
+    if name:
+        schema = context.world.inputs.schema(name)
+        step = taken(context.world.taken, Given(name, schema))
+        yield DatasetValue(step, record_of(schema))
 
 
 def name_of(definition: Definition) -> str:
@@ -133,7 +137,7 @@ def _label(last: Node) -> str:
 
 def _known(context: Context) -> set[str]:
     """Returns all names that could stand at a place."""
-    names = set(context.world.inputs) | set(context.sides)
+    names = set(context.world.inputs.names()) | set(context.sides)
     names |= {one.word for row in context.rows for one in row.record.fields}
     scope: tuple[Scope, ...] = (context.scope,)
     while scope:

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from dovetail.front.ecl.actions import act
 from dovetail.front.ecl.binding import ACTIONS, bind
+from dovetail.front.ecl.catalog import Catalog, Listed
 from dovetail.front.ecl.context import Context, UnknownNameError, World
 from dovetail.front.ecl.names import bound, defined
 from dovetail.front.ecl.nodes import Call, Definition, Node, Sequence
@@ -39,12 +40,12 @@ def _parted(statement: Node) -> Iterator[Node]:
             yield statement
 
 
-def translate(text: str, inputs: Mapping[str, Schema]) -> Program:
+def translate(text: str, inputs: Mapping[str, Schema] | Catalog) -> Program:
     """Returns the program of a text; a name that it does not declare is an input."""
+    catalog = Listed(inputs) if isinstance(inputs, Mapping) else inputs
     statements = tuple(one for it in read(text) for one in _parted(it))
     definitions = tuple(one for one in statements if isinstance(one, Definition))
-    known = {name.lower(): (name, schema) for name, schema in inputs.items()}
-    world = World(text, known, defined, options=dict(_OPTIONS))
+    world = World(text, catalog, defined, options=dict(_OPTIONS))
     context = Context(world, Scope(definitions), bind)
     for statement in statements:
         if not isinstance(statement, Definition):

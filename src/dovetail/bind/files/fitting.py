@@ -1,0 +1,182 @@
+"""The columns that a text declares, in the file that it names.
+
+Which column of the file is which is told by names without regard to case, or by places
+in a file of CSV without a heading. What is not there is refused before anything runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from dovetail.bind.files.logical import DataFile, Format, Root
+from dovetail.bind.files.own import LOOKED_AT, Columns, own_columns
+from dovetail.bind.files.reading import cells, csv_layout
+from dovetail.bind.files.texts import read_part
+from dovetail.errors import SchemaError
+from dovetail.schema import (
+    ArrayType,
+    AtomicType,
+    Column,
+    DecimalType,
+    Schema,
+    StructType,
+    Type,
+    blank,
+)
+from dovetail.spec.inputs import Row
+from dovetail.spec.program import Given
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A column as its file has it."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A file as a program declares it: what the file has for each declared column.
+
+    A column that numbers the rows need not be there.
+    """
+
+    file: DataFile
+    given: Given
+    owns: Mapping[str, Own]
+
+    @property
+    def schema(self) -> Schema:
+        """Returns the columns that come from the file."""
+        return Schema(
+            tuple(one for one in self.given.schema.columns if one.name in self.owns)
+        )
+
+    @property
+    def heading(self) -> tuple[str, ...]:
+        """Returns the columns of a file without a heading, in their places."""
+        return tuple(self.owns)
+
+    def rows(self) -> Iterator[Row]:
+        """Yields the rows as the program declares them, without Spark."""
+        for number, cell in enumerate(
+            cells(self.file, self.given.layout, self.heading), start=1
+        ):
+            yield self._row(cell, number)
+
+    def _row(self, cell: Mapping[str, object], number: int) -> Row:
+        """Returns a row of the file with the declared columns; none is null."""
+        found: dict[str, object] = {}
+        for column in self.given.schema.columns:
+            where = f'{self.where}, row {number}: the column "{column.name}"'
+            if column.name in self.owns:
+                value = cell.get(self.owns[column.name].name)
+                found[column.name] = read_part(value, column.type, where)
+            else:
+                is_number = column.name == self.given.position
+                found[column.name] = None if is_number else blank(column.type)
+        return found
+
+    @property
+    def where(self) -> str:
+        """Returns the file in words."""
+        return f'the file "{self.file.place}"'
+
+
+def fitted(root: Root, given: Given) -> Fitted:
+    """Returns the file of an input with its columns found, or says what is missing."""
+    file = root.find(given.input, given.layout)
+    found = own_columns(file, given.layout)
+    if file.format is Format.JSON:
+        # Each of its values may be of another type: they are read one by one.
+        found = dict.fromkeys(found, AtomicType.STRING)
+    if file.format is Format.CSV and not csv_layout(given.layout).has_heading:
+        return Fitted(file, given, _by_place(file, given, len(found)))
+    owns = _by_name(file, given, found)
+    for column in given.schema.columns:
+        own = owns.get(column.name)
+        if own is not None and not _can_be(own.type, column.type):
+            raise _unlike(file, own, column)
+        if own is None and column.name != given.position and found:
+            raise _missing(file, column.name, tuple(found))
+    return Fitted(file, given, owns)
+
+
+def _by_name(file: DataFile, given: Given, found: Columns) -> dict[str, Own]:
+    """Returns the declared columns that a file has, whatever the case."""
+    known: dict[str, Own] = {}
+    for name, kind in found.items():
+        if name in given.schema and name.lower() in known:
+            raise SchemaError(
+                f'the file "{file.place}" has the columns '
+                f'"{known[name.lower()].name}" and "{name}"',
+                "one column of a name, whatever the case",
+            )
+        known[name.lower()] = Own(name, kind)
+    wanted = [one for one in given.schema.names if one.lower() in known]
+    return {name: known[name.lower()] for name in wanted}
+
+
+def _by_place(file: DataFile, given: Given, count: int) -> dict[str, Own]:
+    """Returns the columns of a file that does not name them: by their places."""
+    wanted = [one for one in given.schema.names if one != given.position]
+    if 0 < count < len(wanted):
+        raise SchemaError(
+            f'the file "{file.place}" has {count} columns',
+            f"{len(wanted)}: {', '.join(wanted)}",
+        )
+    return {name: Own(name, AtomicType.STRING) for name in wanted}
+
+
+def _can_be(own: Type, wanted: Type) -> bool:
+    """Tells whether values of a type can be read as another; texts are looked at."""
+    match own, wanted:
+        case AtomicType.STRING, _:
+            return True
+        case ArrayType(element), ArrayType(item):
+            return _can_be(element, item)
+        case StructType(fields), StructType(parts):
+            have = {name.lower(): kind for name, kind in fields}
+            return all(
+                name.lower() in have and _can_be(have[name.lower()], kind)
+                for name, kind in parts
+            )
+        case (ArrayType() | StructType(), _) | (_, ArrayType() | StructType()):
+            return False
+        case (AtomicType.FLOAT | AtomicType.DOUBLE | DecimalType(), _):
+            return wanted not in {AtomicType.STRING, AtomicType.BINARY}
+        case _:
+            return own == wanted or (own in _PLAIN and wanted is not AtomicType.BINARY)
+
+
+def _unlike(file: DataFile, own: Own, column: Column) -> SchemaError:
+    """Returns the error for a column that is of another type."""
+    return SchemaError(
+        f'the file "{file.place}" has the column "{own.name}" as {own.type}',
+        str(column.type),
+        "declare it as what it is, or write it anew",
+    )
+
+
+def _missing(file: DataFile, name: str, found: tuple[str, ...]) -> SchemaError:
+    """Returns the error for a declared column that a file does not have."""
+    near = get_close_matches(name.lower(), [one.lower() for one in found], 1)
+    hints = [f'did you mean "{near[0]}"?'] if near else []
+    if file.format is Format.JSON:
+        hints.append(f"one of its first {LOOKED_AT} rows must name it")
+    if file.format is Format.CSV:
+        hints.append("CSV(HEADING(0)) if its first line does not name the columns")
+    return SchemaError(
+        f'the file "{file.place}" has no column "{name}"',
+        f"it beside {', '.join(found)}",
+        "; ".join(hints),
+    )
+
+
+_PLAIN = {
+    *(AtomicType.BOOLEAN, AtomicType.TINYINT, AtomicType.SMALLINT),
+    *(AtomicType.INT, AtomicType.BIGINT),
+}

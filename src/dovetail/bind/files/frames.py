@@ -1,0 +1,180 @@
+"""Files as DataFrames: how Spark reads one, as data that is run or printed.
+
+    spark.read.format("csv").options(..).schema(..).load("people.csv")
+        .where("..").selectExpr("..")
+
+Rows stand in the order of the file, and of its parts: who looks at the order finds it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from urllib.parse import unquote
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from dovetail.bind.files.fitting import Fitted
+from dovetail.bind.files.logical import Format
+from dovetail.bind.files.reading import csv_layout, heading, is_list
+from dovetail.bind.files.sql import Place, column
+from dovetail.errors import SchemaError
+from dovetail.expression.writing import literal_text, quoted, text_of
+from dovetail.schema import blank
+
+_GLOB = re.compile(r"([\[\]{}*?\\])")
+_MORE = "values more than names"
+_MISFIT = re.compile(
+    r'(the file ".*?"(?:: the column ".*?")? has .*?); expected (.*?)(?= SQLSTATE|$)',
+    re.MULTILINE,
+)
+_UNREAD = re.compile(r"\[FAILED_READ_FILE[^\]]*\].*?file (?P<file>\S+?)\.(?:\s|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How Spark reads one part of a file: everything that it is told."""
+
+    format: str
+    options: tuple[tuple[str, str], ...]
+    schema: str
+    path: str
+    conditions: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """Returns the rows of the part."""
+        reader = spark.read.format(self.format).options(**dict(self.options))
+        if self.schema:
+            reader = reader.schema(self.schema)
+        found = reader.load(self.path)
+        for condition in self.conditions:
+            found = found.where(condition)
+        return found.selectExpr(*self.columns)
+
+
+def frame(spark: SparkSession, fitted: Fitted) -> DataFrame:
+    """Returns the rows of a file as its program declares them, part after part."""
+    parts = [one.frame(spark) for one in readings(fitted)]
+    return reduce(DataFrame.union, parts)
+
+
+def readings(fitted: Fitted) -> Iterator[Reading]:
+    """Yields how each part of a file is read.
+
+    Each is read by itself: of several Spark would read the longest first.
+    """
+    for part in fitted.file.parts:
+        source = _source(fitted, part)
+        yield Reading(
+            fitted.file.format.value,
+            source.options,
+            source.schema,
+            _GLOB.sub(r"\\\1", str(part.absolute())),
+            source.conditions,
+            tuple(_columns(fitted, source.names, text_of(str(part)))),
+        )
+
+
+@contextmanager
+def misfits_told() -> Iterator[None]:
+    """Raises a SchemaError for a job that Spark has stopped for a value of a file."""
+    try:
+        yield
+    except PySparkException as error:
+        said = str(error)
+        facts, unread = _MISFIT.search(said), _UNREAD.search(said)
+        if facts is not None:
+            raise SchemaError(facts[1], facts[2]) from error
+        if unread is not None:
+            place = unquote(unread["file"]).removeprefix("file:").replace("//", "")
+            raise SchemaError(
+                f'the file "{place}" cannot be read: {_reason(said)}',
+                "rows as its ending says, in JSON an object each",
+            ) from error
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What a format asks for: options, a schema, and the name of each column."""
+
+    names: Mapping[str, str]
+    options: tuple[tuple[str, str], ...] = ()
+    schema: str = ""
+    conditions: tuple[str, ...] = ()
+
+
+def _source(fitted: Fitted, part: Path) -> _Source:
+    """Returns how a part is read in its format."""
+    names = {name: own.name for name, own in fitted.owns.items()}
+    match fitted.file.format:
+        case Format.PARQUET:
+            return _Source(names)
+        case Format.JSON:
+            # A row a line, unless the file is one list of them.
+            options = (("mode", "FAILFAST"), ("multiLine", _word(is_list(part))))
+            return _Source(names, options, _texts(names.values() or ["nothing"]))
+        case Format.CSV:
+            return _csv(fitted, part, tuple(names.values()))
+
+
+def _csv(fitted: Fitted, part: Path, names: tuple[str, ...]) -> _Source:
+    """Returns how a file of CSV is read: its columns by their places."""
+    layout = csv_layout(fitted.given.layout)
+    found = heading(part, layout) if layout.has_heading else names
+    places = [f"column {number}" for number in range(1, len(found) + 1)]
+    known = dict(zip(found, places, strict=True))
+    options = {
+        "header": _word(layout.has_heading),
+        "sep": layout.separator,
+        "quote": layout.quote,
+        # A quote inside quotes stands twice.
+        "escape": layout.quote,
+        # A value in quotes may go over several lines.
+        "multiLine": "true",
+        "maxCharsPerColumn": "-1",
+    }
+    longer = text_of(
+        f'the file "{part}" has a row with more values than its first line'
+    )
+    stop = f"raise_error(concat({longer}, {text_of(f'; expected {len(found)}')}))"
+    return _Source(
+        {name: known[own.name] for name, own in fitted.owns.items()},
+        tuple(options.items()),
+        _texts([*places, _MORE]),
+        (f"IF({quoted(_MORE)} IS NULL, true, {stop})",) if layout.has_heading else (),
+    )
+
+
+def _columns(fitted: Fitted, names: Mapping[str, str], file: str) -> Iterator[str]:
+    """Yields the declared columns as SQL; one that only numbers rows may be missing."""
+    for one in fitted.given.schema.columns:
+        if one.name in fitted.owns:
+            types = fitted.owns[one.name].type, one.type
+            text = column(names[one.name], types, Place(file, one.name))
+            yield f"{text} AS {quoted(one.name)}"
+        elif one.name != fitted.given.position:
+            nothing = literal_text(blank(one.type), one.type)
+            yield f"{nothing} AS {quoted(one.name)}"
+
+
+def _texts(names: Iterable[str]) -> str:
+    """Returns the schema of columns that are texts."""
+    return ", ".join(f"{quoted(name)} STRING" for name in names)
+
+
+def _word(value: bool) -> str:  # noqa: FBT001 - an option has no name for it
+    """Returns a truth as an option says it."""
+    return str(value).lower()
+
+
+def _reason(said: str) -> str:
+    """Returns why Spark could not read a file."""
+    is_odd = "MALFORMED" in said
+    return "a row is not as it must be" if is_odd else said.partition("\n")[0]

@@ -1,0 +1,225 @@
+"""Logical names of files: `~a::b` is the file or folder `b` in the folder `a`.
+
+    people           people.parquet, people.csv, people.json, people.jsonl
+    hr::people       hr/people.csv, or the files of the folder hr/people
+    people.csv       that very file
+
+Case makes no difference. An ending says how a file is written; `.gz` behind it says
+that it is compressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import Enum
+from pathlib import Path
+
+from dovetail.errors import SchemaError, SpecError
+from dovetail.spec.layouts import CsvLayout, JsonLayout, Layout
+
+LEVEL = "::"
+_ENDINGS = ".parquet, .csv or .json"
+
+
+class Format(Enum):
+    """How the rows of a file are written."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
+    JSON = "json"
+
+
+_FORMATS = {
+    ".parquet": Format.PARQUET,
+    ".csv": Format.CSV,
+    ".json": Format.JSON,
+    ".jsonl": Format.JSON,
+    ".ndjson": Format.JSON,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """The file of a name, in one part or several, in their order."""
+
+    name: str
+    format: Format
+    parts: tuple[Path, ...]
+    place: Path
+
+    @property
+    def size(self) -> int:
+        """Returns the number of its bytes."""
+        return sum(part.stat().st_size for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """The folder below which logical names stand."""
+
+    path: Path
+
+    @classmethod
+    def of(cls, path: str | Path) -> Root:
+        """Returns the root of a path, which must be a folder."""
+        if not Path(path).is_dir():
+            raise SpecError(
+                f'"{path}" is no folder', "a folder with the files of the program"
+            )
+        return cls(Path(path))
+
+    def has(self, name: str) -> bool:
+        """Tells whether there is a file of a logical name."""
+        return bool(self._places(name))
+
+    def find(self, name: str, layout: Layout) -> DataFile:
+        """Returns the file of a logical name, written as the text says, if it does."""
+        places = self._places(name)
+        fitting = [one for one in places if _fits(one, layout)] or places
+        match fitting:
+            case [place]:
+                return _data_file(plain_name(name), place, layout)
+            case []:
+                raise self._missing(name)
+            case _:
+                shown = " and ".join(f'"{one}"' for one in fitting)
+                raise SchemaError(
+                    f'two files have the name "{plain_name(name)}": {shown}',
+                    "one file of a name",
+                    "move one of them into another folder",
+                )
+
+    def names(self) -> Iterator[str]:
+        """Yields the names of all files, for hints."""
+        for place in sorted(self.path.rglob("*")):
+            if place.is_file() and _ending(place) in _FORMATS:
+                steps = place.relative_to(self.path).parts[:-1]
+                yield LEVEL.join([*steps, _stem(place)]).lower()
+
+    def _places(self, name: str) -> list[Path]:
+        """Returns the files of a name; folders of parts where there is no file."""
+        *levels, last = plain_name(name).split(LEVEL)
+        folders = [self.path]
+        for level in levels:
+            folders = [one for it in folders for one in _folders(it, level)]
+        found = [one for it in folders for one in _called(it, last)]
+        sure = [one for one in found if one.is_file() or _is_written(one)]
+        return sure or [one for one in found if any(_parts(one))]
+
+    def _missing(self, name: str) -> SchemaError:
+        """Returns the error for a name without a file."""
+        near = get_close_matches(plain_name(name), [*self.names()], 1)
+        return SchemaError(
+            f'no file "{plain_name(name)}" below "{self.path}"',
+            f"a file or a folder of parts, {_ENDINGS}, in folders as :: says",
+            f'did you mean "{near[0]}"?' if near else "",
+        )
+
+
+def plain_name(name: str) -> str:
+    """Returns a logical name as it is compared: without ~, case and blanks around."""
+    return name.strip().removeprefix("~").lower()
+
+
+def _folders(folder: Path, level: str) -> Iterator[Path]:
+    """Yields the folders of a name in a folder, whatever the case."""
+    for one in sorted(folder.iterdir()):
+        if one.is_dir() and one.name.lower() == level:
+            yield one
+
+
+def _called(folder: Path, last: str) -> Iterator[Path]:
+    """Yields the files and folders of a name, whatever case and ending."""
+    for one in sorted(folder.iterdir()):
+        if not one.name.startswith((".", "_")) and last in {
+            one.name.lower(),
+            _stem(one).lower(),
+        }:
+            yield one
+
+
+def _is_written(folder: Path) -> bool:
+    """Tells whether a folder is one file in parts, as Spark writes it."""
+    return _ending(folder) in _FORMATS or any(
+        one.name == "_SUCCESS" or one.name.startswith("part-")
+        for one in folder.iterdir()
+    )
+
+
+def _parts(folder: Path) -> Iterator[Path]:
+    """Yields the parts of a folder in their order; what starts with _ or . is none."""
+    for one in sorted(folder.iterdir()):
+        if one.is_file() and not one.name.startswith((".", "_")):
+            yield one
+
+
+def _ending(path: Path) -> str:
+    """Returns the ending of a name that tells the format."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def _stem(path: Path) -> str:
+    """Returns a name without the ending that tells the format."""
+    ending = _ending(path)
+    if ending not in _FORMATS:
+        return path.name
+    return path.name[: path.name.lower().rindex(ending)]
+
+
+def _wanted(layout: Layout) -> tuple[Format, ...]:
+    """Returns the format that a text asks for, if it does."""
+    match layout:
+        case CsvLayout():
+            return (Format.CSV,)
+        case JsonLayout():
+            return (Format.JSON,)
+        case _:
+            return ()
+
+
+def _known(place: Path) -> tuple[Format, ...]:
+    """Returns the format that an ending tells; a folder's parts have theirs."""
+    found = _FORMATS.get(_ending(place))
+    if found is not None:
+        return (found,)
+    if not place.is_dir():
+        return ()
+    inside = [_FORMATS.get(_ending(one)) for one in _parts(place)]
+    return tuple(dict.fromkeys(one for one in inside if one is not None))
+
+
+def _fits(place: Path, layout: Layout) -> bool:
+    """Tells whether a file can be written as a text says; without an ending it can."""
+    wanted, known = _wanted(layout), _known(place)
+    return not wanted or not known or known == wanted
+
+
+def _data_file(name: str, place: Path, layout: Layout) -> DataFile:
+    """Returns the one file of a name, which has one format and at least one part."""
+    known, wanted = _known(place), _wanted(layout)
+    parts = tuple(_parts(place)) if place.is_dir() else (place,)
+    formats = known or wanted
+    if len(formats) != 1 or not parts:
+        raise SchemaError(
+            f'"{place}" is {_said(place, known, parts)}',
+            f"a file or a folder of parts, {_ENDINGS}",
+        )
+    if wanted and wanted != formats:
+        raise SchemaError(
+            f'"{place}" is written in {formats[0].value}, the text says '
+            f"{wanted[0].value.upper()}",
+            "one format in both",
+        )
+    return DataFile(name, formats[0], parts, place)
+
+
+def _said(place: Path, known: tuple[Format, ...], parts: tuple[Path, ...]) -> str:
+    """Returns what is wrong with a file, in words."""
+    if not parts:
+        return "a folder without parts"
+    if len(known) > 1:
+        return "written in " + " and in ".join(one.value for one in known)
+    ending = _ending(place)
+    return f"a file of {ending}" if ending else "a file without an ending"

@@ -1,0 +1,144 @@
+"""The rows of a file without Spark, one after the other, as it has them.
+
+A file is read as far as somebody asks: who wants its first rows reads no more.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dovetail.bind.files.logical import DataFile, Format
+from dovetail.bind.files.texts import is_object, read_json
+from dovetail.errors import SchemaError
+from dovetail.schema import quoted
+from dovetail.spec.layouts import CsvLayout, Layout
+
+Cells = Mapping[str, object]
+
+
+def csv_layout(layout: Layout) -> CsvLayout:
+    """Returns how the values of a file of CSV stand in it."""
+    return layout if isinstance(layout, CsvLayout) else CsvLayout()
+
+
+def cells(file: DataFile, layout: Layout, names: tuple[str, ...]) -> Iterator[Cells]:
+    """Yields the rows of a file as they are written; numbers of JSON are `Digits`.
+
+    `names` are the columns of a file that does not name them itself.
+    """
+    for part in file.parts:
+        match file.format:
+            case Format.PARQUET:
+                yield from _parquet(part)
+            case Format.CSV:
+                yield from _csv(part, csv_layout(layout), names)
+            case Format.JSON:
+                yield from _json(part)
+
+
+def parquet_schema(part: Path) -> pa.Schema:
+    """Returns the Arrow schema of a Parquet file."""
+    with _told(part, "a Parquet file"):
+        return pq.read_schema(part)
+
+
+def heading(part: Path, layout: CsvLayout) -> tuple[str, ...]:
+    """Returns what the first line of a file says: its columns, where it names them."""
+    with _text(part) as lines:
+        return tuple(one.strip() for one in next(_reader(lines, layout), []))
+
+
+def is_list(part: Path) -> bool:
+    """Tells whether a file of JSON is one list of rows, not a row a line."""
+    with _text(part) as lines:
+        while letter := lines.read(1):
+            if not letter.isspace():
+                return letter == "["
+    return False
+
+
+def _parquet(part: Path) -> Iterator[Cells]:
+    """Yields the rows of a Parquet file, batch by batch."""
+    with _told(part, "a Parquet file"):
+        table = pq.ParquetFile(part)
+    for batch in table.iter_batches():
+        yield from batch.to_pylist(maps_as_pydicts="strict")
+
+
+def _csv(part: Path, layout: CsvLayout, names: tuple[str, ...]) -> Iterator[Cells]:
+    """Yields the rows of a file of CSV; one that is too long is refused."""
+    with _text(part) as lines:
+        rows = _reader(lines, layout)
+        if layout.has_heading:
+            names = tuple(one.strip() for one in next(rows, []))
+        for number, row in enumerate(rows, start=1):
+            if any(row[len(names) :]) and layout.has_heading:
+                raise SchemaError(
+                    f'the file "{part}" has {len(row)} values in its row '
+                    f"{number}",
+                    f"at most {len(names)}, as its first line names",
+                    f"a value with {quoted(layout.separator)} stands in quotes",
+                )
+            if row:
+                yield dict(zip(names, row, strict=False))
+
+
+def _reader(lines: IO[str], layout: CsvLayout) -> Iterator[list[str]]:
+    """Returns the rows of a text of CSV."""
+    return csv.reader(lines, delimiter=layout.separator, quotechar=layout.quote)
+
+
+def _json(part: Path) -> Iterator[Cells]:
+    """Yields the rows of a file of JSON: a list of objects, or an object a line."""
+    with _text(part) as lines:
+        texts: Iterable[str] = [lines.read()] if is_list(part) else lines
+        for number, text in enumerate(texts, start=1):
+            if text.strip():
+                yield from _objects(text, f'the file "{part}" in line {number}')
+
+
+def _objects(text: str, where: str) -> Iterator[Cells]:
+    """Yields the rows of a text of JSON, their numbers as they are written."""
+    try:
+        found = read_json(text)
+    except ValueError as error:
+        raise SchemaError(
+            f"{where} is no JSON: {error}", "an object a line, or a list of objects"
+        ) from error
+    for one in found if isinstance(found, list) else [found]:
+        if not is_object(one):
+            raise SchemaError(f"{where} has {quoted(one)}", "an object for each row")
+        yield one
+
+
+def _text(part: Path) -> IO[str]:
+    """Returns a file opened as text."""
+    if part.name.lower().endswith(".gz"):
+        return gzip.open(part, "rt", encoding="utf-8", newline="")
+    return part.open(encoding="utf-8-sig", newline="")
+
+
+class _told:  # noqa: N801 - reads as the word that it is
+    """Says in a sentence that a file is not what its name promises."""
+
+    def __init__(self, part: Path, wanted: str) -> None:
+        """Keeps the file and what it must be."""
+        self._part, self._wanted = part, wanted
+
+    def __enter__(self) -> None:
+        """Begins."""
+
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        """Raises the sentence in place of what Arrow says."""
+        if isinstance(error, pa.ArrowException | OSError):
+            said = str(error).partition("\n")[0]
+            raise SchemaError(
+                f'the file "{self._part}" cannot be read: {said}', self._wanted
+            ) from error

@@ -1,0 +1,63 @@
+"""What the commands that take a program in ECL have in common: its file, its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from dovetail.errors import DovetailError, EngineError, SpecError
+
+FAILED, BROKEN = 1, 2
+NOWHERE = Path()
+ENDING = ".ecl"
+
+Program = Annotated[
+    Path,
+    typer.Argument(
+        help="A program in ECL, in a file that ends in .ecl.",
+        metavar="PROGRAM",
+        show_default=False,
+    ),
+]
+Files = Annotated[
+    Path,
+    typer.Option(
+        metavar="FOLDER",
+        help="The folder with the files that the program names: ~a::b is the file or "
+        "folder b in its folder a, as .parquet, .csv or .json.",
+        show_default=False,
+    ),
+]
+
+
+def read_program(path: Path) -> str:
+    """Returns the text of a program."""
+    if path.suffix.lower() != ENDING:
+        raise SpecError(
+            f'"{path}" is no program',
+            f"a file that ends in {ENDING}",
+            "dovetail check plays cases in .json" if path.suffix == ".json" else "",
+        )
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(
+            f'"{path}" cannot be read', "a text in UTF-8, in a file that is there"
+        ) from error
+
+
+@contextmanager
+def told(command: str) -> Iterator[None]:
+    """Tells an error in a sentence and ends: 1 where a run failed, else 2."""
+    try:
+        yield
+    except DovetailError as error:
+        errors = Console(stderr=True, soft_wrap=True, highlight=False)
+        errors.print(f"dovetail {command}: {error}", style="red", markup=False)
+        code = FAILED if isinstance(error, EngineError) else BROKEN
+        raise typer.Exit(code) from error

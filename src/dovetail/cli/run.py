@@ -1,0 +1,120 @@
+"""`dovetail run`: carries out a program in ECL on the files of a folder."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from dovetail.bind.files import Format, Root
+from dovetail.cli.programs import NOWHERE, Files, Program, read_program, told
+from dovetail.cli.tables import screen, table
+from dovetail.errors import SpecError, UnsupportedError
+from dovetail.session.outcomes import Outcome, write_all
+
+
+class Engine(Enum):
+    """What --engine takes."""
+
+    LOCAL = "local"
+    SPARK = "spark"
+
+
+Out = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        help="Write every output there under its name, instead of printing it.",
+        show_default=False,
+    ),
+]
+Written = Annotated[Format, typer.Option("--format", help="How outputs are written.")]
+Show = Annotated[int, typer.Option(metavar="N", min=0, help="Rows of each to print.")]
+Who = Annotated[
+    Engine,
+    typer.Option("--engine", help="Spark, or for small files the kernels without it."),
+]
+Master = Annotated[
+    str,
+    typer.Option(
+        metavar="URL",
+        help="Where Spark runs, such as local[4].",
+        show_default="local[*]",
+    ),
+]
+
+
+def run(  # noqa: PLR0913 - a command takes what its user may say
+    program: Program,
+    *,
+    files: Files = NOWHERE,
+    output: Out = NOWHERE,
+    written: Written = Format.PARQUET,
+    show: Show = 20,
+    engine: Who = Engine.SPARK,
+    master: Master = "",
+) -> None:
+    """Carry out a program in ECL on files, and print or write what it puts out.
+
+    The records of the program say which columns its files have, names whatever
+    their case; a value that does not fit is told and ends the run. The exit
+    status is 1 where the run fails, as by a LIMIT, 2 where the program, a file or
+    an option is wrong.
+
+    [bold]Try[/]
+
+    dovetail run sales.ecl --files data
+
+    dovetail run sales.ecl --files data --output out --format csv
+    """
+    with told("run"):
+        outcome = _outcome(read_program(program), files, engine, master)
+        if output != NOWHERE:
+            _write(outcome, output, written)
+        else:
+            _print(outcome, show)
+
+
+def _outcome(text: str, files: Path, engine: Engine, master: str) -> Outcome:
+    """Returns a program with its rows at hand, on the engine that is asked for."""
+    root = Root.of(files)
+    if engine is Engine.LOCAL:
+        if master:
+            raise SpecError("--master with --engine local", "one of them")
+        from dovetail.session.playing import played  # noqa: PLC0415 - Arrow is slow
+
+        return played(text, root)
+    raise UnsupportedError.not_yet("spark", "a program in ECL")
+
+
+def _print(outcome: Outcome, count: int) -> None:
+    """Prints the first rows of every output."""
+    out = screen()
+    for output in outcome.program.outputs:
+        rows = outcome.first(output.name, count + 1)
+        out.print(output.name, style="bold")
+        out.print(table(output.step.schema, rows[:count]))
+        if len(rows) > count:
+            out.print(f"the first {count} rows; --show N prints more\n", style="dim")
+    _remark(outcome)
+
+
+def _write(outcome: Outcome, folder: Path, written: Format) -> None:
+    """Writes every output, and says where."""
+    out = Console(highlight=False, markup=False, soft_wrap=True)
+    names = [one.name for one in outcome.program.outputs]
+    for name, place in zip(names, write_all(outcome, folder, written), strict=True):
+        out.print(f"{name}: {place}")
+    _remark(outcome)
+
+
+def _remark(outcome: Outcome) -> None:
+    """Says what of the text had no effect."""
+    errors = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    for remark in outcome.program.remarks:
+        errors.print(f"note: {remark}", style="dim")

@@ -1,0 +1,61 @@
+"""The inputs of a text: found by name, their columns asked for only where needed.
+
+A text that declares an input by itself needs to know only that it is there. One that
+just names it takes the columns that the input has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from dovetail.schema import Schema
+from dovetail.spec.layouts import Layout
+from dovetail.spec.program import Given
+
+
+class Catalog(Protocol):
+    """Whoever knows the inputs of a text."""
+
+    def spelled(self, word: str, layout: Layout) -> str:
+        """Returns the name of an input as it is written, or nothing if there is none.
+
+        `word` is a name in lower case. Raises a SchemaError where it is not clear.
+        """
+
+    def schema(self, name: str) -> Schema:
+        """Returns the columns that an input has by itself."""
+
+    def names(self) -> Iterable[str]:
+        """Returns all names, for hints."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Inputs whose columns are known beforehand."""
+
+    schemas: Mapping[str, Schema]
+
+    def spelled(self, word: str, layout: Layout) -> str:  # noqa: ARG002
+        """Returns the name of an input as it is written, or nothing."""
+        return next((name for name in self.schemas if name.lower() == word), "")
+
+    def schema(self, name: str) -> Schema:
+        """Returns the columns of an input."""
+        return self.schemas[name]
+
+    def names(self) -> Iterable[str]:
+        """Returns all names in lower case."""
+        return [name.lower() for name in self.schemas]
+
+
+def taken(known: dict[str, list[Given]], wanted: Given) -> Given:
+    """Returns the step of an input; declared in another way it has another name."""
+    ways = known.setdefault(wanted.name, [])
+    for one in ways:
+        if replace(one, name=wanted.name, source="") == wanted:
+            return one
+    name = f"{wanted.name} ({len(ways) + 1})"
+    ways.append(replace(wanted, name=name, source=wanted.name) if ways else wanted)
+    return ways[-1]

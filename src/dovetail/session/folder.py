@@ -1,0 +1,46 @@
+"""Programs whose inputs are files below a folder: found, declared, and read.
+
+A name that a text declares needs only to be there; one that it does not declare has the
+columns of its file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dovetail.bind.files import Root
+from dovetail.bind.files.fitting import fitted
+from dovetail.bind.files.own import own_schema
+from dovetail.front.ecl import translate
+from dovetail.schema import Schema
+from dovetail.session.programs import ProgramPlay, givens
+from dovetail.spec.layouts import AnyLayout, Layout
+
+
+@dataclass(frozen=True, slots=True)
+class FolderCatalog:
+    """The files below a folder as the inputs of a text."""
+
+    root: Root
+
+    def spelled(self, word: str, layout: Layout) -> str:
+        """Returns the name of a file, or nothing; raises where there are two."""
+        if not self.root.has(word):
+            return ""
+        return self.root.find(word, layout).name
+
+    def schema(self, name: str) -> Schema:
+        """Returns the columns that a file has by itself."""
+        return own_schema(self.root.find(name, AnyLayout()), AnyLayout())
+
+    def names(self) -> Iterable[str]:
+        """Returns the names of all files."""
+        return self.root.names()
+
+
+def folder_play(text: str, root: Root) -> ProgramPlay:
+    """Returns the program of a text with the rows of its files, read without Spark."""
+    program = translate(text, FolderCatalog(root))
+    rows = {given.name: list(fitted(root, given).rows()) for given in givens(program)}
+    return ProgramPlay(program, rows)

@@ -1,0 +1,44 @@
+"""What a program puts out, on whichever engine: a few rows to look at, or all in files.
+
+The door of the command line: it knows outputs by their names and columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from dovetail.bind.files import Format
+from dovetail.bind.files.places import check_format, place_of
+from dovetail.schema import Schema
+from dovetail.spec.inputs import Row
+from dovetail.spec.program import Program
+
+
+class Outcome(Protocol):
+    """A program that has been read, with its rows at hand."""
+
+    @property
+    def program(self) -> Program:
+        """Returns the program."""
+
+    def first(self, name: str, count: int) -> Sequence[Row]:
+        """Returns the first rows of an output."""
+
+    def write(self, name: str, place: Path, written: Format) -> Path:
+        """Writes an output as a new file or folder of parts, and returns it."""
+
+
+def schema_of(program: Program, name: str) -> Schema:
+    """Returns the columns of an output."""
+    return next(one.step.schema for one in program.outputs if one.name == name)
+
+
+def write_all(outcome: Outcome, folder: Path, written: Format) -> list[Path]:
+    """Writes every output below a folder; nothing is written where one cannot be."""
+    places = {}
+    for output in outcome.program.outputs:
+        check_format(output.name, output.step.schema, written)
+        places[output.name] = place_of(folder, output.name)
+    return [outcome.write(name, places[name], written) for name in places]

@@ -1,0 +1,42 @@
+"""A program played on the files of a folder without Spark, by the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dovetail.bind.files import Format, Root
+from dovetail.bind.files.writing import write_rows
+from dovetail.run.tables import arrow_table
+from dovetail.session.engines import EngineName
+from dovetail.session.folder import folder_play
+from dovetail.session.outcomes import schema_of
+from dovetail.spec.inputs import Row
+from dovetail.spec.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedOutcome:
+    """A program that was played without Spark."""
+
+    program: Program
+    rows: dict[str, list[Row]]
+
+    def first(self, name: str, count: int) -> Sequence[Row]:
+        """Returns the first rows of an output."""
+        return self.rows[name][:count]
+
+    def write(self, name: str, place: Path, written: Format) -> Path:
+        """Writes an output as a new file, and returns it."""
+        table = arrow_table(self.rows[name], schema_of(self.program, name))
+        return write_rows(place, written, table, self.rows[name])
+
+
+def played(text: str, root: Root) -> PlayedOutcome:
+    """Returns what the kernels make of a program on the files of a folder."""
+    play = folder_play(text, root)
+    rows: dict[str, list[Row]] = {one.name: [] for one in play.program.outputs}
+    for line in play.lines(EngineName.LOCAL):
+        rows[str(line.facts["out"])].append(line.row)
+    return PlayedOutcome(play.program, rows)

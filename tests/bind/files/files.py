@@ -1,0 +1,186 @@
+"""Files of every sort with what is read of them, the same with and without Spark."""
+
+import json
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dovetail.schema import Schema
+from dovetail.spec.layouts import AnyLayout, CsvLayout
+from dovetail.spec.program import Given
+
+INFINITE = float("inf")
+
+
+@dataclass(frozen=True)
+class Good:
+    """A file, the columns that a program declares, and the rows that it has."""
+
+    name: str
+    content: object
+    columns: dict
+    rows: list
+    layout: object = field(default_factory=AnyLayout)
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A file, a column that a program declares, and the value that stops it."""
+
+    name: str
+    content: object
+    columns: dict
+    says: str
+    expected: str
+
+
+def given(case):
+    """The input that a program declares."""
+    logical = case.name.partition("/")[0].partition(".")[0]
+    layout = getattr(case, "layout", AnyLayout())
+    return Given(logical, Schema.of(case.columns), layout=layout)
+
+
+def write(folder, case):
+    """Writes the file of a case; a list of contents is a folder of parts."""
+    if isinstance(case.content, list) and "/" in case.name:
+        for number, part in enumerate(case.content):
+            _write(folder / case.name.replace("*", str(number)), part)
+    else:
+        _write(folder / case.name, case.content)
+
+
+def _write(place, content):
+    place.parent.mkdir(parents=True, exist_ok=True)
+    match content:
+        case pa.Table():
+            pq.write_table(content, place)
+        case str():
+            place.write_text(content, encoding="utf-8")
+        case _:
+            place.write_text(json.dumps(content), encoding="utf-8")
+
+
+GOOD = [
+    Good(
+        "names_have_no_case.csv",
+        "Id, name,more\n1,Rita  ,x\n2,,y\n,Tom\n",
+        {"id": "bigint", "NAME": "string"},
+        [(1, "Rita"), (2, ""), (0, "Tom")],
+    ),
+    Good(
+        "values.csv",
+        'whole,exact,real,yes\n +7 ,1.255,1e3,TRUE\n-12,-.5,-Infinity,0\n"","","",\n',
+        {
+            "whole": "bigint",
+            "exact": "decimal(5,2)",
+            "real": "double",
+            "yes": "boolean",
+        },
+        [
+            (7, Decimal("1.26"), 1000.0, True),
+            (-12, Decimal("-0.50"), -INFINITE, False),
+            (0, Decimal("0.00"), 0.0, False),
+        ],
+    ),
+    Good(
+        "quotes.csv",
+        'a,b\n"one\ntwo","say ""hi"""\n"x,y", z \n',
+        {"a": "string", "b": "string"},
+        [("one\ntwo", 'say "hi"'), ("x,y", " z")],
+    ),
+    Good(
+        "nested.csv",
+        'set,record\n"[1,""2""]","{""A"":1.10,""b"":[""u ""]}"\n,\n',
+        {"set": "array<bigint>", "record": "struct<a:decimal(30,3),b:array<string>>"},
+        [
+            ([1, 2], {"a": Decimal("1.100"), "b": ["u"]}),
+            ([], {"a": Decimal("0.000"), "b": []}),
+        ],
+    ),
+    Good(
+        "places.csv",
+        "1|it's|9\n2\n",
+        {"id": "bigint", "name": "string"},
+        [(1, "it's"), (2, "")],
+        CsvLayout("|", '"', has_heading=False),
+    ),
+    Good(
+        "bytes.json",
+        {"data": "AAEC"},
+        {"data": "binary"},
+        [(b"\0\1\2",)],
+    ),
+    Good(
+        "list.json",
+        [{"ID": 1, "deep": {"K": 12345678901234567890.5}}, {"ID": None}],
+        {"id": "bigint", "deep": "struct<k:decimal(30,2)>"},
+        [(1, {"k": Decimal("12345678901234567000.00")}), (0, {"k": Decimal("0.00")})],
+    ),
+    Good(
+        "lines.jsonl",
+        '{"n":12345678901234567890.25,"t":"01"}\n\n{"t":1.10,"u":{"b":[1.10,true]}}\n',
+        {"n": "decimal(30,2)", "t": "string", "u": "string"},
+        [
+            (Decimal("12345678901234567890.25"), "01", ""),
+            (Decimal("0.00"), "1.10", '{"b":[1.10,true]}'),
+        ],
+    ),
+    Good("empty.json", "", {"id": "bigint"}, []),
+    Good(
+        "parts/part-*.csv",
+        ["b,a\n1,2\n", "b,a\n3,4\n5,6\n"],
+        {"a": "bigint"},
+        [(2,), (4,), (6,)],
+    ),
+    Good(
+        "typed.parquet",
+        pa.table(
+            {
+                "small": pa.array([1, None], pa.int16()),
+                "real": pa.array([0.5, None], pa.float32()),
+                "huge": pa.array([2**64 - 1, None], pa.uint64()),
+                "Text": ["a  ", None],
+                "rows": [[{"B": 1, "c": "x "}, None], None],
+            }
+        ),
+        {
+            "small": "bigint",
+            "real": "double",
+            "huge": "decimal(20,0)",
+            "text": "string",
+            "rows": "array<struct<b:bigint,c:string>>",
+        },
+        [
+            (1, 0.5, Decimal(2**64 - 1), "a", [{"b": 1, "c": "x"}, {"b": 0, "c": ""}]),
+            (0, 0.0, Decimal(0), "", []),
+        ],
+    ),
+    Good(
+        "turned.parquet",
+        pa.table({"n": ["12", " "], "t": [7, None], "d": pa.array(["1.25", None])}),
+        {"n": "bigint", "t": "string", "d": "decimal(4,1)"},
+        [(12, "7", Decimal("1.3")), (0, "", Decimal("0.0"))],
+    ),
+]
+BAD = [
+    Bad("whole.csv", "id\n1\n2x\n", {"id": "bigint"}, '"id" has "2x"', "bigint"),
+    Bad("part.csv", "id\n1.5\n", {"id": "bigint"}, '"id" has "1.5"', "bigint"),
+    Bad("range.csv", f"id\n{2**63}\n", {"id": "bigint"}, "has", "bigint"),
+    Bad("exact.csv", "x\n123.4\n", {"x": "decimal(4,2)"}, '"123.4"', "decimal(4,2)"),
+    Bad("real.csv", "x\n1.5f\n", {"x": "double"}, '"x" has "1.5f"', "double"),
+    Bad("truth.csv", "x\nyes\n", {"x": "boolean"}, '"x" has "yes"', "boolean"),
+    Bad("set.csv", "x\n7\n", {"x": "array<bigint>"}, '"x" has "7"', "array<bigint>"),
+    Bad("object.json", {"x": 2.0}, {"x": "bigint"}, '"x" has "2.0"', "bigint"),
+    Bad("inside.json", {"x": ["1", "b"]}, {"x": "array<bigint>"}, '"b"', "bigint"),
+    Bad("long.csv", "a,b\n1,2,3\n", {"a": "bigint"}, "values", ""),
+    Bad(
+        "big.parquet",
+        pa.table({"x": pa.array([2**63], pa.uint64())}),
+        {"x": "bigint"},
+        f'"x" has "{2**63}"',
+        "bigint",
+    ),
+]
