@@ -9,10 +9,12 @@ that stood before each of its rows, whatever the cut.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dovetail.kernels.leaving import Reason
 from dovetail.kernels.rows import (
     BEGINNING,
     LATE,
@@ -85,15 +87,13 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """The rows of one side that came in a batch: in time, and three kinds of others.
+    """The rows of one side that came in a batch: in time, and others with the reason.
 
     They are late, without a time, or name an interval in which nothing lives.
     """
 
     on_time: Rows
-    late: Rows
-    timeless: Rows
-    misplaced: Rows
+    others: tuple[tuple[Reason, Rows], ...]
     watch: Watch
 
 
@@ -109,34 +109,47 @@ class Moment:
 
 
 def read_side(
-    parcels: list[Parcel], none: Rows, side: SideSettings, watch: Watch, moment: Moment
+    parcels: list[Parcel],
+    waiting: Rows,
+    side: SideSettings,
+    watch: Watch,
+    moment: Moment,
 ) -> Arrived:
     """Returns one side's rows, judged by the bound that stood before each."""
-    judged, late, timeless, misplaced = [none], [none], [none], [none]
-    before = watch
+    judged: list[Rows] = []
+    others: dict[Reason, list[Rows]] = {}
+    before = watch.bound
     for parcel in sorted(parcels, key=lambda parcel: parcel.report.position):
         rows = _timed(parcel.rows, watch)
-        nowhere = _without_time(rows, side)
-        bound = watch.bound if moment.exact else before.bound
-        behind = _behind(rows, side, bound, exact=moment.exact)
-        if not (nowhere | behind | bad_intervals(rows)).any():
-            judged.append(rows)
-            watch = watch.after(parcel.report, moment.now)
-            continue
-        timeless.append(rows.take(nowhere))
-        late.append(rows.take(behind & ~nowhere & ~rows.has(REMOVES)))
-        out = behind | nowhere
-        bad = bad_intervals(rows) & ~out
-        misplaced.append(rows.take(bad))
-        judged.append(rows.take(~out & ~bad))
+        bound = watch.bound if moment.exact else before
+        faulty = np.zeros(len(rows), bool)
+        for reason, found in _faults(rows, side, bound, exact=moment.exact):
+            told = found & ~faulty
+            if reason is Reason.LATE:
+                told &= ~rows.has(REMOVES)
+            others.setdefault(reason, []).append(rows.take(told))
+            faulty |= found
+        judged.append(rows.take(~faulty))
         watch = watch.after(parcel.report, moment.now)
     return Arrived(
-        join_rows(judged),
-        join_rows(late),
-        join_rows(timeless),
-        join_rows(misplaced),
+        join_rows(judged or [waiting.take(slice(0))]),
+        tuple((reason, join_rows(others[reason])) for reason in sorted(others)),
         watch,
     )
+
+
+def _faults(
+    rows: Rows, side: SideSettings, bound: int, *, exact: bool
+) -> Iterator[tuple[Reason, Mask]]:
+    """Gives which rows take no part, if any, and why: the first reason counts."""
+    found = []
+    if side.timed:
+        found.append((Reason.NULL_TIME, rows.moment == MISSING))
+        found.append((Reason.LATE, _behind(rows, bound, exact=exact)))
+    found.append((Reason.BAD_INTERVAL, bad_intervals(rows)))
+    for reason, faulty in found:
+        if np.count_nonzero(faulty):
+            yield reason, faulty
 
 
 def _timed(rows: Rows, watch: Watch) -> Rows:
@@ -148,14 +161,6 @@ def _timed(rows: Rows, watch: Watch) -> Rows:
     return rows.with_arrays(moment=np.where(waiting, newest, rows.moment))
 
 
-def _without_time(rows: Rows, side: SideSettings) -> Mask:
-    """Tells which rows lack the row time that their side has."""
-    if not side.timed:
-        return np.zeros(len(rows), bool)
-    nowhere: Mask = rows.moment == MISSING
-    return nowhere
-
-
 def bad_intervals(rows: Rows) -> Mask:
     """Tells which rows name an interval in which nothing lives."""
     if BAD not in rows.payload.schema.names:
@@ -164,10 +169,8 @@ def bad_intervals(rows: Rows) -> Mask:
     return bad
 
 
-def _behind(rows: Rows, side: SideSettings, bound: int, *, exact: bool) -> Mask:
+def _behind(rows: Rows, bound: int, *, exact: bool) -> Mask:
     """Tells which rows are late."""
-    if not side.timed:
-        return np.zeros(len(rows), bool)
     behind: Mask = rows.moment < bound
     if exact:
         behind |= rows.has(LATE)

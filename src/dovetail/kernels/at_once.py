@@ -45,7 +45,7 @@ class Early:
     """The rows of a step, those marked that have given a null row, and these rows."""
 
     present: Present
-    out: pa.RecordBatch
+    out: tuple[pa.RecordBatch, ...]
 
 
 def at_once(
@@ -68,7 +68,7 @@ def at_once(
     )
     return Early(
         replace(present, rows=(left[0], right[0]), waiting=(left[1], right[1])),
-        as_told(leave(parts, judge.sides, _shape(settings))),
+        tuple(map(as_told, leave(parts, judge.sides, _shape(settings)))),
     )
 
 

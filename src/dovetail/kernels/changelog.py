@@ -19,8 +19,10 @@ KEY = "#key"
 """The payload column that numbers the keys of a table."""
 
 
-def changelog(turned: Turned) -> pa.RecordBatch:
-    """Returns the table of all changes in their order, with what each of them is."""
+def changelog(turned: Turned) -> tuple[pa.RecordBatch, ...]:
+    """Returns the table of all changes in order, if any: what each of them is."""
+    if not len(turned.gone.when) and not len(turned.come.when):
+        return ()
     gone, come = (_in_order(part, turned.rows) for part in (turned.gone, turned.come))
     successor = successors(_results(gone, turned.rows), _results(come, turned.rows))
     changes, steps, number = _listed(successor, len(come.when))
@@ -28,13 +30,15 @@ def changelog(turned: Turned) -> pa.RecordBatch:
     order = np.lexsort((changes, steps, parts.when))
     parts = parts.take(order)
     head = [
-        pa.array(parts.outlet, pa.int8()),
+        pa.array(parts.outlet.astype(np.int8)),
         pa.array(np.zeros(len(order), np.int8)),
         pa.nulls(len(order), pa.int64()),
     ]
-    rows = table(head, (parts.left, parts.right), turned.rows)
-    rows = rows.append_column("counter", pa.array(parts.counter))
-    return rows.append_column("change", pa.array(changes[order], pa.int8()))
+    more = {
+        "counter": pa.array(parts.counter),
+        "change": pa.array(changes[order].astype(np.int8)),
+    }
+    return (table(head, (parts.left, parts.right), turned.rows, more),)
 
 
 def _listed(successor: Whole, coming: int) -> tuple[Whole, Whole, Whole]:

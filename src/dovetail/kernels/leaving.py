@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dovetail.kernels.rows import (
     BEGINNING,
@@ -23,9 +23,11 @@ from dovetail.kernels.rows import (
     Rows,
     Whole,
     join_batches,
-    no_rows,
+    take_payload,
 )
 from dovetail.kernels.sorting import sorted_by
+
+Small = npt.NDArray[np.int8]
 
 ABSENT = -1
 HIDDEN = "#"
@@ -99,8 +101,6 @@ class Leaving:
 
 
 _ARRAYS = ("left", "right", "when", "due", "counter", "told", "host")
-_WORDS = ("outlet", "reason", "turn", "change")
-_UNSEEN = ("turn", "due", "host")  # only the order of leaving looks at them
 
 
 def alone(hand: int, rows: Whole, when: Whole, outlet: Outlet) -> Leaving:
@@ -130,60 +130,55 @@ class Shape:
 
 def leave(
     parts: list[Leaving], sides: tuple[Rows, Rows], shape: Shape
-) -> pa.RecordBatch:
-    """Returns the table of all parts' rows."""
+) -> tuple[pa.RecordBatch, ...]:
+    """Returns the table of all parts' rows, if there are any."""
     filled = [part for part in parts if len(part.when)]
     if not filled:
-        return no_leaving(sides)
-    counts = [len(part.when) for part in filled]
-    found = {
-        name: np.concatenate([getattr(part, name) for part in filled])
-        for name in _ARRAYS
-    } | {
-        name: np.repeat([int(getattr(part, name)) for part in filled], counts)
-        for name in _WORDS
-    }
-    if shape.sorted:
-        chosen = (found["left"], found["right"])
-        first = (found["when"], found["turn"], found["due"])
-        order = _order(chosen, sides, first, found["host"])
-        same = {
-            name
-            for name in _WORDS
-            if len({getattr(part, name) for part in filled}) == 1
-        }
-        found = {
-            name: array if name in same else array[order]
-            for name, array in found.items()
-            if name not in _UNSEEN
-        }
-    return _shaped(found, sides, shape)
+        return ()
+    order = _order(filled, sides) if shape.sorted else slice(None)
+    return (_shaped(filled, order, sides, shape),)
+
+
+def _numbers(parts: list[Leaving], name: str) -> Whole:
+    """Returns what one array says of all parts' rows."""
+    arrays = [getattr(part, name) for part in parts]
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def _words(parts: list[Leaving], name: str) -> Small:
+    """Returns what the parts are, for each of their rows."""
+    words = [int(getattr(part, name)) for part in parts]
+    return np.repeat(np.array(words, np.int8), [len(part.when) for part in parts])
 
 
 def _shaped(
-    found: dict[str, Whole], sides: tuple[Rows, Rows], shape: Shape
+    parts: list[Leaving],
+    order: Whole | slice,
+    sides: tuple[Rows, Rows],
+    shape: Shape,
 ) -> pa.RecordBatch:
     """Returns the table of rows in their order, with what can be seen of them."""
-    head = [
-        pa.array(found["outlet"], pa.int8()),
-        pa.array(found["reason"], pa.int8()),
-        _times(found["when"], shape),
-    ]
-    leaving = table(head, (found["left"], found["right"]), sides)
+    left, right = (_numbers(parts, name)[order] for name in ("left", "right"))
+    outlet, reason = (_words(parts, name)[order] for name in ("outlet", "reason"))
+    head = [pa.array(outlet), pa.array(reason), _times(parts, "when", order, shape)]
+    more = {}
     if shape.numbered:
-        leaving = leaving.append_column("counter", pa.array(found["counter"]))
+        more["counter"] = pa.array(_numbers(parts, "counter")[order])
     if shape.changing:
-        change = pa.array(found["change"], pa.int8())
-        leaving = leaving.append_column("change", change)
+        more["change"] = pa.array(_words(parts, "change")[order])
     if shape.told:
-        leaving = leaving.append_column("told", _times(found["told"], shape))
-    return leaving
+        more["told"] = _times(parts, "told", order, shape)
+    return table(head, (left, right), sides, more)
 
 
-def _times(when: Whole, shape: Shape) -> pa.Array:
+def _times(
+    parts: list[Leaving], name: str, order: Whole | slice, shape: Shape
+) -> pa.Array:
     """Returns moments as they are shown: null where there are none."""
-    unknown = (when == NEVER) | (when == BEGINNING) | (not shape.timed)
-    return pa.array(when, mask=unknown)
+    if not shape.timed:
+        return pa.nulls(sum(len(part.when) for part in parts), pa.int64())
+    when = _numbers(parts, name)[order]
+    return pa.array(when, mask=(when == NEVER) | (when == BEGINNING))
 
 
 def as_told(leaving: pa.RecordBatch) -> pa.RecordBatch:
@@ -195,28 +190,19 @@ def as_told(leaving: pa.RecordBatch) -> pa.RecordBatch:
     return leaving.drop_columns(["told"]).set_column(number, "row_time", told)
 
 
-def no_leaving(sides: tuple[Rows, Rows]) -> pa.RecordBatch:
-    """Returns the table without a row."""
-    none = np.empty(0, np.int64)
-    empty = np.empty(0, np.int8)
-    left, right = (no_rows(side.payload.schema) for side in sides)
-    head = [pa.array(empty), pa.array(empty), pa.array(none)]
-    return table(head, (none, none), (left, right))
-
-
-def _order(
-    chosen: tuple[Whole, Whole],
-    sides: tuple[Rows, Rows],
-    first: tuple[Whole, ...],
-    host: Whole,
-) -> Whole:
+def _order(parts: list[Leaving], sides: tuple[Rows, Rows]) -> Whole:
     """Returns the order of leaving: what is given first, then the order of arrival."""
-    places = [_places(index, side) for index, side in zip(chosen, sides, strict=True)]
+    places = [
+        _places(_numbers(parts, name), side)
+        for name, side in zip(("left", "right"), sides, strict=True)
+    ]
     later, earlier = np.maximum(*places), np.minimum(*places)
-    if (host > ABSENT).any():
+    when, due, host = (_numbers(parts, name) for name in ("when", "due", "host"))
+    first = (when, _words(parts, "turn").astype(np.int64), due)
+    if np.count_nonzero(host > ABSENT):
         return _by_host(first, (later, earlier), places, host)
     # Pairs in order of arrival leave at the place of their later row.
-    keys = first if np.array_equal(first[0], later) else (*first, later)
+    keys = first if np.array_equal(when, later) else (*first, later)
     return sorted_by(*keys, earlier)
 
 
@@ -242,23 +228,27 @@ def _by_host(
 def _places(index: Whole, side: Rows) -> Whole:
     """Returns the places of the rows of these numbers, -1 where absent."""
     if not len(side):
-        return np.full(len(index), -1)
-    if index.min(initial=0) > ABSENT:
-        return side.place[index]
-    return np.where(index == ABSENT, -1, side.place[np.maximum(index, 0)])
+        return index
+    places = side.place[index]
+    is_absent = index == ABSENT
+    return np.where(is_absent, ABSENT, places) if is_absent.any() else places
 
 
 def table(
-    head: list[pa.Array], chosen: tuple[Whole, Whole], sides: tuple[Rows, Rows]
+    head: list[pa.Array],
+    chosen: tuple[Whole, Whole],
+    sides: tuple[Rows, Rows],
+    more: dict[str, pa.Array],
 ) -> pa.RecordBatch:
-    """Returns the head with both sides' chosen payloads beside it."""
+    """Returns the head with both sides' chosen payloads beside it, then the rest."""
     names = ["outlet", "reason", "row_time", "left", "right"]
-    columns = [*head, *(pa.array(index != ABSENT) for index in chosen)]
-    for letter, index, side in zip("lr", chosen, sides, strict=True):
+    there = [index != ABSENT for index in chosen]
+    columns = [*head, *map(pa.array, there)]
+    for letter, index, is_there, side in zip("lr", chosen, there, sides, strict=True):
         shown = _shown(side.payload)
         names.extend(f"{letter}.{name}" for name in shown.schema.names)
-        columns.extend(_pick(shown, index))
-    return pa.RecordBatch.from_arrays(columns, names=names)
+        columns.extend(_pick(shown, index, is_there))
+    return pa.RecordBatch.from_arrays([*columns, *more.values()], names=[*names, *more])
 
 
 def _shown(payload: pa.RecordBatch) -> pa.RecordBatch:
@@ -267,26 +257,26 @@ def _shown(payload: pa.RecordBatch) -> pa.RecordBatch:
     return payload.drop_columns(hidden) if hidden else payload
 
 
-def _pick(payload: pa.RecordBatch, index: Whole) -> list[pa.Array]:
+def _pick(payload: pa.RecordBatch, index: Whole, is_there: Mask) -> list[pa.Array]:
     """Returns the payload's columns at the row numbers; null where absent."""
-    absent = index == ABSENT
-    if not absent.any():
-        return list(payload.take(pa.array(index)).columns)
-    if absent.all():
+    count = np.count_nonzero(is_there)
+    if not count:
         return [pa.nulls(len(index), kind) for kind in payload.schema.types]
-    return list(payload.take(pa.array(index, mask=absent)).columns)
+    absent = ~is_there if count < len(index) else None
+    columns: list[pa.Array] = payload.take(pa.array(index, mask=absent)).columns
+    return columns
 
 
 def release(
-    held: pa.RecordBatch, fresh: pa.RecordBatch, frontier: int
-) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    held: pa.RecordBatch, fresh: tuple[pa.RecordBatch, ...], frontier: int
+) -> tuple[tuple[pa.RecordBatch, ...], pa.RecordBatch]:
     """Returns the rows that go out now, in row-time order, and those held back."""
-    if not held.num_rows and not fresh.num_rows:
-        return fresh, held
-    rows = join_batches([part for part in (held, fresh) if part.num_rows])
+    parts = [part for part in (held, *fresh) if part.num_rows]
+    if not parts:
+        return (), held
+    rows = join_batches(parts)
     times = rows.column("row_time").fill_null(NEVER).to_numpy(zero_copy_only=False)
-    rows = rows.take(pa.array(np.argsort(times, kind="stable")))
-    free = pc.fill_null(
-        pc.less_equal(rows.column("row_time"), frontier), fill_value=True
-    )
-    return rows.filter(free), rows.filter(pc.invert(free))
+    order = np.argsort(times, kind="stable")
+    times = times[order]
+    free = (times <= frontier) | (times == NEVER)
+    return (take_payload(rows, order[free]),), take_payload(rows, order[~free])

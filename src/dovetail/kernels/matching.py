@@ -20,6 +20,7 @@ from typing import Literal
 import numpy as np
 
 from dovetail.kernels.rows import Mask, Rows, Whole
+from dovetail.kernels.sorting import never_falls, sorted_by
 from dovetail.kernels.windows import can_meet
 
 _ROOM = 2**62
@@ -100,7 +101,7 @@ def overlaps(left: Rows, right: Rows, old: tuple[int, int] = (0, 0)) -> Matches:
 
 def _meetings(ours: _Lives, theirs: _Lives) -> Matches:
     """Returns every pair of two lives that overlap, each once."""
-    if bool((theirs.death[1:] >= theirs.death[:-1]).all()):
+    if never_falls(theirs.death):
         first = np.searchsorted(theirs.death, ours.birth, "right")
         past = np.searchsorted(theirs.birth, ours.death, "left")
         return _runs(ours, theirs, first, past)
@@ -142,7 +143,7 @@ def _on_one_line(sides: tuple[Rows, Rows], chosen: list[Whole]) -> list[_Lives]:
     base, split = codes * width, len(chosen[0])
     lives = []
     for pick, part in zip(chosen, (slice(split), slice(split, None)), strict=True):
-        order = _order(codes[part], births[part], count)
+        order = sorted_by(codes[part], births[part])
         begun = (base[part] + births[part])[order]
         lives.append(_Lives(pick[order], begun, (base[part] + deaths[part])[order]))
     return lives
@@ -158,21 +159,6 @@ def _numbered_codes(codes: Whole, width: int) -> tuple[Whole, int]:
         return codes - lowest, highest - lowest + 1
     known, dense = np.unique(codes, return_inverse=True)
     return dense, len(known)
-
-
-def _order(codes: Whole, births: Whole, count: int) -> Whole:
-    """Returns the order by code, then birth.
-
-    Rows come nearly by time, so that sorting their births first costs little. Codes
-    with places in their low bits are sorted as plain numbers, which is much quicker
-    than an argsort.
-    """
-    by_birth: Whole = np.argsort(births, kind="stable")
-    bits = len(codes).bit_length()
-    if count << bits >= _ROOM:
-        return by_birth.take(np.argsort(codes[by_birth], kind="stable"))
-    placed = np.sort((codes[by_birth] << bits) | np.arange(len(codes)))
-    return by_birth.take(placed & ((1 << bits) - 1))
 
 
 def _from_zero(births: Whole, deaths: Whole) -> tuple[Whole, Whole, int]:

@@ -153,7 +153,8 @@ def no_rows(schema: pa.Schema) -> Rows:
     """Returns no rows, with the payload's columns."""
     empty = np.empty(0, np.int64)
     flags = np.empty(0, np.uint8)
-    payload = pa.RecordBatch.from_pylist([], schema=schema)
+    none = [pa.nulls(0, kind) for kind in schema.types]
+    payload = pa.RecordBatch.from_arrays(none, schema=schema)
     return make_rows(empty, empty, empty, flags, payload)
 
 

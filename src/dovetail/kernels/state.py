@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from dovetail.kernels.arrival import Watch
-from dovetail.kernels.leaving import no_leaving
 from dovetail.kernels.memo import NO_MEMO, Memo
 from dovetail.kernels.rows import Rows, no_rows
 
@@ -16,7 +15,7 @@ from dovetail.kernels.rows import Rows, no_rows
 class JoinState:
     """Rows that are alive, that wait for a bound, that are held back for order.
 
-    The memo is what picks remember.
+    What is held has no columns before there is any; the memo is what picks remember.
     """
 
     alive: tuple[Rows, Rows]
@@ -34,5 +33,5 @@ def new_state(schemas: tuple[pa.Schema, pa.Schema]) -> JoinState:
         alive=(left, right),
         waiting=(left, right),
         watches=(Watch(), Watch()),
-        held=no_leaving((left, right)),
+        held=pa.RecordBatch.from_arrays([], names=[]),
     )

@@ -29,7 +29,7 @@ from dovetail.kernels.giving import let_out, not_skipped, over_limit
 from dovetail.kernels.hopeless import without_hopeless
 from dovetail.kernels.late_tables import LateTables, late_tables
 from dovetail.kernels.latecomers import Edge, Latecomers, latecomers
-from dovetail.kernels.leaving import Reason, Shape, as_told, leave, no_leaving, release
+from dovetail.kernels.leaving import Shape, as_told, leave, release
 from dovetail.kernels.memo import NO_MEMO, Memo, memo_of
 from dovetail.kernels.news import news_of
 from dovetail.kernels.picking import Picked, at_turn, open_times, pick
@@ -97,7 +97,7 @@ def step(
     memo = memo_of(present.rows, picked.held, picked.counts, kept[0])
     memo = replace(memo, covers=met.pieces.kept(present, met.fates))
     present = met.belated.noted(without_given(present, met.fates))
-    out = _filled(*early, as_told(out), late)
+    out = (*early, *map(as_told, out), *late)
     return Stepped(present, kept, held, out, until, memo)
 
 
@@ -113,7 +113,7 @@ def _early(
         return present, ()
     news = news_of(settings, state, parcels, arrived)
     early = at_once(settings, state, present, news)
-    return early.present, (early.out,)
+    return early.present, early.out
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,10 @@ def _met(
 
 
 def _changed(
-    settings: JoinSettings, state: JoinState, present: Present, late: pa.RecordBatch
+    settings: JoinSettings,
+    state: JoinState,
+    present: Present,
+    late: tuple[pa.RecordBatch, ...],
 ) -> Stepped:
     """Returns what changes about the result of two tables, and what they hold."""
     turns = turned(settings, present, state.next_place)
@@ -168,13 +171,8 @@ def _changed(
         replace(present, rows=turns.rows),
         (left, right),
         state.held,
-        _filled(changelog(turns), late),
+        (*changelog(turns), *late),
     )
-
-
-def _filled(*batches: pa.RecordBatch) -> tuple[pa.RecordBatch, ...]:
-    """Returns the batches that have a row."""
-    return tuple(batch for batch in batches if batch.num_rows)
 
 
 def _read(
@@ -187,7 +185,7 @@ def _read(
     """Returns what came on one hand."""
     return read_side(
         [parcel for parcel in parcels if parcel.report.hand == hand],
-        state.waiting[hand].take(slice(0, 0)),
+        state.waiting[hand],
         settings.sides[hand],
         state.watches[hand],
         Moment(now, exact=settings.arrival is Arrival.SEQUENCE),
@@ -199,8 +197,8 @@ def _results(
     present: Present,
     picked: Picked,
     fates: tuple[Fate, Fate],
-) -> pa.RecordBatch:
-    """Returns the table of pairs, null rows and rows given once."""
+) -> tuple[pa.RecordBatch, ...]:
+    """Returns the table of pairs, null rows and rows given once, if there are any."""
     single = [leaving for one in fates for leaving in one.leaving]
     single += over_limit(settings, present, picked.judged_over)
     parts = [not_skipped(settings, present.rows, part) for part in single]
@@ -215,23 +213,21 @@ def _results(
     return leave([*parts, *let_out(settings, present, pairs)], present.rows, shape)
 
 
-def _late(arrived: tuple[Arrived, Arrived], *, self_join: bool) -> pa.RecordBatch:
-    """Returns the table of rows that came too late or have no row time.
+def _late(
+    arrived: tuple[Arrived, Arrived], *, self_join: bool
+) -> tuple[pa.RecordBatch, ...]:
+    """Returns the table of rows that came too late or have no row time, if any.
 
     A row of a self-join came once, so it leaves once.
     """
-    kinds = {
-        Reason.LATE: [side.late for side in arrived],
-        Reason.NULL_TIME: [side.timeless for side in arrived],
-        Reason.BAD_INTERVAL: [side.misplaced for side in arrived],
-    }
-    sides = [join_rows([rows[hand] for rows in kinds.values()]) for hand in (0, 1)]
-    if not any(map(len, sides)):
-        return no_leaving((sides[0], sides[1]))
-    parts = []
-    for hand in (0,) if self_join else (0, 1):
+    if not any(side.others for side in arrived):
+        return ()
+    parts, sides = [], []
+    for hand, side in enumerate(arrived):
+        none = side.on_time.take(slice(0, 0))
+        sides.append(join_rows([none, *(rows for _, rows in side.others)]))
         offset = 0
-        for reason, rows in kinds.items():
-            parts.append(late_rows(rows[hand], hand, reason, offset))
-            offset += len(rows[hand])
+        for reason, rows in side.others if not (hand and self_join) else ():
+            parts.append(late_rows(rows, hand, reason, offset))
+            offset += len(rows)
     return leave(parts, (sides[0], sides[1]), Shape(timed=True, sorted=False))
