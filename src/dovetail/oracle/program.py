@@ -33,6 +33,7 @@ from dovetail.spec.program import (
     Filtered,
     Given,
     Grouped,
+    Indexed,
     Inline,
     Joined,
     Numbered,
@@ -89,6 +90,8 @@ class _Player:
         match step:
             case Given() | Inline():
                 return [list(self._beginning(step))]
+            case Indexed(source):
+                return self.groups(source)
             case Joined() | SetJoined():
                 return self._joined(step)
             case Grouped() | Numbered() | Appended() | Counted():

@@ -76,6 +76,9 @@ def explained_program(program: Program) -> str:
         lines.append(
             ("output", f"{output.name}: {', '.join(output.step.schema.names)}")
         )
+    for built in program.builds:
+        keys = ", ".join(built.index.keys)
+        lines.append(("build", f"{built.index.file}: an index by {keys}"))
     lines += [("remark", remark) for remark in program.remarks]
     return paragraphs([line for line in lines if line != ("", "")])
 
@@ -151,6 +154,8 @@ def _steps(program: Program) -> list[Step]:
             visit(source)
         found.setdefault(id(step), step)
 
+    for built in program.builds:
+        visit(built.index)
     for output in program.outputs:
         visit(output.step)
     return list(found.values())

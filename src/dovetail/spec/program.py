@@ -97,6 +97,24 @@ class Ordered:
 
 
 @dataclass(frozen=True, slots=True)
+class Indexed:
+    """The rows of an index, which its source gives in the order of the keys.
+
+    `file` is the name under which it is written, if it has one. Who finds it there may
+    read it there instead.
+    """
+
+    source: Step
+    keys: tuple[str, ...]
+    file: str = ""
+
+    @property
+    def schema(self) -> Schema:
+        """Returns the columns of the source."""
+        return self.source.schema
+
+
+@dataclass(frozen=True, slots=True)
 class Deduped:
     """Of rows that are the same the first `keep`, or the last ones.
 
@@ -228,6 +246,7 @@ Step = (
     | Filtered
     | Projected
     | Ordered
+    | Indexed
     | Deduped
     | Grouped
     | Chosen
@@ -248,11 +267,24 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
+class Built:
+    """An index that is written; one that is there must be replaced expressly."""
+
+    index: Indexed
+    replaces: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
-    """What comes out, in order; `remarks` say what of the text has no effect."""
+    """What comes out, in order; `remarks` say what of the text has no effect.
+
+    `builds` are written before anything comes out. Where nothing keeps files they mean
+    nothing: an index has its rows anyway.
+    """
 
     outputs: tuple[Output, ...]
     remarks: tuple[str, ...] = ()
+    builds: tuple[Built, ...] = ()
 
 
 def sources_of(step: Step) -> tuple[Step, ...]:

@@ -81,8 +81,7 @@ def _csv(part: Path, layout: CsvLayout, names: tuple[str, ...]) -> Iterator[Cell
         for number, row in enumerate(rows, start=1):
             if any(row[len(names) :]) and layout.has_heading:
                 raise SchemaError(
-                    f'the file "{part}" has {len(row)} values in its row '
-                    f"{number}",
+                    f'the file "{part}" has {len(row)} values in its row {number}',
                     f"at most {len(names)}, as its first line names",
                     f"a value with {quoted(layout.separator)} stands in quotes",
                 )

@@ -24,13 +24,12 @@ from dovetail.front.ecl.types import Field, RecordType
 from dovetail.front.ecl.values import (
     Action,
     DatasetValue,
-    Index,
     RowValue,
     Total,
     Value,
 )
 from dovetail.spec.join import Columns
-from dovetail.spec.program import Counted, Grouped, Inline, Output
+from dovetail.spec.program import Built, Counted, Grouped, Indexed, Inline, Output
 
 _IN_ORDER = {"sequential", "parallel", "ordered", "evaluate"}
 _OUTPUT_WORDS = {
@@ -143,10 +142,20 @@ def _single(node: Node, value: Scalar, name: str) -> Inline:
 
 
 def _build(context: Context, node: Call) -> None:
-    """Carries out BUILD: the index has its rows anyway, built or not."""
-    first, *_ = node.arguments
-    if not isinstance(context.dataset(first).index, Index):
+    """Carries out BUILD: the index is written where files are kept.
+
+    It has its rows anyway, built or not.
+    """
+    first, *rest = node.arguments
+    found = context.dataset(first)
+    if not isinstance(found.step, Indexed):
         raise refusal(first, "BUILD of no INDEX", "the name of an INDEX")
+    replaces = any(word_of(option) == "overwrite" for option in rest)
+    if not found.step.file:
+        raise refusal(
+            first, "BUILD of an INDEX without a name", "INDEX(.., {keys}, 'name')"
+        )
+    context.world.builds.append(Built(found.step, replaces))
 
 
 def _option(context: Context, node: Call) -> None:

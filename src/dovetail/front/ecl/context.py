@@ -33,7 +33,7 @@ from dovetail.front.ecl.values import (
     Value,
 )
 from dovetail.schema import Schema
-from dovetail.spec.program import Given, Output
+from dovetail.spec.program import Built, Given, Output
 
 NOTHING = Schema(())
 
@@ -48,6 +48,7 @@ class World:
     files: dict[str, DatasetValue] = field(default_factory=dict)
     outputs: list[Output] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    builds: list[Built] = field(default_factory=list)
     written: set[str] = field(default_factory=set)
     options: dict[str, str] = field(default_factory=dict)
     taken: dict[str, list[Given]] = field(default_factory=dict)

@@ -24,8 +24,10 @@ from dovetail.front.ecl.nodes import (
     Braces,
     Call,
     Items,
+    Name,
     Node,
     Omitted,
+    Operation,
     Part,
     Reach,
     Text,
@@ -65,6 +67,7 @@ from dovetail.spec.program import (
     Filtered,
     Given,
     Grouped,
+    Indexed,
     Inline,
     Numbered,
     Ordered,
@@ -343,7 +346,27 @@ def _index(context: Context, node: Call) -> DatasetValue:
     names = table.record.fields[:count]
     by = tuple(By(Expression(ordered_text(row_at(table.record), it))) for it in names)
     index = Index(tuple(one.word for one in names))
-    return DatasetValue(Ordered(table.step, by), table.record, index)
+    step = Indexed(
+        Ordered(table.step, by),
+        tuple(one.name for one in names),
+        _index_file(context, rest),
+    )
+    return DatasetValue(step, table.record, index)
+
+
+def _index_file(context: Context, options: Iterable[Node]) -> str:
+    """Returns the name under which an index is written, or nothing."""
+    for one in options:
+        if isinstance(one, Text | Operation) or _is_defined(context, one):
+            return file_name(str(context.constant(one)))
+    return ""
+
+
+def _is_defined(context: Context, node: Node) -> bool:
+    """Tells whether a node is a name that the text defines, and no word of INDEX."""
+    return isinstance(node, Name) and any(
+        isinstance(one, Scalar) for one in context.defined(node, node.word)
+    )
 
 
 def refuse_others(nodes: Iterable[Node], known: set[str]) -> None:

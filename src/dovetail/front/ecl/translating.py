@@ -53,4 +53,5 @@ def translate(text: str, inputs: Mapping[str, Schema] | Catalog) -> Program:
     for definition in definitions:
         with suppress(UnknownNameError):
             bound(context, context.scope, definition)
-    return Program(tuple(world.outputs), tuple(dict.fromkeys(world.remarks)))
+    remarks = tuple(dict.fromkeys(world.remarks))
+    return Program(tuple(world.outputs), remarks, tuple(world.builds))

@@ -21,6 +21,7 @@ from dovetail.spec.program import (
     Filtered,
     Given,
     Grouped,
+    Indexed,
     Inline,
     Joined,
     Numbered,
@@ -86,7 +87,7 @@ def _asks(step: Step, source: Step, *, asks: bool) -> bool:
             return counts_rows(step) or asks
         case Joined(right=right):
             return asks or (source is right and takes_first(step.join))
-        case Filtered() | Ordered() | Appended():
+        case Filtered() | Ordered() | Indexed() | Appended():
             return asks
         case Given() | Inline():
             return False

@@ -26,6 +26,7 @@ from dovetail.spec.program import (
     Filtered,
     Given,
     Grouped,
+    Indexed,
     Inline,
     Joined,
     Numbered,
@@ -90,6 +91,8 @@ def _rows(book: Book, step: Step, sources: list[Rows]) -> Rows:
             return beginning.made(book, step)
         case Given():
             return beginning.taken(book, step)
+        case Indexed():
+            return sources[0]
         case Joined() | SetJoined() | Appended():
             return _together(book, step, sources)
         case Deduped() | Grouped() | Counted():

@@ -1,0 +1,49 @@
+"""BUILD: which indexes a program writes, under which names and by which keys."""
+
+import pytest
+
+from dovetail.errors import DialectError
+from dovetail.front.ecl import translate
+from dovetail.spec.program import Indexed, Joined
+
+ROWS = """
+    b := DATASET([{2, 'p'}, {1, 'q'}], {INTEGER k, STRING w});
+    name := '~A::b_' + 'k';
+    i := INDEX(b, {k}, {w}, name);
+"""
+
+
+def program(text):
+    return translate(ROWS + text, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "replaces"),
+    [
+        ("BUILD(i);", False),
+        ("BUILDINDEX(i, OVERWRITE);", True),
+        ("SEQUENTIAL(BUILD(i, SORTED, OVERWRITE));", True),
+    ],
+)
+def test_a_build_has_the_name_of_its_index_and_its_keys(text, replaces):
+    [built] = program(text).builds
+    assert built.index.file == "a::b_k"
+    assert built.index.keys == ("k",)
+    assert built.replaces is replaces
+
+
+def test_what_is_not_built_is_not_written():
+    assert program("OUTPUT(i);").builds == ()
+
+
+def test_a_join_has_the_rows_of_the_index_that_is_built():
+    found = program("BUILD(i); OUTPUT(JOIN(b, i, LEFT.k = RIGHT.k));")
+    [output], [built] = found.outputs, found.builds
+    assert isinstance(output.step, Joined)
+    assert isinstance(output.step.right, Indexed)
+    assert output.step.right == built.index
+
+
+def test_an_index_without_a_name_is_built_nowhere():
+    with pytest.raises(DialectError, match="an INDEX without a name"):
+        translate("b := DATASET([{2}], {INTEGER k}); BUILD(INDEX(b, {k}));", {})
