@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -38,17 +40,28 @@ class Stretch:
 
 def made(stretch: Stretch) -> Path:
     """Returns the folder with the folders `l` and `r`, written where it is not yet."""
-    base = CACHE / stretch.name
+    return kept(stretch.name, partial(_write_both, stretch))
+
+
+def kept(name: str, write: Callable[[Path], None]) -> Path:
+    """Returns a folder of that name, which is written where it is not there yet."""
+    base = CACHE / name
     if base.exists():
         return base
     unfinished = base.with_suffix(f".{os.getpid()}")
-    for seed, side in enumerate("lr", start=1):
-        _write(unfinished / side, stretch, np.random.default_rng(seed))
+    unfinished.mkdir(parents=True)
+    write(unfinished)
     try:
         unfinished.rename(base)
     except OSError:  # another process was quicker
         shutil.rmtree(unfinished)
     return base
+
+
+def _write_both(stretch: Stretch, folder: Path) -> None:
+    """Writes both sides."""
+    for seed, side in enumerate("lr", start=1):
+        _write(folder / side, stretch, np.random.default_rng(seed))
 
 
 def _write(folder: Path, stretch: Stretch, random: np.random.Generator) -> None:

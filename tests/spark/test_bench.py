@@ -39,3 +39,16 @@ def test_keyed_joins_read_little_of_an_index():
     assert line["pairs_checked"] >= 15
     for read, there in (line["files"], line["row_groups"]):
         assert 0 < read <= 10 < there
+
+
+def test_options_of_joins_end_with_one_line_of_what_they_cost():
+    line = last_line("options")
+    options = ("inner", "keep", "atmost", "limit", "left_only", "lookup", "mofn")
+    assert {f"{name}_costs" for name in options} <= line.keys()
+    assert line["legs"]["keep"]["rows"] == 24_000
+
+
+def test_asof_joins_end_with_one_line_of_ratios():
+    line = last_line("asof")
+    assert {"vs_spark", "vs_duckdb"} <= line.keys()
+    assert line["legs"]["dovetail"]["rows"] == 40_000

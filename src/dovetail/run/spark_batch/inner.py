@@ -11,7 +11,8 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from dovetail.run.spark.moments import timestamp
 from dovetail.run.spark_batch.arrivals import Arrivals
 from dovetail.run.spark_batch.line import ORDINALS, ROW_TIME
-from dovetail.run.spark_batch.results import ORDER, mentions
+from dovetail.run.spark_batch.mentioned import mentions
+from dovetail.run.spark_batch.results import ORDER
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Input, InputKind
 from dovetail.spec.join import HANDS, Hand, JoinSpec

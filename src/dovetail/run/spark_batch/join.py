@@ -14,7 +14,8 @@ from dovetail.run.spark.rules import pinned, plain_rules
 from dovetail.run.spark_batch.arrivals import PLACE, WHAT, Arrivals, admit
 from dovetail.run.spark_batch.inner import in_left_order
 from dovetail.run.spark_batch.line import ROW_TIME
-from dovetail.run.spark_batch.results import ORDER, mentions
+from dovetail.run.spark_batch.mentioned import mentions
+from dovetail.run.spark_batch.results import ORDER
 from dovetail.run.spark_batch.sets import join_sets
 from dovetail.run.spark_batch.tree import BatchRows, Ground, joined, windows_on
 from dovetail.spec.inputs import Input, Inputs, Order, Outlet, Settings

@@ -24,7 +24,7 @@ from dovetail.run.spark_batch.line import (
 from dovetail.run.spark_batch.lives import DEATH, END, LAST
 from dovetail.run.spark_batch.matching import Meeting, side_column
 from dovetail.run.spark_batch.truth import no, yes
-from dovetail.spec.join import Hand, JoinSpec
+from dovetail.spec.join import Hand, JoinSpec, Kind
 from dovetail.spec.picks import Limit, OnExceed
 
 _MET, _MARK, _ALONE, _ONCE, _EXCEEDS = (
@@ -64,13 +64,14 @@ def _of_left(meeting: Meeting) -> DataFrame:
 def _left_line(meeting: Meeting, is_pair: Column) -> Line:
     """Returns what becomes of a left row; it is not alone where it is met once."""
     right = row_struct(meeting, Hand.RIGHT)
-    absent = absent_row(meeting, Hand.RIGHT)
+    if not _is_always_pair(meeting.join):
+        right = F.when(is_pair, right).otherwise(absent_row(meeting, Hand.RIGHT))
     is_met = is_pair | F.col(_ONCE)
     met = met_at(meeting)
     return Line(
         {
             Hand.LEFT: row_struct(meeting, Hand.LEFT),
-            Hand.RIGHT: F.when(is_pair, right).otherwise(absent),
+            Hand.RIGHT: right,
         },
         {Hand.LEFT: yes(), Hand.RIGHT: is_met},
         {
@@ -136,6 +137,11 @@ def _by_itself(judged: Judged, frame: DataFrame, hand: Hand) -> DataFrame:
 def _number(own: WindowSpec, other: Hand) -> Column:
     """Returns the number of a line in its window."""
     return F.row_number().over(own.orderBy(side_column(other, PLACE)))
+
+
+def _is_always_pair(join: JoinSpec) -> bool:
+    """Tells whether nothing but pairs comes of left rows."""
+    return join.kind is Kind.INNER and not _is_transformed(join)
 
 
 def _is_transformed(join: JoinSpec) -> bool:

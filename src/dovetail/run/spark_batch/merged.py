@@ -18,16 +18,21 @@ from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.expression import ALWAYS
-from dovetail.run.spark_batch.arrivals import PLACE
+from dovetail.run.spark.moments import EARLIEST, LATEST
+from dovetail.run.spark_batch.arrivals import PLACE, TIME
 from dovetail.run.spark_batch.by_key import is_by_key, keys, may_meet
+from dovetail.run.spark_batch.lives import BIRTH, DEATH, END
 from dovetail.run.spark_batch.matching import Meeting, side_column
+from dovetail.run.spark_batch.mentioned import mentioned
 from dovetail.run.spark_batch.nearest import Nearest, measure
 from dovetail.run.spark_batch.truth import is_true
 from dovetail.spec.join import HANDS, Hand
 from dovetail.spec.picks import AsOf, Direction, Tie, Unlimited
 
-_AT, _ORDER = "__at", "__order"
+_AT, _RANK, _TIE = "__at", "__rank", "__tie"
 _BEFORE, _BEHIND = "__before", "__behind"
+# At one time a left row stands before the right ones, or behind them.
+_LEFT_FIRST, _RIGHT, _LEFT_LAST = range(3)
 
 
 def merges(meeting: Meeting) -> bool:
@@ -51,62 +56,96 @@ class Merged:
 
     def found(self) -> tuple[DataFrame, Column]:
         """Returns each left row beside its nearest right row, and if that matches."""
-        left, right = (self._line_of_time(hand) for hand in HANDS)
-        line = left.unionByName(right, allowMissingColumns=True)
-        looked = self._looked(line)
-        lefts = looked.where(F.col("l").isNotNull())
-        condition = F.expr(self.meeting.join.picks.left_condition.text)
-        is_met = may_meet(self.meeting, Hand.LEFT) & condition
-        return lefts, is_true(is_met & self._reaches("r"))
+        line = self._lefts().unionByName(self._rights(), allowMissingColumns=True)
+        looks = self._looks()
+        lefts = line.withColumns(looks).where(F.col(_RANK) != _RIGHT)
+        names = self.meeting.frame(Hand.LEFT).columns
+        row = [F.col(_own(number)).alias(name) for number, name in enumerate(names)]
+        beside = lefts.select(F.struct(*row, _AT).alias("l"), *looks)
+        if self.asof.direction is Direction.NEAREST:
+            beside = beside.withColumn("r", self._nearer())
+        return beside.select("l", self._right_row().alias("r")), is_true(
+            self._near("r")
+        )
 
-    def _looked(self, line: DataFrame) -> DataFrame:
-        """Returns the line of time with the right row that each left row looks at."""
+    def _looks(self) -> dict[str, Column]:
+        """Returns the right rows that a left row looks at."""
         match self.asof.direction:
             case Direction.BACKWARD:
-                return line.withColumn("r", self._last_before())
+                return {"r": self._last_before()}
             case Direction.FORWARD:
-                return line.withColumn("r", self._first_behind())
+                return {"r": self._first_behind()}
             case Direction.NEAREST:
-                both = {_BEFORE: self._last_before(), _BEHIND: self._first_behind()}
-                return line.withColumns(both).withColumn("r", self._nearer())
+                return {_BEFORE: self._last_before(), _BEHIND: self._first_behind()}
             case _:
                 assert_never(self.asof.direction)
 
-    def _line_of_time(self, hand: Hand) -> DataFrame:
-        """Returns the rows of one side as structs, with their keys and times."""
-        frame = self.meeting.frame(hand)
-        at = measure(_time(self.asof, hand), frame)
-        row = [side_column(hand, name).alias(name) for name in frame.columns]
-        named = {
-            **{_key(n): key for n, key in enumerate(keys(self.meeting, hand))},
-            _AT: at,
-            _ORDER: self._order(hand),
-            hand.letter: F.struct(*row, at.alias(_AT)),
-        }
-        line = frame
-        if hand is Hand.RIGHT:
-            line = frame.where(may_meet(self.meeting, hand) & at.isNotNull())
-        return line.select(*(column.alias(name) for name, column in named.items()))
+    def _lefts(self) -> DataFrame:
+        """Returns the left rows: a column each, so that Spark drops what nobody uses.
 
-    def _order(self, hand: Hand) -> Column:
-        """Returns the order at one time: the right row to take is the last seen.
-
-        A left row sees those of its own time where they may be the one.
+        One that can meet nobody has no time, so that it sees nobody.
         """
-        if hand is Hand.LEFT:
-            rank, place = 2 if self.asof.exact else 0, F.lit(0).cast("bigint")
-        else:
-            rank, place = 1, side_column(hand, PLACE)
-            place = place if self.asof.tie is Tie.LAST else -place
-        return F.struct(F.lit(rank).alias("rank"), place.alias("place"))
+        frame = self.meeting.frame(Hand.LEFT)
+        condition = F.expr(self.meeting.join.picks.left_condition.text)
+        is_able = is_true(may_meet(self.meeting, Hand.LEFT) & condition)
+        at = F.when(is_able, measure(self.asof.left.text, frame))
+        if not self.meeting.join.kind.preserves(Hand.LEFT):
+            frame = frame.where(is_able)
+        row = [
+            side_column(Hand.LEFT, name).alias(_own(number))
+            for number, name in enumerate(frame.columns)
+        ]
+        rank = _LEFT_LAST if self.asof.exact else _LEFT_FIRST
+        tie = F.lit(0).cast("bigint")
+        return frame.select(*self._key(Hand.LEFT), *_stood(at, rank, tie), *row)
+
+    def _rights(self) -> DataFrame:
+        """Returns the right rows that can be met, each as one value.
+
+        It holds no more than what somebody asks for: it is moved and copied as a whole.
+        """
+        frame = self.meeting.frame(Hand.RIGHT)
+        at, place = measure(self.asof.right.text, frame), side_column(Hand.RIGHT, PLACE)
+        names = [*self._used(), PLACE, TIME]
+        row = [side_column(Hand.RIGHT, name).alias(name) for name in names]
+        able = frame.where(may_meet(self.meeting, Hand.RIGHT) & at.isNotNull())
+        tie = place if self.asof.tie is Tie.LAST else -place
+        return able.select(
+            *self._key(Hand.RIGHT),
+            *_stood(at, _RIGHT, tie),
+            F.struct(*row, at.alias(_AT)).alias("r"),
+        )
+
+    def _used(self) -> list[str]:
+        """Returns the columns of a right row that somebody asks for."""
+        names = self.meeting.sides[Hand.RIGHT].seat.source.schema.names
+        return mentioned(self.meeting.join, Hand.RIGHT, tuple(names))
+
+    def _right_row(self) -> Column:
+        """Returns the right row with all its columns; of those not carried with null.
+
+        What has been met is there for ever: no window ends a life here.
+        """
+        used = {*self._used(), PLACE, TIME, _AT}
+        kinds = dict(self.meeting.frame(Hand.RIGHT).dtypes)
+        always = {BIRTH: EARLIEST, DEATH: LATEST, END: LATEST}
+        values = {name: F.lit(None).cast(kind) for name, kind in kinds.items()}
+        values |= {name: F.lit(value) for name, value in always.items()}
+        values |= {name: F.col(f"r.`{name}`") for name in used}
+        return F.struct(*(value.alias(name) for name, value in values.items()))
+
+    def _key(self, hand: Hand) -> list[Column]:
+        """Returns the key of a row in columns of their own."""
+        own = keys(self.meeting, hand)
+        return [key.alias(_key(number)) for number, key in enumerate(own)]
 
     def _last_before(self) -> Column:
         """Returns the last right row that comes before a left one."""
-        return _last_seen(self._line().orderBy(F.asc(_AT), F.asc(_ORDER)))
+        return _last_seen(self._line().orderBy(F.asc(_AT), _RANK, _TIE))
 
     def _first_behind(self) -> Column:
         """Returns the first right row that comes behind a left one."""
-        return _last_seen(self._line().orderBy(F.desc(_AT), F.asc(_ORDER)))
+        return _last_seen(self._line().orderBy(F.desc(_AT), _RANK, _TIE))
 
     def _line(self) -> WindowSpec:
         """Returns the window of the rows of one key."""
@@ -115,16 +154,22 @@ class Merged:
 
     def _nearer(self) -> Column:
         """Returns the nearer of two right rows that are near enough, or the earlier."""
+        at = F.col(f"l.`{_AT}`")
         before, behind = (F.col(f"`{name}`.`{_AT}`") for name in (_BEFORE, _BEHIND))
-        is_nearer = is_true(behind - F.col(_AT) < F.col(_AT) - before)
-        fits = is_true(self._reaches(_BEFORE))
-        is_behind = is_true(self._reaches(_BEHIND)) & (~fits | is_nearer)
+        is_nearer = is_true(behind - at < at - before)
+        fits = is_true(self._near(_BEFORE))
+        is_behind = is_true(self._near(_BEHIND)) & (~fits | is_nearer)
         return F.when(is_behind, F.col(_BEHIND)).otherwise(F.col(_BEFORE))
 
-    def _reaches(self, name: str) -> Column:
+    def _near(self, name: str) -> Column:
         """Returns whether a right row is near enough."""
         time = F.col(f"`{name}`.`{_AT}`")
         return Nearest(self.asof, F.col(f"l.`{_AT}`"), time).reaches()
+
+
+def _stood(at: Column, rank: int, tie: Column) -> list[Column]:
+    """Returns where a row stands in the line of time."""
+    return [at.alias(_AT), F.lit(rank).alias(_RANK), tie.alias(_TIE)]
 
 
 def _last_seen(order: WindowSpec) -> Column:
@@ -151,3 +196,8 @@ def _time(asof: AsOf, hand: Hand) -> str:
 def _key(number: int) -> str:
     """Returns the name of a column of the key."""
     return f"__key_{number}"
+
+
+def _own(number: int) -> str:
+    """Returns the name of a column of the left row."""
+    return f"__l_{number}"

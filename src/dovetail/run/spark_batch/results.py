@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
@@ -20,8 +19,9 @@ from dovetail.run.spark_batch.keeping import (
 from dovetail.run.spark_batch.line import EXCEEDS, ORDINALS, ROW_TIME, matched
 from dovetail.run.spark_batch.lines import result_lines
 from dovetail.run.spark_batch.matching import Meeting
+from dovetail.run.spark_batch.mentioned import mentions
 from dovetail.spec.inputs import Outlet
-from dovetail.spec.join import HANDS, Clock, Columns, Hand, JoinSpec
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.picks import Limit, OnExceed
 from dovetail.spec.results import selected_columns
 from dovetail.spec.windows import HopSize
@@ -61,23 +61,6 @@ def named(meeting: Meeting) -> DataFrame:
     if mentions(join, "counter"):
         known = known.withColumn("counter", _counter(join))
     return known
-
-
-def mentions(join: JoinSpec, name: str) -> bool:
-    """Tells whether an output may use a name; a text in quotes counts as a use."""
-    word = re.compile(rf"\b{name}\b", re.IGNORECASE)
-    return any(word.search(expression.text) for expression in _written(join))
-
-
-def _written(join: JoinSpec) -> Iterator[Expression]:
-    """Gives every expression over the lines of a join."""
-    yield join.picks.skip_when
-    for columns in (join.select, join.picks.limit):
-        match columns:
-            case Columns(columns=pairs) | Limit(transform=pairs):
-                yield from (expression for _, expression in pairs)
-            case _:
-                pass
 
 
 def _selected(meeting: Meeting, lines: DataFrame) -> DataFrame:

@@ -1,8 +1,8 @@
 """A join of several sets of rows as one native plan.
 
-Every set becomes a column of rows, and Spark's joins put rows with the same stepped
-columns side by side. What an expression sees are `l` and `r`, the first two rows that
-are there, and `rows`, all of them.
+Spark's joins put rows with the same stepped columns side by side: columns, each under a
+name of its set, which become rows once it is known who stands together. What an
+expression sees are `l` and `r`, the first two rows that are there, and `rows`, all.
 
     letters    a  b          row 0    row 1         rows
     numbers    a     c         a        a           [a, a]
@@ -11,7 +11,7 @@ are there, and `rows`, all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -22,7 +22,17 @@ from dovetail.expression import NEVER, Expression, Scope, parse
 from dovetail.expression.writing import written
 from dovetail.run.spark.absent import absent_struct
 from dovetail.run.spark_batch.arrivals import PLACE, WHAT, Arrivals, What
-from dovetail.run.spark_batch.truth import is_true, yes
+from dovetail.run.spark_batch.set_columns import (
+    are_equal,
+    are_known,
+    is_there,
+    keys_of,
+    place_of,
+    row_of,
+    set_columns,
+)
+from dovetail.run.spark_batch.some_sets import of_some
+from dovetail.run.spark_batch.truth import is_true
 from dovetail.schema import Column as Field
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Input, Inputs
@@ -36,12 +46,12 @@ def join_sets(
 ) -> DataFrame:
     """Returns the rows of a join of several sets, sorted as it says."""
     schema = _common([inputs[name] for name in join.sets])
+    seen = _Seen(join, schema)
     sets = [
-        _set(inputs[name], frames[name], schema, (number, join.stepped))
+        _set(seen, inputs[name], frames[name], number)
         for number, name in enumerate(join.sets)
     ]
-    seen = _Seen(join, schema)
-    found = _of_some(join, sets) if join.kind is SetKind.M_OF_N else _of_all(join, sets)
+    found = of_some(join, sets) if join.kind is SetKind.M_OF_N else _of_all(seen, sets)
     return seen.written(_chosen(seen, found))
 
 
@@ -57,6 +67,10 @@ class _Seen:
         sides = (("l", self.schema), ("r", self.schema))
         scope = Scope(sides, rows=self.schema)
         return F.expr(written(parse(expression, scope)))
+
+    def row(self, number: int) -> Column:
+        """Returns the row of a set."""
+        return row_of(self.join, self.schema, number)
 
     def named(self, frame: DataFrame, rows: Column) -> DataFrame:
         """Returns the frame with those rows as what expressions see."""
@@ -83,7 +97,7 @@ class _Seen:
             for number, name in enumerate(join.ordered_by)
             if name.lower() not in names
         }
-        places = [_place(number) for number in range(len(join.sets))]
+        places = [place_of(number) for number in range(len(join.sets))]
         order = [
             hidden_name if (hidden_name := f"__order_{number}") in hidden else name
             for number, name in enumerate(join.ordered_by)
@@ -108,26 +122,11 @@ def _common(sources: Sequence[Input]) -> Schema:
     return Schema(tuple(found.values()))
 
 
-def _set(
-    source: Input,
-    arrivals: Arrivals,
-    schema: Schema,
-    step: tuple[int, tuple[str, ...]],
-) -> DataFrame:
-    """Returns the rows of one set with their places and stepped columns."""
-    number, stepped = step
-    own = {name.lower() for name in source.schema.names}
-    values = [
-        (F.col(f"`{one.name}`") if one.name.lower() in own else F.lit(None))
-        .cast(str(one.type))
-        .alias(one.name)
-        for one in schema.columns
-    ]
-    keys = [F.col(f"`{name}`").alias(key) for key, name in _keys(number, stepped)]
-    place = F.col(PLACE).alias(_place(number))
-    return _newest(source, arrivals).select(
-        F.struct(*values).alias(_row(number)), *keys, place
-    )
+def _set(seen: _Seen, source: Input, arrivals: Arrivals, number: int) -> DataFrame:
+    """Returns the rows of one set under names of their own."""
+    names = [f"`{name}`" for name in source.schema.names]
+    frame = _newest(source, arrivals).select(*names, PLACE)
+    return set_columns(seen.join, seen.schema, frame, number)
 
 
 def _newest(source: Input, arrivals: Arrivals) -> DataFrame:
@@ -144,92 +143,50 @@ def _newest(source: Input, arrivals: Arrivals) -> DataFrame:
     return frame.where(What.STATE.is_it() | What.ROW.is_it())
 
 
-def _of_all(join: SetJoinSpec, sets: Sequence[DataFrame]) -> DataFrame:
+def _of_all(seen: _Seen, sets: Sequence[DataFrame]) -> DataFrame:
     """Returns left rows beside one row of each other set, or beside what there is."""
+    join = seen.join
     how = "inner" if join.kind is SetKind.INNER else "left_outer"
     found = sets[0]
     for number, other in enumerate(sets[1:], start=1):
-        pair = F.expr(join.pair_condition.text)
-        terms = [*_equal(join, number), F.col(_row(number - 1)).isNotNull(), pair]
-        left = found.withColumn("l", F.col(_row(number - 1)))
-        right = other.withColumn("r", F.col(_row(number)))
+        terms = [
+            are_equal(keys_of(join, 0), keys_of(join, number)),
+            is_there(join, number - 1),
+            F.expr(join.pair_condition.text),
+        ]
+        left = found.withColumn("l", seen.row(number - 1))
+        right = other.withColumn("r", seen.row(number))
         found = left.join(right, reduce(Column.__and__, terms), how).drop("l", "r")
     return found
 
 
-def _equal(join: SetJoinSpec, number: int) -> Iterator[Column]:
-    """Gives that a set has the stepped columns of the first one."""
-    first = [key for key, _ in _keys(0, join.stepped)]
-    other = [key for key, _ in _keys(number, join.stepped)]
-    for one, two in zip(first, other, strict=True):
-        yield F.col(one) == F.col(two)
-
-
-def _of_some(join: SetJoinSpec, sets: Sequence[DataFrame]) -> DataFrame:
-    """Returns one row of each set that has a key, for every key."""
-    first = [key for key, _ in _keys(0, join.stepped)]
-    found = sets[0].where(_known(first))
-    for number, other in enumerate(sets[1:], start=1):
-        keys = [key for key, _ in _keys(number, join.stepped)]
-        equal = (F.col(one) == F.col(two) for one, two in zip(first, keys, strict=True))
-        condition = reduce(Column.__and__, equal, yes())
-        joined = found.join(other.where(_known(keys)), condition, "full_outer")
-        either = {
-            one: F.coalesce(one, two) for one, two in zip(first, keys, strict=True)
-        }
-        found = joined.withColumns(either).drop(*keys) if keys else joined
-    return found
-
-
-def _chosen(seen: _Seen, frame: DataFrame) -> DataFrame:
+def _chosen(seen: _Seen, found: DataFrame) -> DataFrame:
     """Returns what stands together as the kind and the conditions have it."""
     join = seen.join
-    rows = F.array(*(_row(number) for number in range(len(join.sets))))
-    there = F.filter(rows, lambda row: row.isNotNull())
-    frame = seen.named(frame, there)
-    count = F.size(_ROWS)
-    has_key = _known([key for key, _ in _keys(0, join.stepped)])
+    numbers = range(len(join.sets))
+    rows = F.array(*(F.when(is_there(join, one), seen.row(one)) for one in numbers))
+    if join.kind is not SetKind.INNER:
+        rows = F.filter(rows, lambda row: row.isNotNull())
+    frame = seen.named(found, rows)
     is_right = is_true(seen.column(join.rows_condition))
-    match join.kind:
-        case SetKind.M_OF_N:
-            return frame.where(count.between(join.least, join.most) & is_right)
-        case SetKind.INNER:
-            return frame.where(is_right & has_key)
-        case _:
-            is_whole = (count == len(join.sets)) & is_right & has_key
-            return _with_left(seen, frame, is_whole)
+    if join.kind is SetKind.M_OF_N:
+        return frame.where(is_right)
+    has_key = are_known(keys_of(join, 0))
+    if join.kind is SetKind.INNER:
+        return frame.where(is_right & has_key)
+    there = (is_there(join, one) for one in numbers)
+    return _with_left(seen, frame, reduce(Column.__and__, there, is_right & has_key))
 
 
 def _with_left(seen: _Seen, frame: DataFrame, is_whole: Column) -> DataFrame:
     """Returns what is whole, where that is asked for, and left rows without any."""
     join = seen.join
-    own = Window.partitionBy(*(key for key, _ in _keys(0, join.stepped)), _place(0))
+    own = Window.partitionBy(*keys_of(join, 0), place_of(0))
     frame = frame.withColumn(_WHOLE, is_whole)
-    is_first = F.row_number().over(own.orderBy(_place(len(join.sets) - 1))) == 1
+    is_first = F.row_number().over(own.orderBy(place_of(len(join.sets) - 1))) == 1
     is_alone = ~F.max(_WHOLE).over(own) & is_first
     frame = frame.withColumn("__is_alone", is_alone)
     shows_whole = F.lit(join.kind is SetKind.LEFT_OUTER)
     found = frame.where((F.col(_WHOLE) & shows_whole) | F.col("__is_alone"))
-    alone = F.array(F.col(_row(0)))
+    alone = F.array(seen.row(0))
     return seen.named(found, F.when(F.col("__is_alone"), alone).otherwise(F.col(_ROWS)))
-
-
-def _keys(number: int, stepped: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Returns the stepped columns of a set, each under a name of its own."""
-    return [(f"__key_{number}_{place}", name) for place, name in enumerate(stepped)]
-
-
-def _row(number: int) -> str:
-    """Returns the name of the column with a set's rows."""
-    return f"__row_{number}"
-
-
-def _place(number: int) -> str:
-    """Returns the name of the column with the places of a set's rows."""
-    return f"__place_{number}"
-
-
-def _known(keys: Sequence[str]) -> Column:
-    """Returns whether no part of a key is null."""
-    known = (F.col(key).isNotNull() for key in keys)
-    return reduce(Column.__and__, known, yes())
