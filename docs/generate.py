@@ -29,7 +29,7 @@ from dovetail.spec.rules import RULES
 HERE = Path(__file__).parent
 NOTE = "<!-- Written by docs/generate.py: change the code, then run scripts/docs. -->"
 ENGINES = (LOCAL, BATCH, STREAM)
-COMMANDS = ("check", "explain", "picture", "run")
+COMMANDS = ("check", "explain", "picture", "run", "translate")
 ENGINES_ABOVE = """\
 # Engines
 

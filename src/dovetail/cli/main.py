@@ -8,6 +8,7 @@ from dovetail.cli.check import check
 from dovetail.cli.explain import explain
 from dovetail.cli.picture import draw
 from dovetail.cli.run import run
+from dovetail.cli.translate import translate
 
 app = typer.Typer(
     help="Every kind of join, on Apache Spark.",
@@ -21,6 +22,7 @@ app.command()(check)
 app.command()(explain)
 app.command("picture")(draw)
 app.command()(run)
+app.command()(translate)
 
 
 @app.callback()

@@ -12,8 +12,9 @@ from rich.console import Console
 from dovetail.bind.files import Format, Root
 from dovetail.cli.programs import NOWHERE, Files, Program, read_program, told
 from dovetail.cli.tables import screen, table
-from dovetail.errors import SpecError, UnsupportedError
-from dovetail.session.outcomes import Outcome, write_all
+from dovetail.cli.watching import waiting, watched
+from dovetail.errors import SpecError
+from dovetail.session.outcomes import Outcome, places_of
 
 
 class Engine(Enum):
@@ -89,14 +90,19 @@ def _outcome(text: str, files: Path, engine: Engine, master: str) -> Outcome:
         from dovetail.session.playing import played  # noqa: PLC0415 - Arrow is slow
 
         return played(text, root)
-    raise UnsupportedError.not_yet("spark", "a program in ECL")
+    from dovetail.run.spark_session import program_session  # noqa: PLC0415
+    from dovetail.session.sparking import on_spark  # noqa: PLC0415 - Spark is slow
+
+    with waiting("starting Spark"):
+        return on_spark(program_session(master), text, root)
 
 
 def _print(outcome: Outcome, count: int) -> None:
     """Prints the first rows of every output."""
     out = screen()
     for output in outcome.program.outputs:
-        rows = outcome.first(output.name, count + 1)
+        with watched(outcome, output.name):
+            rows = outcome.first(output.name, count + 1)
         out.print(output.name, style="bold")
         out.print(table(output.step.schema, rows[:count]))
         if len(rows) > count:
@@ -107,9 +113,10 @@ def _print(outcome: Outcome, count: int) -> None:
 def _write(outcome: Outcome, folder: Path, written: Format) -> None:
     """Writes every output, and says where."""
     out = Console(highlight=False, markup=False, soft_wrap=True)
-    names = [one.name for one in outcome.program.outputs]
-    for name, place in zip(names, write_all(outcome, folder, written), strict=True):
-        out.print(f"{name}: {place}")
+    for name, place in places_of(outcome, folder, written).items():
+        with watched(outcome, name):
+            found = outcome.write(name, place, written)
+        out.print(f"{name}: {found}")
     _remark(outcome)
 
 

@@ -45,12 +45,33 @@ _SETTINGS: dict[str, bool | float | int | str | None] = {
 }
 
 
+# What a program on files needs; all else is as Spark is set up.
+_PROGRAM: dict[str, bool | float | int | str | None] = {
+    name: _SETTINGS[name]
+    for name in (
+        "spark.ui.showConsoleProgress",
+        "spark.sql.execution.arrow.compression.codec",
+        "spark.log.level",
+    )
+}
+
+
 def local_session() -> SparkSession:
     """Returns the session of this process, started where there is none yet."""
+    return _started(SparkSession.builder.appName("dovetail").config(map=_SETTINGS))
+
+
+def program_session(master: str) -> SparkSession:
+    """Returns the session for a program; without a master all cores, or as set up."""
+    builder = SparkSession.builder.appName("dovetail run").config(map=_PROGRAM)
+    return _started(builder.master(master) if master else builder)
+
+
+def _started(builder: SparkSession.Builder) -> SparkSession:
+    """Returns the session that a builder gives, or says why it does not start."""
     # Workers must be this Python: the first python3 of PATH may have no pyarrow.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName("dovetail").config(map=_SETTINGS)
     with tempfile.TemporaryFile() as log:
         try:
             with _sent_to(log.fileno()):

@@ -24,8 +24,12 @@ class FolderCatalog:
 
     root: Root
 
-    def spelled(self, word: str, layout: Layout) -> str:
+    def spelled(self, word: str) -> str:
         """Returns the name of a file, or nothing; raises where there are two."""
+        return self.file(word, AnyLayout())
+
+    def file(self, word: str, layout: Layout) -> str:
+        """Returns the name of a file as the text says it is written, or nothing."""
         if not self.root.has(word):
             return ""
         return self.root.find(word, layout).name

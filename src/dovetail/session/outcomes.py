@@ -29,16 +29,19 @@ class Outcome(Protocol):
     def write(self, name: str, place: Path, written: Format) -> Path:
         """Writes an output as a new file or folder of parts, and returns it."""
 
+    def done(self) -> tuple[int, int]:
+        """Returns how many parts of the work at hand are done, and how many are."""
+
 
 def schema_of(program: Program, name: str) -> Schema:
     """Returns the columns of an output."""
     return next(one.step.schema for one in program.outputs if one.name == name)
 
 
-def write_all(outcome: Outcome, folder: Path, written: Format) -> list[Path]:
-    """Writes every output below a folder; nothing is written where one cannot be."""
+def places_of(outcome: Outcome, folder: Path, written: Format) -> dict[str, Path]:
+    """Returns where every output goes below a folder, or refuses the first misfit."""
     places = {}
     for output in outcome.program.outputs:
         check_format(output.name, output.step.schema, written)
         places[output.name] = place_of(folder, output.name)
-    return [outcome.write(name, places[name], written) for name in places]
+    return places

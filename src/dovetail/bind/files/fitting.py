@@ -18,7 +18,6 @@ from dovetail.errors import SchemaError
 from dovetail.schema import (
     ArrayType,
     AtomicType,
-    Column,
     DecimalType,
     Schema,
     StructType,
@@ -88,31 +87,52 @@ class Fitted:
 
 def fitted(root: Root, given: Given) -> Fitted:
     """Returns the file of an input with its columns found, or says what is missing."""
-    file = root.find(given.input, given.layout)
+    return fitted_file(root.find(given.input, given.layout), given)
+
+
+def fitted_file(file: DataFile, given: Given) -> Fitted:
+    """Returns a file with the columns that a program declares of it."""
     found = own_columns(file, given.layout)
     if file.format is Format.JSON:
         # Each of its values may be of another type: they are read one by one.
         found = dict.fromkeys(found, AtomicType.STRING)
     if file.format is Format.CSV and not csv_layout(given.layout).has_heading:
         return Fitted(file, given, _by_place(file, given, len(found)))
-    owns = _by_name(file, given, found)
+    where = f'the file "{file.place}"'
+    if not found:
+        return Fitted(file, given, {})
+    return Fitted(file, given, matched(found, given, where, _HINTS[file.format]))
+
+
+def matched(
+    found: Columns, given: Given, where: str, hint: str = ""
+) -> Mapping[str, Own]:
+    """Returns the declared columns that something has, whatever the case.
+
+    `where` names it in the error for one that is missing, or of a type that no value
+    can be read from; `hint` is said of a missing one.
+    """
+    owns = _by_name(found, given, where)
     for column in given.schema.columns:
         own = owns.get(column.name)
         if own is not None and not _can_be(own.type, column.type):
-            raise _unlike(file, own, column)
-        if own is None and column.name != given.position and found:
-            raise _missing(file, column.name, tuple(found))
-    return Fitted(file, given, owns)
+            raise SchemaError(
+                f'{where} has the column "{own.name}" as {own.type}',
+                str(column.type),
+                "declare it as what it is, or write it anew",
+            )
+        if own is None and column.name != given.position:
+            raise _missing(where, column.name, tuple(found), hint)
+    return owns
 
 
-def _by_name(file: DataFile, given: Given, found: Columns) -> dict[str, Own]:
-    """Returns the declared columns that a file has, whatever the case."""
+def _by_name(found: Columns, given: Given, where: str) -> dict[str, Own]:
+    """Returns the declared columns by their names, each of which is there once."""
     known: dict[str, Own] = {}
     for name, kind in found.items():
         if name in given.schema and name.lower() in known:
             raise SchemaError(
-                f'the file "{file.place}" has the columns '
-                f'"{known[name.lower()].name}" and "{name}"',
+                f'{where} has the columns "{known[name.lower()].name}" and "{name}"',
                 "one column of a name, whatever the case",
             )
         known[name.lower()] = Own(name, kind)
@@ -152,30 +172,22 @@ def _can_be(own: Type, wanted: Type) -> bool:
             return own == wanted or (own in _PLAIN and wanted is not AtomicType.BINARY)
 
 
-def _unlike(file: DataFile, own: Own, column: Column) -> SchemaError:
-    """Returns the error for a column that is of another type."""
-    return SchemaError(
-        f'the file "{file.place}" has the column "{own.name}" as {own.type}',
-        str(column.type),
-        "declare it as what it is, or write it anew",
-    )
-
-
-def _missing(file: DataFile, name: str, found: tuple[str, ...]) -> SchemaError:
-    """Returns the error for a declared column that a file does not have."""
+def _missing(where: str, name: str, found: tuple[str, ...], hint: str) -> SchemaError:
+    """Returns the error for a declared column that is not there."""
     near = get_close_matches(name.lower(), [one.lower() for one in found], 1)
     hints = [f'did you mean "{near[0]}"?'] if near else []
-    if file.format is Format.JSON:
-        hints.append(f"one of its first {LOOKED_AT} rows must name it")
-    if file.format is Format.CSV:
-        hints.append("CSV(HEADING(0)) if its first line does not name the columns")
     return SchemaError(
-        f'the file "{file.place}" has no column "{name}"',
+        f'{where} has no column "{name}"',
         f"it beside {', '.join(found)}",
-        "; ".join(hints),
+        "; ".join([*hints, *([hint] if hint else [])]),
     )
 
 
+_HINTS = {
+    Format.PARQUET: "",
+    Format.CSV: "CSV(HEADING(0)) if its first line does not name the columns",
+    Format.JSON: f"one of its first {LOOKED_AT} rows must name it",
+}
 _PLAIN = {
     *(AtomicType.BOOLEAN, AtomicType.TINYINT, AtomicType.SMALLINT),
     *(AtomicType.INT, AtomicType.BIGINT),

@@ -16,21 +16,22 @@ from functools import reduce
 from pathlib import Path
 from urllib.parse import unquote
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from dovetail.bind.files.fitting import Fitted
+from dovetail.bind.files.fitting import Fitted, Own, matched
 from dovetail.bind.files.logical import Format
 from dovetail.bind.files.reading import csv_layout, heading, is_list
 from dovetail.bind.files.sql import Place, column
 from dovetail.errors import SchemaError
 from dovetail.expression.writing import literal_text, quoted, text_of
-from dovetail.schema import blank
+from dovetail.schema import blank, parse_type
+from dovetail.spec.program import Given
 
 _GLOB = re.compile(r"([\[\]{}*?\\])")
 _MORE = "values more than names"
 _MISFIT = re.compile(
-    r'(the file ".*?"(?:: the column ".*?")? has .*?); expected (.*?)(?= SQLSTATE|$)',
+    r'(the (?:file|input) ".*?"(?:: the column ".*?")? has .*?); expected '
+    r"(.*?)(?= SQLSTATE|$)",
     re.MULTILINE,
 )
 _UNREAD = re.compile(r"\[FAILED_READ_FILE[^\]]*\].*?file (?P<file>\S+?)\.(?:\s|$)")
@@ -64,6 +65,13 @@ def frame(spark: SparkSession, fitted: Fitted) -> DataFrame:
     return reduce(DataFrame.union, parts)
 
 
+def as_declared(frame: DataFrame, given: Given) -> DataFrame:
+    """Returns the rows of a frame as a program declares them, as those of a file."""
+    where = f'the input "{given.input}"'
+    found = {name: parse_type(kind) for name, kind in frame.dtypes}
+    return frame.selectExpr(*declared(given, matched(found, given, where), where))
+
+
 def readings(fitted: Fitted) -> Iterator[Reading]:
     """Yields how each part of a file is read.
 
@@ -77,7 +85,7 @@ def readings(fitted: Fitted) -> Iterator[Reading]:
             source.schema,
             _GLOB.sub(r"\\\1", str(part.absolute())),
             source.conditions,
-            tuple(_columns(fitted, source.names, text_of(str(part)))),
+            tuple(_columns(fitted, source.names, f'the file "{part}"')),
         )
 
 
@@ -86,7 +94,8 @@ def misfits_told() -> Iterator[None]:
     """Raises a SchemaError for a job that Spark has stopped for a value of a file."""
     try:
         yield
-    except PySparkException as error:
+    # Spark's own errors come as PySpark's or, out of a fetch of Arrow, as Py4J's.
+    except Exception as error:
         said = str(error)
         facts, unread = _MISFIT.search(said), _UNREAD.search(said)
         if facts is not None:
@@ -152,14 +161,20 @@ def _csv(fitted: Fitted, part: Path, names: tuple[str, ...]) -> _Source:
     )
 
 
-def _columns(fitted: Fitted, names: Mapping[str, str], file: str) -> Iterator[str]:
+def _columns(fitted: Fitted, names: Mapping[str, str], where: str) -> Iterator[str]:
+    """Yields the declared columns of a part, which has them under other names."""
+    owns = {name: Own(names[name], own.type) for name, own in fitted.owns.items()}
+    return declared(fitted.given, owns, where)
+
+
+def declared(given: Given, owns: Mapping[str, Own], where: str) -> Iterator[str]:
     """Yields the declared columns as SQL; one that only numbers rows may be missing."""
-    for one in fitted.given.schema.columns:
-        if one.name in fitted.owns:
-            types = fitted.owns[one.name].type, one.type
-            text = column(names[one.name], types, Place(file, one.name))
+    for one in given.schema.columns:
+        if one.name in owns:
+            own = owns[one.name]
+            text = column(own.name, (own.type, one.type), Place(where, one.name))
             yield f"{text} AS {quoted(one.name)}"
-        elif one.name != fitted.given.position:
+        elif one.name != given.position:
             nothing = literal_text(blank(one.type), one.type)
             yield f"{nothing} AS {quoted(one.name)}"
 

@@ -118,6 +118,15 @@ class Root:
         )
 
 
+def file_at(path: str | Path, name: str, layout: Layout) -> DataFile:
+    """Returns the file, or the folder of parts, of a path."""
+    if not Path(path).exists():
+        raise SchemaError(
+            f'no file "{path}"', f"a file or a folder of parts, {_ENDINGS}"
+        )
+    return _data_file(name, Path(path), layout)
+
+
 def plain_name(name: str) -> str:
     """Returns a logical name as it is compared: without ~, case and blanks around."""
     return name.strip().removeprefix("~").lower()

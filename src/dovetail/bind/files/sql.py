@@ -22,15 +22,15 @@ _SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where values stand: the file as SQL, and their column."""
+    """Where values stand: what has them, such as `the file "x"`, and their column."""
 
-    file: str
+    where: str
     column: str
     depth: int = 0
 
     def deeper(self) -> Place:
         """Returns the place of values inside a value."""
-        return Place(self.file, self.column, self.depth + 1)
+        return Place(self.where, self.column, self.depth + 1)
 
     @property
     def item(self) -> str:
@@ -39,12 +39,10 @@ class Place:
 
     def refusal(self, text: str, kind: Type) -> str:
         """Returns what stops the job for a text that is not of a type."""
-        start = text_of('the file "')
-        before = text_of(f'": the column "{self.column}" has "')
+        before = text_of(f'{self.where}: the column "{self.column}" has "')
         after = text_of(f'"; expected {kind}')
         shown = f"substring({text}, 1, {_SHOWN})"
-        parts = f"{start}, {self.file}, {before}, {shown}, {after}"
-        return f"raise_error(concat({parts}))"
+        return f"raise_error(concat({before}, {shown}, {after}))"
 
 
 def column(name: str, types: tuple[Type, Type], place: Place) -> str:

@@ -1,5 +1,6 @@
 """ECL, the language of HPCC, as far as its joins need it: text becomes a program."""
 
+from dovetail.front.ecl.catalog import Catalog
 from dovetail.front.ecl.translating import translate
 
-__all__ = ["translate"]
+__all__ = ["Catalog", "translate"]

@@ -18,11 +18,14 @@ from dovetail.spec.program import Given
 class Catalog(Protocol):
     """Whoever knows the inputs of a text."""
 
-    def spelled(self, word: str, layout: Layout) -> str:
+    def spelled(self, word: str) -> str:
         """Returns the name of an input as it is written, or nothing if there is none.
 
         `word` is a name in lower case. Raises a SchemaError where it is not clear.
         """
+
+    def file(self, word: str, layout: Layout) -> str:
+        """Returns the name of the input that is the file of a name, or nothing."""
 
     def schema(self, name: str) -> Schema:
         """Returns the columns that an input has by itself."""
@@ -37,9 +40,13 @@ class Listed:
 
     schemas: Mapping[str, Schema]
 
-    def spelled(self, word: str, layout: Layout) -> str:  # noqa: ARG002
+    def spelled(self, word: str) -> str:
         """Returns the name of an input as it is written, or nothing."""
         return next((name for name in self.schemas if name.lower() == word), "")
+
+    def file(self, word: str, layout: Layout) -> str:  # noqa: ARG002
+        """Returns the name of an input; its rows are given, however written."""
+        return self.spelled(word)
 
     def schema(self, name: str) -> Schema:
         """Returns the columns of an input."""

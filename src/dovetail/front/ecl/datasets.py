@@ -221,14 +221,13 @@ def _file(
 def _input(context: Context, node: Call, wanted: tuple[str, Layout]) -> str:
     """Returns the name of the input for a file: the file's, or the data set's."""
     name, layout = wanted
-    for word in dict.fromkeys((name.lower(), file_name(name), context.label.lower())):
-        try:
-            found = word and context.world.inputs.spelled(word, layout)
-        except SchemaError as error:
-            raise refusal(node, error.found, error.expected, error.hint) from error
-        if found:
-            return found
-    return ""
+    inputs, label = context.world.inputs, context.label.lower()
+    try:
+        found = inputs.file(name.lower(), layout)
+        found = found or inputs.file(file_name(name), layout)
+        return found or (inputs.spelled(label) if label else "")
+    except SchemaError as error:
+        raise refusal(node, error.found, error.expected, error.hint) from error
 
 
 def _near(context: Context, name: str) -> str:

@@ -32,7 +32,6 @@ from dovetail.front.ecl.values import (
     Total,
     Value,
 )
-from dovetail.spec.layouts import AnyLayout
 from dovetail.spec.program import Given
 
 _MODIFIERS = {"export", "shared", "local"}
@@ -64,7 +63,7 @@ def defined(context: Context, node: Node, word: str) -> Iterator[Value]:
         for definition in _chosen(here, node, word):
             yield bound(context, here, definition)
         scope = here.outer
-    name = context.world.inputs.spelled(word, AnyLayout())
+    name = context.world.inputs.spelled(word)
     if name:
         schema = context.world.inputs.schema(name)
         step = taken(context.world.taken, Given(name, schema))

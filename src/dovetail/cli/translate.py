@@ -1,0 +1,29 @@
+"""`dovetail translate`: the PySpark program that a program in ECL becomes."""
+
+from __future__ import annotations
+
+import typer
+
+from dovetail.bind.files import Root
+from dovetail.cli.programs import NOWHERE, Files, Program, read_program, told
+
+
+def translate(program: Program, *, files: Files = NOWHERE) -> None:
+    """Print the PySpark program that a program in ECL becomes; nothing is run.
+
+    It is what dovetail run runs, and gives the same rows. With --files it reads
+    the files of that folder and shows its outputs; without, it is a function of
+    its inputs. It needs pyspark, and dovetail for its joins.
+
+    [bold]Try[/]
+
+    dovetail translate sales.ecl --files data > sales.py
+
+    python sales.py
+    """
+    with told("translate"):
+        text = read_program(program)
+        from dovetail.session.scripts import bare_script, file_script  # noqa: PLC0415
+
+        is_bare = files == NOWHERE
+        typer.echo(bare_script(text) if is_bare else file_script(text, Root.of(files)))
