@@ -29,9 +29,10 @@ from bench.data import CACHE
 from bench.measure import Sample, figures, in_turns, median_rate, show
 from dovetail.run.spark_batch.arrivals import Arrivals
 from dovetail.run.spark_batch.join import join_batch
-from dovetail.run.spark_index.keyed import Read, Term, read_by_keys
+from dovetail.run.spark_index.keyed import Read, read_by_keys
 from dovetail.run.spark_index.layout import NoBuild, Sizes
 from dovetail.run.spark_index.manifest import newest, opened
+from dovetail.run.spark_index.needs import Term
 from dovetail.run.spark_index.writing import Sorted, write_index
 from dovetail.run.spark_session import local_session
 from dovetail.spec.defaults import with_defaults

@@ -7,13 +7,13 @@ from dovetail.errors import EngineError, SchemaError
 from dovetail.run.spark_index.chosen import numbered
 from dovetail.run.spark_index.keyed import (
     LEFT_ROWS,
-    Term,
     read_by_keys,
     read_by_rows,
     read_whole,
 )
 from dovetail.run.spark_index.layout import ROW, Sizes
 from dovetail.run.spark_index.manifest import builds, opened
+from dovetail.run.spark_index.needs import Term
 from dovetail.run.spark_index.writing import Sorted, write_index
 
 ROWS, FILES, GROUP = 200_000, 64, 500

@@ -60,7 +60,8 @@ def read_by_keys(left: DataFrame, terms: Sequence[Term], build: Build) -> Read:
     """
     able = usable(left, terms, build)
     if not able:
-        return _whole(left, build, f'no equality on the first key, "{build.keys[0]}"')
+        first = "".join(f', "{name}"' for name in build.keys[:1])
+        return _whole(left, build, f"no equality on the first key{first}")
     most = _few(left.sparkSession)
     return _read(left, build, needs_of_keys(left, able, build, most), most)
 

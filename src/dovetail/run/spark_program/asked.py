@@ -40,6 +40,7 @@ def asked_of(program: Program) -> frozenset[int]:
     found: set[int] = set()
     seen: set[tuple[int, bool]] = set()
     waiting = [(one.step, is_promised(one.step)) for one in program.outputs]
+    waiting += [(one.index, True) for one in program.builds]
     while waiting:
         step, asks = waiting.pop()
         if (id(step), asks) in seen:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from dovetail.expression import Expression
 from dovetail.expression.writing import quoted
+from dovetail.run.spark_index.shelf import Shape
 from dovetail.run.spark_program.lines import Call, Changed, Line, Method
 from dovetail.run.spark_program.rows import Rows, Term
 
@@ -24,11 +25,13 @@ class Book:
     """The lines so far, and which names are taken.
 
     `asked`: the steps, by identity, of which an order is asked. `known`: the columns
-    that inputs have, in lower case, where they are known.
+    that inputs have, in lower case, where they are known. `shelf`: the indexes on disk
+    by their files.
     """
 
     asked: frozenset[int]
     known: Mapping[str, frozenset[str]]
+    shelf: dict[str, Shape] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
     frames: set[str] = field(default_factory=set)
     count: int = 0

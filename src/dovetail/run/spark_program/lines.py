@@ -7,7 +7,8 @@
 
 A line makes one frame and gives it a name. What it calls are methods of a DataFrame,
 with SQL texts, numbers and names of other frames as arguments, so whatever runs can be
-printed, and whatever is printed runs.
+printed, and whatever is printed runs. Only indexes on disk (Kept, Sought) are for a run
+alone: what is printed has the rows of their sources.
 """
 
 from __future__ import annotations
@@ -110,4 +111,31 @@ class Put:
     frame: str
 
 
-Line = Taken | Made | Changed | Met | Put
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An index that is written; `place` is the column that decides among equal keys."""
+
+    frame: str
+    file: str
+    keys: tuple[str, ...]
+    place: str
+    replaces: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """Rows of an index on disk: what the rows of a frame need of it, or all.
+
+    `asked`: the frame, and for each key what of its row must be equal; a frame without
+    a name asks for all. `place` is the column that tells the order.
+    """
+
+    name: str
+    file: str
+    asked: tuple[str, tuple[tuple[str, str], ...]]
+    columns: tuple[str, ...]
+    place: str
+    note: str = ""
+
+
+Line = Taken | Made | Changed | Met | Put | Kept | Sought

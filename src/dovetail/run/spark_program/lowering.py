@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import assert_never
 
 from dovetail.expression.writing import quoted
-from dovetail.run.spark_program import beginning, changing, grouping, joining
+from dovetail.run.spark_index.shelf import Shape
+from dovetail.run.spark_program import (
+    beginning,
+    changing,
+    grouping,
+    indexing,
+    joining,
+)
 from dovetail.run.spark_program.asked import asked_of
 from dovetail.run.spark_program.blanks import trimmed
 from dovetail.run.spark_program.book import Book, aliased, select
@@ -43,14 +51,30 @@ Known = Mapping[str, frozenset[str]]
 _NOTHING: Known = {}
 
 
-def lowered(program: Program, known: Known = _NOTHING) -> tuple[Line, ...]:
+class Unkept(Enum):
+    """No index is written or read on disk."""
+
+    UNKEPT = "unkept"
+
+
+Shelved = Mapping[str, Shape] | Unkept
+_UNKEPT = Unkept.UNKEPT
+
+
+def lowered(
+    program: Program, known: Known = _NOTHING, shelf: Shelved = _UNKEPT
+) -> tuple[Line, ...]:
     """Returns the lines of a program.
 
     `known`: the columns that inputs have, in lower case; what is not known is there as
-    it is declared.
+    it is declared. `shelf`: the indexes on disk, where they are kept.
     """
     book = Book(asked_of(program), known)
     writer = _Writer(book)
+    if not isinstance(shelf, Unkept):
+        book.shelf.update(shelf)
+        for built in program.builds:
+            indexing.kept(book, writer.rows(built.index.source), built)
     for output in program.outputs:
         writer.put(output)
     return tuple(book.lines)
@@ -67,9 +91,21 @@ class _Writer:
         """Returns the frame of a step."""
         # A step lives as long as its program, so its identity is a name for it.
         if id(step) not in self.written:
-            sources = [self.rows(source) for source in sources_of(step)]
-            self.written[id(step)] = _rows(self.book, step, sources)
+            self.written[id(step)] = _rows(self.book, step, self._sources(step))
         return self.written[id(step)]
+
+    def _sources(self, step: Step) -> list[Rows]:
+        """Returns the frames whose rows a step takes."""
+        match step:
+            case Indexed() if indexing.is_kept(self.book, step):
+                return [indexing.whole(self.book, step)]
+            case Joined(left, Indexed() as index, join) if indexing.is_kept(
+                self.book, index
+            ) and indexing.is_sought(join):
+                first = self.rows(left)
+                return [first, indexing.needed(self.book, index, first, step)]
+            case _:
+                return [self.rows(source) for source in sources_of(step)]
 
     def put(self, output: Output) -> None:
         """Writes what comes out: visible columns, sorted where that is promised."""

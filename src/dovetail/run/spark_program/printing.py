@@ -20,11 +20,13 @@ from dovetail.run.spark_program.lines import (
     Call,
     Changed,
     Downwards,
+    Kept,
     Line,
     Made,
     Met,
     Named,
     Put,
+    Sought,
     Sql,
     Taken,
 )
@@ -114,7 +116,7 @@ def _line(line: Line) -> Iterator[str]:
             more = [f"failure={failure!r}"] if failure else []
             data = pformat(write_join(join), width=_WIDTH - 8, sort_dicts=False)
             yield from _spread(f"{name} = dt.join", [data, f"{{{taken}}}", *more])
-        case Put():
+        case Put() | Kept() | Sought():
             pass
         case _:
             assert_never(line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -10,43 +10,70 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.errors import SpecError
+from dovetail.expression.writing import quoted
 from dovetail.run.spark.rules import pinned, plain_rules
+from dovetail.run.spark_index.keyed import Read, read_by_keys, read_whole
+from dovetail.run.spark_index.layout import ROW, Build
+from dovetail.run.spark_index.manifest import opened
+from dovetail.run.spark_index.needs import Term
+from dovetail.run.spark_index.shelf import NoShelf, Reading, Shelf
+from dovetail.run.spark_index.writing import Sorted, write_index
+from dovetail.run.spark_program.indexing import indexes_of, shape_of
 from dovetail.run.spark_program.lines import (
     Argument,
     Call,
     Changed,
     Downwards,
+    Kept,
     Line,
     Made,
     Met,
     Named,
     Put,
+    Sought,
     Sql,
     Taken,
 )
-from dovetail.run.spark_program.lowering import lowered
+from dovetail.run.spark_program.lowering import Shelved, Unkept, lowered
 from dovetail.run.spark_program.meeting import met
+from dovetail.spec.join import Hand
 from dovetail.spec.program import Program
 
 Frames = Mapping[str, DataFrame]
+AnyShelf = Shelf | NoShelf
+_NO_SHELF = NoShelf()
 
 
 def frames(
-    spark: SparkSession, program: Program, inputs: Frames
+    spark: SparkSession, program: Program, inputs: Frames, shelf: AnyShelf = _NO_SHELF
 ) -> dict[str, DataFrame]:
     """Returns the rows of every output by its name; nothing runs before they are asked.
 
     `inputs`: a DataFrame for each input that the program names. Its rows are in the
-    order in which it has them.
+    order in which it has them. With a `shelf` indexes are written and read on disk: for
+    these alone Spark runs at once.
     """
     known = {name: _columns(frame) for name, frame in inputs.items()}
     # What the user computed before keeps the user's rules.
     own = {name: pinned(frame) for name, frame in inputs.items()}
-    runner = _Runner(spark, own)
+    runner = _Runner(spark, own, shelf)
     with plain_rules(spark):
-        for line in lowered(program, known):
+        for line in lowered(program, known, _shelved(spark, program, shelf)):
             runner.run(line)
         return {name: pinned(frame) for name, frame in runner.outputs.items()}
+
+
+def _shelved(spark: SparkSession, program: Program, shelf: AnyShelf) -> Shelved:
+    """Returns the indexes that lie on disk and are not written anew, by their files."""
+    if isinstance(shelf, NoShelf):
+        return Unkept.UNKEPT
+    built = {one.index.file for one in program.builds}
+    shapes = {one.file: shape_of(one) for one in indexes_of(program)}
+    return {
+        file: shape
+        for file, shape in shapes.items()
+        if file not in built and shelf.has(spark, file, shape)
+    }
 
 
 def _columns(frame: DataFrame) -> frozenset[str]:
@@ -60,6 +87,7 @@ class _Runner:
 
     spark: SparkSession
     inputs: Frames
+    shelf: AnyShelf
     frames: dict[str, DataFrame] = field(default_factory=dict)
     outputs: dict[str, DataFrame] = field(default_factory=dict)
 
@@ -80,8 +108,36 @@ class _Runner:
                 self.frames[name] = met(join, taken, failure)
             case Put(output, frame):
                 self.outputs[output] = self.frames[frame]
+            case Kept() | Sought():
+                self._on_disk(line)
             case _:
                 assert_never(line)
+
+    def _on_disk(self, line: Kept | Sought) -> None:
+        """Writes an index, or reads of one what is needed."""
+        if isinstance(self.shelf, NoShelf):  # pragma: no cover - lowered says neither
+            return
+        match line:
+            case Kept(frame, file, keys, place, replaces):
+                rows = Sorted(self.frames[frame], keys, (place,))
+                folder, sizes = self.shelf.place(file), self.shelf.sizes
+                write_index(rows, folder, sizes=sizes, replaces=replaces)
+            case Sought(name, file, (left, terms), columns, place, note):
+                build = opened(self.spark, self.shelf.place(file))
+                read = self._read(left, terms, build)
+                self.shelf.readings.append(Reading(note, file, read))
+                names = [F.col(quoted(one)) for one in columns]
+                order = F.col(ROW).alias(place)
+                self.frames[name] = read.frame.select(*names, order)
+            case _:
+                assert_never(line)
+
+    def _read(self, left: str, terms: Iterable[tuple[str, str]], build: Build) -> Read:
+        """Returns what the rows of a frame need of an index; without one all."""
+        if not left:
+            return read_whole(self.spark, build, "nothing narrows them")
+        asked = [Term(key, F.expr(text)) for key, text in terms]
+        return read_by_keys(self.frames[left].alias(Hand.LEFT.letter), asked, build)
 
     def _input(self, name: str) -> DataFrame:
         """Returns the frame of an input."""

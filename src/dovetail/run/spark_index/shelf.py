@@ -1,0 +1,85 @@
+"""The indexes of a program: in folders below one, each under its logical name.
+
+~hr::by_name    ->    FOLDER/hr/by_name
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pyspark.sql import SparkSession
+
+from dovetail.errors import EngineError
+from dovetail.run.spark_index.keyed import Read
+from dovetail.run.spark_index.layout import Build, Sizes
+from dovetail.run.spark_index.manifest import newest
+from dovetail.schema import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a join, or whatever is named here, reads of an index."""
+
+    title: str
+    file: str
+    read: Read
+
+    def told(self) -> str:
+        """Returns the reading in words."""
+        return f"of the index {self.file} {self.read.told()}"
+
+
+@dataclass(slots=True)
+class Shelf:
+    """A folder with indexes; `readings` are what programs have read of them."""
+
+    folder: str
+    sizes: Sizes = Sizes()
+    readings: list[Reading] = field(default_factory=list)
+
+    def place(self, file: str) -> str:
+        """Returns the folder of an index."""
+        return "/".join([self.folder, *file.split("::")])
+
+    def has(self, spark: SparkSession, file: str, shape: Shape) -> bool:
+        """Tells whether an index is there; one of another shape is refused."""
+        found = newest(spark, self.place(file))
+        if not isinstance(found, Build):
+            return False
+        there = Shape(found.keys, _columns(found))
+        if there != shape:
+            raise EngineError(
+                f'the index "{file}" is there with {there}',
+                f"{shape}",
+                "BUILD with OVERWRITE writes it anew",
+            )
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class NoShelf:
+    """No indexes are kept: BUILD writes nothing, an INDEX has the rows of its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The keys of an index and its columns with their types."""
+
+    keys: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, keys: tuple[str, ...], columns: Iterable[Column]) -> Shape:
+        """Returns the shape of an index that has these columns."""
+        return cls(keys, tuple((one.name, str(one.type)) for one in columns))
+
+    def __str__(self) -> str:
+        """Returns the shape in words."""
+        columns = ", ".join(f"{name} {kind}" for name, kind in self.columns)
+        return f"the keys {', '.join(self.keys)} and the columns {columns}"
+
+
+def _columns(build: Build) -> tuple[tuple[str, str], ...]:
+    """Returns the columns of a build with their types."""
+    return tuple((one.name, one.dataType.simpleString()) for one in build.schema.fields)

@@ -1,0 +1,127 @@
+"""Programs whose indexes lie on disk give the same rows, and read little of them."""
+
+from pathlib import Path
+
+import pytest
+
+from dovetail.errors import EngineError
+from dovetail.front.ecl import translate
+from dovetail.run.spark_index.layout import Sizes
+from dovetail.run.spark_index.shelf import Shelf
+from dovetail.run.spark_program import frames
+from dovetail.schema import Schema
+from dovetail.session.case import read_cases
+from dovetail.session.check import Check
+from dovetail.session.engines import EngineName
+from dovetail.session.split import parse_split
+
+CASES = Path(__file__).parents[1] / "cases" / "ecl_keyed.json"
+ROWS = 20_000
+INDEX = """
+    i := INDEX(b, {k, w}, {n}, '~keys::By_K');
+    a := DATASET([{7, 'x'}, {8000, 'x 1'}, {-1, ''}], {INTEGER k, STRING t});
+"""
+HALF = "OUTPUT(JOIN(a, i, LEFT.k = RIGHT.k, LEFT OUTER));"
+
+
+@pytest.fixture
+def base(spark):
+    """Twenty thousand rows of the data set b, two for each key."""
+    text = "pmod(id * 7919, 10000) AS k", "concat('x ', pmod(id, 3)) AS w", "id AS n"
+    return spark.range(ROWS).selectExpr(*text)
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    return Shelf(str(tmp_path / "indexes"), Sizes(file=1000, group=100))
+
+
+def outputs(spark, base, text, *shelf):
+    """What a program on b and i puts out, output by output."""
+    schemas = {"b": Schema.of(dict(base.dtypes))}
+    found = frames(spark, translate(INDEX + text, schemas), {"b": base}, *shelf)
+    return {name: list(map(tuple, one.collect())) for name, one in found.items()}
+
+
+def test_a_built_index_is_read_where_left_rows_ask(spark, base, shelf):
+    found = outputs(spark, base, f"BUILD(i); {HALF}", shelf)
+    assert found == outputs(spark, base, HALF)
+    assert len(found["Result 1"]) == 5
+    [reading] = shelf.readings
+    assert reading.title == "JOIN in line 4, left outer"
+    assert reading.told() == (
+        f"of the index keys::by_k 2 of {reading.read.of.files} files and "
+        f"2 of {reading.read.of.groups} row groups are read"
+    )
+    assert reading.read.of.files >= 19
+    assert Path(shelf.folder, "keys", "by_k", "manifest").is_dir()
+
+
+def test_an_index_that_is_there_is_read_by_a_later_program(spark, base, shelf):
+    outputs(spark, base, "BUILD(i);", shelf)
+    # An index is as it was built: rows that come to its source later are not in it.
+    later = base.unionAll(spark.sql("SELECT 7L, 'new', -1L"))
+    found = outputs(spark, later, HALF, shelf)
+    assert found == outputs(spark, base, HALF)
+    assert [one.read.parts.files for one in shelf.readings] == [2]
+    built = outputs(spark, later, f"BUILD(i, OVERWRITE); {HALF}", shelf)
+    assert built == outputs(spark, later, HALF) != found
+
+
+def test_all_keys_narrow_what_is_read(spark, base, shelf):
+    both = "OUTPUT(JOIN(a, i, LEFT.k = RIGHT.k AND LEFT.t = RIGHT.w));"
+    found = outputs(spark, base, f"BUILD(i); {both}", shelf)
+    assert found == outputs(spark, base, both)
+    payload = "OUTPUT(JOIN(a, i, LEFT.k = RIGHT.k AND RIGHT.n > 9000, LIMIT(1, SKIP)));"
+    found = outputs(spark, base, payload, shelf)
+    assert found == outputs(spark, base, payload) == {"Result 1": []}
+
+
+def test_texts_are_found_without_their_trailing_blanks(spark, base, shelf):
+    text = """
+        texts := INDEX(b, {w}, {k, n}, '~texts');
+        left := DATASET([{'x 1  '}], {STRING t});
+        names := JOIN(left, texts, LEFT.t = RIGHT.w, KEEP(3));
+    """
+    blanks = base.selectExpr("k", "concat(w, '  ') AS w", "n")
+    found = outputs(spark, blanks, f"{text} BUILD(texts); OUTPUT(names);", shelf)
+    assert found == outputs(spark, blanks, f"{text} OUTPUT(names);")
+    assert len(found["Result 1"]) == 3
+    [reading] = shelf.readings
+    assert reading.read.parts.files < reading.read.of.files
+
+
+def test_the_rows_of_an_index_come_in_its_order(spark, base, shelf):
+    text = "OUTPUT(i(k < 3)); OUTPUT(JOIN(i, a, LEFT.k = RIGHT.k, RIGHT ONLY));"
+    found = outputs(spark, base, f"BUILD(i); {text}", shelf)
+    assert found == outputs(spark, base, text)
+
+
+def test_building_anew_must_be_said(spark, base, shelf):
+    outputs(spark, base, "BUILD(i);", shelf)
+    with pytest.raises(EngineError, match="is there already") as error:
+        outputs(spark, base, "BUILD(i);", shelf)
+    assert error.value.hint == "OVERWRITE builds it anew"
+
+
+def test_an_index_of_other_keys_is_not_the_one(spark, base, shelf):
+    outputs(spark, base, "BUILD(i);", shelf)
+    other = "o := INDEX(b, {w}, {k}, '~keys::by_k'); OUTPUT(o);"
+    with pytest.raises(
+        EngineError, match="is there with the keys k, key of w"
+    ) as error:
+        outputs(spark, base, other, shelf)
+    assert "BUILD with OVERWRITE" in error.value.hint
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("case", read_cases([CASES]), ids=lambda case: case.name)
+def test_cases_with_indexes_on_disk(shelf, monkeypatch, case):
+    plain = frames
+
+    def kept(spark, program, inputs):
+        return plain(spark, program, inputs, shelf)
+
+    monkeypatch.setattr("dovetail.run.spark_program.cases.frames", kept)
+    (verdict,) = Check(EngineName.BATCH, parse_split("whole")).verdicts([case])
+    assert (verdict.status.value, verdict.reason) == ("ok", "")
