@@ -54,17 +54,19 @@ def read_name(context: Context, node: Name) -> Value:
 
 
 def defined(context: Context, node: Node, word: str) -> Iterator[Value]:
-    """Gives what a definition, a parameter or an input of a name is, if any."""
+    """Gives what a definition, a parameter or else an input of a name is, if any."""
     scope: tuple[Scope, ...] = (context.scope,)
+    is_declared = False
     while scope:
         (here,) = scope
         if word in here.known:
             yield here.known[word]
         for definition in _chosen(here, node, word):
             yield bound(context, here, definition)
+            is_declared = True
         scope = here.outer
     name = context.world.inputs.spelled(word)
-    if name:
+    if name and not is_declared:
         schema = context.world.inputs.schema(name)
         step = taken(context.world.taken, Given(name, schema))
         yield DatasetValue(step, record_of(schema))

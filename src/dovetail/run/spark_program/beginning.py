@@ -22,11 +22,12 @@ def made(book: Book, step: Inline) -> Rows:
 def taken(book: Book, step: Given) -> Rows:
     """Returns the rows of an input as the program declares them."""
     name = book.name(step.name)
-    book.lines.append(Taken(name, step.name))
+    source = step.name if step.name in book.known else step.input
+    book.lines.append(Taken(name, source))
     given = Rows(name, step.schema)
-    known = book.known.get(step.name, _declared(step))
+    known = book.known.get(source, _declared(step))
     if step.position:
-        return _numbered(book, given, step, has_one=step.position.lower() in known)
+        return _numbered(book, given, step, known)
     return book.changed(given, f"{name}_rows", select(*_columns(step, known)))
 
 
@@ -48,15 +49,14 @@ def _columns(step: Given, known: frozenset[str]) -> list[str]:
     ]
 
 
-def _numbered(book: Book, given: Rows, step: Given, *, has_one: bool) -> Rows:
+def _numbered(book: Book, given: Rows, step: Given, known: frozenset[str]) -> Rows:
     """Returns the rows with their numbers, but where they have one of their own."""
     column = step.schema[step.position]
+    has_one = step.position.lower() in known
     own = [_own_number(column)] if has_one else []
     placed = book.placed(given)
-    taken_columns = [*_columns(step, book.known.get(step.name, _declared(step))), *own]
-    first = book.changed(
-        placed, f"{given.frame}_rows", select(*taken_columns, *placed.hidden)
-    )
+    chosen = select(*_columns(step, known), *own, *placed.hidden)
+    first = book.changed(placed, f"{given.frame}_rows", chosen)
     text = f"CAST(row_number() {window((), first.order)} - 1 AS {column.type})"
     if has_one:
         text = f"coalesce({quoted(column.name)}, {text})"

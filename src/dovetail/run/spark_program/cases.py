@@ -14,10 +14,13 @@ from dovetail.schema import Schema
 from dovetail.spec.inputs import Row
 from dovetail.spec.program import Given, Program, Step, sources_of
 
-# Rows of a case are few: more tasks, and plans made anew while they run, cost time.
+# Rows of a case are few: more tasks, plans made anew while they run, and code compiled
+# for each plan cost more time than they save.
 _SMALL = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 
 

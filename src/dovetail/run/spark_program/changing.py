@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from dovetail.expression import NEVER, Expression, Scope, parse
 from dovetail.expression.writing import quoted
-from dovetail.run.spark_program.asked import counts_rows
+from dovetail.plan.asked import counts_rows
 from dovetail.run.spark_program.book import (
     ALONE,
     Book,
@@ -20,7 +20,7 @@ from dovetail.run.spark_program.book import (
     where,
 )
 from dovetail.run.spark_program.lines import Call, Method
-from dovetail.run.spark_program.rows import Rows, Term, window
+from dovetail.run.spark_program.rows import Rows, Term, once, window
 from dovetail.schema import Schema
 from dovetail.spec.program import (
     Appended,
@@ -72,7 +72,7 @@ def ordered(book: Book, rows: Rows, step: Ordered) -> Rows:
         aliased(one.value, term.column) for one, term in zip(step.by, by, strict=True)
     ]
     found = book.changed(before, "keyed", as_row("l"), select("*", *texts))
-    order = (*rows.groups, *by, *before.order)
+    order = once(*rows.groups, *by, *before.order)
     return replace(found, order=order, in_place=False)
 
 

@@ -26,7 +26,7 @@ from dovetail.run.spark_program.book import (
 )
 from dovetail.run.spark_program.grouping import neighbours_by
 from dovetail.run.spark_program.lines import Call, Method, Sql
-from dovetail.run.spark_program.rows import Rows, Term, Terms, window
+from dovetail.run.spark_program.rows import Rows, Term, Terms, once, window
 from dovetail.schema import Schema
 from dovetail.spec.program import Deduped
 
@@ -168,7 +168,7 @@ def _one_by_one(book: Book, rows: Rows, step: Deduped) -> Rows:
         select("one.of_it.*", *groups, aliased("one.place", first.column)),
         note="" if groups else ALONE,
     )
-    order = (*rows.groups, first)
+    order = once(*rows.groups, first)
     return replace(found, order=order, in_place=False)
 
 
@@ -194,7 +194,7 @@ class _Folding:
         kept = "struct(concat(found.kept, array(one)) AS kept, {} AS size)"
         more, new = kept.format("found.size + 1"), kept.format("1")
         few = f"IF(found.size < {self.step.keep}, {more}, found)"
-        same = self._same("element_at(found.kept, -1)")
+        same = self._same("get(found.kept, size(found.kept) - 1)")
         start = "struct(filter(`rows`, one -> false) AS kept, 0 AS size)"
         merge = f"(found, one) -> IF({same}, {few}, {new})"
         return f"aggregate(`rows`, {start}, {merge}, found -> found.kept)"
@@ -202,7 +202,7 @@ class _Folding:
     @property
     def _of_all(self) -> str:
         """Returns the rows that stay of each list: the first is what is compared."""
-        same = self._same("kind[0]")
+        same = self._same("get(kind, 0)")
         place = f"array_position(transform(found, kind -> {same}), true)"
         more = "concat(kind, array(one))"
         joins = f"transform(found, (kind, at) -> IF(at + 1 = {place}, {more}, kind))"

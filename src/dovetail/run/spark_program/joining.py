@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from dovetail.expression import Expression
 from dovetail.expression.writing import quoted
+from dovetail.plan.asked import takes_first
 from dovetail.plan.capability import ORDERED
-from dovetail.run.spark_program.asked import takes_first
 from dovetail.run.spark_program.book import Book
 from dovetail.run.spark_program.lines import Met
-from dovetail.run.spark_program.rows import Rows, Term, Terms
+from dovetail.run.spark_program.rows import Rows, Term, Terms, once
 from dovetail.spec.join import Columns, Hand, JoinSpec
 from dovetail.spec.picks import Limit
 from dovetail.spec.program import (
@@ -30,6 +30,7 @@ from dovetail.spec.program import (
 )
 
 Hidden = tuple[tuple[str, Expression], ...]
+_UNKNOWN: Terms = ()
 
 
 def joined(book: Book, left: Rows, right: Rows, step: Joined) -> Rows:
@@ -39,9 +40,10 @@ def joined(book: Book, left: Rows, right: Rows, step: Joined) -> Rows:
         right = book.sorted(right)
     stays = step.join.picks.strategy in ORDERED and left.in_place
     groups = left.groups if step.keeps_groups else ()
-    hidden, order = _carried(groups, groups, Hand.LEFT, step.join), groups
+    hidden, order = _carried(groups, groups, Hand.LEFT, step.join), _UNKNOWN
     if asks and not stays:
         left, right = book.placed(left), book.placed(right)
+        left = replace(left, order=once(*groups, *left.order))
         hidden, order = _ordered(book, left, right, step.join)
     name = book.name(_wish(step.told))
     frames = ((LEFT, left.frame), (RIGHT, right.frame))

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import assert_never
 
 from dovetail.expression.writing import quoted
+from dovetail.plan.asked import asked_of
 from dovetail.run.spark_index.shelf import Shape
 from dovetail.run.spark_program import (
     beginning,
@@ -20,7 +21,6 @@ from dovetail.run.spark_program import (
     indexing,
     joining,
 )
-from dovetail.run.spark_program.asked import asked_of
 from dovetail.run.spark_program.blanks import trimmed
 from dovetail.run.spark_program.book import Book, aliased, select
 from dovetail.run.spark_program.deduping import deduped

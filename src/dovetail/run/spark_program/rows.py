@@ -91,6 +91,14 @@ class Rows:
         )
 
 
+def once(*terms: Term) -> Terms:
+    """Returns terms without those whose column has sorted before."""
+    found: dict[str, Term] = {}
+    for term in terms:
+        found.setdefault(term.column, term)
+    return tuple(found.values())
+
+
 def window(parts: Terms, order: Terms) -> str:
     """Returns the OVER of rows of the same parts, in an order."""
     by = f"PARTITION BY {', '.join(quoted(term.column) for term in parts)} "
