@@ -307,6 +307,7 @@ def can_improve(nearest: Nearest, nearby: Nearby) -> Mask:
     """Tells for which left rows a better right row can still come.
 
     Only the times around the left one and the bound can be the best of those to come.
+    Of times that are no row times nobody knows how near one may come.
     """
     ours, theirs = (times_of(nearest, hand, nearby.sides[hand]) for hand in (0, 1))
     base, better = ours.value, np.zeros(len(ours.value), bool)
@@ -316,8 +317,11 @@ def can_improve(nearest: Nearest, nearby: Nearby) -> Mask:
     has_best[nearby.best.left] = True
     known = np.zeros(len(base), base.dtype)
     known[nearby.best.left] = theirs.value[nearby.best.right]
+    if not nearest.is_row_time:
+        better |= ~has_best | (known != base) | nearest.last
+        return better & ours.known
     edges = [base - 1, base, base + 1]
-    is_bounded = nearest.is_row_time and nearby.bound > BEGINNING
+    is_bounded = nearby.bound > BEGINNING
     if is_bounded:
         edges.append(np.full(len(base), nearby.bound))
     for edge in edges:

@@ -128,15 +128,12 @@ class EventClock:
         self._rows[hand].append(row)
 
     def _too_late(self, row: LivingRow) -> Iterator[Pair]:
-        """Yields a table's row without time beside each row that waits for it."""
+        """Yields a table's row without time beside each row that may wait for it."""
         hand = row.hand.other
-        if (
-            self._parts.waits_for_table(hand)
-            and not self._parts.sides[row.hand].is_timed
-        ):
+        if not self._parts.sides[row.hand].is_timed:
             bound = self._parts.bounds.bound(self._parts.sides[hand].input)
             for there in self._rows[hand]:
-                if not has_waited(self._parts, there.lives[-1].end, bound):
+                if not has_waited(self._parts, there.life.end, bound):
                     yield Pair.of(row, there)
 
     def _at_once(self, row: LivingRow) -> Iterator[Step]:
@@ -221,7 +218,8 @@ class EventClock:
             case Role.OVER_LIMIT:
                 return writer.over_limit(row, row_time)
             case Role.TAKEN_BACK:
-                early = self._early[row, result.lives[0]]
+                (number,) = result.lives
+                early = self._early[row, number]
                 return [replace(one, change=Change.DELETE) for one in early]
             case role:
                 assert_never(role)
@@ -245,14 +243,11 @@ def came_of(result: Result, emission: Emission) -> Came:
     return Came(emission.row, time, origin)
 
 
-ORDER = {Role.TAKEN_BACK: 0, Role.PAIR: 1}
-
-
-def in_order(result: Result) -> tuple[float, int, int, int]:
+def in_order(result: Result) -> tuple[float, bool, bool, int, int]:
     """Returns the order of leaving: row time, pairs first, then order of arrival.
 
     What is taken back goes before the pairs for which it goes.
     """
     places = [row.place for row in result.rows]
-    rank = ORDER.get(result.role, len(ORDER))
-    return result.row_time, rank, max(places), min(places)
+    goes, meets = (result.role is role for role in (Role.TAKEN_BACK, Role.PAIR))
+    return result.row_time, not goes, not meets, max(places), min(places)

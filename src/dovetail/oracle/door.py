@@ -48,12 +48,12 @@ class Door:
 
     def on(self, event: Event) -> Iterator[Emission]:
         """Yields what one event gives; time goes on where a row is turned away."""
-        verdict = self._parts.verdict(event) if isinstance(event, Arrive) else IN_TIME
-        if isinstance(event, Arrive) and verdict != IN_TIME:
-            yield from self._player.on(Pause(event.clock))
-            yield late_row(event.row, verdict)
-        else:
-            yield from self._player.on(event)
+        match event:
+            case Arrive() if (verdict := self._parts.verdict(event)) != IN_TIME:
+                yield from self._player.on(Pause(event.clock))
+                yield late_row(event.row, verdict)
+            case _:
+                yield from self._player.on(event)
 
 
 def turned_away(parts: Parts, events: Iterable[Event]) -> list[Arrive]:

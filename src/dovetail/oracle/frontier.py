@@ -95,7 +95,7 @@ class Frontier:
         In a right semi join what comes may still match a left row over its limit.
         """
         verdict = self.known.verdicts.get(row)
-        if verdict is None or not verdict.is_picked:
+        if verdict is None:
             return False
         is_over = verdict.is_over_limit and not self._gives_right_rows()
         return verdict.is_closed or is_over
@@ -119,7 +119,5 @@ class Frontier:
         """Tells whether no earlier partner of a row that comes out once can come."""
         earliest = self.known.horizon.least_meeting_with(row)
         return any(
-            one.identity in self.given or (one.is_decided and one.row_time <= earliest)
-            for one in self.results
-            if one.rows == (row,)
+            one.row_time <= earliest for one in self.results if one.rows == (row,)
         )

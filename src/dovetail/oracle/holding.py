@@ -49,7 +49,6 @@ class Held:
             yield from self._parts.writer.once(left)
         for pair in choice.matches:
             yield from self._match(pair.right)
-        yield from self._settle()
 
     def leave(self, row: LivingRow, clock: int) -> Iterator[Emission]:
         """Yields what comes of a row that leaves its window."""

@@ -62,12 +62,12 @@ class Horizon:
         """Returns a life of a row as soon as rows to come can make it begin and end."""
         if is_settled(self.sides[row.hand]):
             return life
-        if isinstance(self.sides[row.hand].window, Inherited) and row.time is not None:
+        if isinstance(self.sides[row.hand].window, Inherited):
             inner = self.inner[row.hand]
             lives = [
                 inner.soonest(one, one.lives[number]) for one, number in row.origin
             ]
-            return inherited_life(row.time, lives)
+            return inherited_life(self._time(row), lives)
         return soonest(life, self._time(row), self.bound(row.hand))
 
     def can_meet(self, row: LivingRow) -> bool:
@@ -92,8 +92,7 @@ class Horizon:
             least = list(map(self.soonest, pair.rows, lives))
             row_time = max(life.birth for life in least)
             if row_time < min(life.death for life in lives):
-                is_born = row_time == max(life.birth for life in lives)
-                is_sure = is_born and row_time < min(life.death for life in least)
+                is_sure = row_time < min(life.death for life in least)
                 yield Meeting((one, other), row_time, is_sure)
 
     def is_sure(self, pair: Pair) -> bool:
@@ -116,14 +115,10 @@ class Horizon:
         return max((self.first_to_come(hand).birth for hand in timed), default=NEVER)
 
     def least_meeting_with(self, row: LivingRow) -> Moment:
-        """Returns the least row time of a pair of this row and one to come."""
+        """Returns the least row time of a row with one to come that it can meet."""
         least_birth = self.first_to_come(row.hand.other).birth
-        meetings = (
-            max(self.soonest(row, life).birth, least_birth)
-            for life in row.lives
-            if self.can_meet_in(row, life)
-        )
-        return min(meetings, default=NEVER)
+        births = (self.soonest(row, life).birth for life in row.lives)
+        return max(min(births), least_birth)
 
     def _time(self, row: LivingRow) -> Moment:
         """Returns the row time of a row; those without stand before all others."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dovetail.oracle.horizon import Horizon
-from dovetail.oracle.life import PAST, Life, LivingRow, Moment
+from dovetail.oracle.life import NOWHERE, PAST, Life, LivingRow, Moment
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.outer_rows import has_waited
 from dovetail.oracle.parts import Parts
@@ -43,9 +43,10 @@ class LateTables:
         """
         late = [pair for pair in pairs if self._is_late(row, pair)]
         if late:
-            first = min(late, key=lambda pair: self._place(row, pair))
+            first = min(late, key=lambda pair: first_life(self._other(row, pair)).birth)
             there = self._other(row, first)
-            birth = max(self.horizon.soonest(there, last(there)).birth, last(row).birth)
+            birth = self.horizon.soonest(there, first_life(there)).birth
+            birth = max(birth, last_life(row).birth)
             yield LateMatch(first, birth, self._is_sure(there))
 
     def _is_late(self, row: LivingRow, pair: Pair) -> bool:
@@ -54,32 +55,32 @@ class LateTables:
         One without time begins as it comes.
         """
         there = self._other(row, pair)
-        life, came = last(there), there.place > row.place
-        is_behind = life.birth >= last(row).death or (life.birth == PAST and came)
+        life, came = first_life(there), there.place > row.place
+        is_behind = life.birth >= last_life(row).death or (life.birth == PAST and came)
         is_there = is_behind and not life.is_empty
         has_match = bool(self.parts.picker.choose([pair]).matches)
         return is_there and has_match and not self._has_waited(row, life.birth)
 
     def _is_sure(self, there: LivingRow) -> bool:
         """Tells whether no row can come that is met before this one, or ends it."""
-        birth = last(there).birth
-        is_first = self.horizon.first_to_come(there.hand).birth >= birth
-        return is_first and self.horizon.soonest(there, last(there)).death > birth
+        life = first_life(there)
+        is_first = self.horizon.first_to_come(there.hand).birth >= life.birth
+        return is_first and self.horizon.soonest(there, life).death > life.birth
 
     def _has_waited(self, row: LivingRow, moment: Moment) -> bool:
         """Tells whether a moment is too late for a row; a row without end waits not."""
-        return has_waited(self.parts, last(row).end, moment)
-
-    def _place(self, row: LivingRow, pair: Pair) -> tuple[Moment, int]:
-        """Returns the order of the table's rows."""
-        there = self._other(row, pair)
-        return last(there).birth, there.place
+        return has_waited(self.parts, last_life(row).end, moment)
 
     def _other(self, row: LivingRow, pair: Pair) -> LivingRow:
         """Returns the row that a row is paired with."""
         return pair.right if row is pair.left else pair.left
 
 
-def last(row: LivingRow) -> Life:
+def first_life(row: LivingRow) -> Life:
+    """Returns the first life of a table's row; one that is in no window has none."""
+    return next(iter(row.lives), NOWHERE)
+
+
+def last_life(row: LivingRow) -> Life:
     """Returns the last life of a row, after which it waits."""
     return row.lives[-1]

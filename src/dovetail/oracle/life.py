@@ -91,11 +91,12 @@ class LivingRow:
         return life
 
     def life_at(self, moment: Moment) -> int:
-        """Returns the number of the life in which the row is alive at a moment."""
+        """Returns the number of the life in which the row is alive at a moment.
+
+        That is the first that is not over by then.
+        """
         return next(
-            number
-            for number, life in enumerate(self.lives)
-            if life.birth <= moment < life.death
+            number for number, life in enumerate(self.lives) if moment < life.death
         )
 
 

@@ -83,7 +83,7 @@ def range_life(window: Range, time: int) -> Life:
     return Life(window.following.negated().after(time), end + 1, end)
 
 
-def inherited_life(time: int, lives: Sequence[Life]) -> Life:
+def inherited_life(time: Moment, lives: Sequence[Life]) -> Life:
     """Returns the life of a join's row: from its row time on, while all of those last.
 
     One that has no partner is alive at its own row time only.
@@ -120,8 +120,7 @@ def is_settled(side: OneSide) -> bool:
 def soonest(life: Life, time: Moment, bound: Moment) -> Life:
     """Returns a life as rows to come may make it: each moment as early as can be.
 
-    What is not after the bound stays; what is after it may move back to the bound, not
-    before the row's own time.
+    What is after the bound may move back to it, not before the row's own time.
     """
     moments = (life.birth, life.death, life.end)
-    return Life(*(one if one <= bound else max(time, bound) for one in moments))
+    return Life(*(min(one, max(time, bound)) for one in moments))

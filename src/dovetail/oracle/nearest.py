@@ -46,44 +46,36 @@ class Nearest:
             pick,
             side_scalar(pick.left, "l", left),
             side_scalar(pick.right, "r", right),
-            _is_column(pick, right),
+            _is_row_time(pick, right),
         )
 
     def of(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Returns the pair of the best right row, of pairs of one left row in order."""
-        best: list[Pair] = []
+        best: list[tuple[Time, Pair]] = []
         for pair in pairs:
-            if self._reaches(pair) and (not best or self._replaces(pair, best[0])):
-                best = [pair]
-        return best
+            base, time = self._times(pair)
+            if base is None or time is None or not self._fits(base, time):
+                continue
+            if all(self._beats(base, time, known) for known, _ in best):
+                best = [(time, pair)]
+        return [pair for _, pair in best]
 
     def can_be_better(self, left: object, best: object, bound: Moment) -> bool:
         """Tells whether a right row to come, from the bound on, can be better.
 
-        Only the times around the left one and the bound can be the best of those.
+        Only the times around the left one and the bound can be the best of those. Of
+        times that are no row times nobody knows how near one may come.
         """
-        base = measure(left)
-        if base is None or bound == math.inf:
+        base, known = measure(left), measure(best)
+        if base is None:
             return False
+        if not self.is_row_time:
+            return known != base or self.pick.tie is Tie.LAST
         edges = {base - 1, base, base + 1}
         if math.isfinite(bound):
             edges.add(Fraction(bound))
         coming = [time for time in edges if time >= bound and self._fits(base, time)]
-        known = measure(best)
         return any(known is None or self._beats(base, time, known) for time in coming)
-
-    def _reaches(self, pair: Pair) -> bool:
-        """Tells whether the right row is on the right side, and not too far."""
-        base, time = self._times(pair)
-        return base is not None and time is not None and self._fits(base, time)
-
-    def _replaces(self, pair: Pair, best: Pair) -> bool:
-        """Tells whether a pair is better than the best of those before it."""
-        base, time = self._times(pair)
-        known = self._times(best)[1]
-        if base is None or time is None or known is None:
-            return False
-        return self._beats(base, time, known)
 
     def _beats(self, base: Time, time: Time, known: Time) -> bool:
         """Tells whether a later row of this time takes the place of a known one.
@@ -137,10 +129,10 @@ def measure(value: object) -> Time | None:
             return None
 
 
-def _is_column(pick: AsOf, right: Input) -> bool:
+def _is_row_time(pick: AsOf, right: Input) -> bool:
     """Tells whether the right time is the row time, of which bounds tell."""
     match plain_reference(pick.right):
         case Reference(column=column):
-            return right.is_timed and column.lower() == right.time.lower()
+            return column.lower() == right.time.lower()
         case _:
             return False

@@ -53,7 +53,7 @@ class Parts:
     @classmethod
     def of(cls, play: Play, spec: JoinSpec) -> Parts:
         """Returns the parts of a play's join, before anything has come."""
-        return cls.inside(play, spec, "", Bounds())
+        return cls.inside(play, spec, "the join", Bounds())
 
     @classmethod
     def inside(cls, play: Play, spec: JoinSpec, place: str, bounds: Bounds) -> Parts:
@@ -129,12 +129,8 @@ class Parts:
         return BAD_INTERVAL if is_bad_interval(side, came) else IN_TIME
 
     def state(self) -> tuple[Arrive, ...]:
-        """Returns the rows that are there from the start; those of a stream arrive.
-
-        Those without time come first, for they are met by the rows that come after.
-        """
-        sides = sorted(self.leaves(), key=lambda side: side.is_timed)
-        sources = {side.input.name: side.input for side in sides}
+        """Returns the rows that are there from the start; those of a stream arrive."""
+        sources = {side.input.name: side.input for side in self.leaves()}
         return tuple(
             Arrive(source.name, row)
             for source in sources.values()

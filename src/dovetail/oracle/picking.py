@@ -77,8 +77,7 @@ class Picker:
     @property
     def counts(self) -> bool:
         """Tells whether the number of candidates decides what comes out."""
-        limits = (self.at_most, self.limit)
-        return bool(self.optional) or any(map(math.isfinite, limits))
+        return any(map(math.isfinite, (self.at_most, self.limit)))
 
     @property
     def waits(self) -> bool:
@@ -171,11 +170,8 @@ def _optional_parts(picks: Picks) -> tuple[OptionalPrefix | OptionalEqual, ...]:
 
 def _nearest(picks: Picks, left: Input, right: Input) -> Nearest | Unlimited:
     """Returns the pick by time, where there is one."""
-    match picks.asof:
-        case AsOf() as asof:
-            return Nearest.of_pick(asof, left, right)
-        case Unlimited() as no_pick:
-            return no_pick
+    asof = picks.asof
+    return Nearest.of_pick(asof, left, right) if isinstance(asof, AsOf) else asof
 
 
 def _optional(

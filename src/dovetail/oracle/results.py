@@ -20,7 +20,6 @@ from dovetail.oracle.stretches import stretches
 from dovetail.oracle.verdict import Verdict
 from dovetail.spec.inputs import OuterRows
 from dovetail.spec.join import HANDS, Hand
-from dovetail.spec.picks import OnExceed
 
 
 class Role(Enum):
@@ -47,7 +46,7 @@ class Result:
     rows: tuple[LivingRow, ...]
     row_time: Moment
     is_decided: bool
-    lives: tuple[int, ...] = (0,)
+    lives: tuple[int, ...] = ()
     counter: int = 0
 
     @property
@@ -109,12 +108,9 @@ class Known:
             waits = self.parts.waits_for_table(row.hand) and not self._is_over(row)
             if waits and row.lives and not met:
                 own = [pair for pair in self.pairs if row in pair.rows]
-                is_alone = self._is_closed(row, len(row.lives) - 1)
                 for match in judge.of(row, own):
-                    rows, is_decided = match.pair.rows, match.is_decided and is_alone
-                    results.append(
-                        Result(Role.LATE_PAIR, rows, match.row_time, is_decided, (0, 0))
-                    )
+                    told = (match.pair.rows, match.row_time, match.is_decided)
+                    results.append(Result(Role.LATE_PAIR, *told, (0, 0)))
         return results
 
     def _is_over(self, row: LivingRow) -> bool:
@@ -136,28 +132,27 @@ class Known:
         marks = [one for pair in verdict.marks for one in self.of_pair(pair, verdict)]
         for number in range(len(left.lives)):
             yield from self._taken_back(left, number, marks)
-        if self.parts.writer.on_exceed is OnExceed.TRANSFORM:
-            last = len(left.lives) - 1
-            result = self._alone(left, last, is_decided=verdict.is_closed)
-            yield replace(result, role=Role.OVER_LIMIT)
+        last = len(left.lives) - 1
+        result = self._alone(left, last, is_decided=verdict.is_closed)
+        yield replace(result, role=Role.OVER_LIMIT)
 
     def _counted(self, pairs: list[Result], verdict: Verdict) -> Iterator[Result]:
         """Yields the first pairs of a left row, by time and order of the right ones.
 
-        A pair is sure when nothing can come or go before it. Those behind the first may
-        still move up until that is so. A row that is skipped is counted, not kept. A
-        pair that meets more than once is kept once.
+        A pair is sure when nothing can come or go before it; until then those behind it
+        may still move up. A row that is skipped is counted, not kept. A pair that meets
+        more than once is kept once.
         """
         is_sure, kept = True, set[object]()
         for counter, pair in enumerate(pairs, start=1):
             is_passed = verdict.is_picked or self.horizon.is_passed(pair.rows[1])
             is_sure = is_sure and pair.is_decided and is_passed
             result = replace(pair, is_decided=is_sure, counter=counter)
-            if is_sure and self._is_skipped(result):
+            if self._is_skipped(result):
                 continue
             if pair.rows in kept or len(kept) < self.parts.picker.keep:
                 yield result
-                kept |= {pair.rows} if is_sure else set()
+                kept.add(pair.rows)
 
     def _is_skipped(self, result: Result) -> bool:
         """Tells whether the row of a pair would not come out."""
@@ -197,18 +192,19 @@ class Known:
     def _stretches(self, row: LivingRow, met: list[Result]) -> Iterator[Result]:
         """Yields a null row for each stretch of a life without a partner."""
         partners = [
-            (there, there.lives[one.life_of(there)])
+            there.lives[one.life_of(there)]
             for one in met
             for there in one.rows
             if there is not row
         ]
         for stretch in stretches(self.horizon, row, partners):
             start, is_decided = stretch.start, stretch.is_decided
-            number = int(start) if math.isfinite(start) else 0
-            yield Result(Role.ALONE, (row,), start, is_decided, (number,))
+            yield Result(Role.ALONE, (row,), start, is_decided, (int(start),))
 
     def lonely_lives(self, row: LivingRow) -> Iterator[int]:
         """Yields the lives of a row in which it has no match by now."""
+        if self._is_over(row):
+            return
         met = [
             one
             for verdict in self.verdicts.values()

@@ -181,4 +181,4 @@ def _value(row: Plain, name: str) -> object:
 def _rank(value: Any) -> tuple[bool, bool, Any]:  # noqa: ANN401 - of any type
     """Returns what a value is sorted by."""
     is_nan = value != value  # noqa: PLR0124 - that is the test
-    return value is not None, is_nan, None if is_nan else value
+    return value is not None, is_nan, value

@@ -9,7 +9,7 @@ from dovetail.expression import Expression
 from dovetail.oracle.life import LivingRow
 from dovetail.oracle.scalars import Scalar, own_row_scalar, side_scalar
 from dovetail.spec.inputs import Input, InputKind
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Nested
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.play import Play
 from dovetail.spec.results import input_of
 from dovetail.spec.windows import Between, Delta, Eviction, Forever, Latest, Window
@@ -28,7 +28,6 @@ class OneSide:
     delta_by: Scalar
     between: tuple[Scalar, ...]
     hard: tuple[Scalar, ...]
-    is_nested: bool = False
 
     @property
     def is_timed(self) -> bool:
@@ -67,7 +66,7 @@ def same(value: object) -> object:
     return "NaN" if value != value else value  # noqa: PLR0124 - that is the test
 
 
-def sides_of(play: Play, spec: JoinSpec, inside: str = "") -> Sides:
+def sides_of(play: Play, spec: JoinSpec, inside: str = "the join") -> Sides:
     """Returns both sides of a join, which stands inside the side of that name."""
     return {hand: _side_of(play, spec, hand, inside) for hand in HANDS}
 
@@ -87,13 +86,12 @@ def _side_of(play: Play, spec: JoinSpec, hand: Hand, inside: str) -> OneSide:
         _delta_by(side.window, source),
         _between(side.window, source),
         tuple(side_scalar(part, hand.letter, source) for part in _hard(spec, hand)),
-        isinstance(side.source, Nested),
     )
 
 
 def place_of(play: Play, hand: Hand, inside: str) -> str:
     """Returns the name of the rows of a join on a side, which no input has."""
-    name = f"{hand.value} of {inside or 'the join'}"
+    name = f"{hand.value} of {inside}"
     while name in play.inputs:
         name = f"the {name}"
     return name

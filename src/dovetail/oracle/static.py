@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from dovetail.oracle.clock_batch import play_batch
 from dovetail.oracle.parts import Parts
-from dovetail.spec.inputs import Inputs, Outlet
+from dovetail.spec.inputs import Inputs
 from dovetail.spec.join import JoinSpec, Named, Nested, Side
 from dovetail.spec.play import Play
 from dovetail.spec.results import input_of
@@ -40,7 +40,6 @@ def _as_data_set(play: Play, side: Side, inner: Nested) -> tuple[Side, Inputs]:
     name = inner.name
     while name in play.inputs:
         name = f"the {name}"
-    emissions = play_batch(Parts.of(play, inner.join), play)
-    rows = tuple(one.row for one in emissions if one.outlet is Outlet.MATCHED)
+    rows = tuple(one.row for one in play_batch(Parts.of(play, inner.join), play))
     data_set = replace(input_of(inner, play.inputs, name), rows=rows)
     return replace(side, source=Named(name)), {**play.inputs, name: data_set}

@@ -18,7 +18,6 @@ from dovetail.oracle.horizon import Horizon
 from dovetail.oracle.life import Life, LivingRow, Moment
 
 MILLISECOND = 1000
-Partner = tuple[LivingRow, Life]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +29,18 @@ class Stretch:
 
 
 def stretches(
-    horizon: Horizon, row: LivingRow, partners: Sequence[Partner]
+    horizon: Horizon, row: LivingRow, lives: Sequence[Life]
 ) -> Iterator[Stretch]:
-    """Yields the stretches of a row's life without any of its partners.
+    """Yields the stretches of a row's life without any of its partners' lives.
 
-    One is known once no row comes any more that is there by then. Another may begin
-    where what is to come, or a partner that a version may end, is over.
+    One is known once no row comes any more that is there by then.
     """
     to_come = horizon.first_to_come(row.hand.other)
-    lives = [life for _, life in partners]
     starts = {row.life.birth, *(whole(life.death) for life in lives)}
-    for start in sorted(starts):
+    for start in starts:
         is_alone = not any(life.birth <= start < life.death for life in lives)
-        if is_alone and row.life.birth <= start < row.life.death:
+        if is_alone and start < row.life.death:
             yield Stretch(start, to_come.birth > start)
-    ends = [horizon.soonest(*partner).death for partner in partners]
-    if horizon.can_meet(row):
-        ends.append(to_come.death)
-    for end in map(whole, ends):
-        if end not in starts and end < row.life.death:
-            yield Stretch(max(end, row.life.birth), is_decided=False)
 
 
 def whole(moment: Moment) -> Moment:

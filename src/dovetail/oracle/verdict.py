@@ -7,7 +7,6 @@ or, in an `asof`, none that is better than the best by now.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -85,23 +84,21 @@ class Verdicts:
         self, left: LivingRow, met: list[Pair], possible: list[Pair]
     ) -> bool:
         """Tells whether the verdict is final."""
-        can_meet = self.horizon.can_meet(left)
-        nearest = self.parts.picker.nearest
-        if self.parts.picker.counts or not isinstance(nearest, Nearest):
-            return not can_meet and all(map(self.horizon.is_sure, met))
-        is_sure = all(map(self.horizon.is_sure, possible))
-        return is_sure and not (can_meet and self._can_improve(nearest, left, possible))
+        can_meet, nearest = self.horizon.can_meet(left), self.parts.picker.nearest
+        if isinstance(nearest, Nearest) and not self.parts.picker.counts:
+            can_improve = can_meet and self._can_improve(nearest, left, possible)
+            return not can_improve and all(map(self.horizon.is_sure, possible))
+        return not can_meet and all(map(self.horizon.is_sure, met))
 
     def _can_improve(
         self, nearest: Nearest, left: LivingRow, possible: list[Pair]
     ) -> bool:
-        """Tells whether a better right row can come; bounds tell of row times only."""
+        """Tells whether a better right row can come."""
         best = [nearest.right(pair.right.values) for pair in possible]
-        bound = self.horizon.bound(Hand.RIGHT) if nearest.is_row_time else -math.inf
-        time = nearest.left(left.values)
+        time, bound = nearest.left(left.values), self.horizon.bound(Hand.RIGHT)
         return nearest.can_be_better(time, next(iter(best), None), bound)
 
 
-def by_right_row(pair: Pair) -> tuple[int, int]:
-    """Returns the order in which the pairs of a left row are picked."""
-    return pair.right.time or 0, pair.right.place
+def by_right_row(pair: Pair) -> int:
+    """Returns what pairs of a left row, in order of arrival, are picked by."""
+    return pair.right.time or 0
