@@ -3,7 +3,10 @@
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+import dovetail as dt
+from dovetail.cli.main import app
 from dovetail.errors import EngineError
 from dovetail.front.ecl import translate
 from dovetail.run.spark_index.layout import Sizes
@@ -48,12 +51,12 @@ def test_a_built_index_is_read_where_left_rows_ask(spark, base, shelf):
     assert found == outputs(spark, base, HALF)
     assert len(found["Result 1"]) == 5
     [reading] = shelf.readings
-    assert reading.title == "JOIN in line 4, left outer"
+    files, groups = reading.read.of.files, reading.read.of.groups
     assert reading.told() == (
-        f"of the index keys::by_k 2 of {reading.read.of.files} files and "
-        f"2 of {reading.read.of.groups} row groups are read"
+        "JOIN in line 4, left outer: of the index keys::by_k "
+        f"2 of {files} files and 2 of {groups} row groups are read"
     )
-    assert reading.read.of.files >= 19
+    assert files >= 19
     assert Path(shelf.folder, "keys", "by_k", "manifest").is_dir()
 
 
@@ -112,6 +115,43 @@ def test_an_index_of_other_keys_is_not_the_one(spark, base, shelf):
     ) as error:
         outputs(spark, base, other, shelf)
     assert "BUILD with OVERWRITE" in error.value.hint
+
+
+FILES = """
+    pets := DATASET('pets', {INTEGER owner, STRING10 pet}, CSV);
+    by_owner := INDEX(pets, {owner}, {pet}, '~keys::by_owner');
+    a := DATASET([{2}], {INTEGER id});
+    found := JOIN(a, by_owner, LEFT.id = RIGHT.owner);
+"""
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_command_keeps_indexes_beside_its_files(tmp_path):
+    data, program = tmp_path / "data", tmp_path / "program.ecl"
+    data.mkdir()
+    (data / "pets.csv").write_text("owner,pet\n2,Rex\n1,Tib\n2,Ace\n")
+    program.write_text(f"{FILES} BUILD(by_owner); OUTPUT(found);")
+    run = ["run", str(program), "--files", str(data)]
+    first = CliRunner().invoke(app, run)
+    assert (first.exit_code, "Rex" in first.stdout) == (0, True), first.stderr
+    said = "of the index keys::by_owner all 1 files are read"
+    assert said in first.stderr
+    assert (data / "keys" / "by_owner" / "manifest").is_dir()
+    second = CliRunner().invoke(app, run)
+    assert second.exit_code != 0
+    assert "is there already" in second.stderr
+    (data / "pets.csv").write_text("owner,pet\n2,New\n")
+    later = dt.ecl(f"{FILES} OUTPUT(found);", data)
+    assert [row["pet"] for row in later["Result 1"].collect()] == ["Rex", "Ace"]
+    assert said in " ".join(later.remarks)
+
+
+def test_dataframes_may_have_a_folder_for_indexes(base, tmp_path):
+    sources, text = {"b": base}, f"{INDEX} BUILD(i); {HALF}"
+    plain = dt.ecl(text, sources)["Result 1"].collect()
+    found = dt.ecl(text, sources, indexes=str(tmp_path / "kept"))
+    assert found["Result 1"].collect() == plain
+    assert (tmp_path / "kept" / "keys" / "by_k").is_dir()
 
 
 @pytest.mark.usefixtures("spark")

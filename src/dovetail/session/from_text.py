@@ -5,24 +5,33 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 
 from dovetail.front.ecl import translate
+from dovetail.run.spark_index.shelf import Shelf, readings_told
 from dovetail.run.spark_program import frames
-from dovetail.session.outputs import Outputs
+from dovetail.session.outputs import Outputs, failures_told
 from dovetail.session.sources import Named, Source, Sources, input_frames, source_of
 
 _NOTHING: Sources = {}
 
 
-def ecl(text: str, sources: Sources = _NOTHING) -> Outputs:
-    """Returns the rows of every output of a program in ECL; nothing runs yet.
+def ecl(text: str, sources: Sources = _NOTHING, *, indexes: str = "") -> Outputs:
+    """Returns the rows of every output of a program in ECL.
+
+    Nothing runs yet, but BUILD and what a keyed join asks of an index on disk.
 
     `sources`: a folder with the files that the text names, or a DataFrame or the path
     of a file for each of its names. Rows count in the order in which they are there.
-    What comes back is a dict; a notebook shows the first rows of each output.
+    `indexes`: the folder, on any file system of Spark, where BUILD writes indexes; of a
+    folder of files it is that one. Without either they are not kept.
+    What comes back is a dict; a notebook shows the first rows of each output. Its
+    `remarks` say what has no effect, and what is read of indexes.
     """
     source = source_of(sources)
     program = translate(text, source.catalog)
-    spark = _session(source)
-    return Outputs(frames(spark, program, input_frames(spark, program, source)))
+    spark, shelf = _session(source), Shelf(indexes) if indexes else source.shelf
+    inputs = input_frames(spark, program, source)
+    with failures_told():
+        found = frames(spark, program, inputs, shelf)
+    return Outputs(found, (*program.remarks, *readings_told(shelf)))
 
 
 def _session(source: Source) -> SparkSession:

@@ -7,7 +7,7 @@ its own words, and the DataFrames are there all the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from html import escape
 
@@ -26,7 +26,12 @@ _NAMED = re.compile(r"\[[A-Z][A-Z_.]+\] [^\n]*")
 
 
 class Outputs(dict[str, DataFrame]):
-    """DataFrames by the names of outputs."""
+    """DataFrames by the names of outputs; `remarks` say what there is besides."""
+
+    def __init__(self, frames: Mapping[str, DataFrame], remarks: Iterable[str]) -> None:
+        """Keeps the frames and the remarks."""
+        super().__init__(frames)
+        self.remarks = tuple(remarks)
 
     def _repr_html_(self) -> str:
         """Returns the first rows of every output as tables."""

@@ -23,6 +23,7 @@ from dovetail.bind.files.own import own_schema
 from dovetail.errors import SpecError
 from dovetail.front.ecl import Catalog
 from dovetail.run.spark.rules import plain_rules
+from dovetail.run.spark_index.shelf import AnyShelf, NoShelf, Shelf
 from dovetail.schema import Schema
 from dovetail.session.folder import FolderCatalog
 from dovetail.session.programs import givens
@@ -40,6 +41,10 @@ class Source(Protocol):
     def catalog(self) -> Catalog:
         """Returns the inputs as the text finds them."""
 
+    @property
+    def shelf(self) -> AnyShelf:
+        """Returns where the program keeps its indexes."""
+
     def frame(self, spark: SparkSession, given: Given) -> DataFrame:
         """Returns the rows of an input as the program declares them."""
 
@@ -54,6 +59,11 @@ class Folder:
     def catalog(self) -> Catalog:
         """Returns the files as inputs."""
         return FolderCatalog(self.root)
+
+    @property
+    def shelf(self) -> AnyShelf:
+        """Returns the folder: indexes lie beside the files."""
+        return Shelf(str(self.root.path.absolute()))
 
     def frame(self, spark: SparkSession, given: Given) -> DataFrame:
         """Returns the rows of a file."""
@@ -70,6 +80,11 @@ class Named:
     def catalog(self) -> Catalog:
         """Returns the inputs by themselves: they know their names."""
         return self
+
+    @property
+    def shelf(self) -> AnyShelf:
+        """Returns that indexes are not kept."""
+        return NoShelf()
 
     def frame(self, spark: SparkSession, given: Given) -> DataFrame:
         """Returns the rows of a DataFrame, or of a file."""

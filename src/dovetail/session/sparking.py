@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -13,6 +13,7 @@ from pyspark.sql.types import BinaryType
 from dovetail.bind.files import Format, Root
 from dovetail.front.ecl import translate
 from dovetail.run.spark.rules import plain_rules
+from dovetail.run.spark_index.shelf import readings_told
 from dovetail.run.spark_program import frames
 from dovetail.session.outputs import failures_told, first_rows
 from dovetail.session.sources import Folder, input_frames
@@ -68,11 +69,14 @@ class SparkOutcome:
 
 
 def on_spark(spark: SparkSession, text: str, root: Root) -> SparkOutcome:
-    """Returns a program on the files of a folder; nothing of it runs yet."""
+    """Returns a program on the files of a folder; only its indexes are written yet."""
     source = Folder(root)
-    program = translate(text, source.catalog)
-    found = frames(spark, program, input_frames(spark, program, source))
-    return SparkOutcome(spark, program, found)
+    program, shelf = translate(text, source.catalog), source.shelf
+    inputs = input_frames(spark, program, source)
+    with failures_told():
+        found = frames(spark, program, inputs, shelf)
+    remarks = (*program.remarks, *readings_told(shelf))
+    return SparkOutcome(spark, replace(program, remarks=remarks), found)
 
 
 def _without_bytes(rows: DataFrame) -> DataFrame:

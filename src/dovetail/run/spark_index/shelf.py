@@ -27,7 +27,7 @@ class Reading:
 
     def told(self) -> str:
         """Returns the reading in words."""
-        return f"of the index {self.file} {self.read.told()}"
+        return f"{self.title}: of the index {self.file} {self.read.told()}"
 
 
 @dataclass(slots=True)
@@ -60,6 +60,18 @@ class Shelf:
 @dataclass(frozen=True, slots=True)
 class NoShelf:
     """No indexes are kept: BUILD writes nothing, an INDEX has the rows of its text."""
+
+
+AnyShelf = Shelf | NoShelf
+
+
+def readings_told(shelf: AnyShelf) -> tuple[str, ...]:
+    """Returns what has been read of indexes, in words."""
+    match shelf:
+        case Shelf(readings=readings):
+            return tuple(dict.fromkeys(one.told() for one in readings))
+        case NoShelf():
+            return ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dovetail.run.spark_index.keyed import Read, read_by_keys, read_whole
 from dovetail.run.spark_index.layout import ROW, Build
 from dovetail.run.spark_index.manifest import opened
 from dovetail.run.spark_index.needs import Term
-from dovetail.run.spark_index.shelf import NoShelf, Reading, Shelf
+from dovetail.run.spark_index.shelf import AnyShelf, NoShelf, Reading
 from dovetail.run.spark_index.writing import Sorted, write_index
 from dovetail.run.spark_program.indexing import indexes_of, shape_of
 from dovetail.run.spark_program.lines import (
@@ -40,7 +40,6 @@ from dovetail.spec.join import Hand
 from dovetail.spec.program import Program
 
 Frames = Mapping[str, DataFrame]
-AnyShelf = Shelf | NoShelf
 _NO_SHELF = NoShelf()
 
 
