@@ -23,9 +23,9 @@ from dovetail.session.case import Neutral, read_cases
 from dovetail.session.compare import compare
 from dovetail.session.difference import describe
 from dovetail.session.lines import Line, Rows, Sight
-from dovetail.spec.inputs import Input, InputKind, Outlet, Settings
+from dovetail.spec.inputs import Finish, Input, InputKind, Outlet, Settings
 from dovetail.spec.inputs import Order as OutputOrder
-from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Side
+from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Nested, Side
 from dovetail.spec.picks import (
     AsOf,
     AtMost,
@@ -38,9 +38,11 @@ from dovetail.spec.picks import (
     Strategy,
 )
 from dovetail.spec.play import Play
+from dovetail.spec.rules import checked
 from dovetail.spec.spans import parse_span
-from dovetail.spec.windows import Forever, Range, RowsPreceding
+from dovetail.spec.windows import Forever, Range
 from tests.chance.plays import plays
+from tests.nested_plays import random_nested_play
 from tests.spark.batch_plays import batch_plays, stream_plays, table_plays
 
 TESTS = Path(__file__).parents[1]
@@ -111,6 +113,32 @@ def test_a_batch_gives_the_rows_of_the_oracle(odd_session, chance):
         assert not difference, "\n".join(describe(difference))
 
     law()
+
+
+def nested_play(seed, clock):
+    """A join of a join by chance, whose streams all end."""
+    play = random_nested_play(seed, clock)
+    ended = {one.input for one in play.events if isinstance(one, Finish)}
+    last = play.events[-1].clock if play.events else 0
+    ends = (Finish(name, last) for name in play.inputs if name not in ended)
+    return checked(replace(play, events=(*play.events, *ends)))
+
+
+@pytest.mark.parametrize(
+    ("clock", "seed"),
+    [
+        pytest.param(clock, seed, marks=[pytest.mark.long] if seed >= few else [])
+        for clock, few in ((Clock.BATCH, 3), (Clock.EVENT, 9))
+        for seed in range(60)
+    ],
+)
+def test_a_join_of_a_join_gives_the_rows_of_the_oracle(spark, clock, seed):
+    play = nested_play(seed, clock)
+    try:
+        difference = differs(spark, play)
+    except UnsupportedError as error:
+        pytest.skip(str(error))
+    assert not difference, "\n".join(describe(difference))
 
 
 def in_the_slice(folder):
@@ -239,9 +267,10 @@ def test_a_plain_join_pays_for_nothing_else(spark):
 
 
 def test_what_the_engine_lacks_is_refused_before_anything_runs(spark):
-    counted = replace(user_join(), left=Side(Named("a"), RowsPreceding(1)))
-    with pytest.raises(UnsupportedError, match="the window rows_preceding is not yet"):
-        join_batch(counted, INPUTS, frames(spark))
+    inside = replace(user_join(), clock=Clock.BATCH)
+    mixed = replace(user_join(), left=Side(Nested(inside, "inside"), Forever()))
+    with pytest.raises(UnsupportedError, match="clock batch inside one on event is"):
+        join_batch(mixed, INPUTS, frames(spark))
 
 
 # --- picks --------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from dovetail.errors import UnsupportedError
 from dovetail.plan.features import Engine, Feature
 from dovetail.spec.inputs import Input, InputKind
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Nested
+from dovetail.spec.join import HANDS, Hand, JoinSpec, Named, Nested
 from dovetail.spec.spans import Span, parse_span
 from dovetail.spec.windows import Between, Forever, HopUnit, Range, Rows, Window
 
@@ -30,9 +30,6 @@ BATCH = Engine(
         Feature.WINDOW_ROWS,
         Feature.WINDOW_SECONDS,
         Feature.WINDOW_DELTA,
-        Feature.WINDOW_ROWS_PRECEDING,
-        Feature.WINDOW_INHERITED,
-        Feature.PARTITION_BY,
         Feature.EVICT_AGE,
         Feature.EVICT_COUNT,
         Feature.EVICT_TUPLES,
@@ -79,8 +76,9 @@ def missing_together(join: JoinSpec) -> Iterator[str]:
     for hand in HANDS:
         match join.side(hand).source:
             case Nested(inner):
-                if Clock.EVENT in {inner.clock, join.clock}:
-                    yield "a join of a join's rows on the clock event"
+                if inner.clock is not join.clock:
+                    clocks = f"{inner.clock.value} inside one on {join.clock.value}"
+                    yield f"a join on the clock {clocks}"
                 yield from missing_together(inner)
             case Named():
                 pass

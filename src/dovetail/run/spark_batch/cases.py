@@ -20,6 +20,7 @@ from pyspark.sql.types import StructType
 from dovetail.errors import UnsupportedError
 from dovetail.plan.batch import BATCH
 from dovetail.plan.capability import features_of_play
+from dovetail.plan.together import untimed_changes
 from dovetail.run.spark.moments import EARLIEST, LATEST
 from dovetail.run.spark.rules import plain_rules
 from dovetail.run.spark_batch.arrivals import PLACE, Arrivals
@@ -32,7 +33,7 @@ from dovetail.run.spark_batch.sets import join_sets
 from dovetail.run.spark_batch.tree import BatchRows
 from dovetail.run.tables import plain_rows
 from dovetail.spec.inputs import Emission, Order, Outlet
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, SetJoinSpec
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Nested, SetJoinSpec
 from dovetail.spec.picks import Picks
 from dovetail.spec.play import Play
 from dovetail.spec.sources import source_names
@@ -57,7 +58,7 @@ def play(spark: SparkSession, play: Play) -> list[Emission]:
     inputs = {name: play.inputs[name] for name in source_names(join)}
     with plain_rules(spark, **_SMALL):
         frames = {name: arrivals(spark, play, inputs[name]) for name in inputs}
-        _refuse_open_tables(join, frames)
+        _refuse_tables(play, join, frames)
         outlets = _outlets(ordered_rows(join, inputs, frames, settings=settings))
         with limits_told():
             found = plain_rows(_together([frame for _, frame in outlets]).toArrow())
@@ -75,8 +76,14 @@ def _play_sets(spark: SparkSession, play: Play, join: SetJoinSpec) -> list[Emiss
     return [Emission(Outlet.MATCHED, row) for row in plain_rows(table)]
 
 
-def _refuse_open_tables(join: JoinSpec, frames: Mapping[str, Arrivals]) -> None:
-    """Refuses a table that may still change, unless its versions tell what is final."""
+def _refuse_tables(play: Play, join: JoinSpec, frames: Mapping[str, Arrivals]) -> None:
+    """Refuses a table that may still change, unless its versions tell what is final.
+
+    Before or after which of its changes a row of a join comes, a batch cannot tell.
+    """
+    if any(isinstance(join.side(hand).source, Nested) for hand in HANDS):
+        for missing in untimed_changes(play, join):
+            raise UnsupportedError.not_yet(BATCH.name, missing)
     for hand in HANDS:
         side = join.side(hand)
         is_open = isinstance(side.source, Named) and (

@@ -17,7 +17,7 @@ from dovetail.run.spark_batch.line import ROW_TIME
 from dovetail.run.spark_batch.mentioned import mentions
 from dovetail.run.spark_batch.results import ORDER
 from dovetail.run.spark_batch.sets import join_sets
-from dovetail.run.spark_batch.tree import BatchRows, Ground, joined, windows_on
+from dovetail.run.spark_batch.tree import Asked, BatchRows, Ground, joined, windows_on
 from dovetail.spec.inputs import Input, Inputs, Order, Outlet, Settings
 from dovetail.spec.join import Clock, JoinSpec, SetJoinSpec
 from dovetail.spec.sources import source_names
@@ -61,10 +61,14 @@ def _sorted(
     """Returns the rows in the order that is promised, if one is."""
     if by_time:
         return frame.sort(ROW_TIME)
-    is_promised = join.clock is Clock.BATCH and join.picks.strategy in ORDERED
-    if is_promised and not rows.in_left_order:
+    if _is_promised(join) and not rows.in_left_order:
         return in_left_order(frame)
     return frame
+
+
+def _is_promised(join: JoinSpec) -> bool:
+    """Tells whether rows come in the order of the left ones."""
+    return join.clock is Clock.BATCH and join.picks.strategy in ORDERED
 
 
 def ordered_rows(
@@ -93,8 +97,8 @@ def ordered_rows(
         or any(isinstance(window, Between) for window in windows[name])
     }
     ground = Ground(sources, own, admitted, failure)
-    asks = _asks_row_time(join, own, settings)
-    found = joined(join, ground, asks_row_time=asks, place="the join")
+    asked = Asked(_asks_row_time(join, own, settings), _is_promised(join))
+    found = joined(join, ground, asked, "the join")
     return replace(found, late={**late, **found.late})
 
 

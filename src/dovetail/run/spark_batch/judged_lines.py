@@ -16,15 +16,18 @@ from dovetail.run.spark_batch.judged import MATCH, OVER, Judged
 from dovetail.run.spark_batch.line import (
     Line,
     absent_row,
+    either,
+    lasting,
     life_part,
     met_at,
     no_number,
+    passing,
     row_struct,
 )
 from dovetail.run.spark_batch.lives import DEATH, END, LAST
 from dovetail.run.spark_batch.matching import Meeting, side_column
 from dovetail.run.spark_batch.truth import no, yes
-from dovetail.spec.join import Hand, JoinSpec, Kind
+from dovetail.spec.join import HANDS, Hand, JoinSpec, Kind
 from dovetail.spec.picks import Limit, OnExceed
 
 _MET, _MARK, _ALONE, _ONCE, _EXCEEDS = (
@@ -68,6 +71,11 @@ def _left_line(meeting: Meeting, is_pair: Column) -> Line:
         right = F.when(is_pair, right).otherwise(absent_row(meeting, Hand.RIGHT))
     is_met = is_pair | F.col(_ONCE)
     met = met_at(meeting)
+    time = (
+        F.when(F.col(_EXCEEDS), _last(meeting))
+        .when(is_met, met)
+        .otherwise(life_part(meeting, Hand.LEFT, END))
+    )
     return Line(
         {
             Hand.LEFT: row_struct(meeting, Hand.LEFT),
@@ -78,12 +86,11 @@ def _left_line(meeting: Meeting, is_pair: Column) -> Line:
             Hand.LEFT: side_column(Hand.LEFT, PLACE),
             Hand.RIGHT: F.when(is_pair, side_column(Hand.RIGHT, PLACE)),
         },
-        F.when(F.col(_EXCEEDS), _last(meeting))
-        .when(is_met, met)
-        .otherwise(life_part(meeting, Hand.LEFT, END)),
+        time,
         F.when(is_met, met + 1).otherwise(life_part(meeting, Hand.LEFT, DEATH)),
         F.col(_EXCEEDS),
         side_column(Hand.RIGHT, TIME),
+        either(is_pair, lasting(meeting, HANDS), _own_life(meeting, Hand.LEFT, time)),
     )
 
 
@@ -97,6 +104,8 @@ def _of_right(meeting: Meeting) -> DataFrame:
     frame = judged.frame.withColumn(_MARK, F.col(MATCH) | F.col(OVER))
     frame = _by_itself(judged, frame, Hand.RIGHT)
     met = met_at(meeting)
+    end = life_part(meeting, Hand.RIGHT, END)
+    time = F.when(F.col(_ONCE), met).otherwise(end)
     line = Line(
         {
             Hand.LEFT: absent_row(meeting, Hand.LEFT),
@@ -104,12 +113,18 @@ def _of_right(meeting: Meeting) -> DataFrame:
         },
         {Hand.LEFT: F.col(_ONCE), Hand.RIGHT: yes()},
         {Hand.LEFT: no_number(), Hand.RIGHT: side_column(Hand.RIGHT, PLACE)},
-        F.when(F.col(_ONCE), met).otherwise(life_part(meeting, Hand.RIGHT, END)),
+        time,
         F.when(F.col(_ONCE), met + 1).otherwise(life_part(meeting, Hand.RIGHT, DEATH)),
         no(),
         no_number(),
+        _own_life(meeting, Hand.RIGHT, time),
     )
     return frame.where(F.col(_ALONE) | F.col(_ONCE)).select(*line.columns())
+
+
+def _own_life(meeting: Meeting, hand: Hand, time: Column) -> tuple[Column, Column]:
+    """Returns the death and the end of a row by itself; one alone has none but now."""
+    return either(F.col(_ONCE), lasting(meeting, [hand]), passing(time))
 
 
 def _by_itself(judged: Judged, frame: DataFrame, hand: Hand) -> DataFrame:

@@ -1,21 +1,22 @@
 """A line of a join's result, before any select: a pair, a row alone, a row met once.
 
 A line has the structs `l` and `r`, whether each is there, and hidden columns: its row
-time, when it is settled, where it stands in the order of the output, and whether it
-stands for a left row over its limit.
+time, when it is settled, until when its rows are alive together, where it stands in the
+order of the output, and whether it stands for a left row over its limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.run.spark.absent import absent_struct
 from dovetail.run.spark.moments import EARLIEST, LATEST
-from dovetail.run.spark_batch.lives import BIRTH
+from dovetail.run.spark_batch.lives import BIRTH, DEATH, END, LASTING
 from dovetail.run.spark_batch.matching import Meeting, side_column
 from dovetail.spec.join import HANDS, Hand, NullRow
 
@@ -33,7 +34,8 @@ class Line:
     """What a line is made of; `settled` is the bound that both inputs must reach.
 
     `exceeds` tells of a line for a left row over its limit; `right_time` is the row
-    time of the right row of a pair.
+    time of the right row of a pair; `lasting` is the death and the end of the lives
+    that the line is made of.
     """
 
     rows: Columns
@@ -43,6 +45,7 @@ class Line:
     settled: Column
     exceeds: Column
     right_time: Column
+    lasting: tuple[Column, Column]
 
     def columns(self) -> list[Column]:
         """Returns the columns of the line under their names."""
@@ -54,6 +57,7 @@ class Line:
             self.settled.alias(SETTLED),
             self.exceeds.alias(EXCEEDS),
             self.right_time.alias(RIGHT_TIME),
+            *(one.alias(name) for one, name in zip(self.lasting, LASTING, strict=True)),
         ]
 
 
@@ -72,6 +76,32 @@ def life_part(meeting: Meeting, hand: Hand, name: str) -> Column:
     if meeting.sides[hand].may_miss:
         return side_column(hand, name)
     return F.lit(EARLIEST if name == BIRTH else LATEST)
+
+
+def lasting(meeting: Meeting, hands: Iterable[Hand]) -> tuple[Column, Column]:
+    """Returns the death and the end of what the rows of these hands live together."""
+    sides = list(hands)
+    death, end = (
+        reduce(F.least, [life_part(meeting, hand, name) for hand in sides]).alias(name)
+        for name in (DEATH, END)
+    )
+    return death, end
+
+
+def either(
+    condition: Column, one: tuple[Column, Column], other: tuple[Column, Column]
+) -> tuple[Column, Column]:
+    """Returns one death and end where a condition is true, else the other ones."""
+    death, end = (
+        F.when(condition, first).otherwise(second)
+        for first, second in zip(one, other, strict=True)
+    )
+    return death, end
+
+
+def passing(time: Column) -> tuple[Column, Column]:
+    """Returns the death and the end of what is alive at its own row time only."""
+    return time + 1, time
 
 
 def no_number() -> Column:

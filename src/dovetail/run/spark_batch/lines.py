@@ -20,9 +20,12 @@ from dovetail.run.spark_batch.line import (
     SETTLED,
     Line,
     absent_row,
+    either,
+    lasting,
     life_part,
     met_at,
     no_number,
+    passing,
     row_if_here,
     row_struct,
 )
@@ -63,7 +66,8 @@ def _paired(meeting: Meeting, kept: list[Hand]) -> DataFrame:
     """Returns the pairs, and the rows of the kept hands that are in none."""
     first = kept[0] if kept else Hand.LEFT
     here = {hand: side_column(hand, HERE).isNotNull() for hand in HANDS}
-    time = F.when(here[Hand.LEFT] & here[Hand.RIGHT], met_at(meeting))
+    is_pair = here[Hand.LEFT] & here[Hand.RIGHT]
+    time = F.when(is_pair, met_at(meeting))
     settled = time + 1
     for hand in HANDS:
         is_alone = here[hand] & ~here[hand.other]
@@ -77,6 +81,7 @@ def _paired(meeting: Meeting, kept: list[Hand]) -> DataFrame:
         settled,
         no(),
         side_column(Hand.RIGHT, TIME),
+        either(is_pair, lasting(meeting, HANDS), passing(time)),
     )
     return meeting.joined(first, _HOW[len(kept)]).select(*line.columns())
 
@@ -91,6 +96,7 @@ def _alone(meeting: Meeting, hand: Hand) -> DataFrame:
         life_part(meeting, hand, DEATH),
         no(),
         no_number(),
+        passing(life_part(meeting, hand, END)),
     )
     return meeting.joined(hand, "left_anti").select(*line.columns())
 
@@ -98,16 +104,17 @@ def _alone(meeting: Meeting, hand: Hand) -> DataFrame:
 def _once(meeting: Meeting, hand: Hand) -> DataFrame:
     """Returns each row of a hand that is in a pair; its row time is the earliest."""
     row, place, time = row_struct(meeting, hand), side_column(hand, PLACE), no_number()
+    life = passing(time)
     if meeting.knows_row_time or meeting.lives_often:
         births = (side_column(each, BIRTH) for each in HANDS)
-        met = [
-            row.alias("row"),
-            place.alias("place"),
-            F.greatest(*births).alias("time"),
-        ]
-        pairs = meeting.joined(hand, "inner").select(*met).groupBy("place")
-        joined = pairs.agg(F.first("row").alias("row"), F.min("time").alias("time"))
-        row, place, time = (F.col(name) for name in ("row", "place", "time"))
+        met = F.struct(F.greatest(*births).alias("time"), *lasting(meeting, [hand]))
+        pairs = meeting.joined(hand, "inner").select(
+            row.alias("row"), place.alias("place"), met.alias("met")
+        )
+        firsts = F.first("row").alias("row"), F.min("met").alias("met")
+        joined = pairs.groupBy("place").agg(*firsts)
+        row, place, time = (F.col(name) for name in ("row", "place", "met.time"))
+        life = (F.col(f"met.{DEATH}"), F.col(f"met.{END}"))
     else:
         joined = meeting.joined(hand, "left_semi")
     line = Line(
@@ -118,5 +125,6 @@ def _once(meeting: Meeting, hand: Hand) -> DataFrame:
         time + 1,
         no(),
         no_number(),
+        life,
     )
     return joined.select(*line.columns())

@@ -1,7 +1,8 @@
 """Gives every row its life: from when until when it is alive on its side.
 
 A life is [BIRTH, DEATH) in microseconds of row time; END is the row time at which the
-row leaves unmatched. An empty life meets nobody. A version lives until the next one:
+row leaves unmatched. An empty life meets nobody. A version lives until the next one,
+one of the newest rows until so many have come:
 
     key 1   10:00 [---------------)               a window function finds the next
                             10:05 [-----------    version, or delete, of the key
@@ -20,21 +21,25 @@ from dovetail.run.spark_batch.arrivals import PLACE, TIME, Admitted, Arrivals, W
 from dovetail.run.spark_batch.hops import unit_end, window_ends
 from dovetail.run.spark_batch.intervals import interval
 from dovetail.spec.inputs import Input
-from dovetail.spec.join import Clock, Hand
+from dovetail.spec.join import Clock, Hand, Side
 from dovetail.spec.windows import (
     Between,
     Forever,
     HopSize,
     HopUnit,
+    Inherited,
     Latest,
     Range,
     Rows,
+    RowsPreceding,
 )
 from dovetail.spec.windows import Window as Lifetime
 
 BIRTH, DEATH, END = "__birth", "__death", "__end"
 # Of a row with several lives, in windows of a size, the ends of the first and last.
 FIRST, LAST = "__first", "__last"
+# Until when the rows of a join inside live, for a window that inherits it.
+LASTING = ("__lasts", "__ends")
 SINCE, UNTIL = "__since", "__until"
 Columns = dict[str, Column]
 
@@ -45,9 +50,14 @@ class Seat:
 
     hand: Hand
     source: Input
-    window: Lifetime
+    side: Side
     arrivals: Arrivals
     clock: Clock
+
+    @property
+    def window(self) -> Lifetime:
+        """Returns the window of the side."""
+        return self.side.window
 
     @property
     def is_timed(self) -> bool:
@@ -117,6 +127,8 @@ def _lives(seat: Seat) -> Columns:
 
 def _timed_life(seat: Seat) -> tuple[Column, Column, Column]:
     """Returns birth, death and end in row time."""
+    if isinstance(seat.window, Latest | RowsPreceding | Inherited):
+        return _life_among_others(seat)
     born = F.col(TIME)
     match seat.window:
         case Range(preceding, following):
@@ -133,23 +145,33 @@ def _timed_life(seat: Seat) -> tuple[Column, Column, Column]:
         case Between() as window:
             start, end = interval(window)
             return start, end + 1, end
-        case Latest():
-            # A version without a time, on the clock `batch`, comes behind all others.
-            time = F.coalesce(TIME, F.lit(LATEST))
-            death = F.coalesce(_next(seat, time), F.lit(LATEST))
-            return born, death, death
         case Forever():
             return born, F.lit(LATEST), F.lit(LATEST)
         case window:
             raise AssertionError(window)
 
 
+def _life_among_others(seat: Seat) -> tuple[Column, Column, Column]:
+    """Returns birth, death and end of a row that other rows end."""
+    born = F.col(TIME)
+    match seat.window:
+        case RowsPreceding(first, last):
+            born, death = (_later(seat, number) for number in (last, first + 1))
+            return born, death, death
+        case Inherited():
+            death, end = (F.col(name) for name in LASTING)
+            return born, death, end
+        case _:
+            # A version without a time, on the clock `batch`, comes behind all others.
+            time = F.coalesce(TIME, F.lit(LATEST))
+            death = F.coalesce(_next(seat, time), F.lit(LATEST))
+            return born, death, death
+
+
 def _untimed_life(seat: Seat) -> tuple[Column, Column, Column]:
     """Returns always, or of versions: for the newest always, for others never."""
     always = F.lit(EARLIEST), F.lit(LATEST), F.lit(LATEST)
-    if not isinstance(seat.window, Latest) or not seat.arrivals.has_places:
-        return always
-    if seat.is_met_on_arrival:
+    if not isinstance(seat.window, Latest) or seat.is_met_on_arrival:
         return always
     is_newest = _next(seat, F.col(PLACE)).isNull()
     birth, death = (F.lit(EARLIEST), F.lit(LATEST))
@@ -166,6 +188,13 @@ def _stays(seat: Seat) -> Columns:
     if isinstance(seat.window, Latest):
         until = F.coalesce(_next(seat, F.col(PLACE)), until)
     return {SINCE: F.col(PLACE), UNTIL: until}
+
+
+def _later(seat: Seat, number: int) -> Column:
+    """Returns the row time of a later row of the partition; row 0 is the row itself."""
+    columns = [F.expr(part.text) for part in seat.side.partition_by]
+    rows = Window.partitionBy(*columns).orderBy(TIME, PLACE)
+    return F.coalesce(F.lead(TIME, number).over(rows), F.lit(LATEST))
 
 
 def _next(seat: Seat, order: Column) -> Column:

@@ -31,19 +31,21 @@ _NOTHING = Expression("NULL")
 OWN_PORTS = {Hand.LEFT: Outlet.LEFT_UNMATCHED, Hand.RIGHT: Outlet.RIGHT_UNMATCHED}
 
 
-def outlets(meeting: Meeting) -> dict[Outlet, DataFrame]:
-    """Returns the rows of every outlet: its own columns, then those of ORDER."""
+def outlets(
+    meeting: Meeting, hidden: tuple[str, ...] = ORDER
+) -> dict[Outlet, DataFrame]:
+    """Returns the rows of every outlet: its own columns, then hidden ones."""
     join = meeting.join
     lines = kept(join, without_skipped(join, named(meeting)))
     if join.ports == 1:
-        return {Outlet.MATCHED: _selected(meeting, lines)}
+        return {Outlet.MATCHED: _selected(meeting, lines, hidden)}
     both = F.col(matched(Hand.LEFT)) & F.col(matched(Hand.RIGHT)) | F.col(EXCEEDS)
-    found = {Outlet.MATCHED: _selected(meeting, lines.where(both))}
+    found = {Outlet.MATCHED: _selected(meeting, lines.where(both), hidden)}
     for hand in HANDS:
         if join.kind.preserves(hand):
             is_alone = ~F.col(matched(hand.other)) & ~F.col(EXCEEDS)
             alone = lines.where(is_alone)
-            found[OWN_PORTS[hand]] = alone.select(f"{hand.letter}.*", *ORDER)
+            found[OWN_PORTS[hand]] = alone.select(f"{hand.letter}.*", *hidden)
     return found
 
 
@@ -63,7 +65,7 @@ def named(meeting: Meeting) -> DataFrame:
     return known
 
 
-def _selected(meeting: Meeting, lines: DataFrame) -> DataFrame:
+def _selected(meeting: Meeting, lines: DataFrame, hidden: tuple[str, ...]) -> DataFrame:
     """Returns the output columns of lines, computed from what a select may use."""
     match meeting.join.picks.limit:
         case Limit(on_exceed=OnExceed.TRANSFORM, transform=transform):
@@ -71,7 +73,7 @@ def _selected(meeting: Meeting, lines: DataFrame) -> DataFrame:
         case _:
             columns = _columns(meeting)
     shown = [column.alias(name) for name, column in columns.items()]
-    return lines.select(*shown, *ORDER)
+    return lines.select(*shown, *hidden)
 
 
 def _with_exceeding(

@@ -6,22 +6,22 @@ All stand on the same ground: the inputs, and which of their rows take part.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pyspark.sql import DataFrame
 
 from dovetail.plan.batch import plan_buckets
 from dovetail.run.spark_batch.arrivals import Admitted, Arrivals, admit
-from dovetail.run.spark_batch.inner import as_input
-from dovetail.run.spark_batch.lives import Living, Seat, give_lives
+from dovetail.run.spark_batch.inner import as_input, in_order, looks_at_order
+from dovetail.run.spark_batch.lives import LASTING, Living, Seat, give_lives
 from dovetail.run.spark_batch.matching import Meeting
 from dovetail.run.spark_batch.pruned import pruned
-from dovetail.run.spark_batch.results import outlets
+from dovetail.run.spark_batch.results import ORDER, outlets
 from dovetail.spec.inputs import Input, Outlet
 from dovetail.spec.join import HANDS, Hand, JoinSpec, Named, Nested, Side
 from dovetail.spec.picks import Strategy
-from dovetail.spec.sources import is_timed
+from dovetail.spec.sources import input_of, is_timed
 from dovetail.spec.windows import Window
 
 
@@ -60,40 +60,57 @@ class _Came:
     late: Mapping[str, DataFrame]
 
 
-def joined(
-    join: JoinSpec, ground: Ground, *, asks_row_time: bool, place: str
-) -> BatchRows:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of a join's rows: their row time, an order, hidden columns."""
+
+    row_time: bool
+    order: bool
+    hidden: tuple[str, ...] = ORDER
+
+
+def joined(join: JoinSpec, ground: Ground, asked: Asked, place: str) -> BatchRows:
     """Returns the rows of one join of the tree, which stands at a place in it."""
     sides: dict[Hand, Living] = {}
+    asks_order = asked.order or looks_at_order(join)
     late: dict[str, DataFrame] = {}
     for hand in HANDS:
-        came = _came(join, hand, ground, f"{hand.value} of {place}")
-        window = join.side(hand).window
-        seat = Seat(hand, came.source, window, came.arrivals, join.clock)
+        name = f"{hand.value} of {place}"
+        came = _came(join, hand, ground, name, asks_order=asks_order)
+        seat = Seat(hand, came.source, join.side(hand), came.arrivals, join.clock)
         sides[hand] = give_lives(seat, came.admitted)
         late |= came.late
     left, right = (sides[hand].seat.source for hand in HANDS)
     buckets = plan_buckets(join, (left, right))
-    whole = Meeting(join, sides, buckets, asks_row_time, ground.failure)
+    whole = Meeting(join, sides, buckets, asked.row_time, ground.failure)
     meeting = pruned(whole)
     # Left rows that look for one right row in memory stay where they are.
     strategies = (join.picks.strategy, meeting.join.picks.strategy)
     stays = strategies == (Strategy.LOOKUP, Strategy.MANY_LOOKUP)
-    return BatchRows(outlets(meeting), late, in_left_order=stays)
+    return BatchRows(outlets(meeting, asked.hidden), late, in_left_order=stays)
 
 
-def _came(join: JoinSpec, hand: Hand, ground: Ground, place: str) -> _Came:
-    """Returns what comes to a side; the rows of a join are an input of that name."""
+def _came(
+    join: JoinSpec, hand: Hand, ground: Ground, place: str, *, asks_order: bool
+) -> _Came:
+    """Returns what comes to a side; the rows of a join are an input of that name.
+
+    Sorting them costs, so it is done only where somebody asks for their order.
+    """
     side = join.side(hand)
     match side.source:
         case Named(name):
             known = ground.inputs[name], ground.arrivals[name], ground.admitted[name]
             return _Came(*known, {})
         case Nested(inner):
-            below = joined(inner, ground, asks_row_time=True, place=place)
+            hidden = (*ORDER, *LASTING)
+            asked = Asked(row_time=True, order=asks_order, hidden=hidden)
+            below = joined(inner, ground, asked, place)
             rows = below.outlets[Outlet.MATCHED]
-            has_time = is_timed(side.source, ground.inputs)
-            source, arrivals = as_input(place, rows, join, is_timed=has_time)
+            found = in_order(rows, join.clock) if asks_order else rows
+            named = replace(input_of(side.source, ground.inputs), name=place)
+            timed = is_timed(side.source, ground.inputs)
+            source, arrivals = as_input(named, found, is_timed=timed)
             admitted = admit(source, arrivals, join.clock, [side.window])
             late = {**below.late, place: admitted.late}
             return _Came(source, arrivals, admitted, late)
