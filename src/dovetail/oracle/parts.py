@@ -11,7 +11,7 @@ from dovetail.oracle.emission import Writer
 from dovetail.oracle.intervals import is_bad_interval
 from dovetail.oracle.lateness import BAD_INTERVAL, IN_TIME, NULL_TIME, Bounds
 from dovetail.oracle.life import Came, LivingRow, Moment, Plain, moment_of
-from dovetail.oracle.matching import Condition, Pair
+from dovetail.oracle.matching import Pair
 from dovetail.oracle.picking import Picker
 from dovetail.oracle.sides import OneSide, Sides, sides_of
 from dovetail.oracle.versions import Version
@@ -31,7 +31,7 @@ from dovetail.spec.play import Play
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A join taken apart: its kind, sides, condition and writer, and how far it is.
+    """A join taken apart: its kind, sides, picker and writer, and how far it is.
 
     `rows` are those that have come in and take part, in their order. `inner` are the
     joins that sides are made of, taken apart; they look at the same bounds.
@@ -41,7 +41,6 @@ class Parts:
     clock: Clock
     inputs: Inputs
     sides: Sides
-    condition: Condition
     picker: Picker
     writer: Writer
     settings: Settings
@@ -71,7 +70,6 @@ class Parts:
             spec.clock,
             play.inputs,
             sides,
-            Condition.of(spec, left, right),
             Picker.of(spec, left, right),
             Writer.of(play, spec),
             play.settings,

@@ -1,4 +1,4 @@
-"""A picker, a condition and a writer that remember what they were asked.
+"""A picker and a writer that remember what they were asked.
 
 They answer as those that they stand in for, so a play that is watched goes on as any.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from dovetail.oracle.emission import Writer
 from dovetail.oracle.life import NEVER, LivingRow, Moment
-from dovetail.oracle.matching import Condition, Pair
+from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.picking import Picker
 from dovetail.oracle.verdict import by_right_row
@@ -33,20 +33,6 @@ class WatchedPicker(Picker):
         if counts:
             self.seen.add(pair.rows)
         return counts
-
-
-@dataclass(frozen=True, slots=True)
-class WatchedCondition(Condition):
-    """A condition that keeps the pairs of which it held: that of two tables."""
-
-    seen: set[Together] = field(default_factory=set)
-
-    def holds(self, pair: Pair) -> bool:
-        """Tells whether every term is true, and remembers the pair if so."""
-        holds = Condition.holds(self, pair)
-        if holds:
-            self.seen.add(pair.rows)
-        return holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +67,7 @@ class Watched:
         left, right = (parts.sides[hand].input for hand in HANDS)
         picker = WatchedPicker.of(spec, left, right)
         writer = WatchedWriter.of(play, spec)
-        condition = WatchedCondition(parts.condition.terms, picker.seen)
-        watched = replace(parts, condition=condition, picker=picker, writer=writer)
+        watched = replace(parts, picker=picker, writer=writer)
         return cls(spec.clock, watched, picker, writer)
 
     def matches(self) -> Iterator[Together]:
