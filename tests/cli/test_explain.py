@@ -138,3 +138,41 @@ def test_a_broken_file_is_told_in_a_sentence(explain, content, options, says):
 def test_all_cases_of_the_project_are_explained():
     words = ["explain", str(TOP / "tests/cases")]
     assert "Traceback" not in CliRunner().invoke(app, words).stdout
+
+
+ECL = """\
+people := DATASET('~hr::people', {INTEGER id});
+j := JOIN(people, people, LEFT.id = RIGHT.id, LOOKUP, LEFT OUTER);
+OUTPUT(j);
+"""
+
+
+def test_a_program_is_explained_join_by_join_without_spark(tmp_path):
+    (tmp_path / "sales.ecl").write_text(ECL)
+    found = CliRunner().invoke(app, ["explain", str(tmp_path / "sales.ecl")])
+    assert found.exit_code == 0, found.stderr
+    lines = found.stdout.splitlines()
+    assert lines[0] == "sales"
+    assert told(found) == {
+        "join": "j := JOIN in line 2, left outer",
+        "hard": "l.`id` = r.`id`",
+        "LOOKUP": "the first match counts; the right side is broadcast",
+        "on Spark": "the right side is broadcast to every task, the left side stays "
+        "where it is",
+        "output": "Result 1: id",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "says"),
+    [
+        ("OUTPUT(nobody);", [], "line 1, column 8"),
+        (ECL, ["--files", "nowhere"], '"nowhere" is no folder'),
+    ],
+)
+def test_a_broken_program_is_told_in_a_sentence(tmp_path, text, options, says):
+    (tmp_path / "sales.ecl").write_text(text)
+    words = ["explain", str(tmp_path / "sales.ecl"), *options]
+    found = CliRunner().invoke(app, words)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert says in found.stderr

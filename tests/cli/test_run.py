@@ -165,3 +165,32 @@ def test_one_file_may_be_declared_in_two_ways(run):
     assert found.exit_code == 0, found.stderr
     words = found.stdout.split()
     assert (words.count("Rex"), words.count("1"), words.count("none")) == (2, 3, 1)
+
+
+STORED = """\
+pets := DATASET('pets', {INTEGER owner, STRING name});
+OUTPUT(pets(name = 'Tib'),, '~out::tib', OVERWRITE);
+OUTPUT(DATASET('~out::tib', {STRING name}), NAMED('again'));
+"""
+
+
+def test_an_output_into_a_file_is_written_where_outputs_are(run, folder):
+    found = run(STORED, "--output", str(folder / "there"), "--format", "json")
+    assert found.exit_code == 0, found.stderr
+    stored = (folder / "there" / "out" / "tib.json").read_text()
+    assert stored == '{"owner": 1, "name": "Tib"}\n'
+    assert (folder / "there" / "again.json").read_text() == '{"name": "Tib"}\n'
+
+
+def test_an_output_into_a_file_that_is_not_written_is_said(run):
+    found = run(STORED)
+    assert found.exit_code == 0, found.stderr
+    note = 'note: the file "out::tib" is not written: --output says where\n'
+    assert found.stderr == note
+
+
+def test_an_output_and_a_file_of_one_name_are_refused(run, folder):
+    text = STORED.replace("NAMED('again')", "NAMED('out::tib')")
+    found = run(text, "--output", str(folder / "there"))
+    assert found.exit_code == 2
+    assert 'an output and a file are named "out::tib"' in found.stderr

@@ -16,6 +16,7 @@ from dovetail.bind.files.logical import Root
 from dovetail.cli.main import app
 from dovetail.run.spark.rules import plain_rules
 from dovetail.run.tables import plain_rows
+from dovetail.session.spark_plans import explained_by
 from tests.bind.files.files import BAD, GOOD, given, write
 
 PROGRAM = """\
@@ -173,6 +174,90 @@ def test_a_notebook_shows_the_first_rows_and_what_went_wrong(data):
     shown = found._repr_html_()
     assert "<pre>99: too many\nhint: the left row of the key 1" in shown
     assert "<th>n</th><th>t</th></tr>\n<tr><td>1</td><td>&lt;b&gt;</td></tr>" in shown
+
+
+INDEXED = """\
+pets := DATASET('pets', {INTEGER owner, STRING name});
+by_owner := INDEX(pets, {owner}, {name}, '~keys::by_owner');
+"""
+
+
+@SPARK
+def test_an_index_is_written_into_the_folder_and_read_by_later_programs(data):
+    people = "people := DATASET([{1}, {5}], {INTEGER id});\n"
+    joined = "OUTPUT(JOIN(people, by_owner, LEFT.id = RIGHT.owner), NAMED('found'));"
+    built = run(data, f"{INDEXED}BUILD(by_owner);\nOUTPUT(pets(FALSE), NAMED('none'));")
+    assert built.exit_code == 0, built.stderr
+    assert (data / "keys" / "by_owner").is_dir()
+    (data / "pets.json").write_text(json.dumps([{"owner": 5, "name": "New"}]))
+    found = run(data, f"{people}{INDEXED}{joined}")
+    assert found.exit_code == 0, found.stderr
+    assert ("Tib" in found.stdout, "New" in found.stdout) == (True, False)
+
+
+LOOKED_UP = """\
+people := DATASET('~hr::people', {INTEGER id, STRING10 name}, CSV);
+pets := DATASET('pets', {INTEGER owner, STRING name});
+OUTPUT(JOIN(people, pets, LEFT.id = RIGHT.owner, MANY LOOKUP), NAMED('many'));
+"""
+
+
+def test_a_right_side_that_does_not_fit_is_refused_before_the_job(spark, data):
+    spark.conf.set("spark.dovetail.broadcastLimit", "20")
+    try:
+        found = run(data, LOOKED_UP)
+        assert (found.exit_code, found.stdout) == (1, "")
+        assert "the right side of JOIN in line 3, inner has" in found.stderr
+        assert "expected at most 20 bytes, as spark.dovetail.broadcastLimit" in (
+            found.stderr
+        )
+        assert "hint: SMART in place of LOOKUP" in found.stderr
+        assert run(data, LOOKED_UP.replace("MANY LOOKUP", "SMART")).exit_code == 0
+        pets = spark.read.parquet(str(data / "visits.parquet"))
+        frames = {
+            "hr::people": pets.toDF("id", "name"),
+            "pets": pets.toDF("owner", "name"),
+        }
+        with pytest.raises(dt.EngineError, match="too much to be broadcast"):
+            dt.ecl(LOOKED_UP, frames)
+        # What Spark only guesses is no reason to refuse.
+        frames["pets"] = frames["pets"].where("owner > 0")
+        assert rows(dt.ecl(LOOKED_UP, frames)["many"]) == [(2, "noon", 2)]
+    finally:
+        spark.conf.unset("spark.dovetail.broadcastLimit")
+
+
+@SPARK
+@pytest.mark.parametrize("options", [["--plan"], ["--files"]])
+def test_explain_tells_sparks_plan_with_files_and_without(data, options):
+    program = data.parent / "program.ecl"
+    program.write_text(LOOKED_UP)
+    given = ["--files", str(data)] if options == ["--files"] else options
+    found = CliRunner().invoke(app, ["explain", str(program), *given])
+    assert found.exit_code == 0, found.stderr
+    assert "Spark's plan of many\n" in found.stdout
+    joined = (
+        "join by id = owner, inner; the right side is broadcast (BroadcastHashJoin)"
+    )
+    assert joined in found.stdout
+    scanned = "read json pets.json" if options == ["--files"] else "rows that are given"
+    assert scanned in found.stdout
+
+
+@SPARK
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [
+        ("HASH", "ShuffledHashJoin"),
+        ("NOSORT", "SortMergeJoin"),
+        ("SKEW(0.1)", "SortMergeJoin"),
+        ("PARTITION RIGHT", "SortMergeJoin"),
+        ("LOOKUP", "BroadcastHashJoin"),
+    ],
+)
+def test_an_option_becomes_the_join_that_it_says(data, option, name):
+    text = LOOKED_UP.replace("MANY LOOKUP", option)
+    assert name in explained_by(dt.ecl(text, data)["many"])
 
 
 @SPARK

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -9,17 +10,22 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from dovetail.errors import DovetailError
+from dovetail.bind.files import Root
+from dovetail.cli.programs import BROKEN, ENDING, NOWHERE, Files, read_program, told
+from dovetail.cli.watching import waiting
+from dovetail.errors import DovetailError, SpecError
+from dovetail.front.ecl import translate
 from dovetail.session.case import Case, Neutral, Script, read_joins
 from dovetail.session.explaining import explained
 from dovetail.session.programs import ecl_play, explained_program
-
-BROKEN = 2
+from dovetail.session.unseen import Unseen
+from dovetail.spec.program import Program
 
 Paths = Annotated[
     list[Path],
     typer.Argument(
-        help="Files with joins: cases, or cases without name and expect.",
+        help="Files with joins: cases, or cases without name and expect, or programs "
+        "in ECL in files that end in .ecl.",
         metavar="PATH",
         show_default=False,
     ),
@@ -29,12 +35,24 @@ Only = Annotated[
 ]
 
 
-def explain(paths: Paths, *, only: Only = "") -> None:
+Plan = Annotated[
+    bool,
+    typer.Option(
+        "--plan",
+        help="Ask Spark for its plan of a program in ECL; --files does so anyway.",
+    ),
+]
+
+
+def explain(
+    paths: Paths, *, only: Only = "", files: Files = NOWHERE, plan: Plan = False
+) -> None:
     """Say what a join does and which engines can run it; nothing is run.
 
     How long rows live, when results come out, what becomes of late rows
     and how much is kept; then, for each engine, yes and how, or not yet and
-    what it lacks. A join that breaks a law is told by the law. The exit
+    what it lacks. A join that breaks a law is told by the law. Of a program in
+    ECL each JOIN: what became of its options, and how Spark joins. The exit
     status is 0 where all joins are sound, 2 where a file is broken or a join
     is not.
 
@@ -43,30 +61,69 @@ def explain(paths: Paths, *, only: Only = "") -> None:
     dovetail explain my_join.json
 
     dovetail explain tests/cases --only table
+
+    dovetail explain sales.ecl --files data
     """
     out = Console(highlight=False, soft_wrap=True)
-    errors = Console(stderr=True, soft_wrap=True, highlight=False)
-    try:
-        cases = [case for case in read_joins(paths) if only in case.name]
-    except DovetailError as error:
-        errors.print(f"dovetail explain: {error}", style="red", markup=False)
-        raise typer.Exit(BROKEN) from error
-    if not cases:
-        errors.print(f'dovetail explain: no join has "{only}" in its name', style="red")
-        raise typer.Exit(BROKEN)
+    programs = [path for path in paths if path.suffix.lower() == ENDING]
+    others = [path for path in paths if path not in programs]
+    with told("explain"):
+        texts = [*_programs(programs, only, files, plan=plan)]
+        cases = [case for case in read_joins(others) if only in case.name]
+        if not cases and not texts:
+            raise SpecError(f'no join has "{only}" in its name')
+    for text in texts:
+        out.print(text)
     sound = [_tell(case, out) for case in cases]
     raise typer.Exit(0 if all(sound) else BROKEN)
+
+
+def _programs(
+    paths: list[Path], only: str, files: Path, *, plan: bool
+) -> Iterator[Text]:
+    """Yields what is told of programs, with Spark's plans where they are asked for."""
+    for path in paths:
+        if only not in path.stem:
+            continue
+        found = _program(read_program(path), files)
+        yield Text(path.stem, "bold")
+        yield Text(explained_program(found))
+        if plan or files != NOWHERE:
+            for name, lines in _plans(found, files).items():
+                yield Text("\n".join([f"\nSpark's plan of {name}", *lines]))
+        yield Text()
+
+
+def _program(text: str, files: Path) -> Program:
+    """Returns a program; without a folder what it says of its files is believed."""
+    if files == NOWHERE:
+        return translate(text, Unseen())
+    from dovetail.session.folder import folder_program  # noqa: PLC0415 - Arrow is slow
+
+    return folder_program(text, Root.of(files))
+
+
+def _plans(program: Program, files: Path) -> Mapping[str, tuple[str, ...]]:
+    """Returns Spark's plan of every output."""
+    from dovetail.run.spark_session import program_session  # noqa: PLC0415
+    from dovetail.session import spark_plans  # noqa: PLC0415 - Spark is slow
+
+    with waiting("starting Spark"):
+        spark = program_session("")
+    if files == NOWHERE:
+        return spark_plans.plans_on_nothing(spark, program)
+    return spark_plans.plans_on_files(spark, program, Root.of(files))
 
 
 def _tell(case: Case, out: Console) -> bool:
     """Shows one join; returns whether it is sound."""
     out.print(Text(case.name, "bold"))
     try:
-        told = _explained(case.join)
+        words = _explained(case.join)
     except DovetailError as error:
         out.print(Text(f"{type(error).__name__}: {error}\n", "red"))
         return False
-    out.print(Text(told))
+    out.print(Text(words))
     out.print()
     return True
 

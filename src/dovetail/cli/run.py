@@ -14,7 +14,7 @@ from dovetail.cli.programs import NOWHERE, Files, Program, read_program, told
 from dovetail.cli.tables import screen, table
 from dovetail.cli.watching import waiting, watched
 from dovetail.errors import SpecError
-from dovetail.session.outcomes import Outcome, places_of
+from dovetail.session.outcomes import Outcome, places_of, with_files
 
 
 class Engine(Enum):
@@ -74,27 +74,35 @@ def run(  # noqa: PLR0913 - a command takes what its user may say
     dovetail run sales.ecl --files data --output out --format csv
     """
     with told("run"):
-        outcome = _outcome(read_program(program), files, engine, master)
-        if output != NOWHERE:
+        text, stores = read_program(program), output != NOWHERE
+        outcome = _outcome(text, files, (engine, master), stores=stores)
+        if stores:
             _write(outcome, output, written)
         else:
             _print(outcome, show)
 
 
-def _outcome(text: str, files: Path, engine: Engine, master: str) -> Outcome:
+def _outcome(
+    text: str, files: Path, how: tuple[Engine, str], *, stores: bool
+) -> Outcome:
     """Returns a program with its rows at hand, on the engine that is asked for."""
-    root = Root.of(files)
-    if engine is Engine.LOCAL:
-        if master:
-            raise SpecError("--master with --engine local", "one of them")
-        from dovetail.session.playing import played  # noqa: PLC0415 - Arrow is slow
+    from dovetail.session.folder import folder_program  # noqa: PLC0415 - Arrow is slow
 
-        return played(text, root)
+    engine, master = how
+    if master and engine is Engine.LOCAL:
+        raise SpecError("--master with --engine local", "one of them")
+    root = Root.of(files)
+    program = folder_program(text, root)
+    program = with_files(program) if stores else program
+    if engine is Engine.LOCAL:
+        from dovetail.session.playing import played  # noqa: PLC0415
+
+        return played(program, root)
     from dovetail.run.spark_session import program_session  # noqa: PLC0415
     from dovetail.session.sparking import on_spark  # noqa: PLC0415 - Spark is slow
 
     with waiting("starting Spark"):
-        return on_spark(program_session(master), text, root)
+        return on_spark(program_session(master), program, root)
 
 
 def _print(outcome: Outcome, count: int) -> None:
@@ -125,3 +133,6 @@ def _remark(outcome: Outcome) -> None:
     errors = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     for remark in outcome.program.remarks:
         errors.print(f"note: {remark}", style="dim")
+    for file in outcome.program.files:
+        told = f'the file "{file.name}" is not written: --output says where'
+        errors.print(f"note: {told}", style="dim")

@@ -16,6 +16,7 @@ from dovetail.front.ecl import translate
 from dovetail.schema import Schema
 from dovetail.session.programs import ProgramPlay, givens
 from dovetail.spec.layouts import AnyLayout, Layout
+from dovetail.spec.program import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,12 @@ class FolderCatalog:
         return self.root.names()
 
 
-def folder_play(text: str, root: Root) -> ProgramPlay:
-    """Returns the program of a text with the rows of its files, read without Spark."""
-    program = translate(text, FolderCatalog(root))
+def folder_program(text: str, root: Root) -> Program:
+    """Returns the program of a text whose inputs are the files of a folder."""
+    return translate(text, FolderCatalog(root))
+
+
+def folder_play(program: Program, root: Root) -> ProgramPlay:
+    """Returns a program with the rows of its files, read without Spark."""
     rows = {given.name: list(fitted(root, given).rows()) for given in givens(program)}
     return ProgramPlay(program, rows)

@@ -6,11 +6,13 @@ The door of the command line: it knows outputs by their names and columns.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from dovetail.bind.files import Format
 from dovetail.bind.files.places import check_format, place_of
+from dovetail.errors import SpecError
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Row
 from dovetail.spec.program import Program
@@ -36,6 +38,18 @@ class Outcome(Protocol):
 def schema_of(program: Program, name: str) -> Schema:
     """Returns the columns of an output."""
     return next(one.step.schema for one in program.outputs if one.name == name)
+
+
+def with_files(program: Program) -> Program:
+    """Returns a program that also puts out what it stores in files, by their names."""
+    names = {one.name.lower() for one in program.outputs}
+    for file in program.files:
+        if file.name in names:
+            raise SpecError(
+                f'an output and a file are named "{file.name}"',
+                "a name of its own for each",
+            )
+    return replace(program, outputs=(*program.outputs, *program.files), files=())
 
 
 def places_of(outcome: Outcome, folder: Path, written: Format) -> dict[str, Path]:

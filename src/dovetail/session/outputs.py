@@ -23,6 +23,9 @@ from dovetail.spec.inputs import Row
 SHOWN = 10
 # Spark's errors have names: what stands behind one is for people.
 _NAMED = re.compile(r"\[[A-Z][A-Z_.]+\] [^\n]*")
+# Spark says in its own words, of several kinds, that a broadcast side is too large.
+_BROADCAST = re.compile(r"(?i)cannot broadcast|memory to build and broadcast")
+_TOO_LARGE = "SMART in place of LOOKUP lets Spark shuffle a large right side"
 
 
 class Outputs(dict[str, DataFrame]):
@@ -56,7 +59,8 @@ def failures_told() -> Iterator[None]:
         said = str(error)
         known = _NAMED.search(said)
         fact = known[0] if known else said.partition("\n")[0]
-        raise EngineError(f"Spark cannot go on: {fact}") from error
+        hint = _TOO_LARGE if _BROADCAST.search(said) else ""
+        raise EngineError(f"Spark cannot go on: {fact}", hint=hint) from error
 
 
 def _shown(name: str, frame: DataFrame) -> str:

@@ -37,10 +37,10 @@ class PlayedOutcome:
         return (0, 0)
 
 
-def played(text: str, root: Root) -> PlayedOutcome:
+def played(program: Program, root: Root) -> PlayedOutcome:
     """Returns what the kernels make of a program on the files of a folder."""
-    play = folder_play(text, root)
-    rows: dict[str, list[Row]] = {one.name: [] for one in play.program.outputs}
+    play = folder_play(program, root)
+    rows: dict[str, list[Row]] = {one.name: [] for one in program.outputs}
     for line in play.lines(EngineName.LOCAL):
         rows[str(line.facts["out"])].append(line.row)
-    return PlayedOutcome(play.program, rows)
+    return PlayedOutcome(program, rows)

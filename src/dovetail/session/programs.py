@@ -14,6 +14,7 @@ from dovetail.errors import SpecError, UnsupportedError
 from dovetail.front.ecl import translate
 from dovetail.oracle import play as oracle_play
 from dovetail.oracle import play_program
+from dovetail.plan.shapes import on_spark
 from dovetail.plan.words import paragraphs
 from dovetail.schema import Schema, blank, read_row
 from dovetail.session.engines import EngineName
@@ -69,9 +70,10 @@ def told_lines(found: Iterable[tuple[str, Row]]) -> list[Line]:
 def explained_program(program: Program) -> str:
     """Returns what each join of a program does, and what its options became."""
     lines: list[tuple[str, str]] = []
-    for step in _steps(program):
+    for step in steps(program):
         if isinstance(step, Joined | SetJoined):
-            lines += [("", ""), ("join", step.told.title), *step.told.options]
+            lines += [("join", step.told.title), *step.told.options]
+            lines.append(("on Spark", on_spark(step.join)))
     for output in program.outputs:
         lines.append(
             ("output", f"{output.name}: {', '.join(output.step.schema.names)}")
@@ -80,7 +82,7 @@ def explained_program(program: Program) -> str:
         keys = ", ".join(built.index.keys)
         lines.append(("build", f"{built.index.file}: an index by {keys}"))
     lines += [("remark", remark) for remark in program.remarks]
-    return paragraphs([line for line in lines if line != ("", "")])
+    return paragraphs(lines)
 
 
 def without_blanks(expect: Rows | Count) -> Rows | Count:
@@ -145,7 +147,7 @@ def _trimmed(value: object) -> object:
             return value
 
 
-def _steps(program: Program) -> list[Step]:
+def steps(program: Program) -> list[Step]:
     """Returns the steps of a program, each once, sources before what takes them."""
     found: dict[int, Step] = {}
 
@@ -163,6 +165,6 @@ def _steps(program: Program) -> list[Step]:
 
 def givens(program: Program) -> Iterator[GivenStep]:
     """Yields the inputs that a program takes."""
-    for step in _steps(program):
+    for step in steps(program):
         if isinstance(step, GivenStep):
             yield step

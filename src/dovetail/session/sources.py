@@ -8,6 +8,7 @@ Names are those that the text has, without regard to case and `~`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,11 +27,15 @@ from dovetail.run.spark.rules import plain_rules
 from dovetail.run.spark_index.shelf import AnyShelf, NoShelf, Shelf
 from dovetail.schema import Schema
 from dovetail.session.folder import FolderCatalog
+from dovetail.session.memory import refuse_too_large
 from dovetail.session.programs import givens
 from dovetail.spec.layouts import AnyLayout, Layout
 from dovetail.spec.program import Given, Program
 
 Path_ = str | Path
+_GUESSED = re.compile(
+    r"\b(Join|Filter|Aggregate|Generate|LogicalRDD|Limit|Sample|Expand)\b"
+)
 Sources = Path_ | Mapping[str, DataFrame | Path_]
 
 
@@ -47,6 +52,9 @@ class Source(Protocol):
 
     def frame(self, spark: SparkSession, given: Given) -> DataFrame:
         """Returns the rows of an input as the program declares them."""
+
+    def size(self, given: Given) -> int:
+        """Returns the bytes of an input, 0 where they are not known for sure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,10 @@ class Folder:
     def frame(self, spark: SparkSession, given: Given) -> DataFrame:
         """Returns the rows of a file."""
         return frame(spark, fitted(self.root, given))
+
+    def size(self, given: Given) -> int:
+        """Returns the bytes of what the program declares of a file."""
+        return fitted(self.root, given).size
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +106,14 @@ class Named:
                 return frame(spark, fitted_file(file, given))
             case rows:
                 return as_declared(rows, given)
+
+    def size(self, given: Given) -> int:
+        """Returns the bytes of a file, or what Spark knows of a DataFrame."""
+        match self.given[given.input]:
+            case str() | Path() as path:
+                return fitted_file(file_at(path, given.input, given.layout), given).size
+            case rows:
+                return known_size(rows)
 
     def spelled(self, word: str) -> str:
         """Returns the name of an input as it is given, or nothing."""
@@ -135,6 +155,26 @@ def source_of(sources: Sources) -> Source:
 def input_frames(
     spark: SparkSession, program: Program, source: Source
 ) -> dict[str, DataFrame]:
-    """Returns the rows of every input of a program, as it declares them."""
+    """Returns the rows of every input of a program, as it declares them.
+
+    A right side that is known not to fit into memory is refused.
+    """
+    sizes = {one.name: source.size(one) for one in givens(program)}
+    refuse_too_large(spark, program, sizes)
     with plain_rules(spark):
         return {one.name: source.frame(spark, one) for one in givens(program)}
+
+
+def known_size(rows: DataFrame) -> int:
+    """Returns the bytes of a DataFrame by Spark's statistics, where it has any.
+
+    Spark Connect has none. What joins, filters and sums leave Spark only guesses, and
+    rows that came from elsewhere it takes for endless: neither is known.
+    """
+    plan = getattr(rows, "_jdf", None)
+    if plan is None:
+        return 0
+    found = plan.queryExecution().optimizedPlan()
+    if _GUESSED.search(found.toString()):
+        return 0
+    return int(str(found.stats().sizeInBytes()))

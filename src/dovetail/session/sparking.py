@@ -11,7 +11,6 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import BinaryType
 
 from dovetail.bind.files import Format, Root
-from dovetail.front.ecl import translate
 from dovetail.run.spark.rules import plain_rules
 from dovetail.run.spark_index.shelf import readings_told
 from dovetail.run.spark_program import frames
@@ -68,11 +67,10 @@ class SparkOutcome:
         )
 
 
-def on_spark(spark: SparkSession, text: str, root: Root) -> SparkOutcome:
+def on_spark(spark: SparkSession, program: Program, root: Root) -> SparkOutcome:
     """Returns a program on the files of a folder; only its indexes are written yet."""
     source = Folder(root)
-    program, shelf = translate(text, source.catalog), source.shelf
-    inputs = input_frames(spark, program, source)
+    shelf, inputs = source.shelf, input_frames(spark, program, source)
     with failures_told():
         found = frames(spark, program, inputs, shelf)
     remarks = (*program.remarks, *readings_told(shelf))

@@ -34,6 +34,7 @@ class Strategy(Enum):
     ALL = "all"
     SMART = "smart"
     HASH = "hash"
+    SORT_MERGE = "sort_merge"
     KEYED = "keyed"
 
 

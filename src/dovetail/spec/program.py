@@ -279,12 +279,14 @@ class Program:
     """What comes out, in order; `remarks` say what of the text has no effect.
 
     `builds` are written before anything comes out. Where nothing keeps files they mean
-    nothing: an index has its rows anyway.
+    nothing: an index has its rows anyway. Nor do `files`, what OUTPUT puts under the
+    name of a file: who keeps files writes them as it writes what comes out.
     """
 
     outputs: tuple[Output, ...]
     remarks: tuple[str, ...] = ()
     builds: tuple[Built, ...] = ()
+    files: tuple[Output, ...] = ()
 
 
 def sources_of(step: Step) -> tuple[Step, ...]:

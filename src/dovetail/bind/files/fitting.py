@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 from dovetail.bind.files.logical import DataFile, Format, Root
 from dovetail.bind.files.own import LOOKED_AT, Columns, own_columns
-from dovetail.bind.files.reading import cells, csv_layout
+from dovetail.bind.files.reading import cells, csv_layout, parquet_size
 from dovetail.bind.files.texts import read_part
 from dovetail.errors import SchemaError
 from dovetail.schema import (
@@ -40,12 +40,22 @@ class Own:
 class Fitted:
     """A file as a program declares it: what the file has for each declared column.
 
-    A column that numbers the rows need not be there.
+    `count` is the number of all its columns. One that numbers the rows need not be
+    there.
     """
 
     file: DataFile
     given: Given
     owns: Mapping[str, Own]
+    count: int
+
+    @property
+    def size(self) -> int:
+        """Returns the bytes of the declared columns, of texts by their share."""
+        names = {own.name for own in self.owns.values()}
+        if self.file.format is Format.PARQUET:
+            return sum(parquet_size(part, names) for part in self.file.parts)
+        return self.file.size * len(names) // max(self.count, 1)
 
     @property
     def schema(self) -> Schema:
@@ -97,11 +107,13 @@ def fitted_file(file: DataFile, given: Given) -> Fitted:
         # Each of its values may be of another type: they are read one by one.
         found = dict.fromkeys(found, AtomicType.STRING)
     if file.format is Format.CSV and not csv_layout(given.layout).has_heading:
-        return Fitted(file, given, _by_place(file, given, len(found)))
+        places = _by_place(file, given, len(found))
+        return Fitted(file, given, places, len(found))
     where = f'the file "{file.place}"'
     if not found:
-        return Fitted(file, given, {})
-    return Fitted(file, given, matched(found, given, where, _HINTS[file.format]))
+        return Fitted(file, given, {}, 0)
+    owns = matched(found, given, where, _HINTS[file.format])
+    return Fitted(file, given, owns, len(found))
 
 
 def matched(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -47,6 +47,20 @@ def parquet_schema(part: Path) -> pa.Schema:
     """Returns the Arrow schema of a Parquet file."""
     with _told(part, "a Parquet file"):
         return pq.read_schema(part)
+
+
+def parquet_size(part: Path, names: Container[str]) -> int:
+    """Returns the bytes of some columns of a Parquet file before it compresses them."""
+    facts = pq.read_metadata(part)
+    groups = (facts.row_group(number) for number in range(facts.num_row_groups))
+    chunks = (
+        group.column(number) for group in groups for number in range(group.num_columns)
+    )
+    return sum(
+        chunk.total_uncompressed_size
+        for chunk in chunks
+        if chunk.path_in_schema.partition(".")[0] in names
+    )
 
 
 def heading(part: Path, layout: CsvLayout) -> tuple[str, ...]:

@@ -75,7 +75,9 @@ def _output(context: Context, node: Call) -> None:
             case _:
                 raise refusal(option, "a record of a single value", "NAMED('name')")
     if file and isinstance(value, DatasetValue):
-        context.world.files[file_name(file)] = value
+        plain = file_name(file)
+        context.world.files[plain] = value
+        context.world.stored[plain] = Output(plain, value.step)
         return
     _put_out(context, first, (value, name))
 

@@ -155,7 +155,7 @@ def _is_keyed(options: Options, right: DatasetValue) -> bool:
     return options.has("keyed") or (
         isinstance(right.index, Index)
         and options.kind in {Kind.INNER, Kind.LEFT_OUTER, Kind.LEFT_ONLY}
-        and options.strategy is Strategy.DEFAULT
+        and options.strategy in {Strategy.DEFAULT, Strategy.SORT_MERGE}
     )
 
 

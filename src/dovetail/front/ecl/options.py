@@ -28,25 +28,28 @@ _RIGHT_KINDS = {Kind.RIGHT_OUTER, Kind.RIGHT_ONLY, Kind.FULL_OUTER, Kind.FULL_ON
 _ONLY_KINDS = {Kind.LEFT_ONLY, Kind.RIGHT_ONLY, Kind.FULL_ONLY}
 _LOOKUP_WORDS = {"lookup", "many", "few"}
 NO_EFFECT = "changes no rows"
+_MERGED = f"{NO_EFFECT}; on Spark both sides are shuffled by the keys and merged"
+_SPLIT = f"{_MERGED}, where spark.sql.adaptive.skewJoin splits what is skewed"
+_NOTHING = f"{NO_EFFECT}; nothing on Spark"
 PHYSICAL: Mapping[str, str] = {
-    "partition left": f"{NO_EFFECT}; Spark chooses the partitions",
-    "partition right": f"{NO_EFFECT}; Spark chooses the partitions",
-    "nosort": f"{NO_EFFECT}; Spark sorts where it must",
-    "hash": f"{NO_EFFECT}; a shuffle by the hash of the keys",
-    "local": f"{NO_EFFECT}; joined as the whole",
-    "few": f"{NO_EFFECT}; the right side is small",
-    "skew": f"{NO_EFFECT}; Spark splits skewed partitions",
-    "threshold": f"{NO_EFFECT}; Spark splits skewed partitions",
-    "parallel": f"{NO_EFFECT}; Spark spreads the work",
-    "sequential": f"{NO_EFFECT}; Spark spreads the work",
-    "streamed": NO_EFFECT,
+    "partition left": _MERGED,
+    "partition right": _MERGED,
+    "nosort": f"{_MERGED}, without a sort where they are known to be sorted",
+    "hash": f"{NO_EFFECT}; on Spark both sides are shuffled by the keys, one is hashed",
+    "local": f"{NO_EFFECT}; joined as the whole; Spark shuffles only where it must",
+    "few": f"{NO_EFFECT}; Spark broadcasts the right side where it is small",
+    "skew": _SPLIT,
+    "threshold": _SPLIT,
+    "parallel": f"{NO_EFFECT}; Spark spreads the work over its cores",
+    "sequential": f"{NO_EFFECT}; Spark spreads the work over its cores",
+    "streamed": _NOTHING,
     "unordered": f"{NO_EFFECT}; no order is promised",
     "ordered": f"{NO_EFFECT}; no order is promised where the document promises none",
     "stable": f"{NO_EFFECT}; equal rows stay in their order",
-    "unstable": NO_EFFECT,
-    "algorithm": f"{NO_EFFECT}; Spark chooses the algorithm",
-    "hint": NO_EFFECT,
-    "smart": f"{NO_EFFECT}; broadcast where the right side is small, else shuffled",
+    "unstable": _NOTHING,
+    "algorithm": f"{NO_EFFECT}; Spark has one way to sort",
+    "hint": _NOTHING,
+    "smart": f"{NO_EFFECT}; Spark broadcasts a small side, else it shuffles",
     "many": "every match counts",
     "grouped": "as MANY LOOKUP; groups of the left side stay together",
     "all": "every left row meets every right one; the right side is broadcast",
@@ -101,6 +104,11 @@ _STRATEGIES: Mapping[str, Strategy] = {
     "group": Strategy.MANY_LOOKUP,
     "smart": Strategy.SMART,
     "hash": Strategy.HASH,
+    "nosort": Strategy.SORT_MERGE,
+    "partition left": Strategy.SORT_MERGE,
+    "partition right": Strategy.SORT_MERGE,
+    "skew": Strategy.SORT_MERGE,
+    "threshold": Strategy.SORT_MERGE,
 }
 
 

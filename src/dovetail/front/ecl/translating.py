@@ -54,4 +54,5 @@ def translate(text: str, inputs: Mapping[str, Schema] | Catalog) -> Program:
         with suppress(UnknownNameError):
             bound(context, context.scope, definition)
     remarks = tuple(dict.fromkeys(world.remarks))
-    return Program(tuple(world.outputs), remarks, tuple(world.builds))
+    stored = tuple(world.stored.values())
+    return Program(tuple(world.outputs), remarks, tuple(world.builds), stored)

@@ -30,6 +30,7 @@ _HINTS = {
     Strategy.MANY_LOOKUP: "broadcast",
     Strategy.ALL: "broadcast",
     Strategy.HASH: "shuffle_hash",
+    Strategy.SORT_MERGE: "merge",
 }
 
 

@@ -1,0 +1,56 @@
+"""How Spark would carry out a program: its plan for every output, nothing is run.
+
+Without files the inputs are frames without rows, of which Spark knows nothing: it plans
+as for sides that are large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from io import StringIO
+
+from pyspark.sql import DataFrame, SparkSession
+
+from dovetail.bind.files import Root
+from dovetail.plan.spark_plan import readable
+from dovetail.run.spark.rules import plain_rules
+from dovetail.run.spark_program import frames
+from dovetail.session.programs import givens
+from dovetail.session.sources import Folder, input_frames
+from dovetail.spec.program import Program
+
+# Spark cuts paths of files short.
+_LONG = {"spark.sql.maxMetadataStringLength": "10000"}
+Plans = Mapping[str, tuple[str, ...]]
+
+
+def plans(spark: SparkSession, program: Program, inputs: dict[str, DataFrame]) -> Plans:
+    """Returns the plan of every output in lines, by its name."""
+    found = frames(spark, program, inputs)
+    return {name: readable(explained_by(found[name])) for name in found}
+
+
+def explained_by(frame: DataFrame) -> str:
+    """Returns what Spark prints of a frame's plan."""
+    long = plain_rules(frame.sparkSession, **_LONG)
+    with long, redirect_stdout(StringIO()) as printed:
+        frame.explain("simple")
+    return printed.getvalue()
+
+
+def plans_on_files(spark: SparkSession, program: Program, root: Root) -> Plans:
+    """Returns the plans of a program on the files of a folder."""
+    return plans(spark, program, input_frames(spark, program, Folder(root)))
+
+
+def plans_on_nothing(spark: SparkSession, program: Program) -> Plans:
+    """Returns the plans of a program on inputs that nothing is known of."""
+    with plain_rules(spark):
+        # Of rows that are known to be none Spark would plan nothing at all.
+        empty = spark.sparkContext.emptyRDD()
+        inputs = {
+            one.name: spark.createDataFrame(empty, one.schema.to_sql())
+            for one in givens(program)
+        }
+    return plans(spark, program, inputs)
