@@ -210,7 +210,7 @@ def _born(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
     if not settings.event_clock:
         return rows
     window = settings.sides[hand].window
-    if settings.keeps_places and settings.arrival is not Arrival.SEQUENCE:
+    if settings.arrival is not Arrival.SEQUENCE and settings.keeps_places:
         rows = rows.with_arrays(place=2 * rows.place + hand)
     rows = unfolded(window, rows)
     return rows.with_arrays(birth=births(window, rows))

@@ -10,7 +10,7 @@ that stood before each of its rows, whatever the cut.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -122,14 +122,14 @@ def read_side(
     for parcel in sorted(parcels, key=lambda parcel: parcel.report.position):
         rows = _timed(parcel.rows, watch)
         bound = watch.bound if moment.exact else before
-        faulty = np.zeros(len(rows), bool)
+        good = np.ones(len(rows), bool)
         for reason, found in _faults(rows, side, bound, exact=moment.exact):
-            told = found & ~faulty
+            told = found & good
             if reason is Reason.LATE:
                 told &= ~rows.has(REMOVES)
             others.setdefault(reason, []).append(rows.take(told))
-            faulty |= found
-        judged.append(rows.take(~faulty))
+            good &= ~found
+        judged.append(rows.take(good))
         watch = watch.after(parcel.report, moment.now)
     return Arrived(
         join_rows(judged or [waiting.take(slice(0))]),
@@ -155,7 +155,7 @@ def _faults(
 def _timed(rows: Rows, watch: Watch) -> Rows:
     """Returns the rows; those that take the newest time seen have it."""
     waiting = rows.has(OPEN_TIME)
-    if not waiting.any():
+    if not np.count_nonzero(waiting):
         return rows
     newest = np.maximum(rows.moment, watch.newest)
     return rows.with_arrays(moment=np.where(waiting, newest, rows.moment))
@@ -184,13 +184,13 @@ def awake(
 
     The lifted bound stays, so that a row which comes back behind it is late.
     """
-    lifted = []
+    lifted: list[Watch] = []
     for hand, (watch, side) in enumerate(zip(watches, sides, strict=True)):
         active = now if watch.active == MISSING else watch.active
         quiet = side.idle > 0 and now - active > side.idle
         other = watches[1 - hand].bound if quiet else BEGINNING
         bound = NEVER if side.static else max(watch.bound, other)
-        lifted.append(replace(watch, bound=bound, active=active))
+        lifted.append(Watch(bound, watch.newest, active, watch.stopped))
     return lifted[0], lifted[1]
 
 
@@ -198,9 +198,7 @@ def numbered(
     rows: tuple[Rows, Rows], settings: JoinSettings, start: int
 ) -> tuple[Rows, Rows]:
     """Returns the rows with their places in the order of arrival, from `start` on."""
-    hands = np.repeat((0, 1), [len(side) for side in rows])
-    position = np.concatenate([side.place for side in rows])
-    order = sorted_by(_first_key(rows, settings.arrival), hands, position)
+    order = sorted_by(*_keys(rows, settings.arrival))
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(start, start + len(order))
     split = len(rows[0])
@@ -210,12 +208,16 @@ def numbered(
     )
 
 
-def _first_key(rows: tuple[Rows, Rows], arrival: Arrival) -> Whole:
-    """Returns what the order of arrival looks at first."""
+def _keys(rows: tuple[Rows, Rows], arrival: Arrival) -> tuple[Whole, ...]:
+    """Returns what the order of arrival looks at, first things first."""
+    left, right = rows
+    position = np.concatenate((left.place, right.place))
+    hand = np.zeros(len(position), np.int64)
+    hand[len(left) :] = 1
     match arrival:
         case Arrival.SEQUENCE:
-            return np.concatenate([side.place for side in rows])
+            return position, hand
         case Arrival.MERGED:
-            return np.concatenate([side.moment for side in rows])
+            return np.concatenate((left.moment, right.moment)), hand, position
         case Arrival.AS_READ:
-            return np.zeros(len(rows[0]) + len(rows[1]), np.int64)
+            return hand, position

@@ -12,7 +12,6 @@ import numpy as np
 from dovetail.kernels.admission import Present
 from dovetail.kernels.copies import Pairs
 from dovetail.kernels.counting import fail, fail_at_first, within_limit
-from dovetail.kernels.formulas import column_of
 from dovetail.kernels.matching import NO_MATCHES, Matches
 from dovetail.kernels.nearest import best_of, nearest_pairs
 from dovetail.kernels.pairing import live_together, matches, that_hold
@@ -83,9 +82,9 @@ def right_order(settings: JoinSettings, rows: Rows) -> Whole:
 
 def row_times(settings: JoinSettings, rows: Rows) -> Whole:
     """Returns the row times of right rows, 0 where there is none."""
-    every = Matches(np.arange(len(rows)), np.arange(len(rows)))
-    times = column_of((rows, rows), every, 1, settings.picks.time)
-    counts: Whole = times.view("int64").fill_null(0).to_numpy(zero_copy_only=False)
+    times = rows.payload.column(settings.picks.time).view("int64")
+    known = times.fill_null(0) if times.null_count else times
+    counts: Whole = known.to_numpy(zero_copy_only=False)
     return counts
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.kernels.formulas import of_pairs, of_rows
+from dovetail.kernels.formulas import of_every_row, of_pairs
 from dovetail.kernels.matching import Matches
 from dovetail.kernels.picks import Formula, Letters, Picks
 from dovetail.kernels.rows import Mask, Rows, Whole
@@ -115,7 +115,7 @@ def _elements(
 
 def _letters(formula: Formula, hand: int, rows: Rows, width: int) -> Whole:
     """Returns the texts letter by letter, blanks filling up; a null has zeros."""
-    texts = of_rows(formula, hand, rows, np.arange(len(rows)), {})
+    texts = of_every_row(formula, hand, rows)
     padded = pc.utf8_slice_codeunits(pc.utf8_rpad(texts, width), 0, width)
     known = np.array(padded.to_pylist(), dtype=object)
     points = np.where(known == None, "", known).astype(f"U{width}")  # noqa: E711

@@ -60,31 +60,20 @@ def marked(settings: JoinSettings, present: Present, picked: Picked) -> Present:
 
     A left row over its limit gives nothing more of its own.
     """
-    matches = picked.met
-    if not len(matches) and not len(picked.over):
-        return present
-    when = meeting_times(present, matches)
-    marks = [
-        _note(side, rows, chosen, when)
-        for side, rows, chosen in zip(
-            settings.sides, present.rows, (matches.left, matches.right), strict=True
-        )
-    ]
-    left, right = marks
+    sides = list(present.rows)
+    remembering = [hand for hand in (0, 1) if settings.sides[hand].remembers]
+    if remembering and len(picked.met):
+        when = meeting_times(present, picked.met)
+        for hand in remembering:
+            chosen = (picked.met.left, picked.met.right)[hand]
+            first = sides[hand].first.copy()
+            np.minimum.at(first, chosen, when)
+            sides[hand] = sides[hand].with_arrays(first=first)
     if len(picked.over):
-        first = left.first.copy()
+        first = sides[0].first.copy()
         first[picked.over] = GIVEN
-        left = left.with_arrays(first=first)
-    return replace(present, rows=(left, right))
-
-
-def _note(side: SideSettings, rows: Rows, chosen: Whole, when: Whole) -> Rows:
-    """Returns one side's rows with their earliest meeting noted."""
-    if not side.remembers:
-        return rows
-    first = rows.first.copy()
-    np.minimum.at(first, chosen, when)
-    return rows.with_arrays(first=first)
+        sides[0] = sides[0].with_arrays(first=first)
+    return replace(present, rows=(sides[0], sides[1]))
 
 
 def fate(
@@ -105,24 +94,32 @@ def fate(
     if hand == 1:
         done = done | (picked.outdated & ~needed)
     is_row = ~rows.has(REMOVES)
-    unmatched = (rows.first == NEVER) & is_row & side.preserved
-    unmatched &= ~rows.has(DROPPED) & (settings.nulls is not Nulls.SPLIT)
+    unmatched = _unmatched(settings, hand, rows)
     lonely = unmatched & done & ~needed & _end_is_known(side, present, hand)
     # Who is past meets nobody any more, though rows with earlier times may come.
     other = np.where(done, NEVER, least[1 - hand])
     paired = _once(settings, present, hand, other, picked)
-    is_given = rows.first == GIVEN
-    by_themselves = _leaving(settings, present, hand, lonely, paired)
-    open_rows = (unmatched & ~lonely) | (is_row & side.once & ~paired & ~is_given)
+    open_rows = unmatched & ~lonely
     # Who has come out is still a candidate among those that are counted.
     is_out = paired & (hand == 0 or not settings.picks.counts)
-    kept = (~done & ~is_out & is_row) | (unmatched & ~lonely) | needed
+    kept = (~done & ~is_out & is_row) | open_rows | needed
+    if side.once:
+        open_rows |= is_row & ~paired & (rows.first != GIVEN)
+    by_themselves = _leaving(settings, present, hand, lonely, paired)
     return Fate(
         leaving=_in_turn(settings, present, picked, by_themselves),
         kept=kept | _still_decides(settings, present, hand),
         open_rows=open_rows & kept,
         given=paired,
     )
+
+
+def _unmatched(settings: JoinSettings, hand: int, rows: Rows) -> Mask:
+    """Tells which rows come out as null rows if they meet nobody."""
+    if not settings.sides[hand].preserved or settings.nulls is Nulls.SPLIT:
+        return np.zeros(len(rows), bool)
+    unmatched: Mask = (rows.first == NEVER) & ~rows.has(REMOVES) & ~rows.has(DROPPED)
+    return unmatched
 
 
 def _is_held(rows: Rows, held: Whole) -> Mask:
@@ -142,10 +139,10 @@ def stays(settings: JoinSettings, present: Present, hand: int) -> Mask:
 
 def without_given(present: Present, fates: tuple[Fate, Fate]) -> Present:
     """Returns the rows with those noted that must not be given a second time."""
+    if not any(np.count_nonzero(fate.given) for fate in fates):
+        return present
     left, right = (
         rows.with_arrays(first=np.where(fate.given, GIVEN, rows.first))
-        if fate.given.any()
-        else rows
         for rows, fate in zip(present.rows, fates, strict=True)
     )
     return replace(present, rows=(left, right))
@@ -167,7 +164,7 @@ def _leaving(
 ) -> list[Leaving]:
     """Returns the rows that come out by themselves: null rows and rows given once."""
     window, rows = settings.sides[hand].window, present.rows[hand]
-    if not (lonely | paired).any():
+    if not np.count_nonzero(lonely | paired):
         return []
     single = np.flatnonzero(lonely & ~rows.has(DUE))
     met = _earliest(window, rows, paired)

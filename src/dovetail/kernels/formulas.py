@@ -39,6 +39,16 @@ def of_rows(
     return run_program(formula.program, {**columns, **bare}, len(chosen))
 
 
+def of_every_row(formula: Formula, hand: int, rows: Rows) -> pa.Array:
+    """Returns the value of a formula for all rows of one hand."""
+    columns = {
+        (letter, name): rows.payload.column(name)
+        for letter, name in formula.columns
+        if letter == "lr"[hand]
+    }
+    return run_program(formula.program, columns, len(rows))
+
+
 def column_of(
     sides: tuple[Rows, Rows], found: Matches, hand: int, name: str
 ) -> pa.Array:

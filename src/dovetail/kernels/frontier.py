@@ -52,23 +52,22 @@ def least_births(settings: JoinSettings, present: Present) -> tuple[int, int]:
 
 def guests(rows: Rows) -> Rows:
     """Returns rows without the deletes among them, which meet nobody."""
-    removes = rows.has(REMOVES)
-    return rows.take(~removes) if removes.any() else rows
+    return rows.take(~rows.has(REMOVES)) if len(rows) else rows
 
 
 def frontier(
     settings: JoinSettings,
     present: Present,
+    least: tuple[int, int],
     open_rows: tuple[Mask, Mask],
     settled: Mask,
 ) -> int:
     """Returns the least row time of a result that is still to come.
 
-    `open_rows` marks for each side the rows that may yet come out by themselves:
-    unmatched and preserved, or given once and not yet out. `settled` left rows come
-    out with no further partner.
+    `least` births are to come; `open_rows` marks for each side the rows that may yet
+    come out by themselves: unmatched and preserved, or given once and not yet out.
+    `settled` left rows come out with no further partner.
     """
-    least = least_births(settings, present)
     may_meet = _may_meet(present, settled)
     waiting = [
         time

@@ -15,6 +15,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dovetail.kernels.rows import (
     BEGINNING,
@@ -25,7 +26,7 @@ from dovetail.kernels.rows import (
     join_batches,
     take_payload,
 )
-from dovetail.kernels.sorting import sorted_by
+from dovetail.kernels.sorting import never_falls, sorted_by
 
 Small = npt.NDArray[np.int8]
 
@@ -263,7 +264,8 @@ def _pick(payload: pa.RecordBatch, index: Whole, is_there: Mask) -> list[pa.Arra
     if not count:
         return [pa.nulls(len(index), kind) for kind in payload.schema.types]
     absent = ~is_there if count < len(index) else None
-    columns: list[pa.Array] = payload.take(pa.array(index, mask=absent)).columns
+    chosen = pa.array(index, mask=absent)
+    columns: list[pa.Array] = pc.take(payload, chosen, boundscheck=False).columns
     return columns
 
 
@@ -276,7 +278,12 @@ def release(
         return (), held
     rows = join_batches(parts)
     times = rows.column("row_time").fill_null(NEVER).to_numpy(zero_copy_only=False)
-    order = np.argsort(times, kind="stable")
-    times = times[order]
-    free = (times <= frontier) | (times == NEVER)
-    return (take_payload(rows, order[free]),), take_payload(rows, order[~free])
+    if not never_falls(times):
+        order = np.argsort(times, kind="stable")
+        rows, times = take_payload(rows, order), times[order]
+    # What has no row time stands last, and waits for nobody.
+    past, timeless = times.searchsorted((frontier, NEVER - 1), "right").tolist()
+    out = [rows.slice(0, past), rows.slice(max(past, timeless))]
+    return tuple(part for part in out if part.num_rows), rows.slice(
+        past, max(0, timeless - past)
+    )

@@ -73,7 +73,7 @@ class _Lives:
 
 def first_overlaps(left: Rows, right: Rows, most: int) -> Matches:
     """Returns the first so many pairs of each left row, where all lives are endless."""
-    chosen = [np.flatnonzero(can_meet(rows)) for rows in (left, right)]
+    chosen = [can_meet(rows).nonzero()[0] for rows in (left, right)]
     if not len(chosen[0]) or not len(chosen[1]):
         return NO_MATCHES
     ours, theirs = _on_one_line((left, right), chosen)
@@ -87,7 +87,7 @@ def overlaps(left: Rows, right: Rows, old: tuple[int, int] = (0, 0)) -> Matches:
 
     Pairs of two old rows are left out: so many rows of each side, from its first.
     """
-    chosen = [np.flatnonzero(can_meet(rows)) for rows in (left, right)]
+    chosen = [can_meet(rows).nonzero()[0] for rows in (left, right)]
     if not len(chosen[0]) or not len(chosen[1]):
         return NO_MATCHES
     ours, theirs = _on_one_line((left, right), chosen)
@@ -102,8 +102,8 @@ def overlaps(left: Rows, right: Rows, old: tuple[int, int] = (0, 0)) -> Matches:
 def _meetings(ours: _Lives, theirs: _Lives) -> Matches:
     """Returns every pair of two lives that overlap, each once."""
     if never_falls(theirs.death):
-        first = np.searchsorted(theirs.death, ours.birth, "right")
-        past = np.searchsorted(theirs.birth, ours.death, "left")
+        first = theirs.death.searchsorted(ours.birth, "right")
+        past = theirs.birth.searchsorted(ours.death, "left")
         return _runs(ours, theirs, first, past)
     while_ours = _born_within(ours, theirs, "left")
     while_theirs = _born_within(theirs, ours, "right")
@@ -114,8 +114,8 @@ def _born_within(
     hosts: _Lives, guests: _Lives, edge: Literal["left", "right"]
 ) -> Matches:
     """Returns hosts with guests born in their lives; `right`: after their births."""
-    first = np.searchsorted(guests.birth, hosts.birth, edge)
-    past = np.searchsorted(guests.birth, hosts.death, "left")
+    first = guests.birth.searchsorted(hosts.birth, edge)
+    past = guests.birth.searchsorted(hosts.death, "left")
     return _runs(hosts, guests, first, past)
 
 
@@ -125,9 +125,9 @@ def _runs(ours: _Lives, theirs: _Lives, first: Whole, past: Whole) -> Matches:
     total = int(counts.sum())
     if not total:
         return NO_MATCHES
-    starts = first - np.concatenate(([0], np.cumsum(counts)[:-1]))
-    partner = np.arange(total) + np.repeat(starts, counts)
-    return Matches(np.repeat(ours.number, counts), theirs.number[partner])
+    starts = first - counts.cumsum() + counts
+    partner = starts.repeat(counts) + np.arange(total)
+    return Matches(ours.number.repeat(counts), theirs.number[partner])
 
 
 def _on_one_line(sides: tuple[Rows, Rows], chosen: list[Whole]) -> list[_Lives]:
@@ -168,7 +168,7 @@ def _from_zero(births: Whole, deaths: Whole) -> tuple[Whole, Whole, int]:
     floor = int(finite.min()) if len(finite) else lowest
     ceiling = int(births.max()) + 1
     starts = np.maximum(births, floor - 1) - (floor - 1)
-    stops = np.clip(deaths, floor, ceiling) - (floor - 1)
+    stops = np.minimum(np.maximum(deaths, floor), ceiling) - (floor - 1)
     return starts, stops, ceiling - floor + 3
 
 

@@ -53,18 +53,23 @@ NO_MEMO = Memo(_EMPTY, _EMPTY, _EMPTY, _EMPTY, _EMPTY)
 
 
 def memo_of(
-    sides: tuple[Rows, Rows], held: Matches, counts: tuple[Whole, Whole], kept: Mask
+    sides: tuple[Rows, Rows],
+    held: Matches,
+    counts: tuple[Whole, Whole],
+    kept: Mask,
+    covers: tuple[Covers, Covers],
 ) -> Memo:
-    """Returns the memo of pairs that wait, and of the left rows that are kept."""
+    """Returns the memo of pairs that wait, of the left rows kept, and of covers."""
     left, right = sides
     partners, given = counts
-    counted = np.flatnonzero(kept & (partners > 0))
+    counted = (kept & (partners > 0)).nonzero()[0]
     return Memo(
         left.place[held.left],
         right.place[held.right],
         left.place[counted],
         partners[counted],
         given[counted],
+        covers,
     )
 
 

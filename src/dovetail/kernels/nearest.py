@@ -18,11 +18,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.kernels.formulas import of_rows
+from dovetail.kernels.formulas import of_every_row
 from dovetail.kernels.matching import NO_MATCHES, Matches, join_matches
 from dovetail.kernels.picks import Direction, Nearest
 from dovetail.kernels.rows import BEGINNING, NEVER, Mask, Rows, Whole
 from dovetail.kernels.sorting import sorted_by
+from dovetail.kernels.successors import starts_of
 from dovetail.kernels.windows import shift
 
 _EDGES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
@@ -41,19 +42,22 @@ class Times:
 def times_of(nearest: Nearest, hand: int, rows: Rows) -> Times:
     """Returns the times by which a side's rows are near to each other."""
     formula = (nearest.left, nearest.right)[hand]
-    column = of_rows(formula, hand, rows, np.arange(len(rows)), {})
+    column = of_every_row(formula, hand, rows)
     if pa.types.is_date32(column.type):
         column = column.cast(pa.timestamp("us"))
     if pa.types.is_timestamp(column.type):
         column = column.view(pa.int64())
     if pa.types.is_decimal(column.type):
         column = _unscaled(column)
-    known = column.is_valid().to_numpy(zero_copy_only=False)
-    value = pc.fill_null(column, 0).to_numpy(zero_copy_only=False)
+    known = np.ones(len(column), bool)
+    if column.null_count:
+        known = column.is_valid().to_numpy(zero_copy_only=False)
+        column = pc.fill_null(column, 0)
+    value = column.to_numpy(zero_copy_only=False)
     if value.dtype.kind == "f":
         known = known & np.isfinite(value)
         return Times(np.where(known, value, 0.0), known)
-    return Times(value.astype(np.int64), known)
+    return Times(value.astype(np.int64, copy=False), known)
 
 
 def _unscaled(column: pa.Array) -> pa.Array:
@@ -99,7 +103,17 @@ def _greatest(base: np.ndarray) -> np.ndarray:
 
 def near(nearest: Nearest, sides: tuple[Rows, Rows], found: Matches) -> Matches:
     """Returns the pairs whose times are known, and near enough to each other."""
-    ours, theirs = (times_of(nearest, hand, sides[hand]) for hand in (0, 1))
+    return _near(nearest, _both_times(nearest, sides), found)
+
+
+def _both_times(nearest: Nearest, sides: tuple[Rows, Rows]) -> tuple[Times, Times]:
+    """Returns the times of both sides' rows."""
+    return times_of(nearest, 0, sides[0]), times_of(nearest, 1, sides[1])
+
+
+def _near(nearest: Nearest, times: tuple[Times, Times], found: Matches) -> Matches:
+    """Returns the pairs whose times are known, and near enough to each other."""
+    ours, theirs = times
     base, time = ours.value[found.left], theirs.value[found.right]
     able = ours.known[found.left] & theirs.known[found.right]
     return found.take(able & fits(nearest, base, time))
@@ -109,8 +123,8 @@ def best_of(
     nearest: Nearest, sides: tuple[Rows, Rows], found: Matches, rank: Whole
 ) -> Matches:
     """Returns the best pair of each left row; `rank` is the order of right rows."""
-    found = near(nearest, sides, found)
-    ours, theirs = (times_of(nearest, hand, sides[hand]) for hand in (0, 1))
+    ours, theirs = _both_times(nearest, sides)
+    found = _near(nearest, (ours, theirs), found)
     base, time = ours.value[found.left], theirs.value[found.right]
     place = rank[found.right]
     order = np.lexsort(
@@ -132,16 +146,29 @@ def nearest_pairs(
 
     `test` tells which pairs pass what else is asked; `rank` orders the right rows.
     """
-    ours, theirs = (times_of(nearest, hand, sides[hand]) for hand in (0, 1))
+    ours, theirs = _both_times(nearest, sides)
     left = np.flatnonzero(chosen[0] & ours.known)
     right = np.flatnonzero(chosen[1] & theirs.known)
     if not len(left) or not len(right):
         return NO_MATCHES
     line = _line_of(nearest, sides, (left, right), (ours.value, theirs.value))
     found = [_first_passing(walk, test) for walk in _walks(nearest, line, rank)]
-    if len(found) == 1:
-        return found[0]
-    return best_of(nearest, sides, join_matches(found), rank)
+    return found[0] if len(found) == 1 else _nearer(found, ours, theirs)
+
+
+def _nearer(found: list[Matches], ours: Times, theirs: Times) -> Matches:
+    """Returns of each left row the nearer of the pairs looking back and ahead.
+
+    Of two that are equally far it is the earlier, found looking back.
+    """
+    back, ahead = found
+    far = _greatest(ours.value)
+    far[ahead.left] = theirs.value[ahead.right] - ours.value[ahead.left]
+    stays = ours.value[back.left] - theirs.value[back.right] <= far[back.left]
+    back = back.take(stays)
+    is_free = np.ones(len(far), bool)
+    is_free[back.left] = False
+    return join_matches([back, ahead.take(is_free[ahead.left])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +196,16 @@ class _Line:
     reach: tuple[Whole, Whole, Whole, Whole]
     width: int
 
-    def runs(self, order: Whole, start: int, stop: int) -> tuple[Whole, Whole]:
-        """Returns where each left row's run begins and ends, right rows in an order."""
-        line = (self.code[1] * self.width + self.time)[order]
+    def in_order(self, order: Whole) -> Whole:
+        """Returns the right rows as numbers of key and time, in an order."""
+        numbers: Whole = (self.code[1] * self.width + self.time)[order]
+        return numbers
+
+    def runs(self, numbers: Whole, start: int, stop: int) -> tuple[Whole, Whole]:
+        """Returns where each left row's run begins and ends among the right ones'."""
         base = self.code[0] * self.width
         first, past = (
-            np.searchsorted(line, base + self.reach[edge]) for edge in (start, stop)
+            np.searchsorted(numbers, base + self.reach[edge]) for edge in (start, stop)
         )
         return first, past
 
@@ -185,16 +216,25 @@ def _walks(
     rank: Whole,
 ) -> Iterator[_Walk]:
     """Gives the walks that the direction wants; what a walk meets first is better."""
-    place = rank[line.right]
+    order = _in_order(line.code[1], line.time, _by_place(rank[line.right]))
+    numbers = line.in_order(order)
     for back, edges in ((True, (0, 1)), (False, (2, 3))):
         unwanted = Direction.FORWARD if back else Direction.BACKWARD
         if nearest.direction is not unwanted:
-            order = _in_order(line.code[1], line.time, _by_place(place))
-            if back != nearest.last:
-                falling = _by_place(place)[::-1]
-                order = _in_order(line.code[1], line.time, falling)
-            first, past = line.runs(order, *edges)
-            yield _Walk(line.left, line.right[order], first, past, back)
+            ordered = order if back == nearest.last else _turned(order, numbers)
+            first, past = line.runs(numbers, *edges)
+            yield _Walk(line.left, line.right[ordered], first, past, back)
+
+
+def _turned(order: Whole, numbers: Whole) -> Whole:
+    """Returns the order of numbers with equal ones the other way round."""
+    is_first = starts_of(numbers)
+    first = np.flatnonzero(is_first)
+    if len(first) == len(order):
+        return order
+    edges = first + np.append(first[1:], len(order)) - 1
+    turned: Whole = order[edges[np.cumsum(is_first) - 1] - np.arange(len(order))]
+    return turned
 
 
 def _line_of(
@@ -309,10 +349,11 @@ def can_improve(nearest: Nearest, nearby: Nearby) -> Mask:
     Only the times around the left one and the bound can be the best of those to come.
     Of times that are no row times nobody knows how near one may come.
     """
-    ours, theirs = (times_of(nearest, hand, nearby.sides[hand]) for hand in (0, 1))
-    base, better = ours.value, np.zeros(len(ours.value), bool)
+    better = np.zeros(len(nearby.sides[0]), bool)
     if nearby.bound == NEVER:
         return better
+    ours, theirs = _both_times(nearest, nearby.sides)
+    base = ours.value
     has_best = np.zeros(len(base), bool)
     has_best[nearby.best.left] = True
     known = np.zeros(len(base), base.dtype)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Whole = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.uint8]
@@ -64,26 +65,18 @@ class Rows:
     def take(self, chosen: Whole | Mask | slice) -> Rows:
         """Returns the chosen rows, in the order in which they are chosen."""
         chosen = _simplest(chosen)
-        if isinstance(chosen, slice) and chosen.indices(len(self)) == self._everything:
+        if isinstance(chosen, slice) and chosen.indices(len(self)) == (0, len(self), 1):
             return self
         # What one array stands for more than once is taken once.
-        once = {id(array): array[chosen] for array in self._arrays.values()}
-        arrays = {name: once[id(array)] for name, array in self._arrays.items()}
-        return Rows(**arrays, payload=take_payload(self.payload, chosen))
-
-    @property
-    def _everything(self) -> tuple[int, int, int]:
-        """Returns the slice of all rows: from where, up to where, how far apart."""
-        return 0, len(self), 1
-
-    @property
-    def _arrays(self) -> dict[str, Any]:
-        """Returns the arrays by name."""
-        return {name: getattr(self, name) for name in _ARRAYS}
+        arrays = _arrays_of(self)
+        once = {id(array): array[chosen] for array in arrays}
+        taken = dict(zip(_ARRAYS, (once[id(array)] for array in arrays), strict=True))
+        return Rows(**taken, payload=take_payload(self.payload, chosen))
 
     def with_arrays(self, **arrays: Whole) -> Rows:
         """Returns the same rows with other values in the named arrays."""
-        return replace(self, **arrays)  # type: ignore[arg-type] # all but the flags
+        known = dict(zip(_ARRAYS, _arrays_of(self), strict=True))
+        return Rows(**{**known, **arrays}, payload=self.payload)
 
     def bare(self) -> Rows:
         """Returns the rows without their payload."""
@@ -110,6 +103,7 @@ _ARRAYS = (
     "first",
     "flags",
 )
+_arrays_of = attrgetter(*_ARRAYS)
 
 
 def take_payload(batch: pa.RecordBatch, chosen: Whole | Mask | slice) -> pa.RecordBatch:
@@ -118,7 +112,7 @@ def take_payload(batch: pa.RecordBatch, chosen: Whole | Mask | slice) -> pa.Reco
     if isinstance(chosen, slice):
         start, stop, _ = chosen.indices(batch.num_rows)
         return batch.slice(start, max(0, stop - start))
-    return batch.take(pa.array(chosen))
+    return pc.take(batch, pa.array(chosen), boundscheck=False)
 
 
 def _simplest(chosen: Whole | Mask | slice) -> Whole | slice:
@@ -127,8 +121,8 @@ def _simplest(chosen: Whole | Mask | slice) -> Whole | slice:
         return chosen
     if chosen.dtype != np.bool_:
         return chosen.astype(np.int64, copy=False)
-    numbers = np.flatnonzero(chosen)
-    return slice(len(numbers)) if len(numbers) in {0, len(chosen)} else numbers
+    count = int(np.count_nonzero(chosen))
+    return slice(count) if count in {0, len(chosen)} else chosen.nonzero()[0]
 
 
 def make_rows(

@@ -94,8 +94,8 @@ def step(
     else:
         out = _results(settings, present, picked, met.fates)
     kept = (met.fates[0].kept, met.fates[1].kept)
-    memo = memo_of(present.rows, picked.held, picked.counts, kept[0])
-    memo = replace(memo, covers=met.pieces.kept(present, met.fates))
+    covers = met.pieces.kept(present, met.fates)
+    memo = memo_of(present.rows, picked.held, picked.counts, kept[0], covers)
     present = met.belated.noted(without_given(present, met.fates))
     out = (*early, *map(as_told, out), *late)
     return Stepped(present, kept, held, out, until, memo)
@@ -124,13 +124,14 @@ class _Met:
     belated: Latecomers | LateTables
     pieces: Split
     fates: tuple[Fate, Fate]
+    least: tuple[int, int]
 
     def until(self, settings: JoinSettings) -> int:
         """Returns the least row time of a row that can still come out."""
         marks = (self.fates[0].open_rows, self.fates[1].open_rows)
         present = self.belated.present
         return min(
-            frontier(settings, present, marks, self.picked.settled),
+            frontier(settings, present, self.least, marks, self.picked.settled),
             open_times(settings, present, self.picked),
             self.belated.least,
             self.pieces.least,
@@ -155,7 +156,7 @@ def _met(
     fates = eager(settings, belated.present, (left, right), edge.since, least)
     pieces = split(settings, state, present, picked.met, least)
     told = pieces.told(belated.told(fates))
-    return _Met(belated.picked(picked), belated, pieces, told)
+    return _Met(belated.picked(picked), belated, pieces, told, least)
 
 
 def _changed(

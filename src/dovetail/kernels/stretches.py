@@ -54,13 +54,15 @@ class Split:
     def told(self, fates: tuple[Fate, Fate]) -> tuple[Fate, Fate]:
         """Returns the fates with the null rows of stretches."""
         left, right = (
-            replace(fate, leaving=(*fate.leaving, *parts))
+            replace(fate, leaving=(*fate.leaving, *parts)) if parts else fate
             for fate, parts in zip(fates, self.leaving, strict=True)
         )
         return left, right
 
     def kept(self, present: Present, fates: tuple[Fate, Fate]) -> tuple[Covers, Covers]:
         """Returns the covers of rows that are kept, by the rows' places."""
+        if not any(map(len, self.covers)):
+            return self.covers
         left, right = (
             _placed(covers.take(fate.kept[covers.row]), present, hand)
             for hand, (covers, fate) in enumerate(zip(self.covers, fates, strict=True))
