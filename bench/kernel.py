@@ -15,7 +15,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from itertools import pairwise
 
@@ -26,9 +26,9 @@ import pyarrow as pa
 
 from bench.measure import Sample, figures, in_turns, median_rate, show
 from dovetail.kernels.arrival import Parcel, Report
-from dovetail.kernels.rows import BEGINNING, HAS_KEY, make_rows
+from dovetail.kernels.rows import BEGINNING, HAS_KEY, Rows, make_rows
 from dovetail.kernels.settings import Arrival, JoinSettings
-from dovetail.kernels.state import new_state
+from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import step
 from dovetail.plan.capability import features_of_join
 from dovetail.plan.local import LOCAL
@@ -99,7 +99,14 @@ def sides(left: object, right: object, **parts: object) -> dict[str, object]:
 
 _PER_KEY = {"partition_by": ["key"]}
 _NEWEST, _EACH = {"rows": 10_000}, {"rows": 3}
-_DELTA = {"delta": {"by": "seq", "width": 500_000}}
+
+
+def _delta(width: int) -> dict[str, object]:
+    """Returns the sides of a join of rows of a key so far apart at most."""
+    window = {"delta": {"by": "seq", "width": width}}
+    return {**sides(window, window, **_PER_KEY), "clock": "arrival"}
+
+
 _BACKWARD = {"left": "l.ts", "right": "r.ts", "tolerance": "600 seconds"}
 
 
@@ -121,8 +128,9 @@ JOINS = {
     "few": Join(near(5), FEW, 5),
     "zipf": Join(near(2), ZIPF, 2),
     "count": Join({**sides(_NEWEST, _NEWEST), "clock": "arrival"}, per_key=False),
-    "per_key": Join({**sides(_EACH, _EACH, **_PER_KEY), "clock": "arrival"}),
-    "delta": Join({**sides(_DELTA, _DELTA, **_PER_KEY), "clock": "arrival"}),
+    "count_per_key": Join({**sides(_EACH, _EACH, **_PER_KEY), "clock": "arrival"}),
+    "delta": Join(_delta(50_000)),
+    "delta_wide": Join(_delta(500_000)),
     "keep": Join({**near(600), "keep": 3}),
     "asof": Join({**sides("forever", "forever"), "asof": _BACKWARD}),
     "nearest": Join(
@@ -185,18 +193,55 @@ def _parcel(hand: int, first: int, payload: pa.RecordBatch, join: Join) -> Parce
     return Parcel(report, rows.with_arrays(partition=partition))
 
 
-def by_kernels(settings: JoinSettings, batches: list[list[Parcel]]) -> int:
-    """Returns how many rows come out of a stream of batches."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How many rows a leg gives, and what it has kept between two batches at most.
+
+    That is so many rows that are alive or wait, in so many bytes; peers keep nothing.
+    """
+
+    rows: int
+    alive: int = 0
+    size: int = 0
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Returns what the table shows of it."""
+        if not self.alive:
+            return {"rows out": f"{self.rows:,}"}
+        return {
+            "rows out": f"{self.rows:,}",
+            "alive": f"{self.alive:,}",
+            "bytes a row": f"{self.size / self.alive:.0f}",
+        }
+
+
+def by_kernels(settings: JoinSettings, batches: list[list[Parcel]]) -> Found:
+    """Returns what comes out of a stream of batches, and what is kept meanwhile."""
     schemas = [parcel.rows.payload.schema for parcel in batches[0]]
-    state, found = new_state((schemas[0], schemas[1])), 0
+    state, found, most = new_state((schemas[0], schemas[1])), 0, (0, 0)
     for number, batch in enumerate(batches):
         stepped = step(settings, state, batch, number)
         state = stepped.state()
         found += sum(out.num_rows for out in stepped.out)
-    return found
+        most = max(most, kept(state))
+    return Found(found, *most)
 
 
-def by_duckdb(tables: tuple[pa.Table, pa.Table], seconds: int) -> int:
+def kept(state: JoinState) -> tuple[int, int]:
+    """Returns how many rows a state has, and in how many bytes."""
+    sides = [*state.alive, *state.waiting]
+    size = state.held.nbytes + sum(map(size_of, sides))
+    return sum(map(len, sides)), size
+
+
+def size_of(rows: Rows) -> int:
+    """Returns the bytes of all values; an array of two names counts once."""
+    parts = [getattr(rows, field.name) for field in fields(rows)]
+    return sum({id(part): int(part.nbytes) for part in parts}.values())
+
+
+def by_duckdb(tables: tuple[pa.Table, pa.Table], seconds: int) -> Found:
     """Returns how many rows DuckDB gives; it uses all cores."""
     connection = duckdb.connect()
     for name, table in zip("lr", tables, strict=True):
@@ -206,20 +251,20 @@ def by_duckdb(tables: tuple[pa.Table, pa.Table], seconds: int) -> int:
         SELECT l.*, r.* FROM l JOIN r ON l.key = r.key
         AND r.ts BETWEEN l.ts - INTERVAL {seconds} SECOND
         AND l.ts + INTERVAL {seconds} SECOND"""  # noqa: S608 - a number of ours
-    return int(connection.sql(query).to_arrow_table().num_rows)
+    return Found(connection.sql(query).to_arrow_table().num_rows)
 
 
-def by_polars(tables: tuple[pa.Table, pa.Table], seconds: int) -> int:
+def by_polars(tables: tuple[pa.Table, pa.Table], seconds: int) -> Found:
     """Returns how many rows Polars gives as a stream; it uses all cores."""
     left, right = (pl.from_arrow(table).lazy() for table in tables)
     apart = pl.duration(seconds=seconds)
     joined = left.join(right, on="key").filter(
         pl.col("ts_right").is_between(pl.col("ts") - apart, pl.col("ts") + apart)
     )
-    return int(joined.collect(engine="streaming").height)
+    return Found(joined.collect(engine="streaming").height)
 
 
-Work = Callable[[], int]
+Work = Callable[[], Found]
 
 
 def leg_of(name: str) -> str:
@@ -240,13 +285,13 @@ def works(name: str, rows: int) -> dict[str, Work]:
     return legs
 
 
-def counted(legs: dict[str, Work]) -> dict[str, int]:
-    """Warms the legs up and returns how many rows each gives."""
+def counted(legs: dict[str, Work]) -> dict[str, Found]:
+    """Warms the legs up and returns what each gives."""
     found = {name: work() for name, work in legs.items()}
-    for name, count in found.items():
-        own = found.get(leg_of(name), count)
-        if count != own:
-            sys.exit(f"{name} gives {count} rows, the kernels give {own}")
+    for name, one in found.items():
+        own = found.get(leg_of(name), one)
+        if one.rows != own.rows:
+            sys.exit(f"{name} gives {one.rows} rows, the kernels give {own.rows}")
     return found
 
 
@@ -286,9 +331,14 @@ def main() -> None:
     found = counted(legs)
     runs = {name: partial(_measured, work, 2 * rows) for name, work in legs.items()}
     samples = in_turns(runs, 1 if told.quick else told.rounds)
-    show(f"Kernels, 2 x {rows:,} rows in {BATCHES} batches", samples)
-    told_of = {name: figures(of_leg) for name, of_leg in samples.items()}
-    print(json.dumps({**ratios(samples), "rows_out": found, "legs": told_of}))
+    facts = {name: one.facts for name, one in found.items()}
+    show(f"Kernels, 2 x {rows:,} rows in {BATCHES} batches", samples, facts)
+    told_of = {
+        name: {**asdict(found[name]), **figures(of_leg)}
+        for name, of_leg in samples.items()
+    }
+    rows_out = {name: one.rows for name, one in found.items()}
+    print(json.dumps({**ratios(samples), "rows_out": rows_out, "legs": told_of}))
 
 
 def _measured(work: Work, rows: int) -> int:

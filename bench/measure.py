@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from rich.console import Console
 from rich.table import Table
@@ -102,11 +103,16 @@ def figures(samples: list[Sample]) -> dict[str, float]:
     }
 
 
-def show(title: str, samples: Mapping[str, list[Sample]]) -> None:
-    """Prints the figures of all legs as a table."""
+def show(
+    title: str,
+    samples: Mapping[str, list[Sample]],
+    facts: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+) -> None:
+    """Prints the figures of all legs as a table, and what else is known of them."""
     table = Table(title=title)
+    more = list(dict.fromkeys(head for told in facts.values() for head in told))
     heads = ("rows", "rows/CPU-s", "min - max", "rows/wall-s", "cores", "peak MB")
-    for name in ("leg", *heads):
+    for name in ("leg", *heads, *more):
         table.add_column(name, justify="left" if name == "leg" else "right")
     for name, of_leg in samples.items():
         told = figures(of_leg)
@@ -119,8 +125,9 @@ def show(title: str, samples: Mapping[str, list[Sample]]) -> None:
             f"{told['rows_per_wall_s']:,}",
             str(told["cores"]),
             f"{told['peak_mb']:,}",
+            *(facts.get(name, {}).get(head, "") for head in more),
         )
-    Console(width=96).print(table)
+    Console(width=140 if more else 96).print(table)
 
 
 def memory() -> int:

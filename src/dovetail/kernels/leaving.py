@@ -199,7 +199,9 @@ def _order(parts: list[Leaving], sides: tuple[Rows, Rows]) -> Whole:
     ]
     later, earlier = np.maximum(*places), np.minimum(*places)
     when, due, host = (_numbers(parts, name) for name in ("when", "due", "host"))
-    first = (when, _words(parts, "turn").astype(np.int64), due)
+    first: tuple[Whole, ...] = (when,)
+    if len({part.turn for part in parts}) > 1 or np.count_nonzero(due):
+        first = (when, _words(parts, "turn").astype(np.int64), due)
     if np.count_nonzero(host > ABSENT):
         return _by_host(first, (later, earlier), places, host)
     # Pairs in order of arrival leave at the place of their later row.

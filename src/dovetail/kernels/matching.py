@@ -52,9 +52,12 @@ NO_MATCHES = Matches(np.empty(0, np.int64), np.empty(0, np.int64))
 
 def join_matches(parts: list[Matches]) -> Matches:
     """Returns all pairs of the parts."""
+    filled = [part for part in parts if len(part)] or [NO_MATCHES]
+    if len(filled) == 1:
+        return filled[0]
     return Matches(
-        np.concatenate([part.left for part in parts]),
-        np.concatenate([part.right for part in parts]),
+        np.concatenate([part.left for part in filled]),
+        np.concatenate([part.right for part in filled]),
     )
 
 
