@@ -12,6 +12,15 @@ from pyspark.sql import SparkSession
 
 import dovetail as dt
 
+PROGRAM = """
+rec := RECORD INTEGER k; INTEGER v; END;
+sales := DATASET('sales', rec, THOR);
+few := DATASET([{1, 7}, {3, 0}], rec);
+OUTPUT(CHOOSEN(SORT(sales, -k), 3), NAMED('first'));
+OUTPUT(DEDUP(sales, LEFT.v + 9 > RIGHT.v) + few, NAMED('parts'));
+OUTPUT(TABLE(sales(v / 0 = 0), {k, INTEGER n := COUNT(GROUP)}, k), NAMED('counts'));
+OUTPUT(SORT(JOIN(few, sales, LEFT.k = RIGHT.k, KEEP(2)), -k), NAMED('pairs'));
+"""
 WINDOW = {"preceding": "10 seconds"}
 COLUMNS = {"id": "l.id", "price": "r.price", "word": "upper(l.word)"}
 
@@ -59,6 +68,13 @@ def batched(spark, folder):
     return joined(folder, read).matched
 
 
+def programmed(spark):
+    """The rows of every output of a program in ECL."""
+    source = {"sales": spark.range(0, 40, 1, 3).selectExpr("id % 4 AS k", "id AS v")}
+    found = dt.ecl(PROGRAM, source)
+    return {name: [list(row) for row in one.collect()] for name, one in found.items()}
+
+
 def rows(frame):
     return sorted(
         [
@@ -74,6 +90,7 @@ def main(url, folder):
     found = {
         "stream": rows(streamed(spark, Path(folder))),
         "batch": rows(batched(spark, Path(folder))),
+        "program": programmed(spark),
     }
     print(json.dumps(found))  # noqa: T201 - that is how it tells
     spark.stop()

@@ -186,3 +186,9 @@ def test_joins_run_on_a_server_without_our_package(server, tmp_path):
     assert found["batch"] == rows_of_the_oracle(ends=True)
     assert found["stream"] == rows_of_the_oracle(ends=False)
     assert found["batch"] != found["stream"]
+    assert found["program"] == {
+        "first": [[3, 3], [3, 7], [3, 11]],
+        "parts": [[0, 0], [1, 9], [2, 18], [3, 27], [0, 36], [1, 7], [3, 0]],
+        "counts": [[key, 10] for key in range(4)],
+        "pairs": [[3, 0], [3, 0], [1, 7], [1, 7]],
+    }

@@ -42,6 +42,7 @@ from dovetail.spec.program import (
     Projected,
     SetJoined,
     Step,
+    is_grouped,
     set_name,
 )
 from dovetail.spec.rules import checked
@@ -117,7 +118,9 @@ class _Player:
         """Yields each group of the source as the step changes it."""
         change = _change(step)
         for group in self.groups(step.source):
-            yield list(change(group))
+            changed = list(change(group))
+            if changed or not is_grouped(step):
+                yield changed
 
     def _regrouped(
         self, step: Grouped | Numbered | Appended | Counted
@@ -153,9 +156,11 @@ class _Player:
         for left in lefts:
             sides = {LEFT: _input(LEFT, step.left.schema, left), RIGHT: right}
             try:
-                yield self._results(Play(step.join, sides))
+                rows = self._results(Play(step.join, sides))
             except LimitError as error:
                 raise _told(error, step) from error
+            if rows or not step.keeps_groups:
+                yield rows
 
     def _results(self, play: Play) -> list[Row]:
         """Returns the rows of one join."""

@@ -9,7 +9,7 @@ step see its row as `l`; those of `Projected` also `counter`, which starts at 1 
 group; `same` of `Deduped` sees an earlier row as `l` and a later one as `r`.
 
 Rows may be grouped: neighbours that belong together. Sorting, deduping, counting and
-choosing then go group by group.
+choosing then go group by group. A group that loses all its rows is none any more.
 """
 
 from __future__ import annotations
@@ -300,6 +300,19 @@ def sources_of(step: Step) -> tuple[Step, ...]:
             return sources
         case _:
             return (step.source,)
+
+
+def is_grouped(step: Step) -> bool:
+    """Tells whether the rows of a step are in groups."""
+    match step:
+        case Grouped(by=by):
+            return bool(by)
+        case Joined(keeps_groups=keeps):
+            return keeps
+        case Filtered() | Projected() | Ordered() | Indexed() | Deduped() | Chosen():
+            return is_grouped(step.source)
+        case _:
+            return False
 
 
 def set_name(number: int) -> str:

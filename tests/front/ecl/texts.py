@@ -54,6 +54,9 @@ BEHIND = [
     "TABLE({0}, {{s, INTEGER n := SUM(GROUP, r)}}, s)",
     *("COUNT({0})", "{0} + {0}(c > 0)", "TOPN({0}, 3, -r)", "{0}(l <> r)"),
     "SORT(GROUP({0}, s), -r)",
+    "TABLE(GROUP({0}, l)(r > 0), {{l, INTEGER n := COUNT(GROUP)}})",
+    "TABLE(GROUP(SORT({0}, -l), l), {{s, INTEGER n := MIN(GROUP, r)}})",
+    "TABLE({0}(c > 5), {{INTEGER n := COUNT(GROUP), REAL m := AVE(GROUP, r)}})",
 ]
 HEAD = """
 rec := RECORD INTEGER at; INTEGER k; INTEGER n; STRING3 s; END;

@@ -173,6 +173,9 @@ def declared(given: Given, owns: Mapping[str, Own], where: str) -> Iterator[str]
         if one.name in owns:
             own = owns[one.name]
             text = column(own.name, (own.type, one.type), Place(where, one.name))
+            if one.name == given.position:
+                # A row without a number of its own gets that of its place.
+                text = f"IF({quoted(own.name)} IS NULL, NULL, {text})"
             yield f"{text} AS {quoted(one.name)}"
         elif one.name != given.position:
             nothing = literal_text(blank(one.type), one.type)

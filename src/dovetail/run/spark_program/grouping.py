@@ -9,12 +9,21 @@ before it, and a group is the number of changes so far.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from dovetail.expression import Expression, Scope, parse
+from dovetail.expression import Scope, parse
 from dovetail.expression.tree import Node
-from dovetail.expression.writing import literal_text, quoted, text_of, written
+from dovetail.expression.writing import literal_text, quoted, text_of
 from dovetail.run.spark_program.book import ALONE, Book, aliased, as_row, select
+from dovetail.run.spark_program.counting import (
+    ROW,
+    ROWS,
+    Counts,
+    sees_first,
+    sees_rows,
+    text_of_tree,
+)
 from dovetail.run.spark_program.lines import Call, Method, Sql
 from dovetail.run.spark_program.rows import Rows, Term, Terms, window
 from dovetail.schema import Schema, blank
@@ -70,37 +79,56 @@ def neighbours_by(rows: Rows, values: list[Node]) -> Terms:
 
 def counted(book: Book, rows: Rows, step: Counted) -> Rows:
     """Returns one row for each group, in the order of their first rows."""
-    rows = book.numbered(rows)
-    place, (first, *_) = book.hidden("place"), rows.order
-    at = quoted(first.column)
-    record = rows.record
-    pair = f"struct({at} AS place, {record} AS of_it)"
-    sums = [
-        Sql(aliased(f"min({at})", place)),
-        Sql(f"min_by({record}, {at}) AS l"),
-        Sql(
-            f"transform(array_sort(collect_list({pair})), one -> one.of_it) AS `rows`",
-        ),
-    ]
-    by = Call(Method.GROUP, tuple(quoted(term.column) for term in rows.groups))
-    columns = [
-        aliased(_over_rows(text, rows.schema), name)
+    rows = book.placed(rows)
+    if any(term.is_descending for term in rows.order):
+        rows = book.numbered(rows)
+    scope = Scope((("l", rows.schema),), rows=rows.schema)
+    counts, place = Counts(), book.hidden("place")
+    columns = {
+        name: counts.rewritten(parse(text, scope).tree)
         for name, text in step.select.columns
-    ]
-    found = book.changed(
-        rows,
-        "counted",
-        by,
-        Call(Method.AGGREGATE, tuple(sums)),
-        select(quoted(place), f"coalesce(l, {_blank(rows.schema)}) AS l", "`rows`"),
-        select(*columns, quoted(place)),
-    )
+    }
+    texts = [aliased(text_of_tree(tree), name) for name, tree in columns.items()]
+    calls = _aggregated(rows, counts, [*columns.values()], place)
+    chosen = select(*texts, quoted(place))
+    found = book.changed(rows, "counted", *calls, chosen)
     return Rows(found.frame, step.schema, (Term(place),), in_place=False)
 
 
-def _over_rows(text: Expression, schema: Schema) -> str:
-    """Returns an expression over the first row and all rows as plain SQL."""
-    return written(parse(text, Scope((("l", schema),), rows=schema)))
+def _aggregated(
+    rows: Rows, counts: Counts, trees: list[Node], place: str
+) -> Iterator[Call]:
+    """Gives the calls that make one line of a group: what expressions look at."""
+    by = tuple(quoted(term.column) for term in rows.groups)
+    at = f"struct({', '.join(quoted(term.column) for term in rows.order)})"
+    yield select(aliased(rows.record, ROW), aliased(at, place), *by)
+    yield Call(Method.GROUP, by)
+    sums = (
+        *(Sql(aliased(text, name)) for text, name in counts.found.items()),
+        *_whole(trees, quoted(place)),
+        Sql(aliased(f"min({quoted(place)})", place)),
+    )
+    yield Call(Method.AGGREGATE, sums)
+    known = map(quoted, counts.found.values())
+    yield select(*known, *_given(trees, rows.schema), quoted(place))
+
+
+def _whole(trees: Iterable[Node], place: str) -> Iterator[Sql]:
+    """Gives the first row, and all rows, where an expression looks at them."""
+    row = quoted(ROW)
+    if any(map(sees_first, trees)):
+        yield Sql(f"min_by({row}, {place}) AS l")
+    if any(map(sees_rows, trees)):
+        pairs = f"array_sort(collect_list(struct({place} AS at, {row} AS of_it)))"
+        yield Sql(aliased(f"transform({pairs}, one -> one.of_it)", ROWS))
+
+
+def _given(trees: Iterable[Node], schema: Schema) -> Iterator[str]:
+    """Gives the first row, blank where there is none, and all rows."""
+    if any(map(sees_first, trees)):
+        yield f"coalesce(l, {_blank(schema)}) AS l"
+    if any(map(sees_rows, trees)):
+        yield quoted(ROWS)
 
 
 def _blank(schema: Schema) -> str:
