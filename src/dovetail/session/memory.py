@@ -59,7 +59,9 @@ def _limit(spark: SparkSession) -> int:
     own = spark.conf.get(LIMIT, "")
     if own:
         return bytes_of(own)
-    return min(MOST, bytes_of(spark.conf.get(_DRIVER, _USUAL) or _USUAL))
+    driver = spark.conf.get(_DRIVER, _USUAL) or _USUAL
+    # Of memory Spark means megabytes where it says no more than a number.
+    return min(MOST, bytes_of(f"{driver}m" if driver.isdigit() else driver))
 
 
 def bytes_of(text: str) -> int:
