@@ -45,4 +45,6 @@ def stretches(
 
 def whole(moment: Moment) -> Moment:
     """Returns the first whole millisecond from a moment on."""
+    if math.isinf(moment):
+        return moment
     return math.ceil(moment / MILLISECOND) * MILLISECOND
