@@ -81,7 +81,11 @@ def _without_crowds(meeting: Meeting, most: int) -> Meeting:
 def _with_first(meeting: Meeting, most: int) -> Meeting:
     """Returns the meeting with the first right rows of each key."""
     own = Window.partitionBy(*keys(meeting, Hand.RIGHT))
-    number = F.row_number().over(own.orderBy(side_column(Hand.RIGHT, PLACE)))
+    order = own.orderBy(side_column(Hand.RIGHT, PLACE))
+    # Counted, not ranked: for the first ranks Spark sorts before it moves rows too,
+    # which pays only where most keys have many more rows than are kept.
+    come = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    number = F.count(F.lit(1)).over(come)
     picks = replace(meeting.join.picks, keep=Unlimited())
     if picks.strategy is Strategy.LOOKUP:
         picks = replace(picks, strategy=Strategy.MANY_LOOKUP)

@@ -31,6 +31,7 @@ from dovetail.run.spark_batch.set_columns import (
     row_of,
     set_columns,
 )
+from dovetail.run.spark_batch.set_lists import ROWS, by_lists, lists, those_there
 from dovetail.run.spark_batch.some_sets import of_some
 from dovetail.run.spark_batch.truth import is_true
 from dovetail.schema import Column as Field
@@ -38,7 +39,7 @@ from dovetail.schema import Schema
 from dovetail.spec.inputs import Input, Inputs
 from dovetail.spec.join import BlankRow, SetJoinSpec, SetKind
 
-_ROWS, _WHOLE = "rows", "__whole"
+_WHOLE = "__whole"
 
 
 def join_sets(
@@ -66,7 +67,7 @@ class _Seen:
         """Returns an expression over `l`, `r` and the functions of all rows."""
         sides = (("l", self.schema), ("r", self.schema))
         scope = Scope(sides, rows=self.schema)
-        return F.expr(written(parse(expression, scope)))
+        return F.expr(written(by_lists(parse(expression, scope))))
 
     def row(self, number: int) -> Column:
         """Returns the row of a set."""
@@ -75,10 +76,11 @@ class _Seen:
     def named(self, frame: DataFrame, rows: Column) -> DataFrame:
         """Returns the frame with those rows as what expressions see."""
         blank = absent_struct(BlankRow(), self.schema)
-        return frame.withColumn(_ROWS, rows).withColumns(
+        return frame.withColumn(ROWS, rows).withColumns(
             {
-                "l": F.get(_ROWS, F.lit(0)),
-                "r": F.coalesce(F.get(_ROWS, F.lit(1)), blank),
+                "l": F.get(ROWS, F.lit(0)),
+                "r": F.coalesce(F.get(ROWS, F.lit(1)), blank),
+                **lists(self.schema),
             }
         )
 
@@ -164,9 +166,10 @@ def _chosen(seen: _Seen, found: DataFrame) -> DataFrame:
     """Returns what stands together as the kind and the conditions have it."""
     join = seen.join
     numbers = range(len(join.sets))
-    rows = F.array(*(F.when(is_there(join, one), seen.row(one)) for one in numbers))
-    if join.kind is not SetKind.INNER:
-        rows = F.filter(rows, lambda row: row.isNotNull())
+    if join.kind is SetKind.INNER:
+        rows = F.array(*map(seen.row, numbers))
+    else:
+        rows = those_there([(seen.row(one), is_there(join, one)) for one in numbers])
     frame = seen.named(found, rows)
     is_right = is_true(seen.column(join.rows_condition))
     if join.kind is SetKind.M_OF_N:
@@ -189,4 +192,4 @@ def _with_left(seen: _Seen, frame: DataFrame, is_whole: Column) -> DataFrame:
     shows_whole = F.lit(join.kind is SetKind.LEFT_OUTER)
     found = frame.where((F.col(_WHOLE) & shows_whole) | F.col("__is_alone"))
     alone = F.array(seen.row(0))
-    return seen.named(found, F.when(F.col("__is_alone"), alone).otherwise(F.col(_ROWS)))
+    return seen.named(found, F.when(F.col("__is_alone"), alone).otherwise(F.col(ROWS)))
