@@ -100,6 +100,27 @@ def test_the_rows_of_an_index_come_in_its_order(spark, base, shelf):
     assert found == outputs(spark, base, text)
 
 
+FETCH = """
+    OUTPUT(b,,'~base',OVERWRITE);
+    f := DATASET('~base', {INTEGER k, UNSIGNED8 at {virtual(fileposition)}, INTEGER n});
+    by_n := INDEX(f, {n, at}, '~by_n');
+    OUTPUT(FETCH(f, by_n(n IN [5, 12000, 12001]), RIGHT.at));
+    OUTPUT(FETCH(f, by_n(n IN [7]), RIGHT.at, TRANSFORM({INTEGER k, INTEGER m},
+        SELF.k := LEFT.k; SELF.m := RIGHT.n + 1)));
+"""
+
+
+def test_a_fetch_of_few_rows_reads_few_files(spark, base, shelf):
+    found = outputs(spark, base, f"{FETCH} BUILD(by_n);", shelf)
+    assert found == outputs(spark, base, FETCH)
+    assert [row[2] for row in found["Result 1"]] == [5, 12_000, 12_001]
+    fetches = [one for one in shelf.readings if one.title.startswith("FETCH")]
+    assert [one.file for one in fetches] == ["base", "base"]
+    assert [one.read.parts.files for one in fetches] == [2, 1]
+    assert [one.read.parts.groups for one in fetches] == [2, 1]
+    assert fetches[0].read.of.files >= 19
+
+
 def test_building_anew_must_be_said(spark, base, shelf):
     outputs(spark, base, "BUILD(i);", shelf)
     with pytest.raises(EngineError, match="is there already") as error:

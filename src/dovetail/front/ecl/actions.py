@@ -75,11 +75,19 @@ def _output(context: Context, node: Call) -> None:
             case _:
                 raise refusal(option, "a record of a single value", "NAMED('name')")
     if file and isinstance(value, DatasetValue):
-        plain = file_name(file)
-        context.world.files[plain] = value
-        context.world.stored[plain] = Output(plain, value.step)
+        _into_file(context, file_name(file), value, rest)
         return
     _put_out(context, first, (value, name))
+
+
+def _into_file(
+    context: Context, file: str, value: DatasetValue, options: Iterable[Node]
+) -> None:
+    """Remembers rows as a file that the text may read again."""
+    context.world.files[file] = value
+    context.world.stored[file] = Output(file, value.step)
+    if any(word_of(option) == "overwrite" for option in options):
+        context.world.overwritten.add(file)
 
 
 def _is_layout(option: Node) -> bool:

@@ -50,7 +50,7 @@ class World:
     remarks: list[str] = field(default_factory=list)
     builds: list[Built] = field(default_factory=list)
     stored: dict[str, Output] = field(default_factory=dict)
-    written: set[str] = field(default_factory=set)
+    overwritten: set[str] = field(default_factory=set)
     options: dict[str, str] = field(default_factory=dict)
     taken: dict[str, list[Given]] = field(default_factory=dict)
 

@@ -61,6 +61,7 @@ from dovetail.spec.join import Columns
 from dovetail.spec.layouts import Layout
 from dovetail.spec.program import (
     Appended,
+    Built,
     By,
     Chosen,
     Counted,
@@ -202,7 +203,8 @@ def _file(
     position = [one.name for one in record.fields if one.is_position]
     written = context.world.files.get(file_name(name))
     if written is not None:
-        return _with_position(_read_back(written, record), record, position)
+        rows = _with_position(_read_back(written, record), record, position)
+        return _by_position(context, file_name(name), rows, position)
     found = _input(context, node, (name, reading.layout))
     if found:
         wanted = Given(found, record.schema, "".join(position[:1]), reading.layout)
@@ -255,6 +257,23 @@ def _with_position(
     )
     step: Step = Numbered(source.step, order.schema, position[0])
     return _as_record(DatasetValue(step, order), record)
+
+
+def _by_position(
+    context: Context, file: str, found: DatasetValue, position: list[str]
+) -> DatasetValue:
+    """Returns rows of a written file as an index by their numbers: FETCH asks for it.
+
+    A file that is read in two ways is so written for the first of them.
+    """
+    builds = context.world.builds
+    for number in position[:1]:
+        index = Indexed(found.step, (number,), file)
+        built = Built(index, file in context.world.overwritten)
+        if file not in {one.index.file for one in builds}:
+            builds.append(built)
+        return replace(found, step=index) if built in builds else found
+    return found
 
 
 def _made_up(context: Context, first: Node, second: Node) -> DatasetValue:

@@ -57,13 +57,18 @@ def shape_of(index: Indexed) -> Shape:
 
 def _keys(index: Indexed) -> Iterator[tuple[str, str]]:
     """Yields the column on disk of each key, and what it is of a row."""
-    by = index.source.by if isinstance(index.source, Ordered) else ()
-    for name, one in zip(index.keys, by, strict=False):
-        plain = f"l.{quoted(name)}"
-        if one.value.text == plain:
-            yield name, plain
-        elif one.value.text == f"rtrim({plain})":
-            yield _OF_TEXT.format(name), one.value.text
+    plain = [f"l.{quoted(name)}" for name in index.keys]
+    # Rows that nothing sorts stand in the order of their numbers, which are the key.
+    texts = (
+        [one.value.text for one in index.source.by]
+        if isinstance(index.source, Ordered)
+        else plain
+    )
+    for name, column, text in zip(index.keys, plain, texts, strict=False):
+        if text == column:
+            yield name, text
+        elif text == f"rtrim({column})":
+            yield _OF_TEXT.format(name), text
         else:
             # What follows is sorted by something else, and is no key on disk.
             return
