@@ -43,6 +43,7 @@ from dovetail.front.ecl.ordering import (
     row_at,
     row_scope,
 )
+from dovetail.front.ecl.positions import by_position
 from dovetail.front.ecl.types import (
     Field,
     Letters,
@@ -61,7 +62,6 @@ from dovetail.spec.join import Columns
 from dovetail.spec.layouts import Layout
 from dovetail.spec.program import (
     Appended,
-    Built,
     By,
     Chosen,
     Counted,
@@ -204,7 +204,7 @@ def _file(
     written = context.world.files.get(file_name(name))
     if written is not None:
         rows = _with_position(_read_back(written, record), record, position)
-        return _by_position(context, file_name(name), rows, position)
+        return by_position(context, file_name(name), rows, position)
     found = _input(context, node, (name, reading.layout))
     if found:
         wanted = Given(found, record.schema, "".join(position[:1]), reading.layout)
@@ -257,23 +257,6 @@ def _with_position(
     )
     step: Step = Numbered(source.step, order.schema, position[0])
     return _as_record(DatasetValue(step, order), record)
-
-
-def _by_position(
-    context: Context, file: str, found: DatasetValue, position: list[str]
-) -> DatasetValue:
-    """Returns rows of a written file as an index by their numbers: FETCH asks for it.
-
-    A file that is read in two ways is so written for the first of them.
-    """
-    builds = context.world.builds
-    for number in position[:1]:
-        index = Indexed(found.step, (number,), file)
-        built = Built(index, file in context.world.overwritten)
-        if file not in {one.index.file for one in builds}:
-            builds.append(built)
-        return replace(found, step=index) if built in builds else found
-    return found
 
 
 def _made_up(context: Context, first: Node, second: Node) -> DatasetValue:

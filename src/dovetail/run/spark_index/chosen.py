@@ -27,8 +27,9 @@ from dovetail.run.spark_index.layout import (
 from dovetail.run.spark_index.needs import Needs, Stretch
 from dovetail.run.spark_index.values import literal
 
-# A condition of more parts is slower to plan and to judge than another scan is.
-_MOST_TERMS = 100
+# Java compiles no longer condition, and judging it row by row would cost more than
+# another scan does.
+_MOST_TERMS = 40
 # No file has more rows: what is above these bits is the number of the file.
 _FILE_BITS = 33
 _START, _FILE_NUMBER = "__start", "__file_number"
@@ -118,5 +119,6 @@ def _inside(stretch: Stretch, build: Build, types: Sequence[DataType]) -> Column
     values = zip(fixed, stretch.fixed, types, strict=False)
     terms = [column(name) == literal(value, kind) for name, value, kind in values]
     low, high = (literal(end, types[-1]) for end in (stretch.low, stretch.high))
-    terms.append(column(last).between(low, high))
+    is_one = stretch.low == stretch.high
+    terms.append(column(last) == low if is_one else column(last).between(low, high))
     return reduce(Column.__and__, terms)

@@ -37,10 +37,11 @@ ROW = "__row"
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How many rows a file and a row group have, about; a group exactly so many."""
+    """How many rows a file has, about, and a row group and a page of it at most."""
 
     file: int = 100_000
     group: int = 10_000
+    page: int = 1000
 
 
 @dataclass(frozen=True, slots=True)

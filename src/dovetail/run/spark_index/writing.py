@@ -126,8 +126,10 @@ def _write_rows(rows: Sorted, build: Build, sizes: Sizes) -> None:
     spread = rows.frame.repartitionByRange(files, *by) if by else rows.frame
     in_order = spread.sortWithinPartitions(*by) if by else spread
     writer = in_order.drop(*rows.order).write.option("maxRecordsPerFile", 0)
-    limit = writer.option("parquet.block.row.count.limit", sizes.group)
-    limit.parquet(f"{build.place}/{ROWS}")
+    writer = writer.option("parquet.block.row.count.limit", sizes.group)
+    # Pages have statistics too: of a row group a reader decodes those that it needs.
+    writer = writer.option("parquet.page.row.count.limit", sizes.page)
+    writer.parquet(f"{build.place}/{ROWS}")
 
 
 def _write_parts(frame: DataFrame, build: Build) -> None:
