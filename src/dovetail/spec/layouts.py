@@ -14,12 +14,14 @@ class AnyLayout:
 class CsvLayout:
     """Values between separators, a row a line.
 
-    `has_heading`: the first line names the columns; else they go by their place.
+    `has_heading`: the first line names the columns; else they go by their place. Where
+    the text does not say, the first line is a heading if it names one of them.
     """
 
     separator: str = ","
     quote: str = '"'
     has_heading: bool = True
+    says_heading: bool = False
 
 
 @dataclass(frozen=True, slots=True)

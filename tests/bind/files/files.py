@@ -105,7 +105,20 @@ GOOD = [
         "1|it's|9\n2\n",
         {"id": "bigint", "name": "string"},
         [(1, "it's"), (2, "")],
-        CsvLayout("|", '"', has_heading=False),
+        CsvLayout("|", '"', has_heading=False, says_heading=True),
+    ),
+    Good(
+        "a_first_line_of_values.csv",
+        "1,Rita\n2,Tom\n",
+        {"id": "bigint", "name": "string"},
+        [(1, "Rita"), (2, "Tom")],
+    ),
+    Good(
+        "values_that_name_a_column.csv",
+        "id,name\nx,y\n",
+        {"id": "string", "name": "string"},
+        [("id", "name"), ("x", "y")],
+        CsvLayout(has_heading=False, says_heading=True),
     ),
     Good(
         "bytes.json",

@@ -32,8 +32,9 @@ def test_a_value_that_does_not_fit_is_told_with_its_file(tmp_path, case):
 
 
 ID = {"id": "bigint"}
+IDX = {**ID, "x": "string"}
 UNFIT = [
-    (Bad("a.csv", "idd,x\n", ID, 'no column "id"', "it beside idd, x"), 'mean "idd"?'),
+    (Bad("a.csv", "idd,x\n", IDX, 'no column "id"', "it beside idd, x"), 'mean "idd"?'),
     (Bad("a.csv", "id,ID\n", ID, 'columns "id" and "ID"', "one column"), ""),
     (Bad("a.json", {"x": 1}, ID, 'no column "id"', "it beside x"), "1000 rows"),
     (
@@ -72,7 +73,7 @@ def test_too_few_places_are_refused(tmp_path):
         "1\n",
         {"id": "bigint", "x": "string"},
         [],
-        CsvLayout(has_heading=False),
+        CsvLayout(has_heading=False, says_heading=True),
     )
     write(tmp_path, case)
     with pytest.raises(SchemaError, match="has 1 columns; expected 2: id, x"):

@@ -23,8 +23,8 @@ def steps(text):
         (", FLAT, UNSORTED", AnyLayout()),
         (", JSON", JsonLayout()),
         (", CSV", CsvLayout()),
-        (", CSV(HEADING(1))", CsvLayout()),
-        (", CSV(HEADING(0))", CsvLayout(has_heading=False)),
+        (", CSV(HEADING(1))", CsvLayout(says_heading=True)),
+        (", CSV(HEADING(0))", CsvLayout(has_heading=False, says_heading=True)),
         (
             ", CSV(SEPARATOR('\\t'), QUOTE('|'), TERMINATOR(['\\n','\\r\\n']))",
             CsvLayout("\t", "|"),

@@ -7,12 +7,12 @@ in a file of CSV without a heading. What is not there is refused before anything
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from dovetail.bind.files.logical import DataFile, Format, Root
 from dovetail.bind.files.own import LOOKED_AT, Columns, own_columns
-from dovetail.bind.files.reading import cells, csv_layout, parquet_size
+from dovetail.bind.files.reading import cells, csv_layout, heading, parquet_size
 from dovetail.bind.files.texts import read_part
 from dovetail.errors import SchemaError
 from dovetail.schema import (
@@ -25,6 +25,7 @@ from dovetail.schema import (
     blank,
 )
 from dovetail.spec.inputs import Row
+from dovetail.spec.layouts import Layout
 from dovetail.spec.program import Given
 
 
@@ -100,8 +101,19 @@ def fitted(root: Root, given: Given) -> Fitted:
     return fitted_file(root.find(given.input, given.layout), given)
 
 
+def _settled(file: DataFile, given: Given) -> Layout:
+    """Returns the layout of a file, of CSV whether its first line is a heading."""
+    layout = csv_layout(given.layout)
+    if file.format is not Format.CSV or layout.says_heading or not file.parts:
+        return given.layout
+    declared = {name.lower() for name in given.schema.names}
+    first = {name.lower() for name in heading(file.parts[0], layout)}
+    return replace(layout, has_heading=bool(declared & first), says_heading=True)
+
+
 def fitted_file(file: DataFile, given: Given) -> Fitted:
     """Returns a file with the columns that a program declares of it."""
+    given = replace(given, layout=_settled(file, given))
     found = own_columns(file, given.layout)
     if file.format is Format.JSON:
         # Each of its values may be of another type: they are read one by one.
@@ -197,7 +209,7 @@ def _missing(where: str, name: str, found: tuple[str, ...], hint: str) -> Schema
 
 _HINTS = {
     Format.PARQUET: "",
-    Format.CSV: "CSV(HEADING(0)) if its first line does not name the columns",
+    Format.CSV: "CSV(HEADING(0)) if its first line is a row",
     Format.JSON: f"one of its first {LOOKED_AT} rows must name it",
 }
 _PLAIN = {

@@ -1,7 +1,7 @@
 """What stands behind the record in DATASET('file', record, ..): how it is written.
 
-THOR and FLAT leave it to the ending of the file. In CSV the first line names the
-columns, unless CSV(HEADING(0)) says that they go by their place.
+THOR and FLAT leave it to the ending of the file. In CSV columns go by their place,
+unless CSV(HEADING(1)) says that the first line names them, or it plainly does.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _heading(context: Context, node: Call, found: CsvLayout) -> CsvLayout:
     count = context.count(node.arguments[0])
     if count > 1:
         raise refusal(node, f"a heading of {count} lines", "0 or 1")
-    return replace(found, has_heading=bool(count))
+    return replace(found, has_heading=bool(count), says_heading=True)
 
 
 def _separator(context: Context, node: Call, found: CsvLayout) -> CsvLayout:
