@@ -39,12 +39,17 @@ def kill_session(session=0):
 
 
 def members(session):
-    """The processes of a session."""
-    found = subprocess.run(
-        ["ps", "-e", "-o", "pid=,sess="], capture_output=True, text=True, check=True
-    )
-    pairs = (line.split() for line in found.stdout.splitlines())
-    return [int(number) for number, of in pairs if int(of) == session]
+    """The processes of a session; a machine with nothing on it has no `ps` to ask."""
+    numbers = [int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit()]
+    return [number for number in numbers if _session_of(number) == session]
+
+
+def _session_of(number):
+    """The session of a process; none where it has just ended."""
+    try:
+        return os.getsid(number)
+    except ProcessLookupError:
+        return None
 
 
 def wait_for(told, child, seconds):

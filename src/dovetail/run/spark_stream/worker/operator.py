@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+from pyspark import cloudpickle
 from pyspark.sql.streaming.stateful_processor import (
     StatefulProcessor,
     StatefulProcessorHandle,
@@ -87,6 +89,23 @@ class JoinOperator(StatefulProcessor):
 
     def close(self) -> None:
         """Has nothing to close."""
+
+    def __reduce__(self) -> tuple[Callable[[bytes], JoinOperator], tuple[bytes]]:
+        """Travels compressed, code and all.
+
+        Spark sends what has a megabyte or more as a broadcast, which the process that
+        sets up a stateful operator does not load.
+        """
+        content = JoinOperator, self.settings, self.schemas
+        made = cloudpickle.dumps(content)  # type: ignore[no-untyped-call]
+        return _arrived, (zlib.compress(made),)
+
+
+def _arrived(data: bytes) -> JoinOperator:
+    """Returns an operator where it has travelled to."""
+    kind, settings, schemas = cloudpickle.loads(zlib.decompress(data))
+    operator: JoinOperator = kind(settings, schemas)
+    return operator
 
 
 def _results(stepped: Stepped, came: int, written: int) -> pd.DataFrame:
