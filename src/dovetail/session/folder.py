@@ -14,9 +14,9 @@ from dovetail.bind.files.fitting import fitted
 from dovetail.bind.files.own import own_schema
 from dovetail.front.ecl import translate
 from dovetail.schema import Schema
-from dovetail.session.programs import ProgramPlay, givens
+from dovetail.session.programs import ProgramPlay
 from dovetail.spec.layouts import AnyLayout, Layout
-from dovetail.spec.program import Program
+from dovetail.spec.program import Program, givens_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,5 +51,7 @@ def folder_program(text: str, root: Root) -> Program:
 
 def folder_play(program: Program, root: Root) -> ProgramPlay:
     """Returns a program with the rows of its files, read without Spark."""
-    rows = {given.name: list(fitted(root, given).rows()) for given in givens(program)}
+    rows = {
+        given.name: list(fitted(root, given).rows()) for given in givens_of(program)
+    }
     return ProgramPlay(program, rows)

@@ -16,7 +16,6 @@ from pyspark.sql import SparkSession
 
 from dovetail.errors import EngineError, SpecError
 from dovetail.plan.shapes import BROADCAST
-from dovetail.session.programs import steps
 from dovetail.spec.program import (
     Given,
     Grouped,
@@ -26,6 +25,7 @@ from dovetail.spec.program import (
     Ordered,
     Program,
     Step,
+    steps_of,
 )
 
 LIMIT = "spark.dovetail.broadcastLimit"
@@ -40,7 +40,7 @@ def refuse_too_large(
 ) -> None:
     """Raises for a right side that does not fit; `sizes` are those of inputs known."""
     limit = _limit(spark)
-    for step in steps(program):
+    for step in steps_of(program):
         if not isinstance(step, Joined) or step.join.picks.strategy not in BROADCAST:
             continue
         size = sizes.get(_whole_input(step.right), 0)

@@ -24,7 +24,7 @@ from dovetail.spec.fields import Fields, many, mapping
 from dovetail.spec.inputs import Emission, Row
 from dovetail.spec.play import Play
 from dovetail.spec.program import Given as GivenStep
-from dovetail.spec.program import Joined, Program, SetJoined, Step, sources_of
+from dovetail.spec.program import Joined, Program, SetJoined, givens_of, steps_of
 from dovetail.spec.reading_inputs import read_schema
 
 JoinPlayer = Callable[[Play], list[Emission]]
@@ -58,7 +58,7 @@ def ecl_play(text: str, given: Given) -> ProgramPlay:
     program = translate(text, schemas)
     if given.has_events:
         raise SpecError("events in a case of ECL", "rows alone", rule="case_file")
-    rows = {step.name: list(_rows(step, inputs)) for step in givens(program)}
+    rows = {step.name: list(_rows(step, inputs)) for step in givens_of(program)}
     return ProgramPlay(program, rows)
 
 
@@ -70,7 +70,7 @@ def told_lines(found: Iterable[tuple[str, Row]]) -> list[Line]:
 def explained_program(program: Program) -> str:
     """Returns what each join of a program does, and what its options became."""
     lines: list[tuple[str, str]] = []
-    for step in steps(program):
+    for step in steps_of(program):
         if isinstance(step, Joined | SetJoined):
             lines += [("join", step.told.title), *step.told.options]
             lines.append(("on Spark", on_spark(step.join)))
@@ -145,26 +145,3 @@ def _trimmed(value: object) -> object:
             return {name: _trimmed(item) for name, item in value.items()}
         case _:
             return value
-
-
-def steps(program: Program) -> list[Step]:
-    """Returns the steps of a program, each once, sources before what takes them."""
-    found: dict[int, Step] = {}
-
-    def visit(step: Step) -> None:
-        for source in sources_of(step):
-            visit(source)
-        found.setdefault(id(step), step)
-
-    for built in program.builds:
-        visit(built.index)
-    for output in program.outputs:
-        visit(output.step)
-    return list(found.values())
-
-
-def givens(program: Program) -> Iterator[GivenStep]:
-    """Yields the inputs that a program takes."""
-    for step in steps(program):
-        if isinstance(step, GivenStep):
-            yield step

@@ -14,8 +14,8 @@ from dovetail.front.ecl import translate
 from dovetail.run.spark.rules import RULES
 from dovetail.run.spark_program import script
 from dovetail.session.folder import FolderCatalog
-from dovetail.session.programs import givens
 from dovetail.session.unseen import Unseen
+from dovetail.spec.program import givens_of
 
 _MAIN = """\
 if __name__ == "__main__":
@@ -35,7 +35,7 @@ _GIVEN = """\
 def file_script(text: str, root: Root) -> str:
     """Returns a program of Python that reads files itself and shows its outputs."""
     program = translate(text, FolderCatalog(root))
-    found = {one.name: [*readings(fitted(root, one))] for one in givens(program)}
+    found = {one.name: [*readings(fitted(root, one))] for one in givens_of(program)}
     parts = (script(program), files_function(found, RULES), _MAIN)
     return "\n\n".join(parts)
 
@@ -43,6 +43,6 @@ def file_script(text: str, root: Root) -> str:
 def bare_script(text: str) -> str:
     """Returns a program of Python whose inputs are given by whoever runs it."""
     program = translate(text, Unseen())
-    names = ", ".join(dict.fromkeys(repr(one.name) for one in givens(program)))
+    names = ", ".join(dict.fromkeys(repr(one.name) for one in givens_of(program)))
     told = _GIVEN.format(f": {names}" if names else ", of which there are none")
     return f"{told}\n{script(program)}"

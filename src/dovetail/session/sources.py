@@ -28,9 +28,8 @@ from dovetail.run.spark_index.shelf import AnyShelf, NoShelf, Shelf
 from dovetail.schema import Schema
 from dovetail.session.folder import FolderCatalog
 from dovetail.session.memory import refuse_too_large
-from dovetail.session.programs import givens
 from dovetail.spec.layouts import AnyLayout, Layout
-from dovetail.spec.program import Given, Program
+from dovetail.spec.program import Given, Program, givens_of
 
 Path_ = str | Path
 _GUESSED = re.compile(
@@ -159,10 +158,10 @@ def input_frames(
 
     A right side that is known not to fit into memory is refused.
     """
-    sizes = {one.name: source.size(one) for one in givens(program)}
+    sizes = {one.name: source.size(one) for one in givens_of(program)}
     refuse_too_large(spark, program, sizes)
     with plain_rules(spark):
-        return {one.name: source.frame(spark, one) for one in givens(program)}
+        return {one.name: source.frame(spark, one) for one in givens_of(program)}
 
 
 def known_size(rows: DataFrame) -> int:

@@ -16,9 +16,8 @@ from dovetail.bind.files import Root
 from dovetail.plan.spark_plan import readable
 from dovetail.run.spark.rules import plain_rules
 from dovetail.run.spark_program import frames
-from dovetail.session.programs import givens
 from dovetail.session.sources import Folder, input_frames
-from dovetail.spec.program import Program
+from dovetail.spec.program import Program, givens_of
 
 # Spark cuts paths of files short.
 _LONG = {"spark.sql.maxMetadataStringLength": "10000"}
@@ -51,6 +50,6 @@ def plans_on_nothing(spark: SparkSession, program: Program) -> Plans:
         empty = spark.sparkContext.emptyRDD()
         inputs = {
             one.name: spark.createDataFrame(empty, one.schema.to_sql())
-            for one in givens(program)
+            for one in givens_of(program)
         }
     return plans(spark, program, inputs)

@@ -302,6 +302,28 @@ def sources_of(step: Step) -> tuple[Step, ...]:
             return (step.source,)
 
 
+def steps_of(program: Program) -> tuple[Step, ...]:
+    """Returns the steps of a program, each once, sources before what takes them."""
+    found: dict[int, Step] = {}
+
+    def visit(step: Step) -> None:
+        if id(step) not in found:
+            for source in sources_of(step):
+                visit(source)
+            found[id(step)] = step
+
+    for built in program.builds:
+        visit(built.index)
+    for output in program.outputs:
+        visit(output.step)
+    return tuple(found.values())
+
+
+def givens_of(program: Program) -> tuple[Given, ...]:
+    """Returns the inputs that a program takes."""
+    return tuple(step for step in steps_of(program) if isinstance(step, Given))
+
+
 def is_grouped(step: Step) -> bool:
     """Tells whether the rows of a step are in groups."""
     match step:

@@ -12,7 +12,7 @@ from dovetail.run.spark_program.running import frames
 from dovetail.run.tables import arrow_table, plain_rows
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Row
-from dovetail.spec.program import Given, Program, Step, sources_of
+from dovetail.spec.program import Program, givens_of
 
 # Rows of a case are few: more tasks, plans made anew while they run, and code compiled
 # for each plan cost more time than they save.
@@ -28,7 +28,7 @@ def play(
     spark: SparkSession, program: Program, rows: Mapping[str, Sequence[Row]]
 ) -> list[tuple[str, Row]]:
     """Returns every row that comes out, with the name of its output, in order."""
-    schemas = _schemas(program)
+    schemas = {one.name: one.schema for one in givens_of(program)}
     with plain_rules(spark, **_SMALL), limits_told():
         inputs = {name: _frame(spark, rows[name], schemas[name]) for name in schemas}
         outputs = frames(spark, program, inputs)
@@ -37,22 +37,6 @@ def play(
             for name, frame in outputs.items()
             for row in plain_rows(frame.toArrow())
         ]
-
-
-def _schemas(program: Program) -> dict[str, Schema]:
-    """Returns the columns of every input that a program names."""
-    found: dict[str, Schema] = {}
-    waiting: list[Step] = [output.step for output in program.outputs]
-    seen: set[int] = set()
-    while waiting:
-        step = waiting.pop()
-        if id(step) in seen:
-            continue
-        seen.add(id(step))
-        waiting += sources_of(step)
-        if isinstance(step, Given):
-            found[step.name] = step.schema
-    return found
 
 
 def _frame(spark: SparkSession, rows: Sequence[Row], schema: Schema) -> DataFrame:

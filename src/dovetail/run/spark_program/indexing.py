@@ -24,7 +24,7 @@ from dovetail.spec.program import (
     Ordered,
     Program,
     Step,
-    sources_of,
+    steps_of,
 )
 
 _OF_TEXT = "key of {}"
@@ -32,16 +32,8 @@ _OF_TEXT = "key of {}"
 
 def indexes_of(program: Program) -> Iterator[Indexed]:
     """Yields the indexes that a program names, each file once."""
-    waiting: list[Step] = [output.step for output in program.outputs]
-    waiting += [built.index for built in program.builds]
-    seen: set[int] = set()
     files: set[str] = set()
-    while waiting:
-        step = waiting.pop()
-        if id(step) in seen:
-            continue
-        seen.add(id(step))
-        waiting += sources_of(step)
+    for step in steps_of(program):
         if isinstance(step, Indexed) and step.file and step.file not in files:
             files.add(step.file)
             yield step
