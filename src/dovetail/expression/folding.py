@@ -6,27 +6,21 @@ literal 1 is one digit in decimal arithmetic, the sum 0 + 1 is an int.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from dovetail.expression.evaluation import closure
-from dovetail.expression.tree import Call, Lambda, Literal, Node
+from dovetail.expression.tree import Call, Literal, Node, with_parts
 
 
 def folded(node: Node) -> Node:
     """Returns the tree with every constant call replaced by its value."""
-    match node:
-        case Call(arguments=arguments):
-            inner = replace(node, arguments=tuple(map(folded, arguments)))
-            return value_of(inner) if _constant(inner) else inner
-        case Lambda(body=body):
-            return replace(node, body=folded(body))
-        case _:
-            return node
+    inner = with_parts(node, folded)
+    return value_of(inner) if _is_constant(inner) else inner
 
 
-def _constant(call: Call) -> bool:
-    """Tells whether a call has only literals to work on."""
-    return all(isinstance(argument, Literal) for argument in call.arguments)
+def _is_constant(node: Node) -> bool:
+    """Tells whether a node is a call that has only literals to work on."""
+    return isinstance(node, Call) and all(
+        isinstance(argument, Literal) for argument in node.arguments
+    )
 
 
 def value_of(node: Node) -> Literal:

@@ -8,14 +8,22 @@ here, by its name, before anything runs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
+from functools import partial
 
 from dovetail.errors import UnsupportedError
 from dovetail.expression.functions import function_of
 from dovetail.expression.functions.function import KERNELS, Program
-from dovetail.expression.tree import Call, Column, Literal, Node, Typed, Value
+from dovetail.expression.tree import (
+    Call,
+    Column,
+    Literal,
+    Node,
+    Typed,
+    Value,
+    with_parts,
+)
 from dovetail.expression.values import EPOCH_DAY, micros
 
 Known = Mapping[tuple[str, str], Value]
@@ -35,11 +43,8 @@ def _with_values(node: Node, known: Known) -> Node:
     match node:
         case Column(side=side, name=name, type=kind) if (side, name) in known:
             return Literal(known[side, name], kind)
-        case Call(arguments=arguments):
-            inner = tuple(_with_values(part, known) for part in arguments)
-            return replace(node, arguments=inner)
         case _:
-            return node
+            return with_parts(node, partial(_with_values, known=known))
 
 
 def _lowered(node: Node) -> Program:

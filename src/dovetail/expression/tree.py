@@ -7,8 +7,8 @@ a program for the kernels. An operator is a call like any other, named by its si
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -92,6 +92,17 @@ class Typed:
     tree: Node
     type: Type
     text: str
+
+
+def with_parts(node: Node, change: Callable[[Node], Node]) -> Node:
+    """Returns a node with each of its parts changed; a node without any as it is."""
+    match node:
+        case Call(arguments=arguments):
+            return replace(node, arguments=tuple(map(change, arguments)))
+        case Lambda(body=body):
+            return replace(node, body=change(body))
+        case _:
+            return node
 
 
 def walk(node: Node) -> Iterator[Node]:

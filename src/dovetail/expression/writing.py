@@ -49,10 +49,10 @@ _MINUTE, _HOUR = 60 * SECOND, 3600 * SECOND
 
 def written(typed: Typed) -> str:
     """Returns an expression as Spark SQL, every name and cast of it written out."""
-    return _written(typed.tree)
+    return written_tree(typed.tree)
 
 
-def _written(node: Node) -> str:
+def written_tree(node: Node) -> str:
     """Returns a node as Spark SQL."""
     match node:
         case Literal(value=value, type=kind):
@@ -62,16 +62,16 @@ def _written(node: Node) -> str:
         case Variable(name=name, number=number):
             return quoted(f"{name.partition(' ')[0]} {number}")
         case Lambda(parameters=parameters, body=body):
-            names = ", ".join(map(_written, parameters))
+            names = ", ".join(map(written_tree, parameters))
             several = f"({names})" if parameters[1:] else names
-            return f"{several} -> {_written(body)}"
+            return f"{several} -> {written_tree(body)}"
         case Call():
             return _call(node)
 
 
 def _call(call: Call) -> str:
     """Returns a call as Spark SQL."""
-    parts = [_written(argument) for argument in call.arguments]
+    parts = [written_tree(argument) for argument in call.arguments]
     if call.function in _CASTS:
         return f"{call.function.upper()}({parts[0]} AS {call.type})"
     if call.function == "field":

@@ -11,7 +11,8 @@ depend on the order in which they are added.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 
 from dovetail.expression.coercion import BIGINT, columnar
 from dovetail.expression.scope import BARE
@@ -20,11 +21,11 @@ from dovetail.expression.tree import (
     Column,
     Lambda,
     Node,
-    Typed,
     Variable,
     walk,
+    with_parts,
 )
-from dovetail.expression.writing import written
+from dovetail.expression.writing import written_tree
 
 ROW, ROWS = "the row", "rows"
 _EXTREMES = {"array_max": "max", "array_min": "min"}
@@ -41,13 +42,7 @@ class Counts:
         for text in _aggregate(tree):
             name = self.found.setdefault(text, f"count {len(self.found) + 1}")
             return Column(BARE, name, columnar(tree.type))
-        match tree:
-            case Call(arguments=arguments):
-                return replace(tree, arguments=tuple(map(self.rewritten, arguments)))
-            case Lambda(body=body):
-                return replace(tree, body=self.rewritten(body))
-            case _:
-                return tree
+        return with_parts(tree, self.rewritten)
 
 
 def sees_rows(tree: Node) -> bool:
@@ -60,14 +55,14 @@ def sees_first(tree: Node) -> bool:
     return any(isinstance(it, Column) and it.side == "l" for it in walk(tree))
 
 
-def text_of_tree(tree: Node) -> str:
-    """Returns an expression as SQL."""
-    return written(Typed(tree, columnar(tree.type), ""))
-
-
 def _aggregate(tree: Node) -> Iterator[str]:
     """Gives the aggregate of Spark's that an expression is, if it is one."""
     match tree:
+        case Call("cast", (Call("size", (Column() as rows,)),), kind) if (
+            _is_rows(rows) and kind == BIGINT
+        ):
+            # More rows than an int can count are counted all the same.
+            yield "count(1)"
         case Call("size", (Column() as rows,)) if _is_rows(rows):
             yield "CAST(count(1) AS INT)"
         case Call(("array_max" | "array_min") as name, (items,)):
@@ -75,7 +70,7 @@ def _aggregate(tree: Node) -> Iterator[str]:
                 yield f"{_EXTREMES[name]}({value})"
         case Call("aggregate", (items, start, merge)) if _adds(merge):
             for value in _of_each(items):
-                yield f"coalesce(sum({value}), 0L) + {text_of_tree(start)}"
+                yield f"coalesce(sum({value}), 0L) + {written_tree(start)}"
         case _:
             return
 
@@ -98,7 +93,7 @@ def _of_each(items: Node) -> Iterator[str]:
         case Call("transform", (Column() as rows, Lambda((row,), body))) if _is_rows(
             rows
         ):
-            yield text_of_tree(_of_row(body, row))
+            yield written_tree(_of_row(body, row))
         case _:
             return
 
@@ -108,13 +103,8 @@ def _of_row(tree: Node, row: Variable) -> Node:
     match tree:
         case Variable() if tree == row:
             return Column(BARE, ROW, columnar(row.type))
-        case Call(arguments=arguments):
-            inner = tuple(_of_row(one, row) for one in arguments)
-            return replace(tree, arguments=inner)
-        case Lambda(body=body):
-            return replace(tree, body=_of_row(body, row))
         case _:
-            return tree
+            return with_parts(tree, partial(_of_row, row=row))
 
 
 def _is_rows(column: Column) -> bool:

@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dovetail.expression import Scope, parse
-from dovetail.expression.coercion import columnar
 from dovetail.expression.tree import Call as Applied
-from dovetail.expression.tree import Column, Lambda, Node, Typed, walk
-from dovetail.expression.writing import quoted, written
+from dovetail.expression.tree import Column, Node, walk, with_parts
+from dovetail.expression.writing import quoted, written_tree
 from dovetail.run.spark_program.book import (
     ALONE,
     Book,
@@ -91,27 +90,19 @@ def _as_left(tree: Node) -> Node:
     match tree:
         case Column():
             return replace(tree, side="l")
-        case Applied(arguments=arguments):
-            return replace(tree, arguments=tuple(map(_as_left, arguments)))
-        case Lambda(body=body):
-            return replace(tree, body=_as_left(body))
         case _:
-            return tree
+            return with_parts(tree, _as_left)
 
 
 def _by_keys(book: Book, rows: Rows, step: Deduped, values: tuple[Node, ...]) -> Rows:
     """Returns the first rows, or the last, of all with equal values."""
     keys = [book.hidden("key") for _ in values]
     texts = [
-        aliased(_text(value), key) for value, key in zip(values, keys, strict=True)
+        aliased(written_tree(value), key)
+        for value, key in zip(values, keys, strict=True)
     ]
     keyed = book.changed(rows, "keyed", as_row("l"), select("*", *texts))
     return _first_of(book, keyed, step, tuple(map(Term, keys)))
-
-
-def _text(value: Node) -> str:
-    """Returns a value of `l` as SQL."""
-    return written(Typed(value, columnar(value.type), ""))
 
 
 def _first_of(book: Book, rows: Rows, step: Deduped, parts: Terms) -> Rows:

@@ -14,7 +14,12 @@ from dataclasses import replace
 
 from dovetail.expression import Scope, parse
 from dovetail.expression.tree import Node
-from dovetail.expression.writing import literal_text, quoted, text_of
+from dovetail.expression.writing import (
+    literal_text,
+    quoted,
+    text_of,
+    written_tree,
+)
 from dovetail.run.spark_program.book import ALONE, Book, aliased, as_row, select
 from dovetail.run.spark_program.counting import (
     ROW,
@@ -22,7 +27,6 @@ from dovetail.run.spark_program.counting import (
     Counts,
     sees_first,
     sees_rows,
-    text_of_tree,
 )
 from dovetail.run.spark_program.lines import Call, Method, Sql
 from dovetail.run.spark_program.rows import Rows, Term, Terms, window
@@ -88,7 +92,7 @@ def counted(book: Book, rows: Rows, step: Counted) -> Rows:
         name: counts.rewritten(parse(text, scope).tree)
         for name, text in step.select.columns
     }
-    texts = [aliased(text_of_tree(tree), name) for name, tree in columns.items()]
+    texts = [aliased(written_tree(tree), name) for name, tree in columns.items()]
     calls = _aggregated(rows, counts, [*columns.values()], place)
     chosen = select(*texts, quoted(place))
     found = book.changed(rows, "counted", *calls, chosen)
