@@ -111,8 +111,9 @@ class Packer:
         """Takes a batch; tells whether there is enough to flush."""
         if batch.num_rows:
             self.waiting.append(batch)
-        rows: int = sum(batch.num_rows for batch in self.waiting)
-        return rows >= FLUSH_ROWS
+            self.rows += batch.num_rows
+            self.bytes += batch.nbytes
+        return self.rows >= FLUSH_ROWS or self.bytes >= FLUSH_BYTES
 
     def flush(self) -> pa.RecordBatch:
         """Returns the lines of all rows taken since the last flush."""
