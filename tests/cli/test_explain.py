@@ -163,6 +163,13 @@ def test_a_program_is_explained_join_by_join_without_spark(tmp_path):
     }
 
 
+@pytest.mark.parametrize("options", [["--plan"], ["--files", "."]])
+def test_what_only_programs_have_is_refused_for_cases(explain, options):
+    found = explain({"join": JOIN, "inputs": INPUTS}, *options)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "--plan or --files without a program in ECL" in found.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "options", "says"),
     [

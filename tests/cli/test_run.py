@@ -98,6 +98,12 @@ def test_outputs_are_written_under_their_names(run, folder, written, rows):
     ]
 
 
+def test_outputs_can_be_written_where_one_is(run, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert run(PROGRAM, "--output", ".", "--format", "json").exit_code == 0
+    assert READERS["json"](folder / "pets.json") == ROWS
+
+
 def test_what_is_written_is_the_input_of_the_next_program(run, folder):
     out = folder / "data" / "next"
     run(PROGRAM, "--output", str(out), "--format", "csv")
@@ -133,6 +139,8 @@ def test_a_limit_that_fails_is_a_failed_run_with_the_users_words(run):
         ("OUTPUT(DATASET('pets', {STRING name}, CSV));", [], "is written in parquet"),
         ("OUTPUT(DATASET('pets', {STRING name}, XML));", [], '"XML" of a file'),
         (PROGRAM, ["--master", "local[2]"], "--master with --engine local"),
+        (PROGRAM, ["--format", "csv"], "--format without --output"),
+        (PROGRAM, ["--show", "3", "--output", "."], "--show with --output"),
         (PROGRAM, ["--files", "nowhere"], '"nowhere" is no folder'),
         ("OUTPUT(DATASET([{[1]}], {SET OF INTEGER s}), NAMED('s'));", ["csv"], "json"),
     ],

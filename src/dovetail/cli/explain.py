@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from dovetail.bind.files import Root
-from dovetail.cli.programs import BROKEN, ENDING, NOWHERE, Files, read_program, told
+from dovetail.cli.programs import BROKEN, ENDING, Files, read_program, told
 from dovetail.cli.watching import waiting
 from dovetail.errors import DovetailError, SpecError
 from dovetail.front.ecl import translate
@@ -45,7 +45,7 @@ Plan = Annotated[
 
 
 def explain(
-    paths: Paths, *, only: Only = "", files: Files = NOWHERE, plan: Plan = False
+    paths: Paths, *, only: Only = "", files: Files = None, plan: Plan = False
 ) -> None:
     """Say what a join does and which engines can run it; nothing is run.
 
@@ -68,8 +68,9 @@ def explain(
     programs = [path for path in paths if path.suffix.lower() == ENDING]
     others = [path for path in paths if path not in programs]
     with told("explain"):
+        _need_programs(programs, is_needed=plan or files is not None)
         texts = [*_programs(programs, only, files, plan=plan)]
-        cases = [case for case in read_joins(others) if only in case.name]
+        cases = _cases(others, only)
         if not cases and not texts:
             raise SpecError(f'no join has "{only}" in its name')
     for text in texts:
@@ -78,8 +79,23 @@ def explain(
     raise typer.Exit(0 if all(sound) else BROKEN)
 
 
+def _cases(paths: list[Path], only: str) -> list[Case]:
+    """Returns the cases whose names have a text."""
+    return [case for case in read_joins(paths) if only in case.name]
+
+
+def _need_programs(programs: list[Path], *, is_needed: bool) -> None:
+    """Raises SpecError where options of programs have no program."""
+    if is_needed and not programs:
+        raise SpecError(
+            "--plan or --files without a program in ECL",
+            f"a file that ends in {ENDING}",
+            "how a case runs on Spark is told without them",
+        )
+
+
 def _programs(
-    paths: list[Path], only: str, files: Path, *, plan: bool
+    paths: list[Path], only: str, files: Path | None, *, plan: bool
 ) -> Iterator[Text]:
     """Yields what is told of programs, with Spark's plans where they are asked for."""
     for path in paths:
@@ -88,29 +104,29 @@ def _programs(
         found = _program(read_program(path), files)
         yield Text(path.stem, "bold")
         yield Text(explained_program(found))
-        if plan or files != NOWHERE:
+        if plan or files is not None:
             for name, lines in _plans(found, files).items():
                 yield Text("\n".join([f"\nSpark's plan of {name}", *lines]))
         yield Text()
 
 
-def _program(text: str, files: Path) -> Program:
+def _program(text: str, files: Path | None) -> Program:
     """Returns a program; without a folder what it says of its files is believed."""
-    if files == NOWHERE:
+    if files is None:
         return translate(text, Unseen())
     from dovetail.session.folder import folder_program  # noqa: PLC0415 - Arrow is slow
 
     return folder_program(text, Root.of(files))
 
 
-def _plans(program: Program, files: Path) -> Mapping[str, tuple[str, ...]]:
+def _plans(program: Program, files: Path | None) -> Mapping[str, tuple[str, ...]]:
     """Returns Spark's plan of every output."""
     from dovetail.run.spark_session import program_session  # noqa: PLC0415
     from dovetail.session import spark_plans  # noqa: PLC0415 - Spark is slow
 
     with waiting("starting Spark"):
         spark = program_session("")
-    if files == NOWHERE:
+    if files is None:
         return spark_plans.plans_on_nothing(spark, program)
     return spark_plans.plans_on_files(spark, program, Root.of(files))
 

@@ -13,7 +13,6 @@ from rich.console import Console
 from dovetail.errors import DovetailError, EngineError, SpecError
 
 FAILED, BROKEN = 1, 2
-NOWHERE = Path()
 ENDING = ".ecl"
 
 Program = Annotated[
@@ -25,7 +24,7 @@ Program = Annotated[
     ),
 ]
 Files = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         metavar="FOLDER",
         help="The folder with the files that the program names: ~a::b is the file or "

@@ -10,11 +10,13 @@ import typer
 from rich.console import Console
 
 from dovetail.bind.files import Format, Root
-from dovetail.cli.programs import NOWHERE, Files, Program, read_program, told
+from dovetail.cli.programs import Files, Program, read_program, told
 from dovetail.cli.tables import screen, table
 from dovetail.cli.watching import waiting, watched
 from dovetail.errors import SpecError
 from dovetail.session.outcomes import Outcome, places_of, with_files
+
+_SHOWN = 20
 
 
 class Engine(Enum):
@@ -25,7 +27,7 @@ class Engine(Enum):
 
 
 Out = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         "--output",
         "-o",
@@ -34,8 +36,18 @@ Out = Annotated[
         show_default=False,
     ),
 ]
-Written = Annotated[Format, typer.Option("--format", help="How outputs are written.")]
-Show = Annotated[int, typer.Option(metavar="N", min=0, help="Rows of each to print.")]
+Written = Annotated[
+    Format | None,
+    typer.Option(
+        "--format", help="How --output writes.", show_default=Format.PARQUET.value
+    ),
+]
+Show = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=0, help="Rows of each to print.", show_default=str(_SHOWN)
+    ),
+]
 Who = Annotated[
     Engine,
     typer.Option("--engine", help="Spark, or for small files the kernels without it."),
@@ -53,10 +65,10 @@ Master = Annotated[
 def run(  # noqa: PLR0913 - a command takes what its user may say
     program: Program,
     *,
-    files: Files = NOWHERE,
-    output: Out = NOWHERE,
-    written: Written = Format.PARQUET,
-    show: Show = 20,
+    files: Files = None,
+    output: Out = None,
+    written: Written = None,
+    show: Show = None,
     engine: Who = Engine.SPARK,
     master: Master = "",
 ) -> None:
@@ -74,12 +86,21 @@ def run(  # noqa: PLR0913 - a command takes what its user may say
     dovetail run sales.ecl --files data --output out --format csv
     """
     with told("run"):
-        text, stores = read_program(program), output != NOWHERE
-        outcome = _outcome(text, files, (engine, master), stores=stores)
-        if stores:
-            _write(outcome, output, written)
+        text, stores = read_program(program), output is not None
+        _refuse_unused(stores=stores, written=written, show=show)
+        outcome = _outcome(text, files or Path(), (engine, master), stores=stores)
+        if output is None:
+            _print(outcome, _SHOWN if show is None else show)
         else:
-            _print(outcome, show)
+            _write(outcome, output, written or Format.PARQUET)
+
+
+def _refuse_unused(*, stores: bool, written: Format | None, show: int | None) -> None:
+    """Raises SpecError for options of what is not done: writing, or printing."""
+    if stores and show is not None:
+        raise SpecError("--show with --output", "one of them")
+    if not stores and written is not None:
+        raise SpecError("--format without --output", "both", "--output says where")
 
 
 def _outcome(

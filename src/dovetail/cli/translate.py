@@ -5,10 +5,10 @@ from __future__ import annotations
 import typer
 
 from dovetail.bind.files import Root
-from dovetail.cli.programs import NOWHERE, Files, Program, read_program, told
+from dovetail.cli.programs import Files, Program, read_program, told
 
 
-def translate(program: Program, *, files: Files = NOWHERE) -> None:
+def translate(program: Program, *, files: Files = None) -> None:
     """Print the PySpark program that a program in ECL becomes; nothing is run.
 
     It is what dovetail run runs, and gives the same rows. With --files it reads
@@ -25,5 +25,5 @@ def translate(program: Program, *, files: Files = NOWHERE) -> None:
         text = read_program(program)
         from dovetail.session.scripts import bare_script, file_script  # noqa: PLC0415
 
-        is_bare = files == NOWHERE
-        typer.echo(bare_script(text) if is_bare else file_script(text, Root.of(files)))
+        root = None if files is None else Root.of(files)
+        typer.echo(bare_script(text) if root is None else file_script(text, root))
