@@ -1,5 +1,7 @@
 """What a program says of itself: its limits when they fail, its joins in words."""
 
+import re
+
 import pytest
 
 from dovetail.errors import LimitError
@@ -78,6 +80,13 @@ def test_each_join_is_told_with_its_name_its_line_and_its_kind():
 )
 def test_each_option_is_told_by_what_became_of_it(options, line):
     assert any(line in one for one in told(f", {options}"))
+
+
+@pytest.mark.parametrize("option", ["SKEW(0.5, 2)", "SKEW, THRESHOLD(1000)"])
+def test_the_numbers_of_skew_are_remarked(option):
+    text = f"OUTPUT(JOIN(d, d, LEFT.k = RIGHT.k, {option}));"
+    (remark,) = play(text).program.remarks
+    assert re.fullmatch(r"the numbers of (SKEW|THRESHOLD) in line \d+ are .*", remark)
 
 
 def test_what_has_no_effect_is_remarked():

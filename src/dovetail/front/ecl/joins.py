@@ -165,16 +165,28 @@ def _fields(node: Node, index: Index, record: RecordType) -> list[Node]:
     return [Name(node.place, key) for key in index.keys if key in known]
 
 
+def _skewed(parts: Parts) -> None:
+    """Says that the numbers of SKEW and THRESHOLD steer nothing; some are refused."""
+    for name in ("skew", "threshold"):
+        if parts.is_keyed and parts.options.has(name):
+            raise refusal(
+                parts.options.found[name],
+                f"{name.upper()} in a keyed join",
+                "no INDEX",
+            )
+        for call in parts.options.calls(name):
+            parts.context.world.remarks.append(
+                f"the numbers of {name.upper()} in line {call.place.line} are not "
+                "used: spark.sql.adaptive.skewJoin.* says when Spark splits a partition"
+            )
+
+
 def _joined(parts: Parts, condition: Node) -> DatasetValue:
     """Returns the step of a join, judged as a whole."""
     hard, soft, left_only = _conditions(parts)
     check_index(parts.context, condition, parts.right.index)
     options = parts.options
-    if parts.is_keyed and options.has("skew", "threshold"):
-        name = "skew" if options.has("skew") else "threshold"
-        raise refusal(
-            options.found[name], f"{name.upper()} in a keyed join", "no INDEX"
-        )
+    _skewed(parts)
     _need_equality(parts, hard, condition)
     counts = counts_of(parts.context, options, parts.pieces, parts.made)
     counts = _implicit(parts, counts, soft)
