@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,18 +11,32 @@ class AnyLayout:
     """The ending of a file tells; of rows that are given there is nothing to tell."""
 
 
+class Heading(Enum):
+    """What the first line of a file of CSV is.
+
+    IF_NAMED: names of columns, if it has the name of one that is declared.
+    """
+
+    NAMES = "names of columns"
+    NONE = "a row"
+    IF_NAMED = "either"
+
+
 @dataclass(frozen=True, slots=True)
 class CsvLayout:
     """Values between separators, a row a line.
 
-    `has_heading`: the first line names the columns; else they go by their place. Where
-    the text does not say, the first line is a heading if it names one of them.
+    Without a heading columns go by their place.
     """
 
     separator: str = ","
     quote: str = '"'
-    has_heading: bool = True
-    says_heading: bool = False
+    heading: Heading = Heading.IF_NAMED
+
+    @property
+    def has_heading(self) -> bool:
+        """Tells whether the first line is, or may be, no row."""
+        return self.heading is not Heading.NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dovetail.schema import Schema
-from dovetail.spec.layouts import AnyLayout, CsvLayout
+from dovetail.spec.layouts import AnyLayout, CsvLayout, Heading
 from dovetail.spec.program import Given
 
 INFINITE = float("inf")
@@ -105,7 +105,7 @@ GOOD = [
         "1|it's|9\n2\n",
         {"id": "bigint", "name": "string"},
         [(1, "it's"), (2, "")],
-        CsvLayout("|", '"', has_heading=False, says_heading=True),
+        CsvLayout("|", '"', heading=Heading.NONE),
     ),
     Good(
         "a_first_line_of_values.csv",
@@ -118,7 +118,7 @@ GOOD = [
         "id,name\nx,y\n",
         {"id": "string", "name": "string"},
         [("id", "name"), ("x", "y")],
-        CsvLayout(has_heading=False, says_heading=True),
+        CsvLayout(heading=Heading.NONE),
     ),
     Good(
         "bytes.json",

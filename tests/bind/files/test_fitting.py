@@ -7,7 +7,7 @@ from dovetail.bind.files.fitting import fitted
 from dovetail.bind.files.logical import Root
 from dovetail.bind.files.own import own_schema
 from dovetail.errors import SchemaError
-from dovetail.spec.layouts import AnyLayout, CsvLayout
+from dovetail.spec.layouts import AnyLayout, CsvLayout, Heading
 from tests.bind.files.files import BAD, GOOD, Bad, Good, given, write
 
 
@@ -73,7 +73,7 @@ def test_too_few_places_are_refused(tmp_path):
         "1\n",
         {"id": "bigint", "x": "string"},
         [],
-        CsvLayout(has_heading=False, says_heading=True),
+        CsvLayout(heading=Heading.NONE),
     )
     write(tmp_path, case)
     with pytest.raises(SchemaError, match="has 1 columns; expected 2: id, x"):

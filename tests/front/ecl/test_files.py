@@ -5,7 +5,7 @@ import pytest
 from dovetail.errors import DialectError
 from dovetail.front.ecl import translate
 from dovetail.schema import Schema
-from dovetail.spec.layouts import AnyLayout, CsvLayout, JsonLayout
+from dovetail.spec.layouts import AnyLayout, CsvLayout, Heading, JsonLayout
 from dovetail.spec.program import Inline
 
 INPUTS = {"A": Schema.of({"x": "bigint"}), "b::c": Schema.of({"x": "bigint"})}
@@ -23,8 +23,8 @@ def steps(text):
         (", FLAT, UNSORTED", AnyLayout()),
         (", JSON", JsonLayout()),
         (", CSV", CsvLayout()),
-        (", CSV(HEADING(1))", CsvLayout(says_heading=True)),
-        (", CSV(HEADING(0))", CsvLayout(has_heading=False, says_heading=True)),
+        (", CSV(HEADING(1))", CsvLayout(heading=Heading.NAMES)),
+        (", CSV(HEADING(0))", CsvLayout(heading=Heading.NONE)),
         (
             ", CSV(SEPARATOR('\\t'), QUOTE('|'), TERMINATOR(['\\n','\\r\\n']))",
             CsvLayout("\t", "|"),

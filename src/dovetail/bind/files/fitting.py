@@ -25,7 +25,7 @@ from dovetail.schema import (
     blank,
 )
 from dovetail.spec.inputs import Row
-from dovetail.spec.layouts import Layout
+from dovetail.spec.layouts import Heading, Layout
 from dovetail.spec.program import Given
 
 
@@ -104,11 +104,13 @@ def fitted(root: Root, given: Given) -> Fitted:
 def _settled(file: DataFile, given: Given) -> Layout:
     """Returns the layout of a file, of CSV whether its first line is a heading."""
     layout = csv_layout(given.layout)
-    if file.format is not Format.CSV or layout.says_heading or not file.parts:
+    is_said = layout.heading is not Heading.IF_NAMED
+    if file.format is not Format.CSV or is_said or not file.parts:
         return given.layout
     declared = {name.lower() for name in given.schema.names}
     first = {name.lower() for name in heading(file.parts[0], layout)}
-    return replace(layout, has_heading=bool(declared & first), says_heading=True)
+    found = Heading.NAMES if declared & first else Heading.NONE
+    return replace(layout, heading=found)
 
 
 def fitted_file(file: DataFile, given: Given) -> Fitted:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from dovetail.front.ecl.context import Context, refusal
 from dovetail.front.ecl.nodes import Call, Node, Omitted, word_of, words_of
-from dovetail.spec.layouts import AnyLayout, CsvLayout, JsonLayout, Layout
+from dovetail.spec.layouts import AnyLayout, CsvLayout, Heading, JsonLayout, Layout
 
 _PLAIN = {"thor", "flat", "unsorted", "__compressed__", "__grouped__", "preload"}
 _ESCAPED = {"\\t": "\t", "\\\\": "\\"}
@@ -67,7 +67,7 @@ def _heading(context: Context, node: Call, found: CsvLayout) -> CsvLayout:
     count = context.count(node.arguments[0])
     if count > 1:
         raise refusal(node, f"a heading of {count} lines", "0 or 1")
-    return replace(found, has_heading=bool(count), says_heading=True)
+    return replace(found, heading=Heading.NAMES if count else Heading.NONE)
 
 
 def _separator(context: Context, node: Call, found: CsvLayout) -> CsvLayout:
