@@ -4,11 +4,9 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.errors import EngineError, SchemaError
-from dovetail.run.spark_index.chosen import numbered
 from dovetail.run.spark_index.keyed import (
     LEFT_ROWS,
     read_by_keys,
-    read_by_rows,
     read_whole,
 )
 from dovetail.run.spark_index.layout import ROW, Sizes
@@ -164,18 +162,6 @@ def test_rows_are_in_the_order_of_the_index(spark, build):
     rows = whole.sort(ROW).collect()
     order = [(row["key"], row["name"], row["payload"]) for row in rows]
     assert order == sorted(order)
-    counted = numbered(spark, build, whole).sort("key", "name", "payload").collect()
-    assert [row[ROW] for row in counted] == list(range(ROWS))
-
-
-def test_rows_are_found_by_their_numbers(spark, build):
-    left = left_keys(spark, 0, 1, 99_999, ROWS - 1, ROWS)
-    read = read_by_rows(left, F.col("l.id"), build)
-    met = joined(read, left, f"l.id = r.{ROW}")
-    whole = read_whole(spark, build, "to compare").frame.drop(ROW)
-    rows = sorted(map(tuple, whole.collect()))
-    assert met == [(at, *rows[at]) for at in (0, 1, 99_999, ROWS - 1)]
-    assert (read.parts.files, read.parts.groups) == (3, 3)
 
 
 TYPED = {

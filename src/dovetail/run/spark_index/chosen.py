@@ -15,10 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import DataType
 
 from dovetail.run.spark_index.layout import (
-    FILE,
-    NUMBER,
     ROW,
-    START,
     Build,
     column,
     file_of_row,
@@ -32,7 +29,6 @@ from dovetail.run.spark_index.values import literal
 _MOST_TERMS = 40
 # No file has more rows: what is above these bits is the number of the file.
 _FILE_BITS = 33
-_START, _FILE_NUMBER = "__start", "__file_number"
 
 
 def all_rows(spark: SparkSession, build: Build) -> DataFrame:
@@ -73,18 +69,6 @@ def _placed(build: Build, rows: DataFrame) -> DataFrame:
 def _file_number(name: Column) -> Column:
     """Returns the number that Spark gives to a file: part-00017-.. has 17."""
     return F.substring_index(F.substring_index(name, "-", 2), "-", -1).cast("bigint")
-
-
-def numbered(spark: SparkSession, build: Build, rows: DataFrame) -> DataFrame:
-    """Returns rows whose ROW is their number in the build, from 0 and without gaps."""
-    starts = build.parts(spark).where(F.col(NUMBER) == 0)
-    starts = starts.select(
-        _file_number(F.col(FILE)).alias(_FILE_NUMBER), F.col(START).alias(_START)
-    )
-    of_file = F.shiftright(F.col(ROW), _FILE_BITS) == F.col(_FILE_NUMBER)
-    in_file = F.col(ROW).bitwiseAND((1 << _FILE_BITS) - 1)
-    met = rows.join(F.broadcast(starts), of_file)
-    return met.withColumn(ROW, in_file + F.col(_START)).drop(_START, _FILE_NUMBER)
 
 
 def _portions(stretches: Sequence[Stretch]) -> Iterator[list[Stretch]]:

@@ -11,18 +11,17 @@ rows that are left out could meet no left row, so the join gives the same either
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from dovetail.errors import EngineError
-from dovetail.run.spark_index.chosen import all_rows, needed_rows, numbered
+from dovetail.run.spark_index.chosen import all_rows, needed_rows
 from dovetail.run.spark_index.layout import Build, Totals
 from dovetail.run.spark_index.needs import (
     Needs,
     Term,
     needs_of_keys,
-    needs_of_rows,
     usable,
 )
 
@@ -64,16 +63,6 @@ def read_by_keys(left: DataFrame, terms: Sequence[Term], build: Build) -> Read:
         return _whole(left, build, f"no equality on the first key{first}")
     most = _few(left.sparkSession)
     return _read(left, build, needs_of_keys(left, able, build, most), most)
-
-
-def read_by_rows(left: DataFrame, wanted: Column, build: Build) -> Read:
-    """Returns the rows with the numbers that left rows name, and others near them.
-
-    Each row has its number in ROW.
-    """
-    most = _few(left.sparkSession)
-    read = _read(left, build, needs_of_rows(left, wanted, build, most), most)
-    return replace(read, frame=numbered(left.sparkSession, build, read.frame))
 
 
 def read_whole(spark: SparkSession, build: Build, why: str) -> Read:

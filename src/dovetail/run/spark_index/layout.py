@@ -4,14 +4,13 @@
     FOLDER/build-1-9f3a../rows/part-..   rows in the order of the keys, cut into files
     FOLDER/build-1-9f3a../parts/part-..  a row for each row group: whose keys it holds
 
-    file     number   low    high    rows   start
-    part-0   0        ADAM   BELL    10000      0
-    part-0   1        BELL   COOK    10000  10000
-    part-1   0        COOK   DUNN     8000  20000
+    file     number   low    high    rows
+    part-0   0        ADAM   BELL    10000
+    part-0   1        BELL   COOK    10000
+    part-1   0        COOK   DUNN     8000
 
 The manifest is written last, and a build never touches the files of another: what has
-no line is not there, so a build that was cut off is never read. `start` is the number
-of a row group's first row among all rows, so every row has a number that stays.
+no line is not there, so a build that was cut off is never read.
 """
 
 from __future__ import annotations
@@ -23,14 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 MANIFEST, ROWS, PARTS = "manifest", "rows", "parts"
-FILE, NUMBER, LOW, HIGH, COUNT, START = (
-    "file",
-    "number",
-    "low",
-    "high",
-    "rows",
-    "start",
-)
+FILE, NUMBER, LOW, HIGH, COUNT = "file", "number", "low", "high", "rows"
 ROW = "__row"
 """The hidden column by which the rows of a build are in their order."""
 
@@ -83,9 +75,8 @@ class Build:
             ]
         )
         ends = [StructField(name, bounds) for name in (LOW, HIGH)] if self.keys else []
-        counts = [StructField(name, LongType()) for name in (COUNT, START)]
         first = [StructField(FILE, StringType()), StructField(NUMBER, LongType())]
-        return StructType([*first, *ends, *counts])
+        return StructType([*first, *ends, StructField(COUNT, LongType())])
 
 
 @dataclass(frozen=True, slots=True)

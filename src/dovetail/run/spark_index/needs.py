@@ -25,7 +25,6 @@ from dovetail.run.spark_index.layout import (
     HIGH,
     LOW,
     NUMBER,
-    START,
     Build,
     key_name,
 )
@@ -109,20 +108,6 @@ def needs_of_keys(
     )
     found = _needs(told.collect(), fixed)
     return replace(found, types=tuple(types[name].dataType for name in names))
-
-
-def needs_of_rows(left: DataFrame, wanted: Column, build: Build, most: int) -> Needs:
-    """Returns what the first left rows need by the numbers of rows."""
-    keys = _few(left.select(wanted.alias(_FROM)), most)
-    first, past = F.col(START), F.col(START) + F.col(COUNT)
-    holds = (first <= F.col(_FROM)) & (F.col(_FROM) < past)
-    met = keys.join(F.broadcast(build.parts(left.sparkSession)), holds, "left")
-    stretches = met.groupBy(FILE, NUMBER, COUNT).agg(
-        F.first(_TOTAL).alias(_TOTAL),
-        F.lit(None).alias(_FROM),
-        F.lit(None).alias(_TO),
-    )
-    return _needs(stretches.collect(), ())
 
 
 def _few(keys: DataFrame, most: int) -> DataFrame:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import (
     ArrayType,
@@ -31,7 +31,6 @@ from dovetail.run.spark_index.layout import (
     NUMBER,
     PARTS,
     ROWS,
-    START,
     Build,
     Sizes,
     Totals,
@@ -143,13 +142,7 @@ def _write_parts(frame: DataFrame, build: Build) -> None:
         file_of_row().alias(FILE), number.alias(NUMBER)
     )
     counted = found.agg(*ends, F.count(F.lit(1)).alias(COUNT))
-    # Files carry the number of their range; longer names are larger numbers.
-    before = Window.orderBy(F.length(FILE), FILE, NUMBER).rowsBetween(
-        Window.unboundedPreceding, -1
-    )
-    start = F.coalesce(F.sum(COUNT).over(before), F.lit(0).cast("bigint"))
-    numbered = counted.withColumn(START, start).coalesce(1)
-    numbered.write.parquet(f"{build.place}/{PARTS}")
+    counted.coalesce(1).write.parquet(f"{build.place}/{PARTS}")
 
 
 def _totals(frame: DataFrame, build: Build) -> Totals:
