@@ -31,11 +31,11 @@ from dovetail.session.memory import refuse_too_large
 from dovetail.spec.layouts import AnyLayout, Layout
 from dovetail.spec.program import Given, Program, givens_of
 
-Path_ = str | Path
+Place = str | Path
 _GUESSED = re.compile(
     r"\b(Join|Filter|Aggregate|Generate|LogicalRDD|Limit|Sample|Expand)\b"
 )
-Sources = Path_ | Mapping[str, DataFrame | Path_]
+Sources = Place | Mapping[str, DataFrame | Place]
 
 
 class Source(Protocol):
@@ -85,7 +85,7 @@ class Folder:
 class Named:
     """DataFrames, and paths of files, by the names of inputs."""
 
-    given: Mapping[str, DataFrame | Path_]
+    given: Mapping[str, DataFrame | Place]
 
     @property
     def catalog(self) -> Catalog:

@@ -11,13 +11,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dovetail.bind.files.texts import DECIMAL, DOUBLE, FALSE, TRUE, WHOLE
+from dovetail.bind.files.texts import (
+    DECIMAL,
+    DOUBLE,
+    FALSE,
+    SHOWN,
+    TRUE,
+    WHOLE,
+    WHOLES,
+)
 from dovetail.expression.writing import literal_text, quoted, text_of
 from dovetail.schema import ArrayType, AtomicType, DecimalType, StructType, Type, blank
 
-_WHOLES = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT)
 _REALS = (AtomicType.FLOAT, AtomicType.DOUBLE)
-_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ class Place:
         """Returns what stops the job for a text that is not of a type."""
         before = text_of(f'{self.where}: the column "{self.column}" has "')
         after = text_of(f'"; expected {kind}')
-        shown = f"substring({text}, 1, {_SHOWN})"
+        shown = f"substring({text}, 1, {SHOWN})"
         return f"raise_error(concat({before}, {shown}, {after}))"
 
 
@@ -85,9 +91,9 @@ def _record(text: str, own: StructType, wanted: StructType, place: Place) -> str
 
 def _is_wider(own: Type, wanted: Type) -> bool:
     """Tells whether a cast changes no value, or only the digits of a float."""
-    if own in _WHOLES and wanted in _WHOLES:
-        return _WHOLES.index(own) < _WHOLES.index(wanted)
-    return (own in _REALS or own in _WHOLES) and wanted in _REALS
+    if own in WHOLES and wanted in WHOLES:
+        return WHOLES.index(own) < WHOLES.index(wanted)
+    return (own in _REALS or own in WHOLES) and wanted in _REALS
 
 
 def _of_text(plain: str, wanted: Type, place: Place) -> str:
@@ -143,6 +149,6 @@ def _json_parts(plain: str, kind: str) -> str:
 
 def _pattern(wanted: Type) -> str:
     """Returns how a number of a type is written."""
-    if wanted in _WHOLES:
+    if wanted in WHOLES:
         return WHOLE
     return DECIMAL if isinstance(wanted, DecimalType) else DOUBLE

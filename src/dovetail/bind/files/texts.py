@@ -8,7 +8,7 @@
     sets and records   JSON
 
 Blanks around a number do not count, nor does the end of a text. Nothing at all is the
-blank value of the type. Spark reads by the same rules, which `frames` writes for it.
+blank value of the type. Spark reads by the same rules, which `sql` writes for it.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ WHOLE = r"[+-]?\d+"
 DECIMAL = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 DOUBLE = rf"({DECIMAL}|NaN|[+-]?Infinity)"
 TRUE, FALSE = ("true", "1"), ("false", "0")
-_WHOLES = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT)
-_SHOWN = 60
+WHOLES = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT)
+SHOWN = 60
 
 
 class Digits(str):
@@ -101,7 +101,7 @@ def _read_typed(value: object, kind: Type, where: str) -> object:
 
 def misfit(where: str, text: str, kind: Type) -> SchemaError:
     """Returns the error for a text that is not of a type."""
-    cut = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}.."
+    cut = text if len(text) <= SHOWN else f"{text[:SHOWN]}.."
     return SchemaError(f"{where} has {quoted(cut)}", str(kind))
 
 
@@ -119,7 +119,7 @@ def _value(text: str, kind: Type, where: str) -> object:
         case DecimalType():
             _need(plain, DECIMAL)
             return read_value(plain, kind, where)
-        case AtomicType() if kind in _WHOLES:
+        case AtomicType() if kind in WHOLES:
             _need(plain, WHOLE)
             return read_value(int(plain), kind, where)
         case ArrayType() | StructType():

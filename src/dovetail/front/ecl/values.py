@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dovetail.front.ecl.casting import Scalar
@@ -135,6 +134,3 @@ class Scope:
     known: dict[str, Value] = field(default_factory=dict)
     bound: dict[int, Value] = field(default_factory=dict)
     pending: set[int] = field(default_factory=set)
-
-
-Binder = Callable[[Node], Value]

@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 
 from dovetail.kernels.operations.values import Value, null_where, spread
 
-Move = Callable[[np.ndarray, np.ndarray], np.ndarray]
 BYTE = 8
 _COUNTS = np.array([value.bit_count() for value in range(1 << BYTE)], np.int32)
 

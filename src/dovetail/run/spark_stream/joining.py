@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.bind.travel import travel_by_value
 from dovetail.kernels.settings import JoinSettings
-from dovetail.run.spark_stream.feeds import SCOPE, Packing
+from dovetail.run.spark_stream.feeds import Packing
 from dovetail.run.spark_stream.worker.operator import RESULT_DDL, JoinOperator
 from dovetail.run.spark_stream.worker.pack import make_heartbeat, make_pack
 from dovetail.run.spark_stream.worker.parcels import LINE_DDL
@@ -94,8 +94,3 @@ def _unpacked(blobs: DataFrame, packings: tuple[Packing, Packing]) -> DataFrame:
         structs.append(F.struct(*columns).alias(letter))
     flat = blobs.mapInArrow(make_unpack(pa.schema(fields)), ", ".join(ddl))
     return flat.select(OUTLET, REASON, ROW_TIME, LEFT, RIGHT, *structs)
-
-
-def scope_of() -> str:
-    """Returns the SQL of the scope of a raw result, where sides have one."""
-    return f"coalesce(l.`{SCOPE}`, r.`{SCOPE}`)"
