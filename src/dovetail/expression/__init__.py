@@ -1,5 +1,6 @@
 """Scalar expressions: Spark SQL text, one typed tree, and what is made of it."""
 
+from dovetail.expression.functions.function import KERNELS
 from dovetail.expression.lowering import lower
 from dovetail.expression.questions import (
     common_type,
@@ -16,6 +17,7 @@ from dovetail.expression.tree import Typed
 __all__ = [
     "ALWAYS",
     "BARE",
+    "KERNELS",
     "NEVER",
     "PAIR_NAMES",
     "Expression",

@@ -13,6 +13,7 @@ from typing import assert_never
 from dovetail.errors import UnsupportedError
 from dovetail.expression import (
     BARE,
+    KERNELS,
     NEVER,
     Expression,
     Scope,
@@ -91,7 +92,7 @@ def _counters(join: JoinSpec, scope: Scope) -> Iterator[kernel.Formula]:
     for name, text in counting_columns(join):
         if not isinstance(parse(text, scope).type, AtomicType | DecimalType):
             what = f'"counter" in the column "{name}", no plain value, of a changelog'
-            raise UnsupportedError.not_yet("local", what)
+            raise UnsupportedError.not_yet(KERNELS, what)
         yield _formula(text, scope)
 
 
@@ -229,7 +230,7 @@ def _common_time(kinds: list[Type]) -> tuple[str, int]:
     decimals = any(isinstance(kind, DecimalType) for kind in kinds)
     if decimals and whole + scale > _MOST_DIGITS:
         what = f"asof of numbers of more than {_MOST_DIGITS} digits"
-        raise UnsupportedError.not_yet("local", what)
+        raise UnsupportedError.not_yet(KERNELS, what)
     return (f"decimal({whole + scale},{scale})", scale) if decimals else ("bigint", 0)
 
 
