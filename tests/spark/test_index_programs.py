@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import dovetail as dt
 from dovetail.cli.main import app
-from dovetail.errors import EngineError
+from dovetail.errors import DialectError, EngineError
 from dovetail.front.ecl import translate
 from dovetail.run.spark_index.layout import Sizes
 from dovetail.run.spark_index.shelf import Shelf
@@ -165,6 +165,35 @@ def test_the_command_keeps_indexes_beside_its_files(tmp_path):
     later = dt.ecl(f"{FILES} OUTPUT(found);", data)
     assert [row["pet"] for row in later["Result 1"].collect()] == ["Rex", "Ace"]
     assert said in " ".join(later.remarks)
+
+
+READ = """
+    by_owner := INDEX({INTEGER Owner}, {STRING10 pet}, '~keys::by_owner');
+    OUTPUT(JOIN(DATASET([{2}], {INTEGER id}), by_owner, LEFT.id = RIGHT.owner));
+"""
+
+
+@pytest.mark.usefixtures("spark")
+def test_an_index_without_a_data_set_is_what_was_built(base, tmp_path):
+    data, program = tmp_path / "data", tmp_path / "program.ecl"
+    data.mkdir()
+    (data / "pets.csv").write_text("owner,pet\n2,Rex\n1,Tib\n2,Ace\n")
+    program.write_text(READ)
+    build = """
+        pets := DATASET('pets', {INTEGER owner, STRING10 pet}, CSV);
+        BUILD(pets, {owner}, {pet}, '~Keys::by_owner');
+    """
+    same = [tuple(row) for row in dt.ecl(build + READ, data)["Result 1"].collect()]
+    assert same == [(2, 2, "Rex"), (2, 2, "Ace")]
+    (data / "pets.csv").unlink()
+    found = CliRunner().invoke(app, ["run", str(program), "--files", str(data)])
+    assert (found.exit_code, "Ace" in found.stdout) == (0, True), found.stderr
+    planned = CliRunner().invoke(app, ["explain", str(program), "--files", str(data)])
+    assert (planned.exit_code, "by_owner" in planned.stdout) == (0, True)
+    later = dt.ecl(READ, {"b": base}, indexes=str(data))
+    assert [tuple(row) for row in later["Result 1"].collect()] == same
+    with pytest.raises(DialectError, match='index "keys::by_owner"'):
+        dt.ecl(READ, {"b": base})
 
 
 def test_dataframes_may_have_a_folder_for_indexes(base, tmp_path):

@@ -42,6 +42,7 @@ from dovetail.spec.program import (
     Projected,
     SetJoined,
     Step,
+    Written,
     is_grouped,
     set_name,
 )
@@ -93,6 +94,8 @@ class _Player:
                 return [list(self._beginning(step))]
             case Indexed(source):
                 return self.groups(source)
+            case Written():
+                raise step.unread()
             case Joined() | SetJoined():
                 return self._joined(step)
             case Grouped() | Numbered() | Appended() | Counted():
@@ -171,10 +174,7 @@ def _told(error: LimitError, step: Joined) -> LimitError:
     """Returns the error with the text's own code and message, where it has them."""
     if not isinstance(step.failure, Failure):
         return error
-    code = f"{step.failure.code}: " if step.failure.code else ""
-    return LimitError(
-        f"{code}{step.failure.message}", hint=f"{error.found}; {error.expected}"
-    )
+    return LimitError(step.failure.text, hint=f"{error.found}; {error.expected}")
 
 
 def _input(name: str, schema: Schema, rows: Rows) -> Input:

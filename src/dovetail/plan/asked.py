@@ -30,6 +30,7 @@ from dovetail.spec.program import (
     Projected,
     SetJoined,
     Step,
+    Written,
     sources_of,
 )
 from dovetail.spec.references import bare_names
@@ -57,7 +58,7 @@ def is_promised(step: Step) -> bool:
     match step:
         case Joined(left=left, join=join):
             return join.picks.strategy in ORDERED and is_promised(left)
-        case Given() | Inline() | Ordered() | SetJoined():
+        case Given() | Inline() | Written() | Ordered() | SetJoined():
             return True
         case _:
             return all(map(is_promised, sources_of(step)))
@@ -90,7 +91,7 @@ def _asks(step: Step, source: Step, *, asks: bool) -> bool:
             return asks or (source is right and takes_first(step.join))
         case Filtered() | Ordered() | Indexed() | Appended():
             return asks
-        case Given() | Inline():
+        case Given() | Inline() | Written():
             return False
         case _:
             assert_never(step)

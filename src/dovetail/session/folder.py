@@ -35,6 +35,10 @@ class FolderCatalog:
             return ""
         return self.root.find(word, layout).name
 
+    def has_index(self, file: str) -> bool:
+        """Tells whether BUILD has written an index below the folder."""
+        return self.root.has_index(file)
+
     def schema(self, name: str) -> Schema:
         """Returns the columns that a file has by itself."""
         return own_schema(self.root.find(name, AnyLayout()), AnyLayout())

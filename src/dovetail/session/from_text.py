@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 
-from dovetail.front.ecl import translate
-from dovetail.run.spark_index.shelf import Shelf, readings_told
+from dovetail.front.ecl import Catalog, translate
+from dovetail.run.spark_index.shelf import AnyShelf, NoShelf, Shelf, readings_told
 from dovetail.run.spark_program import frames
 from dovetail.session.outputs import Outputs, failures_told
-from dovetail.session.sources import Named, Source, Sources, input_frames, source_of
+from dovetail.session.sources import (
+    Indexed,
+    Named,
+    Source,
+    Sources,
+    input_frames,
+    source_of,
+)
 
 _NOTHING: Sources = {}
 
@@ -26,12 +33,21 @@ def ecl(text: str, sources: Sources = _NOTHING, *, indexes: str = "") -> Outputs
     `remarks` say what has no effect, and what is read of indexes.
     """
     source = source_of(sources)
-    program = translate(text, source.catalog)
     spark, shelf = _session(source), Shelf(indexes) if indexes else source.shelf
+    program = translate(text, _catalog(source, spark, shelf))
     inputs = input_frames(spark, program, source)
     with failures_told():
         found = frames(spark, program, inputs, shelf)
     return Outputs(found, (*program.remarks, *readings_told(shelf)))
+
+
+def _catalog(source: Source, spark: SparkSession, shelf: AnyShelf) -> Catalog:
+    """Returns the inputs of a source, and the indexes on a shelf beside them."""
+    match shelf:
+        case Shelf():
+            return Indexed(source.catalog, spark, shelf)
+        case NoShelf():
+            return source.catalog
 
 
 def _session(source: Source) -> SparkSession:

@@ -24,6 +24,8 @@ from dovetail.bind.files.own import own_schema
 from dovetail.errors import SpecError
 from dovetail.front.ecl import Catalog
 from dovetail.run.spark.rules import plain_rules
+from dovetail.run.spark_index.layout import Build
+from dovetail.run.spark_index.manifest import newest
 from dovetail.run.spark_index.shelf import AnyShelf, NoShelf, Shelf
 from dovetail.schema import Schema
 from dovetail.session.folder import FolderCatalog
@@ -123,6 +125,10 @@ class Named:
         """Returns the name of an input, however its rows are written."""
         return self.spelled(word)
 
+    def has_index(self, file: str) -> bool:  # noqa: ARG002 - none is kept
+        """Tells that there is no index beside the inputs."""
+        return False
+
     def schema(self, name: str) -> Schema:
         """Returns the columns of an input."""
         match self.given[name]:
@@ -134,6 +140,35 @@ class Named:
     def names(self) -> Iterable[str]:
         """Returns all names."""
         return map(plain_name, self.given)
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """Inputs beside which a shelf has indexes."""
+
+    inputs: Catalog
+    spark: SparkSession
+    shelf: Shelf
+
+    def has_index(self, file: str) -> bool:
+        """Tells whether the shelf has an index of a name."""
+        return isinstance(newest(self.spark, self.shelf.place(file)), Build)
+
+    def spelled(self, word: str) -> str:
+        """Returns the name of an input as it is given, or nothing."""
+        return self.inputs.spelled(word)
+
+    def file(self, word: str, layout: Layout) -> str:
+        """Returns the name of the input that is the file of a name, or nothing."""
+        return self.inputs.file(word, layout)
+
+    def schema(self, name: str) -> Schema:
+        """Returns the columns of an input."""
+        return self.inputs.schema(name)
+
+    def names(self) -> Iterable[str]:
+        """Returns all names."""
+        return self.inputs.names()
 
 
 def source_of(sources: Sources) -> Source:

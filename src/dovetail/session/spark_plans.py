@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import redirect_stdout
+from dataclasses import replace
 from io import StringIO
 
 from pyspark.sql import DataFrame, SparkSession
@@ -15,18 +16,25 @@ from pyspark.sql import DataFrame, SparkSession
 from dovetail.bind.files import Root
 from dovetail.plan.spark_plan import readable
 from dovetail.run.spark.rules import plain_rules
+from dovetail.run.spark_index.shelf import AnyShelf, NoShelf
 from dovetail.run.spark_program import frames
 from dovetail.session.sources import Folder, input_frames
-from dovetail.spec.program import Program, givens_of
+from dovetail.spec.program import Program, Written, givens_of, steps_of
 
 # Spark cuts paths of files short.
 _LONG = {"spark.sql.maxMetadataStringLength": "10000"}
+_NO_SHELF = NoShelf()
 Plans = Mapping[str, tuple[str, ...]]
 
 
-def plans(spark: SparkSession, program: Program, inputs: dict[str, DataFrame]) -> Plans:
+def plans(
+    spark: SparkSession,
+    program: Program,
+    inputs: dict[str, DataFrame],
+    shelf: AnyShelf = _NO_SHELF,
+) -> Plans:
     """Returns the plan of every output in lines, by its name."""
-    found = frames(spark, program, inputs)
+    found = frames(spark, program, inputs, shelf)
     return {name: readable(explained_by(found[name])) for name in found}
 
 
@@ -40,7 +48,12 @@ def explained_by(frame: DataFrame) -> str:
 
 def plans_on_files(spark: SparkSession, program: Program, root: Root) -> Plans:
     """Returns the plans of a program on the files of a folder."""
-    return plans(spark, program, input_frames(spark, program, Folder(root)))
+    source = Folder(root)
+    inputs = input_frames(spark, program, source)
+    if any(isinstance(one, Written) for one in steps_of(program)):
+        # Only on disk are their rows; what is built now is not written for a plan.
+        return plans(spark, replace(program, builds=()), inputs, source.shelf)
+    return plans(spark, program, inputs)
 
 
 def plans_on_nothing(spark: SparkSession, program: Program) -> Plans:

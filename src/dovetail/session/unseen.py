@@ -25,6 +25,10 @@ class Unseen:
         """Returns the name itself: it will be there."""
         return word.removeprefix("~")
 
+    def has_index(self, file: str) -> bool:  # noqa: ARG002 - none is looked for
+        """Tells that no index is there: its rows will be an input."""
+        return False
+
     def schema(self, name: str) -> Schema:
         """Raises: nobody knows the columns."""
         raise SchemaError(f'nobody has seen "{name}"', "the folder of the files")

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dovetail.errors import UnsupportedError
 from dovetail.expression import NEVER, Expression
 from dovetail.schema import Schema
 from dovetail.spec.join import Columns, JoinSpec, SetJoinSpec
@@ -50,6 +51,25 @@ class Inline:
 
     schema: Schema
     rows: tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The rows of an index that an earlier program has written, and nothing else gives.
+
+    It stands below an `Indexed` of the same file, which whoever keeps indexes reads.
+    """
+
+    file: str
+    schema: Schema
+
+    def unread(self) -> UnsupportedError:
+        """Returns the error where no indexes are kept, or not this one."""
+        return UnsupportedError(
+            f'the index "{self.file}" is not there, and no data set gives its rows',
+            "a run on Spark with the folder in which an earlier program has built it",
+            f'give its rows as an input named "{self.file}"',
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +225,12 @@ class Failure:
     code: int
     message: str
 
+    @property
+    def text(self) -> str:
+        """Returns both as they are told."""
+        parts = [str(self.code)] if self.code else []
+        return ": ".join([*parts, self.message] if self.message else parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -243,6 +269,7 @@ class SetJoined:
 Step = (
     Given
     | Inline
+    | Written
     | Filtered
     | Projected
     | Ordered
@@ -292,7 +319,7 @@ class Program:
 def sources_of(step: Step) -> tuple[Step, ...]:
     """Returns the steps whose rows a step takes."""
     match step:
-        case Given() | Inline():
+        case Given() | Inline() | Written():
             return ()
         case Joined(left, right):
             return (left, right)

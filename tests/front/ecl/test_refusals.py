@@ -12,6 +12,9 @@ INPUTS = {
 }
 
 
+STEPPED = "OUTPUT(JOIN([l,l],STEPPED(LEFT.k=RIGHT.k AND LEFT.v<RIGHT.v)"
+
+
 def refused(text):
     with pytest.raises(DialectError) as found:
         translate(text, INPUTS)
@@ -25,6 +28,7 @@ def refused(text):
         ("RIGHT ONLY, ATMOST(1)", "ATMOST in a RIGHT ONLY join"),
         ("FULL ONLY, LIMIT(1)", "LIMIT in a FULL ONLY join"),
         ("RIGHT OUTER, LOOKUP", "LOOKUP in a RIGHT OUTER join"),
+        ("FULL ONLY, GROUP(k)", "GROUP in a FULL ONLY join"),
         ("ATMOST(1), LIMIT(1)", "ATMOST beside LIMIT"),
         ("ALL, LIMIT(1)", "LIMIT with ALL"),
         ("LOOKUP, ATMOST(1)", "ATMOST with LOOKUP"),
@@ -68,7 +72,7 @@ def test_an_option_is_refused_where_it_stands(option, says):
         ),
         ("OUTPUT(l, NAMED('a')); OUTPUT(l, NAMED('a'));", 31, "a second output"),
         ("OUTPUT(l, FASTER);", 11, 'nothing is named "FASTER"'),
-        ("BUILD(l);", 7, "BUILD of no INDEX"),
+        ("BUILD(l);", 7, "BUILD of no INDEX; expected an INDEX, or BUILD(data set"),
         ("#OPTION('x', 1);", 1, "the option 'x'"),
         ("OUTPUT(CHOOSEN(l, k));", 19, 'nothing is named "k"'),
         ("OUTPUT(DATASET([{1, 2}], {INTEGER a}));", 17, "2 values"),
@@ -79,6 +83,21 @@ def test_an_option_is_refused_where_it_stands(option, says):
         ("f(INTEGER a) := a; OUTPUT(f());", 27, "no argument for parameter 1"),
         ("f(INTEGER a) := a; OUTPUT(f(1, 2));", 27, "2 arguments"),
         ("OUTPUT(l[0]);", 10, "0 here"),
+        (
+            "OUTPUT(JOIN([l, r], LEFT.k = RIGHT.k, TRANSFORM(LEFT), SORTED(k)));",
+            13,
+            "a set of data sets with (k bigint, v string) and with",
+        ),
+        (
+            "OUTPUT(JOIN([l, l], LEFT.k = RIGHT.k, TRANSFORM(LEFT), SORTED(q)));",
+            63,
+            "SORTED by something else; expected fields of the sets: k, v",
+        ),
+        (
+            f"{STEPPED}, TRANSFORM(LEFT), SORTED(k)));",
+            46,
+            "STEPPED with a range between the rows",
+        ),
         ("OUTPUT();", 1, "OUTPUT with 0 arguments; expected at least 1"),
         ("OUTPUT(PROJECT(l));", 8, "PROJECT with 1 arguments; expected at least 2"),
         ("OUTPUT(LENGTH('a', 'b'));", 8, "LENGTH with 2 arguments; expected at most 1"),

@@ -9,7 +9,10 @@ from dovetail.session.engines import EngineName
 from dovetail.session.given import Given
 from dovetail.session.programs import ecl_play, explained_program
 
-ROWS = "d := DATASET([{7}, {7}], {INTEGER k});\n"
+ROWS = (
+    "d := DATASET([{7}, {7}], {INTEGER k}); {INTEGER k} "
+    "f({INTEGER k} l) := TRANSFORM SELF.k := FAIL(INTEGER, 9, 'f'); END;\n"
+)
 ENGINES = pytest.mark.parametrize("engine", [EngineName.ORACLE, EngineName.LOCAL])
 
 
@@ -36,6 +39,22 @@ def told(options):
         (
             "LIMIT(1), ONFAIL(FAIL('stop'))",
             "stop\nhint: the left row of the key 7 has 2 candidates; at most 1",
+        ),
+        (
+            "LIMIT(1, FAIL(-7))",
+            "-7\nhint: the left row of the key 7 has 2 candidates; at most 1",
+        ),
+        (
+            "LIMIT(1), ONFAIL(FAIL({INTEGER k}, 5, 'stop'))",
+            "5: stop\nhint: the left row of the key 7 has 2 candidates; at most 1",
+        ),
+        (
+            "LIMIT(1), ONFAIL(TRANSFORM({INTEGER k}, SELF.k := FAIL(5, 'no')))",
+            "5: no\nhint: the left row of the key 7 has 2 candidates; at most 1",
+        ),
+        (
+            "LIMIT(1, f(LEFT))",
+            "9: f\nhint: the left row of the key 7 has 2 candidates; at most 1",
         ),
         (
             "LIMIT(1, FAIL)",

@@ -20,6 +20,7 @@ from dovetail.errors import SchemaError, SpecError
 from dovetail.spec.layouts import CsvLayout, JsonLayout, Layout
 
 LEVEL = "::"
+_BUILDS = "manifest"  # the folder of an index that tells of its builds
 _ENDINGS = ".parquet, .csv or .json"
 
 
@@ -73,6 +74,10 @@ class Root:
     def has(self, name: str) -> bool:
         """Tells whether there is a file of a logical name."""
         return bool(self._places(name))
+
+    def has_index(self, name: str) -> bool:
+        """Tells whether a program has written an index of a logical name."""
+        return self.path.joinpath(*plain_name(name).split(LEVEL), _BUILDS).is_dir()
 
     def find(self, name: str, layout: Layout) -> DataFile:
         """Returns the file of a logical name, written as the text says, if it does."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from dovetail.expression import Expression
+from dovetail.front.ecl.builds import build
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.context import Context, known_value, refusal, said
 from dovetail.front.ecl.datasets import file_name, tabled
@@ -29,7 +30,7 @@ from dovetail.front.ecl.values import (
     Value,
 )
 from dovetail.spec.join import Columns
-from dovetail.spec.program import Built, Counted, Grouped, Indexed, Inline, Output
+from dovetail.spec.program import Counted, Grouped, Inline, Output
 
 _IN_ORDER = {"sequential", "parallel", "ordered", "evaluate"}
 _OUTPUT_WORDS = {
@@ -151,23 +152,6 @@ def _single(node: Node, value: Scalar, name: str) -> Inline:
     return Inline(record.schema, ((known_value(node, value),),))
 
 
-def _build(context: Context, node: Call) -> None:
-    """Carries out BUILD: the index is written where files are kept.
-
-    It has its rows anyway, built or not.
-    """
-    first, *rest = node.arguments
-    found = context.dataset(first)
-    if not isinstance(found.step, Indexed):
-        raise refusal(first, "BUILD of no INDEX", "the name of an INDEX")
-    replaces = any(word_of(option) == "overwrite" for option in rest)
-    if not found.step.file:
-        raise refusal(
-            first, "BUILD of an INDEX without a name", "INDEX(.., {keys}, 'name')"
-        )
-    context.world.builds.append(Built(found.step, replaces))
-
-
 def _option(context: Context, node: Call) -> None:
     """Carries out #OPTION: honoured, or said to have no effect; unknown ones not."""
     name, *values = (context.constant(one) for one in node.arguments)
@@ -209,8 +193,8 @@ def _remarked(context: Context, node: Call) -> None:
 
 _ACTIONS: Mapping[str, Callable[[Context, Call], None]] = {
     "output": _output,
-    "build": _build,
-    "buildindex": _build,
+    "build": build,
+    "buildindex": build,
     "#option": _option,
     "#workunit": _remarked,
     "#onwarning": _remarked,

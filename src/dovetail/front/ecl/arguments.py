@@ -11,7 +11,7 @@ _MANY = 1 << 30
 _ONE = dict.fromkeys(
     (
         *("length", "abs", "truncate", "roundup", "sqrt", "exp", "ln", "log"),
-        *("matched", "keyed", "stepped", "wild", "rows", "recordof", "nofold"),
+        *("matched", "stepped", "wild", "rows", "recordof", "nofold"),
     ),
     (1, 1),
 )
@@ -28,7 +28,7 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     **_FROM_ONE,
     **dict.fromkeys(("project", "table", "index", "case", "choose"), (2, _MANY)),
     **dict.fromkeys(("max", "min", "sum", "ave", "set"), (1, _MANY)),
-    **dict.fromkeys(("count", "exists", "row", "round"), (1, 2)),
+    **dict.fromkeys(("count", "exists", "row", "round", "keyed"), (1, 2)),
     "if": (2, 3),
     "power": (2, 2),
     "choosen": (2, 3),

@@ -11,6 +11,7 @@ from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.context import Context, refusal, said
 from dovetail.front.ecl.datasets import DATASETS, appended, chosen, filtered
 from dovetail.front.ecl.declared import read_braces, read_record
+from dovetail.front.ecl.defined_indexes import read_index
 from dovetail.front.ecl.fetching import read_fetch
 from dovetail.front.ecl.functions import FUNCTIONS, extreme
 from dovetail.front.ecl.indexes import check_filter
@@ -34,7 +35,7 @@ from dovetail.front.ecl.nodes import (
     Transform,
     word_of,
 )
-from dovetail.front.ecl.ordering import row_at
+from dovetail.front.ecl.ordering import Verb, row_at
 from dovetail.front.ecl.scalars import (
     read_cast,
     read_items,
@@ -163,8 +164,8 @@ def _built_in(context: Context, node: Call) -> Value:
         return DATASETS[word](context, node)
     if word == "join":
         return _join(context, node)
-    if word == "fetch":
-        return read_fetch(context, node)
+    if word in _READ:
+        return _READ[word](context, node)
     if word == "rows":
         return _rows(context, node)
     if word == "recordof":
@@ -208,9 +209,10 @@ def _rows(context: Context, node: Call) -> Value:
     return context.sides["rows(left)"]
 
 
+_READ: Mapping[str, Verb] = {"fetch": read_fetch, "index": read_index}
 _BUILT_IN = {
-    *(*ACTIONS, *AGGREGATES, *DATASETS, *FUNCTIONS),
-    *("join", "fetch", "rows", "nofold", "recordof"),
+    *(*ACTIONS, *AGGREGATES, *DATASETS, *FUNCTIONS, *_READ),
+    *("join", "rows", "nofold", "recordof"),
 }
 _READERS: Mapping[type, Callable[..., Value]] = {
     Name: _name,

@@ -27,6 +27,9 @@ class Catalog(Protocol):
     def file(self, word: str, layout: Layout) -> str:
         """Returns the name of the input that is the file of a name, or nothing."""
 
+    def has_index(self, file: str) -> bool:
+        """Tells whether an earlier program has written an index of a name."""
+
     def schema(self, name: str) -> Schema:
         """Returns the columns that an input has by itself."""
 
@@ -47,6 +50,10 @@ class Listed:
     def file(self, word: str, layout: Layout) -> str:  # noqa: ARG002
         """Returns the name of an input; its rows are given, however written."""
         return self.spelled(word)
+
+    def has_index(self, file: str) -> bool:  # noqa: ARG002 - none is kept
+        """Tells that no program has written an index."""
+        return False
 
     def schema(self, name: str) -> Schema:
         """Returns the columns of an input."""

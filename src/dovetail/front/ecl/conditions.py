@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from dovetail.expression import Expression
 from dovetail.front.ecl.casting import Scalar, converted, full
-from dovetail.front.ecl.context import Context, refusal
+from dovetail.front.ecl.context import Context, is_word, refusal
 from dovetail.front.ecl.nodes import Braces, Call, Node, Operation, Part, Reach
 from dovetail.front.ecl.scalars import compared, met
 from dovetail.front.ecl.transforms import parameters_of
@@ -73,6 +73,11 @@ def terms(context: Context, node: Node, *, is_keyed: bool = False) -> Iterator[T
         case Operation(sign="AND", operands=operands):
             for one in operands:
                 yield from terms(context, one, is_keyed=is_keyed)
+        case Call(arguments=(inside, option)) if node.word == "keyed":
+            # The index answers it if it can: nothing is asked for.
+            if not is_word(option, "opt"):
+                raise refusal(option, "this in KEYED", "KEYED(condition, OPT)")
+            yield from terms(context, inside, is_keyed=is_keyed)
         case Call(arguments=(inside,)) if node.word in _LOOKED_THROUGH:
             marks = is_keyed or node.word == "keyed"
             yield from terms(context, inside, is_keyed=marks)

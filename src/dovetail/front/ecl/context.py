@@ -52,6 +52,7 @@ class World:
     stored: dict[str, Output] = field(default_factory=dict)
     overwritten: set[str] = field(default_factory=set)
     options: dict[str, str] = field(default_factory=dict)
+    indexes: dict[str, DatasetValue] = field(default_factory=dict)
     taken: dict[str, list[Given]] = field(default_factory=dict)
 
 

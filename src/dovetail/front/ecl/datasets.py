@@ -24,10 +24,8 @@ from dovetail.front.ecl.nodes import (
     Braces,
     Call,
     Items,
-    Name,
     Node,
     Omitted,
-    Operation,
     Part,
     Reach,
     Text,
@@ -38,7 +36,6 @@ from dovetail.front.ecl.ordering import (
     ORDERING,
     PHYSICAL,
     Verb,
-    ordered_text,
     orders,
     row_at,
     row_scope,
@@ -50,10 +47,10 @@ from dovetail.front.ecl.types import (
     RecordType,
     Whole,
     blank_text,
+    merged,
 )
 from dovetail.front.ecl.values import (
     DatasetValue,
-    Index,
     Made,
     RowsValue,
     Value,
@@ -62,13 +59,11 @@ from dovetail.spec.join import Columns
 from dovetail.spec.layouts import Layout
 from dovetail.spec.program import (
     Appended,
-    By,
     Chosen,
     Counted,
     Filtered,
     Given,
     Grouped,
-    Indexed,
     Inline,
     Numbered,
     Ordered,
@@ -107,11 +102,11 @@ def chosen(context: Context, node: Part, source: DatasetValue) -> DatasetValue:
 def appended(values: Iterable[DatasetValue]) -> DatasetValue:
     """Returns the rows of several data sets, in the record of the first."""
     first, *rest = values
-    others = [_as_record(one, first.record).step for one in rest]
+    others = [as_record(one, first.record).step for one in rest]
     return DatasetValue(Appended((first.step, *others)), first.record)
 
 
-def _as_record(source: DatasetValue, record: RecordType) -> DatasetValue:
+def as_record(source: DatasetValue, record: RecordType) -> DatasetValue:
     """Returns a data set with the fields of a record, taken by their names."""
     if source.record == record:
         return source
@@ -242,7 +237,7 @@ def _near(context: Context, name: str) -> str:
 def _read_back(written: DatasetValue, record: RecordType) -> DatasetValue:
     """Returns rows that the program wrote, as the record's fields without place."""
     stored = RecordType(tuple(it for it in record.fields if not it.is_position))
-    return _as_record(written, stored)
+    return as_record(written, stored)
 
 
 def _with_position(
@@ -256,7 +251,7 @@ def _with_position(
         (*source.record.fields, *(it for it in record.fields if it.name not in known))
     )
     step: Step = Numbered(source.step, order.schema, position[0])
-    return _as_record(DatasetValue(step, order), record)
+    return as_record(DatasetValue(step, order), record)
 
 
 def _made_up(context: Context, first: Node, second: Node) -> DatasetValue:
@@ -283,7 +278,7 @@ def _project(context: Context, node: Call) -> DatasetValue:
         case Made() as made:
             return projected(source, made)
         case _:
-            return _as_record(source, inside.record(second))
+            return as_record(source, inside.record(second))
 
 
 def _table(context: Context, node: Call) -> DatasetValue:
@@ -298,12 +293,14 @@ def _table(context: Context, node: Call) -> DatasetValue:
     return tabled(context, source, second)
 
 
-def tabled(context: Context, source: DatasetValue, node: Node) -> DatasetValue:
-    """Returns the fields of a record in braces, computed from each row."""
+def tabled(context: Context, source: DatasetValue, *nodes: Node) -> DatasetValue:
+    """Returns the fields of records, the first ones in front, made of each row."""
     inside = row_scope(context, source.record)
     group = RowsValue(source.record, "")
     inside = replace(inside, sides={**inside.sides, "group": group})
-    record = _table_record(inside, node)
+    record = RecordType(())
+    for node in nodes:
+        record = _with_fields(inside, record, node)
     texts = [
         (one.name, Expression(_computed(one, source.record))) for one in record.fields
     ]
@@ -317,57 +314,18 @@ def tabled(context: Context, source: DatasetValue, node: Node) -> DatasetValue:
     return DatasetValue(step, plain, is_grouped=source.is_grouped)
 
 
-def _table_record(context: Context, node: Node) -> RecordType:
-    """Returns the record of a table, its values seen from the row at hand."""
+def _with_fields(context: Context, record: RecordType, node: Node) -> RecordType:
+    """Returns a record with those of a table, their values seen from a row."""
     if isinstance(node, Braces):
-        return record_with(context, (), node.items)
-    for inside, record in record_defined(context, node):
-        return read_record(inside, record)
-    return context.record(node)
+        return record_with(context, record.fields, node.items)
+    for inside, found in record_defined(context, node):
+        return merged((record, read_record(inside, found)))
+    return merged((record, context.record(node)))
 
 
 def _computed(one: Field, record: RecordType) -> str:
     """Returns what a field of a table is: what it says, or the field of its name."""
     return one.computed or one.initial or field_text(Scalar("l", record), one)
-
-
-def _index(context: Context, node: Call) -> DatasetValue:
-    """Returns INDEX: fields of a data set in the order of its keys."""
-    first, *rest = node.arguments
-    source = context.dataset(first)
-    braces = [one for one in rest if isinstance(one, Braces)]
-    if not braces:
-        raise refusal(
-            node, "an INDEX without its fields", "INDEX(data set, {keys}, 'name')"
-        )
-    keys, *_ = braces
-    whole = Braces(node.place, tuple(item for one in braces for item in one.items))
-    table = tabled(context, source, whole)
-    count = len(tabled(context, source, keys).record.fields)
-    names = table.record.fields[:count]
-    by = tuple(By(Expression(ordered_text(row_at(table.record), it))) for it in names)
-    index = Index(tuple(one.word for one in names))
-    step = Indexed(
-        Ordered(table.step, by),
-        tuple(one.name for one in names),
-        _index_file(context, rest),
-    )
-    return DatasetValue(step, table.record, index)
-
-
-def _index_file(context: Context, options: Iterable[Node]) -> str:
-    """Returns the name under which an index is written, or nothing."""
-    for one in options:
-        if isinstance(one, Text | Operation) or _is_defined(context, one):
-            return file_name(str(context.constant(one)))
-    return ""
-
-
-def _is_defined(context: Context, node: Node) -> bool:
-    """Tells whether a node is a name that the text defines, and no word of INDEX."""
-    return isinstance(node, Name) and any(
-        isinstance(one, Scalar) for one in context.defined(node, node.word)
-    )
 
 
 def refuse_others(nodes: Iterable[Node], known: set[str]) -> None:
@@ -381,6 +339,5 @@ DATASETS: Mapping[str, Verb] = {
     "dataset": _dataset,
     "project": _project,
     "table": _table,
-    "index": _index,
     **ORDERING,
 }

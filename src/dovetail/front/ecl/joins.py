@@ -232,6 +232,9 @@ def _need_equality(parts: Parts, hard: tuple[Equality, ...], condition: Node) ->
     hands = [one for it in parts.pieces if isinstance(it, Soft) for one in it.hands]
     if hard or prefixes or parts.options.has("all"):
         return
+    if not hands:
+        told = f"{_title(parts)}: a condition that is a constant means ALL"
+        parts.context.world.remarks.append(told)
     if hands and not _slides(parts):
         raise refusal(
             condition,
@@ -385,11 +388,8 @@ def _told(parts: Parts, join: JoinSpec, counts: Counts) -> Told:
 
 def _told_keep(picks: Picks) -> Iterator[tuple[str, str]]:
     """Yields what KEEP keeps."""
-    match picks.keep:
-        case Keep(count):
-            yield "KEEP", f"the first {count} rows of each left row come out"
-        case _:
-            pass
+    if isinstance(picks.keep, Keep):
+        yield "KEEP", f"the first {picks.keep.count} rows of each left row come out"
 
 
 def _told_condition(hard: tuple[Equality, ...], soft: str) -> Iterator[tuple[str, str]]:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from dovetail.expression import Expression
 from dovetail.front.ecl.conditions import Hard, Piece, Prefix, Soft, optionals, pieces
 from dovetail.front.ecl.context import Context, is_word, refusal
-from dovetail.front.ecl.nodes import Braces, Call, Name, Node, Omitted, word_of
+from dovetail.front.ecl.defined_indexes import is_layout
+from dovetail.front.ecl.nodes import (
+    Braces,
+    Call,
+    Definition,
+    Name,
+    Node,
+    Omitted,
+    SetType,
+    Transform,
+    TypeName,
+    word_of,
+)
 from dovetail.front.ecl.options import Options
-from dovetail.front.ecl.values import Made
+from dovetail.front.ecl.values import Made, Routine
 from dovetail.spec.join import Hand
 from dovetail.spec.picks import (
     AllHard,
@@ -162,8 +174,8 @@ def _limit(context: Context, call: Call, given: tuple[Options, Made]) -> Counts:
     line = ("LIMIT", f"{more} fails the job")
     failing = Counts(Picks(limit=Limit(count, OnExceed.FAIL)), lines=(line,))
     for action in actions:
-        if word_of(action) == "fail":
-            return replace(failing, failure=_failure(context, action))
+        for fail in _fails(context, action):
+            return replace(failing, failure=_failure(context, fail))
         return _replaced(context, action, (count, made))
     return failing
 
@@ -174,12 +186,38 @@ def _failure(context: Context, node: Node) -> Failure | Plainly:
         return Plainly()
     code, message = 0, ""
     for argument in node.arguments:
-        found = context.constant(argument)
-        if isinstance(found, str):
-            message = found
-        else:
-            code = context.count(argument)
+        found = None if _is_type(context, argument) else context.constant(argument)
+        match found:
+            case str():
+                message = found
+            case int() if not isinstance(found, bool):
+                code = found
+            case None:
+                pass
+            case _:
+                raise refusal(argument, f"FAIL of {found!r}", "FAIL(code, 'message')")
     return Failure(code, message) if code or message else Plainly()
+
+
+def _fails(context: Context, action: Node) -> Iterator[Node]:
+    """Yields FAIL where the action is that, or a transform with a field that is."""
+    body = action
+    if isinstance(action, Call):
+        if action.word == "fail":
+            yield action
+            return
+        found = [*context.defined(action, action.word)]
+        body = found[0].body if found and isinstance(found[0], Routine) else action
+    elif word_of(action) == "fail":
+        yield action
+    for one in body.statements if isinstance(body, Transform) else ():
+        if isinstance(one, Definition) and word_of(one.body) == "fail":
+            yield one.body
+
+
+def _is_type(context: Context, node: Node) -> bool:
+    """Tells whether an argument of FAIL says what it would be if it did not fail."""
+    return isinstance(node, TypeName | SetType) or is_layout(context, node)
 
 
 def _replaced(context: Context, node: Node, given: tuple[int, Made]) -> Counts:

@@ -171,7 +171,7 @@ def _refuse_together(options: Options) -> None:
 def _refuse_kinds(options: Options) -> None:
     """Refuses options that a type of join does not have."""
     kind, name = options.kind, options.kind.value.upper().replace("_", " ")
-    for word in ("lookup", "smart", "all", "grouped", "keyed"):
+    for word in ("lookup", "smart", "all", "grouped", "group", "keyed"):
         if options.has(word) and kind not in _LEFT_KINDS:
             _refuse(
                 options,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from dovetail.expression import Expression
@@ -12,11 +12,12 @@ from dovetail.front.ecl.nodes import (
     Braces,
     Call,
     Items,
+    Name,
     Node,
     Omitted,
     Operation,
+    Sequence,
     word_of,
-    words_of,
 )
 from dovetail.front.ecl.scalars import compared
 from dovetail.front.ecl.types import Field, Letters, RecordType, ticked
@@ -53,28 +54,47 @@ def _sort(context: Context, node: Call) -> DatasetValue:
 def orders(context: Context, record: RecordType, nodes: Iterable[Node]) -> Iterable[By]:
     """Yields what rows are sorted by; options that only say how are passed over."""
     inside = row_scope(context, record)
-    for node in _listed(nodes):
+    for node in _listed(record, nodes):
         match node:
             case _ if word_of(node) in PHYSICAL:
                 continue
-            case _ if words_of(node) in {"record", "whole record"}:
-                yield from (
-                    By(Expression(ordered_text(row_at(record), one)))
-                    for one in record.fields
-                )
             case Operation(sign="NEGATIVE", operands=(inner,)):
                 yield By(Expression(_sorting(inside, inner)), is_descending=True)
             case _:
                 yield By(Expression(_sorting(inside, node)))
 
 
-def _listed(nodes: Iterable[Node]) -> Iterable[Node]:
+def _listed(record: RecordType, nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yields nodes one by one; RECORD is every field but those behind EXCEPT."""
+    found = [*_unpacked(nodes)]
+    excepted = {name for one in found for name in _excepted(one)}
+    is_open = bool(excepted)
+    for node in found:
+        if is_word(node, "record") or (_excepted(node) and is_open):
+            is_open = False
+            for one in record.fields:
+                if one.word not in excepted:
+                    yield Name(node.place, one.name)
+        elif not _excepted(node):
+            yield node
+
+
+def _unpacked(nodes: Iterable[Node]) -> Iterator[Node]:
     """Yields nodes, those in braces or brackets one by one."""
     for node in nodes:
         if isinstance(node, Braces | Items):
             yield from node.items
         elif not isinstance(node, Omitted):
             yield node
+
+
+def _excepted(node: Node) -> Iterable[str]:
+    """Returns the field of EXCEPT field, or nothing."""
+    match node:
+        case Sequence(parts=(word, Name() as name)) if is_word(word, "except"):
+            return (name.word,)
+        case _:
+            return ()
 
 
 def _sorting(context: Context, node: Node) -> str:
@@ -96,10 +116,11 @@ def _dedup(context: Context, node: Call) -> DatasetValue:
     rows = {"left": row_at(source.record), "right": row_at(source.record, "r")}
     inside = replace(context, sides=rows)
     conditions, keep = [], 1
-    for one in _listed(rest):
-        if isinstance(one, Call) and one.word == "keep":
-            keep = context.count(one.arguments[0], 1)
-        elif not is_word(one, "all", "left", "right", *PHYSICAL, "record"):
+    for one in _listed(source.record, rest):
+        counts = _kept(one)
+        if counts:
+            keep = context.count(counts[0], 1)
+        elif not is_word(one, "all", "left", "right", *PHYSICAL):
             conditions.append(_same(inside, source.record, one))
     texts = conditions or [
         f"{ordered_text(rows['left'], one)} = {ordered_text(rows['right'], one)}"
@@ -108,11 +129,23 @@ def _dedup(context: Context, node: Call) -> DatasetValue:
     step = Deduped(
         source.step,
         Expression(" AND ".join(texts)),
-        is_all=any(is_word(one, "all") for one in rest),
+        # HASH looks at all rows, too: it is a way to do so.
+        is_all=any(is_word(one, "all", "hash") for one in rest),
         keep=keep,
         keeps_last=any(is_word(one, "right") for one in rest),
     )
     return replace(source, step=step)
+
+
+def _kept(node: Node) -> tuple[Node, ...]:
+    """Returns the number of KEEP(n), or of KEEP n."""
+    match node:
+        case Call(arguments=(count,)) if node.word == "keep":
+            return (count,)
+        case Sequence(parts=(word, count)) if is_word(word, "keep"):
+            return (count,)
+        case _:
+            return ()
 
 
 def _same(context: Context, record: RecordType, node: Node) -> str:

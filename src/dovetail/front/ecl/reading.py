@@ -282,6 +282,10 @@ class _Nodes(Transformer[Token, Parts]):
         """Returns a name."""
         return Name(self._at(meta), str(parts[0]))
 
+    def whole(self, meta: Meta, _: Parts) -> Node:
+        """Returns RECORD as a word: all fields of the rows at hand."""
+        return Name(self._at(meta), "RECORD")
+
     def number(self, meta: Meta, parts: Parts) -> Node:
         """Returns a number."""
         return Number(self._at(meta), str(parts[0]).lower())

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from dovetail.expression import ALWAYS, Expression
 from dovetail.front.ecl.conditions import Hard, Piece, Soft, pieces
 from dovetail.front.ecl.context import Context, refusal
-from dovetail.front.ecl.datasets import columns_of
+from dovetail.front.ecl.datasets import as_record, columns_of
 from dovetail.front.ecl.nodes import Call, Name, Node, words_of
 from dovetail.front.ecl.options import NO_EFFECT, PHYSICAL
 from dovetail.front.ecl.ordering import row_at
@@ -41,6 +41,7 @@ class _Options:
 
     kind: SetKind = SetKind.INNER
     kind_node: tuple[Node, ...] = ()
+    sorting: tuple[Node, ...] = ()
     ordered_by: tuple[str, ...] = ()
     bounds: tuple[int, int] = (0, 0)
     lines: tuple[tuple[str, str], ...] = ()
@@ -50,17 +51,20 @@ def read_set_join(context: Context, node: Call, sets: SetOfDatasets) -> DatasetV
     """Returns the rows of JOIN([..], condition, transform, SORTED(..), ..)."""
     if len(node.arguments) < 3:  # noqa: PLR2004 - sets, condition, transform
         raise refusal(node, "a JOIN of sets of less", "JOIN([..], .., .., SORTED(..))")
-    _, condition, transform, *rest = node.arguments
-    inside = _inside(context, sets.datasets[0].record)
-    options = _options(inside, rest, len(sets.datasets))
+    first, condition, transform, *rest = node.arguments
+    record = sets.datasets[0].record
+    datasets = [_alike(first, one, record) for one in sets.datasets]
+    inside = _inside(context, record)
+    options = _options(inside, rest, len(datasets))
+    options.ordered_by = tuple(_sorting(one, record) for one in options.sorting)
     if not options.ordered_by:
         raise refusal(node, "a JOIN of sets without SORTED", "SORTED(fields)")
     made = inside.made(transform)
-    join = _spec(inside, condition, (options, made, len(sets.datasets)))
+    join = _spec(inside, condition, (options, made, len(datasets)))
     kind = options.kind.value.replace("_", " ")
-    title = f"JOIN of {len(sets.datasets)} sets in line {node.place.line}, {kind}"
+    title = f"JOIN of {len(datasets)} sets in line {node.place.line}, {kind}"
     told = Told(title, (("stepped", ", ".join(join.stepped)), *options.lines))
-    steps = tuple(one.step for one in sets.datasets)
+    steps = tuple(one.step for one in datasets)
     return DatasetValue(SetJoined(steps, join, made.record.schema, told), made.record)
 
 
@@ -101,7 +105,7 @@ def _options(context: Context, nodes: list[Node], count: int) -> _Options:
         words = words_of(node)
         match node:
             case Call(arguments=fields) if words == "sorted":
-                options.ordered_by = tuple(_field(one) for one in fields)
+                options.sorting = fields
             case _ if words in _KINDS or words == "mofn":
                 _set_kind(context, options, (node, count))
             case _ if words in _PASSED:
@@ -139,11 +143,30 @@ def _set_kind(context: Context, options: _Options, given: tuple[Node, int]) -> N
     options.bounds = (least, most)
 
 
-def _field(node: Node) -> str:
-    """Returns a field of SORTED."""
-    if isinstance(node, Name):
-        return node.text
-    raise refusal(node, "SORTED by something else", "names of fields")
+def _sorting(node: Node, record: RecordType) -> str:
+    """Returns a field of SORTED, as the record spells it."""
+    for one in record.find(node.text) if isinstance(node, Name) else ():
+        return one.name
+    names = ", ".join(one.name for one in record.fields)
+    raise refusal(node, "SORTED by something else", f"fields of the sets: {names}")
+
+
+def _alike(node: Node, one: DatasetValue, record: RecordType) -> DatasetValue:
+    """Returns a data set in the record of the first, which must be its own."""
+    if _shape(one.record) != _shape(record):
+        raise refusal(
+            node,
+            f"a set of data sets with ({', '.join(_shape(record))}) and with "
+            f"({', '.join(_shape(one.record))})",
+            "one record for all of them",
+            "PROJECT(data set, record) makes them alike",
+        )
+    return as_record(one, record)
+
+
+def _shape(record: RecordType) -> list[str]:
+    """Returns the fields of a record with their types; names have no case."""
+    return [f"{one.name.lower()} {one.type}" for one in record.schema.columns]
 
 
 def _conditions(
@@ -159,6 +182,14 @@ def _conditions(
     if not marked:
         marked = list(_leading(others, ordered))
         others = [one for one in others if one not in marked]
+    for one in marked:
+        if isinstance(one, Soft) and len(one.hands) > 1:
+            raise refusal(
+                one.node,
+                "STEPPED with a range between the rows",
+                "a range of one of them, RIGHT.field BETWEEN 1 AND 5 for example",
+                "beside STEPPED, joined by AND, it is a condition on neighbours",
+            )
     stepped = tuple(_stepped(node, one) for one in marked if isinstance(one, Hard))
     if not stepped:
         raise refusal(node, "nothing is stepped", "LEFT.field = RIGHT.field of SORTED")

@@ -8,7 +8,7 @@ where they count: in front of what is appended to it, and in its length.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -119,6 +119,15 @@ class RecordType:
         return Schema(
             tuple(Column(one.name, spark_type(one.type)) for one in self.fields)
         )
+
+
+def merged(records: Iterable[RecordType]) -> RecordType:
+    """Returns the fields of all records; one that is there already stays as it is."""
+    found: dict[str, Field] = {}
+    for record in records:
+        for one in record.fields:
+            found.setdefault(one.word, one)
+    return RecordType(tuple(found.values()))
 
 
 @dataclass(frozen=True, slots=True)

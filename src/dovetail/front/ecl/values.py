@@ -41,9 +41,13 @@ class RowsValue:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """What an INDEX has beside rows: its keys, in lower case, in their order."""
+    """What an INDEX has beside rows: its keys, in lower case, in their order.
+
+    `is_read`: its rows are those that a BUILD has written.
+    """
 
     keys: tuple[str, ...]
+    is_read: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
@@ -47,7 +47,7 @@ class Shelf:
         found = newest(spark, self.place(file))
         if not isinstance(found, Build):
             return False
-        there = Shape(found.keys, _columns(found))
+        there = Shape.named(found.keys, _columns(found))
         if there != shape:
             raise EngineError(
                 f'the index "{file}" is there with {there}',
@@ -76,7 +76,7 @@ def readings_told(shelf: AnyShelf) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The keys of an index and its columns with their types."""
+    """The keys of an index and its columns with their types; names have no case."""
 
     keys: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
@@ -84,7 +84,13 @@ class Shape:
     @classmethod
     def of(cls, keys: tuple[str, ...], columns: Iterable[Column]) -> Shape:
         """Returns the shape of an index that has these columns."""
-        return cls(keys, tuple((one.name, str(one.type)) for one in columns))
+        return cls.named(keys, [(one.name, str(one.type)) for one in columns])
+
+    @classmethod
+    def named(cls, keys: Iterable[str], columns: Iterable[tuple[str, str]]) -> Shape:
+        """Returns the shape of keys and columns by their names, in lower case."""
+        known = tuple((name.lower(), kind) for name, kind in columns)
+        return cls(tuple(name.lower() for name in keys), known)
 
     def __str__(self) -> str:
         """Returns the shape in words."""
@@ -92,6 +98,7 @@ class Shape:
         return f"the keys {', '.join(self.keys)} and the columns {columns}"
 
 
-def _columns(build: Build) -> tuple[tuple[str, str], ...]:
-    """Returns the columns of a build with their types."""
-    return tuple((one.name, one.dataType.simpleString()) for one in build.schema.fields)
+def _columns(build: Build) -> Iterator[tuple[str, str]]:
+    """Yields the columns of a build with their types."""
+    for one in build.schema.fields:
+        yield one.name, one.dataType.simpleString()

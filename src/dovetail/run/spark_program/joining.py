@@ -128,10 +128,4 @@ def _wish(told: Told) -> str:
 
 def _said(failure: Failure | Plainly) -> str:
     """Returns what the text says of a limit that fails, as it is told."""
-    match failure:
-        case Failure(0, message):
-            return message
-        case Failure(code, message):
-            return f"{code}: {message}"
-        case _:
-            return ""
+    return failure.text if isinstance(failure, Failure) else ""

@@ -44,6 +44,7 @@ from dovetail.spec.program import (
     Projected,
     SetJoined,
     Step,
+    Written,
     sources_of,
 )
 
@@ -129,6 +130,8 @@ def _rows(book: Book, step: Step, sources: list[Rows]) -> Rows:
             return beginning.taken(book, step)
         case Indexed():
             return sources[0]
+        case Written():
+            raise step.unread()
         case Joined() | SetJoined() | Appended():
             return _together(book, step, sources)
         case Deduped() | Grouped() | Counted():
