@@ -12,7 +12,7 @@ from dovetail.kernels.giving import let_out, meeting_times
 from dovetail.kernels.hosting import with_host
 from dovetail.kernels.leaving import Leaving, Outlet, Reason, Turn, alone
 from dovetail.kernels.passing import last_moments
-from dovetail.kernels.past import past
+from dovetail.kernels.past import end_is_known, past
 from dovetail.kernels.picking import Picked
 from dovetail.kernels.rows import (
     BEGINNING,
@@ -32,7 +32,6 @@ from dovetail.kernels.windows import (
     Version,
     Window,
     ends,
-    is_intrinsic,
 )
 
 GIVEN = MISSING
@@ -95,7 +94,7 @@ def fate(
         done = done | (picked.outdated & ~needed)
     is_row = ~rows.has(REMOVES)
     unmatched = _unmatched(settings, hand, rows)
-    lonely = unmatched & done & ~needed & _end_is_known(side, present, hand)
+    lonely = unmatched & done & ~needed & end_is_known(side, present, hand)
     # Who is past meets nobody any more, though rows with earlier times may come.
     other = np.where(done, NEVER, least[1 - hand])
     paired = _once(settings, present, hand, other, picked)
@@ -189,16 +188,6 @@ def _as_given(
 ) -> list[Leaving]:
     """Returns rows given once as they leave: a left row that waits when it dies."""
     return let_out(settings, present, part) if hand == 0 else [part]
-
-
-def _end_is_known(side: SideSettings, present: Present, hand: int) -> Mask:
-    """Tells whose end can no longer change; a newest version's can."""
-    rows = present.rows[hand]
-    if is_intrinsic(side.window) or side.untimed:
-        return np.ones(len(rows), bool)
-    if present.watches[hand].bound == NEVER:
-        return np.ones(len(rows), bool)
-    return rows.death < NEVER
 
 
 def _once(

@@ -8,9 +8,9 @@ from dovetail.kernels.admission import Present
 from dovetail.kernels.matching import overlaps
 from dovetail.kernels.pairing import that_hold, truly_equal
 from dovetail.kernels.rows import BEGINNING, NEVER, Mask, Whole, join_rows
-from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.kernels.untimed import by_arrival, is_replaced
-from dovetail.kernels.windows import Preceding, deaths
+from dovetail.kernels.windows import Preceding, deaths, is_intrinsic
 
 
 def past(
@@ -27,6 +27,16 @@ def past(
     gone = is_replaced(rows) | (other == NEVER)
     gone[_wanted(settings, present, hand)] = False
     return gone
+
+
+def end_is_known(side: SideSettings, present: Present, hand: int) -> Mask:
+    """Tells whose end can no longer change; a newest version's can."""
+    rows = present.rows[hand]
+    if is_intrinsic(side.window) or side.untimed:
+        return np.ones(len(rows), bool)
+    if present.watches[hand].bound == NEVER:
+        return np.ones(len(rows), bool)
+    return rows.death < NEVER
 
 
 def _may_live(settings: JoinSettings, present: Present, hand: int) -> Mask:

@@ -34,7 +34,7 @@ from dovetail.kernels.memo import Memo
 from dovetail.kernels.nearest import Nearby, can_improve
 from dovetail.kernels.outdated import outdated
 from dovetail.kernels.pairing import candidates, live_together, matches
-from dovetail.kernels.past import past
+from dovetail.kernels.past import end_is_known, past
 from dovetail.kernels.picks import UNLIMITED, Excess
 from dovetail.kernels.rows import EARLY, NEVER, Mask, Whole
 from dovetail.kernels.settings import JoinSettings
@@ -270,7 +270,8 @@ def _is_over_by_now(
     if settings.picks.excess is Excess.TRANSFORM:
         beyond = choice.beyond.left
         waits = beyond[present.rows[0].death[beyond] == NEVER]
-        by_now[waits] = over[waits]
+        is_known = end_is_known(settings.sides[0], present, 0)
+        by_now[waits] = (over & is_known)[waits]
     return by_now
 
 
