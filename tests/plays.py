@@ -90,11 +90,15 @@ def plays(clock=None):
 
 def play_of(chance, clock=None):
     """Returns a sound play, made by chance."""
-    return _Maker(chance, clock or chance.choice(list(Clock))).play()
+    return PlayMaker(chance, clock or chance.choice(list(Clock))).play()
 
 
-class _Maker(WindowMaker, PickMaker):
+class PlayMaker(WindowMaker, PickMaker):
     """One play in the making."""
+
+    kinds = tuple(Kind)
+    hards = HARDS
+    most = 20
 
     def __init__(self, chance, clock):
         self.chance = chance
@@ -145,10 +149,10 @@ class _Maker(WindowMaker, PickMaker):
         """Whether rows wait for a table's that come late, and how long."""
         waits = [Unending(), *map(seconds, (1, 3, 6))]
         late = EmitLateTableRows(self.chance.choice(waits))
-        can_wait = self.can_wait(join, sources, late)
+        can_wait = self.can_wait(join, sources)
         return late if can_wait and self.one_of(2) else IgnoreLateTableRows()
 
-    def can_wait(self, join, sources, late):
+    def can_wait(self, join, sources):
         """Whether the kernels let rows wait for a table's beside what the join has."""
         picks = join.picks
         kinds = [source.kind for source in sources]
@@ -156,13 +160,12 @@ class _Maker(WindowMaker, PickMaker):
         if self.clock is Clock.BATCH or {*kinds} != WAITING:
             return False
         hand = kinds.index(InputKind.STREAM)
-        ended = isinstance(sides[hand].window, Latest | RowsPreceding | HopSize)
-        timed = sources[1 - hand].is_timed or late == EmitLateTableRows()
+        ended = isinstance(sides[hand].window, Latest | RowsPreceding)
         picked = (picks.at_most, picks.limit, picks.asof, picks.keep)
         lasts = picked == (Unlimited(),) * 4 and picks.strategy is not Strategy.LOOKUP
         if self.clock is Clock.ARRIVAL:
             return hand == 0 or (lasts and "counter" not in picks.skip_when.text)
-        return not ended and timed and (hand == 0 or lasts)
+        return not ended and (hand == 0 or lasts)
 
     def names(self):
         """The inputs of both sides: on a clock that moves one of them is a stream.
@@ -222,7 +225,7 @@ class _Maker(WindowMaker, PickMaker):
         }
 
     def join(self, sources):
-        kind = self.kind = self.chance.choice(list(Kind))
+        kind = self.kind = self.chance.choice(self.kinds)
         is_cross = kind is Kind.CROSS
         left, right = self.both = self.sides(sources)
         self.looks_up = (
@@ -231,7 +234,7 @@ class _Maker(WindowMaker, PickMaker):
             and not sources[0].is_timed
             and isinstance(right.window, Latest | RowsPreceding)
         )
-        names = [] if is_cross else self.chance.choice(HARDS)
+        names = [] if is_cross else self.chance.choice(self.hards)
         hard = tuple(
             Equality(Expression(f"l.{name}"), Expression(f"r.{name}")) for name in names
         )
@@ -278,7 +281,7 @@ class _Maker(WindowMaker, PickMaker):
         """Rows, deletes, bounds and pauses; at the end most inputs end."""
         moving = [source for source in sources if self.moves(source)]
         events, clock = [], 0
-        for now in range(self.chance.randrange(2, 20) if moving else 0):
+        for now in range(self.chance.randrange(2, self.most) if moving else 0):
             clock += self.chance.randrange(3) * SECOND
             events.append(self.event(self.chance.choice(moving), now, clock))
         ending = [source for source in moving if not self.one_of(6)]

@@ -135,9 +135,7 @@ class _Judge:
                 settings.sides, (left, right), state.alive, came, strict=True
             )
         )
-        ours, theirs = (
-            news.bounds(one - state.next_place) for one in (place, other_place)
-        )
+        ours, theirs = map(news.bounds, (place, other_place))
         return cls(settings, (left, right), came, start, (one, other), (ours, theirs))
 
     def lonely(self, hand: int) -> Whole:

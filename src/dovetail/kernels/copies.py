@@ -75,6 +75,14 @@ def places_of(window: Window, rows: Rows) -> Whole:
     return rows.place // window.copies if isinstance(window, Hop) else rows.place
 
 
+def are_first(window: Window, rows: Rows) -> Mask:
+    """Tells which rows are there for the first of their windows."""
+    if not isinstance(window, Hop):
+        return np.ones(len(rows), bool)
+    first: Mask = rows.place % window.copies == 0
+    return first
+
+
 def copies_of(settings: JoinSettings, sides: tuple[Rows, Rows]) -> tuple[Copies, ...]:
     """Returns the copies among the rows of both sides."""
     return tuple(

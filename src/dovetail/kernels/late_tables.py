@@ -4,7 +4,8 @@
     table                       10:05 [##########
 
 A stream's row that met nobody waits, and meets the first version of the table that
-begins after its own life. Which one is first is sure when no earlier one can come.
+begins after its own life. Which one is first is sure when no earlier one can come. Of
+a row in several windows it is the last that waits, of the table's the first that comes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dovetail.kernels.admission import Present
+from dovetail.kernels.copies import Copies, are_first
 from dovetail.kernels.fate import GIVEN, WAITS, Fate
 from dovetail.kernels.giving import meeting_times, passes
 from dovetail.kernels.leaving import (
@@ -27,6 +29,7 @@ from dovetail.kernels.leaving import (
 )
 from dovetail.kernels.matching import NO_MATCHES, Matches, join_matches, overlaps
 from dovetail.kernels.nearest import near
+from dovetail.kernels.news import News
 from dovetail.kernels.pairing import that_hold
 from dovetail.kernels.past import past
 from dovetail.kernels.picking import Picked, waits_for_turn
@@ -70,7 +73,7 @@ class LateTables:
         changed[self.hand] = replace(
             own,
             leaving=(*own.leaving, *self._leaving(), *self._back()),
-            kept=own.kept | self.waits,
+            kept=self._with_met(own.kept | self.waits),
         )
         leaving = tuple(self._without(is_pending, part) for part in other.leaving)
         changed[1 - self.hand] = replace(
@@ -78,9 +81,20 @@ class LateTables:
             leaving=leaving,
             kept=other.kept | self.unsure,
             open_rows=other.open_rows | is_pending,
-            given=other.given | self._has_left(leaving),
+            given=(other.given & ~is_pending) | self._has_left(leaving),
         )
         return self._with_turns(changed)
+
+    def _with_met(self, kept: Mask) -> Mask:
+        """Returns who stays: of a row that does also the copies that have met.
+
+        They tell that it has met somebody, in whichever window.
+        """
+        rows = self.present.rows[self.hand]
+        copies = Copies.of(self.settings.sides[self.hand].window, rows)
+        has_met = (rows.first < NEVER) & (rows.first != WAITS)
+        stays: Mask = kept | (copies.any(kept) & has_met)
+        return stays
 
     def picked(self, picked: Picked) -> Picked:
         """Returns what is picked; late pairs are numbered when it is their turn."""
@@ -114,9 +128,14 @@ class LateTables:
         return both[self.hand], both[1 - self.hand]
 
     def _without(self, is_pending: Mask, part: Leaving) -> Leaving:
-        """Returns those of the table's rows that leave alone which nobody waits for."""
+        """Returns those of the table's rows that leave alone which nobody waits for.
+
+        What is taken back as its row begins goes, whoever meets it at that time.
+        """
         chosen = (part.right, part.left)[self.hand]
-        return part.take(~is_pending[chosen])
+        goes = part.change is Change.DELETE
+        begun = self.present.rows[1 - self.hand].birth[chosen]
+        return part.take(~is_pending[chosen] | (goes & (part.when == begun)))
 
     def _has_left(self, leaving: tuple[Leaving, ...]) -> Mask:
         """Tells which of the table's rows leave alone, though they may stay."""
@@ -159,7 +178,11 @@ class LateTables:
 
 
 def late_tables(
-    settings: JoinSettings, present: Present, least: tuple[int, int], closed: Mask
+    settings: JoinSettings,
+    present: Present,
+    least: tuple[int, int],
+    closed: Mask,
+    news: News,
 ) -> LateTables:
     """Returns the late pairs of a step; only one side's rows can wait.
 
@@ -167,7 +190,7 @@ def late_tables(
     """
     for hand, wait in enumerate(settings.waits):
         if wait != NO_WAIT:
-            return _Search(settings, present, hand, least, closed).found()
+            return _Search(settings, present, hand, least, closed, news).found()
     nobody = np.zeros(0, bool)
     return LateTables(settings, present, 0, NO_MATCHES, NO_MATCHES, nobody, nobody)
 
@@ -181,6 +204,7 @@ class _Search:
     hand: int
     least: tuple[int, int]
     closed: Mask
+    news: News
 
     @property
     def rows(self) -> Rows:
@@ -231,15 +255,19 @@ class _Search:
         return both[self.hand], both[1 - self.hand]
 
     def _seeks(self) -> Mask:
-        """Tells which rows met nobody, or wait already."""
-        first = self.rows.first
-        seeks: Mask = ((first == NEVER) | (first == WAITS)) & ~self.rows.has(REMOVES)
+        """Tells which rows met nobody in any window, or wait already."""
+        copies = Copies.of(self._window(), self.rows)
+        first = copies.least(self.rows.first)
+        has_met = (first != NEVER) & (first != WAITS)
+        is_last = copies.are_last(self.rows.birth)
+        seeks: Mask = is_last & ~has_met & ~self.rows.has(REMOVES)
         return seeks
 
     def _is_awaited(self, least: int) -> Mask:
         """Tells for which rows a row of the table can still come in time."""
         if self.settings.sides[1 - self.hand].untimed:
-            return np.ones(len(self.rows), bool)
+            in_time: Mask = self._limits() >= self.present.watches[self.hand].bound
+            return in_time
         can_come = self.present.watches[1 - self.hand].bound < NEVER
         awaited: Mask = (self._limits() >= least) & can_come
         return awaited
@@ -261,6 +289,7 @@ class _Search:
         mine = self.rows.place + 1 if side.untimed else self.rows.death
         theirs = table.place if side.untimed else table.birth
         is_there = (table.birth < table.death) & (theirs < NEVER)
+        is_there &= are_first(side.window, table)
         sides = [self.rows.bare(), self.rows.bare()]
         sides[self.hand] = self.rows.bare().with_arrays(
             birth=mine, death=np.where(self._seeks(), NEVER, mine)
@@ -276,11 +305,19 @@ class _Search:
             return found
         found = that_hold(self.settings, self.present.rows, found)
         mine, theirs = self._ours(found)
-        in_time = table.birth[theirs] <= self._limits()[mine]
-        found = found.take(in_time)
+        found = found.take(self._moments()[theirs] <= self._limits()[mine])
         for nearest in self.settings.picks.nearest:
             found = near(nearest, self.present.rows, found)
         return found
+
+    def _moments(self) -> Whole:
+        """Returns when rows of the table come, as rows wait: without a time, by bounds.
+
+        Then it is the bound of the side that waits, as it was when they came.
+        """
+        if not self.settings.sides[1 - self.hand].untimed:
+            return self.table.birth
+        return self.news.bounds(self.table.place)[self.hand]
 
     def _first(self, found: Matches) -> Matches:
         """Returns of each row that waits the first pair."""

@@ -44,21 +44,31 @@ class _Course:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """The positions of all rows that came in a step, in order, and both courses."""
+    """The positions of all rows that came in a step, in order, and both courses.
+
+    `since` is the place of the first of them.
+    """
 
     position: Whole
     courses: tuple[_Course, _Course]
+    since: int
 
-    def bounds(self, number: Whole) -> tuple[Whole, Whole]:
-        """Returns both sides' bounds behind the rows of these numbers in the step.
+    def bounds(self, place: Whole) -> tuple[Whole, Whole]:
+        """Returns both sides' bounds behind the rows that came at these places.
 
-        Rows that came before it have negative numbers; what theirs were is not asked.
+        What they were behind rows that came before the step is not asked.
         """
         if not len(self.position):
-            return np.full(len(number), BEGINNING), np.full(len(number), BEGINNING)
-        position = self.position[np.maximum(number, 0)]
+            return np.full(len(place), BEGINNING), np.full(len(place), BEGINNING)
+        position = self.position[np.maximum(place - self.since, 0)]
         left, right = (course.at(position) for course in self.courses)
         return left, right
+
+
+_NOBODY = np.empty(0, np.int64)
+_NOWHERE = _Course(_NOBODY, _NOBODY)
+NO_NEWS = News(_NOBODY, (_NOWHERE, _NOWHERE), 0)
+"""The news of a step after which nobody asks."""
 
 
 def news_of(
@@ -84,4 +94,4 @@ def news_of(
         )
     )
     position = np.sort(np.concatenate([came.on_time.place for came in arrived]))
-    return News(position, (left, right))
+    return News(position, (left, right), state.next_place)

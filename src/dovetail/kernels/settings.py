@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dovetail.kernels.picks import Picks, Program
+from dovetail.kernels.rows import NEVER
 from dovetail.kernels.windows import (
     Band,
     ByAge,
@@ -152,6 +153,17 @@ class JoinSettings:
     def takes_back(self) -> bool:
         """Tells whether such null rows are taken back with the row time they had."""
         return self.event_clock and self.nulls is Nulls.RETRACTED
+
+    @property
+    def asks_bounds(self) -> bool:
+        """Tells whether it matters how far bounds were when each row came.
+
+        So it does where rows wait for some time for a table without a time.
+        """
+        return self.is_eager or any(
+            wait not in (NO_WAIT, NEVER) and side.untimed
+            for wait, side in zip(self.waits, self.sides[::-1], strict=True)
+        )
 
     @property
     def reads_clock(self) -> bool:

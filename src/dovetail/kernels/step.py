@@ -31,7 +31,7 @@ from dovetail.kernels.late_tables import LateTables, late_tables
 from dovetail.kernels.latecomers import Edge, Latecomers, latecomers
 from dovetail.kernels.leaving import Shape, as_told, leave, release
 from dovetail.kernels.memo import NO_MEMO, Memo, memo_of
-from dovetail.kernels.news import news_of
+from dovetail.kernels.news import NO_NEWS, News, news_of
 from dovetail.kernels.picking import Picked, at_turn, open_times, pick
 from dovetail.kernels.result import turned
 from dovetail.kernels.rows import BEGINNING, Mask, join_rows
@@ -80,11 +80,14 @@ def step(
     watches = awake((left.watch, right.watch), settings.sides, now)
     present = admit(settings, state, (left, right), watches, now)
     present = without_hopeless(settings, present)
-    present, early = _early(settings, state, parcels, (left, right), present)
+    news = NO_NEWS
+    if settings.asks_bounds:
+        news = news_of(settings, state, parcels, (left, right))
+    present, early = _early(settings, state, present, news)
     late = _late((left, right), self_join=settings.self_join)
     if settings.changelog:
         return _changed(settings, state, present, late)
-    met = _met(settings, state, present, Edge(state.next_place, now))
+    met = _met(settings, state, present, Edge(state.next_place, now), news)
     picked, present = met.picked, met.belated.present
     held, until = state.held, BEGINNING
     if settings.ordered:
@@ -104,14 +107,12 @@ def step(
 def _early(
     settings: JoinSettings,
     state: JoinState,
-    parcels: list[Parcel],
-    arrived: tuple[Arrived, Arrived],
     present: Present,
+    news: News,
 ) -> tuple[Present, tuple[pa.RecordBatch, ...]]:
     """Returns the rows with those marked that give a null row at once, and these."""
     if not settings.is_eager:
         return present, ()
-    news = news_of(settings, state, parcels, arrived)
     early = at_once(settings, state, present, news)
     return early.present, early.out
 
@@ -139,14 +140,18 @@ class _Met:
 
 
 def _met(
-    settings: JoinSettings, state: JoinState, present: Present, edge: Edge
+    settings: JoinSettings,
+    state: JoinState,
+    present: Present,
+    edge: Edge,
+    news: News,
 ) -> _Met:
     """Returns who meets whom in a step, and what becomes of the rows."""
     least = least_births(settings, present)
     picked = pick(settings, present, state.memo, least)
     noted = marked(settings, present, picked)
     belated = (
-        late_tables(settings, noted, least, picked.closed)
+        late_tables(settings, noted, least, picked.closed, news)
         if settings.event_clock
         else latecomers(settings, noted, edge, picked.met)
     )

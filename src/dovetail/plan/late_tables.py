@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dovetail.spec.inputs import EmitLateTableRows, InputKind, OuterRows
+from dovetail.spec.inputs import InputKind, OuterRows
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.picks import Strategy, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.references import bare_names, counting_columns
 from dovetail.spec.sources import input_of
-from dovetail.spec.windows import HopSize, Latest, RowsPreceding
+from dovetail.spec.windows import Latest, RowsPreceding
 
 WORD = "late_table_rows emit"
 
@@ -25,23 +25,17 @@ def missing_late_tables(play: Play, join: JoinSpec) -> Iterator[str]:
         if not meet or not join.kind.preserves(hand):
             continue
         if join.clock is Clock.EVENT:
-            yield from _of_times(play, join, hand, is_timed=other.is_timed)
+            yield from _of_times(play, join, hand)
         if hand is Hand.RIGHT:
             yield from _of_right_rows(join)
 
 
-def _of_times(
-    play: Play, join: JoinSpec, hand: Hand, *, is_timed: bool
-) -> Iterator[str]:
-    """Gives windows and waits whose row times rows to come decide about."""
+def _of_times(play: Play, join: JoinSpec, hand: Hand) -> Iterator[str]:
+    """Gives windows and switches whose row times rows to come decide about."""
     if play.settings.outer_rows is OuterRows.PER_MILLISECOND:
         yield f"{WORD} beside outer_rows per_millisecond"
     if isinstance(join.side(hand).window, Latest | RowsPreceding):
         yield f"{WORD} beside a stream whose rows others end"
-    if isinstance(join.side(hand).window, HopSize):
-        yield f"{WORD} in windows that hop by a size"
-    if play.settings.late_table_rows != EmitLateTableRows() and not is_timed:
-        yield f"{WORD} for a time beside a table without a time"
 
 
 def _of_right_rows(join: JoinSpec) -> Iterator[str]:
