@@ -14,6 +14,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import DataType
 
+from dovetail.expression.writing import quoted
 from dovetail.run.spark_index.layout import (
     ROW,
     Build,
@@ -24,9 +25,9 @@ from dovetail.run.spark_index.layout import (
 from dovetail.run.spark_index.needs import Needs, Stretch
 from dovetail.run.spark_index.values import literal
 
-# Java compiles no longer condition, and judging it row by row would cost more than
-# another scan does.
-_MOST_TERMS = 40
+# Java compiles no longer condition, judging it row by row would cost more than another
+# scan does, and more files than these Spark lists in a job of its own.
+_MOST_TERMS = 32
 # No file has more rows: what is above these bits is the number of the file.
 _FILE_BITS = 33
 
@@ -89,20 +90,16 @@ def _condition(
 ) -> Column:
     """Returns which rows lie in one of the stretches, as Parquet can judge it."""
     same = {(one.fixed, str(one.low), str(one.high)): one for one in stretches}
-    terms = [_inside(one, build, types) for one in same.values()]
-    while len(terms) > 1:
-        # Pairs of pairs: a plan as deep as it is long would overflow Spark's stack.
-        pairs = [terms[at : at + 2] for at in range(0, len(terms), 2)]
-        terms = [reduce(Column.__or__, pair) for pair in pairs]
-    return terms[0]
+    # One text, which Spark reads at once: a column for each value would take longer.
+    return F.expr(" OR ".join(_inside(one, build, types) for one in same.values()))
 
 
-def _inside(stretch: Stretch, build: Build, types: Sequence[DataType]) -> Column:
-    """Returns whether a row lies in a stretch."""
-    *fixed, last = build.keys[: len(types)]
+def _inside(stretch: Stretch, build: Build, types: Sequence[DataType]) -> str:
+    """Returns whether a row lies in a stretch, as Spark SQL."""
+    *fixed, last = (quoted(name) for name in build.keys[: len(types)])
     values = zip(fixed, stretch.fixed, types, strict=False)
-    terms = [column(name) == literal(value, kind) for name, value, kind in values]
+    terms = [f"{name} = {literal(value, kind)}" for name, value, kind in values]
     low, high = (literal(end, types[-1]) for end in (stretch.low, stretch.high))
     is_one = stretch.low == stretch.high
-    terms.append(column(last) == low if is_one else column(last).between(low, high))
-    return reduce(Column.__and__, terms)
+    terms.append(f"{last} = {low}" if is_one else f"{last} BETWEEN {low} AND {high}")
+    return f"({' AND '.join(terms)})"

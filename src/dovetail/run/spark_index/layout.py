@@ -21,6 +21,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
+from dovetail.expression.writing import quoted
+
 MANIFEST, ROWS, PARTS = "manifest", "rows", "parts"
 FILE, NUMBER, LOW, HIGH, COUNT = "file", "number", "low", "high", "rows"
 ROW = "__row"
@@ -93,7 +95,7 @@ def key_name(number: int) -> str:
 
 def column(name: str) -> Column:
     """Returns the column of exactly this name."""
-    return F.col(f"`{name.replace('`', '``')}`")
+    return F.col(quoted(name))
 
 
 def row_in_file() -> Column:
