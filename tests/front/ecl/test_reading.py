@@ -171,12 +171,12 @@ def test_places_count_lines_and_columns_from_1():
             ),
         ),
         (
-            "a := 1;\n  IMPORT Std;",
+            "a := 1;\n  b := MACRO",
             (
-                'line 2, column 3: "IMPORT" is outside of what is understood of ECL; '
+                'line 2, column 8: "MACRO" is outside of what is understood of ECL; '
                 "expected records, data sets, transforms, joins and outputs\n"
-                "hint: write the definitions that the joins need into the text itself\n"
-                "  IMPORT Std;\n  ^^^^^^"
+                "hint: write out what the macro gives\n"
+                "  b := MACRO\n       ^^^^^"
             ),
         ),
     ],

@@ -50,6 +50,24 @@ def test_an_option_is_refused_where_it_stands(option, says):
 
 
 @pytest.mark.parametrize(
+    ("condition", "is_range"),
+    [
+        ("LEFT.k BETWEEN RIGHT.k AND RIGHT.k + 2", True),
+        ("LEFT.k >= RIGHT.k AND LEFT.k <= RIGHT.k + 2", True),
+        ("RIGHT.k <= LEFT.k AND RIGHT.k + 2 >= LEFT.k", True),
+        ("LEFT.k >= RIGHT.k AND LEFT.v <= RIGHT.w", False),
+        ("LEFT.k >= RIGHT.k", False),
+    ],
+)
+def test_sliding_joins_need_a_range(condition, is_range):
+    text = f"#OPTION('slidingJoins', TRUE); OUTPUT(JOIN(l, r, {condition}));"
+    if is_range:
+        assert translate(text, INPUTS).outputs
+    else:
+        assert "no equality conditions" in refused(text).found
+
+
+@pytest.mark.parametrize(
     ("text", "column", "says"),
     [
         ("OUTPUT(nobody);", 8, 'nothing is named "nobody"'),
@@ -66,9 +84,9 @@ def test_an_option_is_refused_where_it_stands(option, says):
             '"a" has a value by now',
         ),
         (
-            "OUTPUT(PROJECT(l, {INTEGER a} ));OUTPUT(ROLLUP(l));",
+            "OUTPUT(PROJECT(l, {INTEGER a} ));OUTPUT(ITERATE(l));",
             41,
-            '"ROLLUP" is outside',
+            '"ITERATE" is outside',
         ),
         ("OUTPUT(l, NAMED('a')); OUTPUT(l, NAMED('a'));", 31, "a second output"),
         ("OUTPUT(l, FASTER);", 11, 'nothing is named "FASTER"'),
@@ -121,3 +139,43 @@ def test_unused_definitions_are_looked_at_but_for_names_that_nothing_gives():
     assert "KEEP" in str(
         refused("x := JOIN(l, r, LEFT.k = RIGHT.k, LEFT ONLY, KEEP(1));")
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "hint"),
+    [
+        ("m() := MACRO 1 ENDMACRO;", 8, "write out what the macro gives"),
+        ("m() := FUNCTIONMACRO RETURN 1; ENDMACRO;", 8, "write out what the macro"),
+        ("#IF(TRUE) OUTPUT(l); #END", 1, "write out what the macro gives"),
+        ("INTEGER f() := BEGINC++ return 1; ENDC++;", 16, "write it in ECL"),
+        ("INTEGER f() := EMBED(Python) 1 ENDEMBED;", 16, "write it in ECL"),
+        ("s := SERVICE INTEGER f(); END;", 6, "write it in ECL"),
+        ("i := INTERFACE EXPORT a := 1; END;", 6, "into a MODULE"),
+        ("r := RECORD IFBLOCK(TRUE) INTEGER a; END; END;", 13, "two records"),
+        ("d := DICTIONARY(l, {k => v});", 6, "JOIN with LOOKUP"),
+        ("OUTPUT(ITERATE(l, TRANSFORM(LEFT)));", 8, "PROJECT with COUNTER"),
+        ("OUTPUT(ROLLUP(l, k, TRANSFORM(LEFT)));", 8, "SUM(GROUP, field)"),
+        ("OUTPUT(ROLLUP(l, GROUP, TRANSFORM(LEFT)));", 15, ""),
+        ("OUTPUT(NORMALIZE(l, 2, TRANSFORM(LEFT)));", 8, "DATASET(n, TRANSFORM(..))"),
+        ("OUTPUT(DENORMALIZE(l, r, LEFT.k = RIGHT.k));", 8, "JOIN gives the pairs"),
+        ("OUTPUT(MERGEJOIN([l, l], STEPPED(LEFT.k = RIGHT.k)));", 8, "STEPPED(..)"),
+        ("OUTPUT(WHEN(l, OUTPUT(r)));", 8, "SEQUENTIAL(action, OUTPUT(rows))"),
+        ("OUTPUT(l, {h := HASH32(k)});", 17, "before the program"),
+        ("OUTPUT(COUNT(l) + 1);", 8, "JOIN with TABLE(data set, {..})"),
+        ("OUTPUT(l(k IN SET(r, k)));", 15, "JOIN with TABLE(data set, {..})"),
+        ("OUTPUT(l - r);", 8, "a JOIN with it"),
+        ("#STORED('x', 5);", 1, "into its definition"),
+        ("OUTPUT(nothing(1));", 8, "a name with brackets"),
+        ("OUTPUT(l,,'~f'); OUTPUT(r,,'~f');", 18, ""),
+    ],
+)
+def test_what_is_outside_is_refused_where_it_stands_with_a_hint(text, column, hint):
+    error = refused(text)
+    assert hint in error.hint
+    assert (error.place.line, error.place.column) == (1, column)
+
+
+def test_words_of_other_constructs_are_names_elsewhere():
+    record = "{INTEGER service, INTEGER macro}"
+    text = f"OUTPUT(DATASET([{{1, 2}}], {record})(macro = service));"
+    assert translate(text, INPUTS).outputs

@@ -2,6 +2,7 @@
 
 import pytest
 
+from dovetail.front.ecl import translate
 from dovetail.session.engines import EngineName
 from tests.front.ecl.played import played
 
@@ -48,7 +49,82 @@ def test_workflow_services_of_a_definition_change_nothing():
     assert rows(text) == [(2, "x", 2)]
 
 
+def test_a_type_may_have_a_name():
+    text = """
+        place := UNSIGNED1; word := STRING2; places := SET OF place;
+        d := RECORD place at; word w; places all; END;
+        place next(place at) := at + 1;
+        OUTPUT(DATASET([{next(255), 'abc', [1, 256]}], d));
+    """
+    assert rows(text) == [(0, "ab", [1, 0])]
+
+
 def test_a_decimal_may_be_unsigned():
     text = "OUTPUT(DATASET([{1.25, 2}], {UNSIGNED DECIMAL5_2 a, UDECIMAL4 b}));"
     [row] = rows(text)
     assert list(map(str, row)) == ["1.25", "2"]
+
+
+@pytest.mark.parametrize("engine", [EngineName.ORACLE, EngineName.LOCAL])
+def test_rollup_makes_a_row_of_a_group(engine):
+    text = """
+        o := RECORD INTEGER k; INTEGER rows; INTEGER total; STRING3 w; END;
+        o t(r l, DATASET(r) all) := TRANSFORM
+            SELF.rows := COUNT(all); SELF.total := SUM(all, n); SELF := l; END;
+        OUTPUT(ROLLUP(GROUP(SORT(b, k), k), GROUP, t(LEFT, ROWS(LEFT))));
+    """
+    assert rows(text, engine) == [(1, 3, 7, "x"), (2, 1, 2, "x")]
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("PROJECT(b, {k, w})", "k, w"),
+        ("PROJECT(b, {m := n * 2})", "m"),
+        ("PROJECT(b, {r AND NOT [w, b.n]})", "k"),
+        ("PROJECT(b, {RECORDOF(b) - [k]})", "w, n"),
+        ("PROJECT(b, TRANSFORM({r OR {INTEGER z}}, SELF := LEFT))", "k, w, n, z"),
+        ("TABLE(b, {r - {INTEGER k, INTEGER n}})", "w"),
+        ("PROJECT(b, {r AND {INTEGER n, INTEGER q}})", "n"),
+        ("PROJECT(b, {(r + {INTEGER z}) AND NOT [z]})", "k, w, n"),
+    ],
+)
+def test_records_are_put_together(text, fields):
+    [output] = translate(f"{ROWS} OUTPUT({text});", {}).outputs
+    assert ", ".join(output.step.schema.names) == fields
+
+
+def test_a_condition_of_fields_is_no_record():
+    text = "k := r; OUTPUT(b(k = 1 AND n = 1)); OUTPUT(TABLE(b, {s := k + n})[1..1]);"
+    found = played(ROWS + text, EngineName.ORACLE)
+    assert list(found.values()) == [[(1, "y", 1)], [(4,)]]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("INTFORMAT(12, 5, 1)", "00012"),
+        ("INTFORMAT(12, 5, 0)", "   12"),
+        ("INTFORMAT(-12, 5, 1)", "-0012"),
+        ("INTFORMAT(123456, 5, 1)", "*****"),
+        ("WHICH(1 = 2, 1 = 1, 2 = 2)", 2),
+        ("WHICH(1 = 2, 1 = 3)", 0),
+    ],
+)
+def test_functions_of_single_values(text, value):
+    assert rows(f"OUTPUT({text});") == [(value,)]
+
+
+def test_a_row_may_stand_for_rows():
+    assert rows("OUTPUT(DATASET(ROW({5, 'z'}, r)));") == [(5, "z", 0)]
+
+
+def test_a_part_of_a_child_data_set_is_one():
+    text = """
+        c := RECORD INTEGER k; DATASET(r) of; END;
+        d := DATASET([{1, [{1, 'x', 3}, {2, 'y', 4}]}], c);
+        o := PROJECT(d, TRANSFORM(c, SELF.of := LEFT.of(n > 3); SELF := LEFT));
+        OUTPUT(o);
+    """
+    [(key, of)] = rows(text)
+    assert (key, [tuple(one.values()) for one in of]) == (1, [(2, "y", 4)])

@@ -13,6 +13,7 @@ from dovetail.front.ecl.datasets import file_name, tabled
 from dovetail.front.ecl.nodes import (
     Braces,
     Call,
+    Import,
     Name,
     Node,
     Omitted,
@@ -42,6 +43,9 @@ _OUTPUT_WORDS = {
 
 def act(context: Context, node: Node) -> None:
     """Carries out an action; a data set or a value by itself is put out."""
+    if isinstance(node, Import):
+        _import(context, node)
+        return
     value = context.value(node)
     if not isinstance(value, Action):
         _put_out(context, node, (value, ""))
@@ -54,6 +58,16 @@ def act(context: Context, node: Node) -> None:
                 act(inside, argument)
     elif isinstance(call, Call):
         _ACTIONS[call.word](inside, call)
+
+
+def _import(context: Context, node: Import) -> None:
+    """Notes names of other texts; all but the library bring nothing."""
+    context.world.imported.update(node.paths)
+    for name, path in node.paths:
+        if path.partition(".")[0] != "std":
+            context.world.remarks.append(
+                f"IMPORT of {name} brings nothing: other texts are not read"
+            )
 
 
 def _output(context: Context, node: Call) -> None:
@@ -76,18 +90,19 @@ def _output(context: Context, node: Call) -> None:
             case _:
                 raise refusal(option, "a record of a single value", "NAMED('name')")
     if file and isinstance(value, DatasetValue):
-        _into_file(context, file_name(file), value, rest)
+        _into_file(context, node, file_name(file), value)
         return
     _put_out(context, first, (value, name))
 
 
-def _into_file(
-    context: Context, file: str, value: DatasetValue, options: Iterable[Node]
-) -> None:
+def _into_file(context: Context, node: Call, file: str, value: DatasetValue) -> None:
     """Remembers rows as a file that the text may read again."""
+    replaces = any(word_of(option) == "overwrite" for option in node.arguments)
+    if file in context.world.files and not replaces:
+        raise refusal(node, f'the file "{file}" a second time', "OVERWRITE, or a name")
     context.world.files[file] = value
     context.world.stored[file] = Output(file, value.step)
-    if any(word_of(option) == "overwrite" for option in options):
+    if replaces:
         context.world.overwritten.add(file)
 
 

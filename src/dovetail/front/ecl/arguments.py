@@ -26,13 +26,16 @@ _FROM_ONE = dict.fromkeys(
 _TAKES: Mapping[str, tuple[int, int]] = {
     **_ONE,
     **_FROM_ONE,
-    **dict.fromkeys(("project", "table", "index", "case", "choose"), (2, _MANY)),
+    **dict.fromkeys(
+        ("project", "table", "index", "case", "choose", "rollup", "which"), (2, _MANY)
+    ),
     **dict.fromkeys(("max", "min", "sum", "ave", "set"), (1, _MANY)),
     **dict.fromkeys(("count", "exists", "row", "round", "keyed"), (1, 2)),
     "if": (2, 3),
     "power": (2, 2),
     "choosen": (2, 3),
     "topn": (3, _MANY),
+    "intformat": (3, 3),
     "#option": (2, 2),
 }
 

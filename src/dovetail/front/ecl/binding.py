@@ -10,20 +10,22 @@ from dovetail.front.ecl.arguments import refuse_wrong_number
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.context import Context, refusal, said
 from dovetail.front.ecl.datasets import DATASETS, appended, chosen, filtered
-from dovetail.front.ecl.declared import read_braces, read_record
+from dovetail.front.ecl.declared import read_braces, read_record, read_type
 from dovetail.front.ecl.defined_indexes import read_index
 from dovetail.front.ecl.fetching import read_fetch
 from dovetail.front.ecl.functions import FUNCTIONS, extreme
 from dovetail.front.ecl.indexes import check_filter
 from dovetail.front.ecl.joins import read_join
+from dovetail.front.ecl.library import library_path, read_library
 from dovetail.front.ecl.literals import read_number, read_text
-from dovetail.front.ecl.names import read_member, read_name
+from dovetail.front.ecl.names import read_member, read_module, read_name
 from dovetail.front.ecl.nodes import (
     Braces,
     Call,
     Cast,
     Items,
     Member,
+    Module,
     Name,
     Node,
     Number,
@@ -31,11 +33,15 @@ from dovetail.front.ecl.nodes import (
     Part,
     Reach,
     Record,
+    SetType,
     Text,
     Transform,
+    TypeName,
     word_of,
 )
 from dovetail.front.ecl.ordering import Verb, row_at
+from dovetail.front.ecl.record_sums import record_sum
+from dovetail.front.ecl.refused import INSTEAD, UNKNOWN
 from dovetail.front.ecl.scalars import (
     read_cast,
     read_items,
@@ -81,7 +87,9 @@ def _name(context: Context, node: Name) -> Value:
 
 
 def _operation(context: Context, node: Operation) -> Value:
-    """Returns what an operator gives: data sets put together, or a value."""
+    """Returns what an operator gives: data sets or records put together, or a value."""
+    for record in record_sum(context, node):
+        return record
     if node.sign in {"+", "&"}:
         values = [context.value(one) for one in node.operands]
         sets = [one for one in values if isinstance(one, DatasetValue)]
@@ -116,6 +124,8 @@ def _part(context: Context, node: Part) -> Value:
 
 def _call(context: Context, node: Call) -> Value:
     """Returns what a call gives: what the text defines wins over what ECL has."""
+    for path in library_path(context, node.of):
+        return read_library(context, node, path)
     if not node.word:
         return _called(context, node, context.value(node.of))
     own = list(context.defined(node.of, node.word))
@@ -130,7 +140,7 @@ def _call(context: Context, node: Call) -> Value:
         f'"{node.of.text if isinstance(node.of, Name) else node.word}" is outside '
         "of what is understood of ECL",
         "records, data sets, transforms, joins and outputs",
-        "a name with brackets is a function, a transform, or a data set with a filter",
+        INSTEAD.get(node.word, UNKNOWN),
     )
 
 
@@ -227,4 +237,7 @@ _READERS: Mapping[type, Callable[..., Value]] = {
     Braces: read_braces,
     Record: read_record,
     Transform: read_transform,
+    Module: read_module,
+    TypeName: read_type,
+    SetType: read_type,
 }

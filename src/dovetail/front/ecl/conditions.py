@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 from dovetail.expression import Expression
 from dovetail.front.ecl.casting import Scalar, converted, full
 from dovetail.front.ecl.context import Context, is_word, refusal
+from dovetail.front.ecl.names import routine_of
 from dovetail.front.ecl.nodes import Braces, Call, Node, Operation, Part, Reach
 from dovetail.front.ecl.scalars import compared, met
 from dovetail.front.ecl.transforms import parameters_of
 from dovetail.front.ecl.types import INTEGER, STRING, Letters, RecordType, ticked
-from dovetail.front.ecl.values import Routine, RowValue
+from dovetail.front.ecl.values import RowValue
 from dovetail.spec.join import HANDS, Hand
 from dovetail.spec.picks import Equality, OptionalEqual, OptionalPrefix
 from dovetail.spec.references import references
@@ -83,17 +84,11 @@ def terms(context: Context, node: Node, *, is_keyed: bool = False) -> Iterator[T
             yield from terms(context, inside, is_keyed=marks)
         case Call() if node.word == "wild":
             yield Term(node, context, is_wild=True)
-        case Call() if isinstance(routine := _called(context, node), Routine):
-            inner, body = parameters_of(context, node, routine)
+        case Call() if found := [*routine_of(context, node)]:
+            inner, body = parameters_of(context, node, found[0])
             yield from terms(inner, body, is_keyed=is_keyed)
         case _:
             yield Term(node, context, is_keyed)
-
-
-def _called(context: Context, node: Call) -> object:
-    """Returns the function that is called, where the text defines it."""
-    found = list(context.defined(node.of, node.word)) if node.word else []
-    return found[0] if found else None
 
 
 def pieces(context: Context, node: Node) -> tuple[Piece, ...]:

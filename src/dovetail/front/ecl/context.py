@@ -53,6 +53,7 @@ class World:
     overwritten: set[str] = field(default_factory=set)
     options: dict[str, str] = field(default_factory=dict)
     indexes: dict[str, DatasetValue] = field(default_factory=dict)
+    imported: dict[str, str] = field(default_factory=dict)
     taken: dict[str, list[Given]] = field(default_factory=dict)
 
 
@@ -94,11 +95,15 @@ class Context:
                 return scalar
             case RowValue(record, text) if text:
                 return Scalar(text, record)
-            case RowsValue(record, text, ()) if text:
-                return Scalar(text, TableType(record))
+            case RowsValue(record, text, conditions) if text:
+                kept = f"filter({text}, item -> {' AND '.join(conditions)})"
+                return Scalar(kept if conditions else text, TableType(record))
             case found:
                 raise refusal(
-                    node, f"{said(found)} where a value must stand", "a value"
+                    node,
+                    f"{said(found)} where a value must stand",
+                    "a value",
+                    _INSTEAD.get(type(found).__name__, ""),
                 )
 
     def typed(self, node: Node, wanted: EclType) -> Scalar:
@@ -213,7 +218,16 @@ _WORDS = {
     "RecordType": "a record",
     "Routine": "a transform or a function without its arguments",
     "Made": "a transform",
+    "TypeValue": "a type",
+    "ModuleValue": "a module",
     "Action": "an action",
+}
+
+
+_INSTEAD = {
+    "Total": "JOIN with TABLE(data set, {..}) and the option ALL: its fields are the "
+    "values; with a key in place of ALL, where they depend on the row",
+    "DatasetValue": "COUNT, EXISTS or data set[n].field of it, or a JOIN with it",
 }
 
 

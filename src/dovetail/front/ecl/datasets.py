@@ -7,12 +7,13 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from dovetail.errors import SchemaError
-from dovetail.expression import Expression
+from dovetail.expression import NEVER, Expression
 from dovetail.front.ecl.casting import Scalar, part_text
 from dovetail.front.ecl.catalog import taken
 from dovetail.front.ecl.context import (
     Context,
     UnknownNameError,
+    is_word,
     known_value,
     refusal,
 )
@@ -41,6 +42,7 @@ from dovetail.front.ecl.ordering import (
     row_scope,
 )
 from dovetail.front.ecl.positions import by_position
+from dovetail.front.ecl.refused import ROLLED
 from dovetail.front.ecl.types import (
     Field,
     Letters,
@@ -156,10 +158,21 @@ def _dataset(context: Context, node: Call) -> DatasetValue:
             if not rest:
                 raise refusal(node, "rows without a record", "DATASET(.., record)")
             return _file(context, node, context.record(rest[0]), rest[1:])
+        case Call() if first.word == "row":
+            return _of_row(first, context.scalar(first))
         case _ if rest:
             return _of_value(context, node)
         case _:
             return context.dataset(first)
+
+
+def _of_row(node: Node, row: Scalar) -> DatasetValue:
+    """Returns one row that stands in the text as rows."""
+    found = known_value(node, row)
+    if not isinstance(found, Mapping) or not isinstance(row.type, RecordType):
+        raise refusal(node, "this as a row", "ROW({values}, record)")
+    values = tuple(found[one.name] for one in row.type.fields)
+    return DatasetValue(Inline(row.type.schema, (values,)), row.type)
 
 
 def _of_value(context: Context, node: Call) -> DatasetValue:
@@ -269,6 +282,8 @@ def _project(context: Context, node: Call) -> DatasetValue:
     first, second, *rest = node.arguments
     refuse_others(rest, {"prefetch", "lookahead", "keyed"})
     source = context.dataset(first)
+    if isinstance(second, Braces):
+        return tabled(context, source, second)
     sides: dict[str, Value] = {
         "left": row_at(source.record),
         "counter": Scalar("counter", Whole()),
@@ -328,6 +343,32 @@ def _computed(one: Field, record: RecordType) -> str:
     return one.computed or one.initial or field_text(Scalar("l", record), one)
 
 
+def _rollup(context: Context, node: Call) -> DatasetValue:
+    """Returns ROLLUP(groups, GROUP, transform): a row made of all rows of a group."""
+    first, second, *rest = node.arguments
+    if not is_word(second, "group") or len(rest) != 1:
+        raise refusal(
+            node.of,
+            '"ROLLUP" is outside of what is understood of ECL, but for groups',
+            "ROLLUP(groups, GROUP, transform)",
+            ROLLED,
+        )
+    source = context.dataset(first)
+    if not source.is_grouped:
+        raise refusal(
+            first, "ROLLUP of rows without groups", "GROUP(SORT(rows, key), key)"
+        )
+    sides: dict[str, Value] = {
+        "left": row_at(source.record),
+        "rows(left)": RowsValue(source.record, ""),
+    }
+    made = replace(context, sides=sides).made(rest[0])
+    if made.skip != NEVER.text:
+        raise refusal(rest[0], "SKIP in a ROLLUP", "a filter behind it")
+    step = Counted(source.step, made.record.schema, columns_of(made))
+    return DatasetValue(step, made.record)
+
+
 def refuse_others(nodes: Iterable[Node], known: set[str]) -> None:
     """Refuses options that would change something and are not known here."""
     for node in nodes:
@@ -339,5 +380,6 @@ DATASETS: Mapping[str, Verb] = {
     "dataset": _dataset,
     "project": _project,
     "table": _table,
+    "rollup": _rollup,
     **ORDERING,
 }

@@ -29,7 +29,7 @@ from dovetail.front.ecl.types import (
     TableType,
     named_type,
 )
-from dovetail.front.ecl.values import DatasetValue, RowsValue, RowValue
+from dovetail.front.ecl.values import DatasetValue, RowsValue, RowValue, TypeValue
 from dovetail.spec.references import references
 
 _UNNAMED = ""
@@ -44,16 +44,21 @@ def declared_type(context: Context, node: Node) -> EclType:
             if found is None:
                 raise refusal(node, f'the type "{text}"', "a type of ECL")
             return found
-        case SetType(element=Name() as element):
-            return TableType(context.record(element))
         case SetType(element=element):
-            return SetOf(declared_type(context, element))
+            inner = declared_type(context, element)
+            return TableType(inner) if isinstance(inner, RecordType) else SetOf(inner)
         case Call(arguments=(of,)) if node.word in {"dataset", "_linkcounted_"}:
             return TableType(context.record(of))
         case Call(arguments=(of,)) if node.word in {"typeof", "recordof"}:
             return _type_of(context, of)
         case _:
-            return context.record(node)
+            found = context.value(node)
+            return found.type if isinstance(found, TypeValue) else context.record(node)
+
+
+def read_type(context: Context, node: TypeName | SetType) -> TypeValue:
+    """Returns a type that stands for itself, to be named."""
+    return TypeValue(declared_type(context, node))
 
 
 def _type_of(context: Context, node: Node) -> EclType:

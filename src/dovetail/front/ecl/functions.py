@@ -120,6 +120,29 @@ def extreme(name: str) -> Callable[[Context, Call], Scalar]:
     return call
 
 
+def _digits(context: Context, node: Call) -> Scalar:
+    """Returns INTFORMAT: a whole number at the right, behind blanks or behind zeros."""
+    first, second, third = node.arguments
+    number, width = context.typed(first, INTEGER).text, context.count(second, 1)
+    text, sign = f"CAST({number} AS STRING)", f"IF({number} < 0L, '-', '')"
+    filled = f"lpad({text}, {width}, ' ')"
+    if context.count(third):
+        size = f"CAST({width} - length({sign}) AS INT)"
+        filled = f"concat({sign}, lpad(replace({text}, '-', ''), {size}, '0'))"
+    stars = quoted("*" * width)
+    fitted = f"IF(length({text}) > {width}, {stars}, {filled})"
+    return Scalar(fitted, Letters(width))
+
+
+def _which(context: Context, node: Call) -> Scalar:
+    """Returns WHICH: the place of the first condition that is true, or 0."""
+    whens = " ".join(
+        f"WHEN {context.condition(one)} THEN {place}L"
+        for place, one in enumerate(node.arguments, start=1)
+    )
+    return Scalar(f"(CASE {whens} ELSE 0L END)", INTEGER)
+
+
 def _keyed(context: Context, node: Call) -> Scalar:
     """Returns KEYED and the like: the condition inside, for whoever reads no index."""
     if not node.arguments:
@@ -188,6 +211,8 @@ FUNCTIONS: Mapping[str, Choice] = {
     "length": _length,
     "trim": _trim,
     "matched": _matched,
+    "intformat": _digits,
+    "which": _which,
     "abs": _absolute,
     "round": _round,
     "roundup": _up,

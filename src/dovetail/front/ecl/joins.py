@@ -13,15 +13,16 @@ from dovetail.front.ecl.datasets import columns_of
 from dovetail.front.ecl.defaults import default_record
 from dovetail.front.ecl.indexes import check_index
 from dovetail.front.ecl.limits import Counts, counts_of
-from dovetail.front.ecl.nodes import Call, Name, Node, Omitted, Transform
+from dovetail.front.ecl.names import routine_of
+from dovetail.front.ecl.nodes import Call, Member, Name, Node, Omitted, Transform
 from dovetail.front.ecl.options import Options, read_options, told
 from dovetail.front.ecl.ordering import orders, row_at
+from dovetail.front.ecl.sliding import slides
 from dovetail.front.ecl.types import BOOLEAN, Field, RecordType, Whole
 from dovetail.front.ecl.values import (
     DatasetValue,
     Index,
     Made,
-    Routine,
     Value,
 )
 from dovetail.schema import shown
@@ -126,9 +127,8 @@ def is_transform(context: Context, node: Node) -> bool:
     match node:
         case Transform():
             return True
-        case Call(of=Name()):
-            found = list(context.defined(node, node.word))
-            return bool(found) and isinstance(found[0], Routine)
+        case Call(of=Name() | Member()):
+            return any(routine_of(context, node))
         case _:
             return False
 
@@ -235,24 +235,12 @@ def _need_equality(parts: Parts, hard: tuple[Equality, ...], condition: Node) ->
     if not hands:
         told = f"{_title(parts)}: a condition that is a constant means ALL"
         parts.context.world.remarks.append(told)
-    if hands and not _slides(parts):
+    if hands and not slides(parts.context, parts.options, parts.pieces):
         raise refusal(
             condition,
             "JOIN contains no equality conditions - use ,ALL to allow",
             "LEFT.field = RIGHT.field in the condition, or the option ALL",
         )
-
-
-def _slides(parts: Parts) -> bool:
-    """Tells whether a range stands for an equality: with #OPTION('slidingJoins')."""
-    is_on = parts.context.world.options["slidingjoins"] != "0"
-    has_range = any(
-        isinstance(one, Soft) and getattr(one.node, "sign", "") == "BETWEEN"
-        for one in parts.pieces
-    )
-    kinds = {Kind.INNER, Kind.LEFT_OUTER}
-    is_counted = parts.options.has("atmost", "limit")
-    return is_on and has_range and parts.options.kind in kinds and not is_counted
 
 
 def _implicit(parts: Parts, counts: Counts, soft: str) -> Counts:

@@ -9,6 +9,7 @@ from dovetail.expression import Expression
 from dovetail.front.ecl.conditions import Hard, Piece, Prefix, Soft, optionals, pieces
 from dovetail.front.ecl.context import Context, is_word, refusal
 from dovetail.front.ecl.defined_indexes import is_layout
+from dovetail.front.ecl.names import routine_of
 from dovetail.front.ecl.nodes import (
     Braces,
     Call,
@@ -22,7 +23,7 @@ from dovetail.front.ecl.nodes import (
     word_of,
 )
 from dovetail.front.ecl.options import Options
-from dovetail.front.ecl.values import Made, Routine
+from dovetail.front.ecl.values import Made
 from dovetail.spec.join import Hand
 from dovetail.spec.picks import (
     AllHard,
@@ -206,8 +207,8 @@ def _fails(context: Context, action: Node) -> Iterator[Node]:
         if action.word == "fail":
             yield action
             return
-        found = [*context.defined(action, action.word)]
-        body = found[0].body if found and isinstance(found[0], Routine) else action
+        found = [*routine_of(context, action)]
+        body = found[0].body if found else action
     elif word_of(action) == "fail":
         yield action
     for one in body.statements if isinstance(body, Transform) else ():

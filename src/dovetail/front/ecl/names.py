@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
+from dovetail.errors import DialectError
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.catalog import taken
-from dovetail.front.ecl.context import Context, refusal, said, unknown_name
+from dovetail.front.ecl.context import (
+    Context,
+    UnknownNameError,
+    refusal,
+    said,
+    unknown_name,
+)
 from dovetail.front.ecl.declared import declared_type
 from dovetail.front.ecl.nodes import (
     Call,
     Definition,
     Function,
     Member,
+    Module,
     Name,
     Node,
     Part,
@@ -25,6 +34,7 @@ from dovetail.front.ecl.nodes import (
 from dovetail.front.ecl.types import BOOLEAN, record_of
 from dovetail.front.ecl.values import (
     DatasetValue,
+    ModuleValue,
     Routine,
     RowsValue,
     RowValue,
@@ -50,7 +60,19 @@ def read_name(context: Context, node: Name) -> Value:
     found = list(defined(context, node, node.word))
     if found:
         return found[0]
+    if node.word in context.world.imported:
+        raise outside(node, node.text)
     raise unknown_name(node, node.text, sorted(_known(context)))
+
+
+def outside(node: Node, name: str) -> DialectError:
+    """Returns the error for something that is imported."""
+    return UnknownNameError(
+        f'"{name}" is imported, and other texts are not read',
+        "a definition in the text itself",
+        "write what is needed of it into the text, in a MODULE of its name for example",
+        place=node.place,
+    )
 
 
 def defined(context: Context, node: Node, word: str) -> Iterator[Value]:
@@ -120,7 +142,8 @@ def _evaluated(context: Context, scope: Scope, definition: Definition) -> Value:
     """Returns what a definition defines, seen from where it stands."""
     *types, last = head_of(definition)
     body = definition.body
-    if isinstance(last, Call) or isinstance(body, Transform | Function):
+    is_called = isinstance(last, Call)
+    if is_called or isinstance(body, Transform | Function):
         given = last.arguments if isinstance(last, Call) else ()
         return Routine(definition, given, body, tuple(types), scope)
     sides = context.sides if scope.outer else {}
@@ -157,8 +180,56 @@ def read_member(context: Context, node: Member) -> Value:
             return _of_dataset(context, node, source)
         case RowsValue(record=record):
             return _field(node, RowValue(record, ""))
+        case ModuleValue(scope):
+            return _of_module(context, node, scope)
         case _:
             raise refusal(node, f'"{node.name}" of {said(of)}', "a field of a row")
+
+
+def read_module(context: Context, node: Module) -> ModuleValue:
+    """Returns a module, whose definitions are bound when they are asked for."""
+    for base in node.bases:
+        raise refusal(
+            base,
+            "a MODULE that begins with another",
+            "MODULE without brackets",
+            "write the definitions that it takes over into it",
+        )
+    for one in node.statements:
+        if not isinstance(one, Definition):
+            raise refusal(one, "an action inside a MODULE", "it behind the MODULE")
+    definitions = (one for one in node.statements if isinstance(one, Definition))
+    return ModuleValue(Scope(tuple(definitions), (context.scope,)))
+
+
+def _of_module(context: Context, node: Member, scope: Scope) -> Value:
+    """Returns what a module exports under a name."""
+    outside = replace(context, rows=(), sides={})
+    for definition in _chosen(scope, node, node.word):
+        if not _is_exported(definition):
+            raise refusal(
+                node,
+                f'"{node.name}" of a MODULE that does not export it',
+                f"EXPORT {node.name} := .. inside the MODULE",
+            )
+        return bound(outside, scope, definition)
+    names = [name_of(one) for one in scope.definitions if _is_exported(one)]
+    raise refusal(node, f'no "{node.name}" in the MODULE', f"one of {', '.join(names)}")
+
+
+def _is_exported(definition: Definition) -> bool:
+    """Tells whether a definition may be used outside of its module."""
+    head = definition.head
+    return isinstance(head, Sequence) and word_of(head.parts[0]) == "export"
+
+
+def routine_of(context: Context, node: Call) -> Iterator[Routine]:
+    """Gives the transform or function of the text that a call means, if it does."""
+    if isinstance(node.of, Member):
+        found: Iterator[Value] = iter((context.value(node.of),))
+    else:
+        found = context.defined(node.of, node.word) if node.word else iter(())
+    yield from (one for one in islice(found, 1) if isinstance(one, Routine))
 
 
 def _of_dataset(context: Context, node: Member, source: DatasetValue) -> Value:

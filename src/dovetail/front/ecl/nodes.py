@@ -198,6 +198,21 @@ class Function(_Placed):
     result: Node
 
 
+@dataclass(frozen=True, slots=True)
+class Module(_Placed):
+    """`MODULE .. END`: definitions under one name; bases are modules it begins with."""
+
+    bases: tuple[Node, ...]
+    statements: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Import(_Placed):
+    """`IMPORT a.b AS c, d`: names of other texts, each with its path in lower case."""
+
+    paths: tuple[tuple[str, str], ...]
+
+
 Node = (
     Omitted
     | Name
@@ -219,6 +234,8 @@ Node = (
     | Record
     | Transform
     | Function
+    | Module
+    | Import
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,8 +22,10 @@ from dovetail.front.ecl.nodes import (
     Defaulted,
     Definition,
     Function,
+    Import,
     Items,
     Member,
+    Module,
     Name,
     Node,
     Number,
@@ -42,6 +45,7 @@ from dovetail.front.ecl.refused import place_at, refuse_foreign
 _GRAMMAR = Path(__file__).with_name("grammar.lark")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _MOST_EXPECTED = 5
+_FROM, _AS = re.compile(r"\s+from\s+"), re.compile(r"\s+as\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +338,17 @@ class _Nodes(Transformer[Token, Parts]):
         (result,), (statements,) = _nodes(parts), _lists(parts)
         return Function(self._at(meta), statements, result)
 
+    def module(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a module: what it begins with, and its definitions."""
+        *bases, statements = _lists(parts)
+        return Module(
+            self._at(meta), tuple(one for it in bases for one in it), statements
+        )
+
+    def imported(self, meta: Meta, parts: Parts) -> Node:
+        """Returns the names that another text lends."""
+        return Import(self._at(meta), tuple(_imports(str(parts[0]))))
+
     def type(self, meta: Meta, parts: Parts) -> Node:
         """Returns a type of the language, or a set of one."""
         place, last = self._at(meta), parts[-1]
@@ -342,6 +357,18 @@ class _Nodes(Transformer[Token, Parts]):
         if isinstance(last, TypeName | SetType):
             return SetType(place, last)
         return SetType(place, Name(place, str(last)))
+
+
+def _imports(text: str) -> Iterator[tuple[str, str]]:
+    """Yields the names of an IMPORT, each with the path of what it stands for."""
+    names, *origins = _FROM.split(text.lower().removeprefix("import"))
+    for one in names.split(","):
+        path, *alias = _AS.split(one.strip())
+        whole = ".".join([*(it.strip() for it in origins), path])
+        first, last = path.partition(".")[0], path.rpartition(".")[2]
+        # IMPORT a.b brings a with its b, IMPORT a.b AS c only c.
+        is_whole = not alias and not origins
+        yield (first, first) if is_whole else (alias[0] if alias else last, whole)
 
 
 def _lists(parts: Parts) -> tuple[tuple[Node, ...], ...]:

@@ -13,41 +13,77 @@ from dovetail.errors import DialectError, Place
 
 _PASSED = r"""'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*.*?\*/"""
 _WORD = re.compile(rf"{_PASSED}|(?P<word>#?[A-Za-z_][\w+]*)", re.DOTALL)
-_JOINS = "write the definitions that the joins need into the text itself"
 _MACRO = "write out what the macro gives"
 _FOREIGN = "write it in ECL, or compute the column before the join"
-_HINTS: Mapping[str, str] = {
+_ALWAYS: Mapping[str, str] = {
+    "beginc++": _FOREIGN,
+    **dict.fromkeys(
+        ("#if", "#declare", "#set", "#loop", "#expand", "#append", "#for"), _MACRO
+    ),
+}
+# Behind := they open something; elsewhere they are names like others.
+_BODIES: Mapping[str, str] = {
     "macro": _MACRO,
     "functionmacro": _MACRO,
-    "beginc++": _FOREIGN,
     "embed": _FOREIGN,
-    "import": _JOINS,
-    "module": _JOINS,
-    "interface": _JOINS,
+    "interface": "write its definitions into a MODULE",
     "service": _FOREIGN,
-    "ifblock": "write two records, one for each form of the row",
-    "pattern": _FOREIGN,
-    "#if": _MACRO,
-    "#declare": _MACRO,
-    "#set": _MACRO,
-    "#loop": _MACRO,
-    "#expand": _MACRO,
-    "#append": _MACRO,
-    "#for": _MACRO,
+    "type": "a type of ECL's own",
+}
+_IFBLOCK = "write two records, one for each form of the row"
+UNKNOWN = "a name with brackets is a function, a transform, or a data set with a filter"
+_NEIGHBOURS = (
+    "number the rows by PROJECT with COUNTER, and JOIN each with the one before"
+)
+_COUNTED = "TABLE(rows, {key, total := SUM(GROUP, field)}, key) counts by key"
+_CHOSEN = "CHOOSEN(rows, n), or a filter"
+_COLUMN = "compute the column before the program"
+_PARSED = "read the text into columns before the program"
+ROLLED = f"{_COUNTED}; ROLLUP(groups, GROUP, transform) sees all rows of a group"
+INSTEAD: Mapping[str, str] = {
+    "iterate": _NEIGHBOURS,
+    "process": _NEIGHBOURS,
+    "denormalize": "JOIN gives the pairs, and TABLE(.., {..}, key) counts them",
+    "normalize": "JOIN with DATASET(n, TRANSFORM(..)) and ALL gives a row n times",
+    "mergejoin": "JOIN([..], STEPPED(..), TRANSFORM(LEFT), SORTED(..)) matches alike",
+    "merge": "SORT(one + other, fields)",
+    "combine": "number both by PROJECT with COUNTER, and JOIN on the number",
+    "aggregate": _COUNTED,
+    "dictionary": "JOIN with LOOKUP finds one row by its key",
+    "when": "SEQUENTIAL(action, OUTPUT(rows))",
+    "apply": "OUTPUT(rows)",
+    "fail": "LIMIT(n, FAIL(code, 'message')), or a field of ONFAIL's transform",
+    "nonempty": "rows + others(condition)",
+    "limit": "CHOOSEN(rows, n), or LIMIT(n) in a JOIN",
+    "catch": "a filter before",
+    "loop": "write the steps one after the other",
+    "graph": "write the steps one after the other",
+    **dict.fromkeys(("enth", "sample"), _CHOSEN),
+    **dict.fromkeys(("random", "hash", "hash32", "hash64", "hashcrc"), _COLUMN),
+    **dict.fromkeys(("hashmd5", "realformat", "regexreplace", "regexfind"), _COLUMN),
+    **dict.fromkeys(("variance", "covariance", "correlation"), _COUNTED),
+    **dict.fromkeys(("parse", "xmldecode", "fromxml", "fromjson"), _PARSED),
+    **dict.fromkeys(("soapcall", "httpcall", "pipe"), _PARSED),
+    "#stored": "write the value into its definition",
+    "#constant": "write the value into its definition",
 }
 
 
 def refuse_foreign(text: str) -> None:
     """Refuses the first word of the text that opens what is not understood."""
     for found in _WORD.finditer(text):
-        word = found["word"] or ""
-        if word.lower() in _HINTS:
-            place = place_at(text, found.start(), len(word))
+        word = (found["word"] or "").lower()
+        hint = _ALWAYS.get(word, "")
+        if word in _BODIES and text[: found.start()].rstrip().endswith(":="):
+            hint = _BODIES[word]
+        if word == "ifblock" and text[found.end() :].lstrip().startswith("("):
+            hint = _IFBLOCK
+        if hint:
             raise DialectError(
-                f'"{word}" is outside of what is understood of ECL',
+                f'"{found["word"]}" is outside of what is understood of ECL',
                 "records, data sets, transforms, joins and outputs",
-                _HINTS[word.lower()],
-                place=place,
+                hint,
+                place=place_at(text, found.start(), len(word)),
             )
 
 

@@ -132,7 +132,10 @@ def _within(context: Context, node: Operation) -> Scalar:
     found, members = context.scalar(value), context.scalar(wanted)
     if not isinstance(members.type, SetOf):
         raise refusal(wanted, "no set behind IN", "a set, [1, 2] for example")
-    item = Scalar("item", members.type.element)
+    element = members.type.element
+    if found.type == element and isinstance(element, _NUMBERS):
+        return Scalar(f"array_contains({members.text}, {found.text})", BOOLEAN)
+    item = Scalar("item", element)
     condition = compared(Operation(node.place, "=", node.operands), found, item)
     return Scalar(f"exists({members.text}, item -> {condition})", BOOLEAN)
 

@@ -17,7 +17,7 @@ from dovetail.front.ecl.context import Context, UnknownNameError, World
 from dovetail.front.ecl.names import bound, defined
 from dovetail.front.ecl.nodes import Call, Definition, Node, Sequence
 from dovetail.front.ecl.reading import read
-from dovetail.front.ecl.values import Scope
+from dovetail.front.ecl.values import ModuleValue, Scope
 from dovetail.schema import Schema
 from dovetail.spec.program import Program
 
@@ -40,6 +40,15 @@ def _parted(statement: Node) -> Iterator[Node]:
             yield statement
 
 
+def _look_at(context: Context, scope: Scope) -> None:
+    """Binds what nothing has asked for, inside modules too, to find its mistakes."""
+    for definition in scope.definitions:
+        with suppress(UnknownNameError):
+            found = bound(context, scope, definition)
+            if isinstance(found, ModuleValue):
+                _look_at(context, found.scope)
+
+
 def translate(text: str, inputs: Mapping[str, Schema] | Catalog) -> Program:
     """Returns the program of a text; a name that it does not declare is an input."""
     catalog = Listed(inputs) if isinstance(inputs, Mapping) else inputs
@@ -50,9 +59,7 @@ def translate(text: str, inputs: Mapping[str, Schema] | Catalog) -> Program:
     for statement in statements:
         if not isinstance(statement, Definition):
             act(context, statement)
-    for definition in definitions:
-        with suppress(UnknownNameError):
-            bound(context, context.scope, definition)
+    _look_at(context, context.scope)
     remarks = tuple(dict.fromkeys(world.remarks))
     stored = tuple(world.stored.values())
     return Program(tuple(world.outputs), remarks, tuple(world.builds), stored)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.nodes import Definition, Function, Node, Transform
-from dovetail.front.ecl.types import Field, RecordType, TableType, ticked
+from dovetail.front.ecl.types import EclType, Field, RecordType, TableType, ticked
 from dovetail.spec.program import Step
 
 
@@ -104,6 +104,20 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
+class TypeValue:
+    """A type under a name of its own: `id_type := UNSIGNED4`."""
+
+    type: EclType
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleValue:
+    """A module: the definitions inside, seen from where it stands."""
+
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
     """Something to do: OUTPUT, BUILD, or several of them."""
 
@@ -121,6 +135,8 @@ Value = (
     | RecordType
     | Routine
     | Made
+    | TypeValue
+    | ModuleValue
     | Action
 )
 
