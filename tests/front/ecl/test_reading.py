@@ -150,7 +150,7 @@ def test_places_count_lines_and_columns_from_1():
             "OUTPUT(x",
             (
                 'line 1, column 9: the text ends here; expected ")" or "," or ";"\n'
-                "hint: a definition or an action ends with a semicolon\n"
+                "hint: a bracket is left open\n"
                 "OUTPUT(x\n        ^"
             ),
         ),

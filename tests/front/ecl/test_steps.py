@@ -128,3 +128,43 @@ def test_a_part_of_a_child_data_set_is_one():
     """
     [(key, of)] = rows(text)
     assert (key, [tuple(one.values()) for one in of]) == (1, [(2, "y", 4)])
+
+
+@pytest.mark.parametrize("engine", [EngineName.ORACLE, EngineName.LOCAL])
+def test_what_is_counted_of_a_group_may_have_a_condition(engine):
+    text = """
+        OUTPUT(TABLE(b, {k, c := COUNT(GROUP, n > 1), e := EXISTS(GROUP, n = 1),
+            s := SUM(GROUP, n, w = 'x'), m := MAX(GROUP, n, n < 3),
+            l := MIN(GROUP, n, n > 2), a := AVE(GROUP, n, n > 1)}, k));
+    """
+    assert rows(text, engine) == [
+        (1, 2, True, 6, 1, 3, 3.0),
+        (2, 1, False, 2, 2, 0, 2.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("COUNT(b, n > 1)", 3),
+        ("EXISTS(b, n > 3)", False),
+        ("SUM(b, n, k = 1)", 7),
+        ("COUNT([5, 7])", 2),
+        ("EXISTS([5, 7])", True),
+        ("MAX([5, 7])", 7),
+        ("MIN(['b', 'a'])", "a"),
+        ("SUM([5, 7])", 12),
+    ],
+)
+def test_aggregates_of_rows_with_a_condition_and_of_sets(text, value):
+    assert rows(f"OUTPUT({text});") == [(value,)]
+
+
+def test_fields_of_records_may_stand_in_records():
+    text = "s := RECORD r.w; TYPEOF(r.n) m; END; OUTPUT(DATASET([{'abcd', 5}], s));"
+    assert rows(text) == [("abc", 5)]
+
+
+def test_an_assert_is_remarked():
+    found = translate(f"{ROWS} OUTPUT(ASSERT(b, n < 9, 'large'));", {})
+    assert found.remarks == ("ASSERT in line 4 is not looked at",)

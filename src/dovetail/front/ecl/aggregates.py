@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from dovetail.front.ecl.casting import Scalar, trimmed
-from dovetail.front.ecl.context import Context, as_type, refusal
+from dovetail.front.ecl.context import Context, as_type, is_word, refusal
 from dovetail.front.ecl.nodes import Call, Node
 from dovetail.front.ecl.types import (
     BOOLEAN,
@@ -87,21 +87,33 @@ def _over(context: Context, node: Call, rows: RowsValue) -> Scalar:
     return context.inside(row_inside(rows)).scalar(node.arguments[1])
 
 
-def _count(_: Context, _call: Call, rows: RowsValue) -> Scalar:
-    """Returns COUNT."""
-    return Scalar(counted(rows), INTEGER)
+def _kept(context: Context, rows: RowsValue, conditions: tuple[Node, ...]) -> RowsValue:
+    """Returns the rows that an aggregate looks at: of which its conditions hold."""
+    found = tuple(one for one in conditions if not is_word(one, "keyed", "few"))
+    return filtered(context, rows, found) if found else rows
 
 
-def _exists(_: Context, _call: Call, rows: RowsValue) -> Scalar:
+def _count(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns COUNT: of all rows, or of those of which a condition holds."""
+    return Scalar(counted(_kept(context, rows, node.arguments[1:])), INTEGER)
+
+
+def _exists(context: Context, node: Call, rows: RowsValue) -> Scalar:
     """Returns EXISTS."""
-    return Scalar(f"({counted(rows)} > 0L)", BOOLEAN)
+    count = _count(context, node, rows)
+    return Scalar(f"({count.text} > 0L)", BOOLEAN)
+
+
+def _valued(context: Context, node: Call, rows: RowsValue) -> RowsValue:
+    """Returns the rows of which an aggregate takes a value: conditions stand behind."""
+    return _kept(context, rows, node.arguments[2:])
 
 
 def _extreme(name: str) -> Aggregate:
     """Returns MAX or MIN of a value; of no rows it is blank."""
 
     def call(context: Context, node: Call, rows: RowsValue) -> Scalar:
-        value = _over(context, node, rows)
+        value, rows = _over(context, node, rows), _valued(context, node, rows)
         text = trimmed(value) if isinstance(value.type, Letters) else value.text
         found = f"{name}({listed(rows, text)})"
         return Scalar(f"coalesce({found}, {blank_text(value.type)})", value.type)
@@ -111,7 +123,7 @@ def _extreme(name: str) -> Aggregate:
 
 def _sum(context: Context, node: Call, rows: RowsValue) -> Scalar:
     """Returns SUM; of no rows it is 0."""
-    value = _over(context, node, rows)
+    value, rows = _over(context, node, rows), _valued(context, node, rows)
     kind = INTEGER if isinstance(value.type, Whole) else REAL
     text = listed(rows, as_type(node, value, kind).text)
     start = "0L" if kind == INTEGER else "0D"
@@ -121,7 +133,7 @@ def _sum(context: Context, node: Call, rows: RowsValue) -> Scalar:
 def _average(context: Context, node: Call, rows: RowsValue) -> Scalar:
     """Returns AVE; of no rows it is 0."""
     total = as_type(node, _sum(context, node, rows), REAL)
-    count = counted(rows)
+    count = counted(_valued(context, node, rows))
     text = f"IF({count} = 0L, 0D, {total.text} / CAST({count} AS DOUBLE))"
     return Scalar(text, REAL)
 
@@ -130,6 +142,25 @@ def _set(context: Context, node: Call, rows: RowsValue) -> Scalar:
     """Returns SET: the values of all rows in their order."""
     value = _over(context, node, rows)
     return Scalar(listed(rows, value.text), SetOf(value.type))
+
+
+def of_set(node: Call, items: Scalar) -> Scalar:
+    """Returns COUNT and the like of the items of a set."""
+    element = items.type.element if isinstance(items.type, SetOf) else INTEGER
+    count = f"CAST(size({items.text}) AS BIGINT)"
+    match node.word:
+        case "count":
+            return Scalar(count, INTEGER)
+        case "exists":
+            return Scalar(f"({count} > 0L)", BOOLEAN)
+        case "max" | "min":
+            found = f"array_{node.word}({items.text})"
+            return Scalar(f"coalesce({found}, {blank_text(element)})", element)
+        case "sum" if isinstance(element, Whole) and not element.is_wide:
+            adding = "0L, (total, one) -> total + one"
+            return Scalar(f"aggregate({items.text}, {adding})", INTEGER)
+        case word:
+            raise refusal(node, f"{word.upper()} of a set", "COUNT, EXISTS, MAX or MIN")
 
 
 AGGREGATES: Mapping[str, Aggregate] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from dovetail.front.ecl.aggregates import AGGREGATES, nth
+from dovetail.front.ecl.aggregates import AGGREGATES, nth, of_set
 from dovetail.front.ecl.aggregates import filtered as part_of
 from dovetail.front.ecl.arguments import refuse_wrong_number
 from dovetail.front.ecl.casting import Scalar
@@ -50,7 +50,7 @@ from dovetail.front.ecl.scalars import (
 )
 from dovetail.front.ecl.set_joins import read_set_join
 from dovetail.front.ecl.transforms import applied, read_transform
-from dovetail.front.ecl.types import INTEGER, Letters
+from dovetail.front.ecl.types import INTEGER, Letters, SetOf
 from dovetail.front.ecl.values import (
     Action,
     DatasetValue,
@@ -195,6 +195,8 @@ def _aggregate(context: Context, node: Call) -> Value:
         case DatasetValue() as source:
             rows = RowsValue(source.record, "")
             return Total(source, AGGREGATES[node.word](context, node, rows))
+        case Scalar(type=SetOf()) as items if len(node.arguments) == 1:
+            return of_set(node, items)
         case _ if node.word in _EXTREMES:
             return _EXTREMES[node.word](context, node)
         case found:

@@ -52,8 +52,8 @@ def declared_type(context: Context, node: Node) -> EclType:
         case Call(arguments=(of,)) if node.word in {"typeof", "recordof"}:
             return _type_of(context, of)
         case _:
-            found = context.value(node)
-            return found.type if isinstance(found, TypeValue) else context.record(node)
+            named = context.value(node)
+            return named.type if isinstance(named, TypeValue) else context.record(node)
 
 
 def read_type(context: Context, node: TypeName | SetType) -> TypeValue:
@@ -63,7 +63,7 @@ def read_type(context: Context, node: TypeName | SetType) -> TypeValue:
 
 def _type_of(context: Context, node: Node) -> EclType:
     """Returns the type that something has."""
-    match context.value(node):
+    match replace(context, in_record=True).value(node):
         case Scalar(type=found):
             return found
         case _:

@@ -31,7 +31,7 @@ from dovetail.front.ecl.nodes import (
     Transform,
     word_of,
 )
-from dovetail.front.ecl.types import BOOLEAN, record_of
+from dovetail.front.ecl.types import BOOLEAN, RecordType, blank_text, record_of
 from dovetail.front.ecl.values import (
     DatasetValue,
     ModuleValue,
@@ -182,8 +182,18 @@ def read_member(context: Context, node: Member) -> Value:
             return _field(node, RowValue(record, ""))
         case ModuleValue(scope):
             return _of_module(context, node, scope)
+        case RecordType() as record if context.in_record:
+            return _blank_field(node, record)
         case _:
             raise refusal(node, f'"{node.name}" of {said(of)}', "a field of a row")
+
+
+def _blank_field(node: Member, record: RecordType) -> Value:
+    """Returns a field of a record without rows, which is declared by it: blank."""
+    found = _field(node, RowValue(record, ""))
+    if isinstance(found, Scalar):
+        return Scalar(blank_text(found.type), found.type)
+    return found
 
 
 def read_module(context: Context, node: Module) -> ModuleValue:

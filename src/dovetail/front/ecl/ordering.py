@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dovetail.expression import Expression
 from dovetail.front.ecl.casting import Scalar, trimmed
-from dovetail.front.ecl.context import Context, is_word
+from dovetail.front.ecl.context import Context, is_word, refusal
 from dovetail.front.ecl.nodes import (
     Braces,
     Call,
@@ -197,6 +197,15 @@ def _same_rows(context: Context, node: Call) -> DatasetValue:
     return source
 
 
+def _asserted(context: Context, node: Call) -> DatasetValue:
+    """Returns the rows of ASSERT, which is not looked at; one that fails is refused."""
+    for one in node.arguments:
+        if word_of(one) == "fail":
+            raise refusal(one, "an ASSERT that fails", "LIMIT(n, FAIL) in a JOIN")
+    context.world.remarks.append(f"ASSERT in line {node.place.line} is not looked at")
+    return context.dataset(node.arguments[0])
+
+
 ORDERING: Mapping[str, Verb] = {
     "sort": _sort,
     "dedup": _dedup,
@@ -205,7 +214,8 @@ ORDERING: Mapping[str, Verb] = {
     "choosen": _choosen,
     "topn": _topn,
     **dict.fromkeys(
-        ("distribute", "distributed", "sorted", "nothor", "assert", "preload"),
+        ("distribute", "distributed", "sorted", "nothor", "preload"),
         _same_rows,
     ),
+    "assert": _asserted,
 }

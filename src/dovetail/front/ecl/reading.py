@@ -127,6 +127,8 @@ def _hint(text: str, start: int) -> str:
     before = text[:start].rstrip()
     if text[start : start + 1] == "'" or text[start:].count("'") % 2:
         return "a text ends on its line, with a quote"
+    if before == text.rstrip() and text.count("(") > text.count(")"):
+        return "a bracket is left open"
     if before and before[-1] not in ";,(":
         return "a definition or an action ends with a semicolon"
     return ""

@@ -49,6 +49,7 @@ INSTEAD: Mapping[str, str] = {
     "merge": "SORT(one + other, fields)",
     "combine": "number both by PROJECT with COUNTER, and JOIN on the number",
     "aggregate": _COUNTED,
+    "having": "count by key with TABLE(rows, {key, n := COUNT(GROUP)}, key), and JOIN",
     "dictionary": "JOIN with LOOKUP finds one row by its key",
     "when": "SEQUENTIAL(action, OUTPUT(rows))",
     "apply": "OUTPUT(rows)",
