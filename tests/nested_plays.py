@@ -1,7 +1,8 @@
 """Random joins of joins: a random play of streams with a join in place of a side.
 
 The inner join gives rows with the columns of the stream that it replaces, so that the
-rest of the play stays as it is; at times it is a chain of two joins.
+rest of the play stays as it is; at times it is a chain of two joins. Rows that inherit
+their lives are often made of such as others may end: versions, rows that are counted.
 """
 
 from contextlib import suppress
@@ -10,15 +11,27 @@ from random import Random
 
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
-from dovetail.spec.inputs import Arrive, Finish, InputKind, Settings
+from dovetail.schema import to_microseconds
+from dovetail.spec.inputs import Arrive, Bound, Finish, InputKind, Remove, Settings
 from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Nested, Side
-from dovetail.spec.picks import Equality, Picks
+from dovetail.spec.picks import Equality, Keep, Picks
 from dovetail.spec.rules import checked
 from dovetail.spec.spans import SECOND, Span
-from dovetail.spec.windows import Forever, Inherited, Latest, Range, Rows
+from dovetail.spec.windows import (
+    Forever,
+    HopUnit,
+    Inherited,
+    Latest,
+    Range,
+    Rows,
+    RowsPreceding,
+)
+from tests.pick_plays import KEPT
 from tests.plays import random_play
+from tests.window_plays import HOPS
 
 KINDS = [Kind.INNER, Kind.INNER, Kind.LEFT_OUTER, Kind.FULL_OUTER, Kind.LEFT_SEMI]
+HANDING = [*KINDS, Kind.INNER, Kind.RIGHT_SEMI, Kind.LEFT_ONLY, Kind.RIGHT_OUTER]
 CHAIN = {"k": "l.k", "n": "l.n", "g": "coalesce(l.g, r.g)", "t": "l.t"}
 SOFTS = ["true", "true", "l.g <> r.g", "l.n < r.n"]
 
@@ -115,8 +128,12 @@ class _Nester:
         if self.chance.random() < 0.3:
             inner = self.inner(Nested(inner, "inner"), source, inherits=inherits)
         window = Inherited() if inherits else side.window
+        picks = Picks()
+        if inherits and self.play.join.kind in KEPT and self.chance.random() < 0.25:
+            picks = Picks(keep=Keep(self.chance.randrange(1, 3)))
         outer = replace(
             self.play.join,
+            picks=picks,
             **{hand: replace(side, source=Nested(inner, "nested"), window=window)},
         )
         return checked(
@@ -127,20 +144,34 @@ class _Nester:
 
     def inner(self, left, source, *, inherits):
         """A join of some rows with those of one more stream like them."""
-        kind = self.chance.choice(KINDS)
-        more = Named(self.more(source))
+        kind = self.chance.choice(HANDING if inherits else KINDS)
+        more = Named(
+            self.more(source, is_table=inherits and self.chance.random() < 0.3)
+        )
         names = list(CHAIN.items())
-        if kind is Kind.LEFT_SEMI:
-            names = [(name, f"l.{name}") for name in CHAIN]
+        if kind in (Kind.LEFT_SEMI, Kind.RIGHT_SEMI):
+            letter = kind.value[0]
+            names = [(name, f"{letter}.{name}") for name in CHAIN]
+        ours, theirs = (self.window(one, inherits=inherits) for one in (left, more))
+        is_table = self.inputs[more.name].kind is InputKind.TABLE
+        if inherits and not is_table and self.chance.random() < 0.1:
+            ours = theirs = self.chance.choice(HOPS)
         return JoinSpec(
-            Side(left, self.window(left, inherits=inherits)),
-            Side(more, self.window(more, inherits=inherits)),
+            Side(left, ours),
+            Side(more, theirs),
             kind,
             self.play.join.clock,
             (Equality(Expression("l.k"), Expression("r.k")),),
             Expression(self.chance.choice(SOFTS)),
             Columns(tuple((name, Expression(text)) for name, text in names)),
+            picks=self.kept(kind, inherits=inherits),
         )
+
+    def kept(self, kind, *, inherits):
+        """The first pairs alone, at times, where a life is handed on."""
+        if inherits and kind in KEPT and self.chance.random() < 0.15:
+            return Picks(keep=Keep(self.chance.randrange(1, 3)))
+        return Picks()
 
     def window(self, source, *, inherits):
         """A window of the inner join: one of row time where its life is handed on."""
@@ -149,16 +180,28 @@ class _Nester:
         around = Range(
             Span(0, preceding * SECOND), Span(0, self.chance.randrange(3) * SECOND)
         )
-        if clock is Clock.EVENT and isinstance(source, Nested) and inherits:
-            return self.chance.choice([around, Inherited()])
+        if clock is Clock.EVENT and inherits:
+            return self.handed_on(source, around)
         if clock is Clock.EVENT:
-            return around if inherits else self.chance.choice([around, Latest(("k",))])
+            return self.chance.choice([around, Latest(("k",))])
         if clock is Clock.BATCH:
             return Forever()
         return self.chance.choice([Rows(2), Rows(1), Forever(), Latest(("k",))])
 
-    def more(self, source):
-        """One more stream, whose rows come among the others."""
+    def handed_on(self, source, around):
+        """A window whose lives go on to the next join: others may end most of them."""
+        if isinstance(source, Nested):
+            ended = [Latest(("k",)), RowsPreceding(1, 0)]
+            return self.chance.choice([around, Inherited(), Inherited(), *ended])
+        if self.inputs[source.name].kind is InputKind.TABLE:
+            return Latest(("k",))
+        counted = RowsPreceding(self.chance.randrange(1, 3), self.chance.randrange(2))
+        unit = HopUnit(self.chance.choice(["second", "minute"]))
+        versions = [Latest((name,)) for name in ("k", "k", "g")]
+        return self.chance.choice([around, around, *versions, counted, unit, Forever()])
+
+    def more(self, source, *, is_table=False):
+        """One more stream, or versioned table, whose rows come among the others."""
         name = f"s{len(self.inputs) + 5}"
         like = [
             event.row
@@ -166,10 +209,18 @@ class _Nester:
             if isinstance(event, Arrive) and event.input == source.name
         ]
         self.inputs[name] = replace(source, name=name, rows=())
+        if is_table:
+            table = {"kind": InputKind.TABLE, "key": ("k",)}
+            self.inputs[name] = replace(self.inputs[name], **table)
         for row in like:
             place = self.chance.randrange(len(self.events) + 1)
             clock = self.events[place - 1].clock if place else 0
-            self.events.insert(place, Arrive(name, {**row, "n": -row["n"]}, clock))
+            event = Arrive(name, {**row, "n": -row["n"]}, clock)
+            if is_table and self.chance.random() < 0.2:
+                event = Remove(name, {"k": row["k"], "t": row["t"]}, clock)
+            self.events.insert(place, event)
+            if row["t"] is not None and self.chance.random() < 0.1:
+                self.events.insert(place, Bound(name, to_microseconds(row["t"]), clock))
         clock = self.events[-1].clock if self.events else 0
         if self.chance.random() < 0.8:
             self.events.append(Finish(name, clock))

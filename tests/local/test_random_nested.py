@@ -3,12 +3,18 @@
 A failing seed is played again with `random_nested_play(seed, clock)`.
 """
 
+from random import Random
+
 import pytest
 
 from dovetail import oracle
 from dovetail.run import local
+from dovetail.run.local.nesting import Flat
+from dovetail.run.local.playing import Cut, play_cut
+from dovetail.run.local.stage import OnShelf, Stage
 from dovetail.spec.join import Clock
-from tests.local.test_random_plays import comparable
+from tests.local.shelf import Shelf
+from tests.local.test_random_plays import bag, comparable
 from tests.nested_plays import random_nested_play, random_static_play
 
 CHUNK = 20
@@ -34,3 +40,20 @@ def test_kernels_equal_the_definition(chunk, clock):
         play = random_nested_play(seed, clock)
         found, expected = local.play(play), oracle.play(play)
         assert comparable(play, found) == comparable(play, expected), seed
+
+
+def cut_outer(play, chance):
+    """The rows of a play whose outer join takes many events in a few steps."""
+    flat = Flat.of(play)
+    stage = Stage.of(flat.play, flat.told)
+    ends = [end for end in range(len(stage.events)) if chance.random() < 0.2]
+    cut = Cut(ends, most=chance.randrange(1, 5))
+    return flat.whole(play_cut(stage, OnShelf(stage, Shelf()), cut), len(play.opening))
+
+
+@pytest.mark.parametrize("clock", [Clock.ARRIVAL, Clock.EVENT])
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_no_cut_changes_a_row(chunk, clock):
+    for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+        play = random_nested_play(seed, clock)
+        assert bag(cut_outer(play, Random(seed))) == bag(local.play(play)), seed

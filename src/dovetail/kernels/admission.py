@@ -8,6 +8,7 @@ import numpy as np
 
 from dovetail.kernels.arrival import Arrived, Watch, numbered
 from dovetail.kernels.evicting import evicted
+from dovetail.kernels.lives import TOLD, Lives, shortened
 from dovetail.kernels.passing import Course, Edge, closed, course_of, highest_of
 from dovetail.kernels.rows import NEVER, Mask, Rows, join_rows
 from dovetail.kernels.settings import Arrival, JoinSettings, waits_for
@@ -15,9 +16,11 @@ from dovetail.kernels.state import JoinState
 from dovetail.kernels.untimed import replaced
 from dovetail.kernels.windows import (
     Band,
+    Inherited,
     Preceding,
     Seconds,
     Version,
+    Window,
     births,
     deaths,
     is_intrinsic,
@@ -55,9 +58,9 @@ def admit(
     if in_sequence:
         new, next_place = _numbered(settings, new, next_place)
     sides = [
-        _side(settings, state, hand, came).with_ends(
-            settings, hand, watches[hand].bound
-        )
+        _side(settings, state, hand, came)
+        .with_lives(settings.sides[hand].window, arrived[hand].lives)
+        .with_ends(settings, hand, watches[hand].bound)
         for hand, came in enumerate(new)
     ]
     fresh, waiting = _parted(settings, sides, _hold(settings, watches))
@@ -150,6 +153,12 @@ class _Side:
     alive: Rows
     came: Rows
 
+    def with_lives(self, window: Window, lives: Lives) -> _Side:
+        """Returns the rows with the ends that they are told, where they inherit."""
+        if not isinstance(window, Inherited):
+            return self
+        return _Side(shortened(self.alive, lives), shortened(self.came, lives))
+
     def with_ends(self, settings: JoinSettings, hand: int, bound: int) -> _Side:
         """Returns the rows with the ends that no row to come can change.
 
@@ -213,6 +222,8 @@ def _born(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
     if settings.arrival is not Arrival.SEQUENCE and settings.keeps_places:
         rows = rows.with_arrays(place=2 * rows.place + hand)
     rows = unfolded(window, rows)
+    if isinstance(window, Inherited):
+        rows = rows.with_arrays(death=rows.hidden(TOLD))
     return rows.with_arrays(birth=births(window, rows))
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.kernels.leaving import Reason
+from dovetail.kernels.lives import NO_LIVES, Lives, join_lives
 from dovetail.kernels.rows import (
     BEGINNING,
     LATE,
@@ -52,29 +53,36 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """A task's report with the rows that it sent to this bucket."""
+    """A task's report with the rows that it sent to this bucket.
+
+    `lives` tells when rows end that inherit a life.
+    """
 
     report: Report
     rows: Rows
+    lives: Lives = NO_LIVES
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
     """What a bucket knows of a side's time: its bound, newest time, last activity.
 
-    `stopped` is the processing time at which the side ended, NEVER before that.
+    `stopped` is the processing time at which the side ended, NEVER before that;
+    `holds` say until when inherited lives are sure.
     """
 
     bound: int = BEGINNING
     newest: int = BEGINNING
     active: int = MISSING
     stopped: int = NEVER
+    holds: tuple[int, ...] = ()
 
-    def after(self, report: Report, now: int) -> Watch:
-        """Returns the watch once the report has been read.
+    def after(self, parcel: Parcel, now: int) -> Watch:
+        """Returns the watch once the report of a parcel has been read.
 
         Where the newest row of a task is late, all its rows are, and move no time.
         """
+        report = parcel.report
         fresh = report.seen or self.active == MISSING
         newest = report.newest if report.newest >= self.bound else self.newest
         return Watch(
@@ -82,6 +90,7 @@ class Watch:
             max(self.newest, newest),
             now if fresh else self.active,
             min(self.stopped, report.stopped),
+            parcel.lives.holds or self.holds,
         )
 
 
@@ -95,6 +104,7 @@ class Arrived:
     on_time: Rows
     others: tuple[tuple[Reason, Rows], ...]
     watch: Watch
+    lives: Lives = NO_LIVES
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +140,12 @@ def read_side(
             others.setdefault(reason, []).append(rows.take(told))
             good &= ~found
         judged.append(rows.take(good))
-        watch = watch.after(parcel.report, moment.now)
+        watch = watch.after(parcel, moment.now)
     return Arrived(
         join_rows(judged or [waiting.take(slice(0))]),
         tuple((reason, join_rows(others[reason])) for reason in sorted(others)),
         watch,
+        join_lives(parcel.lives for parcel in parcels),
     )
 
 
@@ -190,7 +201,8 @@ def awake(
         quiet = side.idle > 0 and now - active > side.idle
         other = watches[1 - hand].bound if quiet else BEGINNING
         bound = NEVER if side.static else max(watch.bound, other)
-        lifted.append(Watch(bound, watch.newest, active, watch.stopped))
+        stopped, holds = watch.stopped, watch.holds
+        lifted.append(Watch(bound, watch.newest, active, stopped, holds))
     return lifted[0], lifted[1]
 
 

@@ -16,10 +16,10 @@ from dovetail.kernels.matching import NO_MATCHES, Matches
 from dovetail.kernels.nearest import best_of, nearest_pairs
 from dovetail.kernels.pairing import live_together, matches, that_hold
 from dovetail.kernels.picks import Excess, Nearest
-from dovetail.kernels.rows import Mask, Rows, Whole
+from dovetail.kernels.rows import Mask, Rows, Whole, can_meet
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.sorting import sorted_by
-from dovetail.kernels.windows import Endless, can_meet
+from dovetail.kernels.windows import Endless
 
 
 @dataclass(frozen=True, slots=True)

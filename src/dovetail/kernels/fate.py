@@ -103,7 +103,8 @@ def fate(
     is_out = paired & (hand == 0 or not settings.picks.counts)
     kept = (~done & ~is_out & is_row) | open_rows | needed
     if side.once:
-        open_rows |= is_row & ~paired & (rows.first != GIVEN)
+        is_open = is_row & ~paired & (rows.first != GIVEN)
+        open_rows |= is_open & ~_awaits(settings, present, hand, other, picked)
     by_themselves = _leaving(settings, present, hand, lonely, paired)
     return Fate(
         leaving=_in_turn(settings, present, picked, by_themselves),
@@ -208,8 +209,22 @@ def _once(
     earliest = np.where(rows.death <= other, NEVER, np.maximum(rows.birth, other))
     if settings.event_clock:
         when = meeting_times(present, picked.held)
-        np.minimum.at(earliest, picked.held.right, when)
+        np.minimum.at(earliest, (picked.held.left, picked.held.right)[hand], when)
     return is_open & (first <= copies.least(earliest))
+
+
+def _awaits(
+    settings: JoinSettings, present: Present, hand: int, other: Whole, picked: Picked
+) -> Mask:
+    """Tells which rows given once wait for a pair that none to come can precede."""
+    rows = present.rows[hand]
+    if not settings.inherits:
+        return np.zeros(len(rows), bool)
+    soonest = np.full(len(rows), NEVER)
+    when = meeting_times(present, picked.held)
+    np.minimum.at(soonest, (picked.held.left, picked.held.right)[hand], when)
+    awaits: Mask = soonest <= np.maximum(rows.birth, other)
+    return awaits
 
 
 def _earliest(window: Window, rows: Rows, paired: Mask) -> Whole:

@@ -18,11 +18,12 @@ import numpy as np
 from dovetail.kernels.admission import Present
 from dovetail.kernels.rows import EARLY, NEVER, REMOVES, Mask, Rows
 from dovetail.kernels.settings import JoinSettings, Nulls
+from dovetail.kernels.sureness import soonest_ends
 from dovetail.kernels.untimed import has_untimed, is_replaced
 from dovetail.kernels.windows import (
+    Inherited,
     Window,
     deaths,
-    ends,
     is_intrinsic,
     least_birth,
     least_end,
@@ -111,9 +112,10 @@ def _waiting(
     born = np.where(rows.birth == NEVER, soonest, rows.birth)  # not known: not yet
     if may_meet or (settings.nulls is Nulls.SPLIT and side.preserved):
         return [int(born.min())]
-    least = ends(side.window, _with_own_ends(side.window, rows))
-    if not is_intrinsic(side.window):
-        least = np.minimum(least, np.maximum(born, present.watches[hand].bound))
+    watch = present.watches[hand]
+    least = soonest_ends(side.window, _with_own_ends(side.window, rows), watch)
+    if not is_intrinsic(side.window) and not isinstance(side.window, Inherited):
+        least = np.minimum(least, np.maximum(born, watch.bound))
     return [int(least.min() if side.preserved else NEVER)]
 
 
@@ -129,7 +131,8 @@ def _alone(
 ) -> tuple[int, int]:
     """Returns the least row times of null rows, of rows here and of rows to come."""
     side, bound = settings.sides[hand], present.watches[hand].bound
-    times = ends(side.window, present.rows[hand])[open_rows]
+    rows, watch = present.rows[hand], present.watches[hand]
+    times = soonest_ends(side.window, rows, watch)[open_rows]
     here = int(times.min()) if len(times) else NEVER
     # Null rows that come with their rows wait for nobody.
     if settings.nulls is Nulls.SPLIT and bound < NEVER:

@@ -19,9 +19,8 @@ from typing import Literal
 
 import numpy as np
 
-from dovetail.kernels.rows import Mask, Rows, Whole
+from dovetail.kernels.rows import Mask, Rows, Whole, can_meet
 from dovetail.kernels.sorting import never_falls, sorted_by
-from dovetail.kernels.windows import can_meet
 
 _ROOM = 2**62
 """Codes and times are folded into numbers below this one."""

@@ -9,8 +9,9 @@ from dovetail.kernels.matching import overlaps
 from dovetail.kernels.pairing import that_hold, truly_equal
 from dovetail.kernels.rows import BEGINNING, NEVER, Mask, Whole, join_rows
 from dovetail.kernels.settings import JoinSettings, SideSettings
+from dovetail.kernels.sureness import know_ends
 from dovetail.kernels.untimed import by_arrival, is_replaced
-from dovetail.kernels.windows import Preceding, deaths, is_intrinsic
+from dovetail.kernels.windows import Inherited, Preceding, deaths, is_intrinsic
 
 
 def past(
@@ -34,6 +35,8 @@ def end_is_known(side: SideSettings, present: Present, hand: int) -> Mask:
     rows = present.rows[hand]
     if is_intrinsic(side.window) or side.untimed:
         return np.ones(len(rows), bool)
+    if isinstance(side.window, Inherited):
+        return know_ends(rows, present.watches[hand])
     if present.watches[hand].bound == NEVER:
         return np.ones(len(rows), bool)
     return rows.death < NEVER

@@ -39,6 +39,13 @@ from dovetail.kernels.picks import UNLIMITED, Excess
 from dovetail.kernels.rows import EARLY, NEVER, Mask, Whole
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.sorting import sorted_by
+from dovetail.kernels.sureness import (
+    Sureness,
+    are_sure,
+    before_open,
+    wanted,
+    weighed,
+)
 from dovetail.kernels.unborn import before_unborn, behind_unborn
 from dovetail.kernels.windows import ends
 
@@ -81,7 +88,8 @@ def pick(
         return _judged(settings, present, memo, over)
     fresh = matches(settings, present.rows, candidates(settings, present))
     if not picks.ranks or not settings.gives_pairs:
-        return _at_once(settings, present, fresh, over)
+        found = weighed(settings, present, memo, fresh)
+        return _at_once(settings, present, found, over)
     return _first(settings, present, memo, _Found(fresh, over))
 
 
@@ -92,6 +100,8 @@ def at_turn(
     if not waits_for_turn(settings):
         return picked
     due = meeting_times(present, picked.held) <= frontier
+    if settings.inherits:
+        due &= are_sure(settings, present, picked.held)
     turn = picked.held.take(due)
     places = [
         rows.place[index]
@@ -123,11 +133,15 @@ class _Found:
 
 
 def _at_once(
-    settings: JoinSettings, present: Present, met: Matches, over: Mask
+    settings: JoinSettings, present: Present, found: Sureness, over: Mask
 ) -> Picked:
     """Returns what is picked where every pair stands for itself."""
-    given = plain_pairs(settings, present, met)
-    return _picked(present, met, given, over)
+    given = plain_pairs(settings, present, found.sure)
+    picked = _picked(present, found.sure, given, over)
+    if not len(found.open_pairs):
+        return picked
+    held = wanted(settings, present, found)
+    return replace(picked, held=held, open_pairs=held)
 
 
 def _picked(present: Present, met: Matches, given: Leaving, over: Mask) -> Picked:
@@ -153,11 +167,16 @@ def _first(
 ) -> Picked:
     """Returns what is picked where a left row's pairs are numbered, or some kept."""
     counts = memo.counts(present.rows[0])
-    picked = _picked(present, found.pairs, _no_pairs(settings, present), found.over)
-    pairs = join_matches([memo.pairs(present.rows), found.pairs])
+    known = weighed(settings, present, memo, found.pairs)
+    picked = _picked(present, known.sure, _no_pairs(settings, present), found.over)
+    waiting = known.open_pairs if settings.inherits else memo.pairs(present.rows)
+    pairs = join_matches([waiting, known.sure])
     if waits_for_turn(settings):
-        return replace(picked, held=pairs, counts=counts)
+        return replace(picked, held=pairs, open_pairs=known.open_pairs, counts=counts)
     is_sure = _are_passed(settings, present, pairs)
+    if len(known.open_pairs):
+        rank = right_order(settings, present.rows[1])
+        is_sure &= before_open(known, pairs, rank, len(present.rows[0]))
     sure = by_left_row(settings, present, pairs.take(is_sure))
     numbered = given_pairs(settings, present, sure, counts)
     full = numbered.counts[1] >= settings.picks.keep

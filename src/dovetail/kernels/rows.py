@@ -106,6 +106,12 @@ _ARRAYS = (
 _arrays_of = attrgetter(*_ARRAYS)
 
 
+def can_meet(rows: Rows) -> Mask:
+    """Tells for each row whether it may meet anybody at all."""
+    bars = rows.has(REMOVES) | rows.has(BARRED)
+    return (rows.birth < rows.death) & ~bars & rows.has(HAS_KEY)
+
+
 def take_payload(batch: pa.RecordBatch, chosen: Whole | Mask | slice) -> pa.RecordBatch:
     """Returns the chosen rows of a batch."""
     chosen = _simplest(chosen)

@@ -18,6 +18,7 @@ from dovetail.kernels.windows import (
     ByAge,
     Eviction,
     Hop,
+    Inherited,
     KeepAll,
     Length,
     Preceding,
@@ -126,6 +127,11 @@ class JoinSettings:
         )
         is_seen = self.ordered or bucket_windows or self.picks.ranks
         return not self.event_clock or is_seen
+
+    @property
+    def inherits(self) -> bool:
+        """Tells whether rows inherit lives that are told as time goes on."""
+        return any(isinstance(side.window, Inherited) for side in self.sides)
 
     @property
     def copies_rows(self) -> bool:

@@ -95,7 +95,7 @@ class Store:
         )
         state = new_state(self.schemas)
         held = known["held"]
-        watch_left, watch_right = (Watch(*numbers) for numbers in known["watches"])
+        watch_left, watch_right = map(_watch, known["watches"])
         return JoinState(
             alive=(left, right),
             waiting=(waiting_left, waiting_right),
@@ -121,7 +121,7 @@ class Store:
             "held": writing.batch(stepped.held),
             "memo": [writing.batch(part) for part in memo_batches(stepped.memo)],
             "watches": [
-                [watch.bound, watch.newest, watch.active, watch.stopped]
+                [watch.bound, watch.newest, watch.active, watch.stopped, *watch.holds]
                 for watch in present.watches
             ],
             "next_place": present.next_place,
@@ -158,6 +158,12 @@ class Store:
         if not self.settings.event_clock or isinstance(window, Preceding):
             return rows
         return rows.with_arrays(birth=births(window, rows))
+
+
+def _watch(numbers: list[int]) -> Watch:
+    """Returns the watch that was written as numbers, its holds last."""
+    bound, newest, active, stopped, *holds = numbers
+    return Watch(bound, newest, active, stopped, tuple(holds))
 
 
 def _lived(settings: JoinSettings, hand: int, rows: Rows) -> Rows:

@@ -9,6 +9,7 @@
     Calendar             t              end of the unit
     Interval             its start      its end + 1
     Hop                  window's end   window's end + 1: the row is there once for each
+    Inherited            t              death of the first of the rows it is made of
     arrival clock        place          Point: place + 1
     Newest               place          place of the nth later row of the partition
     Delta                place          place of the first later one that is far above
@@ -26,14 +27,10 @@ import numpy as np
 
 from dovetail.kernels.hopping import Unit, first_end, hopped, unit_ends
 from dovetail.kernels.rows import (
-    BARRED,
     BEGINNING,
     DUE,
-    HAS_KEY,
     MISSING,
     NEVER,
-    REMOVES,
-    Mask,
     Rows,
     Whole,
 )
@@ -158,6 +155,15 @@ class Preceding:
 
 
 @dataclass(frozen=True, slots=True)
+class Inherited:
+    """Alive until the first of the rows dies that the row of a join is made of."""
+
+
+OWN_DEATH, OWN_END = "#own death", "#own end"
+"""The payload columns of inherited lives: what they are if no other row ends them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Endless:
     """Alive for ever."""
 
@@ -174,6 +180,7 @@ Window = (
     | Seconds
     | Band
     | Version
+    | Inherited
     | Endless
 )
 
@@ -297,6 +304,8 @@ def deaths(window: Window, rows: Rows, old: int = 0) -> Whole:
             return np.full(len(rows), NEVER)
         case Version(timed):
             return _deaths_of_versions(rows, timed=timed)
+        case Inherited():
+            return rows.death
         case _:
             return _own_deaths(window, rows)
 
@@ -330,6 +339,9 @@ def ends(window: Window, rows: Rows) -> Whole:
         return np.where(rows.death < rows.birth, NEVER, rows.death)
     if isinstance(window, Version):
         return np.where(rows.death < FIRST_MOMENT, NEVER, rows.death)
+    if isinstance(window, Inherited):
+        own, end = rows.hidden(OWN_DEATH), rows.hidden(OWN_END)
+        return np.where(rows.death < own, rows.death, end)
     if not is_intrinsic(window) or isinstance(window, Calendar):
         return rows.death
     return np.where(rows.death == NEVER, NEVER, rows.death - 1)
@@ -378,9 +390,3 @@ def _deaths_of_versions(rows: Rows, *, timed: bool) -> Whole:
     result = rows.birth.copy()
     result[current] = birth_of_later(rows.take(current).bare(), 1)
     return result
-
-
-def can_meet(rows: Rows) -> Mask:
-    """Tells for each row whether it may meet anybody at all."""
-    bars = rows.has(REMOVES) | rows.has(BARRED)
-    return (rows.birth < rows.death) & ~bars & rows.has(HAS_KEY)

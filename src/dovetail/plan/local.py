@@ -57,6 +57,14 @@ def refuse_inner(play: Play, join: JoinSpec, source: Nested) -> None:
         raise UnsupportedError.not_yet(LOCAL.name, what)
 
 
+def refuse_inherited(join: JoinSpec) -> None:
+    """Raises what cannot be done of rows whose inherited lives other rows may end."""
+    picks = (join.picks.at_most, join.picks.limit, join.picks.asof)
+    if picks != (Unlimited(), Unlimited(), Unlimited()):
+        what = "atmost, limit or asof of an inherited life that other rows may end"
+        raise UnsupportedError.not_yet(LOCAL.name, what)
+
+
 def refuse(play: Play) -> JoinSpec:
     """Returns the join of a play, or raises what the kernels cannot do of it yet."""
     LOCAL.refuse_unsupported(features_of_play(play))

@@ -38,6 +38,7 @@ from dovetail.spec.windows import (
     Forever,
     HopSize,
     HopUnit,
+    Inherited,
     Latest,
     Range,
     Rows,
@@ -187,6 +188,8 @@ def _window(join: JoinSpec, hand: Hand, sources: tuple[Input, Input]) -> kernel.
             return kernel.Version(timed=timed and join.clock is Clock.ARRIVAL)
         case RowsPreceding(first, last):
             return kernel.Preceding(first, last)
+        case Inherited():
+            return kernel.Inherited()
         case Range() | HopUnit() | HopSize() | Between() as window:
             return _window_of_time(window)
         case window:

@@ -14,15 +14,28 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.expression import Expression, Scope, lower, parse
+from dovetail.kernels.lives import GROUP, LIFE, TOLD
 from dovetail.kernels.measures import MEASURE, REACH, fits, measures
 from dovetail.kernels.program import run_program
 from dovetail.kernels.rows import BEGINNING, MISSING, NEVER, Mask, Whole
-from dovetail.kernels.windows import BAD, END, START
+from dovetail.kernels.windows import BAD, END, OWN_DEATH, OWN_END, START
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Input
-from dovetail.spec.windows import Between, Delta, Window
+from dovetail.spec.windows import Between, Delta, Inherited, Window
 
 Hidden = tuple[str, Whole]
+
+HANDED_LIFE, HANDED_GROUP = "@life", "@group"
+HANDED_DEATH, HANDED_END, HANDED_TOLD = "@own death", "@own end", "@told"
+"""The columns of a join's row, beside its own, that say which life it hands on."""
+_HANDED = {
+    HANDED_LIFE: LIFE,
+    HANDED_GROUP: GROUP,
+    HANDED_DEATH: OWN_DEATH,
+    HANDED_END: OWN_END,
+    HANDED_TOLD: TOLD,
+}
+HANDED = tuple(_HANDED)
 
 
 def hidden_columns(
@@ -36,6 +49,9 @@ def hidden_columns(
             is_placed = ~_lacks_time(source, columns)
             yield START, np.where(is_placed, moments[0], BEGINNING)
             yield END, np.where(is_placed, moments[1], NEVER)
+        case Inherited():
+            for handed, name in _HANDED.items():
+                yield name, columns.column(handed).to_numpy()
         case Delta(by, width):
             values = _values(by, schema, columns)
             measured = measures if fits(values.type) else _ranked

@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from dovetail.errors import UnsupportedError
 from dovetail.kernels.leaving import Outlet as Exit
-from dovetail.kernels.rows import BEGINNING, NEVER, Whole
-from dovetail.kernels.step import Stepped
-from dovetail.kernels.windows import Hop, Version, births, deaths, is_intrinsic
-from dovetail.plan.local import LOCAL
+from dovetail.kernels.lives import NO_LIVES, Lives, join_lives
+from dovetail.kernels.rows import BEGINNING
+from dovetail.run.local.handing import Hander
 from dovetail.run.local.in_batch import batch_lines
 from dovetail.run.local.outlets import Line, lines
-from dovetail.run.local.stage import InPlace, Stage, moments
+from dovetail.run.local.stage import InPlace, Moment, Stage, Told, moments
 from dovetail.schema import from_microseconds
 from dovetail.spec.inputs import Emission, Row
 from dovetail.spec.join import Clock
 from dovetail.spec.play import Play
 
-TIME, START, END = "@time", "@start", "@end"
-"""The columns of a join's row beside its own: its row time, its life from and to."""
+TIME = "@time"
+"""The column of a join's row with its row time, beside its own."""
 
 
 def without_hidden(row: Row) -> Row:
@@ -35,34 +31,48 @@ class Given:
     """What an inner join gives: at the start, then during each event.
 
     `bounds` are the least row times of what it can still give; `late` are the rows
-    that it turns away.
+    that it turns away. `lives` tell of those that its rows inherit.
     """
 
     rows: tuple[list[Row], ...]
     bounds: list[int]
     late: list[Emission]
+    lives: list[Lives]
+
+    @classmethod
+    def nothing(cls, count: int) -> Given:
+        """Returns what comes of nothing, during so many events."""
+        rows: tuple[list[Row], ...] = tuple([] for _ in range(count + 1))
+        return cls(rows, [BEGINNING] * len(rows), [], [NO_LIVES] * len(rows))
 
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """An inner join on its stage; `positions` are those of its events in the whole."""
+    """An inner join on its stage; `positions` are those of its events in the whole.
+
+    If its rows' lives count there is somebody who hands them on.
+    """
 
     stage: Stage
     positions: tuple[int, ...]
-    ends: tuple[Whole, ...]
+    handers: tuple[Hander, ...]
 
     @classmethod
-    def of(cls, play: Play, positions: tuple[int, ...], *, inherits: bool) -> Inner:
-        """Returns the inner join; with the ends of its rows' lives if these count."""
-        stage = Stage.of(play)
-        ends = tuple(_ends(stage, hand) for hand in (0, 1)) if inherits else ()
-        return cls(stage, positions, ends)
+    def of(
+        cls, play: Play, told: Told, positions: tuple[int, ...], *, inherits: bool
+    ) -> Inner:
+        """Returns the inner join, which is told of the joins inside it."""
+        stage = Stage.of(play, told)
+        return cls(stage, positions, (Hander.of(stage),) if inherits else ())
+
+    @property
+    def may_shorten(self) -> bool:
+        """Tells whether a row has been given whose life other rows may end."""
+        return any(hander.may_shorten for hander in self.handers)
 
     def given(self, count: int) -> Given:
         """Returns what it gives, during so many events."""
-        given = Given(
-            tuple([] for _ in range(count + 1)), [BEGINNING] * (count + 1), []
-        )
+        given = Given.nothing(count)
         if self.stage.join.clock is Clock.BATCH:
             self._take(given, -1, batch_lines(self.stage))
             return given
@@ -74,15 +84,24 @@ class Inner:
             late = (line for line in lines(start.out) if line.outlet == Exit.LATE)
             self._take(given, -1, late)
         else:
-            self._step(given, -1, start)
+            self._step(given, -1, Moment(-1, start))
         for moment in moments(self.stage, memory):
-            self._step(given, self.positions[moment.position], moment.stepped)
+            self._step(given, self.positions[moment.position], moment)
         return given
 
-    def _step(self, given: Given, position: int, stepped: Stepped) -> None:
-        """Takes down what a step has given, and what can still come."""
+    def _step(self, given: Given, position: int, moment: Moment) -> None:
+        """Takes down what a moment has given, and what can still come.
+
+        The position is one in the whole.
+        """
+        stepped = moment.stepped
+        for hander in self.handers:
+            hander.learn(moment)
         self._take(given, position, lines(stepped.out))
         given.bounds[position + 1] = max(given.bounds[position + 1], stepped.until)
+        for hander in self.handers:
+            told = (given.lives[position + 1], hander.news())
+            given.lives[position + 1] = join_lives(told)
 
     def _take(self, given: Given, position: int, found: Iterable[Line]) -> None:
         """Takes down rows that come out at a position."""
@@ -92,39 +111,12 @@ class Inner:
                 row = without_hidden(emission.row)
                 given.late.append(replace(emission, row=row, after=position))
             else:
-                given.rows[position + 1].append({**emission.row, **self._life(line)})
+                given.rows[position + 1].append({**emission.row, **self._hidden(line)})
 
-    def _life(self, line: Line) -> Row:
-        """Returns when a row is, and from when until when it is alive."""
-        if line.row_time is None:
-            return {TIME: None, START: None, END: None}
-        time = from_microseconds(line.row_time)
-        if not self.ends:
-            return {TIME: time}
-        end = self._end(line, line.row_time)
-        return {TIME: time, START: time, END: from_microseconds(end)}
-
-    def _end(self, line: Line, alone: int) -> int:
-        """Returns until when both rows live; one without a partner has its own time."""
-        if line.outlet != Exit.MATCHED:
-            return alone
-        numbers = zip(self.ends, (line.left, line.right), strict=True)
-        end = min(int(ends[row]) for ends, row in numbers if row is not None)
-        if end == NEVER:
-            raise UnsupportedError.not_yet(LOCAL.name, "an inherited life without end")
-        return end
-
-
-def _ends(stage: Stage, hand: int) -> Whole:
-    """Returns the last moments of one side's lives, where no row ends another."""
-    side, rows = stage.settings.sides[hand], stage.cargoes[hand].rows
-    is_alone = is_intrinsic(side.window) and not isinstance(side.window, Hop)
-    if side.untimed:
-        return np.full(len(rows), NEVER)
-    if not is_alone and not (isinstance(side.window, Version) and side.static):
-        what = "an inherited life that other rows may end"
-        raise UnsupportedError.not_yet(LOCAL.name, what)
-    born = rows.with_arrays(birth=births(side.window, rows))
-    death = deaths(side.window, born)
-    ends: Whole = death - (death < NEVER)
-    return ends
+    def _hidden(self, line: Line) -> Row:
+        """Returns when a row is, and which life it hands on."""
+        time = None if line.row_time is None else from_microseconds(line.row_time)
+        hidden: dict[str, object] = {TIME: time}
+        for hander in self.handers:
+            hidden.update(hander.given(line))
+        return hidden

@@ -18,10 +18,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dovetail.expression import Expression
 from dovetail.kernels.rows import BEGINNING, NEVER
-from dovetail.plan.local import refuse_inner
-from dovetail.run.local.inner import END, START, TIME, Given, Inner, without_hidden
+from dovetail.plan.local import refuse_inherited, refuse_inner
+from dovetail.run.local.hidden import HANDED
+from dovetail.run.local.inner import TIME, Given, Inner, without_hidden
+from dovetail.run.local.stage import NOTHING_TOLD, Told
 from dovetail.schema import AtomicType, Column, Schema
 from dovetail.spec.inputs import (
     UNKNOWN_EVENT,
@@ -50,7 +51,7 @@ from dovetail.spec.join import (
 from dovetail.spec.play import Play
 from dovetail.spec.results import input_of, selected_columns
 from dovetail.spec.static import is_batch_inside
-from dovetail.spec.windows import Between, Inherited
+from dovetail.spec.windows import Inherited
 
 START_OF_ALL = -1
 
@@ -67,12 +68,14 @@ class Flat:
     """A play of inputs alone, made of one with inner joins.
 
     `positions` are those of its events among the events of the first one, its opening
-    included; `late` are the rows that inner joins have turned away.
+    included; `late` are the rows that inner joins have turned away, `told` what is to
+    be known beside the events.
     """
 
     play: Play
     positions: tuple[int, ...]
     late: tuple[Emission, ...] = ()
+    told: Told = NOTHING_TOLD
 
     @classmethod
     def of(cls, play: Play) -> Flat:
@@ -137,18 +140,21 @@ class _InnerSide:
         flat = Flat.of(within)
         inherits = join.side(hand).window == Inherited()
         count = len(play.opening) + len(play.events)
-        inner = Inner.of(flat.play, flat.positions, inherits=inherits)
+        inner = Inner.of(flat.play, flat.told, flat.positions, inherits=inherits)
         given = inner.given(count)
+        if inner.may_shorten:
+            refuse_inherited(join)
         if is_batch_inside(play, source, join):
             return cls.of_data_set(play, source, hand, given)
         late = [*flat.late, *_once(flat.late, given.late)]
         told = input_of(source, play.inputs, _name(play, hand))
-        hidden = (TIME, START, END) if inherits else (TIME,) if told.is_timed else ()
-        moments = (Column(name, AtomicType.TIMESTAMP) for name in hidden)
+        hidden = [Column(TIME, AtomicType.TIMESTAMP)] if told.is_timed else []
+        if inherits:
+            hidden += [Column(name, AtomicType.BIGINT) for name in HANDED]
         return cls(
             replace(
                 told,
-                schema=Schema((*told.schema.columns, *moments)),
+                schema=Schema((*told.schema.columns, *hidden)),
                 time=TIME if told.is_timed else "",
                 rows=tuple(given.rows[0]) if join.clock is Clock.BATCH else (),
             ),
@@ -204,7 +210,25 @@ class _Weaver:
             ),
             tuple(position for position, _ in woven),
             late,
+            self._told([position for position, _ in woven]),
         )
+
+    def _told(self, positions: Sequence[int]) -> Told:
+        """Returns what is told of lives, at the last of what is woven of an event.
+
+        All of that is one step, but where rows meet in order of arrival.
+        """
+        last = {position: number for number, position in enumerate(positions)}
+        news = {
+            hand: {
+                last[position]: lives
+                for position, lives in enumerate(side.given.lives, start=START_OF_ALL)
+                if not lives.says_nothing
+            }
+            for hand, side in self.inner.items()
+        }
+        is_event = self.join.clock is Clock.EVENT
+        return Told(news, tuple(past + 1 for past in last.values() if is_event))
 
     def _around(self, position: int, event: Event) -> Iterator[Event]:
         """Gives an event as the outer join hears it, first that time has passed."""
@@ -248,7 +272,4 @@ class _Weaver:
         if hand not in self.inner:
             return side
         source = Named(self.inner[hand].input.name)
-        if side.window != Inherited():
-            return replace(side, source=source)
-        life = Between(Expression(f"`{START}`"), Expression(f"`{END}`"))
-        return replace(side, source=source, window=life)
+        return replace(side, source=source)

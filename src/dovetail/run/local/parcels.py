@@ -6,12 +6,13 @@ before them. A bound starts a new parcel, so that rows behind it are judged by i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dovetail.kernels.arrival import Parcel, Report, bad_intervals
+from dovetail.kernels.lives import NO_LIVES, Lives
 from dovetail.kernels.rows import (
     BEGINNING,
     LATE,
@@ -30,17 +31,23 @@ from dovetail.spec.inputs import Bound, Finish, Input, InputKind
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.play import Play
 
+News = Mapping[int, Lives]
+"""What is told of lives by position."""
+NO_NEWS: News = {}
+
 
 @dataclass(frozen=True, slots=True)
 class Promise:
     """What an input says of its time at a position: its bound, or that it has ended.
 
-    On the event clock an end is a bound; on the others `stopped` says when it was.
+    On the event clock an end is a bound; on the others `stopped` says when it was. Of
+    the rows of a join it says when lives end.
     """
 
     position: int
     bound: int
     stopped: int = NEVER
+    lives: Lives = NO_LIVES
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +59,18 @@ class Sender:
     clock: Clock
     cargo: Cargo
     promises: tuple[Promise, ...]
+    lives: News
 
     @classmethod
-    def of(cls, play: Play, join: JoinSpec, hand: Hand, cargo: Cargo) -> Sender:
+    def of(
+        cls, play: Play, join: JoinSpec, hand: Hand, cargo: Cargo, lives: News
+    ) -> Sender:
         """Returns the sender of one side."""
-        source = input_of(join, hand, play.inputs)
-        promises = _promises(play, source, join.clock)
-        return cls(HANDS.index(hand), source, join.clock, cargo, tuple(promises))
+        source, number = input_of(join, hand, play.inputs), HANDS.index(hand)
+        told = [Promise(at, BEGINNING, lives=told) for at, told in lives.items()]
+        promises = [*_promises(play, source, join.clock), *told]
+        promises.sort(key=lambda one: one.position)
+        return cls(number, source, join.clock, cargo, tuple(promises), lives)
 
     def opening(self) -> Parcel:
         """Returns what is there from the start; nothing follows in a data set."""
@@ -101,7 +113,7 @@ class Sender:
             seen=False,
             stopped=promise.stopped,
         )
-        return Parcel(report, self.cargo.rows.take(slice(0, 0)))
+        return Parcel(report, self.cargo.rows.take(slice(0, 0)), promise.lives)
 
     def _parcel(self, rows: Rows, position: int) -> Parcel:
         """Returns rows with what they say about their side's time.

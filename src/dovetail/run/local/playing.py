@@ -30,15 +30,15 @@ def play(play: Play) -> list[Emission]:
         return play_sets(play, play.join)
     if has_inner(play.join):
         flat = Flat.of(play)
-        return flat.whole(_play_flat(flat.play), len(play.opening))
-    return _play_flat(play)
+        stage = Stage.of(flat.play, flat.told)
+        return flat.whole(_play_stage(stage, play.settings.order), len(play.opening))
+    return _play_stage(Stage.of(play), play.settings.order)
 
 
-def _play_flat(play: Play) -> list[Emission]:
+def _play_stage(stage: Stage, order: Order) -> list[Emission]:
     """Returns the rows of a join of inputs alone."""
-    stage = Stage.of(play)
     if stage.join.clock is Clock.BATCH:
-        return batch(stage, play.settings.order)
+        return batch(stage, order)
     return list(_stepwise(stage, InPlace(stage)))
 
 

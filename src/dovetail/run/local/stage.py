@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ from dovetail.plan.local import refuse
 from dovetail.run.kernel_settings import Manner, kernel_settings
 from dovetail.run.local.cargo import NUMBER, Cargo, cargo
 from dovetail.run.local.outlets import Writer
-from dovetail.run.local.parcels import Sender
+from dovetail.run.local.parcels import NO_NEWS, News, Sender
 from dovetail.spec.inputs import Event, InputKind, OuterRows
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.play import Play
@@ -31,6 +32,20 @@ _NULLS = {
     OuterRows.EAGER: Nulls.EAGER,
     OuterRows.EAGER_RETRACT: Nulls.RETRACTED,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is known beside a play: of the lives that rows of inner joins hand on.
+
+    `ends` are the positions at which its steps end; without any each event is one.
+    """
+
+    news: Mapping[Hand, News]
+    ends: tuple[int, ...] = ()
+
+
+NOTHING_TOLD = Told({})
 
 
 class Memory(Protocol):
@@ -51,9 +66,10 @@ class Stage:
     cargoes: tuple[Cargo, Cargo]
     senders: tuple[Sender, Sender]
     writer: Writer
+    ends: tuple[int, ...]
 
     @classmethod
-    def of(cls, play: Play) -> Stage:
+    def of(cls, play: Play, told: Told = NOTHING_TOLD) -> Stage:
         """Returns the stage of a play, or refuses what the kernels cannot do yet."""
         join = refuse(play)
         manner = Manner(
@@ -66,7 +82,7 @@ class Stage:
         settings = kernel_settings(join, play.inputs, manner)
         cargoes = cargo(play, join, settings)
         left, right = (
-            Sender.of(play, join, hand, one)
+            Sender.of(play, join, hand, one, told.news.get(hand, NO_NEWS))
             for hand, one in zip(HANDS, cargoes, strict=True)
         )
         return cls(
@@ -77,6 +93,7 @@ class Stage:
             cargoes,
             (left, right),
             Writer.of(join, play.inputs, cargoes),
+            told.ends or tuple(range(1, len(play.opening) + len(play.events) + 1)),
         )
 
     @property
@@ -132,13 +149,14 @@ class Moment:
 def moments(stage: Stage, memory: Memory) -> Iterator[Moment]:
     """Gives the steps of a play after its start, one an event, or one each side."""
     turns = [(hand,) for hand in HANDS] if stage.is_arrival else [HANDS]
-    for position, event in enumerate(stage.events):
+    for first, past in pairwise((0, *stage.ends)):
+        position, clock = past - 1, stage.events[first].clock
         if stage.settings.reads_clock:
-            yield Moment(position, memory.step([], event.clock), is_pause=True)
+            yield Moment(position, memory.step([], clock), is_pause=True)
         for hands in turns:
-            parcels = stage.between(position, position + 1, hands=hands)
+            parcels = stage.between(first, past, hands=hands)
             if parcels:
-                yield Moment(position, memory.step(parcels, event.clock))
+                yield Moment(position, memory.step(parcels, clock))
 
 
 class InPlace:
