@@ -124,26 +124,16 @@ class PlayMaker(WindowMaker, PickMaker):
         order = Order.AS_FOUND
         if self.clock is not Clock.ARRIVAL and self.one_of(3):
             order = Order.ROW_TIME
-        outer_rows = self.outer_rows(join.picks)
+        outer_rows = self.outer_rows()
         late_tables = self.late_tables(join, sources)
-        if outer_rows is not OuterRows.EXPIRY and join.picks.asof != Unlimited():
-            late_tables = IgnoreLateTableRows()
         settings = Settings(outer_rows, late_tables, order)
         return checked(Play(join, inputs, events[opening:], events[:opening], settings))
 
-    def outer_rows(self, picks):
-        """When null rows leave: early ones not where pairs wait for each other.
-
-        But for the nearest in row time, which is one row.
-        """
-        choices = [OuterRows.EAGER, OuterRows.EAGER_RETRACT]
-        waits = (picks.at_most, picks.limit) != (Unlimited(),) * 2
-        ends = isinstance(self.both[1].window, Latest | RowsPreceding)
-        if self.clock is not Clock.EVENT or self.hops or ends:
-            waits |= picks.asof != Unlimited()
-        if waits or self.clock is Clock.BATCH or not self.one_of(3):
+    def outer_rows(self):
+        """When null rows leave: at times early, but in a batch."""
+        if self.clock is Clock.BATCH or not self.one_of(3):
             return OuterRows.EXPIRY
-        return self.chance.choice(choices)
+        return self.chance.choice([OuterRows.EAGER, OuterRows.EAGER_RETRACT])
 
     def late_tables(self, join, sources):
         """Whether rows wait for a table's that come late, and how long."""

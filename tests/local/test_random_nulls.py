@@ -16,10 +16,11 @@ from dovetail.errors import SpecError, UnsupportedError
 from dovetail.run import local
 from dovetail.spec.inputs import Arrive, OuterRows
 from dovetail.spec.join import Clock, Kind
+from dovetail.spec.picks import Strategy, Unlimited
 from dovetail.spec.rules import checked
 from dovetail.spec.windows import HopSize, Range
 from tests.chance.dice import Dice
-from tests.chance.picks import asof
+from tests.chance.picks import asof, at_most, limit
 from tests.chance.plays import random_play
 from tests.chance.windows import span
 from tests.local.test_chance import accepted, is_same, outcome
@@ -31,6 +32,8 @@ CHUNKS = [
     for chunk in range(40)
 ]
 EARLY = [OuterRows.EAGER, OuterRows.EAGER_RETRACT]
+MOVING = [Clock.ARRIVAL, Clock.EVENT]
+OUTER = [Kind.LEFT_OUTER, Kind.LEFT_ONLY, Kind.RIGHT_OUTER, Kind.FULL_OUTER]
 PRESERVING = [
     *[Kind.LEFT_OUTER, Kind.RIGHT_OUTER, Kind.FULL_OUTER],
     *[Kind.LEFT_ONLY, Kind.RIGHT_ONLY, Kind.FULL_ONLY],
@@ -58,17 +61,51 @@ def early_play(seed):
     return or_plain(switched(play, EARLY[seed % len(EARLY)]), play)
 
 
-def nearest_play(seed):
-    """The play of a seed with early null rows beside an `asof`, where it can be."""
-    play = random_play(seed, accepted, Clock.EVENT)
-    dice = Dice(Random(f"nearest {seed}"))
-    kind = dice.pick([Kind.LEFT_OUTER, Kind.LEFT_ONLY])
-    picks = replace(play.join.picks, asof=asof(dice))
-    try:
-        join = replace(play.join, kind=kind, ports=1, picks=picks)
-    except SpecError:
-        return play
-    return or_plain(switched(replace(play, join=join), EARLY[seed % len(EARLY)]), play)
+def held_play(seed):
+    """The play of a seed with early null rows beside picks that hold pairs."""
+    clock = MOVING[seed % len(MOVING)]
+    play = random_play(seed, accepted, clock)
+    dice = Dice(Random(f"held {seed}"))
+    join = replace(play.join, kind=dice.pick(OUTER), ports=1)
+    for _ in range(5):
+        held = held_picks(dice, join)
+        try:
+            picks = replace(join.picks, strategy=Strategy.DEFAULT, **held)
+            drawn = replace(crowded(dice, play), join=replace(join, picks=picks))
+        except SpecError:
+            continue
+        drawn = or_plain(switched(drawn, dice.pick(EARLY)), play)
+        if drawn is not play:
+            return drawn
+    return play
+
+
+def held_picks(dice, join):
+    """What holds pairs: a count of candidates, the nearest, or both."""
+    counts = dice.pick(["at_most", "limit", "limit", "nothing"])
+    picked = dict.fromkeys(("at_most", "limit", "asof"), Unlimited())
+    if counts == "at_most":
+        picked |= {"at_most": at_most(dice, join.hard)}
+    if counts == "limit":
+        picked |= {"limit": replace(limit(dice), count=dice.pick([1, 1, 2]))}
+    if counts == "nothing" or dice.one_of(3):
+        picked |= {"asof": asof(dice)}
+    return picked
+
+
+def crowded(dice, play):
+    """The play with fewer keys in each input, so that more rows meet."""
+    keys = {one.input: one.row["k"] for one in play.events if isinstance(one, Arrive)}
+    many = {name for name in keys if dice.one_of(2)}
+    return replace(
+        play,
+        events=tuple(
+            replace(one, row=one.row | {"k": keys[one.input]})
+            if isinstance(one, Arrive) and one.input in many and dice.one_of(2)
+            else one
+            for one in play.events
+        ),
+    )
 
 
 def split_play(seed):
@@ -127,6 +164,6 @@ def test_null_rows_of_stretches_equal_the_definition(chunk):
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
-def test_early_null_rows_beside_an_asof_equal_the_definition(chunk):
+def test_early_null_rows_beside_held_pairs_equal_the_definition(chunk):
     for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
-        check(nearest_play(seed), seed, *EARLY)
+        check(held_play(seed), seed, *EARLY)

@@ -18,9 +18,16 @@ from dovetail.kernels.admission import Present
 from dovetail.kernels.copies import places_of
 from dovetail.kernels.giving import not_skipped
 from dovetail.kernels.history import Stages, always, stages_of, time_of
+from dovetail.kernels.known_by_now import (
+    NO_CROWD,
+    Candidates,
+    Crowd,
+    bound_of_meetings,
+    matched_left,
+    matched_right,
+)
 from dovetail.kernels.leaving import Outlet, Shape, alone, as_told, leave
 from dovetail.kernels.matching import Matches, join_matches, overlaps
-from dovetail.kernels.nearest import best_of
 from dovetail.kernels.news import News
 from dovetail.kernels.pairing import that_hold
 from dovetail.kernels.rows import (
@@ -28,6 +35,7 @@ from dovetail.kernels.rows import (
     NEVER,
     REMOVES,
     STATE,
+    Mask,
     Rows,
     Whole,
     join_rows,
@@ -105,11 +113,12 @@ class _Judge:
     """
 
     settings: JoinSettings
-    sides: tuple[Rows, Rows]
+    present: Present
     came: tuple[Whole, Whole]
     start: int
     stages: tuple[Stages, Stages]
     bounds: tuple[tuple[Whole, Whole], tuple[Whole, Whole]]
+    crowd: Crowd
 
     @classmethod
     def of(
@@ -136,7 +145,15 @@ class _Judge:
             )
         )
         ours, theirs = map(news.bounds, (place, other_place))
-        return cls(settings, (left, right), came, start, (one, other), (ours, theirs))
+        every = replace(present, rows=(left, right))
+        crowd = _crowd(settings, state, present, news)
+        lives, bounds = (one, other), (ours, theirs)
+        return cls(settings, every, came, start, lives, bounds, crowd)
+
+    @property
+    def sides(self) -> tuple[Rows, Rows]:
+        """Returns all rows, those that wait behind those that take part."""
+        return self.present.rows
 
     def lonely(self, hand: int) -> Whole:
         """Returns the newcomers of a side that no row of the other lives with.
@@ -147,21 +164,22 @@ class _Judge:
         is_new = (self.came[hand] >= self.start) & ~rows.has(REMOVES) & ~rows.has(STATE)
         if self.settings.sides[hand].untimed:
             return np.flatnonzero(is_new)
-        ours, theirs = self._alive(hand, self._found(hand, np.flatnonzero(is_new)))
-        pairs = Matches(ours, theirs) if hand == 0 else Matches(theirs, ours)
-        found = self._picked(pairs) if len(pairs) else pairs
-        is_new[(found.left, found.right)[hand]] = False
+        pairs, sure = self._alive(hand, self._found(hand, np.flatnonzero(is_new)))
+        if len(pairs):
+            is_new[self._matched(hand, pairs, sure)] = False
         return np.flatnonzero(is_new)
 
-    def _picked(self, pairs: Matches) -> Matches:
-        """Returns the pairs that hold, of an `asof` those that are near enough.
-
-        A better one may come, but one there is is enough.
-        """
-        found = that_hold(self.settings, self.sides, pairs)
-        for nearest in self.settings.picks.nearest:
-            found = best_of(nearest, self.sides, found, self.sides[1].place)
-        return found
+    def _matched(self, hand: int, pairs: Matches, sure: Mask) -> Whole:
+        """Returns the newcomers that have a match among who they live with."""
+        settings, sides = self.settings, self.sides
+        if not settings.picks.waits:
+            found = that_hold(settings, sides, pairs)
+            return (found.left, found.right)[hand]
+        candidates = Candidates.of(settings, sides, pairs, sure)
+        if hand == 0:
+            return matched_left(settings, self.present, candidates)
+        place = self.came[1][candidates.pairs.right]
+        return matched_right(settings, sides, candidates, self.crowd, place)
 
     def told(self, hand: int) -> Whole:
         """Returns the ends of a side's rows as they were known when they came."""
@@ -207,8 +225,11 @@ class _Judge:
             return birth
         return time_of(self.sides[hand])[self.stages[hand].row]
 
-    def _alive(self, hand: int, found: Matches) -> tuple[Whole, Whole]:
-        """Returns the rows of the pairs that live together when the new row comes."""
+    def _alive(self, hand: int, found: Matches) -> tuple[Matches, Mask]:
+        """Returns the pairs of rows that live together when the new row comes.
+
+        Then which of them nothing that comes can part.
+        """
         mine, other = self.stages[hand], self.stages[1 - hand]
         came = self.came[hand][found.left]
         begun = np.maximum(
@@ -217,8 +238,12 @@ class _Judge:
         )
         ended = np.minimum(mine.death[found.left], other.death[found.right])
         there = (other.since[found.right] <= came) & (came < other.until[found.right])
-        met = found.take(there & (begun < ended))
-        return met.left, other.row[met.right]
+        together = there & (begun < ended)
+        met = found.take(together)
+        left, right = (bound[met.left] for bound in self.bounds[hand])
+        sure = begun[together] < bound_of_meetings(self.settings, (left, right))
+        pairs = Matches(met.left, other.row[met.right])
+        return pairs if hand == 0 else pairs.swapped(), sure
 
     def _soonest(self, hand: int, stage: Whole, newcomer: tuple[int, Whole]) -> Whole:
         """Returns the least births that lives can have when a newcomer has come."""
@@ -229,6 +254,15 @@ class _Judge:
         bound = self.bounds[side][hand][number]
         time = time_of(self.sides[hand])[self.stages[hand].row[stage]]
         return np.where(birth <= bound, birth, np.maximum(time, bound))
+
+
+def _crowd(
+    settings: JoinSettings, state: JoinState, present: Present, news: News
+) -> Crowd:
+    """Returns how many candidates left rows have, where right ones ask for it."""
+    if not settings.picks.counts or not settings.sides[1].preserved:
+        return NO_CROWD
+    return Crowd.of(settings, state, present, news)
 
 
 def _before(rows: Rows, alive: Rows) -> Rows:

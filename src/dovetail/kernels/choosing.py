@@ -5,7 +5,7 @@ candidates -> too many? -> condition -> nearest
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from dovetail.kernels.admission import Present
 from dovetail.kernels.copies import Pairs
 from dovetail.kernels.counting import fail, fail_at_first, within_limit
 from dovetail.kernels.matching import NO_MATCHES, Matches
-from dovetail.kernels.nearest import best_of, nearest_pairs
+from dovetail.kernels.nearest import Test, best_of, nearest_pairs
 from dovetail.kernels.pairing import live_together, matches, that_hold
 from dovetail.kernels.picks import Excess, Nearest
 from dovetail.kernels.rows import Mask, Rows, Whole, can_meet
@@ -56,19 +56,49 @@ def _choose(settings: JoinSettings, present: Present, found: Matches) -> Choice:
     return Choice(met, beyond)
 
 
+def without_failing(settings: JoinSettings) -> JoinSettings:
+    """Returns the settings with which too many candidates are no error."""
+    if settings.picks.excess is not Excess.FAIL:
+        return settings
+    return replace(settings, picks=replace(settings.picks, excess=Excess.SKIP))
+
+
 def choose_nearest(
     settings: JoinSettings, present: Present, nearest: Nearest, wanted: Mask
 ) -> Choice:
     """Returns the nearest right rows of the left rows that want one."""
-    left, right = present.rows
-    found = nearest_pairs(
-        nearest,
-        (left, right),
-        (can_meet(left) & wanted, can_meet(right)),
-        right_order(settings, right),
-        lambda pairs: _passes(settings, (left, right), pairs),
+    sides = present.rows
+    found = _nearest(
+        settings, sides, nearest, wanted, lambda pairs: _passes(settings, sides, pairs)
     )
     return Choice(found, NO_MATCHES)
+
+
+def nearest_before(
+    settings: JoinSettings, present: Present, nearest: Nearest, wanted: Mask
+) -> Matches:
+    """Returns the nearest right rows of those that came before the left ones."""
+    left, right = sides = present.rows
+
+    def came_before(pairs: Matches) -> Mask:
+        """Tells which pairs pass whose right rows were there."""
+        was_there: Mask = right.place[pairs.right] < left.place[pairs.left]
+        return was_there & _passes(settings, sides, pairs)
+
+    return _nearest(settings, sides, nearest, wanted, came_before)
+
+
+def _nearest(
+    settings: JoinSettings,
+    sides: tuple[Rows, Rows],
+    nearest: Nearest,
+    wanted: Mask,
+    test: Test,
+) -> Matches:
+    """Returns the nearest right rows that pass, of the left rows that want one."""
+    left, right = sides
+    able = (can_meet(left) & wanted, can_meet(right))
+    return nearest_pairs(nearest, sides, able, right_order(settings, right), test)
 
 
 def right_order(settings: JoinSettings, rows: Rows) -> Whole:

@@ -17,10 +17,23 @@ from dataclasses import replace
 import numpy as np
 
 from dovetail.kernels.admission import Present
+from dovetail.kernels.copies import Copies
 from dovetail.kernels.fate import WAITS, Fate
+from dovetail.kernels.giving import meeting_times
+from dovetail.kernels.held_nulls import taken_back
 from dovetail.kernels.leaving import Change, Leaving, Outlet, Turn, alone
 from dovetail.kernels.past import past
-from dovetail.kernels.rows import EARLY, NEVER, REMOVES, STATE, Whole
+from dovetail.kernels.picking import Picked
+from dovetail.kernels.rows import (
+    EARLY,
+    GIVEN_NULL,
+    NEVER,
+    REMOVES,
+    STATE,
+    Mask,
+    Rows,
+    Whole,
+)
 from dovetail.kernels.settings import GIVEN_TIME, JoinSettings, Nulls
 
 ALONE = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
@@ -30,64 +43,105 @@ def eager(
     settings: JoinSettings,
     present: Present,
     fates: tuple[Fate, Fate],
-    since: int,
-    least: tuple[int, int],
+    picked: Picked,
+    edge: tuple[int, tuple[int, int]],
 ) -> tuple[Fate, Fate]:
-    """Returns the fates with null rows as early as is asked; new from `since` on."""
+    """Returns the fates with null rows as early as is asked.
+
+    The `edge` is where the step begins in the order of arrival, and what births are
+    least of those to come.
+    """
     if settings.nulls in (Nulls.AT_END, Nulls.SPLIT):
         return fates
+    since, least = edge
     if settings.event_clock:
-        return _taken_back(settings, present, fates, least)
-    left, right = (
+        return _taken_back(settings, present, fates, picked, least)
+    changed = [
         replace(
             fate,
             leaving=(
-                *(_not_given(present, part) for part in fate.leaving),
+                *(_not_given(settings, present, part) for part in fate.leaving),
                 *_at_once(settings, present, hand, since),
             ),
         )
         for hand, fate in enumerate(fates)
-    )
-    return left, right
+    ]
+    if settings.holds_nulls and settings.nulls is Nulls.RETRACTED:
+        changed = [
+            taken_back(settings, present, fate, hand, picked.met)
+            for hand, fate in enumerate(changed)
+        ]
+    return changed[0], changed[1]
 
 
 def _taken_back(
     settings: JoinSettings,
     present: Present,
     fates: tuple[Fate, Fate],
+    picked: Picked,
     least: tuple[int, int],
 ) -> tuple[Fate, Fate]:
     """Returns the fates with the null rows that go; each goes once."""
     if not settings.takes_back:
         return fates
+    meetings = (_of_left(settings, present, picked), present.rows[1].first)
     left, right = (
-        _goes(fate, present, hand, _least_to_meet(settings, present, hand, least))
-        for hand, fate in enumerate(fates)
+        _goes(fate, present, hand, first, other)
+        for hand, (fate, first, other) in enumerate(
+            zip(
+                fates, meetings, _to_meet(settings, present, picked, least), strict=True
+            )
+        )
     )
     return left, right
 
 
-def _least_to_meet(
-    settings: JoinSettings, present: Present, hand: int, least: tuple[int, int]
-) -> Whole:
-    """Returns for each row of a side the least birth of a row to come that meets it."""
-    if hand == 0 and settings.picks.waits:
-        # It has met only if it is judged for good.
-        return np.full(len(present.rows[0]), NEVER)
-    is_past = past(settings, present, hand, least)
-    return np.where(is_past, NEVER, least[1 - hand])
+def _to_meet(
+    settings: JoinSettings, present: Present, picked: Picked, least: tuple[int, int]
+) -> tuple[Whole, Whole]:
+    """Returns for each row the least time at which it may yet meet another.
+
+    A left row that waits for others has met only if it is judged for good; its right
+    rows may have met until then.
+    """
+    waits = settings.picks.waits
+    left, right = (
+        np.where(past(settings, present, hand, least), NEVER, least[1 - hand])
+        for hand in (0, 1)
+    )
+    if waits:
+        left = np.full(len(left), NEVER)
+        when = meeting_times(present, picked.held)
+        np.minimum.at(right, picked.held.right, when)
+    return left, right
 
 
-def _goes(fate: Fate, present: Present, hand: int, other: Whole) -> Fate:
+def _of_left(settings: JoinSettings, present: Present, picked: Picked) -> Whole:
+    """Returns the first meetings of left rows.
+
+    One over its limit has noted none, and has met all its candidates in all its lives.
+    """
+    rows, over = present.rows[0], picked.over[picked.closed[picked.over]]
+    if not len(over):
+        return rows.first
+    is_over = np.zeros(len(rows), bool)
+    is_over[over] = True
+    times = np.full(len(rows), NEVER)
+    np.minimum.at(times, picked.met.left, meeting_times(present, picked.met))
+    times = Copies.of(settings.sides[0].window, rows).least(times)
+    return np.where(is_over, times, rows.first)
+
+
+def _goes(fate: Fate, present: Present, hand: int, first: Whole, other: Whole) -> Fate:
     """Returns the fate of a side's rows with the null rows that go.
 
-    `other` is for each row the least birth of a row to come that it may meet.
+    `first` are the first meetings, `other` the least ones that may come.
     """
     rows = present.rows[hand]
-    has_met = rows.has(EARLY) & (rows.first > WAITS) & (rows.first < NEVER)
-    goes = has_met & (rows.first <= np.maximum(rows.birth, other))
+    has_met = rows.has(EARLY) & (first > WAITS) & (first < NEVER)
+    goes = has_met & (first <= np.maximum(rows.birth, other))
     number = np.flatnonzero(goes)
-    back = alone(hand, number, rows.first[number], ALONE[hand])
+    back = alone(hand, number, first[number], ALONE[hand])
     told = rows.hidden(GIVEN_TIME)[number]
     back = replace(back, told=told, turn=Turn.DUE, change=Change.DELETE)
     return replace(fate, leaving=(*fate.leaving, back), given=fate.given | goes)
@@ -103,24 +157,33 @@ def _at_once(
     rows = present.rows[hand]
     if not settings.sides[hand].preserved:
         return
-    given = ~rows.has(STATE) & ~rows.has(REMOVES) & (rows.first > rows.birth)
+    given = _given(settings, rows)
     new = np.flatnonzero(given & (rows.birth >= since))
     early = alone(hand, new, rows.birth[new], ALONE[hand])
     yield replace(early, turn=Turn.EARLY)
-    if settings.nulls is Nulls.RETRACTED:
+    if settings.nulls is Nulls.RETRACTED and not settings.holds_nulls:
         met = np.flatnonzero(given & (since <= rows.first) & (rows.first < NEVER))
         back = alone(hand, met, rows.first[met], ALONE[hand])
         order = _room(rows.place[met])
         yield replace(back, turn=Turn.PAIR, due=order, change=Change.DELETE)
 
 
-def _not_given(present: Present, part: Leaving) -> Leaving:
+def _given(settings: JoinSettings, rows: Rows) -> Mask:
+    """Tells in order of arrival which rows have given their null row at once."""
+    if settings.holds_nulls:
+        return rows.has(GIVEN_NULL)
+    return ~rows.has(STATE) & ~rows.has(REMOVES) & (rows.first > rows.birth)
+
+
+def _not_given(settings: JoinSettings, present: Present, part: Leaving) -> Leaving:
     """Returns those of the rows that leave alone which have not been given at once."""
     if part.outlet not in ALONE:
         return part
     hand = ALONE.index(part.outlet)
-    chosen = (part.left, part.right)[hand]
-    return part.take(present.rows[hand].has(STATE)[chosen])
+    rows, chosen = present.rows[hand], (part.left, part.right)[hand]
+    if settings.holds_nulls:
+        return part.take(~rows.has(GIVEN_NULL)[chosen])
+    return part.take(rows.has(STATE)[chosen])
 
 
 def in_order_of_older(
@@ -130,7 +193,7 @@ def in_order_of_older(
 
     The pairs of one newcomer stand in the order of their older rows.
     """
-    if settings.nulls is not Nulls.RETRACTED:
+    if settings.nulls is not Nulls.RETRACTED or settings.holds_nulls:
         return pairs
     left, right = present.rows
     older = np.minimum(left.place[pairs.left], right.place[pairs.right])

@@ -20,7 +20,7 @@ from dovetail.kernels.nearest import Nearby, can_improve, near
 from dovetail.kernels.pairing import that_hold
 from dovetail.kernels.picks import Nearest
 from dovetail.kernels.rows import BARRED, NEVER, REMOVES, Mask, Rows, Whole, join_rows
-from dovetail.kernels.settings import JoinSettings, waits_for
+from dovetail.kernels.settings import Arrival, JoinSettings, waits_for
 from dovetail.kernels.windows import deaths, is_intrinsic
 
 
@@ -33,17 +33,18 @@ def without_hopeless(settings: JoinSettings, present: Present) -> Present:
     gone = _is_hopeless(settings, present, nearest)
     if not gone.any():
         return present
-    rows = waiting.take(gone)
-    if not settings.keeps_places:
+    rows, next_place = waiting.take(gone), present.next_place
+    if not settings.keeps_places and settings.arrival is not Arrival.SEQUENCE:
         # Who has no place in the order of arrival yet gets the next ones.
-        rows = rows.with_arrays(place=present.next_place + np.arange(len(rows)))
+        rows = rows.with_arrays(place=next_place + np.arange(len(rows)))
+        next_place += len(rows)
     barred = replace(rows, flags=rows.flags | BARRED)
     barred = barred.with_arrays(death=_ends(settings, rows))
     return replace(
         present,
         rows=(join_rows([present.rows[0], barred]), present.rows[1]),
         waiting=(waiting.take(~gone), present.waiting[1]),
-        next_place=present.next_place + len(rows),
+        next_place=next_place,
     )
 
 

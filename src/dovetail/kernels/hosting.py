@@ -74,6 +74,17 @@ def with_host(
     return [part.take(~is_hosted), *_let_out(part.take(chosen), hosts, last[chosen])]
 
 
+def at_first_host(
+    settings: JoinSettings, present: Present, part: Leaving, met: Matches
+) -> list[Leaving]:
+    """Returns right rows that leave alone with the first left row that they met."""
+    hosts = _Turns.of(settings.sides[0].window, present.rows[0], met.left)
+    order = sorted_by(*hosts.keys)[::-1]
+    first = np.full(len(present.rows[1]), ABSENT)
+    first[met.right[order]] = order
+    return _let_out(part, hosts, first[part.right])
+
+
 def _ranks(hosts: _Turns, own: _Turns) -> Whole:
     """Returns which leaves when, those of both as one row of numbers."""
     pairs = zip(hosts.keys, own.keys, strict=True)

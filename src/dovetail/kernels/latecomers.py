@@ -31,7 +31,16 @@ from dovetail.kernels.nearest import near
 from dovetail.kernels.pairing import that_hold
 from dovetail.kernels.passing import CLOCK, last_moments
 from dovetail.kernels.picking import Picked
-from dovetail.kernels.rows import DROPPED, DUE, NEVER, REMOVES, Mask, Rows, Whole
+from dovetail.kernels.rows import (
+    DROPPED,
+    DUE,
+    GIVEN_NULL,
+    NEVER,
+    REMOVES,
+    Mask,
+    Rows,
+    Whole,
+)
 from dovetail.kernels.settings import NO_WAIT, JoinSettings, Nulls
 from dovetail.kernels.sorting import sorted_by
 from dovetail.kernels.windows import Band, Point, Seconds
@@ -155,6 +164,7 @@ class _Waiting:
         mine, theirs = self._ours(pairs)
         first = other.first.copy()
         np.minimum.at(first, theirs, other.place[theirs])
+        other = self._matched(other, theirs)
         sides[1 - self.hand] = other.with_arrays(first=first)
         waits = self.waits.copy()
         waits[mine] = False
@@ -233,8 +243,22 @@ class _Waiting:
         if self.settings.nulls is not Nulls.RETRACTED:
             return [late]
         back = alone(self.hand, waiter, when, ALONE[self.hand])
-        turn = Turn.LATE_PAIR
-        return [late, replace(back, turn=turn, due=2 * rank, change=Change.DELETE)]
+        back = replace(back, turn=Turn.LATE_PAIR, due=2 * rank, change=Change.DELETE)
+        return [late, self._given(back, waiter)]
+
+    def _matched(self, rows: Rows, met: Whole) -> Rows:
+        """Returns the rows that come; who is met at last gives no null row at once."""
+        if not self.settings.holds_nulls:
+            return rows
+        flags = rows.flags.copy()
+        flags[met] &= ~GIVEN_NULL
+        return replace(rows, flags=flags)
+
+    def _given(self, back: Leaving, waiter: Whole) -> Leaving:
+        """Returns of the null rows that go those that were given at once."""
+        if not self.settings.holds_nulls:
+            return back
+        return back.take(self.present.rows[self.hand].has(GIVEN_NULL)[waiter])
 
     def _numbers(self, pairs: Matches, met: Matches, rank: Whole) -> Whole:
         """Returns which pair of its left row each late pair is.

@@ -203,7 +203,8 @@ def _order(parts: list[Leaving], sides: tuple[Rows, Rows]) -> Whole:
     if len({part.turn for part in parts}) > 1 or np.count_nonzero(due):
         first = (when, _words(parts, "turn").astype(np.int64), due)
     if np.count_nonzero(host > ABSENT):
-        return _by_host(first, (later, earlier), places, host)
+        goes = _words(parts, "change") == Change.DELETE
+        return _by_host(first, (later, earlier), places, (host, goes))
     # Pairs in order of arrival leave at the place of their later row.
     keys = first if np.array_equal(when, later) else (*first, later)
     return sorted_by(*keys, earlier)
@@ -213,18 +214,21 @@ def _by_host(
     first: tuple[Whole, ...],
     own: tuple[Whole, Whole],
     places: list[Whole],
-    host: Whole,
+    let_out: tuple[Whole, Mask],
 ) -> Whole:
     """Returns the order of leaving where left rows let others out.
 
-    First their pairs, then right rows that have waited, in the order in which they
-    stand, then the left row itself.
+    First the null rows that are taken back, its own and then those of right rows; then
+    their pairs, right rows that have waited, in the order in which they stand, and the
+    left row itself.
     """
+    host, goes = let_out
     is_let_out = host > ABSENT
     is_right = is_let_out & (places[0] == ABSENT)
-    turn = np.where(is_let_out, is_right.astype(np.int64), 2)
+    turn = np.where(is_let_out, is_right - 2 * goes.astype(np.int64), 2)
     later = np.where(is_let_out, host, own[0])
-    earlier = np.where(is_let_out, np.where(is_right, 0, places[1]), own[1])
+    stands = np.where(is_right & ~goes, 0, places[1])
+    earlier = np.where(is_let_out, stands, own[1])
     return sorted_by(*first, later, turn, earlier)
 
 

@@ -331,10 +331,8 @@ def open_times(settings: JoinSettings, present: Present, picked: Picked) -> int:
     """Returns the least row time of what the picks have not decided."""
     times = [NEVER]
     gives_left = settings.gives_pairs or settings.sides[0].once
-    is_early = present.rows[0].has(EARLY)[picked.open_pairs.left]
     for pairs, may_come in (
         (picked.open_pairs, gives_left),
-        (picked.open_pairs.take(is_early), settings.takes_back),
         (picked.held, settings.sides[1].once),
     ):
         if may_come and len(pairs):
@@ -343,4 +341,26 @@ def open_times(settings: JoinSettings, present: Present, picked: Picked) -> int:
     if settings.picks.excess is Excess.TRANSFORM and len(waiting):
         window = settings.sides[0].window
         times.append(int(ends(window, present.rows[0])[waiting].min()))
+    if settings.takes_back and len(picked.held):
+        times.append(_least_back(settings, present, picked))
     return min(times)
+
+
+def _least_back(settings: JoinSettings, present: Present, picked: Picked) -> int:
+    """Returns the least row time at which a null row may be taken back.
+
+    A left row goes with the first pair that may come or, over its limit, with any; a
+    right one with the first that may match it, where none does so before.
+    """
+    left, right = present.rows
+    over = np.zeros(len(left), bool)
+    over[picked.over] = True
+    over = _left_copies(settings, present).any(over & left.has(EARLY))
+    beyond, when = over[picked.held.left], meeting_times(present, picked.held)
+    goes, first = (
+        array[picked.held.right] for array in (right.has(EARLY), right.first)
+    )
+    is_first = goes & (when < first)
+    may_come = picked.open_pairs.take(left.has(EARLY)[picked.open_pairs.left])
+    least = when[beyond | is_first].min(initial=NEVER)
+    return min(int(least), int(meeting_times(present, may_come).min(initial=NEVER)))

@@ -40,6 +40,8 @@ DROPPED = np.uint8(32)
 """The row left with its whole partition, without a word."""
 EARLY = DROPPED
 """The row has given its null row when it came; on the clock event no row is dropped."""
+GIVEN_NULL = LATE
+"""The same in order of arrival, beside picks that hold pairs: nobody there is late."""
 DUE = np.uint8(128)
 """Time has passed the row: it leaves ahead of the row that moved the time."""
 

@@ -172,6 +172,13 @@ class JoinSettings:
         )
 
     @property
+    def holds_nulls(self) -> bool:
+        """Tells whether they come so in order of arrival, where pairs wait."""
+        is_asked = self.nulls in (Nulls.EAGER, Nulls.RETRACTED)
+        is_held = self.picks.waits and not self.sides[1].static
+        return is_asked and is_held and not self.event_clock
+
+    @property
     def reads_clock(self) -> bool:
         """Tells whether rows carry the processing time at which they came."""
         waits = self.waits != (NO_WAIT, NO_WAIT)

@@ -26,6 +26,7 @@ from dovetail.kernels.fate import (
 )
 from dovetail.kernels.frontier import frontier, least_births
 from dovetail.kernels.giving import let_out, not_skipped, over_limit
+from dovetail.kernels.held_nulls import given_at_once
 from dovetail.kernels.hopeless import without_hopeless
 from dovetail.kernels.late_tables import LateTables, late_tables
 from dovetail.kernels.latecomers import Edge, Latecomers, latecomers
@@ -149,6 +150,7 @@ def _met(
     """Returns who meets whom in a step, and what becomes of the rows."""
     least = least_births(settings, present)
     picked = pick(settings, present, state.memo, least)
+    present = given_at_once(settings, present, picked, edge.since)
     noted = marked(settings, present, picked)
     belated = (
         late_tables(settings, noted, least, picked.closed, news)
@@ -158,7 +160,8 @@ def _met(
     left, right = (
         fate(settings, belated.present, hand, least, picked) for hand in (0, 1)
     )
-    fates = eager(settings, belated.present, (left, right), edge.since, least)
+    known = (edge.since, least)
+    fates = eager(settings, belated.present, (left, right), picked, known)
     pieces = split(settings, state, present, picked.met, least)
     told = pieces.told(belated.told(fates))
     return _Met(belated.picked(picked), belated, pieces, told, least)

@@ -22,7 +22,6 @@ from dovetail.spec.play import Play
 from dovetail.spec.sources import input_of, kind_of
 from dovetail.spec.static import is_batch_inside
 from dovetail.spec.windows import (
-    HopSize,
     KeepPartitions,
     Latest,
     Range,
@@ -109,23 +108,9 @@ def _of_settings(play: Play, join: JoinSpec) -> Iterator[str]:
     kinds = {kind_of(join.side(hand).source, play.inputs) for hand in HANDS}
     if InputKind.STREAM not in kinds:
         return
-    outer_rows = play.settings.outer_rows
     picks = (join.picks.at_most, join.picks.limit, join.picks.asof)
-    held = picks != (Unlimited(), Unlimited(), Unlimited())
-    if held and outer_rows is not OuterRows.EXPIRY and not _is_early(play, join):
-        yield f"outer_rows {outer_rows.value} beside atmost, limit or asof"
+    is_split = play.settings.outer_rows is OuterRows.PER_MILLISECOND
+    if is_split and picks != (Unlimited(), Unlimited(), Unlimited()):
+        yield "outer_rows per_millisecond beside atmost, limit or asof"
     if play.settings.late_table_rows != IgnoreLateTableRows():
         yield from missing_late_tables(play, join)
-
-
-def _is_early(play: Play, join: JoinSpec) -> bool:
-    """Tells whether null rows come early beside what picks the nearest alone.
-
-    Where other rows end the right ones, rows wait that have nothing to wait for.
-    """
-    is_split = play.settings.outer_rows is OuterRows.PER_MILLISECOND
-    waits = play.settings.late_table_rows != IgnoreLateTableRows()
-    counts = (join.picks.at_most, join.picks.limit) != (Unlimited(), Unlimited())
-    ends = isinstance(join.right.window, Latest | RowsPreceding | HopSize)
-    is_event = join.clock is Clock.EVENT
-    return is_event and not (is_split or waits or counts or ends)
