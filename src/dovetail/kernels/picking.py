@@ -36,7 +36,7 @@ from dovetail.kernels.outdated import outdated
 from dovetail.kernels.pairing import candidates, live_together, matches
 from dovetail.kernels.past import end_is_known, past
 from dovetail.kernels.picks import UNLIMITED, Excess
-from dovetail.kernels.rows import EARLY, NEVER, Mask, Whole
+from dovetail.kernels.rows import NEVER, Mask, Whole
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.sorting import sorted_by
 from dovetail.kernels.sureness import (
@@ -47,7 +47,6 @@ from dovetail.kernels.sureness import (
     weighed,
 )
 from dovetail.kernels.unborn import before_unborn, behind_unborn
-from dovetail.kernels.windows import ends
 
 _NOBODY = np.empty(0, np.int64)
 
@@ -107,7 +106,7 @@ def at_turn(
         rows.place[index]
         for rows, index in zip(present.rows, (turn.left, turn.right), strict=True)
     ]
-    owner = _left_copies(settings, present).owners(turn.left)
+    owner = left_copies(settings, present).owners(turn.left)
     # Rows that meet a table's row late come behind those that are there with it.
     is_late = (~live_together(settings, present.rows, turn)).astype(np.int64)
     order = (owner, meeting_times(present, turn), is_late, np.maximum(*places))
@@ -207,7 +206,7 @@ def _judged(settings: JoinSettings, present: Present, memo: Memo, over: Mask) ->
     closed = _closed(settings, present, choice, over)
     is_over = np.zeros(len(closed), bool)
     is_over[choice.beyond.left] = True
-    copies = _left_copies(settings, present)
+    copies = left_copies(settings, present)
     is_over = copies.any(is_over)
     judged = choice.matches.take(closed[choice.matches.left])
     beyond = choice.beyond.take(closed[choice.beyond.left])
@@ -265,7 +264,7 @@ def _closed(
     settings: JoinSettings, present: Present, choice: Choice, over: Mask
 ) -> Mask:
     """Tells which left rows are judged for good."""
-    copies = _left_copies(settings, present)
+    copies = left_copies(settings, present)
     is_due = _is_over_by_now(settings, present, choice, over)
     over = ~copies.any(~is_due)
     if settings.sides[1].static and not settings.event_clock:
@@ -307,13 +306,13 @@ def _no_pairs(settings: JoinSettings, present: Present) -> Leaving:
 def by_left_row(settings: JoinSettings, present: Present, met: Matches) -> Matches:
     """Returns the pairs by left row, each one's by the order of its right rows."""
     rank = right_order(settings, present.rows[1])[met.right]
-    left = _left_copies(settings, present).owners(met.left)
+    left = left_copies(settings, present).owners(met.left)
     if _are_in_order(left, rank):
         return met
     return met.take(sorted_by(left, rank))
 
 
-def _left_copies(settings: JoinSettings, present: Present) -> Copies:
+def left_copies(settings: JoinSettings, present: Present) -> Copies:
     """Returns the copies among the left rows."""
     return Copies.of(settings.sides[0].window, present.rows[0])
 
@@ -325,42 +324,3 @@ def _are_in_order(left: Whole, place: Whole) -> bool:
         return False
     firsts = left[np.concatenate(([True], ~same))[: len(left)]]
     return not len(firsts) or int(np.bincount(firsts).max()) == 1
-
-
-def open_times(settings: JoinSettings, present: Present, picked: Picked) -> int:
-    """Returns the least row time of what the picks have not decided."""
-    times = [NEVER]
-    gives_left = settings.gives_pairs or settings.sides[0].once
-    for pairs, may_come in (
-        (picked.open_pairs, gives_left),
-        (picked.held, settings.sides[1].once),
-    ):
-        if may_come and len(pairs):
-            times.append(int(meeting_times(present, pairs).min()))
-    waiting = picked.open_over
-    if settings.picks.excess is Excess.TRANSFORM and len(waiting):
-        window = settings.sides[0].window
-        times.append(int(ends(window, present.rows[0])[waiting].min()))
-    if settings.takes_back and len(picked.held):
-        times.append(_least_back(settings, present, picked))
-    return min(times)
-
-
-def _least_back(settings: JoinSettings, present: Present, picked: Picked) -> int:
-    """Returns the least row time at which a null row may be taken back.
-
-    A left row goes with the first pair that may come or, over its limit, with any; a
-    right one with the first that may match it, where none does so before.
-    """
-    left, right = present.rows
-    over = np.zeros(len(left), bool)
-    over[picked.over] = True
-    over = _left_copies(settings, present).any(over & left.has(EARLY))
-    beyond, when = over[picked.held.left], meeting_times(present, picked.held)
-    goes, first = (
-        array[picked.held.right] for array in (right.has(EARLY), right.first)
-    )
-    is_first = goes & (when < first)
-    may_come = picked.open_pairs.take(left.has(EARLY)[picked.open_pairs.left])
-    least = when[beyond | is_first].min(initial=NEVER)
-    return min(int(least), int(meeting_times(present, may_come).min(initial=NEVER)))

@@ -33,12 +33,13 @@ from dovetail.kernels.latecomers import Edge, Latecomers, latecomers
 from dovetail.kernels.leaving import Shape, as_told, leave, release
 from dovetail.kernels.memo import NO_MEMO, Memo, memo_of
 from dovetail.kernels.news import NO_NEWS, News, news_of
-from dovetail.kernels.picking import Picked, at_turn, open_times, pick
+from dovetail.kernels.picking import Picked, at_turn, pick
 from dovetail.kernels.result import turned
 from dovetail.kernels.rows import BEGINNING, Mask, join_rows
 from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.stretches import Split, split
+from dovetail.kernels.undecided import open_times
 
 
 @dataclass(frozen=True, slots=True)
