@@ -174,9 +174,9 @@ class JoinSettings:
     @property
     def holds_nulls(self) -> bool:
         """Tells whether they come so in order of arrival, where pairs wait."""
-        is_asked = self.nulls in (Nulls.EAGER, Nulls.RETRACTED)
-        is_held = self.picks.waits and not self.sides[1].static
-        return is_asked and is_held and not self.event_clock
+        if self.event_clock or self.nulls not in (Nulls.EAGER, Nulls.RETRACTED):
+            return False
+        return self.picks.waits and not self.sides[1].static
 
     @property
     def reads_clock(self) -> bool:
