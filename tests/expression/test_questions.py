@@ -8,6 +8,7 @@ from dovetail.expression import (
     Scope,
     common_type,
     compiled,
+    conjuncts,
     is_constant_true,
     lower,
     parse,
@@ -30,6 +31,14 @@ PAIR = Scope.pair(LEFT, LEFT)
 def test_references_are_the_columns_that_are_read():
     typed = parse("transform(l.tags, x -> x + R.ID) IS NULL OR counter > 1", PAIR)
     assert references(typed) == {("l", "tags"), ("r", "id"), ("", "counter")}
+
+
+def test_conjuncts_are_what_must_all_be_true():
+    typed = parse("l.id > 1 AND (r.name = 'a' AND (l.id = 2 OR r.id = 3))", PAIR)
+    found = [sorted(references(part)) for part in conjuncts(typed)]
+    assert found == [[("l", "id")], [("r", "name")], [("l", "id"), ("r", "id")]]
+    texts = [parse(part.text, PAIR).tree for part in conjuncts(typed)]
+    assert texts == [part.tree for part in conjuncts(typed)]
 
 
 def test_compiled_parses_once():

@@ -280,12 +280,12 @@ HOURS_OF_BOTH = Columns((("lt", Expression("l.t")), ("rt", Expression("r.t"))))
 ASOF = AsOf(Expression("l.t"), Expression("r.t"))
 
 
-def picked(spark, kind=Kind.INNER, hard=True, **picks):  # noqa: FBT002 - a test's own
+def picked(spark, kind=Kind.INNER, *, hard=True, soft="true", **picks):
     """The matched rows of two data sets of users, with picks."""
     sides = (Side(Named(name), Forever()) for name in "ab")
     equal = (Equality(Expression("l.k"), Expression("r.k")),) if hard else ()
     join = JoinSpec(*sides, kind, Clock.BATCH, equal, select=HOURS_OF_BOTH)
-    chosen = replace(join, picks=Picks(**picks))
+    chosen = replace(join, soft=Expression(soft), picks=Picks(**picks))
     return join_batch(chosen, SETS, frames(spark)).outlets[Outlet.MATCHED]
 
 
@@ -325,6 +325,13 @@ def test_a_pick_moves_no_row_that_the_join_has_moved(spark):
         spark.conf.set(threshold, before)
     physical = plan.split("== Physical Plan ==")[1]
     assert physical.count("Exchange hashpartitioning") == len(SETS)
+
+
+def test_a_term_over_one_side_makes_no_asof_compare_all_rows(spark):
+    soft = "hour(l.t) > 2 and hour(r.t) <> 2"
+    found = picked(spark, hard=False, soft=soft, asof=ASOF)
+    assert "NestedLoop" not in plan_of(found)
+    assert dict(hours(found)) == dict.fromkeys(range(3, 8), 1)
 
 
 @pytest.mark.parametrize("direction", Direction)

@@ -5,6 +5,7 @@ from dovetail.expression.lowering import lower
 from dovetail.expression.questions import (
     common_type,
     compiled,
+    conjuncts,
     evaluate,
     is_constant_true,
     references,
@@ -25,6 +26,7 @@ __all__ = [
     "Typed",
     "common_type",
     "compiled",
+    "conjuncts",
     "evaluate",
     "is_constant_true",
     "lower",

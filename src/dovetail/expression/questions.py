@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from dovetail.errors import SpecError
 from dovetail.expression.coercion import NULL, columnar, compared
@@ -10,7 +10,8 @@ from dovetail.expression.evaluation import Rows, closure
 from dovetail.expression.reader import parse
 from dovetail.expression.scope import Scope
 from dovetail.expression.text import Expression
-from dovetail.expression.tree import Column, Typed, Value, walk
+from dovetail.expression.tree import Call, Column, Typed, Value, walk
+from dovetail.expression.writing import written_tree
 from dovetail.schema import MapType, Type
 
 
@@ -28,6 +29,16 @@ def references(typed: Typed) -> frozenset[tuple[str, str]]:
     """Returns the columns that an expression reads, each as (side, name)."""
     columns = (node for node in walk(typed.tree) if isinstance(node, Column))
     return frozenset((column.side, column.name) for column in columns)
+
+
+def conjuncts(typed: Typed) -> Iterator[Typed]:
+    """Gives the conditions that must all be true for an expression to be true."""
+    match typed.tree:
+        case Call(function="and", arguments=parts):
+            for part in parts:
+                yield from conjuncts(Typed(part, typed.type, written_tree(part)))
+        case _:
+            yield typed
 
 
 def common_type(left: Type, right: Type) -> Type:

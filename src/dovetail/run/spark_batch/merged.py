@@ -5,19 +5,19 @@ for the last right row before it, or forward for the first behind it:
 
     10:00 right A    10:02 left    10:03 right B        backward A, forward B
 
-That is so where nothing but the equalities and the time decides; else all candidates
-of a left row are compared.
+That is so where nothing but the equalities, the time and terms over one side alone
+decide; else all candidates of a left row are compared.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import assert_never
 
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.expression import ALWAYS
 from dovetail.run.spark.moments import EARLIEST, LATEST
 from dovetail.run.spark_batch.arrivals import PLACE, TIME
 from dovetail.run.spark_batch.by_key import is_by_key, keys, may_meet
@@ -25,6 +25,7 @@ from dovetail.run.spark_batch.lives import BIRTH, DEATH, END
 from dovetail.run.spark_batch.matching import Meeting, side_column
 from dovetail.run.spark_batch.mentioned import mentioned
 from dovetail.run.spark_batch.nearest import Nearest, measure
+from dovetail.run.spark_batch.own_terms import looks_across, own_terms
 from dovetail.run.spark_batch.truth import is_true
 from dovetail.spec.join import HANDS, Hand
 from dovetail.spec.picks import AsOf, Direction, Tie, Unlimited
@@ -36,12 +37,12 @@ _LEFT_FIRST, _RIGHT, _LEFT_LAST = range(3)
 
 
 def merges(meeting: Meeting) -> bool:
-    """Tells whether nothing but the equalities and the time decides."""
+    """Tells whether no left row and right row must be looked at together."""
     picks = meeting.join.picks
     match picks.asof:
         case AsOf() as asof:
             counts = picks.at_most != Unlimited() or picks.limit != Unlimited()
-            is_plain = meeting.join.soft == ALWAYS and not counts
+            is_plain = not counts and not looks_across(meeting)
             return is_plain and is_by_key(meeting) and _has_one_scale(meeting, asof)
         case Unlimited():
             return False
@@ -87,7 +88,7 @@ class Merged:
         """
         frame = self.meeting.frame(Hand.LEFT)
         condition = F.expr(self.meeting.join.picks.left_condition.text)
-        is_able = is_true(may_meet(self.meeting, Hand.LEFT) & condition)
+        is_able = is_true(self._is_able(Hand.LEFT) & condition)
         at = F.when(is_able, measure(self.asof.left.text, frame))
         if not self.meeting.join.kind.preserves(Hand.LEFT):
             frame = frame.where(is_able)
@@ -108,13 +109,18 @@ class Merged:
         at, place = measure(self.asof.right.text, frame), side_column(Hand.RIGHT, PLACE)
         names = [*self._used(), PLACE, TIME]
         row = [side_column(Hand.RIGHT, name).alias(name) for name in names]
-        able = frame.where(may_meet(self.meeting, Hand.RIGHT) & at.isNotNull())
+        able = frame.where(self._is_able(Hand.RIGHT) & at.isNotNull())
         tie = place if self.asof.tie is Tie.LAST else -place
         return able.select(
             *self._key(Hand.RIGHT),
             *_stood(at, _RIGHT, tie),
             F.struct(*row, at.alias(_AT)).alias("r"),
         )
+
+    def _is_able(self, hand: Hand) -> Column:
+        """Returns whether a row can meet anyone, as far as it decides that itself."""
+        terms = own_terms(self.meeting, hand)
+        return reduce(Column.__and__, terms, may_meet(self.meeting, hand))
 
     def _used(self) -> list[str]:
         """Returns the columns of a right row that somebody asks for."""
