@@ -33,7 +33,7 @@ FEW = [
 ][:8]
 """Played event by event: a batch each."""
 HOUR = 3600
-SOME = [name for name in CASES if crc32(name.encode()) % 3 == 0]
+SOME = [name for name in CASES if crc32(name.encode()) % 5 == 0]
 """What is played each time: every shape of join is a query of its own."""
 SPLITS = [
     ("random:1", tuple(SOME)),
@@ -121,7 +121,7 @@ def plays_of(joins, count):
 
 @pytest.mark.timeout(HOUR)
 def test_random_plays_give_the_rows_of_the_oracle(spark):
-    assert differences(spark, plays_of([*JOINS, *SOFT], 9), "random:1") == {}
+    assert differences(spark, plays_of([*JOINS, *SOFT], 5), "random:1") == {}
 
 
 @pytest.mark.long
