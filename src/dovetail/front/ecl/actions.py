@@ -22,6 +22,7 @@ from dovetail.front.ecl.nodes import (
     word_of,
     words_of,
 )
+from dovetail.front.ecl.totals import gathering, widened
 from dovetail.front.ecl.types import Field, RecordType
 from dovetail.front.ecl.values import (
     Action,
@@ -46,7 +47,7 @@ def act(context: Context, node: Node) -> None:
     if isinstance(node, Import):
         _import(context, node)
         return
-    value = context.value(node)
+    value = _shown(context, node)
     if not isinstance(value, Action):
         _put_out(context, node, (value, ""))
         return
@@ -73,7 +74,7 @@ def _import(context: Context, node: Import) -> None:
 def _output(context: Context, node: Call) -> None:
     """Carries out OUTPUT: rows under a name, or into a file."""
     first, *rest = node.arguments
-    value = context.value(first)
+    value = _shown(context, first)
     name, file = "", ""
     for option in rest:
         match option:
@@ -93,6 +94,17 @@ def _output(context: Context, node: Call) -> None:
         _into_file(context, node, file_name(file), value)
         return
     _put_out(context, first, (value, name))
+
+
+def _shown(context: Context, node: Node) -> Value:
+    """Returns what is put out; values of whole data sets may stand in it."""
+    inside, totals = gathering(context)
+    value = inside.value(node)
+    if not totals or not isinstance(value, Scalar):
+        return value
+    nothing = RecordType(())
+    one_row = DatasetValue(Inline(nothing.schema, ((),)), nothing)
+    return Total(replace(one_row, step=widened(one_row, totals)), value)
 
 
 def _into_file(context: Context, node: Call, file: str, value: DatasetValue) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
+from dovetail.errors import DialectError
 from dovetail.front.ecl.aggregates import AGGREGATES, nth, of_set
 from dovetail.front.ecl.aggregates import filtered as part_of
 from dovetail.front.ecl.arguments import refuse_wrong_number
@@ -170,12 +172,9 @@ def _built_in(context: Context, node: Call) -> Value:
         return Action(node, context.scope)
     if word in AGGREGATES:
         return _aggregate(context, node)
-    if word in DATASETS:
-        return DATASETS[word](context, node)
-    if word == "join":
-        return _join(context, node)
-    if word in _READ:
-        return _READ[word](context, node)
+    if word in _STEPS:
+        # Values of whole data sets gather where a step says so, not around it.
+        return _STEPS[word](replace(context, totals=()), node)
     if word == "rows":
         return _rows(context, node)
     if word == "recordof":
@@ -192,9 +191,8 @@ def _aggregate(context: Context, node: Call) -> Value:
     match context.value(node.arguments[0]):
         case RowsValue() as rows:
             return AGGREGATES[node.word](context, node, rows)
-        case DatasetValue() as source:
-            rows = RowsValue(source.record, "")
-            return Total(source, AGGREGATES[node.word](context, node, rows))
+        case DatasetValue():
+            return _total(context, node)
         case Scalar(type=SetOf()) as items if len(node.arguments) == 1:
             return of_set(node, items)
         case _ if node.word in _EXTREMES:
@@ -203,7 +201,25 @@ def _aggregate(context: Context, node: Call) -> Value:
             raise refusal(node, f"{node.word.upper()} of {said(found)}", "rows")
 
 
-def _join(context: Context, node: Call) -> Value:
+def _total(context: Context, node: Call) -> Total:
+    """Returns an aggregate of a whole data set; it depends on no row around it."""
+    alone = context.alone()
+    try:
+        source = alone.dataset(node.arguments[0])
+        rows = RowsValue(source.record, "")
+        return Total(source, AGGREGATES[node.word](alone, node, rows))
+    except DialectError as error:
+        if not (context.rows or context.sides):
+            raise
+        raise refusal(
+            node,
+            f"{node.word.upper()} of rows that the row around it chooses",
+            "a value of the same rows for every row",
+            "JOIN with TABLE(data set, {key, ..}, key), LEFT OUTER, on the key",
+        ) from error
+
+
+def _join(context: Context, node: Call) -> DatasetValue:
     """Returns JOIN of two data sets, or of a set of them."""
     if node.arguments:
         first = context.value(node.arguments[0])
@@ -221,10 +237,15 @@ def _rows(context: Context, node: Call) -> Value:
     return context.sides["rows(left)"]
 
 
-_READ: Mapping[str, Verb] = {"fetch": read_fetch, "index": read_index}
+_STEPS: Mapping[str, Verb] = {
+    **DATASETS,
+    "fetch": read_fetch,
+    "index": read_index,
+    "join": _join,
+}
 _BUILT_IN = {
-    *(*ACTIONS, *AGGREGATES, *DATASETS, *FUNCTIONS, *_READ),
-    *("join", "rows", "nofold", "recordof"),
+    *(*ACTIONS, *AGGREGATES, *FUNCTIONS, *_STEPS),
+    *("rows", "nofold", "recordof"),
 }
 _READERS: Mapping[type, Callable[..., Value]] = {
     Name: _name,

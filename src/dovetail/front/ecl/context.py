@@ -30,6 +30,7 @@ from dovetail.front.ecl.values import (
     RowsValue,
     RowValue,
     Scope,
+    Total,
     Value,
 )
 from dovetail.schema import Schema
@@ -62,7 +63,8 @@ class Context:
     """Everything around a place: scope, rows whose fields stand bare, LEFT and RIGHT.
 
     `skips` gathers the conditions under which a row is skipped, `path` those that lead
-    to the place inside an IF; `label` is the name that is being defined.
+    to the place inside an IF; `label` is the name that is being defined. `totals`
+    gathers the values of whole data sets, where they may stand.
     """
 
     world: World
@@ -75,10 +77,19 @@ class Context:
     label: str = ""
     may_skip: bool = False
     in_record: bool = False
+    totals: tuple[list[Total], ...] = ()
 
     def value(self, node: Node) -> Value:
         """Returns what a node is."""
         return self.bind(self, node)
+
+    def with_totals(self, totals: list[Total]) -> Context:
+        """Returns the context in which values of whole data sets gather."""
+        return replace(self, totals=(totals,))
+
+    def alone(self) -> Context:
+        """Returns the context without rows: of what holds for all of them."""
+        return replace(self, rows=(), sides={}, totals=())
 
     def inside(self, row: RowValue) -> Context:
         """Returns the context in which a row's fields stand bare."""
@@ -98,6 +109,8 @@ class Context:
             case RowsValue(record, text, conditions) if text:
                 kept = f"filter({text}, item -> {' AND '.join(conditions)})"
                 return Scalar(kept if conditions else text, TableType(record))
+            case Total() as total if self.totals:
+                return _gathered(self.totals[0], total)
             case found:
                 raise refusal(
                     node,
@@ -156,6 +169,19 @@ class Context:
         raise refusal(
             node, f"{said(found)} where a transform must stand", "a transform"
         )
+
+
+def total_name(number: int) -> str:
+    """Returns the hidden column of a value of a whole data set."""
+    return f"value of all rows {number + 1}"
+
+
+def _gathered(totals: list[Total], total: Total) -> Scalar:
+    """Returns a value of a whole data set as a column that each row will have."""
+    if total not in totals:
+        totals.append(total)
+    name = total_name(totals.index(total))
+    return Scalar(f"l.`{name}`", total.value.type)
 
 
 def known_value(node: Node, scalar: Scalar) -> object:
@@ -225,8 +251,8 @@ _WORDS = {
 
 
 _INSTEAD = {
-    "Total": "JOIN with TABLE(data set, {..}) and the option ALL: its fields are the "
-    "values; with a key in place of ALL, where they depend on the row",
+    "Total": "in a filter, PROJECT, TABLE or OUTPUT it may stand as it is; else JOIN "
+    "with TABLE(data set, {..}) and the option ALL",
     "DatasetValue": "COUNT, EXISTS or data set[n].field of it, or a JOIN with it",
 }
 

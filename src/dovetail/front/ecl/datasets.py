@@ -43,6 +43,7 @@ from dovetail.front.ecl.ordering import (
 )
 from dovetail.front.ecl.positions import by_position
 from dovetail.front.ecl.refused import ROLLED
+from dovetail.front.ecl.totals import gathering, narrowed, widened
 from dovetail.front.ecl.types import (
     Field,
     Letters,
@@ -80,12 +81,13 @@ def filtered(
     context: Context, source: DatasetValue, conditions: tuple[Node, ...]
 ) -> DatasetValue:
     """Returns the rows of which all conditions hold."""
-    inside = context.inside(row_at(source.record))
+    inside, totals = gathering(context.inside(row_at(source.record)))
     texts = [
         inside.condition(one) for one in conditions if not isinstance(one, Omitted)
     ]
-    step = Filtered(source.step, Expression(" AND ".join(texts) or "true"))
-    return replace(source, step=step)
+    wide = widened(source, totals)
+    step = Filtered(wide, Expression(" AND ".join(texts) or "true"))
+    return replace(source, step=narrowed(step, source.record, totals))
 
 
 def chosen(context: Context, node: Part, source: DatasetValue) -> DatasetValue:
@@ -288,10 +290,10 @@ def _project(context: Context, node: Call) -> DatasetValue:
         "left": row_at(source.record),
         "counter": Scalar("counter", Whole()),
     }
-    inside = replace(context, sides=sides)
+    inside, totals = gathering(replace(context, sides=sides))
     match inside.value(second):
         case Made() as made:
-            return projected(source, made)
+            return projected(replace(source, step=widened(source, totals)), made)
         case _:
             return as_record(source, inside.record(second))
 
@@ -312,7 +314,7 @@ def tabled(context: Context, source: DatasetValue, *nodes: Node) -> DatasetValue
     """Returns the fields of records, the first ones in front, made of each row."""
     inside = row_scope(context, source.record)
     group = RowsValue(source.record, "")
-    inside = replace(inside, sides={**inside.sides, "group": group})
+    inside, totals = gathering(replace(inside, sides={**inside.sides, "group": group}))
     record = RecordType(())
     for node in nodes:
         record = _with_fields(inside, record, node)
@@ -323,6 +325,7 @@ def tabled(context: Context, source: DatasetValue, *nodes: Node) -> DatasetValue
         tuple(replace(one, initial="", computed="") for one in record.fields)
     )
     columns = Columns(tuple(texts))
+    source = replace(source, step=widened(source, totals))
     if any("ROWS_" in text.text for _, text in texts):
         return DatasetValue(Counted(source.step, plain.schema, columns), plain)
     step = Projected(source.step, plain.schema, columns)

@@ -147,7 +147,10 @@ def _evaluated(context: Context, scope: Scope, definition: Definition) -> Value:
         given = last.arguments if isinstance(last, Call) else ()
         return Routine(definition, given, body, tuple(types), scope)
     sides = context.sides if scope.outer else {}
-    around = replace(context, scope=scope, rows=(), sides=sides, label=_label(last))
+    # A value is bound once for all who use it, so it asks no one's rows for more.
+    around = replace(
+        context, scope=scope, rows=(), sides=sides, label=_label(last), totals=()
+    )
     value = around.value(body)
     if types and isinstance(value, Scalar):
         return around.typed(body, declared_type(around, types[-1]))
