@@ -104,7 +104,9 @@ def _aggregated(
 ) -> Iterator[Call]:
     """Gives the calls that make one line of a group: what expressions look at."""
     by = tuple(quoted(term.column) for term in rows.groups)
-    at = f"struct({', '.join(quoted(term.column) for term in rows.order)})"
+    # Names without blanks: a join reads the types of hidden columns, too.
+    parts = (f"'at_{it}', {quoted(term.column)}" for it, term in enumerate(rows.order))
+    at = f"named_struct({', '.join(parts)})"
     yield select(aliased(rows.record, ROW), aliased(at, place), *by)
     yield Call(Method.GROUP, by)
     sums = (
