@@ -36,7 +36,7 @@ from tests.chance.windows import seconds_of, sides
 
 HARDS = [["k"], ["k"], ["g"], ["k", "g"], []]
 SOFTS = [*["true"] * 3, "l.n < r.n", "l.g <> r.g", "l.g + r.g > 1 or l.n > 9"]
-WAITS = [Unending(), seconds_of(3)]
+WAITS = [Unending(), *map(seconds_of, (1, 3, 9))]
 
 
 def random_play(seed, accepts=playing.playable, clock=None):
@@ -104,7 +104,7 @@ def settings(dice):
     return Settings(
         dice.rarely(8, OuterRows.EXPIRY, lambda: dice.pick(list(OuterRows))),
         dice.rarely(
-            8, IgnoreLateTableRows(), lambda: EmitLateTableRows(dice.pick(WAITS))
+            4, IgnoreLateTableRows(), lambda: EmitLateTableRows(dice.pick(WAITS))
         ),
         dice.rarely(4, Order.AS_FOUND, lambda: Order.ROW_TIME),
     )
