@@ -38,11 +38,26 @@ SECOND = 1_000_000
 def evicted(eviction: Eviction, window: Window, rows: Rows, old: int) -> Rows:
     """Returns the rows with the deaths of those that leave with their partition.
 
-    The first `old` rows were there before; none of them has driven out another.
+    The first `old` rows were there before; none of them has driven out another. Those
+    that are dead and only wait for their left rows are in no partition any more.
     """
     is_stored = not isinstance(window, Point)
     if isinstance(eviction, KeepAll) or not is_stored or len(rows) == old:
         return rows
+    stays = rows.death >= rows.place[old:].min()
+    if stays.all():
+        return _evicted(eviction, window, rows, old)
+    alive = int(np.count_nonzero(stays[:old]))
+    found = _evicted(eviction, window, rows.take(stays), alive)
+    death, flags = rows.death.copy(), rows.flags.copy()
+    death[stays], flags[stays] = found.death, found.flags
+    return replace(rows, death=death, flags=flags)
+
+
+def _evicted(
+    eviction: ByAge | ByCount | ByTuples, window: Window, rows: Rows, old: int
+) -> Rows:
+    """Returns rows with the deaths of those that leave with their partition."""
     order = np.argsort(rows.place, kind="stable")
     touches = Touches.of(rows.take(order))
     match eviction:

@@ -132,7 +132,11 @@ def _alone(
     """Returns the least row times of null rows, of rows here and of rows to come."""
     side, bound = settings.sides[hand], present.watches[hand].bound
     rows, watch = present.rows[hand], present.watches[hand]
-    times = soonest_ends(side.window, rows, watch)[open_rows]
+    times = soonest_ends(side.window, rows, watch)
+    if settings.is_eager and not (is_intrinsic(side.window) or side.untimed):
+        # Of those that did not come so, a row to come may end each from the bound on.
+        times = np.minimum(times, np.maximum(rows.moment, bound))
+    times = times[open_rows]
     here = int(times.min()) if len(times) else NEVER
     # Null rows that come with their rows wait for nobody.
     if settings.nulls is Nulls.SPLIT and bound < NEVER:
