@@ -60,6 +60,8 @@ def _possible(settings: JoinSettings, present: Present) -> tuple[Rows, Matches]:
     known = len(present.rows[1])
     soonest = np.maximum(waiting.moment, present.watches[1].bound)
     end = deaths(window, right.bare())[known:]
-    unborn = waiting.with_arrays(birth=soonest, death=end)
+    # One that waits for the left bound may have been born.
+    birth = np.where(waiting.birth == NEVER, soonest, waiting.birth)
+    unborn = waiting.with_arrays(birth=birth, death=end)
     found = that_hold(settings, (left, unborn), overlaps(left, unborn))
     return right, Matches(found.left, known + found.right)
