@@ -57,11 +57,17 @@ BEHIND = [
     "TABLE(GROUP({0}, l)(r > 0), {{l, INTEGER n := COUNT(GROUP)}})",
     "TABLE(GROUP(SORT({0}, -l), l), {{s, INTEGER n := MIN(GROUP, r)}})",
     "TABLE({0}(c > 5), {{INTEGER n := COUNT(GROUP), REAL m := AVE(GROUP, r)}})",
+    "TABLE({0}, {{l, INTEGER n := SUM(GROUP, r, c > 1), INTEGER m := MAX({0}, c)}}, l)",
+    "ROLLUP(GROUP({0}, l), GROUP, TRANSFORM(n, SELF.m := MAX(ROWS(LEFT), r, c > 1)))",
+    *("{0}(r = MAX({0}(l > 0), r))", "DEDUP({0}, RECORD, EXCEPT c, ALL)"),
+    *("SORT({0}, RECORD, EXCEPT l)", "{0}(l IN SET({0}(c > 1), l))"),
+    "JOIN({0}, TABLE({0}, {{l, INTEGER n := COUNT(GROUP)}}, l), LEFT.l = RIGHT.l)",
 ]
 HEAD = """
 rec := RECORD INTEGER at; INTEGER k; INTEGER n; STRING3 s; END;
 other := RECORD INTEGER at2; INTEGER k2; INTEGER n2; STRING s2; END;
 out := RECORD INTEGER l; INTEGER r; INTEGER c; STRING s; END;
+n := RECORD INTEGER m; END;
 """
 
 
