@@ -51,15 +51,15 @@ def _latest_ends(settings: JoinSettings, present: Present) -> Whole:
     return np.minimum(rows.death, deaths(window, every)[: len(rows)])
 
 
-def possible(settings: JoinSettings, present: Present, rows: Rows) -> Rows:
-    """Returns right rows with their lives as they are if nobody else comes.
+def possible(settings: JoinSettings, present: Present, hand: int, rows: Rows) -> Rows:
+    """Returns rows of a side with their lives as they are if nobody else comes.
 
     A life that later rows begin may begin as soon as one can come.
     """
-    window = settings.sides[1].window
+    window = settings.sides[hand].window
     if not isinstance(window, Preceding | Version):
         return rows.with_arrays(death=deaths(window, rows))
-    soonest = np.maximum(rows.moment, present.watches[1].bound)
+    soonest = np.maximum(rows.moment, present.watches[hand].bound)
     birth = np.where(rows.birth == NEVER, soonest, rows.birth)
     ends = np.minimum(rows.death, deaths(window, rows))
     return rows.with_arrays(birth=birth, death=ends)
@@ -71,7 +71,7 @@ def _waited_for(
     """Returns the left rows with a right row that waits and may be their candidate."""
     known = len(present.rows[1])
     right = join_rows([present.rows[1], present.waiting[1]])
-    lives = possible(settings, present, right)
+    lives = possible(settings, present, 1, right)
     both = overlaps(left, lives.take(slice(known, None)))
     found = Matches(both.left, both.right + known)
     hold = truly_equal if settings.picks.counts else that_hold

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.kernels.admission import Present
+from dovetail.kernels.expecting import want_partners
 from dovetail.kernels.rows import EARLY, NEVER, REMOVES, Mask, Rows
 from dovetail.kernels.settings import JoinSettings, Nulls
 from dovetail.kernels.sureness import soonest_ends
@@ -189,6 +190,7 @@ def _paired(
         able = wanting[hand]
         if able.any():
             times.append(max(int(np.min(rows.birth[able])), other))
-        if able.any() or len(guests(present.waiting[hand])) or bounds[hand] < NEVER:
+        can_come = able.any() or bounds[hand] < NEVER
+        if can_come or want_partners(settings, present, hand):
             times.append(max(bounds[1 - hand], other))
     return times

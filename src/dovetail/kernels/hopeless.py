@@ -75,7 +75,7 @@ def _is_hopeless(settings: JoinSettings, present: Present, nearest: Nearest) -> 
     waiting = present.waiting[0]
     bound = present.watches[1].bound
     every = join_rows([present.rows[1], present.waiting[1]])
-    right = possible(settings, present, every)
+    right = possible(settings, present, 1, every)
     sides = (waiting, right)
     gone = ~can_improve(nearest, Nearby(sides, NO_MATCHES, bound))
     gone &= _has_known_life(settings, present)

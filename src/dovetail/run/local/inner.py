@@ -108,8 +108,7 @@ class Inner:
         for line in found:
             emission = self.stage.writer.emission(line)
             if line.outlet == Exit.LATE:
-                row = without_hidden(emission.row)
-                given.late.append(replace(emission, row=row, after=position))
+                given.late.append(replace(emission, after=position))
             else:
                 given.rows[position + 1].append({**emission.row, **self._hidden(line)})
 

@@ -100,19 +100,24 @@ class Flat:
             after = UNKNOWN_EVENT
             if one.after > UNKNOWN_EVENT:
                 after = self.positions[before + one.after] - openings
-            placed.append(replace(one, row=without_hidden(one.row), after=after))
+            placed.append(replace(one, after=after))
         late = [
             replace(one, after=max(one.after - openings, UNKNOWN_EVENT))
             for one in self.late
         ]
-        return sorted([*late, *_once(late, placed)], key=lambda one: one.after)
+        every = [*late, *_once(late, placed)]
+        shown = [replace(one, row=without_hidden(one.row)) for one in every]
+        return sorted(shown, key=lambda one: one.after)
 
 
 def _once(known: Sequence[Emission], found: Sequence[Emission]) -> Iterator[Emission]:
-    """Gives the rows without those that are late and known to be."""
+    """Gives the rows without those that are late and known to be.
+
+    The row of a join stands on one side only, so that nobody knows it yet.
+    """
     left = Counter(map(_told, known))
     for one in found:
-        if one.outlet is Outlet.LATE and left[_told(one)]:
+        if one.outlet is Outlet.LATE and TIME not in one.row and left[_told(one)]:
             left[_told(one)] -= 1
         else:
             yield one
