@@ -11,7 +11,12 @@ import numpy as np
 from dovetail.kernels.admission import Present
 from dovetail.kernels.giving import given_pairs, meeting_times
 from dovetail.kernels.matching import Matches
-from dovetail.kernels.picking import Picked, by_left_row, left_copies
+from dovetail.kernels.picking import (
+    Picked,
+    by_left_row,
+    left_copies,
+    waits_for_turn,
+)
 from dovetail.kernels.picks import UNLIMITED, Excess
 from dovetail.kernels.rows import EARLY, NEVER
 from dovetail.kernels.settings import JoinSettings
@@ -32,7 +37,8 @@ def open_times(settings: JoinSettings, present: Present, picked: Picked) -> int:
     if settings.picks.excess is Excess.TRANSFORM and len(waiting):
         window = settings.sides[0].window
         times.append(int(ends(window, present.rows[0])[waiting].min()))
-    if settings.takes_back and len(picked.held):
+    is_sure = waits_for_turn(settings)  # such pairs only wait to be numbered
+    if settings.takes_back and not is_sure and len(picked.held):
         times.append(_least_back(settings, present, picked))
     return min(times)
 
