@@ -204,6 +204,7 @@ def _judged(settings: JoinSettings, present: Present, memo: Memo, over: Mask) ->
     """Returns what is picked where candidates decide about each other."""
     every, choice = _chosen(settings, present, memo)
     closed = _closed(settings, present, choice, over)
+    closed |= memo.counts(present.rows[0])[0] > 0  # before, and others count it still
     is_over = np.zeros(len(closed), bool)
     is_over[choice.beyond.left] = True
     copies = left_copies(settings, present)

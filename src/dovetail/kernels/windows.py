@@ -342,7 +342,7 @@ def ends(window: Window, rows: Rows) -> Whole:
     if isinstance(window, Inherited):
         own, end = rows.hidden(OWN_DEATH), rows.hidden(OWN_END)
         return np.where(rows.death < own, rows.death, end)
-    if not is_intrinsic(window) or isinstance(window, Calendar):
+    if not is_intrinsic(window) or isinstance(window, Calendar | Endless):
         return rows.death
     return np.where(rows.death == NEVER, NEVER, rows.death - 1)
 
