@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dovetail.errors import DovetailError
-from dovetail.kernels.arrival import Parcel
+from dovetail.kernels.arriving.arrival import Parcel
 from dovetail.kernels.step import Stepped
 from dovetail.run.local.nesting import has_inner
 from dovetail.run.local.playing import Cut, play_cut

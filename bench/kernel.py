@@ -25,8 +25,8 @@ import polars as pl
 import pyarrow as pa
 
 from bench.measure import Sample, figures, in_turns, median_rate, show
-from dovetail.kernels.arrival import Parcel, Report
-from dovetail.kernels.rows import BEGINNING, HAS_KEY, Rows, make_rows
+from dovetail.kernels.arrays.rows import BEGINNING, HAS_KEY, Rows, make_rows
+from dovetail.kernels.arriving.arrival import Parcel, Report
 from dovetail.kernels.settings import Arrival, JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import step

@@ -27,7 +27,7 @@ from rich.table import Table
 
 import dovetail as dt
 from dovetail.bind.replay import Line, lines_of, record, replay
-from dovetail.kernels.lines import LineKind
+from dovetail.kernels.arrays.lines import LineKind
 from dovetail.run.spark_session import local_session
 
 

@@ -9,8 +9,8 @@ from dovetail.errors import UnsupportedError
 from dovetail.expression import evaluate, lower, parse
 from dovetail.expression.functions import TABLE
 from dovetail.expression.writing import written
+from dovetail.kernels.arrays.program import run_program
 from dovetail.kernels.operations.values import arrow_type
-from dovetail.kernels.program import run_program
 from tests.expression.arrow import columns
 from tests.expression.forms import FORMS
 from tests.expression.grammar import (

@@ -4,7 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dovetail.kernels.lives import (
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, make_rows
+from dovetail.kernels.lifetimes.lives import (
     GROUP,
     LIFE,
     NO_LIVES,
@@ -13,7 +14,6 @@ from dovetail.kernels.lives import (
     shortened,
     sure_until,
 )
-from dovetail.kernels.rows import BEGINNING, NEVER, make_rows
 
 
 def numbers(*values):

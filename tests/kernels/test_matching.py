@@ -7,8 +7,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.kernels.matching import overlaps
-from dovetail.kernels.rows import BEGINNING, HAS_KEY, NEVER, Rows, make_rows
+from dovetail.kernels.arrays.rows import BEGINNING, HAS_KEY, NEVER, Rows, make_rows
+from dovetail.kernels.pairs.matching import overlaps
 
 TIMES = st.integers(-6, 6) | st.sampled_from([BEGINNING, 2**45, -(2**45)])
 LENGTHS = st.integers(0, 7) | st.just(NEVER)

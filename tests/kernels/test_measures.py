@@ -8,8 +8,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.kernels.descent import NOWHERE, first_above
-from dovetail.kernels.measures import measures
+from dovetail.kernels.arrays.descent import NOWHERE, first_above
+from dovetail.kernels.lifetimes.measures import measures
 
 SMALL = st.integers(-3, 3)
 DOUBLES = st.floats() | st.floats(-1, 1) | st.sampled_from([0.0, -0.0, 0.1, 0.3])

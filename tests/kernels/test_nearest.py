@@ -5,9 +5,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.kernels.nearest import nearest_pairs
+from dovetail.kernels.arrays.rows import HAS_KEY, make_rows
+from dovetail.kernels.candidates.nearest import nearest_pairs
 from dovetail.kernels.picks import Direction, Formula, Nearest
-from dovetail.kernels.rows import HAS_KEY, make_rows
 
 TIMES = st.none() | st.integers(-4, 4) | st.sampled_from([2**61, -(2**61)])
 ROWS = st.lists(st.tuples(st.sampled_from([0, 1, 2**60]), TIMES), max_size=9)

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dovetail.kernels.evicting import evicted
-from dovetail.kernels.rows import DROPPED, NEVER, make_rows
-from dovetail.kernels.windows import ByTuples, Endless
+from dovetail.kernels.arrays.rows import DROPPED, NEVER, make_rows
+from dovetail.kernels.arriving.evicting import evicted
+from dovetail.kernels.lifetimes.windows import ByTuples, Endless
 
 
 def rows_of(partitions, deaths):

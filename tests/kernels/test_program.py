@@ -7,7 +7,7 @@ tests/expression/test_laws.py.
 import pyarrow as pa
 import pytest
 
-from dovetail.kernels.program import run_program
+from dovetail.kernels.arrays.program import run_program
 
 ID = ("column", "l", "id", "bigint")
 COLUMNS = {("l", "id"): pa.array([1, None, 3])}

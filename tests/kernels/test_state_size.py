@@ -4,14 +4,21 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dovetail.kernels.arrival import Parcel, Report
-from dovetail.kernels.measures import MEASURE, REACH
-from dovetail.kernels.passing import CLOCK
-from dovetail.kernels.rows import HAS_KEY, make_rows
+from dovetail.kernels.arrays.rows import HAS_KEY, make_rows
+from dovetail.kernels.arriving.arrival import Parcel, Report
+from dovetail.kernels.arriving.passing import CLOCK
+from dovetail.kernels.lifetimes.measures import MEASURE, REACH
+from dovetail.kernels.lifetimes.windows import (
+    Band,
+    Delta,
+    Fixed,
+    Length,
+    Newest,
+    Seconds,
+)
 from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
 from dovetail.kernels.step import step
 from dovetail.kernels.store import Store
-from dovetail.kernels.windows import Band, Delta, Fixed, Length, Newest, Seconds
 
 SECOND = 1_000_000
 BATCH, WINDOW, LATENESS, ROWS = 10 * SECOND, 60 * SECOND, 5 * SECOND, 2000

@@ -11,7 +11,7 @@ import pytest
 
 from dovetail import oracle
 from dovetail.errors import UnsupportedError
-from dovetail.kernels import chosen
+from dovetail.kernels.tables import chosen
 from dovetail.run import local
 from dovetail.spec.inputs import InputKind
 from dovetail.spec.join import Clock

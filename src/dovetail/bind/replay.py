@@ -34,7 +34,7 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from dovetail.bind.travel import register
-from dovetail.kernels.lines import LineKind
+from dovetail.kernels.arrays.lines import LineKind
 
 NAME = "dovetail_replay"
 CUT, INPUT, ROW = "cut", "input", "row_"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from dovetail.kernels.rows import NEVER
-from dovetail.kernels.windows import Length
+from dovetail.kernels.arrays.rows import NEVER
+from dovetail.kernels.lifetimes.windows import Length
 
 UNLIMITED = NEVER
 Program = tuple[object, ...]

@@ -20,7 +20,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from dovetail.kernels.rows import Mask, Whole
+from dovetail.kernels.arrays.rows import Mask, Whole
 
 NO_KEY = -1
 """The code of a row whose key has a null: it is equal to nobody's."""

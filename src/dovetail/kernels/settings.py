@@ -11,9 +11,8 @@ import hashlib
 from dataclasses import dataclass
 from enum import Enum
 
-from dovetail.kernels.picks import Picks, Program
-from dovetail.kernels.rows import NEVER
-from dovetail.kernels.windows import (
+from dovetail.kernels.arrays.rows import NEVER
+from dovetail.kernels.lifetimes.windows import (
     Band,
     ByAge,
     Eviction,
@@ -27,6 +26,7 @@ from dovetail.kernels.windows import (
     Window,
     is_intrinsic,
 )
+from dovetail.kernels.picks import Picks, Program
 
 FORMAT = 1
 

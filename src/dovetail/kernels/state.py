@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from dovetail.kernels.arrival import Watch
-from dovetail.kernels.memo import NO_MEMO, Memo
-from dovetail.kernels.rows import Rows, no_rows
+from dovetail.kernels.arrays.rows import Rows, no_rows
+from dovetail.kernels.arriving.arrival import Watch
+from dovetail.kernels.pairs.memo import NO_MEMO, Memo
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,9 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from dovetail.kernels.admission import Present, admit
-from dovetail.kernels.arrival import Arrived, Moment, Parcel, awake, read_side
-from dovetail.kernels.at_once import at_once
-from dovetail.kernels.changelog import changelog
-from dovetail.kernels.early import eager, in_order_of_older
-from dovetail.kernels.fate import (
+from dovetail.kernels.alone.at_once import at_once
+from dovetail.kernels.alone.early import eager, in_order_of_older
+from dovetail.kernels.alone.fate import (
     Fate,
     fate,
     late_rows,
@@ -24,22 +21,25 @@ from dovetail.kernels.fate import (
     stays,
     without_given,
 )
-from dovetail.kernels.frontier import frontier, least_births
-from dovetail.kernels.giving import let_out, not_skipped, over_limit
-from dovetail.kernels.held_nulls import given_at_once
-from dovetail.kernels.hopeless import without_hopeless
-from dovetail.kernels.late_tables import LateTables, late_tables
-from dovetail.kernels.latecomers import Edge, Latecomers, latecomers
-from dovetail.kernels.leaving import Shape, as_told, leave, release
-from dovetail.kernels.memo import NO_MEMO, Memo, memo_of
-from dovetail.kernels.news import NO_NEWS, News, news_of
-from dovetail.kernels.picking import Picked, at_turn, pick
-from dovetail.kernels.result import turned
-from dovetail.kernels.rows import BEGINNING, Mask, join_rows
+from dovetail.kernels.alone.frontier import frontier, least_births
+from dovetail.kernels.alone.held_nulls import given_at_once
+from dovetail.kernels.alone.late_tables import LateTables, late_tables
+from dovetail.kernels.alone.latecomers import Edge, Latecomers, latecomers
+from dovetail.kernels.alone.stretches import Split, split
+from dovetail.kernels.alone.undecided import open_times
+from dovetail.kernels.arrays.rows import BEGINNING, Mask, join_rows
+from dovetail.kernels.arriving.admission import Present, admit
+from dovetail.kernels.arriving.arrival import Arrived, Moment, Parcel, awake, read_side
+from dovetail.kernels.arriving.news import NO_NEWS, News, news_of
+from dovetail.kernels.candidates.giving import let_out, not_skipped, over_limit
+from dovetail.kernels.candidates.hopeless import without_hopeless
+from dovetail.kernels.candidates.picking import Picked, at_turn, pick
+from dovetail.kernels.pairs.leaving import Shape, as_told, leave, release
+from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_of
 from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState
-from dovetail.kernels.stretches import Split, split
-from dovetail.kernels.undecided import open_times
+from dovetail.kernels.tables.changelog import changelog
+from dovetail.kernels.tables.result import turned
 
 
 @dataclass(frozen=True, slots=True)

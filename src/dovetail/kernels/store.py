@@ -19,14 +19,14 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from dovetail.kernels.arrival import Watch
-from dovetail.kernels.blobs import read_batch, read_rows, write_batch, write_rows
-from dovetail.kernels.memo import NO_MEMO, Memo, memo_batches, memo_from
-from dovetail.kernels.rows import Rows, Whole, join_rows, no_rows
+from dovetail.kernels.arrays.blobs import read_batch, read_rows, write_batch, write_rows
+from dovetail.kernels.arrays.rows import Rows, Whole, join_rows, no_rows
+from dovetail.kernels.arriving.arrival import Watch
+from dovetail.kernels.lifetimes.windows import Preceding, births, deaths, is_intrinsic
+from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_batches, memo_from
 from dovetail.kernels.settings import FORMAT, NO_WAIT, JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped
-from dovetail.kernels.windows import Preceding, births, deaths, is_intrinsic
 
 SMALL = 4096
 NOTHING = 0

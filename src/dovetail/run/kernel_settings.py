@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dovetail.expression import Scope, is_constant_true, lower, parse, references
-from dovetail.kernels import windows as kernel
-from dovetail.kernels.rows import NEVER
+from dovetail.kernels.arrays.rows import NEVER
+from dovetail.kernels.lifetimes import windows as kernel
 from dovetail.kernels.settings import (
     NO_WAIT,
     Arrival,

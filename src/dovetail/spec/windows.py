@@ -1,8 +1,8 @@
 """Windows: each says from when until when a row is alive on its side.
 
 A window is only a name with its numbers. What lifetime a row gets from it is one
-function per window in `kernels/lifetimes.py`, and once more, as a definition, in the
-oracle.
+function per window in `kernels/lifetimes/windows.py`, and once more, as a definition,
+in the oracle.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from dovetail.expression.tree import Call, Kind, Literal, Node, Value
 from dovetail.schema import ArrayType, MapType, StructType
 
 Arguments = tuple[Node, ...]
-# A program is nested tuples of plain data; `kernels/program.py` says what they mean.
+# Nested tuples of plain data; `kernels/arrays/program.py` says what they mean.
 Program = tuple[object, ...]
 KERNELS = "kernels"
 _NESTED = (ArrayType, MapType, StructType)

@@ -14,9 +14,7 @@ import pyarrow as pa
 
 from dovetail.expression import ALWAYS, BARE, Expression, Scope, compiled
 from dovetail.expression.equality import Key, equality_keys, value_key
-from dovetail.kernels.changelog import KEY
-from dovetail.kernels.passing import CLOCK, KEYLESS
-from dovetail.kernels.rows import (
+from dovetail.kernels.arrays.rows import (
     BARRED,
     BEGINNING,
     HAS_KEY,
@@ -29,8 +27,10 @@ from dovetail.kernels.rows import (
     Whole,
     make_rows,
 )
+from dovetail.kernels.arriving.passing import CLOCK, KEYLESS
+from dovetail.kernels.lifetimes.windows import Band, Endless, Version
 from dovetail.kernels.settings import GIVEN_TIME, JoinSettings, SideSettings
-from dovetail.kernels.windows import Band, Endless, Version
+from dovetail.kernels.tables.changelog import KEY
 from dovetail.run.kernel_picks import candidate_equalities
 from dovetail.run.kernel_settings import input_of, key_of, partition_of
 from dovetail.run.local.hidden import bad_intervals, hidden_columns

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dovetail.kernels.leaving import Outlet as Exit
-from dovetail.kernels.lives import Lives
-from dovetail.kernels.rows import BEGINNING, NEVER, Whole
-from dovetail.kernels.windows import Hop
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Whole
+from dovetail.kernels.lifetimes.lives import Lives
+from dovetail.kernels.lifetimes.windows import Hop
+from dovetail.kernels.pairs.leaving import Outlet as Exit
 from dovetail.run.local.hidden import (
     HANDED_DEATH,
     HANDED_END,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dovetail.kernels.leaving import Outlet
+from dovetail.kernels.pairs.leaving import Outlet
 from dovetail.run.local.outlets import Line, lines
 from dovetail.run.local.stage import InPlace, Stage
 

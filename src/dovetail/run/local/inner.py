@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from dovetail.kernels.leaving import Outlet as Exit
-from dovetail.kernels.lives import NO_LIVES, Lives, join_lives
-from dovetail.kernels.rows import BEGINNING
+from dovetail.kernels.arrays.rows import BEGINNING
+from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives, join_lives
+from dovetail.kernels.pairs.leaving import Outlet as Exit
 from dovetail.run.local.handing import Hander
 from dovetail.run.local.in_batch import batch_lines
 from dovetail.run.local.outlets import Line, lines

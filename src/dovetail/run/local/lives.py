@@ -15,10 +15,10 @@ from typing import Protocol
 
 import numpy as np
 
-from dovetail.kernels.lives import GROUP, SETTLED
-from dovetail.kernels.rows import NEVER, Rows, Whole, join_rows
-from dovetail.kernels.successors import later
-from dovetail.kernels.windows import (
+from dovetail.kernels.arrays.rows import NEVER, Rows, Whole, join_rows
+from dovetail.kernels.lifetimes.lives import GROUP, SETTLED
+from dovetail.kernels.lifetimes.successors import later
+from dovetail.kernels.lifetimes.windows import (
     OWN_DEATH,
     OWN_END,
     Inherited,

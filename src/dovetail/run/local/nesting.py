@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dovetail.kernels.rows import BEGINNING, NEVER
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER
 from dovetail.plan.local import refuse_inherited, refuse_inner
 from dovetail.run.local.hidden import HANDED
 from dovetail.run.local.inner import TIME, Given, Inner, without_hidden

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from dovetail.errors import LimitError
 from dovetail.expression import Scope, compiled
-from dovetail.kernels.leaving import Change, Reason
-from dovetail.kernels.leaving import Outlet as Exit
+from dovetail.kernels.pairs.leaving import Change, Reason
+from dovetail.kernels.pairs.leaving import Outlet as Exit
 from dovetail.run.kernel_settings import input_of
 from dovetail.run.local.cargo import NUMBER, Cargo
 from dovetail.run.projection import Projection, Sight

@@ -11,9 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dovetail.kernels.arrival import Parcel, Report, bad_intervals
-from dovetail.kernels.lives import NO_LIVES, Lives
-from dovetail.kernels.rows import (
+from dovetail.kernels.arrays.rows import (
     BEGINNING,
     LATE,
     MISSING,
@@ -24,7 +22,9 @@ from dovetail.kernels.rows import (
     Rows,
     Whole,
 )
-from dovetail.kernels.windows import shift
+from dovetail.kernels.arriving.arrival import Parcel, Report, bad_intervals
+from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives
+from dovetail.kernels.lifetimes.windows import shift
 from dovetail.run.kernel_settings import input_of, length
 from dovetail.run.local.cargo import BEFORE, Cargo
 from dovetail.spec.inputs import Bound, Finish, Input, InputKind

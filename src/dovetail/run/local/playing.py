@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from dovetail.kernels.leaving import Outlet as Exit
+from dovetail.kernels.pairs.leaving import Outlet as Exit
 from dovetail.kernels.step import Stepped
 from dovetail.run.local.in_batch import batch_lines, by_row_time
 from dovetail.run.local.nesting import Flat, has_inner

@@ -24,8 +24,8 @@ from dovetail.expression import (
     lower,
     parse,
 )
-from dovetail.kernels.program import run_program
-from dovetail.kernels.rows import Mask, Whole
+from dovetail.kernels.arrays.program import run_program
+from dovetail.kernels.arrays.rows import Mask, Whole
 from dovetail.kernels.sets import (
     NO_KEY,
     Combinations,

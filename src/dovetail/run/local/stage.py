@@ -9,14 +9,14 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from dovetail.kernels.arrival import Parcel
-from dovetail.kernels.counting import TooManyError
-from dovetail.kernels.rows import BEGINNING
+from dovetail.kernels.arrays.rows import BEGINNING
+from dovetail.kernels.arriving.arrival import Parcel
+from dovetail.kernels.candidates.counting import TooManyError
+from dovetail.kernels.lifetimes.windows import Endless
 from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped, step
 from dovetail.kernels.store import Shelf, Store
-from dovetail.kernels.windows import Endless
 from dovetail.plan.local import refuse
 from dovetail.run.kernel_settings import Manner, kernel_settings
 from dovetail.run.local.cargo import NUMBER, Cargo, cargo

@@ -8,7 +8,7 @@ from typing import assert_never
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.kernels import leaving
+from dovetail.kernels.pairs import leaving
 from dovetail.run.kernel_settings import input_of
 from dovetail.run.spark.absent import absent_struct
 from dovetail.run.spark_stream.joining import LEFT, OUTLET, REASON, RIGHT

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from dovetail.kernels.leaving import Outlet as Exit
+from dovetail.kernels.pairs.leaving import Outlet as Exit
 from dovetail.run.spark_stream.feeds import SCOPE
 from dovetail.run.spark_stream.joining import LEFT, OUTLET, ROW_TIME
 from dovetail.run.spark_stream.outlets import Outlets

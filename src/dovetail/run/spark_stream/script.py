@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from dovetail.bind.replay import Line
-from dovetail.kernels.lines import LineKind
+from dovetail.kernels.arrays.lines import LineKind
 from dovetail.run.kernel_settings import input_of, is_static
 from dovetail.spec.inputs import (
     UNKNOWN_EVENT,

@@ -15,8 +15,8 @@ from pyspark.sql.streaming.stateful_processor import (
     StatefulProcessorHandle,
 )
 
-from dovetail.kernels.blobs import write_batch
-from dovetail.kernels.leaving import Outlet
+from dovetail.kernels.arrays.blobs import write_batch
+from dovetail.kernels.pairs.leaving import Outlet
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.step import Stepped, step
 from dovetail.kernels.store import Store

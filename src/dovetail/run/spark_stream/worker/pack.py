@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.kernels.blobs import append_batch, as_batch
-from dovetail.kernels.lines import LineKind
-from dovetail.kernels.rows import (
+from dovetail.kernels.arrays.blobs import append_batch, as_batch
+from dovetail.kernels.arrays.lines import LineKind
+from dovetail.kernels.arrays.rows import (
     BEGINNING,
     HAS_KEY,
     LATE,
@@ -31,7 +31,7 @@ from dovetail.kernels.rows import (
     Whole,
     make_rows,
 )
-from dovetail.kernels.windows import Length, shift
+from dovetail.kernels.lifetimes.windows import Length, shift
 from dovetail.run.spark_stream.worker.parcels import HEARTBEAT, LINE
 
 BLOB_BYTES = 16 << 20

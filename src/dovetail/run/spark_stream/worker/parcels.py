@@ -13,9 +13,9 @@ from typing import NamedTuple, cast
 import pandas as pd
 import pyarrow as pa
 
-from dovetail.kernels.arrival import Parcel, Report
-from dovetail.kernels.blobs import read_rows
-from dovetail.kernels.rows import BEGINNING, Rows, join_rows, no_rows
+from dovetail.kernels.arrays.blobs import read_rows
+from dovetail.kernels.arrays.rows import BEGINNING, Rows, join_rows, no_rows
+from dovetail.kernels.arriving.arrival import Parcel, Report
 
 HEARTBEAT = 2
 LINE = pa.schema(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 
-from dovetail.kernels.blobs import read_batch
+from dovetail.kernels.arrays.blobs import read_batch
 
 Batches = Iterator[pa.RecordBatch]
 

@@ -1,0 +1,1 @@
+"""Rows that come out by themselves: unmatched, once, early, after waiting."""

@@ -1,0 +1,272 @@
+"""What becomes of rows: which have met somebody, which come out, which stay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dovetail.kernels.alone.hosting import with_host
+from dovetail.kernels.arrays.rows import (
+    BEGINNING,
+    DROPPED,
+    DUE,
+    MISSING,
+    NEVER,
+    REMOVES,
+    Mask,
+    Rows,
+    Whole,
+)
+from dovetail.kernels.arriving.admission import Present
+from dovetail.kernels.arriving.passing import last_moments
+from dovetail.kernels.candidates.copies import Copies
+from dovetail.kernels.candidates.giving import let_out, meeting_times
+from dovetail.kernels.candidates.past import end_is_known, past
+from dovetail.kernels.candidates.picking import Picked
+from dovetail.kernels.lifetimes.windows import (
+    Newest,
+    Preceding,
+    Version,
+    Window,
+    ends,
+)
+from dovetail.kernels.pairs.leaving import Leaving, Outlet, Reason, Turn, alone
+from dovetail.kernels.settings import JoinSettings, Nulls, SideSettings
+
+GIVEN = MISSING
+"""The earliest meeting of a row that has come out once and must not again."""
+WAITS = BEGINNING
+"""The one of a row that met nobody and waits for a table's row that comes late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """Of one side's rows: which come out now by themselves, which stay, which may yet.
+
+    `open_rows` may come out by themselves in a later step; `given` have just come out,
+    once and for all.
+    """
+
+    leaving: tuple[Leaving, ...]
+    kept: Mask
+    open_rows: Mask
+    given: Mask
+
+
+def marked(settings: JoinSettings, present: Present, picked: Picked) -> Present:
+    """Returns the rows with their earliest meeting noted where it matters later.
+
+    A left row over its limit gives nothing more of its own.
+    """
+    sides = list(present.rows)
+    remembering = [hand for hand in (0, 1) if settings.sides[hand].remembers]
+    if remembering and len(picked.met):
+        when = meeting_times(present, picked.met)
+        for hand in remembering:
+            chosen = (picked.met.left, picked.met.right)[hand]
+            first = sides[hand].first.copy()
+            np.minimum.at(first, chosen, when)
+            sides[hand] = sides[hand].with_arrays(first=first)
+    if len(picked.over):
+        first = sides[0].first.copy()
+        first[picked.over] = GIVEN
+        sides[0] = sides[0].with_arrays(first=first)
+    return replace(present, rows=(sides[0], sides[1]))
+
+
+def fate(
+    settings: JoinSettings,
+    present: Present,
+    hand: int,
+    least: tuple[int, int],
+    picked: Picked,
+) -> Fate:
+    """Returns what becomes of one side's rows; `least` births are yet to come."""
+    side, rows = settings.sides[hand], present.rows[hand]
+    done = past(settings, present, hand, least)
+    if hand == 0 and settings.event_clock:
+        # A row in several windows is judged for all of them at once.
+        is_judged = settings.copies_rows and settings.picks.waits
+        done = picked.closed | (done & (not is_judged))
+    needed = _is_held(rows, (picked.held.left, picked.held.right)[hand])
+    if hand == 1:
+        done = done | (picked.outdated & ~needed)
+    is_row = ~rows.has(REMOVES)
+    unmatched = _unmatched(settings, hand, rows)
+    lonely = unmatched & done & ~needed & end_is_known(side, present, hand)
+    # Who is past meets nobody any more, though rows with earlier times may come.
+    other = np.where(done, NEVER, least[1 - hand])
+    paired = _once(settings, present, hand, other, picked)
+    open_rows = unmatched & ~lonely
+    # Who has come out is still a candidate among those that are counted.
+    is_out = paired & (hand == 0 or not settings.picks.counts)
+    kept = (~done & ~is_out & is_row) | open_rows | needed
+    if side.once:
+        is_open = is_row & ~paired & (rows.first != GIVEN)
+        open_rows |= is_open & ~_awaits(settings, present, hand, other, picked)
+    by_themselves = _leaving(settings, present, hand, lonely, paired)
+    return Fate(
+        leaving=_in_turn(settings, present, picked, by_themselves),
+        kept=kept | _still_decides(settings, present, hand),
+        open_rows=open_rows & kept,
+        given=paired,
+    )
+
+
+def _unmatched(settings: JoinSettings, hand: int, rows: Rows) -> Mask:
+    """Tells which rows come out as null rows if they meet nobody."""
+    if not settings.sides[hand].preserved or settings.nulls is Nulls.SPLIT:
+        return np.zeros(len(rows), bool)
+    unmatched: Mask = (rows.first == NEVER) & ~rows.has(REMOVES) & ~rows.has(DROPPED)
+    return unmatched
+
+
+def _is_held(rows: Rows, held: Whole) -> Mask:
+    """Tells which rows a pair that waits is made of."""
+    is_held = np.zeros(len(rows), bool)
+    is_held[held] = True
+    return is_held
+
+
+def stays(settings: JoinSettings, present: Present, hand: int) -> Mask:
+    """Tells which rows of a table stay: what is in it, and what decides about more."""
+    rows = present.rows[hand]
+    is_there = (rows.death == NEVER) & ~rows.has(REMOVES)
+    stay: Mask = is_there | _still_decides(settings, present, hand)
+    return stay
+
+
+def without_given(present: Present, fates: tuple[Fate, Fate]) -> Present:
+    """Returns the rows with those noted that must not be given a second time."""
+    if not any(np.count_nonzero(fate.given) for fate in fates):
+        return present
+    left, right = (
+        rows.with_arrays(first=np.where(fate.given, GIVEN, rows.first))
+        for rows, fate in zip(present.rows, fates, strict=True)
+    )
+    return replace(present, rows=(left, right))
+
+
+def _in_turn(
+    settings: JoinSettings, present: Present, picked: Picked, alone: list[Leaving]
+) -> tuple[Leaving, ...]:
+    """Returns rows that come out by themselves, at the turns of who held them."""
+    return tuple(
+        part
+        for some in alone
+        for part in with_host(settings, present, some, picked.judged)
+    )
+
+
+def _leaving(
+    settings: JoinSettings, present: Present, hand: int, lonely: Mask, paired: Mask
+) -> list[Leaving]:
+    """Returns the rows that come out by themselves: null rows and rows given once."""
+    window, rows = settings.sides[hand].window, present.rows[hand]
+    if not np.count_nonzero(lonely | paired):
+        return []
+    single = np.flatnonzero(lonely & ~rows.has(DUE))
+    met = _earliest(window, rows, paired)
+    outlet = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)[hand]
+    null_rows = alone(hand, single, ends(window, rows)[single], outlet)
+    given_once = alone(hand, met, rows.first[met], Outlet.MATCHED)
+    given_once = replace(
+        given_once, turn=Turn.PAIR, counter=np.ones(len(met), np.int64)
+    )
+    due = np.flatnonzero(lonely & rows.has(DUE))
+    passed = alone(hand, due, rows.death[due], outlet)
+    last = last_moments(window, rows)[due]
+    return [
+        null_rows,
+        replace(passed, turn=Turn.DUE, due=last),
+        *_as_given(settings, present, hand, given_once),
+    ]
+
+
+def _as_given(
+    settings: JoinSettings, present: Present, hand: int, part: Leaving
+) -> list[Leaving]:
+    """Returns rows given once as they leave: a left row that waits when it dies."""
+    return let_out(settings, present, part) if hand == 0 else [part]
+
+
+def _once(
+    settings: JoinSettings, present: Present, hand: int, other: Whole, picked: Picked
+) -> Mask:
+    """Tells which rows given once come out: no earlier meeting can follow.
+
+    `other` is for each row the least birth of a row to come that it may meet.
+    """
+    rows = present.rows[hand]
+    if not settings.sides[hand].once:
+        return np.zeros(len(rows), bool)
+    copies = Copies.of(settings.sides[hand].window, rows)
+    first = copies.least(rows.first)
+    is_open = (first < NEVER) & (first > GIVEN)
+    if settings.picks.waits and hand == 0:
+        return is_open & picked.closed
+    earliest = np.where(rows.death <= other, NEVER, np.maximum(rows.birth, other))
+    if settings.event_clock:
+        when = meeting_times(present, picked.held)
+        np.minimum.at(earliest, (picked.held.left, picked.held.right)[hand], when)
+    return is_open & (first <= copies.least(earliest))
+
+
+def _awaits(
+    settings: JoinSettings, present: Present, hand: int, other: Whole, picked: Picked
+) -> Mask:
+    """Tells which rows given once wait for a pair that none to come can precede."""
+    rows = present.rows[hand]
+    if not settings.inherits:
+        return np.zeros(len(rows), bool)
+    soonest = np.full(len(rows), NEVER)
+    when = meeting_times(present, picked.held)
+    np.minimum.at(soonest, (picked.held.left, picked.held.right)[hand], when)
+    awaits: Mask = soonest <= np.maximum(rows.birth, other)
+    return awaits
+
+
+def _earliest(window: Window, rows: Rows, paired: Mask) -> Whole:
+    """Returns the numbers of rows given once, each in the window of its first match."""
+    met: Whole = np.flatnonzero(paired)
+    copies = Copies.of(window, rows)
+    if copies.are_single:
+        return met
+    met = met[np.argsort(rows.first[met], kind="stable")]
+    _, earliest = np.unique(copies.owner[met], return_index=True)
+    return met[earliest]
+
+
+def _still_decides(settings: JoinSettings, present: Present, hand: int) -> Mask:
+    """Tells which rows still have a say about the lives of others."""
+    side, rows = settings.sides[hand], present.rows[hand]
+    if isinstance(side.window, Preceding) and present.watches[hand].bound == NEVER:
+        return np.zeros(len(rows), bool)
+    return _still_outdates(settings, present, hand) | _still_counts(side, rows)
+
+
+def _still_counts(side: SideSettings, rows: Rows) -> Mask:
+    """Tells which rows count among the newest, though they are needed no more."""
+    if not side.evicts and not isinstance(side.window, Newest | Preceding):
+        return np.zeros(len(rows), bool)
+    still: Mask = rows.death == NEVER
+    return still
+
+
+def _still_outdates(settings: JoinSettings, present: Present, hand: int) -> Mask:
+    """Tells which newest versions and deletes an older row may still run into."""
+    side, rows = settings.sides[hand], present.rows[hand]
+    if settings.event_clock or not isinstance(side.window, Version):
+        return np.zeros(len(rows), bool)
+    if not side.window.timed:
+        return np.zeros(len(rows), bool)
+    newest: Mask = rows.death == NEVER
+    return newest & (rows.moment >= present.watches[hand].bound)
+
+
+def late_rows(present_rows: Rows, hand: int, reason: Reason, offset: int) -> Leaving:
+    """Returns rows that leave as late; they stand behind `offset` other rows."""
+    numbers = np.arange(offset, offset + len(present_rows))
+    leaving = alone(hand, numbers, np.full(len(numbers), NEVER), Outlet.LATE)
+    return replace(leaving, reason=reason)

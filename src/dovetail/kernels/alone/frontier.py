@@ -1,0 +1,196 @@
+"""The least that can still come: births, row times of results.
+
+    a row that is there, death > least birth of the other side   max(birth, that)
+    two rows still to come                                       max of both
+    a row still to come on a side, while it can pair             max(bound, birth)
+    an unmatched row whose fate is open                          its own end
+    a row still to come on a preserved side                      bound + preceding
+    a row that waits                     its birth, or its end where it gives no pairs
+
+A result goes out in row-time order when its row time is not above the least of these.
+Keys are not looked at: what could come for one key holds back all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dovetail.kernels.alone.expecting import want_partners
+from dovetail.kernels.arrays.rows import EARLY, NEVER, REMOVES, Mask, Rows
+from dovetail.kernels.arriving.admission import Present
+from dovetail.kernels.arriving.untimed import has_untimed, is_replaced
+from dovetail.kernels.candidates.sureness import soonest_ends
+from dovetail.kernels.lifetimes.windows import (
+    Inherited,
+    Window,
+    deaths,
+    is_intrinsic,
+    least_birth,
+    least_end,
+)
+from dovetail.kernels.settings import JoinSettings, Nulls
+
+
+def least_births(settings: JoinSettings, present: Present) -> tuple[int, int]:
+    """Returns for each side the least birth of a row that has yet to take part.
+
+    A row without time is met by rows that come after it, by none that is there.
+    """
+    if not settings.event_clock:
+        return present.next_place, present.next_place
+    left, right = (
+        min(
+            NEVER
+            if side.untimed or watch.bound == NEVER
+            else least_birth(side.window, watch.bound),
+            int(rows.birth.min()) if len(rows) else NEVER,
+        )
+        for side, watch, rows in zip(
+            settings.sides, present.watches, map(guests, present.waiting), strict=True
+        )
+    )
+    return left, right
+
+
+def guests(rows: Rows) -> Rows:
+    """Returns rows without the deletes among them, which meet nobody."""
+    return rows.take(~rows.has(REMOVES)) if len(rows) else rows
+
+
+def frontier(
+    settings: JoinSettings,
+    present: Present,
+    least: tuple[int, int],
+    open_rows: tuple[Mask, Mask],
+    settled: Mask,
+) -> int:
+    """Returns the least row time of a result that is still to come.
+
+    `least` births are to come; `open_rows` marks for each side the rows that may yet
+    come out by themselves: unmatched and preserved, or given once and not yet out.
+    `settled` left rows come out with no further partner.
+    """
+    may_meet = _may_meet(present, settled)
+    waiting = [
+        time
+        for hand in (0, 1)
+        for time in _waiting(settings, present, hand, may_meet=may_meet[hand])
+    ]
+    alone = [
+        time
+        for hand in (0, 1)
+        if settings.sides[hand].preserved
+        for time in _alone(settings, present, hand, open_rows[hand])
+    ]
+    wanting = _wanting(settings, present, least, open_rows)
+    wanting = (wanting[0] & ~settled, wanting[1])
+    return min([*waiting, *alone, *_paired(settings, present, least, wanting)])
+
+
+def _may_meet(present: Present, settled: Mask) -> tuple[bool, bool]:
+    """Tells for each side whether there is anybody that its rows may meet."""
+    can_come = [
+        watch.bound < NEVER or len(waiting) > 0
+        for watch, waiting in zip(
+            present.watches, map(guests, present.waiting), strict=True
+        )
+    ]
+    is_there = not bool(settled.all()), len(present.rows[1]) > 0
+    return can_come[1] or is_there[1], can_come[0] or is_there[0]
+
+
+def _waiting(
+    settings: JoinSettings, present: Present, hand: int, *, may_meet: bool
+) -> list[int]:
+    """Returns the least row time of what rows that wait may give, if anything."""
+    side, rows = settings.sides[hand], guests(present.waiting[hand])
+    may_meet = may_meet and _meets_out(settings)
+    if not may_meet:
+        rows = rows.take(~rows.has(EARLY))
+    if not len(rows):
+        return []
+    soonest = np.maximum(rows.moment, present.watches[hand].bound)
+    born = np.where(rows.birth == NEVER, soonest, rows.birth)  # not known: not yet
+    if may_meet or (settings.nulls is Nulls.SPLIT and side.preserved):
+        return [int(born.min())]
+    watch = present.watches[hand]
+    least = soonest_ends(side.window, _with_own_ends(side.window, rows), watch)
+    if not is_intrinsic(side.window) and not isinstance(side.window, Inherited):
+        least = np.minimum(least, np.maximum(born, watch.bound))
+    return [int(least.min() if side.preserved else NEVER)]
+
+
+def _with_own_ends(window: Window, rows: Rows) -> Rows:
+    """Returns rows that wait with the ends that they have by themselves."""
+    if not is_intrinsic(window):
+        return rows
+    return rows.with_arrays(death=deaths(window, rows))
+
+
+def _alone(
+    settings: JoinSettings, present: Present, hand: int, open_rows: Mask
+) -> tuple[int, int]:
+    """Returns the least row times of null rows, of rows here and of rows to come."""
+    side, bound = settings.sides[hand], present.watches[hand].bound
+    rows, watch = present.rows[hand], present.watches[hand]
+    times = soonest_ends(side.window, rows, watch)
+    if settings.is_eager and not (is_intrinsic(side.window) or side.untimed):
+        # Of those that did not come so, a row to come may end each from the bound on.
+        times = np.minimum(times, np.maximum(rows.moment, bound))
+    times = times[open_rows]
+    here = int(times.min()) if len(times) else NEVER
+    # Null rows that come with their rows wait for nobody.
+    if settings.nulls is Nulls.SPLIT and bound < NEVER:
+        return here, least_birth(side.window, bound)
+    can_end = bound < NEVER and not side.untimed and not settings.is_eager
+    return here, least_end(side.window, bound) if can_end else NEVER
+
+
+def _meets_out(settings: JoinSettings) -> bool:
+    """Tells whether anything comes out because two rows meet."""
+    gives_once = any(side.once for side in settings.sides)
+    return settings.gives_pairs or gives_once or settings.takes_back
+
+
+def _wanting(
+    settings: JoinSettings,
+    present: Present,
+    least: tuple[int, int],
+    open_rows: tuple[Mask, Mask],
+) -> tuple[Mask, Mask]:
+    """Returns which rows of each side come out with a partner that is to come."""
+    left, right = (
+        (is_replaced(rows) < (other < NEVER) if side.untimed else rows.death > other)
+        & ~rows.has(REMOVES)
+        & (marks | (not side.once))
+        for rows, other, marks, side in zip(
+            present.rows, least[::-1], open_rows, settings.sides, strict=True
+        )
+    )
+    return left, right
+
+
+def _paired(
+    settings: JoinSettings,
+    present: Present,
+    least: tuple[int, int],
+    wanting: tuple[Mask, Mask],
+) -> list[int]:
+    """Returns the least row times of pairs that a row to come takes part in."""
+    times = [NEVER]
+    if not _meets_out(settings):
+        return times
+    bounds = [watch.bound for watch in present.watches]
+    if NEVER not in least:
+        times.append(max(least))
+    elif has_untimed(settings) and NEVER not in bounds:
+        times.append(min(least))
+    for hand in (0, 1):
+        rows, other = present.rows[hand], least[1 - hand]
+        able = wanting[hand]
+        if able.any():
+            times.append(max(int(np.min(rows.birth[able])), other))
+        can_come = able.any() or bounds[hand] < NEVER
+        if can_come or want_partners(settings, present, hand):
+            times.append(max(bounds[1 - hand], other))
+    return times

@@ -1,0 +1,1 @@
+"""Rows as arrays: kept, sorted, searched, computed with, sent as bytes."""

@@ -1,0 +1,80 @@
+"""Sorting by several numbers at once, with as few looks at them as can be.
+
+What stands in order needs no look: a last key that never falls, rows that came in a few
+rising runs. The rest is sorted by sixteen bits at a time from the lowest on, and each
+look leaves equals as they are:
+
+    rows            (2, 7) (1, 9) (2, 3)
+    by 7, 9, 3      (2, 3) (2, 7) (1, 9)
+    by 2, 2, 1      (1, 9) (2, 3) (2, 7)
+
+Numbers that fit beside each other into 62 bits are folded into one before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from dovetail.kernels.arrays.rows import Whole
+
+_ROOM = 2**62
+_DIGIT = 16
+_FEW = 256
+"""So few rows are sorted key by key: folding would cost more."""
+_RUNS = 16
+"""So many rising runs are merged as quickly as they are sorted."""
+
+Distance = npt.NDArray[np.uint64]
+
+
+def sorted_by(*keys: Whole) -> Whole:
+    """Returns the order by the first key, then the next; equals stay as they are."""
+    if len(keys[0]) < _FEW:
+        by_keys: Whole = np.lexsort(keys[::-1])
+        return by_keys
+    wanted = list(keys)
+    while len(wanted) > 1 and never_falls(wanted[-1]):
+        wanted.pop()
+    folded = _folded(wanted)
+    order = _order(*folded.pop())
+    for number, room in reversed(folded):
+        order = order[_order(number[order], room)]
+    return order
+
+
+def never_falls(numbers: Whole) -> bool:
+    """Tells whether no number is below the one before it."""
+    return bool((numbers[1:] >= numbers[:-1]).all())
+
+
+def _order(number: Distance, room: int) -> Whole:
+    """Returns the order by numbers below a room; equals stay as they are."""
+    if np.count_nonzero(number[1:] < number[:-1]) < _RUNS:
+        return np.argsort(number, kind="stable")  # it merges the runs
+    order: Whole = np.argsort(number.astype(np.uint16), kind="stable")
+    for shift in range(_DIGIT, (room - 1).bit_length(), _DIGIT):
+        digit = (number >> np.uint64(shift)).astype(np.uint16)
+        order = order[np.argsort(digit[order], kind="stable")]
+    return order
+
+
+def _folded(keys: list[Whole]) -> list[tuple[Distance, int]]:
+    """Returns the keys in as few numbers as can be, and below what room each is."""
+    (number, room), *others = map(_from_zero, keys)
+    folded = []
+    for distance, width in others:
+        if width == 1:
+            continue
+        if room * width <= _ROOM:
+            number, room = number * np.uint64(width) + distance, room * width
+        else:
+            folded.append((number, room))
+            number, room = distance, width
+    return [*folded, (number, room)]
+
+
+def _from_zero(key: Whole) -> tuple[Distance, int]:
+    """Returns numbers as distances from the least, and how many there may be."""
+    least = int(key.min())
+    return (key - least).view(np.uint64), int(key.max()) - least + 1

@@ -1,0 +1,1 @@
+"""Candidates: the pairs of a step, and which of them the picks let out, and when."""

@@ -1,0 +1,1 @@
+"""Pairs as numbers of rows: found, remembered, tested, and put into one table."""

@@ -1,0 +1,295 @@
+"""Rows on their way out: from row numbers to one table with both sides' columns.
+
+    outlet | reason | row_time | left | right | l.<column> ... | r.<column> ... |
+
+`left` and `right` say which sides are there; `row_time` is null on the arrival clock
+and for null rows whose lifetime never ends. Where somebody looks at it there is also
+`counter`: which of its left row's pairs a pair is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.kernels.arrays.rows import (
+    BEGINNING,
+    NEVER,
+    Mask,
+    Rows,
+    Whole,
+    join_batches,
+    take_payload,
+)
+from dovetail.kernels.arrays.sorting import never_falls, sorted_by
+
+Small = npt.NDArray[np.int8]
+
+ABSENT = -1
+HIDDEN = "#"
+"""Payload columns whose names begin so are for matching and do not come out."""
+
+
+class Outlet(IntEnum):
+    """Where a row leaves."""
+
+    MATCHED = 0
+    LEFT_UNMATCHED = 1
+    RIGHT_UNMATCHED = 2
+    LATE = 3
+    OVER_LIMIT = 4
+
+
+class Reason(IntEnum):
+    """Why a row left by the outlet for late rows."""
+
+    NONE = 0
+    LATE = 1
+    NULL_TIME = 2
+    BAD_INTERVAL = 3
+
+
+class Turn(IntEnum):
+    """What goes first among rows that leave at one moment."""
+
+    DUE = 0
+    PAIR = 1
+    LATE_PAIR = 2
+    EARLY = 3
+    ALONE = 4
+
+
+class Change(IntEnum):
+    """What happens to a row of the result."""
+
+    NONE = 0
+    INSERT = 1
+    UPDATE_BEFORE = 2
+    UPDATE_AFTER = 3
+    DELETE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """Rows that leave by one outlet for one reason, as row numbers of both sides.
+
+    `when` is their moment of leaving; among rows of one, `due` decides. `told` is the
+    row time that they show, where it is another. Rows stand by the later of their own,
+    or by their `host`: the place of the left row that lets them out.
+    """
+
+    outlet: Outlet
+    reason: Reason
+    turn: Turn
+    left: Whole
+    right: Whole
+    when: Whole
+    due: Whole
+    counter: Whole
+    told: Whole
+    host: Whole
+    change: Change = Change.INSERT
+
+    def take(self, chosen: Whole | Mask) -> Leaving:
+        """Returns the chosen rows."""
+        arrays = {name: getattr(self, name)[chosen] for name in _ARRAYS}
+        return replace(self, **arrays)
+
+
+_ARRAYS = ("left", "right", "when", "due", "counter", "told", "host")
+
+
+def alone(hand: int, rows: Whole, when: Whole, outlet: Outlet) -> Leaving:
+    """Returns rows of one hand that leave without the other side."""
+    absent = np.full(len(rows), ABSENT)
+    left, right = (rows, absent) if hand == 0 else (absent, rows)
+    zeros = np.zeros(len(rows), np.int64)
+    others = (left, right, when, zeros, zeros, when, absent)
+    return Leaving(outlet, Reason.NONE, Turn.ALONE, *others)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What can be seen of a table of leaving rows.
+
+    `timed`: the rows have row times; `sorted`: they are in their order of leaving;
+    `numbered`: pairs say which of their left row's they are; `changing`: rows say
+    whether they are given or taken back; `told`: what row times they show.
+    """
+
+    timed: bool
+    sorted: bool
+    numbered: bool = False
+    changing: bool = False
+    told: bool = False
+
+
+def leave(
+    parts: list[Leaving], sides: tuple[Rows, Rows], shape: Shape
+) -> tuple[pa.RecordBatch, ...]:
+    """Returns the table of all parts' rows, if there are any."""
+    filled = [part for part in parts if len(part.when)]
+    if not filled:
+        return ()
+    order = _order(filled, sides) if shape.sorted else slice(None)
+    return (_shaped(filled, order, sides, shape),)
+
+
+def _numbers(parts: list[Leaving], name: str) -> Whole:
+    """Returns what one array says of all parts' rows."""
+    arrays = [getattr(part, name) for part in parts]
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def _words(parts: list[Leaving], name: str) -> Small:
+    """Returns what the parts are, for each of their rows."""
+    words = [int(getattr(part, name)) for part in parts]
+    return np.repeat(np.array(words, np.int8), [len(part.when) for part in parts])
+
+
+def _shaped(
+    parts: list[Leaving],
+    order: Whole | slice,
+    sides: tuple[Rows, Rows],
+    shape: Shape,
+) -> pa.RecordBatch:
+    """Returns the table of rows in their order, with what can be seen of them."""
+    left, right = (_numbers(parts, name)[order] for name in ("left", "right"))
+    outlet, reason = (_words(parts, name)[order] for name in ("outlet", "reason"))
+    head = [pa.array(outlet), pa.array(reason), _times(parts, "when", order, shape)]
+    more = {}
+    if shape.numbered:
+        more["counter"] = pa.array(_numbers(parts, "counter")[order])
+    if shape.changing:
+        more["change"] = pa.array(_words(parts, "change")[order])
+    if shape.told:
+        more["told"] = _times(parts, "told", order, shape)
+    return table(head, (left, right), sides, more)
+
+
+def _times(
+    parts: list[Leaving], name: str, order: Whole | slice, shape: Shape
+) -> pa.Array:
+    """Returns moments as they are shown: null where there are none."""
+    if not shape.timed:
+        return pa.nulls(sum(len(part.when) for part in parts), pa.int64())
+    when = _numbers(parts, name)[order]
+    return pa.array(when, mask=(when == NEVER) | (when == BEGINNING))
+
+
+def as_told(leaving: pa.RecordBatch) -> pa.RecordBatch:
+    """Returns the table with the row times that are shown, no longer as it left."""
+    names = leaving.schema.names
+    if "told" not in names:
+        return leaving
+    told, number = leaving.column("told"), names.index("row_time")
+    return leaving.drop_columns(["told"]).set_column(number, "row_time", told)
+
+
+def _order(parts: list[Leaving], sides: tuple[Rows, Rows]) -> Whole:
+    """Returns the order of leaving: what is given first, then the order of arrival."""
+    places = [
+        _places(_numbers(parts, name), side)
+        for name, side in zip(("left", "right"), sides, strict=True)
+    ]
+    later, earlier = np.maximum(*places), np.minimum(*places)
+    when, due, host = (_numbers(parts, name) for name in ("when", "due", "host"))
+    first: tuple[Whole, ...] = (when,)
+    if len({part.turn for part in parts}) > 1 or np.count_nonzero(due):
+        first = (when, _words(parts, "turn").astype(np.int64), due)
+    if np.count_nonzero(host > ABSENT):
+        goes = _words(parts, "change") == Change.DELETE
+        return _by_host(first, (later, earlier), places, (host, goes))
+    # Pairs in order of arrival leave at the place of their later row.
+    keys = first if np.array_equal(when, later) else (*first, later)
+    return sorted_by(*keys, earlier)
+
+
+def _by_host(
+    first: tuple[Whole, ...],
+    own: tuple[Whole, Whole],
+    places: list[Whole],
+    let_out: tuple[Whole, Mask],
+) -> Whole:
+    """Returns the order of leaving where left rows let others out.
+
+    First the null rows that are taken back, its own and then those of right rows; then
+    their pairs, right rows that have waited, in the order in which they stand, and the
+    left row itself.
+    """
+    host, goes = let_out
+    is_let_out = host > ABSENT
+    is_right = is_let_out & (places[0] == ABSENT)
+    turn = np.where(is_let_out, is_right - 2 * goes.astype(np.int64), 2)
+    later = np.where(is_let_out, host, own[0])
+    stands = np.where(is_right & ~goes, 0, places[1])
+    earlier = np.where(is_let_out, stands, own[1])
+    return sorted_by(*first, later, turn, earlier)
+
+
+def _places(index: Whole, side: Rows) -> Whole:
+    """Returns the places of the rows of these numbers, -1 where absent."""
+    if not len(side):
+        return index
+    places = side.place[index]
+    is_absent = index == ABSENT
+    return np.where(is_absent, ABSENT, places) if is_absent.any() else places
+
+
+def table(
+    head: list[pa.Array],
+    chosen: tuple[Whole, Whole],
+    sides: tuple[Rows, Rows],
+    more: dict[str, pa.Array],
+) -> pa.RecordBatch:
+    """Returns the head with both sides' chosen payloads beside it, then the rest."""
+    names = ["outlet", "reason", "row_time", "left", "right"]
+    there = [index != ABSENT for index in chosen]
+    columns = [*head, *map(pa.array, there)]
+    for letter, index, is_there, side in zip("lr", chosen, there, sides, strict=True):
+        shown = _shown(side.payload)
+        names.extend(f"{letter}.{name}" for name in shown.schema.names)
+        columns.extend(_pick(shown, index, is_there))
+    return pa.RecordBatch.from_arrays([*columns, *more.values()], names=[*names, *more])
+
+
+def _shown(payload: pa.RecordBatch) -> pa.RecordBatch:
+    """Returns the payload without the columns that only matching needs."""
+    hidden = [name for name in payload.schema.names if name.startswith(HIDDEN)]
+    return payload.drop_columns(hidden) if hidden else payload
+
+
+def _pick(payload: pa.RecordBatch, index: Whole, is_there: Mask) -> list[pa.Array]:
+    """Returns the payload's columns at the row numbers; null where absent."""
+    count = np.count_nonzero(is_there)
+    if not count:
+        return [pa.nulls(len(index), kind) for kind in payload.schema.types]
+    absent = ~is_there if count < len(index) else None
+    chosen = pa.array(index, mask=absent)
+    columns: list[pa.Array] = pc.take(payload, chosen, boundscheck=False).columns
+    return columns
+
+
+def release(
+    held: pa.RecordBatch, fresh: tuple[pa.RecordBatch, ...], frontier: int
+) -> tuple[tuple[pa.RecordBatch, ...], pa.RecordBatch]:
+    """Returns the rows that go out now, in row-time order, and those held back."""
+    parts = [part for part in (held, *fresh) if part.num_rows]
+    if not parts:
+        return (), held
+    rows = join_batches(parts)
+    times = rows.column("row_time").fill_null(NEVER).to_numpy(zero_copy_only=False)
+    if not never_falls(times):
+        order = np.argsort(times, kind="stable")
+        rows, times = take_payload(rows, order), times[order]
+    # What has no row time stands last, and waits for nobody.
+    past, timeless = times.searchsorted((frontier, NEVER - 1), "right").tolist()
+    out = [rows.slice(0, past), rows.slice(max(past, timeless))]
+    return tuple(part for part in out if part.num_rows), rows.slice(
+        past, max(0, timeless - past)
+    )

@@ -1,0 +1,280 @@
+"""What picks make of a changing result: each left row as it is at each place.
+
+Every change of a left row's candidates makes it another row to pick for. So all that it
+is, one place after the other, is picked for at once, as if these were many left rows:
+
+    candidates   trade 1 [--------------)
+                 trade 2      [---------------)
+    order 1 is           1    1,2       2          three left rows for the picks
+    keep 1               [-------------)[-----)    trade 1 stands, then trade 2
+
+What two neighbours have in common stands on; the rest goes or comes between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.kernels.arrays.rows import NEVER, STATE, Mask, Rows, Whole
+from dovetail.kernels.arriving.admission import Present
+from dovetail.kernels.candidates.choosing import Choice, choose
+from dovetail.kernels.candidates.counting import TooManyError
+from dovetail.kernels.candidates.giving import given_pairs
+from dovetail.kernels.candidates.picking import by_left_row
+from dovetail.kernels.pairs.formulas import of_pairs
+from dovetail.kernels.pairs.leaving import ABSENT, Outlet
+from dovetail.kernels.pairs.matching import Matches, join_matches
+from dovetail.kernels.picks import Excess, Formula
+from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.tables.touched import candidates_of_touched
+from dovetail.kernels.tables.turns import Change, Met, Standing
+
+_ROOM = 2**22
+"""About how many candidates are looked at together."""
+
+
+def chosen(settings: JoinSettings, present: Present, since: int) -> Change:
+    """Returns what changes where pairs of a left row decide about each other."""
+    begins = _beginning(present.rows, since)
+    found = candidates_of_touched(settings, present.rows, since)
+    found = found.take(found.stop > begins)
+    found = found.take(np.argsort(found.pairs.left, kind="stable"))
+    stages = _Stages.of(found, begins)
+    if settings.picks.excess is Excess.FAIL and not settings.picks.shared:
+        stages.refuse_excess(present.rows[0], settings.picks.most)
+    parts = [part.change(settings, present) for part in stages.parts()]
+    return _joined(parts)
+
+
+def _beginning(sides: tuple[Rows, Rows], since: int) -> int:
+    """Returns the place before the first change: all that there was is one place."""
+    births = [rows.birth[rows.has(STATE)].max(initial=since - 1) for rows in sides]
+    return int(max(births))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stages:
+    """Left rows from place to place, and their candidates from stage to stage.
+
+    Stages stand by left row, then place, and pairs by left row; `first` and `past` say
+    at which stages a pair is there.
+    """
+
+    left: Whole
+    place: Whole
+    pairs: Matches
+    first: Whole
+    past: Whole
+
+    @classmethod
+    def of(cls, found: Met, begins: int) -> _Stages:
+        """Returns the stages of candidates; they are there from the beginning on."""
+        start, ends = np.maximum(found.start, begins), found.stop < NEVER
+        left = np.concatenate((found.pairs.left, found.pairs.left[ends]))
+        place = np.concatenate((start, found.stop[ends]))
+        order = np.lexsort((place, left))
+        ours, then = left[order], place[order]
+        is_new = np.ones(len(order), bool)
+        is_new[1:] = (ours[1:] != ours[:-1]) | (then[1:] != then[:-1])
+        number = np.empty(len(order), np.int64)
+        number[order] = np.cumsum(is_new) - 1
+        rows = ours[is_new]
+        past = np.searchsorted(rows, found.pairs.left, "right")
+        past[ends] = number[len(start) :]
+        return cls(rows, then[is_new], found.pairs, number[: len(start)], past)
+
+    def __len__(self) -> int:
+        """Returns how many there are."""
+        return len(self.left)
+
+    def refuse_excess(self, rows: Rows, most: int) -> None:
+        """Raises what is wrong with the first left row that has too many candidates."""
+        size = len(self) + 1
+        steps = np.bincount(self.first, minlength=size)
+        steps -= np.bincount(self.past, minlength=size)
+        counts = np.cumsum(steps)[:-1]
+        over = np.flatnonzero(counts > most)
+        if len(over):
+            order = np.lexsort((rows.place[self.left[over]], self.place[over]))
+            worst = over[order[0]]
+            row = rows.payload.slice(int(self.left[worst]), 1)
+            raise TooManyError(row, int(counts[worst]))
+
+    def parts(self) -> Iterator[_Stages]:
+        """Gives the stages a few left rows at a time, so that memory has an end."""
+        if not len(self.pairs):
+            yield self
+            return
+        before = np.cumsum(self.past - self.first)
+        of_row = np.searchsorted(self.pairs.left, self.pairs.left)
+        edges = np.flatnonzero(np.diff(before[of_row] // _ROOM)) + 1
+        for start, stop in pairwise((0, *edges.tolist(), len(self.pairs))):
+            yield self._part(slice(start, stop))
+
+    def _part(self, pairs: slice) -> _Stages:
+        """Returns the stages of some left rows, by their pairs."""
+        ours = self.pairs.take(pairs)
+        first = int(np.searchsorted(self.left, ours.left[0]))
+        past = int(np.searchsorted(self.left, ours.left[-1], "right"))
+        return _Stages(
+            self.left[first:past],
+            self.place[first:past],
+            ours,
+            self.first[pairs] - first,
+            self.past[pairs] - first,
+        )
+
+    def change(self, settings: JoinSettings, present: Present) -> Change:
+        """Returns what the picks choose at each stage, as it stands over them."""
+        ours = replace(present, rows=(present.rows[0].take(self.left), present.rows[1]))
+        choice = choose(settings, ours, self._candidates())
+        return Change(
+            (
+                self._met(_of_left(settings, choice)),
+                self._met(join_matches([choice.matches, choice.beyond])),
+            ),
+            tuple(self._standing(settings, ours, choice)),
+        )
+
+    def _candidates(self) -> Matches:
+        """Returns each stage with its candidates."""
+        counts = self.past - self.first
+        starts = self.first - np.concatenate(([0], np.cumsum(counts)))[:-1]
+        stage = np.arange(int(counts.sum())) + np.repeat(starts, counts)
+        return Matches(stage, np.repeat(self.pairs.right, counts))
+
+    def _standing(
+        self, settings: JoinSettings, ours: Present, choice: Choice
+    ) -> Iterator[Standing]:
+        """Gives the rows of the result: pairs, and those for rows over their limit."""
+        if settings.gives_pairs:
+            nothing = np.zeros(len(self), np.int64)
+            pairs = by_left_row(settings, ours, choice.matches)
+            part = given_pairs(settings, ours, pairs, (nothing, nothing)).given
+            given = Matches(part.left, part.right)
+            seen = _Seen(settings.picks.shown, ours.rows, given, part.counter)
+            number, met = self._runs(given, seen)
+            yield Standing(Outlet.MATCHED, met, part.counter[number])
+        if settings.picks.excess is Excess.TRANSFORM:
+            over = np.unique(choice.beyond.left)
+            met = self._met(Matches(over, np.full(len(over), ABSENT)))
+            yield Standing(Outlet.OVER_LIMIT, met, np.zeros(len(met.pairs), np.int64))
+
+    def _met(self, found: Matches) -> Met:
+        """Returns pairs of stages and right rows as those of rows, with their lives."""
+        return self._runs(found, _Alike())[1]
+
+    def _runs(self, found: Matches, seen: _Seen | _Alike) -> tuple[Whole, Met]:
+        """Returns what stands over stages, and the numbers of the first ones."""
+        order = np.lexsort((found.left, found.right, self.left[found.left]))
+        stage, right = found.left[order], found.right[order]
+        goes_on = np.zeros(len(order), bool)
+        goes_on[1:] = (stage[1:] == stage[:-1] + 1) & (right[1:] == right[:-1])
+        goes_on[1:] &= self.left[stage[1:]] == self.left[stage[:-1]]
+        later = np.flatnonzero(goes_on)
+        goes_on[later] = seen.is_same(order[later - 1], order[later])
+        starts = np.flatnonzero(~goes_on)
+        last = stage[np.append(starts[1:], len(order))[: len(starts)] - 1]
+        ours = self.left[stage[starts]]
+        pairs = Matches(ours, right[starts])
+        met = Met(pairs, self.place[stage[starts]], self._next_place(last))
+        return order[starts], met
+
+    def _next_place(self, stage: Whole) -> Whole:
+        """Returns where the next stage of the same left row begins."""
+        left, place = np.append(self.left, ABSENT), np.append(self.place, NEVER)
+        is_same = left[stage + 1] == left[stage]
+        begins: Whole = np.where(is_same, place[stage + 1], NEVER)
+        return begins
+
+
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """Rows of which nothing is shown that could differ from stage to stage."""
+
+    def is_same(self, one: Whole, _other: Whole) -> Mask:
+        """Tells that rows look the same."""
+        return np.ones(len(one), bool)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Pairs with their counters, and the output columns that show these."""
+
+    shown: tuple[Formula, ...]
+    sides: tuple[Rows, Rows]
+    pairs: Matches
+    counter: Whole
+
+    def is_same(self, one: Whole, other: Whole) -> Mask:
+        """Tells of which two pairs, named by their numbers, all columns are equal."""
+        same: Mask = self.counter[one] == self.counter[other]
+        differs = np.flatnonzero(~same)
+        alike = np.ones(len(differs), bool)
+        for formula in self.shown if len(differs) else ():
+            was, now = (self._values(formula, hand[differs]) for hand in (one, other))
+            alike &= _equal(was, now)
+        same[differs] = alike
+        return same
+
+    def _values(self, formula: Formula, chosen: Whole) -> pa.Array:
+        """Returns an output column of some pairs."""
+        bare = {
+            "counter": pa.array(self.counter[chosen]),
+            "row_time": pa.nulls(len(chosen), pa.timestamp("us", tz="UTC")),
+        }
+        return of_pairs(formula, self.sides, self.pairs.take(chosen), bare)
+
+
+def _equal(one: pa.Array, other: pa.Array) -> Mask:
+    """Tells which values are equal, or both null."""
+    both = pc.and_(pc.is_null(one), pc.is_null(other))
+    same = pc.or_(both, pc.fill_null(pc.equal(one, other), fill_value=False))
+    equal: Mask = same.to_numpy(zero_copy_only=False)
+    return equal
+
+
+def _of_left(settings: JoinSettings, choice: Choice) -> Matches:
+    """Returns the pairs by which left rows have met somebody.
+
+    A row over its limit has, but it is not given once.
+    """
+    if settings.sides[0].once:
+        return choice.matches
+    return join_matches([choice.matches, choice.beyond])
+
+
+def _joined(parts: list[Change]) -> Change:
+    """Returns the changes of all left rows as one."""
+    if len(parts) == 1:
+        return parts[0]
+    left, right = (_join_met([part.met[hand] for part in parts]) for hand in (0, 1))
+    standing = tuple(
+        _join_standing(list(some))
+        for some in zip(*(part.standing for part in parts), strict=True)
+    )
+    return Change((left, right), standing)
+
+
+def _join_met(parts: list[Met]) -> Met:
+    """Returns all of the parts."""
+    return Met(
+        join_matches([part.pairs for part in parts]),
+        np.concatenate([part.start for part in parts]),
+        np.concatenate([part.stop for part in parts]),
+    )
+
+
+def _join_standing(parts: list[Standing]) -> Standing:
+    """Returns all of the parts, which leave by one outlet."""
+    return Standing(
+        parts[0].outlet,
+        _join_met([part.met for part in parts]),
+        np.concatenate([part.counter for part in parts]),
+    )
