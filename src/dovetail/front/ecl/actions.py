@@ -9,7 +9,8 @@ from dovetail.expression import Expression
 from dovetail.front.ecl.builds import build
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.context import Context, known_value, refusal, said
-from dovetail.front.ecl.datasets import file_name, tabled
+from dovetail.front.ecl.dataset_rows import file_name
+from dovetail.front.ecl.datasets import tabled
 from dovetail.front.ecl.nodes import (
     Braces,
     Call,

@@ -11,6 +11,7 @@ from dovetail.front.ecl.aggregates import filtered as part_of
 from dovetail.front.ecl.arguments import refuse_wrong_number
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.context import Context, refusal, said
+from dovetail.front.ecl.dataset_rows import read_dataset
 from dovetail.front.ecl.datasets import DATASETS, appended, chosen, filtered
 from dovetail.front.ecl.declared import read_braces, read_record, read_type
 from dovetail.front.ecl.defined_indexes import read_index
@@ -239,6 +240,7 @@ def _rows(context: Context, node: Call) -> Value:
 
 _STEPS: Mapping[str, Verb] = {
     **DATASETS,
+    "dataset": read_dataset,
     "fetch": read_fetch,
     "index": read_index,
     "join": _join,

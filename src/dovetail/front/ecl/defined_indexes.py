@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from dovetail.expression import Expression
 from dovetail.front.ecl.catalog import taken
 from dovetail.front.ecl.context import Context, UnknownNameError, refusal
-from dovetail.front.ecl.datasets import file_name, tabled
+from dovetail.front.ecl.dataset_rows import file_name
+from dovetail.front.ecl.datasets import tabled
 from dovetail.front.ecl.nodes import (
     Arrow,
     Braces,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 
 from dovetail.front.ecl.casting import Scalar, full, signed, trimmed
+from dovetail.front.ecl.choices import CHOICES, Choice
 from dovetail.front.ecl.context import Context, as_type, is_word, refusal
 from dovetail.front.ecl.nodes import Call, Node
-from dovetail.front.ecl.scalars import CHOICES, Choice
 from dovetail.front.ecl.types import (
     BOOLEAN,
     INTEGER,

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from dovetail.front.ecl.casting import Scalar, part_text
+from dovetail.front.ecl.choices import note_skip
 from dovetail.front.ecl.context import Context, as_type, is_word, refusal
 from dovetail.front.ecl.declared import declared_type
 from dovetail.front.ecl.functions import value_of
@@ -28,7 +29,6 @@ from dovetail.front.ecl.nodes import (
     Transform,
     word_of,
 )
-from dovetail.front.ecl.scalars import note_skip
 from dovetail.front.ecl.types import Field, RecordType, blank_text, quoted, ticked
 from dovetail.front.ecl.values import (
     Made,
