@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.front.ecl.casting import Scalar
-from dovetail.front.ecl.conditions import Hard, Piece, Prefix, Soft, pieces
+from dovetail.front.ecl.conditions import Prefix, Soft, pieces
 from dovetail.front.ecl.context import Context, refusal
 from dovetail.front.ecl.datasets import columns_of
 from dovetail.front.ecl.defaults import default_record
 from dovetail.front.ecl.indexes import check_index
+from dovetail.front.ecl.join_parts import Conditions, Parts, conditions_of
 from dovetail.front.ecl.limits import Counts, counts_of
 from dovetail.front.ecl.names import routine_of
 from dovetail.front.ecl.nodes import Call, Member, Name, Node, Omitted, Transform
@@ -32,7 +33,6 @@ from dovetail.spec.join import (
     Clock,
     Columns,
     GivenRow,
-    Hand,
     JoinSpec,
     Kind,
     Named,
@@ -63,29 +63,6 @@ _SKIPPED = "skipped by the transform"
 # the join: there the row of the LIMIT says itself whether it is.
 _PAIRS = "(matched_left AND matched_right AND ({}))"
 _KEEPS_GROUPS = {Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL, Strategy.KEYED}
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """A JOIN taken apart: its sides, its condition, its transform and its options."""
-
-    node: Call
-    context: Context
-    left: DatasetValue
-    right: DatasetValue
-    options: Options
-    pieces: tuple[Piece, ...]
-    made: Made
-
-    @property
-    def is_keyed(self) -> bool:
-        """Tells whether the right side is read by an index."""
-        return self.options.is_keyed
-
-    @property
-    def strategy(self) -> Strategy:
-        """Returns how partners are looked for."""
-        return Strategy.KEYED if self.is_keyed else self.options.strategy
 
 
 def read_join(context: Context, node: Call) -> DatasetValue:
@@ -183,7 +160,7 @@ def _skewed(parts: Parts) -> None:
 
 def _joined(parts: Parts, condition: Node) -> DatasetValue:
     """Returns the step of a join, judged as a whole."""
-    hard, soft, left_only = _conditions(parts)
+    hard, soft, left_only = conditions_of(parts)
     check_index(parts.context, condition, parts.right.index)
     options = parts.options
     _skewed(parts)
@@ -193,39 +170,6 @@ def _joined(parts: Parts, condition: Node) -> DatasetValue:
     return _step(parts, (hard, soft, left_only), counts)
 
 
-Conditions = tuple[tuple[Equality, ...], str, str]
-
-
-def _conditions(parts: Parts) -> Conditions:
-    """Returns equalities, the rest, and what a keyed join asks of the left first."""
-    found = [one for one in parts.pieces if isinstance(one, Hard)]
-    hard = [one for one in found if _is_hard(parts, one)]
-    soft = [
-        f"({one.equality.left} = {one.equality.right})"
-        for one in found
-        if one not in hard
-    ]
-    first: list[str] = []
-    for one in parts.pieces:
-        if isinstance(one, Soft):
-            of_left = parts.is_keyed and one.hands == {Hand.LEFT}
-            (first if of_left else soft).append(one.text)
-    equalities = tuple(one.equality for one in hard)
-    return equalities, " AND ".join(soft) or "true", " AND ".join(first) or "true"
-
-
-def _is_hard(parts: Parts, one: Hard) -> bool:
-    """Tells whether an equality is hard; in a keyed join only one that the index has.
-
-    Where terms are marked KEYED, the index is asked for those alone.
-    """
-    index = parts.right.index
-    if not parts.is_keyed or not isinstance(index, Index):
-        return True
-    marks = any(isinstance(it, Hard) and it.is_keyed for it in parts.pieces)
-    return one.fields <= set(index.keys) and (one.is_keyed or not marks)
-
-
 def _need_equality(parts: Parts, hard: tuple[Equality, ...], condition: Node) -> None:
     """Refuses a condition without an equality, unless ALL or a constant allows it."""
     prefixes = any(isinstance(one, Prefix) for one in parts.pieces)
@@ -233,7 +177,7 @@ def _need_equality(parts: Parts, hard: tuple[Equality, ...], condition: Node) ->
     if hard or prefixes or parts.options.has("all"):
         return
     if not hands:
-        told = f"{_title(parts)}: a condition that is a constant means ALL"
+        told = f"{parts.title}: a condition that is a constant means ALL"
         parts.context.world.remarks.append(told)
     if hands and not slides(parts.context, parts.options, parts.pieces):
         raise refusal(
@@ -356,13 +300,6 @@ def absent(record: RecordType) -> Absent:
     return GivenRow(given, BlankRow()) if given else BlankRow()
 
 
-def _title(parts: Parts) -> str:
-    """Returns the name of a join and the line where it stands."""
-    label = f"{parts.context.label} := " if parts.context.label else ""
-    kind = parts.options.kind.value.replace("_", " ")
-    return f"{label}JOIN in line {parts.node.place.line}, {kind}"
-
-
 def _told(parts: Parts, join: JoinSpec, counts: Counts) -> Told:
     """Returns a join in words."""
     lines = (
@@ -371,7 +308,7 @@ def _told(parts: Parts, join: JoinSpec, counts: Counts) -> Told:
         *counts.lines,
         *_told_keep(join.picks),
     )
-    return Told(_title(parts), lines)
+    return Told(parts.title, lines)
 
 
 def _told_keep(picks: Picks) -> Iterator[tuple[str, str]]:
