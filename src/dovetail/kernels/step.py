@@ -86,7 +86,7 @@ def step(
     if settings.asks_bounds:
         news = news_of(settings, state, parcels, (left, right))
     present, early = _early(settings, state, present, news)
-    late = _late((left, right), self_join=settings.self_join)
+    late = _late(settings, (left, right))
     if settings.changelog:
         return _changed(settings, state, present, late)
     met = _met(settings, state, present, Edge(state.next_place, now), news)
@@ -224,7 +224,7 @@ def _results(
 
 
 def _late(
-    arrived: tuple[Arrived, Arrived], *, self_join: bool
+    settings: JoinSettings, arrived: tuple[Arrived, Arrived]
 ) -> tuple[pa.RecordBatch, ...]:
     """Returns the table of rows that came too late or have no row time, if any.
 
@@ -237,7 +237,8 @@ def _late(
         none = side.on_time.take(slice(0, 0))
         sides.append(join_rows([none, *(rows for _, rows in side.others)]))
         offset = 0
-        for reason, rows in side.others if not (hand and self_join) else ():
+        for reason, rows in () if hand and settings.self_join else side.others:
             parts.append(late_rows(rows, hand, reason, offset))
             offset += len(rows)
-    return leave(parts, (sides[0], sides[1]), Shape(timed=True, sorted=False))
+    shape = Shape(timed=True, sorted=settings.arrival is Arrival.SEQUENCE)
+    return leave(parts, (sides[0], sides[1]), shape)

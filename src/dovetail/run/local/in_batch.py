@@ -23,11 +23,12 @@ def by_row_time(line: Line) -> float:
 def _place(line: Line) -> tuple[bool, float, float, float]:
     """Returns the order of left rows, for each that of its right rows, then of time.
 
-    What takes no part comes before all.
+    What takes no part comes before all, in the order in which it came.
     """
-    takes_part = line.outlet != Outlet.LATE
+    if line.outlet == Outlet.LATE:
+        return False, 0, 0, 0
     right, time = (_or(one, _NEVER) for one in (line.right, line.row_time))
-    return takes_part, _or(line.left, _NEVER), right, time
+    return True, _or(line.left, _NEVER), right, time
 
 
 def _or(number: int | None, otherwise: float) -> float:
