@@ -86,7 +86,7 @@ def step(
     if settings.asks_bounds:
         news = news_of(settings, state, parcels, (left, right))
     present, early = _early(settings, state, present, news)
-    late = _late(settings, (left, right))
+    late = _late((left, right), self_join=settings.self_join)
     if settings.changelog:
         return _changed(settings, state, present, late)
     met = _met(settings, state, present, Edge(state.next_place, now), news)
@@ -224,7 +224,7 @@ def _results(
 
 
 def _late(
-    settings: JoinSettings, arrived: tuple[Arrived, Arrived]
+    arrived: tuple[Arrived, Arrived], *, self_join: bool
 ) -> tuple[pa.RecordBatch, ...]:
     """Returns the table of rows that came too late or have no row time, if any.
 
@@ -237,8 +237,7 @@ def _late(
         none = side.on_time.take(slice(0, 0))
         sides.append(join_rows([none, *(rows for _, rows in side.others)]))
         offset = 0
-        for reason, rows in () if hand and settings.self_join else side.others:
+        for reason, rows in side.others if not (hand and self_join) else ():
             parts.append(late_rows(rows, hand, reason, offset))
             offset += len(rows)
-    shape = Shape(timed=True, sorted=settings.arrival is Arrival.SEQUENCE)
-    return leave(parts, (sides[0], sides[1]), shape)
+    return leave(parts, (sides[0], sides[1]), Shape(timed=True, sorted=False))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dovetail.kernels.pairs.leaving import Outlet
+from dovetail.run.local.cargo import Cargo
 from dovetail.run.local.outlets import Line, lines
 from dovetail.run.local.stage import InPlace, Stage
 
@@ -10,9 +13,18 @@ _NEVER = float("inf")
 
 
 def batch_lines(stage: Stage) -> list[Line]:
-    """Returns what comes out of a batch, in the order of the left rows."""
+    """Returns what comes out of a batch, in the order of the left rows.
+
+    What takes no part comes before all.
+    """
     stepped = InPlace(stage).step(stage.everything(), 0)
-    return sorted(lines(stepped.out), key=_place)
+    found = list(lines(stepped.out))
+    late = [line for line in found if line.outlet == Outlet.LATE]
+    others = [line for line in found if line.outlet != Outlet.LATE]
+    return [
+        *sorted(late, key=partial(_came, stage.cargoes)),
+        *sorted(others, key=_place),
+    ]
 
 
 def by_row_time(line: Line) -> float:
@@ -20,15 +32,17 @@ def by_row_time(line: Line) -> float:
     return _or(line.row_time, _NEVER)
 
 
-def _place(line: Line) -> tuple[bool, float, float, float]:
-    """Returns the order of left rows, for each that of its right rows, then of time.
+def _came(cargoes: tuple[Cargo, Cargo], line: Line) -> tuple[int, int]:
+    """Returns the order in which rows came: data sets side by side, then by event."""
+    hand, number = (1, line.right) if line.left is None else (0, line.left)
+    place = int(cargoes[hand].rows.place[number])
+    return (hand if place < 0 else len(cargoes)), place
 
-    What takes no part comes before all, in the order in which it came.
-    """
-    if line.outlet == Outlet.LATE:
-        return False, 0, 0, 0
-    right, time = (_or(one, _NEVER) for one in (line.right, line.row_time))
-    return True, _or(line.left, _NEVER), right, time
+
+def _place(line: Line) -> tuple[float, float, float]:
+    """Returns the order of left rows, for each that of its right rows, then of time."""
+    left, right = (_or(one, _NEVER) for one in (line.left, line.right))
+    return left, right, _or(line.row_time, _NEVER)
 
 
 def _or(number: int | None, otherwise: float) -> float:
