@@ -22,7 +22,7 @@ CASES = Path(__file__).parents[1] / "cases" / "ecl_keyed.json"
 ROWS = 20_000
 INDEX = """
     i := INDEX(b, {k, w}, {n}, '~keys::By_K');
-    a := DATASET([{7, 'x'}, {8000, 'x 1'}, {-1, ''}], {INTEGER k, STRING t});
+    a := DATASET([{7, 'x'}, {8255, 'x 1'}, {-1, ''}], {INTEGER k, STRING t});
 """
 HALF = "OUTPUT(JOIN(a, i, LEFT.k = RIGHT.k, LEFT OUTER));"
 
@@ -104,7 +104,7 @@ FETCH = """
     OUTPUT(b,,'~base',OVERWRITE);
     f := DATASET('~base', {INTEGER k, UNSIGNED8 at {virtual(fileposition)}, INTEGER n});
     by_n := INDEX(f, {n, at}, '~by_n');
-    OUTPUT(FETCH(f, by_n(n IN [5, 12000, 12001]), RIGHT.at));
+    OUTPUT(FETCH(f, by_n(n IN [5, 12430, 12431]), RIGHT.at));
     OUTPUT(FETCH(f, by_n(n IN [7]), RIGHT.at, TRANSFORM({INTEGER k, INTEGER m},
         SELF.k := LEFT.k; SELF.m := RIGHT.n + 1)));
 """
@@ -113,7 +113,7 @@ FETCH = """
 def test_a_fetch_of_few_rows_reads_few_files(spark, base, shelf):
     found = outputs(spark, base, f"{FETCH} BUILD(by_n);", shelf)
     assert found == outputs(spark, base, FETCH)
-    assert [row[2] for row in found["Result 1"]] == [5, 12_000, 12_001]
+    assert [row[2] for row in found["Result 1"]] == [5, 12_430, 12_431]
     fetches = [one for one in shelf.readings if one.title.startswith("FETCH")]
     assert [one.file for one in fetches] == ["base", "base"]
     assert [one.read.parts.files for one in fetches] == [2, 1]
