@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.live import Live
@@ -50,18 +51,24 @@ def run(spark: SparkSession, folder: Path, console: Console, pause: float) -> No
     console.rule("[bold]Orders wait for their payments")
     console.print(STORY)
     console.print(joined.explain(), soft_wrap=True, style="dim")
+    outlets = {outlet: dt.folder(f"{folder}/{outlet}") for outlet in OUTLETS}
     query = joined.write(
-        matched=dt.folder(f"{folder}/matched"),
-        left_unmatched=dt.folder(f"{folder}/left_unmatched"),
-        late=dt.folder(f"{folder}/late"),
+        **outlets,
         checkpoint=f"{folder}/checkpoint",
         trigger={"availableNow": True},
     )
-    columns = ("rows in", "matched", "unmatched", "late", "kept")
-    seen = grid(columns)
     head(
         console, "progress", "after each batch; kept: rows that could still meet others"
     )
+    watch(query, console, pause)
+    for outlet in OUTLETS:
+        show(spark.read.parquet(f"{folder}/{outlet}"), outlet, console)
+    console.print(NEXT)
+
+
+def watch(query: StreamingQuery, console: Console, pause: float) -> None:
+    """Shows the counters of a query, a line a batch, until its end."""
+    seen = grid(("rows in", "matched", "unmatched", "late", "kept"))
     with Live(seen, console=console, auto_refresh=False) as screen:
         for now in dt.follow(query):
             counts = (now.came, now.matched, now.unmatched, now.late, now.alive)
@@ -70,14 +77,17 @@ def run(spark: SparkSession, folder: Path, console: Console, pause: float) -> No
             time.sleep(pause)
     if not console.is_terminal:
         console.print()
-    for outlet, (about, shown) in OUTLETS.items():
-        rows = spark.read.parquet(f"{folder}/{outlet}").selectExpr(*shown)
-        found = grid(rows.columns)
-        for row in sorted(rows.collect()):
-            found.add_row(*map(str, row))
-        head(console, outlet, about)
-        console.print(found)
-    console.print(NEXT)
+
+
+def show(rows: DataFrame, outlet: str, console: Console) -> None:
+    """Shows the rows of an outlet in order, and what to see in them."""
+    about, shown = OUTLETS[outlet]
+    seen = rows.selectExpr(*shown)
+    found = grid(seen.columns)
+    for row in sorted(seen.collect()):
+        found.add_row(*map(str, row))
+    head(console, outlet, about)
+    console.print(found)
 
 
 STORY = """

@@ -173,7 +173,7 @@ class JoinSettings:
 
     @property
     def holds_nulls(self) -> bool:
-        """Tells whether they come so in order of arrival, where pairs wait."""
+        """Tells whether null rows come with their rows though picks hold pairs back."""
         if self.event_clock or self.nulls not in (Nulls.EAGER, Nulls.RETRACTED):
             return False
         return self.picks.waits and not self.sides[1].static

@@ -33,10 +33,8 @@ from dovetail.kernels.candidates.copies import Copies
 from dovetail.kernels.candidates.giving import meeting_times
 from dovetail.kernels.candidates.past import past
 from dovetail.kernels.candidates.picking import Picked
-from dovetail.kernels.pairs.leaving import Change, Leaving, Outlet, Turn, alone
+from dovetail.kernels.pairs.leaving import ALONE, Change, Leaving, Turn, alone
 from dovetail.kernels.settings import GIVEN_TIME, JoinSettings, Nulls
-
-ALONE = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
 
 
 def eager(

@@ -23,11 +23,9 @@ from dovetail.kernels.candidates.choosing import choose, nearest_before, without
 from dovetail.kernels.candidates.giving import let_out
 from dovetail.kernels.candidates.pairing import matches
 from dovetail.kernels.candidates.picking import Picked
-from dovetail.kernels.pairs.leaving import Change, Outlet, alone
+from dovetail.kernels.pairs.leaving import ALONE, Change, alone
 from dovetail.kernels.pairs.matching import Matches, join_matches
 from dovetail.kernels.settings import JoinSettings
-
-ALONE = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
 
 
 def given_at_once(

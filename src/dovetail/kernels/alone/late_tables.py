@@ -28,6 +28,7 @@ from dovetail.kernels.candidates.picking import Picked, waits_for_turn
 from dovetail.kernels.lifetimes.windows import Version, Window, ends
 from dovetail.kernels.pairs.leaving import (
     ABSENT,
+    ALONE,
     Change,
     Leaving,
     Outlet,
@@ -37,8 +38,6 @@ from dovetail.kernels.pairs.leaving import (
 )
 from dovetail.kernels.pairs.matching import NO_MATCHES, Matches, join_matches, overlaps
 from dovetail.kernels.settings import GIVEN_TIME, NO_WAIT, JoinSettings
-
-ALONE = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
 
 
 @dataclass(frozen=True, slots=True)

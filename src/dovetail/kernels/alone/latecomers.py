@@ -35,6 +35,7 @@ from dovetail.kernels.candidates.picking import Picked
 from dovetail.kernels.lifetimes.windows import Band, Point, Seconds
 from dovetail.kernels.pairs.leaving import (
     ABSENT,
+    ALONE,
     Change,
     Leaving,
     Outlet,
@@ -47,7 +48,6 @@ from dovetail.kernels.settings import NO_WAIT, JoinSettings, Nulls
 
 GIVEN_UP = -2
 """`first` of a row that waits since the clock stood at 0; later ones are below."""
-ALONE = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,14 +30,13 @@ from dovetail.kernels.lifetimes.windows import (
     least_end,
 )
 from dovetail.kernels.pairs.covers import NO_COVERS, NOBODY, Covers, join_covers
-from dovetail.kernels.pairs.leaving import Leaving, Outlet, alone
+from dovetail.kernels.pairs.leaving import ALONE, Leaving, alone
 from dovetail.kernels.pairs.matching import Matches
 from dovetail.kernels.pairs.memo import numbers_of
 from dovetail.kernels.settings import JoinSettings, Nulls
 from dovetail.kernels.state import JoinState
 
 MILLISECOND = 1000
-ALONE = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,10 @@ class Outlet(IntEnum):
     OVER_LIMIT = 4
 
 
+ALONE = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
+"""Where a side's rows leave that met nobody, by the side's number."""
+
+
 class Reason(IntEnum):
     """Why a row left by the outlet for late rows."""
 
