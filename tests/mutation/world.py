@@ -31,7 +31,7 @@ from dovetail.session.programs import (
 TOP = Path(__file__).parents[2]
 ORACLE = TOP / "src/dovetail/oracle"
 ROOM = "dovetail.oracle"
-PATIENCE = 5  # seconds of work; a flip may make a loop endless
+PATIENCE = 5  # seconds of work for a case; a flip may make a loop endless
 
 
 class Flipped(Loader, MetaPathFinder):
@@ -77,8 +77,9 @@ class Judge:
     def convicts(self, stem, code):
         """The name of a case that fails, or nothing where all pass."""
         try:
-            with patience(), flipped(stem, code) as oracle:
+            with patience() as again, flipped(stem, code) as oracle:
                 for number, (case, play) in enumerate(self.pairs):
+                    again()
                     if fails(oracle, case, play):
                         self.pairs.insert(0, self.pairs.pop(number))
                         return case.name
@@ -127,15 +128,18 @@ def lines_of(oracle, play):
 
 @contextmanager
 def patience():
-    """Raises `TimeoutError` where what is inside takes too long."""
+    """Raises `TimeoutError` where a step takes too long; gives what starts the next."""
 
     def stop(_number, _frame):
         raise TimeoutError
 
+    def again():
+        signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
+
     before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
+    again()
     try:
-        yield
+        yield again
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
