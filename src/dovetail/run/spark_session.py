@@ -37,6 +37,8 @@ _SETTINGS: dict[str, bool | float | int | str | None] = {
     "spark.sql.execution.arrow.compression.codec": "none",
     # Times in a case are written in UTC.
     "spark.sql.session.timeZone": "UTC",
+    # Where in Python each column was made costs three calls of Java a column.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # Few cores and a small heap: the parallel collector starts quicker than G1.
     "spark.driver.memory": "2g",
     "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
@@ -51,14 +53,19 @@ _PROGRAM: dict[str, bool | float | int | str | None] = {
     for name in (
         "spark.ui.showConsoleProgress",
         "spark.sql.execution.arrow.compression.codec",
+        "spark.python.sql.dataFrameDebugging.enabled",
         "spark.log.level",
     )
 }
 
 
-def local_session() -> SparkSession:
-    """Returns the session of this process, started where there is none yet."""
-    return _started(SparkSession.builder.appName("dovetail").config(map=_SETTINGS))
+def local_session(**more: str) -> SparkSession:
+    """Returns the session of this process, started where there is none yet.
+
+    What more Spark is to be told counts where it is started.
+    """
+    builder = SparkSession.builder.appName("dovetail")
+    return _started(builder.config(map={**_SETTINGS, **more}))
 
 
 def program_session(master: str) -> SparkSession:
