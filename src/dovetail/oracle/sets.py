@@ -19,10 +19,11 @@ from dovetail.expression import BARE, Scope, compiled
 from dovetail.oracle.life import Plain
 from dovetail.oracle.scalars import PairScalar
 from dovetail.oracle.sides import same
-from dovetail.schema import Column, Schema, blank
+from dovetail.schema import blank
 from dovetail.spec.inputs import Arrive, Emission, Input, Outlet, Remove
 from dovetail.spec.join import SetJoinSpec, SetKind
 from dovetail.spec.play import Play
+from dovetail.spec.sources import schema_of_sets
 
 Active = tuple[Plain, ...]
 Key = tuple[object, ...]
@@ -43,7 +44,7 @@ class Sets:
     @classmethod
     def of(cls, play: Play, spec: SetJoinSpec) -> Sets:
         """Returns the parts of a play's join."""
-        schema = _common([play.inputs[name] for name in spec.sets])
+        schema = schema_of_sets(spec, play.inputs)
         pair = Scope((("l", schema), ("r", schema)))
         scope = Scope(pair.sides, rows=schema)
         return cls(
@@ -161,15 +162,6 @@ def _without(rows: list[Plain], source: Input, newer: Plain) -> list[Plain]:
         for row in rows
         if any(row.get(name) != newer.get(name) for name in source.key)
     ]
-
-
-def _common(sources: Sequence[Input]) -> Schema:
-    """Returns the columns of all sets, of one name the first."""
-    found: dict[str, Column] = {}
-    for source in sources:
-        for column in source.schema.columns:
-            found.setdefault(column.name.lower(), column)
-    return Schema(tuple(found.values()))
 
 
 def _value(row: Plain, name: str) -> object:

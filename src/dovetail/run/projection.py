@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import assert_never
 
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.run.kernel_settings import input_of
 from dovetail.schema import from_microseconds
 from dovetail.spec.absent import absent_row
 from dovetail.spec.inputs import Inputs, Row
-from dovetail.spec.join import HANDS, AllColumns, Columns, JoinSpec
+from dovetail.spec.join import HANDS, JoinSpec
 from dovetail.spec.picks import Limit
+from dovetail.spec.results import selected_columns
 from dovetail.spec.windows import HopSize
 
 Sight = Mapping[str, Row]
@@ -43,12 +43,12 @@ class Projection:
     def of(cls, join: JoinSpec, inputs: Inputs) -> Projection:
         """Returns the projection of a join."""
         met_left, met_right = (join.kind.gives_once(hand.other) for hand in HANDS)
-        return _projection(join, inputs, selected(join, inputs), (met_left, met_right))
+        return _projection(join, inputs, _selected(join, inputs), (met_left, met_right))
 
     @classmethod
     def over_limit(cls, join: JoinSpec, inputs: Inputs) -> Projection:
         """Returns that of left rows over their limit: null where nothing is said."""
-        columns = {name: Expression("NULL") for name, _ in selected(join, inputs)}
+        columns = {name: Expression("NULL") for name, _ in _selected(join, inputs)}
         if isinstance(join.picks.limit, Limit):
             columns |= dict(join.picks.limit.transform)
         return _projection(join, inputs, tuple(columns.items()), (False, False))
@@ -90,27 +90,7 @@ def _projection(
     return Projection(columns, absent, met, size)
 
 
-def selected(join: JoinSpec, inputs: Inputs) -> Selected:
+def _selected(join: JoinSpec, inputs: Inputs) -> Selected:
     """Returns the output columns with their expressions."""
-    match join.select:
-        case Columns(columns):
-            return columns
-        case AllColumns():
-            return _all_columns(join, inputs)
-        case _ as unknown:
-            assert_never(unknown)
-
-
-def _all_columns(join: JoinSpec, inputs: Inputs) -> Selected:
-    """Returns all columns of the left, then those of the right with a new name.
-
-    A semi join sees its own side only.
-    """
-    found: dict[str, tuple[str, Expression]] = {}
-    for hand in HANDS:
-        if join.kind.gives_once(hand.other):
-            continue
-        for name in input_of(join, hand, inputs).schema.names:
-            column = Expression(f"{hand.letter}.`{name}`")
-            found.setdefault(name.lower(), (name, column))
-    return tuple(found.values())
+    schemas = {hand: input_of(join, hand, inputs).schema for hand in HANDS}
+    return selected_columns(join, schemas)

@@ -38,6 +38,7 @@ from dovetail.session.picturing import (
 )
 from dovetail.spec.inputs import Input, Inputs, Outlet, Row, Settings
 from dovetail.spec.join import HANDS, Hand, JoinSpec
+from dovetail.spec.results import own_outlets
 from dovetail.spec.spans import Span
 
 SinkLike = Sink | Callable[[DataFrame, int], None]
@@ -184,12 +185,7 @@ class Joined:
 
     def _filled(self) -> tuple[Outlet, ...]:
         """Returns the outlets whose rows are part of the result."""
-        own = [
-            Outlet(f"{hand.value}_unmatched")
-            for hand in HANDS
-            if self.spec.ports > 1 and self.spec.kind.preserves(hand)
-        ]
-        return (Outlet.MATCHED, *own)
+        return (Outlet.MATCHED, *own_outlets(self.spec).values())
 
     def _sinks(self, sinks: Mapping[str, SinkLike]) -> Mapping[Outlet, Sink]:
         """Returns the sinks by outlet; every outlet but `late` must have one."""

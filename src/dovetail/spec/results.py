@@ -1,4 +1,4 @@
-"""The rows that a join gives, as an input of the join around it."""
+"""What a join gives: its outlets, its columns, its rows as an input of another join."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import assert_never
 
 from dovetail.expression import Expression, Scope, parse
 from dovetail.schema import Column, Schema
-from dovetail.spec.inputs import Input, Inputs
+from dovetail.spec.inputs import Input, Inputs, Outlet
 from dovetail.spec.join import (
     HANDS,
     AllColumns,
@@ -21,6 +21,14 @@ from dovetail.spec.join import (
 from dovetail.spec.sources import Source, is_timed, kind_of
 
 ROW_TIME = "row_time"
+_UNMATCHED = {Hand.LEFT: Outlet.LEFT_UNMATCHED, Hand.RIGHT: Outlet.RIGHT_UNMATCHED}
+
+
+def own_outlets(join: JoinSpec) -> dict[Hand, Outlet]:
+    """Returns the outlets of rows without a partner, of sides that have their own."""
+    if join.ports == 1:
+        return {}
+    return {hand: _UNMATCHED[hand] for hand in HANDS if join.kind.preserves(hand)}
 
 
 def input_of(source: Source, inputs: Inputs, name: str) -> Input:

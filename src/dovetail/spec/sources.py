@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from dovetail.schema import Schema
+from dovetail.schema import Column, Schema
 from dovetail.spec.inputs import Input, InputKind, Inputs
 from dovetail.spec.join import (
     HANDS,
@@ -14,6 +14,7 @@ from dovetail.spec.join import (
     JoinSpec,
     Named,
     Nested,
+    SetJoinSpec,
     Side,
 )
 from dovetail.spec.windows import Between, Forever
@@ -42,6 +43,15 @@ def input_of(source: Source, inputs: Inputs) -> Input:
             return Input(name, kind_of(source, inputs), Schema.of({}))
         case _:
             assert_never(source)
+
+
+def schema_of_sets(join: SetJoinSpec, inputs: Inputs) -> Schema:
+    """Returns the columns of all sets of a join, of one name the first."""
+    found: dict[str, Column] = {}
+    for name in join.sets:
+        for column in inputs[name].schema.columns:
+            found.setdefault(column.name.lower(), column)
+    return Schema(tuple(found.values()))
 
 
 def kind_of(source: Source, inputs: Inputs) -> InputKind:

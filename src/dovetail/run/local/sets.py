@@ -36,11 +36,12 @@ from dovetail.kernels.sets import (
 )
 from dovetail.plan.local import refuse_sets
 from dovetail.run.tables import arrow_table
-from dovetail.schema import Column, Schema
+from dovetail.schema import Schema
 from dovetail.spec.absent import absent_row
 from dovetail.spec.inputs import Arrive, Emission, Input, Outlet, Remove, Row
 from dovetail.spec.join import BlankRow, SetJoinSpec, SetKind
 from dovetail.spec.play import Play
+from dovetail.spec.sources import schema_of_sets
 
 _NONE = np.empty(0, np.int64)
 Together = tuple[Row, ...]
@@ -50,9 +51,8 @@ Scalar = Callable[[Mapping[Any, Any]], Any]
 def play_sets(play: Play, join: SetJoinSpec) -> list[Emission]:
     """Returns the rows of a join of several sets, sorted as it says."""
     refuse_sets(play)
-    sources = [play.inputs[name] for name in join.sets]
-    sets = tuple(_rows_of(play, source) for source in sources)
-    seen = _Seen.of(join, _common(sources))
+    sets = tuple(_rows_of(play, play.inputs[name]) for name in join.sets)
+    seen = _Seen.of(join, schema_of_sets(join, play.inputs))
     together = _Finder(join, sets, seen).together()
     found = [seen.placed(rows) for rows in together if seen.comes_out(rows)]
     found.sort(key=lambda placed: placed[0])
@@ -75,15 +75,6 @@ def _rows_of(play: Play, source: Input) -> list[Row]:
         if isinstance(event, Arrive):
             newest[key] = event.row
     return list(newest.values())
-
-
-def _common(sources: Sequence[Input]) -> Schema:
-    """Returns the columns of all sets, of one name the first."""
-    found: dict[str, Column] = {}
-    for source in sources:
-        for column in source.schema.columns:
-            found.setdefault(column.name.lower(), column)
-    return Schema(tuple(found.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import assert_never
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
@@ -15,38 +13,20 @@ from dovetail.schema import (
     Schema,
     StructType,
     Type,
-    blank,
-    read_value,
     to_microseconds,
 )
-from dovetail.spec.join import Absent, BlankRow, GivenRow, NullRow
+from dovetail.spec.absent import absent_row
+from dovetail.spec.join import Absent
 
 
 def absent_struct(absent: Absent, schema: Schema) -> Column:
     """Returns the struct that a side's row is where the side is not there."""
-    values = absent_values(absent, schema)
+    values = absent_row(absent, schema)
     fields = [
         literal(values[column.name], column.type).alias(column.name)
         for column in schema.columns
     ]
     return F.struct(*fields)
-
-
-def absent_values(absent: Absent, schema: Schema) -> Mapping[str, object]:
-    """Returns the plain value of every column where the side is not there."""
-    match absent:
-        case NullRow():
-            return dict.fromkeys(schema.names)
-        case BlankRow():
-            return {column.name: blank(column.type) for column in schema.columns}
-        case GivenRow(values, rest):
-            given = {schema[name]: value for name, value in values}
-            return dict(absent_values(rest, schema)) | {
-                column.name: read_value(value, column.type, f'"{column.name}"')
-                for column, value in given.items()
-            }
-        case _ as unknown:
-            assert_never(unknown)
 
 
 def literal(value: object, kind: Type) -> Column:

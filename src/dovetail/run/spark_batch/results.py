@@ -23,12 +23,11 @@ from dovetail.run.spark_batch.mentioned import mentions
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.picks import Limit, OnExceed
-from dovetail.spec.results import selected_columns
+from dovetail.spec.results import own_outlets, selected_columns
 from dovetail.spec.windows import HopSize
 
 ORDER = (ROW_TIME, *ORDINALS.values())
 _NOTHING = Expression("NULL")
-OWN_PORTS = {Hand.LEFT: Outlet.LEFT_UNMATCHED, Hand.RIGHT: Outlet.RIGHT_UNMATCHED}
 
 
 def outlets(
@@ -41,11 +40,9 @@ def outlets(
         return {Outlet.MATCHED: _selected(meeting, lines, hidden)}
     both = F.col(matched(Hand.LEFT)) & F.col(matched(Hand.RIGHT)) | F.col(EXCEEDS)
     found = {Outlet.MATCHED: _selected(meeting, lines.where(both), hidden)}
-    for hand in HANDS:
-        if join.kind.preserves(hand):
-            is_alone = ~F.col(matched(hand.other)) & ~F.col(EXCEEDS)
-            alone = lines.where(is_alone)
-            found[OWN_PORTS[hand]] = alone.select(f"{hand.letter}.*", *hidden)
+    for hand, outlet in own_outlets(join).items():
+        is_alone = ~F.col(matched(hand.other)) & ~F.col(EXCEEDS)
+        found[outlet] = lines.where(is_alone).select(f"{hand.letter}.*", *hidden)
     return found
 
 

@@ -34,10 +34,10 @@ from dovetail.run.spark_batch.set_columns import (
 from dovetail.run.spark_batch.set_lists import ROWS, by_lists, lists, those_there
 from dovetail.run.spark_batch.some_sets import of_some
 from dovetail.run.spark_batch.truth import is_true
-from dovetail.schema import Column as Field
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Input, Inputs
 from dovetail.spec.join import BlankRow, SetJoinSpec, SetKind
+from dovetail.spec.sources import schema_of_sets
 
 _WHOLE = "__whole"
 
@@ -46,7 +46,7 @@ def join_sets(
     join: SetJoinSpec, inputs: Inputs, frames: Mapping[str, Arrivals]
 ) -> DataFrame:
     """Returns the rows of a join of several sets, sorted as it says."""
-    schema = _common([inputs[name] for name in join.sets])
+    schema = schema_of_sets(join, inputs)
     seen = _Seen(join, schema)
     sets = [
         _set(seen, inputs[name], frames[name], number)
@@ -113,15 +113,6 @@ class _Seen:
 def _first(name: str) -> Column:
     """Returns a column of the first row."""
     return F.col(f"l.`{name}`")
-
-
-def _common(sources: Sequence[Input]) -> Schema:
-    """Returns the columns of all sets, of one name the first."""
-    found: dict[str, Field] = {}
-    for source in sources:
-        for column in source.schema.columns:
-            found.setdefault(column.name.lower(), column)
-    return Schema(tuple(found.values()))
 
 
 def _set(seen: _Seen, source: Input, arrivals: Arrivals, number: int) -> DataFrame:

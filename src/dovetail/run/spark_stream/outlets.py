@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import assert_never
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
@@ -15,15 +14,13 @@ from dovetail.run.spark_stream.joining import LEFT, OUTLET, REASON, RIGHT
 from dovetail.spec.inputs import Inputs, Outlet
 from dovetail.spec.join import (
     HANDS,
-    AllColumns,
-    Columns,
     Hand,
     JoinSpec,
     NullRow,
 )
+from dovetail.spec.results import own_outlets, selected_columns
 
 PRESENT = {Hand.LEFT: LEFT, Hand.RIGHT: RIGHT}
-OWN_PORT = {Hand.LEFT: Outlet.LEFT_UNMATCHED, Hand.RIGHT: Outlet.RIGHT_UNMATCHED}
 _CODES = {
     Outlet.MATCHED: leaving.Outlet.MATCHED,
     Outlet.LEFT_UNMATCHED: leaving.Outlet.LEFT_UNMATCHED,
@@ -44,12 +41,7 @@ class Outlets:
     @property
     def names(self) -> tuple[Outlet, ...]:
         """Returns the outlets that this join has, the late one last."""
-        own = [
-            OWN_PORT[hand]
-            for hand in HANDS
-            if self.join.ports > 1 and self.join.kind.preserves(hand)
-        ]
-        return (Outlet.MATCHED, *own, Outlet.LATE)
+        return (Outlet.MATCHED, *own_outlets(self.join).values(), Outlet.LATE)
 
     def frame(self, raw: DataFrame, outlet: Outlet) -> DataFrame:
         """Returns the rows of one outlet with its own columns."""
@@ -101,25 +93,11 @@ class Outlets:
 
     def _columns(self) -> list[Column]:
         """Returns the output columns."""
-        match self.join.select:
-            case Columns(columns):
-                return [F.expr(text.text).alias(name) for name, text in columns]
-            case AllColumns():
-                return [
-                    F.col(f"{letter}.`{name}`").alias(name)
-                    for letter, name in self.all_columns()
-                ]
-            case _:
-                assert_never(self.join.select)
-
-    def all_columns(self) -> tuple[tuple[str, str], ...]:
-        """Returns all columns of the left, then those of the right with a new name."""
-        found: dict[str, tuple[str, str]] = {}
-        for hand in HANDS:
-            if not self.join.kind.gives_once(hand.other):
-                for name in input_of(self.join, hand, self.inputs).schema.names:
-                    found.setdefault(name.lower(), (hand.letter, name))
-        return tuple(found.values())
+        schemas = {
+            hand: input_of(self.join, hand, self.inputs).schema for hand in HANDS
+        }
+        columns = selected_columns(self.join, schemas)
+        return [F.expr(text.text).alias(name) for name, text in columns]
 
     def _as_came(self, rows: DataFrame, hand: Hand, *more: Column) -> DataFrame:
         """Returns rows with the columns with which they came in."""
