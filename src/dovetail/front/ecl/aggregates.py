@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from dovetail.expression.writing import quoted, text_of
 from dovetail.front.ecl.casting import Scalar, trimmed
 from dovetail.front.ecl.context import Context, as_type, is_word, refusal
 from dovetail.front.ecl.nodes import Call, Node
@@ -20,8 +21,6 @@ from dovetail.front.ecl.types import (
     SetOf,
     Whole,
     blank_text,
-    quoted,
-    ticked,
 )
 from dovetail.front.ecl.values import RowsValue, RowValue
 
@@ -67,7 +66,7 @@ def counted(rows: RowsValue) -> str:
 def nth(rows: RowsValue, place: str) -> RowValue:
     """Returns the row at a place from 1; beyond them it is blank."""
     parts = ", ".join(
-        f"{quoted(one.name)}, {_part(rows, one)}" for one in rows.record.fields
+        f"{text_of(one.name)}, {_part(rows, one)}" for one in rows.record.fields
     )
     found = f"get({listed(rows, f'named_struct({parts})')}, CAST({place} AS INT) - 1)"
     return RowValue(rows.record, f"coalesce({found}, {blank_text(rows.record)})")
@@ -75,7 +74,7 @@ def nth(rows: RowsValue, place: str) -> RowValue:
 
 def _part(rows: RowsValue, one: Field) -> str:
     """Returns a field of one of the rows."""
-    return f"{_ITEM}.{ticked(one.name)}" if rows.text else ticked(one.name)
+    return f"{_ITEM}.{quoted(one.name)}" if rows.text else quoted(one.name)
 
 
 def _over(context: Context, node: Call, rows: RowsValue) -> Scalar:

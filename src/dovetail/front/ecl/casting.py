@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
+from dovetail.expression.writing import quoted, text_of
 from dovetail.front.ecl.types import (
     INTEGER,
     WIDEST,
@@ -24,9 +25,7 @@ from dovetail.front.ecl.types import (
     Truth,
     Whole,
     blank_text,
-    quoted,
     spark_type,
-    ticked,
 )
 
 _ALL = 1 << 64
@@ -170,7 +169,7 @@ def _to_letters(value: Scalar, wanted: Letters) -> str:
             return ""
     if not wanted.length or isinstance(value.type, Truth):
         return _to_letters(Scalar(text, Letters()), wanted)
-    stars = quoted("*" * wanted.length)
+    stars = text_of("*" * wanted.length)
     return f"IF(length({text}) > {wanted.length}, {stars}, {text})"
 
 
@@ -228,12 +227,12 @@ def rebuilt(value: Scalar, wanted: RecordType) -> str:
     for one in wanted.fields:
         texts = [part_text(value.text, other, one) for other in found.find(one.name)]
         text = texts[0] if texts else one.initial or blank_text(one.type)
-        parts += [quoted(one.name), text]
+        parts += [text_of(one.name), text]
     return f"named_struct({', '.join(parts)})"
 
 
 def part_text(text: str, found: Field, wanted: Field) -> str:
     """Returns a field of a record in the type of another record's field."""
-    part = Scalar(f"{text}.{ticked(found.name)}", found.type)
+    part = Scalar(f"{text}.{quoted(found.name)}", found.type)
     inner = converted(part, wanted.type)
     return inner.text if inner else blank_text(wanted.type)

@@ -13,13 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dovetail.expression import Expression
+from dovetail.expression.writing import quoted
 from dovetail.front.ecl.casting import Scalar, converted, full
 from dovetail.front.ecl.context import Context, is_word, refusal
 from dovetail.front.ecl.names import routine_of
 from dovetail.front.ecl.nodes import Braces, Call, Node, Operation, Part, Reach
 from dovetail.front.ecl.scalars import compared, met
 from dovetail.front.ecl.transforms import parameters_of
-from dovetail.front.ecl.types import INTEGER, STRING, Letters, RecordType, ticked
+from dovetail.front.ecl.types import INTEGER, STRING, Letters, RecordType
 from dovetail.front.ecl.values import RowValue
 from dovetail.spec.join import HANDS, Hand
 from dovetail.spec.picks import Equality, OptionalEqual, OptionalPrefix
@@ -134,8 +135,8 @@ def _of_records(term: Term, node: Operation, values: list[Scalar]) -> Iterator[P
         return
     for first in one.type.fields:
         for second in other.type.find(first.name):
-            left = Scalar(f"{one.text}.{ticked(first.name)}", first.type)
-            right = Scalar(f"{other.text}.{ticked(second.name)}", second.type)
+            left = Scalar(f"{one.text}.{quoted(first.name)}", first.type)
+            right = Scalar(f"{other.text}.{quoted(second.name)}", second.type)
             left, right = met(node, left, right)
             is_turned = hands_of(left.text) == {Hand.RIGHT}
             pair = (right, left) if is_turned else (left, right)

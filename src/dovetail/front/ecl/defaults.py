@@ -7,8 +7,9 @@ that is blank.
 
 from __future__ import annotations
 
+from dovetail.expression.writing import quoted
 from dovetail.front.ecl.casting import Scalar, converted, trimmed
-from dovetail.front.ecl.types import Field, Letters, RecordType, blank_text, ticked
+from dovetail.front.ecl.types import Field, Letters, RecordType, blank_text
 from dovetail.front.ecl.values import Made
 from dovetail.spec.join import Kind
 
@@ -20,15 +21,15 @@ def default_record(left: RecordType, right: RecordType, kind: Kind) -> Made:
     """Returns what a JOIN without a transform gives."""
     new = [one for one in right.fields if not list(left.find(one.name))]
     columns = [(one.name, _shared(one, right, kind)) for one in left.fields]
-    columns += [(one.name, f"r.{ticked(one.name)}") for one in new]
+    columns += [(one.name, f"r.{quoted(one.name)}") for one in new]
     return Made(RecordType((*left.fields, *new)), tuple(columns), "false")
 
 
 def _shared(one: Field, right: RecordType, kind: Kind) -> str:
     """Returns a field of the left, or what stands for it where both have one."""
-    own = f"l.{ticked(one.name)}"
+    own = f"l.{quoted(one.name)}"
     for other in right.find(one.name):
-        value = Scalar(f"r.{ticked(other.name)}", other.type)
+        value = Scalar(f"r.{quoted(other.name)}", other.type)
         found = converted(value, one.type)
         if found is not None and kind in _RIGHT:
             return found.text

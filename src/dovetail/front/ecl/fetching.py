@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dovetail.expression import Expression
+from dovetail.expression.writing import quoted
 from dovetail.front.ecl.context import Context, refusal
 from dovetail.front.ecl.datasets import columns_of
 from dovetail.front.ecl.nodes import Call
 from dovetail.front.ecl.ordering import row_at
-from dovetail.front.ecl.types import RecordType, ticked
+from dovetail.front.ecl.types import RecordType
 from dovetail.front.ecl.values import DatasetValue, Made
 from dovetail.spec.join import BlankRow, Clock, JoinSpec, Kind, Named, Side
 from dovetail.spec.picks import Equality, Picks, Strategy
@@ -32,7 +33,7 @@ def read_fetch(context: Context, node: Call) -> DatasetValue:
     inside = replace(context, sides=sides, rows=())
     made = inside.made(rest[0]) if rest else _whole(base.record)
     where = Expression(inside.scalar(third).text)
-    position = Expression(f"r.{ticked(_position(node, base.record))}")
+    position = Expression(f"r.{quoted(_position(node, base.record))}")
     join = _by_position(Equality(where, position), made)
     told = Told(
         f"FETCH in line {node.place.line}", (("hard", f"{where} = {position}"),)
@@ -43,7 +44,7 @@ def read_fetch(context: Context, node: Call) -> DatasetValue:
 
 def _whole(record: RecordType) -> Made:
     """Returns the rows of the file as they are."""
-    texts = ((one.name, f"r.{ticked(one.name)}") for one in record.fields)
+    texts = ((one.name, f"r.{quoted(one.name)}") for one in record.fields)
     return Made(record, tuple(texts), "false")
 
 

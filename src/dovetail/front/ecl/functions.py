@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import reduce
 
+from dovetail.expression.writing import text_of
 from dovetail.front.ecl.casting import Scalar, full, signed, trimmed
 from dovetail.front.ecl.choices import CHOICES, Choice
 from dovetail.front.ecl.context import Context, as_type, is_word, refusal
@@ -22,7 +23,6 @@ from dovetail.front.ecl.types import (
     Whole,
     blank_text,
     common,
-    quoted,
     spark_type,
 )
 from dovetail.front.ecl.values import RowValue
@@ -129,7 +129,7 @@ def _digits(context: Context, node: Call) -> Scalar:
     if context.count(third):
         size = f"CAST({width} - length({sign}) AS INT)"
         filled = f"concat({sign}, lpad(replace({text}, '-', ''), {size}, '0'))"
-    stars = quoted("*" * width)
+    stars = text_of("*" * width)
     fitted = f"IF(length({text}) > {width}, {stars}, {filled})"
     return Scalar(fitted, Letters(width))
 
@@ -202,7 +202,7 @@ def struct_of(record: RecordType, texts: list[str]) -> str:
     parts = []
     for place, one in enumerate(record.fields):
         given = texts[place] if place < len(texts) else one.initial
-        parts.append(f"{quoted(one.name)}, {given or blank_text(one.type)}")
+        parts.append(f"{text_of(one.name)}, {given or blank_text(one.type)}")
     return f"named_struct({', '.join(parts)})"
 
 

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from dovetail.expression.writing import text_of
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.context import Context, refusal
 from dovetail.front.ecl.nodes import Number, Text
-from dovetail.front.ecl.types import (
-    INTEGER,
-    REAL,
-    STRING,
-    Bytes,
-    Exact,
-    Letters,
-    Whole,
-    quoted,
-)
+from dovetail.front.ecl.types import INTEGER, REAL, STRING, Bytes, Exact, Letters, Whole
 
 _MOST = 1 << 64
 
@@ -53,11 +45,11 @@ def read_text(_: Context, node: Text) -> Scalar:
             number = Decimal(node.value)
             return Scalar(f"{number}BD", _exact(number))
         case "v":
-            return Scalar(quoted(node.value), STRING)
+            return Scalar(text_of(node.value), STRING)
         case _:
             length = len(node.value)
             text = node.value.rstrip(" ") if length else ""
-            return Scalar(quoted(text), Letters(length))
+            return Scalar(text_of(text), Letters(length))
 
 
 def _exact(number: Decimal) -> Exact:

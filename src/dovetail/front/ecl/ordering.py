@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from dovetail.expression import Expression
+from dovetail.expression.writing import quoted
 from dovetail.front.ecl.casting import Scalar, trimmed
 from dovetail.front.ecl.context import Context, is_word, refusal
 from dovetail.front.ecl.nodes import (
@@ -20,7 +21,7 @@ from dovetail.front.ecl.nodes import (
     word_of,
 )
 from dovetail.front.ecl.scalars import compared
-from dovetail.front.ecl.types import Field, Letters, RecordType, ticked
+from dovetail.front.ecl.types import Field, Letters, RecordType
 from dovetail.front.ecl.values import DatasetValue, RowValue
 from dovetail.spec.program import By, Chosen, Deduped, Grouped, Ordered
 
@@ -105,7 +106,7 @@ def _sorting(context: Context, node: Node) -> str:
 
 def ordered_text(row: RowValue, one: Field) -> str:
     """Returns a field of a row as it is sorted and compared."""
-    value = Scalar(f"{row.text}.{ticked(one.name)}", one.type)
+    value = Scalar(f"{row.text}.{quoted(one.name)}", one.type)
     return trimmed(value) if isinstance(one.type, Letters) else value.text
 
 

@@ -9,18 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import reduce
 
+from dovetail.expression.writing import quoted
 from dovetail.front.ecl.casting import Scalar, full, signed, trimmed, unsigned
 from dovetail.front.ecl.context import Context, as_type, refusal
 from dovetail.front.ecl.declared import declared_type
-from dovetail.front.ecl.nodes import (
-    Cast,
-    Items,
-    Node,
-    Number,
-    Operation,
-    Part,
-    Reach,
-)
+from dovetail.front.ecl.nodes import Cast, Items, Node, Number, Operation, Part, Reach
 from dovetail.front.ecl.types import (
     BOOLEAN,
     INTEGER,
@@ -35,7 +28,6 @@ from dovetail.front.ecl.types import (
     blank_text,
     common,
     spark_type,
-    ticked,
 )
 
 _COMPARED = {"=": "=", "<>": "<>", "!=": "<>"} | {
@@ -97,8 +89,8 @@ def _records_compared(node: Operation, one: Scalar, other: Scalar) -> str:
     parts = [
         compared(
             same,
-            Scalar(f"{one.text}.{ticked(part.name)}", part.type),
-            Scalar(f"{other.text}.{ticked(part.name)}", part.type),
+            Scalar(f"{one.text}.{quoted(part.name)}", part.type),
+            Scalar(f"{other.text}.{quoted(part.name)}", part.type),
         )
         for part in one.type.fields
     ]

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dovetail.expression import Expression
+from dovetail.expression.writing import quoted
 from dovetail.front.ecl.context import Context, total_name
-from dovetail.front.ecl.types import Field, RecordType, ticked
+from dovetail.front.ecl.types import Field, RecordType
 from dovetail.front.ecl.values import DatasetValue, Total
 from dovetail.spec.join import BlankRow, Clock, Columns, JoinSpec, Kind, Named, Side
 from dovetail.spec.picks import Picks, Strategy
@@ -46,7 +47,7 @@ def narrowed(step: Step, record: RecordType, totals: Sequence[Total]) -> Step:
     """Returns rows without their hidden columns."""
     if not totals:
         return step
-    columns = ((one.name, Expression(f"l.{ticked(one.name)}")) for one in record.fields)
+    columns = ((one.name, Expression(f"l.{quoted(one.name)}")) for one in record.fields)
     return Projected(step, record.schema, Columns(tuple(columns)))
 
 
@@ -59,8 +60,8 @@ def _beside(
     value = Columns(((one.name, Expression(total.value.text)),))
     right = Counted(Grouped(total.source.step, ()), alone.schema, value)
     both = RecordType((*record.fields, one))
-    texts = [(it.name, Expression(f"l.{ticked(it.name)}")) for it in record.fields]
-    columns = Columns((*texts, (one.name, Expression(f"r.{ticked(one.name)}"))))
+    texts = [(it.name, Expression(f"l.{quoted(it.name)}")) for it in record.fields]
+    columns = Columns((*texts, (one.name, Expression(f"r.{quoted(one.name)}"))))
     join = JoinSpec(
         Side(Named(LEFT)),
         Side(Named(RIGHT)),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from dovetail.expression.writing import quoted, text_of
 from dovetail.front.ecl.casting import Scalar, part_text
 from dovetail.front.ecl.choices import note_skip
 from dovetail.front.ecl.context import Context, as_type, is_word, refusal
@@ -29,14 +30,8 @@ from dovetail.front.ecl.nodes import (
     Transform,
     word_of,
 )
-from dovetail.front.ecl.types import Field, RecordType, blank_text, quoted, ticked
-from dovetail.front.ecl.values import (
-    Made,
-    Routine,
-    RowValue,
-    Scope,
-    Value,
-)
+from dovetail.front.ecl.types import Field, RecordType, blank_text
+from dovetail.front.ecl.values import Made, Routine, RowValue, Scope, Value
 
 
 @dataclass(slots=True)
@@ -62,7 +57,7 @@ class _Target:
         match found:
             case _Target():
                 parts = [
-                    f"{quoted(part.name)}, {found.text(part)}"
+                    f"{text_of(part.name)}, {found.text(part)}"
                     for part in found.record.fields
                 ]
                 return f"named_struct({', '.join(parts)})"
@@ -192,7 +187,7 @@ def _taken(row: RowValue, found: Field, wanted: Field) -> str:
     """Returns a field of a row in the type of the field that it fills."""
     if row.text:
         return part_text(row.text, found, wanted)
-    return ticked(found.name)
+    return quoted(found.name)
 
 
 def _assign_field(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from dovetail.errors import SchemaError
+from dovetail.expression.writing import text_of
 from dovetail.schema import (
     ArrayType,
     AtomicType,
@@ -192,7 +193,7 @@ def blank_text(kind: EclType) -> str:
         case Bytes():
             return "X''"
         case RecordType(fields):
-            parts = [f"{quoted(one.name)}, {blank_text(one.type)}" for one in fields]
+            parts = [f"{text_of(one.name)}, {blank_text(one.type)}" for one in fields]
             return f"named_struct({', '.join(parts)})"
         case SetOf() | TableType():
             return f"CAST(array() AS {spark_type(kind)})"
@@ -200,17 +201,6 @@ def blank_text(kind: EclType) -> str:
             return f"CAST(0 AS {spark_type(kind)})"
         case _:
             assert_never(kind)
-
-
-def quoted(value: str) -> str:
-    """Returns a text as a literal of Spark SQL."""
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return "'" + escaped.replace("\n", "\\n").replace("\r", "\\r") + "'"
-
-
-def ticked(name: str) -> str:
-    """Returns a name in backticks."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def named_type(text: str) -> EclType | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from dovetail.expression.writing import quoted
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.nodes import Definition, Function, Node, Transform
-from dovetail.front.ecl.types import EclType, Field, RecordType, TableType, ticked
+from dovetail.front.ecl.types import EclType, Field, RecordType, TableType
 from dovetail.spec.program import Step
 
 
@@ -19,7 +20,7 @@ class RowValue:
 
     def part(self, one: Field) -> Value:
         """Returns a field of the row."""
-        text = f"{self.text}.{ticked(one.name)}" if self.text else ticked(one.name)
+        text = f"{self.text}.{quoted(one.name)}" if self.text else quoted(one.name)
         if isinstance(one.type, RecordType):
             return RowValue(one.type, text)
         if isinstance(one.type, TableType):
