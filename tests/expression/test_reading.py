@@ -321,3 +321,10 @@ def test_rows_of_a_set_know_their_columns_and_arguments():
     scope = Scope(rows=rows)
     assert "expected one of prob" in refused(SpecError, "ROWS_LIST(nothing)", scope)
     assert "ROWS_LIST" in refused(SpecError, "ROWS_LIST()", scope)
+
+
+def test_a_text_is_read_once_in_each_scope():
+    of_one, of_other = (Scope.row(Schema.of({"n": kind})) for kind in ("int", "string"))
+    again = Scope.row(Schema.of({"n": "int"}))
+    assert parse("n + 1", of_one) is parse("n + 1", again)
+    assert parse("n", of_one).type != parse("n", of_other).type

@@ -5,6 +5,8 @@ What is not in the table of readers is refused by its name, with a caret in the 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sqlglot import exp
 
 from dovetail.expression.coercion import BINARY, BOOLEAN, NULL, STRING, columnar
@@ -23,7 +25,13 @@ from dovetail.expression.tree import Literal, Node, Typed
 
 def parse(expression: Expression | str, scope: Scope) -> Typed:
     """Returns the typed expression that a text means in a scope."""
-    text = str(expression)
+    return _parsed(str(expression), scope)
+
+
+# Rules, plans and engines all ask what the same few texts mean.
+@lru_cache(maxsize=1000)
+def _parsed(text: str, scope: Scope) -> Typed:
+    """Returns the typed expression of a text."""
     tree = folded(Context(text, scope, _READERS).read(syntax(text)))
     return Typed(tree, columnar(tree.type), text)
 
