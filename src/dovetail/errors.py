@@ -6,7 +6,7 @@
     ├── SchemaError         a column or a type that does not fit
     ├── UnsupportedError    a sound join that this engine cannot do (yet)
     └── EngineError         a run that cannot go on
-        └── LimitError      a LIMIT that fails the job
+        └── LimitError      a LIMIT, or a SKEW, that fails the job
 
 An error is made of facts: what was found, what was expected, and a hint. The message
 is put together from them in one place, so that all errors read alike.
@@ -105,4 +105,4 @@ class EngineError(DovetailError):
 
 
 class LimitError(EngineError):
-    """A LIMIT that fails the job: names the key and the count."""
+    """A LIMIT or a SKEW that fails the job: names the key and the count."""

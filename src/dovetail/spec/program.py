@@ -21,6 +21,7 @@ from dovetail.expression import NEVER, Expression
 from dovetail.schema import Schema
 from dovetail.spec.join import Columns, JoinSpec, SetJoinSpec
 from dovetail.spec.layouts import AnyLayout, Layout
+from dovetail.spec.stops import Skew
 
 LEFT, RIGHT = "left", "right"
 
@@ -244,7 +245,8 @@ class Told:
 class Joined:
     """A join of two; its sides are named `left` and `right`.
 
-    `keeps_groups`: a group of the left rows gives a group of results.
+    `keeps_groups`: a group of the left rows gives a group of results. `skew` is for
+    engines that join in many parts.
     """
 
     left: Step
@@ -254,6 +256,7 @@ class Joined:
     told: Told
     failure: Failure | Plainly = Plainly()
     keeps_groups: bool = False
+    skew: Skew = Skew()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,8 @@
 """What a program says of itself: its limits when they fail, its joins in words."""
 
-import re
-
 import pytest
 
-from dovetail.errors import LimitError
+from dovetail.errors import DialectError, LimitError
 from dovetail.session.engines import EngineName
 from dovetail.session.given import Given
 from dovetail.session.programs import ecl_play, explained_program
@@ -94,18 +92,33 @@ def test_each_join_is_told_with_its_name_its_line_and_its_kind():
         ("MANY LOOKUP", "LOOKUP every match counts; the right side is broadcast"),
         ("HASH", "HASH changes no rows; on Spark both sides are shuffled"),
         ("PARTITION RIGHT", "changes no rows; on Spark both sides are shuffled"),
-        ("SKEW(0.5)", "where spark.sql.adaptive.skewJoin splits what is skewed"),
+        ("SKEW(0.5)", "fails on Spark at a skew of more than 0.5"),
+        ("SKEW(,0.5)", "fails on Spark at a skew of more than 0.1"),
+        ("SKEW, THRESHOLD(9)", "where the largest part has more than 9"),
+        ("SKEW(1)", "SKEW changes no rows"),
     ],
 )
 def test_each_option_is_told_by_what_became_of_it(options, line):
     assert any(line in one for one in told(f", {options}"))
 
 
-@pytest.mark.parametrize("option", ["SKEW(0.5, 2)", "SKEW, THRESHOLD(1000)"])
-def test_the_numbers_of_skew_are_remarked(option):
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("SKEW(0.5, 0.2)", "the target of SKEW in line 2 steers nothing"),
+        ("THRESHOLD(1000)", "THRESHOLD in line 2 has no effect without SKEW"),
+    ],
+)
+def test_what_of_skew_steers_nothing_is_remarked(option, says):
     text = f"OUTPUT(JOIN(d, d, LEFT.k = RIGHT.k, {option}));"
     (remark,) = play(text).program.remarks
-    assert re.fullmatch(r"the numbers of (SKEW|THRESHOLD) in line \d+ are .*", remark)
+    assert remark.startswith(says)
+
+
+@pytest.mark.parametrize("option", ["SKEW(1.5)", "SKEW(0.5, 2)", "SKEW(TRUE)"])
+def test_a_skew_is_a_share(option):
+    with pytest.raises(DialectError, match=r"a share, from 0 to 1\.0"):
+        play(f"OUTPUT(JOIN(d, d, LEFT.k = RIGHT.k, {option}));")
 
 
 def test_what_has_no_effect_is_remarked():

@@ -18,6 +18,7 @@ from dovetail.front.ecl.names import routine_of
 from dovetail.front.ecl.nodes import Call, Member, Name, Node, Omitted, Transform
 from dovetail.front.ecl.options import Options, read_options, told
 from dovetail.front.ecl.ordering import orders, row_at
+from dovetail.front.ecl.skewing import skew_of, told_skew
 from dovetail.front.ecl.sliding import slides
 from dovetail.front.ecl.types import BOOLEAN, Field, RecordType, Whole
 from dovetail.front.ecl.values import (
@@ -142,31 +143,17 @@ def _fields(node: Node, index: Index, record: RecordType) -> list[Node]:
     return [Name(node.place, key) for key in index.keys if key in known]
 
 
-def _skewed(parts: Parts) -> None:
-    """Says that the numbers of SKEW and THRESHOLD steer nothing; some are refused."""
-    for name in ("skew", "threshold"):
-        if parts.is_keyed and parts.options.has(name):
-            raise refusal(
-                parts.options.found[name],
-                f"{name.upper()} in a keyed join",
-                "no INDEX",
-            )
-        for call in parts.options.calls(name):
-            parts.context.world.remarks.append(
-                f"the numbers of {name.upper()} in line {call.place.line} are not "
-                "used: spark.sql.adaptive.skewJoin.* says when Spark splits a partition"
-            )
-
-
 def _joined(parts: Parts, condition: Node) -> DatasetValue:
     """Returns the step of a join, judged as a whole."""
     hard, soft, left_only = conditions_of(parts)
     check_index(parts.context, condition, parts.right.index)
     options = parts.options
-    _skewed(parts)
+    skew = skew_of(parts)
     _need_equality(parts, hard, condition)
     counts = counts_of(parts.context, options, parts.pieces, parts.made)
     counts = _implicit(parts, counts, soft)
+    lines = (*counts.lines, *told_skew(skew))
+    counts = replace(counts, lines=lines, skew=skew)
     return _step(parts, (hard, soft, left_only), counts)
 
 
@@ -226,6 +213,7 @@ def _step(parts: Parts, conditions: Conditions, counts: Counts) -> DatasetValue:
         _told(parts, join, counts),
         counts.failure,
         keeps_groups=is_grouped,
+        skew=counts.skew,
     )
     found = DatasetValue(step, record, is_grouped=is_grouped)
     return _without_mark(found, made.record) if hides else found

@@ -36,6 +36,7 @@ from dovetail.spec.picks import (
     Picks,
 )
 from dovetail.spec.program import Failure, Plainly
+from dovetail.spec.stops import Skew
 
 Line = tuple[str, str]
 
@@ -52,6 +53,7 @@ class Counts:
     lines: tuple[Line, ...] = ()
     hides_skips: bool = False
     skip: str = "false"
+    skew: Skew = Skew()
 
 
 def counts_of(

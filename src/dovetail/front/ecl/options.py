@@ -29,7 +29,7 @@ _ONLY_KINDS = {Kind.LEFT_ONLY, Kind.RIGHT_ONLY, Kind.FULL_ONLY}
 _LOOKUP_WORDS = {"lookup", "many", "few"}
 NO_EFFECT = "changes no rows"
 _MERGED = f"{NO_EFFECT}; on Spark both sides are shuffled by the keys and merged"
-_SPLIT = f"{_MERGED}, where spark.sql.adaptive.skewJoin splits what is skewed"
+_WATCHED = f"{_MERGED}; how evenly the rows of each side lie is measured before"
 _NOTHING = f"{NO_EFFECT}; nothing on Spark"
 PHYSICAL: Mapping[str, str] = {
     "partition left": _MERGED,
@@ -38,8 +38,8 @@ PHYSICAL: Mapping[str, str] = {
     "hash": f"{NO_EFFECT}; on Spark both sides are shuffled by the keys, one is hashed",
     "local": f"{NO_EFFECT}; joined as the whole; Spark shuffles only where it must",
     "few": f"{NO_EFFECT}; Spark broadcasts the right side where it is small",
-    "skew": _SPLIT,
-    "threshold": _SPLIT,
+    "skew": _WATCHED,
+    "threshold": _MERGED,
     "parallel": f"{NO_EFFECT}; Spark spreads the work over its cores",
     "sequential": f"{NO_EFFECT}; Spark spreads the work over its cores",
     "streamed": _NOTHING,

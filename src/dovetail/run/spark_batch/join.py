@@ -21,9 +21,11 @@ from dovetail.run.spark_batch.tree import Asked, BatchRows, Ground, joined, wind
 from dovetail.spec.inputs import Input, Inputs, Order, Outlet, Settings
 from dovetail.spec.join import Clock, JoinSpec, SetJoinSpec
 from dovetail.spec.sources import source_names
+from dovetail.spec.stops import Stops
 from dovetail.spec.windows import Between
 
 _USUAL = Settings()
+_NO_STOPS = Stops()
 
 
 def join_batch(
@@ -32,12 +34,9 @@ def join_batch(
     frames: Mapping[str, Arrivals],
     *,
     settings: Settings = _USUAL,
-    failure: str = "",
+    stops: Stops = _NO_STOPS,
 ) -> BatchRows:
-    """Returns the rows of a join; nothing runs before they are asked for.
-
-    `failure` is said in front of the facts where a limit fails.
-    """
+    """Returns the rows of a join; nothing runs before they are asked for."""
     spark = next(iter(frames.values())).frame.sparkSession
     # What the user computed before keeps the user's rules.
     own = {name: replace(one, frame=pinned(one.frame)) for name, one in frames.items()}
@@ -45,7 +44,7 @@ def join_batch(
         if isinstance(join, SetJoinSpec):
             together = pinned(join_sets(join, inputs, own))
             return BatchRows({Outlet.MATCHED: together}, {})
-        rows = ordered_rows(join, inputs, own, settings=settings, failure=failure)
+        rows = ordered_rows(join, inputs, own, settings=settings, stops=stops)
         by_time = settings.order is Order.ROW_TIME
         found = {
             outlet: pinned(_sorted(join, frame, rows, by_time=by_time).drop(*ORDER))
@@ -77,7 +76,7 @@ def ordered_rows(
     frames: Mapping[str, Arrivals],
     *,
     settings: Settings,
-    failure: str = "",
+    stops: Stops = _NO_STOPS,
 ) -> BatchRows:
     """Returns the rows with the columns of ORDER; the plain rules are in force."""
     used = features_of_join(join, inputs) | features_of_settings(settings)
@@ -96,7 +95,7 @@ def ordered_rows(
         if (join.clock is Clock.EVENT and source.is_timed)
         or any(isinstance(window, Between) for window in windows[name])
     }
-    ground = Ground(sources, own, admitted, failure)
+    ground = Ground(sources, own, admitted, stops)
     asked = Asked(_asks_row_time(join, own, settings), _is_promised(join))
     found = joined(join, ground, asked, "the join")
     return replace(found, late={**late, **found.late})

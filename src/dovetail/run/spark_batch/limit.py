@@ -15,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.errors import LimitError
 from dovetail.run.spark_batch.matching import Meeting
+from dovetail.run.spark_batch.skew import skew_told
 from dovetail.run.spark_batch.truth import yes
 from dovetail.spec.picks import Limit
 
@@ -41,10 +42,12 @@ def stopped(meeting: Meeting, limit: Limit, is_over: Column, count: Column) -> C
 
 @contextmanager
 def limits_told() -> Iterator[None]:
-    """Raises a LimitError for a job that Spark has stopped for its limit."""
+    """Raises a LimitError for a job that Spark has stopped for its limit, or skew."""
     try:
         yield
     except PySparkException as error:
+        for told in skew_told(str(error)):
+            raise told from error
         facts = _FACTS.search(str(error))
         if facts is None:
             raise

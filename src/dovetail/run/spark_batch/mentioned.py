@@ -7,7 +7,7 @@ one too few.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dovetail.expression import Expression
 from dovetail.spec.join import Columns, Hand, JoinSpec
@@ -25,10 +25,23 @@ def mentioned(join: JoinSpec, hand: Hand, names: tuple[str, ...]) -> list[str]:
 
     All are where it may use a whole row, or where the columns are not written out.
     """
+    return _used(join, hand, names, _written(join))
+
+
+def moved(join: JoinSpec, hand: Hand, names: tuple[str, ...]) -> list[str]:
+    """Returns the columns of a side that a join moves: for its condition as well."""
+    terms = [it for one in join.hard for it in (one.left, one.right)]
+    return _used(join, hand, names, [*_written(join), *terms, join.soft])
+
+
+def _used(
+    join: JoinSpec, hand: Hand, names: tuple[str, ...], written: Iterable[Expression]
+) -> list[str]:
+    """Returns the columns of a side that expressions use."""
     used = re.compile(rf"\b{hand.letter}\b`?(?:\s*\.\s*(`[^`]+`|\w+))?", re.IGNORECASE)
     found = {
         column.strip("`").lower()
-        for expression in _written(join)
+        for expression in written
         for column in used.findall(expression.text)
     }
     if not isinstance(join.select, Columns) or "" in found:

@@ -18,10 +18,12 @@ from dovetail.run.spark_batch.lives import LASTING, Living, Seat, give_lives
 from dovetail.run.spark_batch.matching import Meeting
 from dovetail.run.spark_batch.pruned import pruned
 from dovetail.run.spark_batch.results import ORDER, outlets
+from dovetail.run.spark_batch.skew import watched
 from dovetail.spec.inputs import Input, Outlet
 from dovetail.spec.join import HANDS, Hand, JoinSpec, Named, Nested, Side
 from dovetail.spec.picks import Strategy
 from dovetail.spec.sources import input_of, is_timed
+from dovetail.spec.stops import Stops
 from dovetail.spec.windows import Window
 
 
@@ -39,15 +41,12 @@ class BatchRows:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The inputs that all joins of a tree stand on, and what is known of them.
-
-    `failure` is said where a limit fails.
-    """
+    """The inputs that all joins of a tree stand on, and what is known of them."""
 
     inputs: Mapping[str, Input]
     arrivals: Mapping[str, Arrivals]
     admitted: Mapping[str, Admitted]
-    failure: str = ""
+    stops: Stops = Stops()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +81,8 @@ def joined(join: JoinSpec, ground: Ground, asked: Asked, place: str) -> BatchRow
         late |= came.late
     left, right = (sides[hand].seat.source for hand in HANDS)
     buckets = plan_buckets(join, (left, right))
-    whole = Meeting(join, sides, buckets, asked.row_time, ground.failure)
-    meeting = pruned(whole)
+    whole = Meeting(join, sides, buckets, asked.row_time, ground.stops.failure)
+    meeting = pruned(watched(whole, ground.stops.skew))
     # Left rows that look for one right row in memory stay where they are.
     strategies = (join.picks.strategy, meeting.join.picks.strategy)
     stays = strategies == (Strategy.LOOKUP, Strategy.MANY_LOOKUP)

@@ -28,6 +28,7 @@ from dovetail.spec.program import (
     Told,
     set_name,
 )
+from dovetail.spec.stops import Stops
 
 Hidden = tuple[tuple[str, Expression], ...]
 _UNKNOWN: Terms = ()
@@ -47,9 +48,9 @@ def joined(book: Book, left: Rows, right: Rows, step: Joined) -> Rows:
         hidden, order = _ordered(book, left, right, step.join)
     name = book.name(_wish(step.told))
     frames = ((LEFT, left.frame), (RIGHT, right.frame))
-    failure, note = _said(step.failure), step.told.title
+    stops, note = Stops(_said(step.failure), step.skew), step.told.title
     join = _with(step.join, hidden)
-    book.lines.append(Met(name, join, frames, failure, note))
+    book.lines.append(Met(name, join, frames, stops, note))
     found = Rows(name, step.schema, order, in_place=stays, groups=groups)
     return found.without_values()
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dovetail.spec.join import JoinSpec, SetJoinSpec
+from dovetail.spec.stops import Stops
 
 
 class Method(Enum):
@@ -94,12 +95,12 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A join of frames; `failure` is what the text says of a limit that fails."""
+    """A join of frames, and when its job stops."""
 
     name: str
     join: JoinSpec | SetJoinSpec
     frames: tuple[tuple[str, str], ...]
-    failure: str = ""
+    stops: Stops = Stops()
     note: str = ""
 
 

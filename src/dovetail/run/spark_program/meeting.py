@@ -16,17 +16,22 @@ from dovetail.spec.inputs import Input, InputKind, Outlet
 from dovetail.spec.join import JoinSpec, SetJoinSpec
 from dovetail.spec.play import Play
 from dovetail.spec.rules import checked
+from dovetail.spec.stops import Stops
+
+_NO_STOPS = Stops()
 
 
 def met(
-    join: JoinSpec | SetJoinSpec, frames: Mapping[str, DataFrame], failure: str = ""
+    join: JoinSpec | SetJoinSpec,
+    frames: Mapping[str, DataFrame],
+    stops: Stops = _NO_STOPS,
 ) -> DataFrame:
-    """Returns the rows of a join; `failure` is said of a limit that fails."""
+    """Returns the rows of a join; `stops` says when its job fails."""
     inputs = {
         name: Input(name, InputKind.DATASET, Schema.of(dict(frame.dtypes)))
         for name, frame in frames.items()
     }
     play = checked(Play(join, inputs))
     arrivals = {name: Arrivals(frame) for name, frame in frames.items()}
-    rows = join_batch(play.join, play.inputs, arrivals, failure=failure)
+    rows = join_batch(play.join, play.inputs, arrivals, stops=stops)
     return rows.outlets[Outlet.MATCHED]

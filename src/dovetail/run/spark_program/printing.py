@@ -32,6 +32,7 @@ from dovetail.run.spark_program.lines import (
 )
 from dovetail.run.spark_program.lowering import lowered
 from dovetail.spec.program import Program
+from dovetail.spec.stops import Stops
 from dovetail.spec.writing import write_join
 
 _WIDTH = 88
@@ -111,15 +112,25 @@ def _line(line: Line) -> Iterator[str]:
             yield from _call(f"{name} = spark.createDataFrame", _rows(rows), columns)
         case Changed(name, source, calls):
             yield from _chain(name, source, calls)
-        case Met(name, join, sides, failure):
+        case Met(name, join, sides, stops):
             taken = ", ".join(f"{side!r}: {frame}" for side, frame in sides)
-            more = [f"failure={failure!r}"] if failure else []
             data = pformat(write_join(join), width=_WIDTH - 8, sort_dicts=False)
-            yield from _spread(f"{name} = dt.join", [data, f"{{{taken}}}", *more])
+            yield from _spread(
+                f"{name} = dt.join", [data, f"{{{taken}}}", *_stops(stops)]
+            )
         case Put() | Kept() | Sought():
             pass
         case _:
             assert_never(line)
+
+
+def _stops(stops: Stops) -> Iterator[str]:
+    """Gives the arguments of a join whose job may stop."""
+    if stops.failure:
+        yield f"failure={stops.failure!r}"
+    if not stops.skew.is_any:
+        yield f"skew={stops.skew.limit!r}"
+        yield f"threshold={stops.skew.threshold!r}"
 
 
 def _rows(rows: Sequence[tuple[object, ...]]) -> str:

@@ -102,9 +102,9 @@ class _Runner:
                 for call in calls:
                     found = self._called(found, call)
                 self.frames[name] = found
-            case Met(name, join, sides, failure):
+            case Met(name, join, sides, stops):
                 taken = {side: self.frames[frame] for side, frame in sides}
-                self.frames[name] = met(join, taken, failure)
+                self.frames[name] = met(join, taken, stops)
             case Put(output, frame):
                 self.outputs[output] = self.frames[frame]
             case Kept() | Sought():
