@@ -34,8 +34,9 @@ from dovetail.kernels.arriving.news import NO_NEWS, News, news_of
 from dovetail.kernels.candidates.giving import let_out, not_skipped, over_limit
 from dovetail.kernels.candidates.hopeless import without_hopeless
 from dovetail.kernels.candidates.picking import Picked, at_turn, pick
-from dovetail.kernels.pairs.leaving import Shape, as_told, leave, release
+from dovetail.kernels.pairs.leaving import Shape, leave
 from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_of
+from dovetail.kernels.pairs.releasing import as_told, release
 from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.tables.changelog import changelog
@@ -102,7 +103,7 @@ def step(
     covers = met.pieces.kept(present, met.fates)
     memo = memo_of(present.rows, picked.held, picked.counts, kept[0], covers)
     present = met.belated.noted(without_given(present, met.fates))
-    out = (*early, *map(as_told, out), *late)
+    out = (*late, *early, *map(as_told, out))
     return Stepped(present, kept, held, out, until, memo)
 
 
@@ -218,6 +219,7 @@ def _results(
         numbered=settings.picks.numbered,
         changing=settings.nulls is Nulls.RETRACTED,
         told=settings.takes_back,
+        placed=settings.ordered,
     )
     pairs = in_order_of_older(settings, present, picked.given)
     return leave([*parts, *let_out(settings, present, pairs)], present.rows, shape)

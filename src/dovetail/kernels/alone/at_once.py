@@ -40,8 +40,9 @@ from dovetail.kernels.candidates.known_by_now import (
 from dovetail.kernels.candidates.pairing import that_hold
 from dovetail.kernels.lifetimes.history import Stages, always, stages_of, time_of
 from dovetail.kernels.lifetimes.windows import Preceding, ends
-from dovetail.kernels.pairs.leaving import ALONE, Shape, alone, as_told, leave
+from dovetail.kernels.pairs.leaving import ALONE, Shape, alone, leave
 from dovetail.kernels.pairs.matching import Matches, join_matches, overlaps
+from dovetail.kernels.pairs.releasing import as_told
 from dovetail.kernels.settings import GIVEN_TIME, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState
 

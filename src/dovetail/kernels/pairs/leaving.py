@@ -23,14 +23,14 @@ from dovetail.kernels.arrays.rows import (
     Mask,
     Rows,
     Whole,
-    join_batches,
-    take_payload,
 )
-from dovetail.kernels.arrays.sorting import never_falls, sorted_by
+from dovetail.kernels.arrays.sorting import sorted_by
 
 Small = npt.NDArray[np.int8]
 
 ABSENT = -1
+PLACED = ("turn", "later", "earlier")
+"""What decides among rows of one row time: their turn, then both rows' places."""
 HIDDEN = "#"
 """Payload columns whose names begin so are for matching and do not come out."""
 
@@ -123,7 +123,8 @@ class Shape:
 
     `timed`: the rows have row times; `sorted`: they are in their order of leaving;
     `numbered`: pairs say which of their left row's they are; `changing`: rows say
-    whether they are given or taken back; `told`: what row times they show.
+    whether they are given or taken back; `told`: what row times they show; `placed`:
+    where they stand among rows of their row time, should they be held back.
     """
 
     timed: bool
@@ -131,6 +132,7 @@ class Shape:
     numbered: bool = False
     changing: bool = False
     told: bool = False
+    placed: bool = False
 
 
 def leave(
@@ -140,8 +142,15 @@ def leave(
     filled = [part for part in parts if len(part.when)]
     if not filled:
         return ()
-    order = _order(filled, sides) if shape.sorted else slice(None)
-    return (_shaped(filled, order, sides, shape),)
+    if not shape.sorted:
+        return (_shaped(filled, slice(None), sides, shape),)
+    places = [
+        _places(_numbers(filled, name), side)
+        for name, side in zip(("left", "right"), sides, strict=True)
+    ]
+    order = _order(filled, places)
+    shaped = _shaped(filled, order, sides, shape)
+    return (_placed(shaped, filled, places, order) if shape.placed else shaped,)
 
 
 def _numbers(parts: list[Leaving], name: str) -> Whole:
@@ -186,21 +195,18 @@ def _times(
     return pa.array(when, mask=(when == NEVER) | (when == BEGINNING))
 
 
-def as_told(leaving: pa.RecordBatch) -> pa.RecordBatch:
-    """Returns the table with the row times that are shown, no longer as it left."""
-    names = leaving.schema.names
-    if "told" not in names:
-        return leaving
-    told, number = leaving.column("told"), names.index("row_time")
-    return leaving.drop_columns(["told"]).set_column(number, "row_time", told)
+def _placed(
+    shaped: pa.RecordBatch, parts: list[Leaving], places: list[Whole], order: Whole
+) -> pa.RecordBatch:
+    """Returns the table with what decides among rows of one row time."""
+    turn, later = _words(parts, "turn"), np.maximum(*places)
+    for name, values in zip(PLACED, (turn, later, np.minimum(*places)), strict=True):
+        shaped = shaped.append_column(name, pa.array(values[order]))
+    return shaped
 
 
-def _order(parts: list[Leaving], sides: tuple[Rows, Rows]) -> Whole:
+def _order(parts: list[Leaving], places: list[Whole]) -> Whole:
     """Returns the order of leaving: what is given first, then the order of arrival."""
-    places = [
-        _places(_numbers(parts, name), side)
-        for name, side in zip(("left", "right"), sides, strict=True)
-    ]
     later, earlier = np.maximum(*places), np.minimum(*places)
     when, due, host = (_numbers(parts, name) for name in ("when", "due", "host"))
     first: tuple[Whole, ...] = (when,)
@@ -277,23 +283,3 @@ def _pick(payload: pa.RecordBatch, index: Whole, is_there: Mask) -> list[pa.Arra
     chosen = pa.array(index, mask=absent)
     columns: list[pa.Array] = pc.take(payload, chosen, boundscheck=False).columns
     return columns
-
-
-def release(
-    held: pa.RecordBatch, fresh: tuple[pa.RecordBatch, ...], frontier: int
-) -> tuple[tuple[pa.RecordBatch, ...], pa.RecordBatch]:
-    """Returns the rows that go out now, in row-time order, and those held back."""
-    parts = [part for part in (held, *fresh) if part.num_rows]
-    if not parts:
-        return (), held
-    rows = join_batches(parts)
-    times = rows.column("row_time").fill_null(NEVER).to_numpy(zero_copy_only=False)
-    if not never_falls(times):
-        order = np.argsort(times, kind="stable")
-        rows, times = take_payload(rows, order), times[order]
-    # What has no row time stands last, and waits for nobody.
-    past, timeless = times.searchsorted((frontier, NEVER - 1), "right").tolist()
-    out = [rows.slice(0, past), rows.slice(max(past, timeless))]
-    return tuple(part for part in out if part.num_rows), rows.slice(
-        past, max(0, timeless - past)
-    )
