@@ -16,8 +16,17 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.kernels.alone.expecting import want_partners
-from dovetail.kernels.arrays.rows import EARLY, NEVER, REMOVES, Mask, Rows
+from dovetail.kernels.arrays.rows import (
+    BEGINNING,
+    EARLY,
+    NEVER,
+    REMOVES,
+    Mask,
+    Rows,
+    Whole,
+)
 from dovetail.kernels.arriving.admission import Present
+from dovetail.kernels.arriving.arrival import Watch
 from dovetail.kernels.arriving.untimed import has_untimed, is_replaced
 from dovetail.kernels.candidates.sureness import soonest_ends
 from dovetail.kernels.lifetimes.windows import (
@@ -28,7 +37,7 @@ from dovetail.kernels.lifetimes.windows import (
     least_birth,
     least_end,
 )
-from dovetail.kernels.settings import JoinSettings, Nulls
+from dovetail.kernels.settings import JoinSettings, Nulls, SideSettings
 
 
 def least_births(settings: JoinSettings, present: Present) -> tuple[int, int]:
@@ -70,11 +79,13 @@ def frontier(
     come out by themselves: unmatched and preserved, or given once and not yet out.
     `settled` left rows come out with no further partner.
     """
-    may_meet = _may_meet(present, settled)
+    wanting = _wanting(settings, present, least, open_rows)
+    wanting = (wanting[0] & ~settled, wanting[1])
+    partners = _partners(settings, present, least, wanting)
     waiting = [
         time
         for hand in (0, 1)
-        for time in _waiting(settings, present, hand, may_meet=may_meet[hand])
+        for time in _waiting(settings, present, hand, partners[1 - hand])
     ]
     alone = [
         time
@@ -82,42 +93,67 @@ def frontier(
         if settings.sides[hand].preserved
         for time in _alone(settings, present, hand, open_rows[hand])
     ]
-    wanting = _wanting(settings, present, least, open_rows)
-    wanting = (wanting[0] & ~settled, wanting[1])
     return min([*waiting, *alone, *_paired(settings, present, least, wanting)])
 
 
-def _may_meet(present: Present, settled: Mask) -> tuple[bool, bool]:
-    """Tells for each side whether there is anybody that its rows may meet."""
-    can_come = [
-        watch.bound < NEVER or len(waiting) > 0
-        for watch, waiting in zip(
-            present.watches, map(guests, present.waiting), strict=True
+def _partners(
+    settings: JoinSettings,
+    present: Present,
+    least: tuple[int, int],
+    wanting: tuple[Mask, Mask],
+) -> tuple[int, int]:
+    """Returns for each side the least birth of a row that one which waits may meet.
+
+    Who is there and wants partners was born before; where nobody is it is NEVER.
+    """
+    if not _meets_out(settings):
+        return NEVER, NEVER
+    left, right = (
+        BEGINNING if able.any() or (side.untimed and _is_used(present, hand)) else birth
+        for hand, (side, able, birth) in enumerate(
+            zip(settings.sides, wanting, least, strict=True)
         )
-    ]
-    is_there = not bool(settled.all()), len(present.rows[1]) > 0
-    return can_come[1] or is_there[1], can_come[0] or is_there[0]
+    )
+    return left, right
+
+
+def _is_used(present: Present, hand: int) -> bool:
+    """Tells whether there are rows of a side, or any may come."""
+    return present.watches[hand].bound < NEVER or len(present.rows[hand]) > 0
 
 
 def _waiting(
-    settings: JoinSettings, present: Present, hand: int, *, may_meet: bool
+    settings: JoinSettings, present: Present, hand: int, partner: int
 ) -> list[int]:
-    """Returns the least row time of what rows that wait may give, if anything."""
+    """Returns the least row times of what rows that wait may give, if anything.
+
+    `partner` is the least birth of a row that they may meet.
+    """
     side, rows = settings.sides[hand], guests(present.waiting[hand])
-    may_meet = may_meet and _meets_out(settings)
-    if not may_meet:
-        rows = rows.take(~rows.has(EARLY))
     if not len(rows):
         return []
     soonest = np.maximum(rows.moment, present.watches[hand].bound)
     born = np.where(rows.birth == NEVER, soonest, rows.birth)  # not known: not yet
-    if may_meet or (settings.nulls is Nulls.SPLIT and side.preserved):
-        return [int(born.min())]
-    watch = present.watches[hand]
+    first = int(born.min())
+    if partner <= first or (settings.nulls is Nulls.SPLIT and side.preserved):
+        return [first]
+    return [partner, *_null_rows_of(side, rows, born, present.watches[hand])]
+
+
+def _null_rows_of(
+    side: SideSettings, rows: Rows, born: Whole, watch: Watch
+) -> list[int]:
+    """Returns the least row time of the null rows of rows that wait, if they give any.
+
+    They are born then, or at the soonest.
+    """
+    gives = ~rows.has(EARLY)
+    if not side.preserved or not gives.any():
+        return []
     least = soonest_ends(side.window, _with_own_ends(side.window, rows), watch)
     if not is_intrinsic(side.window) and not isinstance(side.window, Inherited):
         least = np.minimum(least, np.maximum(born, watch.bound))
-    return [int(least.min() if side.preserved else NEVER)]
+    return [int(least[gives].min())]
 
 
 def _with_own_ends(window: Window, rows: Rows) -> Rows:
@@ -160,7 +196,7 @@ def _wanting(
 ) -> tuple[Mask, Mask]:
     """Returns which rows of each side come out with a partner that is to come."""
     left, right = (
-        (is_replaced(rows) < (other < NEVER) if side.untimed else rows.death > other)
+        (is_replaced(rows) < (other < NEVER) if side.untimed else _lasts(rows, other))
         & ~rows.has(REMOVES)
         & (marks | (not side.once))
         for rows, other, marks, side in zip(
@@ -168,6 +204,12 @@ def _wanting(
         )
     )
     return left, right
+
+
+def _lasts(rows: Rows, moment: int) -> Mask:
+    """Tells which rows are alive at some moment behind this one."""
+    lasts: Mask = (rows.death > moment) & (rows.death > rows.birth)
+    return lasts
 
 
 def _paired(

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from dovetail.kernels.arrays.rows import NEVER, Rows, Whole, join_rows
-from dovetail.kernels.lifetimes.lives import GROUP, SETTLED
+from dovetail.kernels.lifetimes.lives import GROUP, SETTLED, TOLD
 from dovetail.kernels.lifetimes.successors import later
 from dovetail.kernels.lifetimes.windows import (
     OWN_DEATH,
@@ -136,8 +136,9 @@ class Handed:
     def of(cls, stage: Stage, hand: int) -> Handed:
         """Returns the lives of one side of a stage before anything is told."""
         rows, news = stage.cargoes[hand].rows, stage.senders[hand].lives
-        own, end, group = (rows.hidden(name) for name in (OWN_DEATH, OWN_END, GROUP))
-        return cls(own, end, group, own.copy(), news)
+        names = (OWN_DEATH, OWN_END, GROUP, TOLD)
+        own, end, group, told = (rows.hidden(name) for name in names)
+        return cls(own, end, group, told.copy(), news)
 
     def learn(self, moment: Moment) -> None:
         """Learns what is told of lives at a position."""
