@@ -7,15 +7,9 @@ import pytest
 from dovetail.kernels.arrays.rows import HAS_KEY, make_rows
 from dovetail.kernels.arriving.arrival import Parcel, Report
 from dovetail.kernels.arriving.passing import CLOCK
+from dovetail.kernels.lifetimes.lengths import Length
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH
-from dovetail.kernels.lifetimes.windows import (
-    Band,
-    Delta,
-    Fixed,
-    Length,
-    Newest,
-    Seconds,
-)
+from dovetail.kernels.lifetimes.windows import Band, Delta, Fixed, Newest, Seconds
 from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
 from dovetail.kernels.step import step
 from dovetail.kernels.store import Store

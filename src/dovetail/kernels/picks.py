@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dovetail.kernels.arrays.rows import NEVER
-from dovetail.kernels.lifetimes.windows import Length
+from dovetail.kernels.lifetimes.lengths import Length
 
 UNLIMITED = NEVER
 Program = tuple[object, ...]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dovetail.kernels.arrays.rows import NEVER
+from dovetail.kernels.lifetimes.lengths import Length
 from dovetail.kernels.lifetimes.windows import (
     Band,
     ByAge,
@@ -19,7 +20,6 @@ from dovetail.kernels.lifetimes.windows import (
     Hop,
     Inherited,
     KeepAll,
-    Length,
     Preceding,
     Seconds,
     Version,

@@ -22,7 +22,7 @@ from dovetail.expression import (
     references,
 )
 from dovetail.kernels import picks as kernel
-from dovetail.kernels.lifetimes.windows import Length
+from dovetail.kernels.lifetimes.lengths import Length
 from dovetail.schema import AtomicType, DecimalType, Type
 from dovetail.spec.absent import absent_row
 from dovetail.spec.inputs import Input, InputKind

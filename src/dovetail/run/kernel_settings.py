@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from dovetail.expression import Scope, is_constant_true, lower, parse, references
 from dovetail.kernels.arrays.rows import NEVER
 from dovetail.kernels.lifetimes import windows as kernel
+from dovetail.kernels.lifetimes.lengths import Length
 from dovetail.kernels.settings import (
     NO_WAIT,
     Arrival,
@@ -249,9 +250,9 @@ def _band(window: Range, other: Window, sources: tuple[Input, Input]) -> kernel.
     )
 
 
-def length(span: Span) -> kernel.Length:
+def length(span: Span) -> Length:
     """Returns a span as the kernels write it."""
-    return kernel.Length(span.months, span.microseconds)
+    return Length(span.months, span.microseconds)
 
 
 def _soft(

@@ -1,7 +1,7 @@
 """Windows: each says from when until when a row is alive on its side.
 
 A window is only a name with its numbers. What lifetime a row gets from it is one
-function per window in `kernels/lifetimes/windows.py`, and once more, as a definition,
+function per window in `kernels/lifetimes/births.py`, and once more, as a definition,
 in the oracle.
 """
 

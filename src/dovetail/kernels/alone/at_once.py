@@ -38,8 +38,9 @@ from dovetail.kernels.candidates.known_by_now import (
     matched_right,
 )
 from dovetail.kernels.candidates.pairing import that_hold
+from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.lifetimes.history import Stages, always, stages_of, time_of
-from dovetail.kernels.lifetimes.windows import Preceding, ends
+from dovetail.kernels.lifetimes.windows import Preceding
 from dovetail.kernels.pairs.leaving import ALONE, Shape, alone, leave
 from dovetail.kernels.pairs.matching import Matches, join_matches, overlaps
 from dovetail.kernels.pairs.releasing import as_told

@@ -24,13 +24,8 @@ from dovetail.kernels.candidates.copies import Copies
 from dovetail.kernels.candidates.giving import let_out, meeting_times
 from dovetail.kernels.candidates.past import end_is_known, past
 from dovetail.kernels.candidates.picking import Picked
-from dovetail.kernels.lifetimes.windows import (
-    Newest,
-    Preceding,
-    Version,
-    Window,
-    ends,
-)
+from dovetail.kernels.lifetimes.births import ends
+from dovetail.kernels.lifetimes.windows import Newest, Preceding, Version, Window
 from dovetail.kernels.pairs.leaving import Leaving, Outlet, Reason, Turn, alone
 from dovetail.kernels.settings import JoinSettings, Nulls, SideSettings
 

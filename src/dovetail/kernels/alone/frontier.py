@@ -29,14 +29,8 @@ from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.arriving.arrival import Watch
 from dovetail.kernels.arriving.untimed import has_untimed, is_replaced
 from dovetail.kernels.candidates.sureness import soonest_ends
-from dovetail.kernels.lifetimes.windows import (
-    Inherited,
-    Window,
-    deaths,
-    is_intrinsic,
-    least_birth,
-    least_end,
-)
+from dovetail.kernels.lifetimes.births import deaths, least_birth, least_end
+from dovetail.kernels.lifetimes.windows import Inherited, Window, is_intrinsic
 from dovetail.kernels.settings import JoinSettings, Nulls, SideSettings
 
 

@@ -16,7 +16,8 @@ from dovetail.kernels.arrays.rows import DUE, Rows, Whole
 from dovetail.kernels.arrays.sorting import sorted_by
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.arriving.passing import last_moments
-from dovetail.kernels.lifetimes.windows import Window, ends
+from dovetail.kernels.lifetimes.births import ends
+from dovetail.kernels.lifetimes.windows import Window
 from dovetail.kernels.pairs.leaving import ABSENT, Leaving, Turn
 from dovetail.kernels.pairs.matching import Matches
 from dovetail.kernels.settings import JoinSettings

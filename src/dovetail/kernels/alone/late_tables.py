@@ -25,7 +25,8 @@ from dovetail.kernels.candidates.nearest import near
 from dovetail.kernels.candidates.pairing import that_hold
 from dovetail.kernels.candidates.past import past
 from dovetail.kernels.candidates.picking import Picked, waits_for_turn
-from dovetail.kernels.lifetimes.windows import Version, Window, ends
+from dovetail.kernels.lifetimes.births import ends
+from dovetail.kernels.lifetimes.windows import Version, Window
 from dovetail.kernels.pairs.leaving import (
     ABSENT,
     ALONE,

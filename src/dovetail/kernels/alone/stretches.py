@@ -20,6 +20,7 @@ from dovetail.kernels.alone.fate import Fate
 from dovetail.kernels.alone.frontier import least_births
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Rows, Whole
 from dovetail.kernels.arriving.admission import Present
+from dovetail.kernels.lifetimes.births import least_end
 from dovetail.kernels.lifetimes.windows import (
     Calendar,
     Endless,
@@ -27,7 +28,6 @@ from dovetail.kernels.lifetimes.windows import (
     Point,
     Window,
     is_intrinsic,
-    least_end,
 )
 from dovetail.kernels.pairs.covers import NO_COVERS, NOBODY, Covers, join_covers
 from dovetail.kernels.pairs.leaving import ALONE, Leaving, alone

@@ -17,7 +17,7 @@ from dovetail.kernels.candidates.picking import (
     left_copies,
     waits_for_turn,
 )
-from dovetail.kernels.lifetimes.windows import ends
+from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.pairs.matching import Matches
 from dovetail.kernels.picks import UNLIMITED, Excess
 from dovetail.kernels.settings import JoinSettings

@@ -17,6 +17,7 @@ from dovetail.kernels.arriving.passing import (
     highest_of,
 )
 from dovetail.kernels.arriving.untimed import replaced
+from dovetail.kernels.lifetimes.births import births, deaths, known_lives, unfolded
 from dovetail.kernels.lifetimes.lives import TOLD, Lives, shortened
 from dovetail.kernels.lifetimes.windows import (
     Band,
@@ -25,11 +26,7 @@ from dovetail.kernels.lifetimes.windows import (
     Seconds,
     Version,
     Window,
-    births,
-    deaths,
     is_intrinsic,
-    known_lives,
-    unfolded,
 )
 from dovetail.kernels.settings import Arrival, JoinSettings, waits_for
 from dovetail.kernels.state import JoinState

@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Whole
 from dovetail.kernels.arriving.arrival import Arrived, Parcel
-from dovetail.kernels.lifetimes.windows import shift
+from dovetail.kernels.lifetimes.lengths import shift
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 

@@ -27,7 +27,8 @@ from dovetail.kernels.arrays.rows import (
     Whole,
 )
 from dovetail.kernels.arriving.arrival import Watch
-from dovetail.kernels.lifetimes.windows import Band, Seconds, Window, shift
+from dovetail.kernels.lifetimes.lengths import shift
+from dovetail.kernels.lifetimes.windows import Band, Seconds, Window
 from dovetail.kernels.settings import JoinSettings
 
 CLOCK = "#clock"

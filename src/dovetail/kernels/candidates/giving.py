@@ -12,7 +12,7 @@ from dovetail.kernels.arrays.rows import BEGINNING, DUE, NEVER, Mask, Rows, Whol
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.arriving.passing import last_moments
 from dovetail.kernels.candidates.copies import copies_of
-from dovetail.kernels.lifetimes.windows import ends
+from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.pairs.formulas import of_pairs, of_rows
 from dovetail.kernels.pairs.leaving import ABSENT, Leaving, Outlet, Reason, Turn, alone
 from dovetail.kernels.pairs.matching import NO_MATCHES, Matches

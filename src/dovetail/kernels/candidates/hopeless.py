@@ -26,7 +26,8 @@ from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.candidates.closing import possible
 from dovetail.kernels.candidates.nearest import Nearby, can_improve, near
 from dovetail.kernels.candidates.pairing import that_hold
-from dovetail.kernels.lifetimes.windows import deaths, is_intrinsic
+from dovetail.kernels.lifetimes.births import deaths
+from dovetail.kernels.lifetimes.windows import is_intrinsic
 from dovetail.kernels.pairs.matching import NO_MATCHES, overlaps
 from dovetail.kernels.picks import Nearest
 from dovetail.kernels.settings import Arrival, JoinSettings, waits_for

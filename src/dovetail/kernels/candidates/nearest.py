@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, Whole
 from dovetail.kernels.arrays.sorting import sorted_by
+from dovetail.kernels.lifetimes.lengths import shift
 from dovetail.kernels.lifetimes.successors import starts_of
-from dovetail.kernels.lifetimes.windows import shift
 from dovetail.kernels.pairs.formulas import of_every_row
 from dovetail.kernels.pairs.matching import NO_MATCHES, Matches, join_matches
 from dovetail.kernels.picks import Direction, Nearest

@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 from dovetail.kernels.arrays.rows import Mask, Rows
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.arriving.untimed import by_arrival, has_untimed
-from dovetail.kernels.lifetimes.windows import Band, Endless, births, deaths
+from dovetail.kernels.lifetimes.births import births, deaths
+from dovetail.kernels.lifetimes.windows import Band, Endless
 from dovetail.kernels.pairs.formulas import column_of, of_pairs
 from dovetail.kernels.pairs.matching import (
     NO_MATCHES,

@@ -9,12 +9,8 @@ from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.arriving.untimed import by_arrival, is_replaced
 from dovetail.kernels.candidates.pairing import that_hold, truly_equal
 from dovetail.kernels.candidates.sureness import know_ends
-from dovetail.kernels.lifetimes.windows import (
-    Inherited,
-    Preceding,
-    deaths,
-    is_intrinsic,
-)
+from dovetail.kernels.lifetimes.births import deaths
+from dovetail.kernels.lifetimes.windows import Inherited, Preceding, is_intrinsic
 from dovetail.kernels.pairs.matching import overlaps
 from dovetail.kernels.settings import JoinSettings, SideSettings
 

@@ -14,7 +14,8 @@ from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.candidates.choosing import right_order
 from dovetail.kernels.candidates.nearest import best_of
 from dovetail.kernels.candidates.pairing import that_hold
-from dovetail.kernels.lifetimes.windows import Preceding, deaths
+from dovetail.kernels.lifetimes.births import deaths
+from dovetail.kernels.lifetimes.windows import Preceding
 from dovetail.kernels.pairs.matching import Matches, join_matches, overlaps
 from dovetail.kernels.settings import JoinSettings
 

@@ -18,14 +18,9 @@ import numpy as np
 from dovetail.kernels.arrays.descent import NOWHERE, first_above
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Rows, Whole
 from dovetail.kernels.arrays.sorting import sorted_by
+from dovetail.kernels.lifetimes.births import births, deaths
 from dovetail.kernels.lifetimes.successors import starts_of
-from dovetail.kernels.lifetimes.windows import (
-    Preceding,
-    Window,
-    births,
-    deaths,
-    is_intrinsic,
-)
+from dovetail.kernels.lifetimes.windows import Preceding, Window, is_intrinsic
 
 
 @dataclass(frozen=True, slots=True)

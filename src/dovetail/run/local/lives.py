@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from dovetail.kernels.arrays.rows import NEVER, Rows, Whole, join_rows
+from dovetail.kernels.lifetimes.births import births, deaths, ends
 from dovetail.kernels.lifetimes.lives import GROUP, SETTLED, TOLD
 from dovetail.kernels.lifetimes.successors import later
 from dovetail.kernels.lifetimes.windows import (
@@ -24,9 +25,6 @@ from dovetail.kernels.lifetimes.windows import (
     Inherited,
     Preceding,
     Version,
-    births,
-    deaths,
-    ends,
 )
 from dovetail.run.local.cargo import NUMBER
 from dovetail.run.local.parcels import News

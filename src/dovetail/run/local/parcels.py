@@ -23,8 +23,8 @@ from dovetail.kernels.arrays.rows import (
     Whole,
 )
 from dovetail.kernels.arriving.arrival import Parcel, Report, bad_intervals
+from dovetail.kernels.lifetimes.lengths import shift
 from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives
-from dovetail.kernels.lifetimes.windows import shift
 from dovetail.run.kernel_settings import input_of, length
 from dovetail.run.local.cargo import BEFORE, Cargo
 from dovetail.spec.inputs import Bound, Finish, Input, InputKind

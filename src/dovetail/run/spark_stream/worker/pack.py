@@ -31,7 +31,7 @@ from dovetail.kernels.arrays.rows import (
     Whole,
     make_rows,
 )
-from dovetail.kernels.lifetimes.windows import Length, shift
+from dovetail.kernels.lifetimes.lengths import Length, shift
 from dovetail.run.spark_stream.worker.parcels import HEARTBEAT, LINE
 
 BLOB_BYTES = 16 << 20
