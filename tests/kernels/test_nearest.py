@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dovetail.kernels.arrays.rows import HAS_KEY, make_rows
-from dovetail.kernels.candidates.nearest import nearest_pairs
+from dovetail.kernels.candidates.walks import nearest_pairs
 from dovetail.kernels.picks import Direction, Formula, Nearest
 
 TIMES = st.none() | st.integers(-4, 4) | st.sampled_from([2**61, -(2**61)])

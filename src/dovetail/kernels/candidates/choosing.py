@@ -14,8 +14,9 @@ from dovetail.kernels.arrays.sorting import sorted_by
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.candidates.copies import Pairs
 from dovetail.kernels.candidates.counting import fail, fail_at_first, within_limit
-from dovetail.kernels.candidates.nearest import Test, best_of, nearest_pairs
+from dovetail.kernels.candidates.nearest import best_of
 from dovetail.kernels.candidates.pairing import live_together, matches, that_hold
+from dovetail.kernels.candidates.walks import Test, nearest_pairs
 from dovetail.kernels.lifetimes.windows import Endless
 from dovetail.kernels.pairs.matching import NO_MATCHES, Matches
 from dovetail.kernels.picks import Excess, Nearest

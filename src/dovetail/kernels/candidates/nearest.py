@@ -1,114 +1,23 @@
-"""The pick `asof`: of the right rows that fit a left row, the one nearest in time.
+"""The pick `asof` among pairs that are found: the nearest of each left row in time.
 
-    right by (key, time)    9:57  9:58        10:01
-    left 10:00                       ^ one binary search; then away from it
-
-From where a left row falls among the right ones of its key, rows are tried one after
-the other until one passes what else is asked: all left rows at once, in rounds that
-try twice as many each time. Where nothing else is asked one row is tried.
+Without pairs to choose from the nearest rows are found by `walks.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, Whole
-from dovetail.kernels.arrays.sorting import sorted_by
-from dovetail.kernels.lifetimes.lengths import shift
-from dovetail.kernels.lifetimes.successors import starts_of
-from dovetail.kernels.pairs.formulas import of_every_row
-from dovetail.kernels.pairs.matching import NO_MATCHES, Matches, join_matches
-from dovetail.kernels.picks import Direction, Nearest
-
-_EDGES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
-_ROOM = 2**62
-Test = Callable[[Matches], Mask]
-
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    """The times of a side's rows, and which rows have one."""
-
-    value: np.ndarray
-    known: Mask
-
-
-def times_of(nearest: Nearest, hand: int, rows: Rows) -> Times:
-    """Returns the times by which a side's rows are near to each other."""
-    formula = (nearest.left, nearest.right)[hand]
-    column = of_every_row(formula, hand, rows)
-    if pa.types.is_date32(column.type):
-        column = column.cast(pa.timestamp("us"))
-    if pa.types.is_timestamp(column.type):
-        column = column.view(pa.int64())
-    if pa.types.is_decimal(column.type):
-        column = _unscaled(column)
-    known = np.ones(len(column), bool)
-    if column.null_count:
-        known = column.is_valid().to_numpy(zero_copy_only=False)
-        column = pc.fill_null(column, 0)
-    value = column.to_numpy(zero_copy_only=False)
-    if value.dtype.kind == "f":
-        known = known & np.isfinite(value)
-        return Times(np.where(known, value, 0.0), known)
-    return Times(value.astype(np.int64, copy=False), known)
-
-
-def _unscaled(column: pa.Array) -> pa.Array:
-    """Returns decimals of one scale, of at most 18 digits, as whole numbers."""
-    words = np.frombuffer(column.buffers()[1], np.int64).reshape(-1, 2)
-    lowest = words[column.offset : column.offset + len(column), 0]
-    missing = column.is_null().to_numpy(zero_copy_only=False)
-    return pa.array(lowest, mask=missing)
-
-
-def fits(nearest: Nearest, base: np.ndarray, time: np.ndarray) -> Mask:
-    """Tells which right times lie in the direction, within the tolerance."""
-    lowest, highest = _reach(nearest, base)
-    near: Mask = (time >= lowest) & (time <= highest)
-    return near if nearest.exact else near & (time != base)
-
-
-def _reach(nearest: Nearest, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the first and the last right time that each left time may have."""
-    lowest, highest = _least(base), _greatest(base)
-    for span in nearest.span:
-        lowest, highest = shift(base, span.back), shift(base, span)
-    for width in nearest.width:
-        lowest, highest = base - width, base + width
-    if nearest.direction is Direction.BACKWARD:
-        highest = base
-    if nearest.direction is Direction.FORWARD:
-        lowest = base
-    return lowest, highest
-
-
-def _least(base: np.ndarray) -> np.ndarray:
-    """Returns a time before all others, for each."""
-    least = -np.inf if base.dtype.kind == "f" else np.iinfo(np.int64).min
-    return np.full(len(base), least, base.dtype)
-
-
-def _greatest(base: np.ndarray) -> np.ndarray:
-    """Returns a time behind all others, for each."""
-    most = np.inf if base.dtype.kind == "f" else np.iinfo(np.int64).max
-    return np.full(len(base), most, base.dtype)
+from dovetail.kernels.candidates.nearness import Times, both_times, fits
+from dovetail.kernels.pairs.matching import Matches
+from dovetail.kernels.picks import Nearest
 
 
 def near(nearest: Nearest, sides: tuple[Rows, Rows], found: Matches) -> Matches:
     """Returns the pairs whose times are known, and near enough to each other."""
-    return _near(nearest, _both_times(nearest, sides), found)
-
-
-def _both_times(nearest: Nearest, sides: tuple[Rows, Rows]) -> tuple[Times, Times]:
-    """Returns the times of both sides' rows."""
-    return times_of(nearest, 0, sides[0]), times_of(nearest, 1, sides[1])
+    return _near(nearest, both_times(nearest, sides), found)
 
 
 def _near(nearest: Nearest, times: tuple[Times, Times], found: Matches) -> Matches:
@@ -123,7 +32,7 @@ def best_of(
     nearest: Nearest, sides: tuple[Rows, Rows], found: Matches, rank: Whole
 ) -> Matches:
     """Returns the best pair of each left row; `rank` is the order of right rows."""
-    ours, theirs = _both_times(nearest, sides)
+    ours, theirs = both_times(nearest, sides)
     found = _near(nearest, (ours, theirs), found)
     base, time = ours.value[found.left], theirs.value[found.right]
     place = rank[found.right]
@@ -133,205 +42,6 @@ def best_of(
     found = found.take(order)
     is_first = np.concatenate(([True], found.left[1:] != found.left[:-1]))
     return found.take(is_first[: len(found)])
-
-
-def nearest_pairs(
-    nearest: Nearest,
-    sides: tuple[Rows, Rows],
-    chosen: tuple[Mask, Mask],
-    rank: Whole,
-    test: Test,
-) -> Matches:
-    """Returns the best pair of each chosen left row among the chosen right ones.
-
-    `test` tells which pairs pass what else is asked; `rank` orders the right rows.
-    """
-    ours, theirs = _both_times(nearest, sides)
-    left = np.flatnonzero(chosen[0] & ours.known)
-    right = np.flatnonzero(chosen[1] & theirs.known)
-    if not len(left) or not len(right):
-        return NO_MATCHES
-    line = _line_of(nearest, sides, (left, right), (ours.value, theirs.value))
-    found = [_first_passing(walk, test) for walk in _walks(nearest, line, rank)]
-    return found[0] if len(found) == 1 else _nearer(found, ours, theirs)
-
-
-def _nearer(found: list[Matches], ours: Times, theirs: Times) -> Matches:
-    """Returns of each left row the nearer of the pairs looking back and ahead.
-
-    Of two that are equally far it is the earlier, found looking back.
-    """
-    back, ahead = found
-    far = _greatest(ours.value)
-    far[ahead.left] = theirs.value[ahead.right] - ours.value[ahead.left]
-    stays = ours.value[back.left] - theirs.value[back.right] <= far[back.left]
-    back = back.take(stays)
-    is_free = np.ones(len(far), bool)
-    is_free[back.left] = False
-    return join_matches([back, ahead.take(is_free[ahead.left])])
-
-
-@dataclass(frozen=True, slots=True)
-class _Walk:
-    """Left rows, each with its run of right rows, which stand by (key, time).
-
-    A walk begins behind the run and goes `back`, or before it and goes on.
-    """
-
-    left: Whole
-    right: Whole
-    start: Whole
-    stop: Whole
-    back: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """The keys and times of both sides' chosen rows, times folded into one number."""
-
-    left: Whole
-    right: Whole
-    code: tuple[Whole, Whole]
-    time: Whole
-    reach: tuple[Whole, Whole, Whole, Whole]
-    width: int
-
-    def in_order(self, order: Whole) -> Whole:
-        """Returns the right rows as numbers of key and time, in an order."""
-        numbers: Whole = (self.code[1] * self.width + self.time)[order]
-        return numbers
-
-    def runs(self, numbers: Whole, start: int, stop: int) -> tuple[Whole, Whole]:
-        """Returns where each left row's run begins and ends among the right ones'."""
-        base = self.code[0] * self.width
-        first, past = (
-            np.searchsorted(numbers, base + self.reach[edge]) for edge in (start, stop)
-        )
-        return first, past
-
-
-def _walks(
-    nearest: Nearest,
-    line: _Line,
-    rank: Whole,
-) -> Iterator[_Walk]:
-    """Gives the walks that the direction wants; what a walk meets first is better."""
-    order = _in_order(line.code[1], line.time, _by_place(rank[line.right]))
-    numbers = line.in_order(order)
-    for back, edges in ((True, (0, 1)), (False, (2, 3))):
-        unwanted = Direction.FORWARD if back else Direction.BACKWARD
-        if nearest.direction is not unwanted:
-            ordered = order if back == nearest.last else _turned(order, numbers)
-            first, past = line.runs(numbers, *edges)
-            yield _Walk(line.left, line.right[ordered], first, past, back)
-
-
-def _turned(order: Whole, numbers: Whole) -> Whole:
-    """Returns the order of numbers with equal ones the other way round."""
-    is_first = starts_of(numbers)
-    first = np.flatnonzero(is_first)
-    if len(first) == len(order):
-        return order
-    edges = first + np.append(first[1:], len(order)) - 1
-    turned: Whole = order[edges[np.cumsum(is_first) - 1] - np.arange(len(order))]
-    return turned
-
-
-def _line_of(
-    nearest: Nearest,
-    sides: tuple[Rows, Rows],
-    chosen: tuple[Whole, Whole],
-    times: tuple[np.ndarray, np.ndarray],
-) -> _Line:
-    """Returns both sides on one line, the left rows by key and time."""
-    left, right = chosen
-    codes = _dense([sides[hand].code[chosen[hand]] for hand in (0, 1)])
-    # Left rows that stand as the right ones do find them in the memory at hand.
-    order = _in_order(codes[0], times[0][left], np.arange(len(left)))
-    left, code = left[order], codes[0][order]
-    room = _ROOM // (1 + max(int(codes[0].max()), int(codes[1].max())))
-    near = (times[0][left], times[1][right])
-    reach, time, width = _reach_on(nearest, *near, room)
-    return _Line(left, right, (code, codes[1]), time, reach, width)
-
-
-def _dense(codes: list[Whole]) -> tuple[Whole, Whole]:
-    """Returns both sides' codes as small numbers, equal ones equal."""
-    every = np.concatenate(codes)
-    least = int(every.min())
-    if int(every.max()) - least < 8 * len(every):
-        return codes[0] - least, codes[1] - least
-    _, dense = np.unique(every, return_inverse=True)
-    return dense[: len(codes[0])], dense[len(codes[0]) :]
-
-
-def _reach_on(
-    nearest: Nearest, base: np.ndarray, time: np.ndarray, room: int
-) -> tuple[tuple[Whole, Whole, Whole, Whole], Whole, int]:
-    """Returns where left rows reach, then right times, as numbers below a width.
-
-    They are ranks where the times themselves are no whole numbers, or need more room.
-
-    The reach is the first time, that behind the last one looking back, the first one
-    looking ahead, and that behind the last.
-    """
-    lowest, highest = _reach(nearest, base)
-    if base.dtype.kind == "f" or int(time.max()) - int(time.min()) + 2 >= room:
-        moments = np.unique(time)
-        before, behind = (np.searchsorted(moments, base, side) for side in _EDGES)
-        first = np.searchsorted(moments, lowest, "left")
-        past = np.searchsorted(moments, highest, "right")
-        number, width = np.searchsorted(moments, time), len(moments) + 1
-    else:
-        least, most = int(time.min()), int(time.max())
-        before = np.clip(base, least, most + 1) - least
-        behind = np.clip(base, least - 1, most) + 1 - least
-        first = np.clip(lowest, least, most + 1) - least
-        past = np.clip(highest, least - 1, most) + 1 - least
-        number, width = time - least, most - least + 2
-    edges = (behind, before) if nearest.exact else (before, behind)
-    return (first, edges[0], edges[1], past), number, width
-
-
-def _by_place(place: Whole) -> Whole:
-    """Returns the order of places, which are mostly in order."""
-    if bool((place[1:] > place[:-1]).all()):
-        return np.arange(len(place))
-    return np.argsort(place)
-
-
-def _in_order(code: Whole, time: np.ndarray, first: Whole) -> Whole:
-    """Returns the order by code, then time; equals stay in the order `first`."""
-    by_time = first[np.argsort(time[first], kind="stable")]
-    order: Whole = by_time[sorted_by(code[by_time])]
-    return order
-
-
-def _first_passing(walk: _Walk, test: Test) -> Matches:
-    """Returns for each left row the first right one on its walk that passes."""
-    length = walk.stop - walk.start
-    open_rows, tried, step, taken = np.flatnonzero(length > 0), 0, 1, [NO_MATCHES]
-    while len(open_rows):
-        number, at = _next_on(walk, open_rows, tried, step)
-        passed = test(Matches(walk.left[number], walk.right[at]))
-        number, at = number[passed], at[passed]
-        is_first = np.concatenate(([True], number[1:] != number[:-1]))[: len(number)]
-        taken.append(Matches(walk.left[number[is_first]], walk.right[at[is_first]]))
-        wanting = length > tried + step
-        wanting[number] = False
-        open_rows = open_rows[wanting[open_rows]]
-        tried, step = tried + step, step * 2
-    return join_matches(taken)
-
-
-def _next_on(walk: _Walk, rows: Whole, tried: int, step: int) -> tuple[Whole, Whole]:
-    """Returns the next steps of the walks of some left rows: whose, and where."""
-    count = np.minimum(walk.stop[rows] - walk.start[rows] - tried, step)
-    turn = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-    number = np.repeat(rows, count)
-    if walk.back:
-        return number, walk.stop[number] - 1 - tried - turn
-    return number, walk.start[number] + tried + turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +62,7 @@ def can_improve(nearest: Nearest, nearby: Nearby) -> Mask:
     better = np.zeros(len(nearby.sides[0]), bool)
     if nearby.bound == NEVER:
         return better
-    ours, theirs = _both_times(nearest, nearby.sides)
+    ours, theirs = both_times(nearest, nearby.sides)
     base = ours.value
     has_best = np.zeros(len(base), bool)
     has_best[nearby.best.left] = True

@@ -15,7 +15,7 @@ import numpy as np
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Whole
 from dovetail.kernels.arrays.sorting import sorted_by
 from dovetail.kernels.arriving.admission import Present
-from dovetail.kernels.candidates.nearest import times_of
+from dovetail.kernels.candidates.nearness import times_of
 from dovetail.kernels.lifetimes.windows import Endless
 from dovetail.kernels.picks import Direction, Nearest
 from dovetail.kernels.settings import JoinSettings
