@@ -227,3 +227,4 @@ _ACTIONS: Mapping[str, Callable[[Context, Call], None]] = {
     "#workunit": _remarked,
     "#onwarning": _remarked,
 }
+ACTIONS = {*_IN_ORDER, *_ACTIONS}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from dovetail.errors import DialectError
+from dovetail.front.ecl.actions import ACTIONS
 from dovetail.front.ecl.aggregates import AGGREGATES, nth, of_set
 from dovetail.front.ecl.aggregates import filtered as part_of
 from dovetail.front.ecl.arguments import refuse_wrong_number
@@ -65,10 +66,6 @@ from dovetail.front.ecl.values import (
     Value,
 )
 
-ACTIONS = {
-    *("output", "build", "buildindex", "sequential", "parallel", "ordered"),
-    *("#option", "#workunit", "#onwarning", "evaluate"),
-}
 _EXTREMES = {"max": extreme("greatest"), "min": extreme("least")}
 
 

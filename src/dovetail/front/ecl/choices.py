@@ -81,7 +81,8 @@ def _branch(context: Context, node: Node) -> Scalar | None:
 
 def note_skip(context: Context, node: Node) -> None:
     """Notes a SKIP with the conditions that lead to it."""
-    own = [context.condition(one) for one in getattr(node, "arguments", ())]
+    given = node.arguments if isinstance(node, Call) else ()
+    own = [context.condition(one) for one in given]
     context.skips.append(" AND ".join((*context.path, *own)) or "true")
 
 

@@ -12,6 +12,7 @@ from dovetail.front.ecl.nodes import (
     Braces,
     Call,
     Definition,
+    Items,
     Member,
     Name,
     Node,
@@ -137,7 +138,7 @@ def _valued(one: Field, text: str) -> Field:
 
 def _is_empty(body: Node) -> bool:
     """Tells whether a list has nothing in it: the blank value of any type."""
-    return getattr(body, "items", None) == ()
+    return isinstance(body, Braces | Items) and not body.items
 
 
 def _included(context: Context, node: Name, name: str) -> Iterator[Field]:

@@ -9,12 +9,13 @@ from dovetail.expression.writing import text_of
 from dovetail.front.ecl.casting import Scalar, full, signed, trimmed
 from dovetail.front.ecl.choices import CHOICES, Choice
 from dovetail.front.ecl.context import Context, as_type, is_word, refusal
-from dovetail.front.ecl.nodes import Call, Node
+from dovetail.front.ecl.nodes import Braces, Call, Items, Node, word_of
 from dovetail.front.ecl.types import (
     BOOLEAN,
     INTEGER,
     REAL,
     STRING,
+    EclType,
     Exact,
     Letters,
     Real,
@@ -42,7 +43,7 @@ def _trim(context: Context, node: Call) -> Scalar:
     if not isinstance(value.type, Letters):
         raise refusal(first, "TRIM of something else", "a text")
     words = [one for one in options if is_word(one, "left", "right", "all")]
-    named = {getattr(one, "word", "") for one in words}
+    named = {word_of(one) for one in words}
     if len(words) < len(options):
         raise refusal(node, "an option of TRIM", "LEFT, RIGHT or ALL")
     if "all" in named:
@@ -57,7 +58,7 @@ def _matched(context: Context, node: Call) -> Scalar:
         if is_word(argument, "left", "right") and isinstance(
             context.value(argument), RowValue
         ):
-            return Scalar(f"matched_{getattr(argument, 'word', '')}", BOOLEAN)
+            return Scalar(f"matched_{word_of(argument)}", BOOLEAN)
     raise refusal(node, "MATCHED of something else", "MATCHED(LEFT) or MATCHED(RIGHT)")
 
 
@@ -168,7 +169,7 @@ def _row(context: Context, node: Call) -> Scalar:
 
 def row_of(context: Context, node: Node, record: RecordType) -> str:
     """Returns the row of values in braces; what is left out is as the record says."""
-    items: tuple[Node, ...] = getattr(node, "items", (node,))
+    items = node.items if isinstance(node, Braces | Items) else (node,)
     if len(items) > len(record.fields):
         raise refusal(node, f"{len(items)} values", f"at most {len(record.fields)}")
     return written_row(context, items, record)
@@ -184,17 +185,18 @@ def written_row(context: Context, items: tuple[Node, ...], record: RecordType) -
     return struct_of(record, texts)
 
 
-def value_of(context: Context, node: Node, kind: object) -> str:
+def value_of(context: Context, node: Node, kind: EclType) -> str:
     """Returns a value in the type of its field; braces are a row inside the row."""
-    inner = getattr(node, "items", None)
-    if inner == ():
-        return blank_text(kind)  # type: ignore[arg-type]
-    if isinstance(kind, RecordType) and inner is not None:
-        return row_of(context, node, kind)
-    if isinstance(kind, TableType) and inner is not None:
-        rows = [row_of(context, one, kind.record) for one in inner]
-        return f"CAST(array({', '.join(rows)}) AS {spark_type(kind)})"
-    return context.typed(node, kind).text  # type: ignore[arg-type]
+    match node, kind:
+        case Braces(items=()) | Items(items=()), _:
+            return blank_text(kind)
+        case Braces() | Items(), RecordType():
+            return row_of(context, node, kind)
+        case Braces(items=items) | Items(items=items), TableType(record):
+            rows = [row_of(context, one, record) for one in items]
+            return f"CAST(array({', '.join(rows)}) AS {spark_type(kind)})"
+        case _:
+            return context.typed(node, kind).text
 
 
 def struct_of(record: RecordType, texts: list[str]) -> str:
@@ -224,7 +226,6 @@ FUNCTIONS: Mapping[str, Choice] = {
     "log": _number("log10"),
     "keyed": _keyed,
     "stepped": _keyed,
-    "nofold": _keyed,
     "wild": _wild,
     "row": _row,
 }

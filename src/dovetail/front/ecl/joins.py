@@ -1,4 +1,4 @@
-"""JOIN of two data sets, and FETCH: a JoinSpec with what stands around it."""
+"""JOIN of two data sets: a JoinSpec with what stands around it."""
 
 from __future__ import annotations
 

@@ -10,7 +10,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from dovetail.front.ecl.context import Context, refusal
-from dovetail.front.ecl.nodes import Call, Node, Omitted, word_of, words_of
+from dovetail.front.ecl.nodes import (
+    Braces,
+    Call,
+    Items,
+    Node,
+    Omitted,
+    word_of,
+    words_of,
+)
 from dovetail.spec.layouts import AnyLayout, CsvLayout, Heading, JsonLayout, Layout
 
 _PLAIN = {"thor", "flat", "unsorted", "__compressed__", "__grouped__", "preload"}
@@ -104,7 +112,7 @@ def _letter(context: Context, node: Call) -> str:
 
 def _listed(node: Node) -> tuple[Node, ...]:
     """Returns the items of a list, or the one that stands there."""
-    return getattr(node, "items", (node,))
+    return node.items if isinstance(node, Braces | Items) else (node,)
 
 
 _CSV: Mapping[str, Callable[[Context, Call, CsvLayout], CsvLayout]] = {

@@ -9,7 +9,7 @@ from dovetail.expression import ALWAYS, Expression
 from dovetail.front.ecl.conditions import Hard, Piece, Soft, pieces
 from dovetail.front.ecl.context import Context, refusal
 from dovetail.front.ecl.datasets import as_record, columns_of
-from dovetail.front.ecl.nodes import Call, Name, Node, words_of
+from dovetail.front.ecl.nodes import Call, Name, Node, Operation, words_of
 from dovetail.front.ecl.options import NO_EFFECT, PHYSICAL
 from dovetail.front.ecl.ordering import row_at
 from dovetail.front.ecl.types import RecordType
@@ -203,10 +203,8 @@ def _conditions(
 def _parts(node: Node) -> Iterator[Node]:
     """Yields the terms of a condition, STEPPED(..) as one."""
     match node:
-        case Call():
-            yield node
-        case _ if getattr(node, "sign", "") == "AND":
-            for one in getattr(node, "operands", ()):
+        case Operation(sign="AND", operands=operands):
+            for one in operands:
                 yield from _parts(one)
         case _:
             yield node

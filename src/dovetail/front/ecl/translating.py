@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from dovetail.front.ecl.actions import act
-from dovetail.front.ecl.binding import ACTIONS, bind
+from dovetail.front.ecl.actions import ACTIONS, act
+from dovetail.front.ecl.binding import bind
 from dovetail.front.ecl.catalog import Catalog, Listed
 from dovetail.front.ecl.context import Context, UnknownNameError, World
 from dovetail.front.ecl.names import bound, defined

@@ -58,10 +58,7 @@ class NoIndex:
 
 @dataclass(frozen=True, slots=True)
 class DatasetValue:
-    """A data set: its step in the program and its record.
-
-    `wild` are conditions on an index that its text marks KEYED or WILD.
-    """
+    """A data set: its step in the program, its record, whether it is an INDEX."""
 
     step: Step
     record: RecordType
