@@ -61,7 +61,7 @@ def outcomes(spark, split, names):
             plays.append(stream_play(name, CASES[name].join.play(), cut))
         except DovetailError:
             continue
-    return dict(play_all(spark, plays))
+    return dict(play_all(lambda: spark, plays))
 
 
 def faults(case, outcome, sight):
@@ -89,6 +89,16 @@ def test_cases(spark, split, names):
     assert played
 
 
+def test_nothing_starts_where_all_is_refused():
+    def start():
+        raise AssertionError
+
+    name = "arrival_delta/equal_to_the_width_stays"
+    refused = stream_play(name, CASES[name].join.play(), parse_split("whole"))
+    [(_, outcome)] = play_all(start, [refused])
+    assert isinstance(outcome, UnsupportedError)
+
+
 def expected(play):
     lines = (Line(one.row, {"out": one.outlet.value}) for one in without_marks(play))
     return Rows(tuple(lines))
@@ -103,7 +113,7 @@ def differences(spark, plays, split):
     cut = parse_split(split)
     wanted = [stream_play(name, play, cut) for name, play in plays.items()]
     told = {}
-    for name, outcome in play_all(spark, wanted):
+    for name, outcome in play_all(lambda: spark, wanted):
         assert not isinstance(outcome, DovetailError), (name, str(outcome))
         rows = [one for one in outcome if one.outlet is not Outlet.MARKS]
         told[name] = describe(compare(expected(plays[name]), rows, Sight.OUTLETS))

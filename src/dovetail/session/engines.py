@@ -141,4 +141,4 @@ def _stream(plays: Sequence[NamedPlay], split: Split) -> Iterator[NamedOutcome]:
         )
         for one in plays
     ]
-    return cases.play_all(local_session(), cut)
+    return cases.play_all(local_session, cut)

@@ -7,7 +7,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
@@ -39,8 +39,13 @@ class _Group:
     plays: tuple[StreamPlay, ...]
 
 
-def play_all(spark: SparkSession, plays: Sequence[StreamPlay]) -> Iterator[Named]:
-    """Gives what each play puts out, by its name, as queries end; refusals first."""
+def play_all(
+    session: Callable[[], SparkSession], plays: Sequence[StreamPlay]
+) -> Iterator[Named]:
+    """Gives what each play puts out, by its name, as queries end; refusals first.
+
+    Where all are refused no session is asked for.
+    """
     groups: dict[str, _Group] = {}
     for one in plays:
         try:
@@ -49,7 +54,8 @@ def play_all(spark: SparkSession, plays: Sequence[StreamPlay]) -> Iterator[Named
             yield one.name, error
             continue
         _join_group(groups, shape, one)
-    yield from _all_run(spark, list(groups.values()))
+    if groups:
+        yield from _all_run(session(), list(groups.values()))
 
 
 def _join_group(groups: dict[str, _Group], shape: Shape, one: StreamPlay) -> None:
