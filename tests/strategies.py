@@ -145,7 +145,6 @@ EVICTIONS = st.one_of(
 NAMED = st.dictionaries(NAMES, EXPRESSIONS, max_size=3).map(
     lambda columns: tuple(columns.items())
 )
-SOME_NAMED = NAMED.filter(bool)
 EQUALITIES = st.builds(picks.Equality, EXPRESSIONS, EXPRESSIONS)
 MANY_EQUALITIES = st.lists(EQUALITIES, max_size=3).map(tuple)
 FILLS = st.sampled_from([join.NullRow(), join.BlankRow()])

@@ -17,7 +17,7 @@ from dovetail.spec.picks import AsOf, Equality, Picks, Tie
 from dovetail.spec.play import Play
 from dovetail.spec.spans import SECOND, Span
 from dovetail.spec.windows import Forever
-from tests.local.test_random_plays import bag, lines
+from tests.local.agreement import bag, lines
 from tests.oracle.strategies import stream
 
 SECONDS = Span(0, 2 * SECOND)

@@ -9,8 +9,8 @@ from dovetail.errors import UnsupportedError
 from dovetail.expression import Expression
 from dovetail.run import local
 from dovetail.spec.picks import AsOf, AtMost, Keep, Limit, OnExceed, Picks
+from tests.local.agreement import lines
 from tests.local.test_cases import CASES
-from tests.local.test_random_plays import lines
 
 PLAYS = {
     case.name: case.join.play()

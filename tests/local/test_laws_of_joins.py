@@ -23,7 +23,7 @@ from dovetail.spec.join import Clock, Columns, Hand, JoinSpec, Kind
 from dovetail.spec.picks import Equality, Limit, Picks
 from dovetail.spec.spans import Span
 from dovetail.spec.windows import Forever, HopSize, Rows
-from tests.local.test_random_plays import bag, told
+from tests.local.agreement import bag, told
 from tests.pick_plays import COLUMNS
 from tests.plays import plays
 

@@ -4,26 +4,22 @@ A failing seed is played again with `random_play(seed, told, Clock.ARRIVAL)`; 10
 by default, 2,000 with --long.
 """
 
-from functools import partial
-from random import Random
-
 import pytest
 
-from dovetail import oracle
 from dovetail.errors import UnsupportedError
 from dovetail.kernels.tables import chosen
-from dovetail.run import local
 from dovetail.spec.inputs import InputKind
 from dovetail.spec.join import Clock
 from tests.chance.plays import random_play
-from tests.local.test_chance import accepted, outcome
-from tests.local.test_random_plays import bag, comparable, cut_play
-
-CHUNK = 50
-CHUNKS = [
-    pytest.param(chunk, marks=[] if chunk < 2 else [pytest.mark.long])
-    for chunk in range(40)
-]
+from tests.local.agreement import (
+    REFUSED,
+    accepted,
+    chunks,
+    is_defined,
+    is_uncut,
+    of_kernels,
+    seeds_of,
+)
 
 
 def told(play):
@@ -33,24 +29,18 @@ def told(play):
     accepted(play)
 
 
-def outcomes(play, seed):
-    """What the definition says, the kernels, and both whole and in a few steps."""
-    seen = partial(comparable, play)
-    whole = [outcome(partial(one.play, play), seen) for one in (oracle, local)]
-    cut = partial(cut_play, play, Random(seed))
-    return *whole, *(outcome(run, bag) for run in (partial(local.play, play), cut))
-
-
-@pytest.mark.parametrize("chunk", CHUNKS)
+@pytest.mark.parametrize("chunk", chunks(2, 40))
 def test_kernels_equal_the_definition_and_no_cut_changes_a_row(chunk):
-    for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+    for seed in seeds_of(chunk, 50):
         play = random_play(seed, told, Clock.ARRIVAL)
-        expected, found, whole, cut = outcomes(play, seed)
-        assert (found, cut) == (expected, whole), seed
+        found = of_kernels(play)
+        assert found != REFUSED
+        assert is_defined(play, found), seed
+        assert is_uncut(play, found, seed), seed
 
 
 def test_a_few_left_rows_at_a_time_are_as_good_as_all(monkeypatch):
     plays = [random_play(seed, told, Clock.ARRIVAL) for seed in range(40)]
-    whole = [outcome(partial(local.play, play), list) for play in plays]
+    whole = [of_kernels(play) for play in plays]
     monkeypatch.setattr(chosen, "_ROOM", 4)
-    assert [outcome(partial(local.play, play), list) for play in plays] == whole
+    assert [of_kernels(play) for play in plays] == whole

@@ -7,13 +7,11 @@ they would be few. A failing seed is played again with `early_play(seed)` or
 
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from random import Random
 
 import pytest
 
 from dovetail.errors import SpecError, UnsupportedError
-from dovetail.run import local
 from dovetail.spec.inputs import Arrive, OuterRows
 from dovetail.spec.join import Clock, Kind
 from dovetail.spec.picks import Strategy, Unlimited
@@ -23,16 +21,19 @@ from tests.chance.dice import Dice
 from tests.chance.picks import asof, at_most, limit
 from tests.chance.plays import random_play
 from tests.chance.windows import span
-from tests.local.test_chance import accepted, is_same, outcome
-from tests.local.test_random_plays import bag, cut_play
+from tests.local.agreement import (
+    MOVING,
+    accepted,
+    chunks,
+    is_defined,
+    is_uncut,
+    of_kernels,
+    seeds_of,
+)
 
 CHUNK = 60
-CHUNKS = [
-    pytest.param(chunk, marks=[] if chunk < 1 else [pytest.mark.long])
-    for chunk in range(40)
-]
+CHUNKS = chunks(1, 40)
 EARLY = [OuterRows.EAGER, OuterRows.EAGER_RETRACT]
-MOVING = [Clock.ARRIVAL, Clock.EVENT]
 OUTER = [Kind.LEFT_OUTER, Kind.LEFT_ONLY, Kind.RIGHT_OUTER, Kind.FULL_OUTER]
 PRESERVING = [
     *[Kind.LEFT_OUTER, Kind.RIGHT_OUTER, Kind.FULL_OUTER],
@@ -145,25 +146,24 @@ def check(play, seed, *outer_rows):
     """Whether all agree on a play with such null rows, however it is cut."""
     if play.settings.outer_rows not in outer_rows:
         return
-    assert is_same(play), seed
-    runs = partial(local.play, play), partial(cut_play, play, Random(seed))
-    whole, cut = (outcome(run, bag) for run in runs)
-    assert cut == whole, seed
+    found = of_kernels(play)
+    assert is_defined(play, found), seed
+    assert is_uncut(play, found, seed), seed
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_early_null_rows_equal_the_definition(chunk):
-    for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+    for seed in seeds_of(chunk, CHUNK):
         check(early_play(seed), seed, *EARLY)
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_null_rows_of_stretches_equal_the_definition(chunk):
-    for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+    for seed in seeds_of(chunk, CHUNK):
         check(split_play(seed), seed, OuterRows.PER_MILLISECOND)
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_early_null_rows_beside_held_pairs_equal_the_definition(chunk):
-    for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+    for seed in seeds_of(chunk, CHUNK):
         check(held_play(seed), seed, *EARLY)

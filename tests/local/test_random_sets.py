@@ -7,12 +7,12 @@ import pytest
 
 from dovetail import oracle
 from dovetail.run import local
-from tests.local.test_random_plays import CHUNK, CHUNKS, lines
+from tests.local.agreement import chunks, lines, seeds_of
 from tests.set_plays import random_set_play
 
 
-@pytest.mark.parametrize("chunk", CHUNKS)
+@pytest.mark.parametrize("chunk", chunks(2, 20))
 def test_kernels_equal_the_definition(chunk):
-    for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+    for seed in seeds_of(chunk, 100):
         play = random_set_play(seed)
         assert lines(local.play(play)) == lines(oracle.play(play)), seed

@@ -13,8 +13,6 @@ import pytest
 from dovetail import oracle
 from dovetail.errors import UnsupportedError
 from dovetail.kernels.settings import Arrival
-from dovetail.oracle import playing
-from dovetail.plan import local as plan_local
 from dovetail.plan import stream as plan_stream
 from dovetail.run.kernel_settings import Manner, kernel_settings
 from dovetail.run.local.playing import Cut, play_cut
@@ -22,20 +20,13 @@ from dovetail.run.local.stage import InPlace, Stage
 from dovetail.spec.inputs import Finish, InputKind
 from dovetail.spec.join import Clock
 from tests.chance.plays import random_play
-from tests.local.test_chance import outcome
-from tests.local.test_random_plays import bag
-
-CHUNK = 100
-CHUNKS = [
-    pytest.param(chunk, marks=[] if chunk < 1 else [pytest.mark.long])
-    for chunk in range(20)
-]
+from tests.local import agreement
+from tests.local.agreement import bag, chunks, outcome, seeds_of, seen
 
 
 def accepted(play):
     """Raises what streams cannot do, or what is not known before all has come."""
-    playing.playable(play)
-    plan_local.refuse(play)
+    agreement.accepted(play)
     plan_stream.refuse(play)
     ended = {one.input for one in play.events if isinstance(one, Finish)}
     moving = {
@@ -58,11 +49,11 @@ def streamed(play, chance):
 
 def is_same(seed):
     play = random_play(seed, accepted, Clock.EVENT)
-    found = outcome(partial(streamed, play, Random(seed)), bag)
-    return found == outcome(partial(oracle.play, play), bag)
+    runs = partial(streamed, play, Random(seed)), partial(oracle.play, play)
+    found, expected = (seen(bag, outcome(run)) for run in runs)
+    return found == expected
 
 
-@pytest.mark.parametrize("chunk", CHUNKS)
+@pytest.mark.parametrize("chunk", chunks(1, 20))
 def test_a_stream_gives_the_rows_of_the_definition(chunk):
-    seeds = range(chunk * CHUNK, (chunk + 1) * CHUNK)
-    assert [seed for seed in seeds if not is_same(seed)] == []
+    assert [seed for seed in seeds_of(chunk, 100) if not is_same(seed)] == []

@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 from random import Random
 
-from dovetail.expression import ALWAYS, Expression
+from dovetail.expression import Expression
 from dovetail.schema import Schema, from_microseconds
 from dovetail.spec.inputs import (
     Arrive,
@@ -27,7 +27,6 @@ from dovetail.spec.join import (
     JoinSpec,
     Kind,
     Named,
-    NullRow,
     Side,
 )
 from dovetail.spec.picks import Equality
@@ -178,8 +177,3 @@ def random_event(chance, source, number):
     if dice < 0.3 and source.kind is TABLE:
         return Remove(source.name, row)
     return Arrive(source.name, row)
-
-
-def is_plain(spec):
-    """Tells whether a join has no condition beside its equality."""
-    return spec.soft == ALWAYS and isinstance(spec.absent_left, NullRow)
