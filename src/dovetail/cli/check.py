@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from dovetail.cli.failing import BROKEN, told
 from dovetail.cli.report import JsonReport, Report, TextReport
-from dovetail.errors import DovetailError
 from dovetail.session.case import Case, read_cases
 from dovetail.session.check import Check, Status
 from dovetail.session.engines import EngineName
 from dovetail.session.split import DEFAULT, parse_split
-
-BROKEN = 2
 
 
 class Choice(Enum):
@@ -80,15 +77,11 @@ def check(
 
     dovetail check my_join.json --engine stream --split each
     """
-    errors = Console(stderr=True, soft_wrap=True, highlight=False)
-    try:
+    with told("check", failed=BROKEN):
         cuts, cases = parse_split(split), read_cases(paths)
         report = JsonReport() if json else TextReport(names_engine=engine is Choice.ALL)
         checks = [Check(name, cuts) for name in engine.engines]
         failed = _run(cases, checks, report)
-    except DovetailError as error:
-        errors.print(f"dovetail check: {error}", style="red", markup=False)
-        raise typer.Exit(BROKEN) from error
     raise typer.Exit(int(failed))
 
 

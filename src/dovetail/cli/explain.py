@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from dovetail.bind.files import Root
-from dovetail.cli.programs import BROKEN, ENDING, Files, read_program, told
+from dovetail.cli.failing import BROKEN, told
+from dovetail.cli.programs import ENDING, Files, read_program
 from dovetail.cli.watching import waiting
 from dovetail.errors import DovetailError, SpecError
 from dovetail.front.ecl import translate

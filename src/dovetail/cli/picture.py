@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from dovetail.cli.failing import BROKEN, told
 from dovetail.draw import Picture, picture
-from dovetail.errors import DovetailError, SpecError, UnsupportedError
+from dovetail.errors import SpecError, UnsupportedError
 from dovetail.session.case import Case, Neutral, read_joins
 
-BROKEN = 2
 PRINTED = Path("-")
 
 File = Annotated[
@@ -57,16 +56,12 @@ def draw(case: File, *, out: Out = PRINTED, name: Name = "") -> None:
 
     dovetail picture tests/cases/event_range.json --name event_range/late
     """
-    errors = Console(stderr=True, soft_wrap=True, highlight=False)
-    try:
+    with told("picture", failed=BROKEN):
         drawn = _drawn(_chosen(read_joins([case]), case, name))
         if out == PRINTED:
             typer.echo(str(drawn))
         else:
             drawn.save(out)
-    except DovetailError as error:
-        errors.print(f"dovetail picture: {error}", style="red", markup=False)
-        raise typer.Exit(BROKEN) from error
 
 
 def _chosen(cases: tuple[Case, ...], file: Path, name: str) -> Case:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from dovetail.errors import DovetailError, EngineError, SpecError
+from dovetail.errors import SpecError
 
-FAILED, BROKEN = 1, 2
 ENDING = ".ecl"
 
 Program = Annotated[
@@ -48,15 +44,3 @@ def read_program(path: Path) -> str:
         raise SpecError(
             f'"{path}" cannot be read', "a text in UTF-8, in a file that is there"
         ) from error
-
-
-@contextmanager
-def told(command: str) -> Iterator[None]:
-    """Tells an error in a sentence and ends: 1 where a run failed, else 2."""
-    try:
-        yield
-    except DovetailError as error:
-        errors = Console(stderr=True, soft_wrap=True, highlight=False)
-        errors.print(f"dovetail {command}: {error}", style="red", markup=False)
-        code = FAILED if isinstance(error, EngineError) else BROKEN
-        raise typer.Exit(code) from error

@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 
 from dovetail.bind.files import Format, Root
-from dovetail.cli.programs import Files, Program, read_program, told
+from dovetail.cli.failing import told
+from dovetail.cli.programs import Files, Program, read_program
 from dovetail.cli.tables import screen, table
 from dovetail.cli.watching import waiting, watched
 from dovetail.errors import SpecError

@@ -5,7 +5,8 @@ from __future__ import annotations
 import typer
 
 from dovetail.bind.files import Root
-from dovetail.cli.programs import Files, Program, read_program, told
+from dovetail.cli.failing import told
+from dovetail.cli.programs import Files, Program, read_program
 
 
 def translate(program: Program, *, files: Files = None) -> None:
