@@ -61,6 +61,13 @@ class Arrivals:
     has_places: bool = False
     bound: int = LATEST
 
+    def placed(self) -> DataFrame:
+        """Returns the lines with PLACE and WHAT; without any they are rows in order."""
+        if self.has_places:
+            return self.frame
+        number = F.monotonically_increasing_id()
+        return self.frame.withColumns({PLACE: number, WHAT: F.lit(What.ROW.value)})
+
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
@@ -100,14 +107,10 @@ def _is_bad(source: Input, windows: Iterable[Lifetime]) -> Column:
 
 def _with_times(source: Input, arrivals: Arrivals) -> DataFrame:
     """Returns the lines with TIME in microseconds, and PLACE and WHAT in any case."""
-    frame = arrivals.frame
-    if not arrivals.has_places:
-        number = F.monotonically_increasing_id()
-        frame = frame.withColumns({PLACE: number, WHAT: F.lit(What.ROW.value)})
     time = F.lit(None).cast("bigint")
     if source.is_timed:
         time = micros(F.col(f"`{source.time}`"))
-    frame = frame.withColumn(TIME, time)
+    frame = arrivals.placed().withColumn(TIME, time)
     if not arrivals.has_places or not source.is_timed:
         return frame
     # A delete without a time takes the newest time seen; a promise is no time seen.

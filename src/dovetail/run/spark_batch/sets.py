@@ -21,7 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from dovetail.expression import NEVER, Expression, Scope, parse
 from dovetail.expression.writing import written
 from dovetail.run.spark.absent import absent_struct
-from dovetail.run.spark_batch.arrivals import PLACE, WHAT, Arrivals, What
+from dovetail.run.spark_batch.arrivals import PLACE, Arrivals, What
 from dovetail.run.spark_batch.set_columns import (
     are_equal,
     are_known,
@@ -124,10 +124,7 @@ def _set(seen: _Seen, source: Input, arrivals: Arrivals, number: int) -> DataFra
 
 def _newest(source: Input, arrivals: Arrivals) -> DataFrame:
     """Returns all rows of an input; a table with a key has the newest of each."""
-    frame = arrivals.frame
-    if not arrivals.has_places:
-        number = F.monotonically_increasing_id()
-        frame = frame.withColumns({PLACE: number, WHAT: F.lit(What.ROW.value)})
+    frame = arrivals.placed()
     if source.key:
         lines = frame.where(~What.BOUND.is_it() & ~What.END.is_it())
         key = [F.col(f"`{name}`") for name in source.key]
