@@ -1,4 +1,8 @@
-"""Random plays of everything that the kernels do: one generator for every engine.
+"""Random plays that are sound as they are drawn, for makers of special ones.
+
+Whatever a join can be at all is drawn by `tests/chance`, again and again until a play
+is sound. Here a maker knows what goes together, so that others can tell it what to
+draw: rows that wait for late tables, joins of joins.
 
 `random_play(seed)` is the same play for one seed, whoever asks; `plays()` is the same
 generator driven by Hypothesis, which makes a failing play small. Times come a little

@@ -14,7 +14,7 @@ from dovetail.spec.join import HANDS, Hand, JoinSpec, Named
 from dovetail.spec.picks import AsOf
 from dovetail.spec.play import Play
 from dovetail.spec.references import Reference, plain_reference
-from dovetail.spec.sources import input_of
+from dovetail.spec.sources import known_input
 
 
 def title_of(join: JoinSpec, name: str) -> str:
@@ -26,7 +26,7 @@ def title_of(join: JoinSpec, name: str) -> str:
 
 def lanes_of(play: Play, join: JoinSpec) -> Mapping[str, str]:
     """Returns on what rows meet, and how long those of each side live."""
-    sources = {hand: input_of(join.side(hand).source, play.inputs) for hand in HANDS}
+    sources = {hand: known_input(join.side(hand).source, play.inputs) for hand in HANDS}
     return dict(described(join, sources))
 
 

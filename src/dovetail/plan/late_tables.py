@@ -9,7 +9,7 @@ from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.picks import Strategy, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.references import bare_names, counting_columns
-from dovetail.spec.sources import input_of
+from dovetail.spec.sources import known_input
 from dovetail.spec.windows import Latest, RowsPreceding
 
 WORD = "late_table_rows emit"
@@ -19,7 +19,8 @@ def missing_late_tables(play: Play, join: JoinSpec) -> Iterator[str]:
     """Gives what rows that wait for a table's do not go with."""
     for hand in HANDS:
         mine, other = (
-            input_of(join.side(one).source, play.inputs) for one in (hand, hand.other)
+            known_input(join.side(one).source, play.inputs)
+            for one in (hand, hand.other)
         )
         meet = (mine.kind, other.kind) == (InputKind.STREAM, InputKind.TABLE)
         if not meet or not join.kind.preserves(hand):

@@ -19,7 +19,7 @@ from dovetail.spec.inputs import (
 from dovetail.spec.join import HANDS, Clock, JoinSpec, Nested
 from dovetail.spec.picks import AsOf, AtMost, Unlimited
 from dovetail.spec.play import Play
-from dovetail.spec.sources import input_of, kind_of
+from dovetail.spec.sources import kind_of, known_input
 from dovetail.spec.static import is_batch_inside
 from dovetail.spec.windows import (
     KeepPartitions,
@@ -94,7 +94,7 @@ def _of_evictions(join: JoinSpec) -> Iterator[str]:
 
 def _of_untimed(play: Play, join: JoinSpec) -> Iterator[str]:
     """Gives picks of a table's row that wait for one that others may end."""
-    source = input_of(join.left.source, play.inputs)
+    source = known_input(join.left.source, play.inputs)
     picks, ended = join.picks, isinstance(join.right.window, Latest | RowsPreceding)
     shares = isinstance(picks.at_most, AtMost) and picks.at_most.optional
     if source.is_timed or not ended or not any(untimed_changes(play, join)):

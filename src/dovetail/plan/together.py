@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dovetail.spec.inputs import Arrive, Input, InputKind, Remove
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.play import Play
-from dovetail.spec.sources import input_of
+from dovetail.spec.sources import known_input
 
 
 def missing_together(play: Play, join: JoinSpec) -> Iterator[str]:
@@ -51,4 +51,4 @@ def untimed_changes(play: Play, join: JoinSpec) -> Iterator[str]:
 
 def _source(play: Play, join: JoinSpec, hand: Hand) -> Input:
     """Returns the input of one side."""
-    return input_of(join.side(hand).source, play.inputs)
+    return known_input(join.side(hand).source, play.inputs)

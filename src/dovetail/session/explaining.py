@@ -19,7 +19,7 @@ from dovetail.plan.words import Line, described, paragraphs
 from dovetail.session.engines import EngineName
 from dovetail.spec.join import HANDS, JoinSpec, Named, Nested, SetJoinSpec
 from dovetail.spec.play import Play
-from dovetail.spec.sources import input_of
+from dovetail.spec.sources import known_input
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def _described(join: JoinSpec | SetJoinSpec, play: Play) -> Iterator[Line]:
         yield "join", f"{join.kind.value} of the sets {sets}"
         return
     yield from described(
-        join, {hand: input_of(join.side(hand).source, play.inputs) for hand in HANDS}
+        join, {hand: known_input(join.side(hand).source, play.inputs) for hand in HANDS}
     )
     for hand in HANDS:
         match join.side(hand).source:

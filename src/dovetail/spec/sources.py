@@ -34,7 +34,7 @@ def source_names(join: JoinSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def input_of(source: Source, inputs: Inputs) -> Input:
+def known_input(source: Source, inputs: Inputs) -> Input:
     """Returns the input of a side; the rows of a join are one without columns."""
     match source:
         case Named(name):

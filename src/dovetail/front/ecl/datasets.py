@@ -26,7 +26,7 @@ from dovetail.front.ecl.nodes import (
 )
 from dovetail.front.ecl.ordering import (
     ORDERING,
-    PHYSICAL,
+    PASSED_OVER,
     Verb,
     orders,
     row_at,
@@ -155,7 +155,7 @@ def _table(context: Context, node: Call) -> DatasetValue:
     """Returns TABLE: the fields that a record computes from each row."""
     first, second, *rest = node.arguments
     source = context.dataset(first)
-    fields = [one for one in rest if word_of(one) not in PHYSICAL]
+    fields = [one for one in rest if word_of(one) not in PASSED_OVER]
     if fields:
         by = tuple(orders(context, source.record, fields))
         grouped = Grouped(Ordered(source.step, by), tuple(one.value for one in by))
@@ -228,7 +228,7 @@ def _rollup(context: Context, node: Call) -> DatasetValue:
 def refuse_others(nodes: Iterable[Node], known: set[str]) -> None:
     """Refuses options that would change something and are not known here."""
     for node in nodes:
-        if word_of(node) not in PHYSICAL | known and not isinstance(node, Omitted):
+        if word_of(node) not in PASSED_OVER | known and not isinstance(node, Omitted):
             raise refusal(node, f'"{words_of(node) or "this"}" here', "nothing more")
 
 

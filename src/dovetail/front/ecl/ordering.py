@@ -26,7 +26,7 @@ from dovetail.front.ecl.values import DatasetValue, RowValue
 from dovetail.spec.program import By, Chosen, Deduped, Grouped, Ordered
 
 Verb = Callable[[Context, Call], DatasetValue]
-PHYSICAL = {
+PASSED_OVER = {
     *("local", "stable", "unstable", "parallel", "ordered", "unordered", "many"),
     *("skew", "threshold", "algorithm", "hash", "few", "merge", "joined", "hint"),
 }
@@ -57,7 +57,7 @@ def orders(context: Context, record: RecordType, nodes: Iterable[Node]) -> Itera
     inside = row_scope(context, record)
     for node in _listed(record, nodes):
         match node:
-            case _ if word_of(node) in PHYSICAL:
+            case _ if word_of(node) in PASSED_OVER:
                 continue
             case Operation(sign="NEGATIVE", operands=(inner,)):
                 yield By(Expression(_sorting(inside, inner)), is_descending=True)
@@ -121,7 +121,7 @@ def _dedup(context: Context, node: Call) -> DatasetValue:
         counts = _kept(one)
         if counts:
             keep = context.count(counts[0], 1)
-        elif not is_word(one, "all", "left", "right", *PHYSICAL):
+        elif not is_word(one, "all", "left", "right", *PASSED_OVER):
             conditions.append(_same(inside, source.record, one))
     texts = conditions or [
         f"{ordered_text(rows['left'], one)} = {ordered_text(rows['right'], one)}"

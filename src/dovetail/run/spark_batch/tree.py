@@ -22,7 +22,7 @@ from dovetail.run.spark_batch.skew import watched
 from dovetail.spec.inputs import Input, Outlet
 from dovetail.spec.join import HANDS, Hand, JoinSpec, Named, Nested, Side
 from dovetail.spec.picks import Strategy
-from dovetail.spec.sources import input_of, is_timed
+from dovetail.spec.sources import is_timed, known_input
 from dovetail.spec.stops import Stops
 from dovetail.spec.windows import Window
 
@@ -107,7 +107,7 @@ def _came(
             below = joined(inner, ground, asked, place)
             rows = below.outlets[Outlet.MATCHED]
             found = in_order(rows, join.clock) if asks_order else rows
-            named = replace(input_of(side.source, ground.inputs), name=place)
+            named = replace(known_input(side.source, ground.inputs), name=place)
             timed = is_timed(side.source, ground.inputs)
             source, arrivals = as_input(named, found, is_timed=timed)
             admitted = admit(source, arrivals, join.clock, [side.window])
