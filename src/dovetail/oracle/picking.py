@@ -86,7 +86,7 @@ class Picker:
 
     def may_count(self, pair: Pair) -> bool:
         """Tells whether a pair is one that the picks look at."""
-        return hold(self.counted, pair) if self.waits else self.condition.holds(pair)
+        return self._is_counted(pair) if self.waits else self.condition.holds(pair)
 
     def choose(self, pairs: Sequence[Pair]) -> Choice:
         """Returns what becomes of a left row's pairs, which stand in their order."""
@@ -104,8 +104,13 @@ class Picker:
 
     def candidates(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Returns a left row's candidates: none where they are more than `atmost`."""
-        found = [pair for pair in pairs if hold(self.counted, pair)]
+        found = [pair for pair in pairs if self._is_counted(pair)]
         return self._of_longest_share(found) if self.optional else self._all(found)
+
+    def _is_counted(self, pair: Pair) -> bool:
+        """Tells whether a pair is a candidate: one that shares nothing is none."""
+        shares = not self.optional or self._shared(pair) > 0
+        return shares and hold(self.counted, pair)
 
     def _all(self, found: list[Pair]) -> list[Pair]:
         """Returns all candidates, or none where they are too many."""
@@ -114,14 +119,12 @@ class Picker:
     def _of_longest_share(self, found: list[Pair]) -> list[Pair]:
         """Returns the candidates that share the most elements, at most so many.
 
-        Those that share nothing are none; while there are too many, those that share
-        least go, be it all of them.
+        While there are too many, those that share least go, be it all of them.
         """
-        left = [pair for pair in found if self._shared(pair) > 0]
-        while len(left) > self.at_most:
-            least = min(map(self._shared, left))
-            left = [pair for pair in left if self._shared(pair) > least]
-        return left
+        while len(found) > self.at_most:
+            least = min(map(self._shared, found))
+            found = [pair for pair in found if self._shared(pair) > least]
+        return found
 
     def _shared(self, pair: Pair) -> int:
         """Returns how many elements a pair shares, from the first without a gap."""
