@@ -7,6 +7,11 @@ import pytest
 from dovetail.run.spark_session import local_session
 
 HERE = Path(__file__).parent
+ODD = {
+    "spark.sql.session.timeZone": "America/New_York",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "true",
+}
 
 
 def pytest_collection_modifyitems(items):
@@ -22,3 +27,16 @@ def spark(tmp_path_factory):
     session = local_session(**{"spark.sql.warehouse.dir": str(warehouse)})
     yield session
     session.stop()
+
+
+@pytest.fixture
+def odd_session(spark):
+    """A session whose own rules are none of ours."""
+    before = {name: spark.conf.get(name) for name in ODD}
+    for name, value in ODD.items():
+        spark.conf.set(name, value)
+    yield spark
+    found = {name: spark.conf.get(name) for name in ODD}
+    for name, value in before.items():
+        spark.conf.set(name, value)
+    assert found == ODD
