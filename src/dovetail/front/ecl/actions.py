@@ -162,7 +162,10 @@ def _put_out(context: Context, node: Node, given: tuple[Value, str]) -> None:
             raise refusal(node, "a single row", "a data set or a value")
         case _:
             raise refusal(
-                node, f"{said(value)} that is put out", "a data set or a value"
+                node,
+                f"{said(value)} that is put out",
+                "a data set or a value",
+                "OUTPUT(data set, {field, field}) puts out columns of rows",
             )
     world.outputs.append(Output(name or f"Result {number}", found))
 

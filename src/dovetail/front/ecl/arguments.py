@@ -11,7 +11,7 @@ _MANY = 1 << 30
 _ONE = dict.fromkeys(
     (
         *("length", "abs", "truncate", "roundup", "sqrt", "exp", "ln", "log"),
-        *("matched", "stepped", "wild", "rows", "recordof", "nofold"),
+        *("matched", "stepped", "wild", "rows", "recordof", "nofold", "global"),
     ),
     (1, 1),
 )

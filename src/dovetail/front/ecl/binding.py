@@ -16,6 +16,7 @@ from dovetail.front.ecl.dataset_rows import read_dataset
 from dovetail.front.ecl.datasets import DATASETS, appended, chosen, filtered
 from dovetail.front.ecl.declared import read_braces, read_record, read_type
 from dovetail.front.ecl.defined_indexes import read_index
+from dovetail.front.ecl.either import read_either
 from dovetail.front.ecl.fetching import read_fetch
 from dovetail.front.ecl.functions import FUNCTIONS, extreme
 from dovetail.front.ecl.indexes import check_filter
@@ -63,9 +64,12 @@ from dovetail.front.ecl.values import (
     RowsValue,
     SetOfDatasets,
     Total,
+    TypeValue,
     Value,
 )
 
+# What only says where a value is computed.
+_PLAIN = {"nofold", "global"}
 _EXTREMES = {"max": extreme("greatest"), "min": extreme("least")}
 
 
@@ -73,7 +77,12 @@ def bind(context: Context, node: Node) -> Value:
     """Returns what a node is."""
     reader = _READERS.get(type(node))
     if reader is None:
-        raise refusal(node, "this here", "a value, a data set, or an action")
+        raise refusal(
+            node,
+            "this here",
+            "a value, a data set, or an action",
+            "between two values stands a comma, or an operator that ECL has",
+        )
     return reader(context, node)
 
 
@@ -156,6 +165,8 @@ def _called(context: Context, node: Call, found: Value) -> Value:
             return part_of(context, rows, node.arguments)
         case Routine() as routine:
             return applied(context, node, routine)
+        case TypeValue() if len(node.arguments) == 1:
+            return read_cast(context, Cast(node.place, node.of, *node.arguments))
         case other:
             raise refusal(
                 node, f"{said(other)} that is called", "a function or a data set"
@@ -173,11 +184,14 @@ def _built_in(context: Context, node: Call) -> Value:
     if word in _STEPS:
         # Values of whole data sets gather where a step says so, not around it.
         return _STEPS[word](replace(context, totals=()), node)
+    if word == "if":
+        for rows in read_either(context, node):
+            return rows
     if word == "rows":
         return _rows(context, node)
     if word == "recordof":
         return context.record(*node.arguments)
-    if word == "nofold":
+    if word in _PLAIN:
         return context.value(node.arguments[0])
     return FUNCTIONS[word](context, node)
 
@@ -244,7 +258,7 @@ _STEPS: Mapping[str, Verb] = {
 }
 _BUILT_IN = {
     *(*ACTIONS, *AGGREGATES, *FUNCTIONS, *_STEPS),
-    *("rows", "nofold", "recordof"),
+    *("rows", "recordof", *_PLAIN),
 }
 _READERS: Mapping[type, Callable[..., Value]] = {
     Name: _name,

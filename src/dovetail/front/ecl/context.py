@@ -19,6 +19,7 @@ from dovetail.front.ecl.catalog import Catalog
 from dovetail.front.ecl.nodes import Name, Node, Number, Operation
 from dovetail.front.ecl.types import (
     EclType,
+    Real,
     RecordType,
     TableType,
     Truth,
@@ -133,7 +134,10 @@ class Context:
         found = self.value(node)
         if isinstance(found, DatasetValue):
             return found
-        raise refusal(node, f"{said(found)} where a data set must stand", "a data set")
+        hint = _AS_ROWS.get(type(found).__name__, "")
+        raise refusal(
+            node, f"{said(found)} where a data set must stand", "a data set", hint
+        )
 
     def record(self, node: Node) -> RecordType:
         """Returns a record: a RECORD, or that of a data set."""
@@ -204,6 +208,7 @@ def as_type(node: Node, value: Scalar, wanted: EclType) -> Scalar:
             f"a value of {spark_type(value.type)} where one of "
             f"{spark_type(wanted)} must stand",
             "a type that ECL casts to it",
+            _ROUNDED if isinstance(value.type, Real) else "",
         )
     return found
 
@@ -213,6 +218,12 @@ def refusal(node: Node, found: str, expected: str = "", hint: str = "") -> Diale
     return DialectError(found, expected, hint, place=node.place)
 
 
+_NO_NAMES = {
+    "all": "a set of every value needs no IN: leave the condition out",
+    "self": "give the value a name before, x := .., and say x in both places",
+}
+
+
 class UnknownNameError(DialectError):
     """A name that nothing defines; of a definition that is not used it is none."""
 
@@ -220,7 +231,8 @@ class UnknownNameError(DialectError):
 def unknown_name(node: Node, name: str, known: list[str]) -> DialectError:
     """Returns the error for a name that nothing defines."""
     near = get_close_matches(name.lower(), known, 1)
-    hint = f'did you mean "{near[0]}"?' if near else ""
+    meant = f'did you mean "{near[0]}"?' if near else ""
+    hint = _NO_NAMES.get(name.lower(), meant)
     return UnknownNameError(
         f'nothing is named "{name}"',
         "a definition, a field, or an input",
@@ -250,7 +262,12 @@ _WORDS = {
 }
 
 
+_AS_ROWS = dict.fromkeys(
+    ("Scalar", "RowValue"), "DATASET([{..}], record) has the rows that it names"
+)
+_ROUNDED = "(STRING)(DECIMAL12_3)x says how many digits a REAL becomes"
 _INSTEAD = {
+    "Action": "OUTPUT(rows(condition)), or OUTPUT(IF(condition, value, other))",
     "Total": "in a filter, PROJECT, TABLE or OUTPUT it may stand as it is; else JOIN "
     "with TABLE(data set, {..}) and the option ALL",
     "DatasetValue": "COUNT, EXISTS or data set[n].field of it, or a JOIN with it",

@@ -152,8 +152,6 @@ class Nodes(Transformer[Token, Parts]):
     def cast(self, meta: Meta, parts: Parts) -> Node:
         """Returns a value of another type."""
         kind, operand = nodes_of(parts)
-        if not isinstance(kind, TypeName | SetType):
-            raise TypeError(kind)
         return Cast(self._at(meta), kind, operand)
 
     def call(self, meta: Meta, parts: Parts) -> Node:

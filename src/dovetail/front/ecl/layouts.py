@@ -51,6 +51,7 @@ def reading_of(context: Context, options: Iterable[Node]) -> Reading:
                     option,
                     f'"{words_of(option).upper() or "this"}" of a file',
                     "THOR, FLAT, CSV(..), JSON or OPT",
+                    "write other files as CSV, JSON or Parquet before the program",
                 )
     return found
 

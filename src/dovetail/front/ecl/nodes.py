@@ -123,7 +123,7 @@ class Operation(_Placed):
 class Cast(_Placed):
     """`(type)operand`."""
 
-    type: TypeName | SetType
+    type: Node
     operand: Node
 
 

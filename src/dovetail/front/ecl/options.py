@@ -146,6 +146,7 @@ def _add(options: Options, node: Node) -> None:
             node,
             f'"{words.upper() or "this"}" is no option of a JOIN',
             "a type such as LEFT OUTER, or an option such as KEEP(n)",
+            "" if words else "TRANSFORM(record, SELF := LEFT) says what comes out",
         )
 
 

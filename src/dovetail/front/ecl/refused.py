@@ -41,6 +41,10 @@ _COLUMN = "compute the column before the program"
 _PARSED = "read the text into columns before the program"
 ROLLED = f"{_COUNTED}; ROLLUP(groups, GROUP, transform) sees all rows of a group"
 INSTEAD: Mapping[str, str] = {
+    "enum": "a definition for each: red := 1; green := 2;",
+    "choosesets": "CHOOSEN(rows(condition), n) + CHOOSEN(rows(other), m)",
+    **dict.fromkeys(("thisnode", "allnodes"), "leave it out: it changes no rows"),
+    "transfer": _COLUMN,
     "iterate": _NEIGHBOURS,
     "process": _NEIGHBOURS,
     "denormalize": "JOIN gives the pairs, and TABLE(.., {..}, key) counts them",

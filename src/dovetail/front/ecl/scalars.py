@@ -13,12 +13,23 @@ from dovetail.expression.writing import quoted
 from dovetail.front.ecl.casting import Scalar, full, signed, trimmed, unsigned
 from dovetail.front.ecl.context import Context, as_type, refusal
 from dovetail.front.ecl.declared import declared_type
-from dovetail.front.ecl.nodes import Cast, Items, Node, Number, Operation, Part, Reach
+from dovetail.front.ecl.nodes import (
+    Cast,
+    Items,
+    Member,
+    Name,
+    Node,
+    Number,
+    Operation,
+    Part,
+    Reach,
+)
 from dovetail.front.ecl.types import (
     BOOLEAN,
     INTEGER,
     REAL,
     STRING,
+    EclType,
     Exact,
     Letters,
     Real,
@@ -29,11 +40,13 @@ from dovetail.front.ecl.types import (
     common,
     spark_type,
 )
+from dovetail.front.ecl.values import TypeValue
 
 _COMPARED = {"=": "=", "<>": "<>", "!=": "<>"} | {
     sign: sign for sign in ("<", "<=", ">", ">=")
 }
 _NUMBERS = (Whole, Real, Exact)
+_EMPTY = "CAST(array() "
 
 
 def read_operation(context: Context, node: Operation) -> Scalar:
@@ -139,6 +152,8 @@ def _negative(context: Context, node: Operation) -> Scalar:
 def _computed(context: Context, node: Operation) -> Scalar:
     """Returns a sum, a difference, a product, a quotient, or texts put together."""
     one, other = (context.scalar(part) for part in node.operands)
+    if isinstance(one.type, SetOf) and isinstance(other.type, SetOf):
+        return _sets_appended(node, one, other)
     if isinstance(one.type, Letters) and isinstance(other.type, Letters):
         if node.sign == "+":
             return _appended(one, other)
@@ -169,6 +184,16 @@ def _appended(one: Scalar, other: Scalar) -> Scalar:
     if all(lengths):
         return Scalar(f"concat({full(one)}, {other.text})", Letters(sum(lengths)))
     return Scalar(f"concat({full(one)}, {full(other)})", STRING)
+
+
+def _sets_appended(node: Operation, one: Scalar, other: Scalar) -> Scalar:
+    """Returns two sets put together, their values of one type."""
+    if node.sign != "+":
+        raise refusal(node, f'"{node.sign}" between sets', "+")
+    # An empty set has the type of the other one.
+    kind = other.type if one.text.startswith(_EMPTY) else common(one.type, other.type)
+    texts = [as_type(node, value, kind).text for value in (one, other)]
+    return Scalar(f"concat({', '.join(texts)})", kind)
 
 
 def _divided(node: Operation, values: list[Scalar]) -> Scalar:
@@ -209,8 +234,23 @@ def _calculated(node: Operation, values: list[Scalar]) -> Scalar:
 
 
 def read_cast(context: Context, node: Cast) -> Scalar:
-    """Returns a value as another type."""
-    return context.typed(node.operand, declared_type(context, node.type))
+    """Returns a value as another type, of ECL's own or one that the text names."""
+    return context.typed(node.operand, _cast_type(context, node.type))
+
+
+def _cast_type(context: Context, node: Node) -> EclType:
+    """Returns the type in front of a value, or refuses what is none."""
+    if not isinstance(node, Name | Member):
+        return declared_type(context, node)
+    found = context.value(node)
+    if isinstance(found, TypeValue):
+        return found.type
+    raise refusal(
+        node,
+        "a cast to what is no type",
+        "a type, as (DECIMAL8_2)x",
+        "between two values an operator, such as + or =, says what becomes of them",
+    )
 
 
 def read_items(context: Context, node: Items) -> Scalar:

@@ -26,6 +26,7 @@ from dovetail.schema import (
 
 WIDEST = 8
 _NAME = re.compile(r"(?P<word>[A-Z]+?)(?P<size>[\d_]*)$")
+_LOCALE = re.compile(r"(?<=UTF|ODE)(_[A-Z]{2,})+")
 _DIGITS = 32
 
 
@@ -207,7 +208,8 @@ def named_type(text: str) -> EclType | None:
     """Returns the type of a name of the language, or None where it is none."""
     *_, plain = text.split()
     is_signed = not text.startswith("UNSIGNED")
-    found = _NAME.match(plain.replace("UTF8", "UTF"))
+    # UNICODE_de5: a locale changes no rows.
+    found = _NAME.match(_LOCALE.sub("", plain.replace("UTF8", "UTF")))
     if found is None:
         return None
     return _sized(found["word"], found["size"], is_signed=is_signed)
