@@ -21,6 +21,24 @@ OUTPUT(DEDUP(sales, LEFT.v + 9 > RIGHT.v) + few, NAMED('parts'));
 OUTPUT(TABLE(sales(v / 0 = 0), {k, INTEGER n := COUNT(GROUP)}, k), NAMED('counts'));
 OUTPUT(SORT(JOIN(few, sales, LEFT.k = RIGHT.k, KEEP(2)), -k), NAMED('pairs'));
 """
+KEPT = """
+rec := RECORD INTEGER k; STRING v; END;
+few := DATASET([{2, 'x'}, {4, 'x'}], rec);
+OUTPUT(sales,,'~base',OVERWRITE);
+base := DATASET('~base', {INTEGER k, INTEGER v, UNSIGNED8 at {virtual(fileposition)}});
+sales := DATASET('sales', {INTEGER k; INTEGER v}, THOR);
+by_v := INDEX(base, {v, at}, '~by_v');
+by_k := INDEX(sales, {k}, {v}, '~by_k');
+BUILD(by_v);
+BUILD(by_k);
+keyed := JOIN(few, by_k, LEFT.k = RIGHT.k, TRANSFORM({INTEGER k, INTEGER v},
+    SELF.k := LEFT.k; SELF.v := RIGHT.v), LEFT OUTER, KEEP(2));
+OUTPUT(keyed, NAMED('keyed'));
+OUTPUT(FETCH(base, by_v(v IN [5, 12]), RIGHT.at), NAMED('fetched'));
+OUTPUT(JOIN(few, sales, LEFT.k = RIGHT.k, LIMIT(3, FAIL(77, 'too many'))),
+    NAMED('failing'));
+OUTPUT(JOIN(sales, few, LEFT.k = RIGHT.k, SKEW(0.1), THRESHOLD(9)), NAMED('skewed'));
+"""
 WINDOW = {"preceding": "10 seconds"}
 COLUMNS = {"id": "l.id", "price": "r.price", "word": "upper(l.word)"}
 
@@ -75,6 +93,23 @@ def programmed(spark):
     return {name: [list(row) for row in one.collect()] for name, one in found.items()}
 
 
+def kept(spark, folder):
+    """The rows of a program that keeps indexes, and how its failing outputs fail."""
+    keys = "IF(id < 30, 2L, id) AS k"
+    source = {"sales": spark.range(0, 40, 1, 3).selectExpr(keys, "id AS v")}
+    found = dt.ecl(KEPT, source, indexes=str(folder / "indexes"))
+    shown = found._repr_html_()
+    return {
+        **{
+            name: [list(row)[:2] for row in found[name].collect()]
+            for name in ("keyed", "fetched")
+        },
+        "failing": "77: too many" in shown,
+        "skewed": "rows lie unevenly by" in shown,
+        "read": list(found.remarks),
+    }
+
+
 def rows(frame):
     return sorted(
         [
@@ -91,6 +126,7 @@ def main(url, folder):
         "stream": rows(streamed(spark, Path(folder))),
         "batch": rows(batched(spark, Path(folder))),
         "program": programmed(spark),
+        "kept": kept(spark, Path(folder)),
     }
     print(json.dumps(found))  # noqa: T201 - that is how it tells
     spark.stop()

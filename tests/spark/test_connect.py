@@ -192,3 +192,12 @@ def test_joins_run_on_a_server_without_our_package(server, tmp_path):
         "counts": [[key, 10] for key in range(4)],
         "pairs": [[3, 0], [3, 0], [1, 7], [1, 7]],
     }
+    read = found["kept"].pop("read")
+    assert found["kept"] == {
+        "keyed": [[2, 0], [2, 1], [4, 0]],
+        "fetched": [[2, 5], [2, 12]],
+        "failing": True,
+        "skewed": True,
+    }
+    for told in ("JOIN in line 11, left outer: of the index by_k", "FETCH in line 14"):
+        assert any(told in one for one in read), read
