@@ -70,9 +70,9 @@ def is_ours(name):
 class Judge:
     """The hand-written cases; those that found a lie last are asked first."""
 
-    def __init__(self, folder):
+    def __init__(self, *paths):
         dovetail.expression.compiled = cache(dovetail.expression.compiled)
-        self.pairs = list(filter(None, map(prepared, read_cases([folder]))))
+        self.pairs = list(filter(None, map(prepared, read_cases(paths))))
 
     def convicts(self, stem, code):
         """The name of a case that fails, or nothing where all pass."""
