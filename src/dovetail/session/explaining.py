@@ -15,6 +15,7 @@ from dovetail.plan import local, stream
 from dovetail.plan.batch import BATCH
 from dovetail.plan.batch import refuse as refuse_batch
 from dovetail.plan.capability import features_of_play
+from dovetail.plan.compared import compared
 from dovetail.plan.words import Line, described, paragraphs
 from dovetail.session.engines import EngineName
 from dovetail.spec.join import HANDS, JoinSpec, Named, Nested, SetJoinSpec
@@ -86,9 +87,11 @@ def _by_local(play: Play) -> str:
 def _by_batch(play: Play) -> str:
     """Returns how Spark joins DataFrames, or refuses it."""
     BATCH.refuse_unsupported(features_of_play(play))
+    how = "one native Spark plan; no row passes through Python"
     if isinstance(play.join, JoinSpec):
         refuse_batch(play.join)
-    return "one native Spark plan; no row passes through Python"
+        return f"{how}{compared(play.join, play.inputs)}"
+    return how
 
 
 def _by_stream(play: Play) -> str:

@@ -13,6 +13,7 @@ from dovetail.draw import Picture, picture
 from dovetail.errors import SpecError
 from dovetail.kernels import settings as kernel
 from dovetail.plan.capability import features_of_join
+from dovetail.plan.compared import compared
 from dovetail.plan.manner import (
     Arrival,
     Facts,
@@ -232,7 +233,8 @@ class Joined:
     def _told(self) -> Told:
         """Returns what the engine adds to the plan's words."""
         if not self.is_streaming:
-            return Told("batch", "both sides are finite: one native Spark plan")
+            how = f"one native Spark plan{compared(self.spec, self.inputs)}"
+            return Told("batch", f"both sides are finite: {how}")
         return Told(
             "stream",
             "a stateful operator of ours: Arrow chunks in Spark's state store",

@@ -1,0 +1,53 @@
+"""An asof that is no single sort says which rows it compares; others say nothing."""
+
+import pytest
+
+from dovetail.expression import Expression
+from dovetail.plan.compared import compared
+from dovetail.schema import Schema
+from dovetail.session.engines import EngineName
+from dovetail.session.explaining import answers
+from dovetail.spec.inputs import Input, InputKind
+from dovetail.spec.join import Clock, JoinSpec, Kind, Named, Nested, Side
+from dovetail.spec.picks import AsOf, Equality, Picks
+from dovetail.spec.play import Play
+
+COLUMNS = Schema.of({"k": "int", "at": "int", "n": "int"})
+INPUTS = {name: Input(name, InputKind.DATASET, COLUMNS) for name in ("a", "b")}
+KEY = (Equality(Expression("l.k"), Expression("r.k")),)
+NEAREST = Picks(asof=AsOf(Expression("l.at"), Expression("r.at")))
+
+
+def join(soft, *, hard=KEY, picks=NEAREST):
+    sides = Side(Named("a")), Side(Named("b"))
+    return JoinSpec(
+        *sides, Kind.INNER, Clock.BATCH, hard, Expression(soft), picks=picks
+    )
+
+
+@pytest.mark.parametrize("soft", ["true", "r.n > 1", "r.n > 1 AND l.n < 2"])
+def test_terms_over_one_side_cost_nothing(soft):
+    assert compared(join(soft), INPUTS) == ""
+
+
+def test_a_term_over_both_sides_compares_the_rows_of_a_key():
+    told = compared(join("r.n > 1 AND l.n < r.n"), INPUTS)
+    assert told.endswith("comparing each left row with all right rows of its key")
+
+
+def test_without_an_equality_every_row_is_compared():
+    told = compared(join("l.n < r.n", hard=()), INPUTS)
+    assert "comparing each left row with every right row; an equality" in told
+    play = Play(join("l.n < r.n", hard=()), INPUTS)
+    (batch,) = [one for one in answers(play) if one.engine is EngineName.BATCH]
+    assert batch.reason.endswith(told)
+
+
+def test_joins_without_asof_and_sides_that_are_joins_say_nothing():
+    assert compared(join("l.n < r.n", picks=Picks()), INPUTS) == ""
+    inner = join("true", picks=Picks())
+    nested = JoinSpec(
+        Side(Nested(inner, "c")), Side(Named("b")), Kind.INNER, Clock.BATCH, KEY,
+        Expression("true"), picks=NEAREST,
+    )  # fmt: skip
+    assert compared(nested, INPUTS) == ""
