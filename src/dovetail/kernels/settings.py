@@ -28,7 +28,7 @@ from dovetail.kernels.lifetimes.windows import (
 )
 from dovetail.kernels.picks import Picks, Program
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Arrival(Enum):

@@ -128,6 +128,16 @@ def test_a_map_has_arrows():
 
 def test_escapes_stand_for_their_letters():
     assert body(r"'a\'b\\c\n'").value == "a'b\\c\n"
+    assert body(r"'\101\1012'").value == "AA2"
+    assert body(r"U'caf\u00E9'").value == body(r"u8'caf\u00e9'").value == "caf\u00e9"
+
+
+@pytest.mark.parametrize(
+    "text", [r"'C:\data'", r"'\u00e9'", r"U'\u00'", r"U'\ud83d'", r"'\777'", r"'\N'"]
+)
+def test_an_escape_that_means_nothing_is_refused(text):
+    with pytest.raises(DialectError, match="three octal digits"):
+        read(f"x := {text};")
 
 
 def test_comments_of_both_styles_are_passed_over():

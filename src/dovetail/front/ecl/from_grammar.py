@@ -38,6 +38,7 @@ from dovetail.front.ecl.nodes import (
 )
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+_ESCAPE = re.compile(r"\\(?:([0-7]{3})|u([0-9a-fA-F]{4})|(.))")
 _FROM, _AS = re.compile(r"\s+from\s+"), re.compile(r"\s+as\s+")
 
 
@@ -217,7 +218,7 @@ class Nodes(Transformer[Token, Parts]):
     def text(self, meta: Meta, parts: Parts) -> Node:
         """Returns a text without its quotes and escapes."""
         prefix, _, rest = str(parts[0]).partition("'")
-        value = re.sub(r"\\(.)", _unescaped, rest[:-1])
+        value = _ESCAPE.sub(_unescaped, rest[:-1])
         return Text(self._at(meta), value, prefix.lower())
 
     def bracketed(self, _: Meta, parts: Parts) -> Node:
@@ -298,4 +299,7 @@ def _lists(parts: Parts) -> tuple[tuple[Node, ...], ...]:
 
 def _unescaped(found: re.Match[str]) -> str:
     """Returns the letter that an escape stands for."""
-    return _ESCAPES.get(found[1], found[1])
+    octal, code, letter = found.groups()
+    if letter:
+        return _ESCAPES.get(letter, letter)
+    return chr(int(octal, 8) if octal else int(code, 16))

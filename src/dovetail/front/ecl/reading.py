@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
@@ -79,9 +80,18 @@ _SIGNS = {
 }
 
 
+_ESCAPED = re.compile(r"\w{,2}'[^'\\\n]*\\.")
+_ESCAPES = (
+    "in a text \\ stands before \\, ', n, r, t or three octal digits; "
+    "in one of U'..' also before u and four digits of base 16"
+)
+
+
 def _hint(text: str, start: int) -> str:
     """Returns what most often is the matter."""
     before = text[:start].rstrip()
+    if _ESCAPED.match(text, start):
+        return _ESCAPES
     if text[start : start + 1] == "'" or text[start:].count("'") % 2:
         return "a text ends on its line, with a quote"
     if before == text.rstrip() and text.count("(") > text.count(")"):
