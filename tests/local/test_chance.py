@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dovetail.spec.join import Clock
 from tests.chance.plays import plays, random_play
 from tests.local.agreement import (
     MOVING,
@@ -20,6 +21,9 @@ from tests.local.agreement import (
     seeds_of,
 )
 
+# Seeds of the event clock that once gave rows earlier in one step than in many.
+ONCE_CUT = [903_636]
+
 
 @pytest.mark.parametrize("chunk", chunks(1, 100))
 def test_kernels_equal_the_definition(chunk):
@@ -28,6 +32,14 @@ def test_kernels_equal_the_definition(chunk):
         seed for seed, play in found.items() if not is_defined(play, of_kernels(play))
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("seed", ONCE_CUT)
+def test_kernels_in_one_step_give_the_rows_of_many(seed):
+    play = random_play(seed, accepted, Clock.EVENT)
+    found = of_kernels(play)
+    assert is_defined(play, found)
+    assert is_uncut(play, found, seed)
 
 
 @given(plays(accepted), st.integers(0, 99))

@@ -2,9 +2,10 @@
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from dovetail.errors import SpecError
-from dovetail.schema import from_microseconds, read_moment, shown
+from dovetail.schema import from_microseconds, read_moment, shown, to_microseconds
 from dovetail.spec.spans import SECOND, Span, parse_span
 from tests import strategies
 
@@ -50,6 +51,29 @@ def test_what_is_no_length_of_time_is_refused(text):
 def test_a_month_ends_on_the_last_day_of_a_shorter_one(start, span, end):
     moved = parse_span(span).after(read_moment(start, "start"))
     assert shown(from_microseconds(moved)) == end
+
+
+@pytest.mark.parametrize(
+    ("start", "span", "end"),
+    [
+        ("2023-01-27T20:00", "1 month", "2023-02-27T20:00:00Z"),
+        ("2023-01-28T20:00", "1 month", "2023-02-28T00:00:00Z"),
+        ("2023-01-30T20:00", "1 month 1 second", "2023-02-28T00:00:01Z"),
+        ("2023-01-31T20:00", "1 month", "2023-02-28T20:00:00Z"),
+        ("2023-03-29T20:00", "-1 month", "2023-02-28T00:00:00Z"),
+        ("9999-12-30T20:00", "-1 month", "9999-11-30T00:00:00Z"),
+        ("9999-12-30T20:00", "1 second", "9999-12-30T20:00:01Z"),
+    ],
+)
+def test_a_later_moment_may_come_to_an_earlier_hour(start, span, end):
+    moved = parse_span(span).least_after(read_moment(start, "start"))
+    assert shown(from_microseconds(moved)) == end
+
+
+@given(strategies.SPANS, strategies.MOMENTS, st.integers(0, 5 * 86_400 * SECOND))
+def test_no_later_moment_comes_below_the_least(span, start, ahead):
+    moment = to_microseconds(start)
+    assert span.least_after(moment) <= span.after(moment + ahead)
 
 
 @given(strategies.SPANS)

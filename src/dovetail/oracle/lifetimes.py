@@ -103,12 +103,20 @@ def first_life(side: OneSide, bound: Moment) -> Life:
             return Life(bound, NEVER, NEVER)
         case _ if bound in (PAST, NEVER):
             return Life(bound, bound, bound)
-        case Range() | Rows() | HopUnit():
+        case Range() as window:
+            return _first_range_life(window, int(bound))
+        case Rows() | HopUnit():
             return own_life(side, int(bound))
         case HopSize() as window:
             return first_hop_life(window, int(bound))
         case _:
             return Life(bound, bound, bound)
+
+
+def _first_range_life(window: Range, bound: int) -> Life:
+    """Returns the least of what the lives of rows from a bound on may have."""
+    end = window.preceding.least_after(bound)
+    return Life(window.following.negated().least_after(bound), end + 1, end)
 
 
 def is_settled(side: OneSide) -> bool:

@@ -51,6 +51,15 @@ class Span:
         shifted = _shift_months(moment, self.months) if self.months else moment
         return shifted + self.microseconds
 
+    def least_after(self, moment: int) -> int:
+        """Returns the least moment this span after a moment or any later one.
+
+        A month after the last days of January is one day: there a later moment may
+        come to an earlier hour of it.
+        """
+        later = _midnights_after(moment) if self.months else ()
+        return min(map(self.after, (moment, *later)))
+
     def in_words(self) -> str:
         """Returns the span as people say it: `1 hour 30 minutes`."""
         parts, rest = [(self.months, "month")], self.microseconds
@@ -105,8 +114,25 @@ def _no_span(found: str, expected: str) -> SpecError:
 
 def _shift_months(moment: int, months: int) -> int:
     """Returns the same day and time of day, months away, or that month's last day."""
-    then = _EPOCH + timedelta(microseconds=moment)
+    then = _date(moment)
     year, month = divmod(then.year * 12 + then.month - 1 + months, 12)
     day = min(then.day, calendar.monthrange(year, month + 1)[1])
-    shifted = then.replace(year=year, month=month + 1, day=day)
-    return (shifted - _EPOCH) // timedelta(microseconds=1)
+    return _moment(then.replace(year=year, month=month + 1, day=day))
+
+
+def _midnights_after(moment: int) -> list[int]:
+    """Returns where the days begin that are left of a moment's month."""
+    then = _date(moment)
+    midnight = then.replace(hour=0, minute=0, second=0, microsecond=0)
+    last = calendar.monthrange(then.year, then.month)[1]
+    return [_moment(midnight.replace(day=day)) for day in range(then.day + 1, last + 1)]
+
+
+def _date(moment: int) -> datetime:
+    """Returns the date and time of a moment."""
+    return _EPOCH + timedelta(microseconds=moment)
+
+
+def _moment(date: datetime) -> int:
+    """Returns a date and time in microseconds since 1970."""
+    return (date - _EPOCH) // timedelta(microseconds=1)

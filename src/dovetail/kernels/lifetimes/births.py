@@ -33,7 +33,7 @@ from dovetail.kernels.arrays.rows import (
     Whole,
 )
 from dovetail.kernels.lifetimes.hopping import first_end, hopped, unit_ends
-from dovetail.kernels.lifetimes.lengths import Length, shift
+from dovetail.kernels.lifetimes.lengths import least_shifted, shift
 from dovetail.kernels.lifetimes.successors import (
     birth_of_farther,
     birth_of_later,
@@ -169,7 +169,7 @@ def least_birth(window: Window, bound: int) -> int:
     """Returns the least birth of a row that is not before the bound."""
     match window:
         case Fixed(_, following):
-            return _shifted(bound, following.back)
+            return least_shifted(max(bound, BEGINNING), following.back)
         case Hop(size, every) if bound > BEGINNING:
             return first_end(bound, size, every)
         case _:
@@ -180,7 +180,7 @@ def least_end(window: Window, bound: int) -> int:
     """Returns the least row time of a null row that is not before the bound."""
     match window:
         case Fixed(preceding):
-            return _shifted(bound, preceding)
+            return least_shifted(max(bound, BEGINNING), preceding)
         case Calendar(unit):
             return int(unit_ends(unit, np.array([bound]))[0])
         case Hop():
@@ -189,11 +189,6 @@ def least_end(window: Window, bound: int) -> int:
             return NEVER
         case _:
             return bound
-
-
-def _shifted(bound: int, length: Length) -> int:
-    """Returns a bound so much later."""
-    return int(shift(np.array([max(bound, BEGINNING)]), length)[0])
 
 
 def _deaths_of_versions(rows: Rows, *, timed: bool) -> Whole:

@@ -8,6 +8,10 @@ import numpy as np
 
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Whole
 
+_DAY = 86_400_000_000
+_DAYS_AT_AN_END = np.arange(1, 4)
+"""How many days further the days are that may be too many for another month."""
+
 
 @dataclass(frozen=True, slots=True)
 class Length:
@@ -34,6 +38,18 @@ def shift(moments: Whole, length: Length) -> Whole:
     if length.months:
         plain = _shift_months(plain, length.months)
     return np.where(fixed, moments, plain + length.microseconds)
+
+
+def least_shifted(moment: int, length: Length) -> int:
+    """Returns the least of a moment and all later ones, each so much later.
+
+    The last days of a month may all come to the last day of a shorter one: there a
+    later moment may be an earlier hour. Of each day the first moment is the least.
+    """
+    moments = np.array([moment])
+    if length.months and BEGINNING < moment < NEVER:
+        moments = np.append(moments, (moment // _DAY + _DAYS_AT_AN_END) * _DAY)
+    return int(shift(moments, length).min())
 
 
 def _shift_months(moments: Whole, months: int) -> Whole:
