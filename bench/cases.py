@@ -2,7 +2,8 @@
 
 A case is played twice: all its events at once, and one event a step, as `check` does it
 to see what comes when. What is measured is the kernels alone: rows as arrays in, rows
-as arrays out, state kept between steps. The least of a few rounds counts for each case.
+as arrays out, state kept between steps. The least of some rounds counts for each case;
+a round plays all of them, so that a slow moment of the machine spoils none for good.
 
     scripts/bench cases
     scripts/bench cases tests/cases/kinds.json --rounds 5
@@ -68,12 +69,12 @@ def main() -> None:
     """Measures the cases and prints what they cost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="*", type=Path, default=[CASES])
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--quick", action="store_true")
     asked = parser.parse_args()
     plays = list(playable(asked.paths or [CASES]))
     rounds = 1 if asked.quick else asked.rounds
-    show(cost(name, play, rounds) for name, play in plays)
+    show(costs(plays, rounds))
 
 
 def playable(paths: Iterable[Path]) -> Iterator[tuple[str, Play]]:
@@ -90,13 +91,24 @@ def playable(paths: Iterable[Path]) -> Iterator[tuple[str, Play]]:
             continue  # it is refused, or must fail
 
 
-def cost(name: str, play: Play, rounds: int) -> Cost:
-    """Returns what a case costs, the least of some rounds."""
-    whole, stepwise = (
-        [measured(play, stepwise=way) for _ in range(rounds)] for way in (False, True)
-    )
-    least = [min(one.milliseconds for one in found) for found in (whole, stepwise)]
-    return Cost(name, least[0], least[1], stepwise[0].steps)
+def costs(plays: list[tuple[str, Play]], rounds: int) -> list[Cost]:
+    """Returns what the cases cost, the least of some rounds for each of them."""
+    played = [[one(name, play) for name, play in plays] for _ in range(rounds)]
+    return [
+        Cost(
+            known[0].name,
+            min(cost.whole for cost in known),
+            min(cost.stepwise for cost in known),
+            known[0].steps,
+        )
+        for known in zip(*played, strict=True)
+    ]
+
+
+def one(name: str, play: Play) -> Cost:
+    """Returns what a case costs this time."""
+    whole, stepwise = (measured(play, stepwise=way) for way in (False, True))
+    return Cost(name, whole.milliseconds, stepwise.milliseconds, stepwise.steps)
 
 
 def measured(play: Play, *, stepwise: bool) -> Timed:
@@ -111,9 +123,9 @@ def measured(play: Play, *, stepwise: bool) -> Timed:
     return memory
 
 
-def show(costs: Iterable[Cost]) -> None:
+def show(known: list[Cost]) -> None:
     """Prints the middle and the worst of what cases cost."""
-    known = sorted(costs, key=lambda one: one.whole)
+    known = sorted(known, key=lambda cost: cost.whole)
     whole = [one.whole for one in known]
     steps = sum(one.steps for one in known)
     each = sum(one.stepwise for one in known) / steps

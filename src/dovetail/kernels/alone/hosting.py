@@ -57,8 +57,9 @@ def with_host(
 
     `judged` are the candidates of left rows that are judged in this step.
     """
-    is_right = part.turn in (Turn.DUE, Turn.ALONE) and bool((part.left < 0).all())
-    if settings.event_clock or not is_right or not len(part.when) or not len(judged):
+    if settings.event_clock or not len(part.when) or not len(judged):
+        return [part]
+    if part.turn not in (Turn.DUE, Turn.ALONE) or np.count_nonzero(part.left >= 0):
         return [part]
     hosts, own = (
         _Turns.of(side.window, rows, chosen)

@@ -8,7 +8,7 @@ order of arrival, and its lifetime [birth, death). `first` is the earliest row t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
@@ -72,17 +72,25 @@ class Rows:
         # What one array stands for more than once is taken once.
         arrays = _arrays_of(self)
         once = {id(array): array[chosen] for array in arrays}
-        taken = dict(zip(_ARRAYS, (once[id(array)] for array in arrays), strict=True))
-        return Rows(**taken, payload=take_payload(self.payload, chosen))
+        parts = [once[id(array)] for array in arrays]
+        parts.append(_taken(self.payload, chosen))
+        return Rows(*parts)
+
+    def parted(self, chosen: Mask) -> tuple[Rows, Rows]:
+        """Returns the chosen rows, and the others."""
+        if np.count_nonzero(chosen) == len(chosen):
+            return self, self.take(slice(0))
+        return self.take(chosen), self.take(~chosen)
 
     def with_arrays(self, **arrays: Whole) -> Rows:
         """Returns the same rows with other values in the named arrays."""
         known = dict(zip(_ARRAYS, _arrays_of(self), strict=True))
-        return Rows(**{**known, **arrays}, payload=self.payload)
+        return Rows(**(known | arrays), payload=self.payload)
 
     def bare(self) -> Rows:
         """Returns the rows without their payload."""
-        return replace(self, payload=self.payload.slice(0, 0))
+        parts = (*_arrays_of(self), self.payload.slice(0, 0))
+        return Rows(*parts)
 
     def hidden(self, name: str) -> Whole:
         """Returns the whole numbers of a payload column that does not come out."""
@@ -91,8 +99,7 @@ class Rows:
 
     def has(self, flag: np.uint8) -> Mask:
         """Tells for each row whether it carries the flag."""
-        carried: Mask = (self.flags & flag) != 0
-        return carried
+        return (self.flags & flag).astype(np.bool_)
 
 
 _ARRAYS = (
@@ -110,13 +117,17 @@ _arrays_of = attrgetter(*_ARRAYS)
 
 def can_meet(rows: Rows) -> Mask:
     """Tells for each row whether it may meet anybody at all."""
-    bars = rows.has(REMOVES) | rows.has(BARRED)
-    return (rows.birth < rows.death) & ~bars & rows.has(HAS_KEY)
+    may_meet: Mask = (rows.flags & (HAS_KEY | REMOVES | BARRED)) == HAS_KEY
+    return may_meet & (rows.birth < rows.death)
 
 
 def take_payload(batch: pa.RecordBatch, chosen: Whole | Mask | slice) -> pa.RecordBatch:
     """Returns the chosen rows of a batch."""
-    chosen = _simplest(chosen)
+    return _taken(batch, _simplest(chosen))
+
+
+def _taken(batch: pa.RecordBatch, chosen: Whole | slice) -> pa.RecordBatch:
+    """Returns the rows of a batch with these numbers, or in this slice."""
     if isinstance(chosen, slice):
         start, stop, _ = chosen.indices(batch.num_rows)
         return batch.slice(start, max(0, stop - start))

@@ -113,14 +113,11 @@ def _parted(
     settings: JoinSettings, sides: list[_Side], hold: int
 ) -> tuple[list[Rows], list[Rows]]:
     """Returns both sides' rows that take part now, and those that wait."""
-    ready = [
-        _is_ready(settings, side.came, NEVER if one.untimed else hold)
+    parted = [
+        side.came.parted(_is_ready(settings, side.came, NEVER if one.untimed else hold))
         for one, side in zip(settings.sides, sides, strict=True)
     ]
-    return (
-        [side.came.take(pick) for side, pick in zip(sides, ready, strict=True)],
-        [side.came.take(~pick) for side, pick in zip(sides, ready, strict=True)],
-    )
+    return [ready for ready, _ in parted], [waiting for _, waiting in parted]
 
 
 def _without_evicted(

@@ -9,8 +9,9 @@ and for null rows whose lifetime never ends. Where somebody looks at it there is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -101,11 +102,12 @@ class Leaving:
 
     def take(self, chosen: Whole | Mask) -> Leaving:
         """Returns the chosen rows."""
-        arrays = {name: getattr(self, name)[chosen] for name in _ARRAYS}
-        return replace(self, **arrays)
+        arrays = [array[chosen] for array in _arrays_of(self)]
+        fields = (self.outlet, self.reason, self.turn, *arrays, self.change)
+        return Leaving(*fields)
 
 
-_ARRAYS = ("left", "right", "when", "due", "counter", "told", "host")
+_arrays_of = attrgetter("left", "right", "when", "due", "counter", "told", "host")
 
 
 def alone(hand: int, rows: Whole, when: Whole, outlet: Outlet) -> Leaving:
@@ -142,78 +144,92 @@ def leave(
     filled = [part for part in parts if len(part.when)]
     if not filled:
         return ()
+    pile = _Pile.of(filled)
     if not shape.sorted:
-        return (_shaped(filled, slice(None), sides, shape),)
-    places = [
-        _places(_numbers(filled, name), side)
+        return (_shaped(pile, sides, shape, {}),)
+    left, right = (
+        _places(pile.numbers(name), side)
         for name, side in zip(("left", "right"), sides, strict=True)
-    ]
-    order = _order(filled, places)
-    shaped = _shaped(filled, order, sides, shape)
-    return (_placed(shaped, filled, places, order) if shape.placed else shaped,)
+    )
+    order = _order(pile, (left, right))
+    more = {}
+    if shape.placed:
+        decides = pile.words("turn"), np.maximum(left, right), np.minimum(left, right)
+        more = {
+            name: pa.array(values[order])
+            for name, values in zip(PLACED, decides, strict=True)
+        }
+    return (_shaped(pile.take(order), sides, shape, more),)
 
 
-def _numbers(parts: list[Leaving], name: str) -> Whole:
-    """Returns what one array says of all parts' rows."""
-    arrays = [getattr(part, name) for part in parts]
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+@dataclass(frozen=True, slots=True)
+class _Pile:
+    """Rows of several parts as one: for each the number of its part, and which it is.
 
+    `chosen` are rows of all parts, one part after the other.
+    """
 
-def _words(parts: list[Leaving], name: str) -> Small:
-    """Returns what the parts are, for each of their rows."""
-    words = [int(getattr(part, name)) for part in parts]
-    return np.repeat(np.array(words, np.int8), [len(part.when) for part in parts])
+    parts: list[Leaving]
+    part: Whole
+    chosen: Whole | slice
+
+    @classmethod
+    def of(cls, parts: list[Leaving]) -> _Pile:
+        """Returns all rows of the parts."""
+        counts = [len(part.when) for part in parts]
+        return cls(parts, np.arange(len(parts)).repeat(counts), slice(None))
+
+    def take(self, chosen: Whole) -> _Pile:
+        """Returns the chosen ones of all rows."""
+        return _Pile(self.parts, self.part[chosen], chosen)
+
+    def numbers(self, name: str) -> Whole:
+        """Returns what one array says of the rows."""
+        arrays = [getattr(part, name) for part in self.parts]
+        values: Whole = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+        return values[self.chosen]
+
+    def words(self, name: str) -> Small:
+        """Returns what the parts of the rows are."""
+        words = np.array([getattr(part, name) for part in self.parts], np.int8)
+        of_rows: Small = words[self.part]
+        return of_rows
 
 
 def _shaped(
-    parts: list[Leaving],
-    order: Whole | slice,
-    sides: tuple[Rows, Rows],
-    shape: Shape,
+    pile: _Pile, sides: tuple[Rows, Rows], shape: Shape, last: dict[str, pa.Array]
 ) -> pa.RecordBatch:
-    """Returns the table of rows in their order, with what can be seen of them."""
-    left, right = (_numbers(parts, name)[order] for name in ("left", "right"))
-    outlet, reason = (_words(parts, name)[order] for name in ("outlet", "reason"))
-    head = [pa.array(outlet), pa.array(reason), _times(parts, "when", order, shape)]
+    """Returns the rows with what can be seen of them, then the last columns."""
+    outlet, reason = (pa.array(pile.words(name)) for name in ("outlet", "reason"))
     more = {}
     if shape.numbered:
-        more["counter"] = pa.array(_numbers(parts, "counter")[order])
+        more["counter"] = pa.array(pile.numbers("counter"))
     if shape.changing:
-        more["change"] = pa.array(_words(parts, "change")[order])
+        more["change"] = pa.array(pile.words("change"))
     if shape.told:
-        more["told"] = _times(parts, "told", order, shape)
-    return table(head, (left, right), sides, more)
+        more["told"] = _times(pile, "told", shape)
+    head = [outlet, reason, _times(pile, "when", shape)]
+    chosen = (pile.numbers("left"), pile.numbers("right"))
+    return table(head, chosen, sides, more | last)
 
 
-def _times(
-    parts: list[Leaving], name: str, order: Whole | slice, shape: Shape
-) -> pa.Array:
+def _times(pile: _Pile, name: str, shape: Shape) -> pa.Array:
     """Returns moments as they are shown: null where there are none."""
     if not shape.timed:
-        return pa.nulls(sum(len(part.when) for part in parts), pa.int64())
-    when = _numbers(parts, name)[order]
+        return pa.nulls(len(pile.part), pa.int64())
+    when = pile.numbers(name)
     return pa.array(when, mask=(when == NEVER) | (when == BEGINNING))
 
 
-def _placed(
-    shaped: pa.RecordBatch, parts: list[Leaving], places: list[Whole], order: Whole
-) -> pa.RecordBatch:
-    """Returns the table with what decides among rows of one row time."""
-    turn, later = _words(parts, "turn"), np.maximum(*places)
-    for name, values in zip(PLACED, (turn, later, np.minimum(*places)), strict=True):
-        shaped = shaped.append_column(name, pa.array(values[order]))
-    return shaped
-
-
-def _order(parts: list[Leaving], places: list[Whole]) -> Whole:
+def _order(pile: _Pile, places: tuple[Whole, Whole]) -> Whole:
     """Returns the order of leaving: what is given first, then the order of arrival."""
     later, earlier = np.maximum(*places), np.minimum(*places)
-    when, due, host = (_numbers(parts, name) for name in ("when", "due", "host"))
+    when, due, host = (pile.numbers(name) for name in ("when", "due", "host"))
     first: tuple[Whole, ...] = (when,)
-    if len({part.turn for part in parts}) > 1 or np.count_nonzero(due):
-        first = (when, _words(parts, "turn").astype(np.int64), due)
+    if len({part.turn for part in pile.parts}) > 1 or np.count_nonzero(due):
+        first = (when, pile.words("turn").astype(np.int64), due)
     if np.count_nonzero(host > ABSENT):
-        goes = _words(parts, "change") == Change.DELETE
+        goes = pile.words("change") == Change.DELETE
         return _by_host(first, (later, earlier), places, (host, goes))
     # Pairs in order of arrival leave at the place of their later row.
     keys = first if np.array_equal(when, later) else (*first, later)
@@ -223,7 +239,7 @@ def _order(parts: list[Leaving], places: list[Whole]) -> Whole:
 def _by_host(
     first: tuple[Whole, ...],
     own: tuple[Whole, Whole],
-    places: list[Whole],
+    places: tuple[Whole, Whole],
     let_out: tuple[Whole, Mask],
 ) -> Whole:
     """Returns the order of leaving where left rows let others out.

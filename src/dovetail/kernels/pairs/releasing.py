@@ -24,7 +24,7 @@ def release(
     if not parts:
         return (), held
     rows = join_batches(parts)
-    times = rows.column("row_time").fill_null(NEVER).to_numpy(zero_copy_only=False)
+    times = _moments(rows)
     if len(parts) > 1 or not never_falls(times):
         order = _order(rows, times)
         rows, times = take_payload(rows, order), times[order]
@@ -34,6 +34,14 @@ def release(
     return tuple(part for part in out if part.num_rows), rows.slice(
         past, max(0, timeless - past)
     )
+
+
+def _moments(rows: pa.RecordBatch) -> Whole:
+    """Returns the row times; NEVER where there are none."""
+    times = rows.column("row_time")
+    known = times.fill_null(NEVER) if times.null_count else times
+    moments: Whole = known.to_numpy()
+    return moments
 
 
 def _order(rows: pa.RecordBatch, times: Whole) -> Whole:
