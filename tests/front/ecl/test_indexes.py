@@ -153,3 +153,26 @@ def test_options_of_build_that_change_nothing_are_remarked():
         "EXPIRE of BUILD has no effect",
         "SET of BUILD has no effect",
     )
+
+
+@pytest.mark.parametrize(
+    ("filter_", "says"),
+    [
+        ("KEYED(w = MAX(b, w))", '"w" is no key of the INDEX; expected one of k'),
+        ("KEYED(MAX(b, k) = k, OPT), KEYED(w = 'p')", '"w" is no key'),
+    ],
+)
+def test_a_value_of_all_rows_does_not_make_a_payload_a_key(filter_, says):
+    text = f"i := INDEX(b, {{k}}, {{w}}, '~i'); OUTPUT(i({filter_}));"
+    with pytest.raises(DialectError, match=says):
+        translate(ROWS + text, {})
+
+
+@ENGINES
+def test_a_filter_before_a_join_may_ask_for_the_value_of_all_rows(engine):
+    text = """
+        i := INDEX(b, {k}, {w}, '~i');
+        last := i(KEYED(k = MAX(b, k)));
+        OUTPUT(JOIN(b, last, LEFT.k <= RIGHT.k, TRANSFORM(LEFT), ALL));
+    """
+    assert rows(text, engine) == [(2, "p"), (1, "q"), (3, "r")]

@@ -44,7 +44,7 @@ from dovetail.front.ecl.nodes import (
     TypeName,
     word_of,
 )
-from dovetail.front.ecl.ordering import Verb, row_at
+from dovetail.front.ecl.ordering import Verb
 from dovetail.front.ecl.record_sums import record_sum
 from dovetail.front.ecl.refused import INSTEAD, UNKNOWN
 from dovetail.front.ecl.scalars import (
@@ -157,7 +157,7 @@ def _called(context: Context, node: Call, found: Value) -> Value:
     """Returns a filtered data set, or what a transform gives."""
     match found:
         case DatasetValue(index=Index()) as source:
-            check_filter(context.inside(row_at(source.record)), node, source.index)
+            check_filter(context, node, source)
             return filtered(context, source, node.arguments)
         case DatasetValue() as source:
             return filtered(context, source, node.arguments)

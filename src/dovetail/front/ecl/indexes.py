@@ -8,30 +8,37 @@ from dovetail.expression import Expression
 from dovetail.front.ecl.conditions import Term, hands_of, terms
 from dovetail.front.ecl.context import Context, refusal
 from dovetail.front.ecl.nodes import Call, Node
-from dovetail.front.ecl.values import Index, NoIndex
+from dovetail.front.ecl.ordering import row_at
+from dovetail.front.ecl.totals import gathering
+from dovetail.front.ecl.types import RecordType
+from dovetail.front.ecl.values import DatasetValue, Index
 from dovetail.spec.join import Hand
 from dovetail.spec.references import references
 
 
-def check_index(context: Context, condition: Node, index: Index | NoIndex) -> None:
+def check_index(context: Context, condition: Node, right: DatasetValue) -> None:
     """Refuses KEYED of what is no key, or behind a key that is left out.
 
     A key is left out where no term names it and WILD does not leave it open.
     """
+    index = right.index
     found = list(terms(context, condition))
     marked = [one for one in found if one.is_keyed or one.is_wild]
     if not marked:
         return
     if not isinstance(index, Index):
         raise refusal(marked[0].node, "KEYED or WILD without an INDEX", "an INDEX")
-    named = {name for one in found for name in fields_of(one, Hand.RIGHT)}
-    check_keys(index, marked, named, Hand.RIGHT)
+    _check_keys(index, found, right.record, Hand.RIGHT)
 
 
-def check_keys(index: Index, marked: list[Term], named: set[str], hand: Hand) -> None:
-    """Refuses marked terms that the index cannot answer."""
-    for term in marked:
-        for name in fields_of(term, hand):
+def _check_keys(
+    index: Index, found: list[Term], record: RecordType, hand: Hand
+) -> None:
+    """Refuses marked terms, among all of a condition, that the index cannot answer."""
+    fields = [(one, list(_fields_of(one, record, hand))) for one in found]
+    named = {name for _, names in fields for name in names}
+    for term, names in fields:
+        for name in names if term.is_keyed or term.is_wild else ():
             if name not in index.keys:
                 raise refusal(
                     term.node, f'"{name}" is no key of the INDEX', _keys(index)
@@ -51,8 +58,12 @@ def _keys(index: Index) -> str:
     return f"one of {', '.join(index.keys)}"
 
 
-def fields_of(term: Term, hand: Hand) -> Iterator[str]:
-    """Yields the fields of a side that a term names, in lower case."""
+def _fields_of(term: Term, record: RecordType, hand: Hand) -> Iterator[str]:
+    """Yields the fields of a side that a term names, in lower case.
+
+    A value of a whole data set is none of them, though it is a column beside the row.
+    """
+    known = {one.word for one in record.fields}
     node = term.node
     if term.is_wild and isinstance(node, Call):
         text = term.context.scalar(node.arguments[0]).text
@@ -60,15 +71,15 @@ def fields_of(term: Term, hand: Hand) -> Iterator[str]:
         text = term.context.condition(node)
     if hand in hands_of(text):
         for one in references(Expression(text)):
-            if one.hand is hand:
+            if one.hand is hand and one.column.lower() in known:
                 yield one.column.lower()
 
 
-def check_filter(context: Context, node: Call, index: Index | NoIndex) -> None:
+def check_filter(context: Context, node: Call, source: DatasetValue) -> None:
     """Refuses what an index cannot answer in the filter of its rows."""
-    if not isinstance(index, Index):
+    if not isinstance(source.index, Index):
         return
-    found = [one for it in node.arguments for one in terms(context, it)]
-    marked = [one for one in found if one.is_keyed or one.is_wild]
-    named = {name for one in found for name in fields_of(one, Hand.LEFT)}
-    check_keys(index, marked, named, Hand.LEFT)
+    # The filter gathers its values of whole data sets itself.
+    inside, _ = gathering(context.inside(row_at(source.record)))
+    found = [one for it in node.arguments for one in terms(inside, it)]
+    _check_keys(source.index, found, source.record, Hand.LEFT)

@@ -146,7 +146,7 @@ def _fields(node: Node, index: Index, record: RecordType) -> list[Node]:
 def _joined(parts: Parts, condition: Node) -> DatasetValue:
     """Returns the step of a join, judged as a whole."""
     hard, soft, left_only = conditions_of(parts)
-    check_index(parts.context, condition, parts.right.index)
+    check_index(parts.context, condition, parts.right)
     options = parts.options
     skew = skew_of(parts)
     _need_equality(parts, hard, condition)
