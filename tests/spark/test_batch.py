@@ -27,6 +27,7 @@ from dovetail.spec.windows import Forever
 from tests.chance.plays import plays
 from tests.nested_plays import random_nested_play
 from tests.spark.batch_plays import batch_plays, stream_plays, table_plays
+from tests.spark.share import is_always_played
 
 TESTS = Path(__file__).parents[1]
 SAMPLES = TESTS.parents[1] / "shared" / "cases"
@@ -131,8 +132,15 @@ def can_run(case):
 
 @pytest.mark.parametrize(
     "case",
-    [*in_the_slice(TESTS / "cases"), *in_the_slice(SAMPLES)],
-    ids=lambda case: case.name,
+    [
+        pytest.param(
+            case,
+            id=case.name,
+            marks=[] if is_always_played(case.name, 2) else [pytest.mark.long],
+        )
+        for folder in (TESTS / "cases", SAMPLES)
+        for case in in_the_slice(folder)
+    ],
 )
 def test_a_case(spark, case):
     found = play_batch(spark, case.join.play())

@@ -95,7 +95,7 @@ def chaos(folder, kills, seed):
 @pytest.mark.parametrize(
     "kills",
     [
-        pytest.param(5, marks=pytest.mark.timeout(1200)),
+        pytest.param(3, marks=pytest.mark.timeout(1200)),
         pytest.param(30, marks=[pytest.mark.long, pytest.mark.timeout(7200)]),
     ],
 )

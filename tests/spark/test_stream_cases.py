@@ -5,7 +5,6 @@ own outcome.
 """
 
 from functools import cache
-from zlib import crc32
 
 import pytest
 
@@ -20,6 +19,7 @@ from dovetail.session.lines import Line, Order, Rows, Sight
 from dovetail.session.split import Each, batch_ends, parse_split
 from dovetail.spec.inputs import Outlet
 from tests.oracle.test_cases import SAMPLES, TESTS, neutral_cases
+from tests.spark.share import is_always_played
 from tests.spark.stream_plays import JOINS, SOFT, random_play
 
 CASES = {
@@ -33,7 +33,7 @@ FEW = [
 ][:8]
 """Played event by event: a batch each."""
 HOUR = 3600
-SOME = [name for name in CASES if crc32(name.encode()) % 5 == 0]
+SOME = [name for name in CASES if is_always_played(name, 8)]
 """What is played each time: every shape of join is a query of its own."""
 SPLITS = [
     ("random:1", tuple(SOME)),
