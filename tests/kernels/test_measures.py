@@ -5,6 +5,7 @@ from decimal import MAX_PREC, Decimal, localcontext
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,6 +37,13 @@ def judged(values, kind, width):
 @given(st.lists(st.none() | BIGINTS, max_size=6), WIDTHS)
 def test_whole_numbers_are_measured_exactly(values, width):
     found, expected = judged(values, pa.int64(), width)
+    assert found == expected
+
+
+@pytest.mark.parametrize("width", [2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1, 2**64])
+def test_a_width_may_be_beyond_the_greatest_number(width):
+    ends = [-(2**63), -(2**63) + 1, -2, -1, 0, 1, 2**63 - 2, 2**63 - 1]
+    found, expected = judged(ends, pa.int64(), Decimal(width))
     assert found == expected
 
 

@@ -31,9 +31,7 @@ def measures(values: pa.Array, width: Decimal) -> tuple[Whole, Whole]:
     known = np.asarray(values.is_valid())
     whole, scale = _whole(values)
     measure = np.where(known, whole, MISSING)
-    step = int(width * scale)
-    far = NEVER - min(step, NEVER)
-    reach = np.where(known & (whole <= far), whole + min(step, NEVER), NEVER)
+    reach = np.where(known, _above(whole, int(width * scale)), NEVER)
     return measure, reach
 
 
@@ -50,6 +48,19 @@ def fits(kind: pa.DataType) -> bool:
             pa.types.is_null,
         )
     )
+
+
+def _above(whole: Whole, step: int) -> Whole:
+    """Returns whole numbers so much higher, none above NEVER.
+
+    A step may be wider than the greatest number: then it is more than one stride.
+    """
+    left = min(step, 2 * NEVER + 1)  # that far it is from the least of all to NEVER
+    while left:
+        stride = min(left, NEVER)
+        whole = np.where(whole <= NEVER - stride, whole + stride, NEVER)
+        left -= stride
+    return whole
 
 
 def _whole(values: pa.Array) -> tuple[Whole, int]:
