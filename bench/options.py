@@ -1,4 +1,4 @@
-"""Options of batch joins: what KEEP, ATMOST, LIMIT, LEFT ONLY, LOOKUP, MOFN cost.
+"""Options of batch joins: what KEEP, ATMOST, LIMIT, LEFT ONLY, LOOKUP, SKEW, MOFN cost.
 
 Five million rows are joined with one million by an equal key, by Spark's own join and
 by Dovetail with one option after another; each is a ratio of CPU seconds to Spark's
@@ -12,7 +12,7 @@ a million, beside the same in Spark SQL by hand.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -38,39 +38,53 @@ from bench.batch import (
     turns,
 )
 from bench.data import kept
-from dovetail.run.spark_batch.arrivals import Arrivals
-from dovetail.run.spark_batch.join import join_batch
-from dovetail.schema import Schema
-from dovetail.spec.defaults import with_defaults
-from dovetail.spec.inputs import Input, InputKind, Outlet
 from dovetail.spec.join import HANDS
-from dovetail.spec.reading import read_join
 
 ROWS, QUICK = 5_000_000, 20_000
 SIDES, SETS = "lr", "abcde"
 LEAST, MOST = 3, 4
+UNEVEN = 0.9
+"""The skew that no side of the data has, so that it is measured and nothing fails."""
 CROWDS, CROWD = 20, 150
 GOAL = 1.3
 LEFT_COLUMNS = {name: f"l.{name}" for name in ("key", "lid", "amount")}
 COLUMNS = {**LEFT_COLUMNS, **{name: f"r.{name}" for name in ("rid", "price", "label")}}
+PLAIN: Mapping[str, object] = {
+    **{hand.value: {"from": name} for hand, name in zip(HANDS, SIDES, strict=True)},
+    "type": "inner",
+    "hard": [["l.key", "r.key"]],
+    "clock": "batch",
+    "select": COLUMNS,
+}
 OPTIONS: Mapping[str, Mapping[str, object]] = {
     "atmost": {"atmost": {"n": 100}},
     "limit": {"limit": {"n": 100, "on_exceed": "skip"}},
     "lookup": {"strategy": "lookup"},
+    "keep_soft": {"keep": 3, "soft": "l.amount > r.price"},
+    "limit_outer": {"type": "left_outer", "limit": {"n": 100, "on_exceed": "skip"}},
 }
 PAIRS = "SELECT l.key, lid, rid FROM l JOIN r ON l.key = r.key"
 _RANKED = (
     "SELECT l.key, lid, rid, count(*) OVER one AS many,"
     " row_number() OVER (one ORDER BY rid) AS place"
-    " FROM l JOIN r ON l.key = r.key WINDOW one AS (PARTITION BY lid)"
+    " FROM l {kind} JOIN r ON {condition} WINDOW one AS (PARTITION BY lid)"
 )
-_PICKED = f"SELECT * FROM ({_RANKED}) WHERE"  # noqa: S608 - our own query
+
+
+def _those(which: str, kind: str = "INNER", condition: str = "true") -> str:
+    """Returns DuckDB's query of the pairs that an option lets out."""
+    ranked = _RANKED.format(kind=kind, condition=f"l.key = r.key AND {condition}")
+    return f"SELECT * FROM ({ranked}) WHERE {which}"  # noqa: S608 - our own query
+
+
 TRUTHS = {
-    **dict.fromkeys(("spark", "inner"), PAIRS),
-    "keep": f"{_PICKED} place <= 3",
-    **dict.fromkeys(("atmost", "limit"), f"{_PICKED} many <= 100"),
+    **dict.fromkeys(("spark", "inner", "skew"), PAIRS),
+    "keep": _those("place <= 3"),
+    "keep_soft": _those("place <= 3", condition="amount > price"),
+    **dict.fromkeys(("atmost", "limit"), _those("many <= 100")),
+    "limit_outer": _those("many <= 100", kind="LEFT"),
     "left_only": "SELECT key, lid FROM l WHERE key NOT IN (SELECT key FROM r)",
-    "lookup": f"{_PICKED} place = 1",
+    "lookup": _those("place = 1"),
 }
 
 
@@ -94,11 +108,11 @@ class Sources:
 
     def option(self, name: str) -> DataFrame:
         """Returns the join with an option that only a spec can say."""
-        sides = {
-            hand.value: {"from": name} for hand, name in zip(HANDS, SIDES, strict=True)
-        }
-        what = {"type": "inner", "hard": [["l.key", "r.key"]], "clock": "batch"}
-        return self._joined({**sides, **what, "select": COLUMNS, **OPTIONS[name]})
+        return self._joined({**PLAIN, **OPTIONS[name]}, SIDES)
+
+    def skew(self) -> DataFrame:
+        """Returns the plain join, which fails where its keys lie unevenly."""
+        return self._joined(PLAIN, SIDES, skew=UNEVEN, threshold=0)
 
     def mofn(self) -> DataFrame:
         """Returns the rows of the keys that three or four of the five sets have."""
@@ -110,7 +124,7 @@ class Sources:
             "most": "ROWS_MAX(v)",
         }
         what = {"sets": [*SETS], "type": "mofn", "stepped": ["key"], "select": select}
-        return self._joined({**what, "min": LEAST, "max": MOST})
+        return self._joined({**what, "min": LEAST, "max": MOST}, SETS)
 
     def mofn_by_hand(self) -> DataFrame:
         """Returns the same as a user of Spark writes it: full joins, and a count."""
@@ -129,26 +143,22 @@ class Sources:
             f"greatest({', '.join(f'{name}_v' for name in SETS)}) AS most",
         )
 
-    def _joined(self, join: Mapping[str, object]) -> DataFrame:
-        """Returns the rows of a join, of whatever frames it names."""
-        names = SETS if "sets" in join else SIDES
-        inputs = {
-            name: Input(name, InputKind.DATASET, Schema.of(self.frames[name].dtypes))
-            for name in names
-        }
-        spec = with_defaults(read_join(join), inputs)
-        arrivals = {name: Arrivals(self.frames[name]) for name in names}
-        return join_batch(spec, inputs, arrivals).outlets[Outlet.MATCHED]
+    def _joined(
+        self, join: Mapping[str, object], names: str, **stops: float
+    ) -> DataFrame:
+        """Returns the rows of a join as data, of the frames it names."""
+        return dt.join(join, {name: self.frames[name] for name in names}, **stops)
 
 
 def legs(sources: Sources, rows: int) -> dict[str, Leg]:
     """Returns all legs; both sides' rows are counted, and those of all sets."""
-    frames = {
+    frames: dict[str, Callable[[], DataFrame]] = {
         "spark": sources.spark,
         "inner": sources.public,
         "keep": partial(sources.public, keep=3),
         "left_only": partial(sources.public, how="left_only"),
         **{name: partial(sources.option, name) for name in OPTIONS},
+        "skew": sources.skew,
     }
     both = rows + rows // 5
     numbers = {"left_only": ("key", "lid")}
