@@ -95,9 +95,10 @@ class UnsupportedError(DovetailError):
     """A sound join that an engine does not do; says which engine and what."""
 
     @classmethod
-    def not_yet(cls, engine: str, what: str) -> UnsupportedError:
+    def not_yet(cls, engine: str, what: str, hint: str = "") -> UnsupportedError:
         """Returns the refusal of something that is planned but not built."""
-        return cls(f"{what} is not yet supported by the engine {engine}")
+        found = f"{what} is not yet supported by the engine {engine}"
+        return cls(found, hint=hint)
 
 
 class EngineError(DovetailError):

@@ -35,6 +35,7 @@ def test_no_pick_judges_a_pair_that_may_fall_away(name, picks):
     with pytest.raises(UnsupportedError, match="life that other rows may end") as error:
         local.play(picked(name, picks))
     assert "atmost, limit or asof" in str(error.value)
+    assert "use keep" in error.value.hint
 
 
 @pytest.mark.parametrize("picks", [*JUDGED, Picks(keep=Keep(1))])

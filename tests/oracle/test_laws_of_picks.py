@@ -114,18 +114,33 @@ def test_early_null_rows_in_order_of_arrival_are_no_fewer(play, kind):
 
 @given(event_plays(windows=ranges()))
 def test_null_rows_per_millisecond_begin_where_the_partners_are_gone(play):
-    whole = replace(play, join=replace(play.join, kind=Kind.FULL_ONLY))
-    inner = replace(play, join=replace(play.join, kind=Kind.INNER))
-    pairs = {key[1:3] for key in rows(inner)}
+    whole = with_kind(play, Kind.FULL_ONLY)
     found = rows(with_outer_rows(whole, OuterRows.PER_MILLISECOND))
+    assert found == stretches(play, Hand)
+
+
+@given(event_plays(windows=ranges()), AT_MOSTS | ASOFS)
+def test_null_rows_per_millisecond_wait_until_the_picks_have_judged(play, picks):
+    play = replace(play, join=replace(play.join, picks=picks))
+    whole = with_kind(play, Kind.LEFT_ONLY)
+    found = rows(with_outer_rows(whole, OuterRows.PER_MILLISECOND))
+    assert found == stretches(play, [Hand.LEFT])
+
+
+def stretches(play, hands):
+    """Returns the null rows of some sides, by the pairs that there are in the end."""
+    pairs = {key[1:3] for key in rows(with_kind(play, Kind.INNER))}
     lives = {hand: lives_of(play, hand) for hand in Hand}
-    expected = Counter(
+    return Counter(
         (Outlet.MATCHED, *hand_row(hand, number), from_microseconds(start))
-        for hand in Hand
+        for hand in hands
         for number, life in lives[hand].items()
         for start in starts(life, partners(lives, hand, number, pairs))
     )
-    assert found == expected
+
+
+def with_kind(play, kind):
+    return replace(play, join=replace(play.join, kind=kind))
 
 
 def lives_of(play, hand):

@@ -13,7 +13,7 @@ from enum import Enum
 
 from dovetail.oracle.horizon import Horizon
 from dovetail.oracle.late_tables import LateTables
-from dovetail.oracle.life import LivingRow, Moment
+from dovetail.oracle.life import Life, LivingRow, Moment
 from dovetail.oracle.matching import Pair
 from dovetail.oracle.parts import Parts
 from dovetail.oracle.stretches import stretches
@@ -191,15 +191,21 @@ class Known:
 
     def _stretches(self, row: LivingRow, met: list[Result]) -> Iterator[Result]:
         """Yields a null row for each stretch of a life without a partner."""
-        partners = [
-            there.lives[one.life_of(there)]
-            for one in met
-            for there in one.rows
-            if there is not row
-        ]
-        for stretch in stretches(self.horizon, row, partners):
+        partners: dict[bool, list[Life]] = {True: [], False: []}
+        for one in met:
+            partners[self._is_open(one.rows[0])] += [
+                there.lives[one.life_of(there)]
+                for there in one.rows
+                if there is not row
+            ]
+        for stretch in stretches(self.horizon, row, partners[False], partners[True]):
             start, is_decided = stretch.start, stretch.is_decided
             yield Result(Role.ALONE, (row,), start, is_decided, (int(start),))
+
+    def _is_open(self, left: LivingRow) -> bool:
+        """Tells whether a left row's pairs may still be taken from it by its picks."""
+        verdict = self.verdicts[left]
+        return verdict.is_picked and not verdict.is_closed
 
     def lonely_lives(self, row: LivingRow) -> Iterator[int]:
         """Yields the lives of a row in which it has no match by now."""

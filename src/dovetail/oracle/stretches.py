@@ -29,18 +29,20 @@ class Stretch:
 
 
 def stretches(
-    horizon: Horizon, row: LivingRow, lives: Sequence[Life]
+    horizon: Horizon, row: LivingRow, lives: Sequence[Life], open_lives: Sequence[Life]
 ) -> Iterator[Stretch]:
     """Yields the stretches of a row's life without any of its partners' lives.
 
-    One is known once no row comes any more that is there by then.
+    One is known once no row comes any more that is there by then, and the picks have
+    judged all those that are: of `open_lives` they may still take some away.
     """
     to_come = horizon.first_to_come(row.hand.other)
-    starts = {row.life.birth, *(whole(life.death) for life in lives)}
+    starts = {row.life.birth, *(whole(one.death) for one in (*lives, *open_lives))}
     for start in starts:
         is_alone = not any(life.birth <= start < life.death for life in lives)
         if is_alone and start < row.life.death:
-            yield Stretch(start, to_come.birth > start)
+            is_judged = all(life.birth > start for life in open_lives)
+            yield Stretch(start, to_come.birth > start and is_judged)
 
 
 def whole(moment: Moment) -> Moment:

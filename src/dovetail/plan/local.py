@@ -58,10 +58,25 @@ def refuse_inner(play: Play, join: JoinSpec, source: Nested) -> None:
 
 def refuse_inherited(join: JoinSpec) -> None:
     """Raises what cannot be done of rows whose inherited lives other rows may end."""
-    picks = (join.picks.at_most, join.picks.limit, join.picks.asof)
-    if picks != (Unlimited(), Unlimited(), Unlimited()):
+    if _judges_pairs(join):
         what = "atmost, limit or asof of an inherited life that other rows may end"
-        raise UnsupportedError.not_yet(LOCAL.name, what)
+        hint = "use keep, or give the rows of the inner join a range of their own"
+        raise UnsupportedError.not_yet(LOCAL.name, what, hint)
+
+
+def _refuse_judged_stretches(play: Play, join: JoinSpec) -> None:
+    """Raises that null rows per millisecond do not wait for picks yet."""
+    is_split = play.settings.outer_rows is OuterRows.PER_MILLISECOND
+    if is_split and _judges_pairs(join):
+        what = "outer_rows per_millisecond beside atmost, limit or asof"
+        hint = 'use keep, or outer_rows "expiry": one null row, at the end'
+        raise UnsupportedError.not_yet(LOCAL.name, what, hint)
+
+
+def _judges_pairs(join: JoinSpec) -> bool:
+    """Tells whether pairs of a left row decide about each other."""
+    picks = (join.picks.at_most, join.picks.limit, join.picks.asof)
+    return picks != (Unlimited(), Unlimited(), Unlimited())
 
 
 def refuse(play: Play) -> JoinSpec:
@@ -70,6 +85,7 @@ def refuse(play: Play) -> JoinSpec:
     join = play.join
     if not isinstance(join, JoinSpec):
         raise UnsupportedError.not_yet(LOCAL.name, "a join of several sets")
+    _refuse_judged_stretches(play, join)
     for missing in _missing(play, join):
         raise UnsupportedError.not_yet(LOCAL.name, missing)
     return join
@@ -108,9 +124,5 @@ def _of_settings(play: Play, join: JoinSpec) -> Iterator[str]:
     kinds = {kind_of(join.side(hand).source, play.inputs) for hand in HANDS}
     if InputKind.STREAM not in kinds:
         return
-    picks = (join.picks.at_most, join.picks.limit, join.picks.asof)
-    is_split = play.settings.outer_rows is OuterRows.PER_MILLISECOND
-    if is_split and picks != (Unlimited(), Unlimited(), Unlimited()):
-        yield "outer_rows per_millisecond beside atmost, limit or asof"
     if play.settings.late_table_rows != IgnoreLateTableRows():
         yield from missing_late_tables(play, join)

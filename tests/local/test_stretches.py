@@ -1,0 +1,36 @@
+"""Picks that judge pairs by each other are refused beside null rows of stretches."""
+
+from dataclasses import replace
+
+import pytest
+
+from dovetail import oracle
+from dovetail.errors import UnsupportedError
+from dovetail.run import local
+from dovetail.spec.picks import Keep, Picks
+from tests.local.agreement import lines
+from tests.local.test_cases import CASES
+from tests.local.test_inherited import JUDGED
+
+(PLAY,) = [
+    case.join.play()
+    for case in CASES
+    if case.name == "settings_event/per_millisecond_waits_for_atmost"
+]
+
+
+def picked(picks):
+    return replace(PLAY, join=replace(PLAY.join, picks=picks))
+
+
+@pytest.mark.parametrize("picks", JUDGED)
+def test_no_null_row_comes_before_the_picks_have_judged(picks):
+    with pytest.raises(UnsupportedError, match="per_millisecond beside") as error:
+        local.play(picked(picks))
+    assert "use keep" in error.value.hint
+
+
+@pytest.mark.parametrize("picks", [Picks(), Picks(keep=Keep(1))])
+def test_null_rows_of_stretches_do_not_look_at_what_is_kept(picks):
+    play = picked(picks)
+    assert lines(local.play(play)) == lines(oracle.play(play))
