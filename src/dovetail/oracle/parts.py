@@ -27,6 +27,7 @@ from dovetail.spec.inputs import (
 )
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Kind, Nested
 from dovetail.spec.play import Play
+from dovetail.spec.stops import row_of_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +163,9 @@ class Parts:
     def refuse_excess(self, left: LivingRow, count: int) -> None:
         """Ends the job where a left row has more candidates than a fatal limit."""
         if self.picker.is_fatal(count):
-            key = [part(left.values) for part in self.sides[Hand.LEFT].hard]
-            shown = ", ".join(map(str, key))
+            key = [str(part(left.values)) for part in self.sides[Hand.LEFT].hard]
             raise LimitError(
-                f"the left row of the key {shown} has {count} candidates",
+                f"{row_of_key(key)} has {count} candidates",
                 f"at most {self.picker.limit}",
             )
 

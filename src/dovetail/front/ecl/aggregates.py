@@ -19,6 +19,7 @@ from dovetail.front.ecl.types import (
     Field,
     Letters,
     SetOf,
+    TableType,
     Whole,
     blank_text,
 )
@@ -60,16 +61,22 @@ def counted(rows: RowsValue) -> str:
     """Returns the number of rows."""
     if not rows.text and not rows.conditions:
         return "CAST(ROWS_COUNT() AS BIGINT)"
+    if not rows.conditions:
+        return f"CAST(size({rows.text}) AS BIGINT)"
     return f"CAST(size({listed(rows, 'true')}) AS BIGINT)"
 
 
 def nth(rows: RowsValue, place: str) -> RowValue:
     """Returns the row at a place from 1; beyond them it is blank."""
-    parts = ", ".join(
-        f"{text_of(one.name)}, {_part(rows, one)}" for one in rows.record.fields
-    )
-    found = f"get({listed(rows, f'named_struct({parts})')}, CAST({place} AS INT) - 1)"
+    found = f"get({all_rows(rows).text}, CAST({place} AS INT) - 1)"
     return RowValue(rows.record, f"coalesce({found}, {blank_text(rows.record)})")
+
+
+def all_rows(rows: RowsValue) -> Scalar:
+    """Returns all rows that stand together as a child data set."""
+    parts = [f"{text_of(one.name)}, {_part(rows, one)}" for one in rows.record.fields]
+    text = listed(rows, f"named_struct({', '.join(parts)})")
+    return Scalar(text, TableType(rows.record))
 
 
 def _part(rows: RowsValue, one: Field) -> str:

@@ -28,6 +28,7 @@ from dovetail.front.ecl.nodes import (
     Braces,
     Call,
     Cast,
+    Definition,
     Items,
     Member,
     Module,
@@ -38,6 +39,7 @@ from dovetail.front.ecl.nodes import (
     Part,
     Reach,
     Record,
+    Sequence,
     SetType,
     Text,
     Transform,
@@ -76,12 +78,22 @@ _EXTREMES = {"max": extreme("greatest"), "min": extreme("least")}
 def bind(context: Context, node: Node) -> Value:
     """Returns what a node is."""
     reader = _READERS.get(type(node))
+    if isinstance(node, Definition):
+        raise refusal(
+            node,
+            "a value for a name here",
+            "a value",
+            "arguments have names in calls of the text's own functions alone",
+        )
     if reader is None:
+        calls = isinstance(node, Sequence) and isinstance(node.parts[0], Call)
         raise refusal(
             node,
             "this here",
             "a value, a data set, or an action",
-            "between two values stands a comma, or an operator that ECL has",
+            "an action ends with a semicolon"
+            if calls
+            else "between two values stands a comma, or an operator that ECL has",
         )
     return reader(context, node)
 

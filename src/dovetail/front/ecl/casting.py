@@ -30,6 +30,7 @@ from dovetail.front.ecl.types import (
 
 _ALL = 1 << 64
 _HALF = 1 << 63
+_SIDES = {"l", "r"}
 _WHOLE_NUMBER = r"'^ *([+-]?[0-9]+)'"
 _ANY_NUMBER = r"'^ *([+-]?[0-9]*[.]?[0-9]*([eE][+-]?[0-9]+)?)'"
 
@@ -45,7 +46,7 @@ class Scalar:
 def converted(value: Scalar, wanted: EclType) -> Scalar | None:
     """Returns the value as another type, or None where ECL has no such cast."""
     if value.type == wanted:
-        return value
+        return _standing(value)
     match wanted:
         case Whole():
             text = _to_whole(value, wanted)
@@ -62,6 +63,13 @@ def converted(value: Scalar, wanted: EclType) -> Scalar | None:
         case _:
             assert_never(wanted)
     return Scalar(text, wanted) if text else None
+
+
+def _standing(value: Scalar) -> Scalar:
+    """Returns a value as it may stand: the row of a side is no value in Spark SQL."""
+    if value.text in _SIDES and isinstance(value.type, RecordType):
+        return Scalar(rebuilt(value, value.type), value.type)
+    return value
 
 
 def signed(value: Scalar) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from difflib import get_close_matches
 
 from dovetail.errors import DialectError
@@ -161,6 +162,8 @@ class Context:
     def count(self, node: Node, least: int = 0) -> int:
         """Returns a whole number that is known from the text alone."""
         found = self.constant(node)
+        if isinstance(found, Decimal) and found == int(found):
+            found = int(found)
         if isinstance(found, bool) or not isinstance(found, int) or found < least:
             raise refusal(node, f"{found!r} here", f"a whole number, {least} or more")
         return found
@@ -219,6 +222,7 @@ def refusal(node: Node, found: str, expected: str = "", hint: str = "") -> Diale
 
 
 _NO_NAMES = {
+    "counter": "it counts in a transform alone: SKIP there leaves rows out by it",
     "all": "a set of every value needs no IN: leave the condition out",
     "self": "give the value a name before, x := .., and say x in both places",
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import reduce
 
+from dovetail.expression import NEVER
 from dovetail.expression.writing import text_of
+from dovetail.front.ecl.aggregates import all_rows
 from dovetail.front.ecl.casting import Scalar, full, signed, trimmed
 from dovetail.front.ecl.choices import CHOICES, Choice
 from dovetail.front.ecl.context import Context, as_type, is_word, refusal
@@ -26,7 +28,7 @@ from dovetail.front.ecl.types import (
     common,
     spark_type,
 )
-from dovetail.front.ecl.values import RowValue
+from dovetail.front.ecl.values import Made, RowsValue, RowValue
 
 
 def _length(context: Context, node: Call) -> Scalar:
@@ -53,13 +55,17 @@ def _trim(context: Context, node: Call) -> Scalar:
 
 
 def _matched(context: Context, node: Call) -> Scalar:
-    """Returns MATCHED: whether a side is there."""
-    for argument in node.arguments:
-        if is_word(argument, "left", "right") and isinstance(
-            context.value(argument), RowValue
-        ):
-            return Scalar(f"matched_{word_of(argument)}", BOOLEAN)
-    raise refusal(node, "MATCHED of something else", "MATCHED(LEFT) or MATCHED(RIGHT)")
+    """Returns MATCHED: whether a side, or the parameter that is it, is there."""
+    (argument,) = node.arguments
+    match context.value(argument):
+        case RowValue(text=side) if side in _MATCHED and "right" in context.sides:
+            return Scalar(_MATCHED[side], BOOLEAN)
+        case _:
+            expected = "MATCHED(LEFT) or MATCHED(RIGHT) in the transform of a JOIN"
+            raise refusal(node, "MATCHED of something else", expected)
+
+
+_MATCHED = {"l": "matched_left", "r": "matched_right"}
 
 
 def _number(name: str) -> Choice:
@@ -161,10 +167,22 @@ def _wild(context: Context, node: Call) -> Scalar:
 def _row(context: Context, node: Call) -> Scalar:
     """Returns ROW: the values in braces as a record, or a row as another record."""
     first, *rest = node.arguments
-    if not rest:
-        return context.scalar(first)
-    record = context.record(rest[0])
-    return Scalar(row_of(context, first, record), record)
+    if isinstance(first, Braces | Items) and rest:
+        record = context.record(rest[0])
+        return Scalar(row_of(context, first, record), record)
+    row = _row_made(context, first)
+    return as_type(first, row, context.record(rest[0])) if rest else row
+
+
+def _row_made(context: Context, node: Node) -> Scalar:
+    """Returns a row that is there, or that a transform makes."""
+    match context.value(node):
+        case Made(record, columns, NEVER.text):
+            return Scalar(struct_of(record, [text for _, text in columns]), record)
+        case Made():
+            raise refusal(node, "SKIP in a single row", "a value in every field")
+        case _:
+            return context.scalar(node)
 
 
 def row_of(context: Context, node: Node, record: RecordType) -> str:
@@ -193,10 +211,36 @@ def value_of(context: Context, node: Node, kind: EclType) -> str:
         case Braces() | Items(), RecordType():
             return row_of(context, node, kind)
         case Braces(items=items) | Items(items=items), TableType(record):
-            rows = [row_of(context, one, record) for one in items]
-            return f"CAST(array({', '.join(rows)}) AS {spark_type(kind)})"
+            return rows_of(context, items, record)
+        case _, TableType():
+            return as_type(node, _child(context, node), kind).text
         case _:
             return context.typed(node, kind).text
+
+
+def rows_of(context: Context, items: tuple[Node, ...], record: RecordType) -> str:
+    """Returns rows that stand in the text as a child data set."""
+    rows = [row_of(context, one, record) for one in items]
+    return f"CAST(array({', '.join(rows)}) AS {spark_type(TableType(record))})"
+
+
+def _child(context: Context, node: Node) -> Scalar:
+    """Returns a child data set: one that is there, DATASET(..), or ROWS(LEFT)."""
+    match node:
+        case Call(arguments=(Items(items=items), layout)) if node.word == "dataset":
+            record = context.record(layout)
+            return Scalar(rows_of(context, items, record), TableType(record))
+        case Call(arguments=(row,)) if node.word == "dataset":
+            one = context.scalar(row)
+            if isinstance(one.type, RecordType):
+                text = f"array({as_type(row, one, one.type).text})"
+                return Scalar(text, TableType(one.type))
+            return one
+        case _:
+            value = context.value(node)
+            if isinstance(value, RowsValue) and not value.text:
+                return all_rows(value)
+            return context.scalar(node)
 
 
 def struct_of(record: RecordType, texts: list[str]) -> str:

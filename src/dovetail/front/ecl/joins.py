@@ -82,13 +82,18 @@ def read_join(context: Context, node: Call) -> DatasetValue:
     options = read_options(options_nodes)
     right = _by_index(inside, options, right)
     options.is_keyed = _is_keyed(options, right)
-    found = pieces(inside, condition)
+    found = pieces(replace(inside, sides=without_counter(sides)), condition)
     made = (
         inside.made(transform[0])
         if transform
         else default_record(left.record, right.record, options.kind)
     )
     return _joined(Parts(node, inside, left, right, options, found, made), condition)
+
+
+def without_counter(sides: dict[str, Value]) -> dict[str, Value]:
+    """Returns what is known in a condition: nothing has been counted by then."""
+    return {name: value for name, value in sides.items() if name != "counter"}
 
 
 def _split(context: Context, rest: list[Node]) -> tuple[tuple[Node, ...], list[Node]]:

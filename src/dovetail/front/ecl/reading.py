@@ -61,7 +61,9 @@ def _expected(terminals: object) -> str:
     """Returns what could stand at a place, where that is few things."""
     if not isinstance(terminals, set | frozenset | list | tuple):
         return ""
-    names = sorted({_SIGNS.get(name, name.lower()) for name in terminals})
+    # Of what may follow an argument a name for it is the rarest.
+    given = set(terminals) - ({"ASSIGN"} if "RPAR" in terminals else set())
+    names = sorted({_SIGNS.get(name, name.lower()) for name in given})
     return " or ".join(names) if 0 < len(names) <= _MOST_EXPECTED else ""
 
 
@@ -87,15 +89,39 @@ _ESCAPES = (
 )
 
 
+# Signs of other languages, and what ECL has in their place.
+_FOREIGN = tuple(
+    (re.compile(sign, re.IGNORECASE), instead)
+    for sign, instead in (
+        (r"XOR\b", "(a OR b) AND NOT (a AND b) is true where just one of them is"),
+        (r"(?<==)=", "one = compares two values"),
+        (r"&", "AND stands between two conditions"),
+        (r"\|", "OR stands between two conditions"),
+        (r"!", "NOT, or ~, stands before a condition"),
+        (r"\?", "IF(condition, value, other) chooses"),
+        (r"\^|(?<=<)<|(?<=>)>", "compute what bits make before the program"),
+        (r'"', "a text stands between single quotes"),
+        (r":(?!=)", "a name stands before what a workflow keeps: x := rows : PERSIST"),
+        (r"/\*", "a comment ends with */"),
+        (r"SELF\b", "assignments of a transform end with a semicolon or a comma"),
+    )
+)
+
+
 def _hint(text: str, start: int) -> str:
     """Returns what most often is the matter."""
     before = text[:start].rstrip()
     if _ESCAPED.match(text, start):
         return _ESCAPES
+    for sign, instead in _FOREIGN:
+        if sign.match(text, start):
+            return instead
     if text[start : start + 1] == "'" or text[start:].count("'") % 2:
         return "a text ends on its line, with a quote"
     if before == text.rstrip() and text.count("(") > text.count(")"):
         return "a bracket is left open"
+    if before == text.rstrip():
+        return "RECORD, TRANSFORM, FUNCTION and MODULE stand until END;"
     if before and before[-1] not in ";,(":
         return "a definition or an action ends with a semicolon"
     return ""

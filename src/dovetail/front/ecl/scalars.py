@@ -6,12 +6,16 @@ same whatever blanks end them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 
-from dovetail.expression.writing import quoted
-from dovetail.front.ecl.casting import Scalar, full, signed, trimmed, unsigned
-from dovetail.front.ecl.context import Context, as_type, refusal
+from dovetail.errors import DialectError
+from dovetail.expression.writing import literal_text, quoted
+from dovetail.front.ecl.arithmetic import NUMBERS, of_numbers
+from dovetail.front.ecl.casting import Scalar, full, signed, trimmed
+from dovetail.front.ecl.context import Context, as_type, known_value, refusal
 from dovetail.front.ecl.declared import declared_type
 from dovetail.front.ecl.nodes import (
     Cast,
@@ -27,7 +31,6 @@ from dovetail.front.ecl.nodes import (
 from dovetail.front.ecl.types import (
     BOOLEAN,
     INTEGER,
-    REAL,
     STRING,
     EclType,
     Exact,
@@ -35,18 +38,21 @@ from dovetail.front.ecl.types import (
     Real,
     RecordType,
     SetOf,
+    TableType,
     Whole,
     blank_text,
     common,
     spark_type,
 )
 from dovetail.front.ecl.values import TypeValue
+from dovetail.schema import ArrayType
 
 _COMPARED = {"=": "=", "<>": "<>", "!=": "<>"} | {
     sign: sign for sign in ("<", "<=", ">", ">=")
 }
-_NUMBERS = (Whole, Real, Exact)
 _EMPTY = "CAST(array() "
+_FEW = 100
+_AS_TEXT = "(STRING)x makes a text of a number, (INTEGER)x a number of a text"
 
 
 def read_operation(context: Context, node: Operation) -> Scalar:
@@ -87,8 +93,10 @@ def met(node: Node, one: Scalar, other: Scalar) -> tuple[Scalar, Scalar]:
             return one, as_type(node, other, one.type)
         case Letters(), Whole() | Real() | Exact():
             return as_type(node, one, other.type), other
-        case RecordType(), RecordType():
+        case RecordType(), RecordType() if one.type != other.type:
             return one, as_type(node, other, one.type)
+        case RecordType(), RecordType():
+            return one, other
         case _:
             kind = common(one.type, other.type)
             return as_type(node, one, kind), as_type(node, other, kind)
@@ -125,24 +133,40 @@ def _within(context: Context, node: Operation) -> Scalar:
     """Returns whether a value is in a set."""
     value, wanted = node.operands
     if isinstance(wanted, Items):
-        same = [Operation(node.place, "=", (value, item)) for item in wanted.items]
-        texts = [context.condition(one) for one in same]
+        each = [Operation(node.place, "=", (value, item)) for item in wanted.items]
+        texts = [context.condition(one) for one in each]
         return Scalar(f"({' OR '.join(texts) or 'false'})", BOOLEAN)
     found, members = context.scalar(value), context.scalar(wanted)
     if not isinstance(members.type, SetOf):
         raise refusal(wanted, "no set behind IN", "a set, [1, 2] for example")
     element = members.type.element
-    if found.type == element and isinstance(element, _NUMBERS):
+    if found.type == element and isinstance(element, NUMBERS):
         return Scalar(f"array_contains({members.text}, {found.text})", BOOLEAN)
-    item = Scalar("item", element)
-    condition = compared(Operation(node.place, "=", node.operands), found, item)
+    same = Operation(node.place, "=", node.operands)
+    for values in _known_members(wanted, members):
+        texts = [compared(same, found, Scalar(one, element)) for one in values]
+        return Scalar(f"({' OR '.join(texts) or 'false'})", BOOLEAN)
+    condition = compared(same, found, Scalar("item", element))
     return Scalar(f"exists({members.text}, item -> {condition})", BOOLEAN)
+
+
+def _known_members(node: Node, members: Scalar) -> Iterator[list[str]]:
+    """Yields the values of a set that the program names, where they are few."""
+    kind = spark_type(members.type)
+    with suppress(DialectError):
+        found = known_value(node, members)
+        if (
+            isinstance(kind, ArrayType)
+            and isinstance(found, list)
+            and len(found) <= _FEW
+        ):
+            yield [literal_text(one, kind.element) for one in found]
 
 
 def _negative(context: Context, node: Operation) -> Scalar:
     """Returns a number with its sign turned; of a whole one the result has a sign."""
     value = context.scalar(node.operands[0])
-    if not isinstance(value.type, _NUMBERS):
+    if not isinstance(value.type, NUMBERS):
         raise refusal(node, "a sign before something else", "a number")
     if isinstance(value.type, Whole):
         return Scalar(f"(0L - {signed(value)})", INTEGER)
@@ -150,31 +174,27 @@ def _negative(context: Context, node: Operation) -> Scalar:
 
 
 def _computed(context: Context, node: Operation) -> Scalar:
-    """Returns a sum, a difference, a product, a quotient, or texts put together."""
+    """Returns a sum, a difference, a product, a quotient, or what is put together."""
     one, other = (context.scalar(part) for part in node.operands)
-    if isinstance(one.type, SetOf) and isinstance(other.type, SetOf):
-        return _sets_appended(node, one, other)
-    if isinstance(one.type, Letters) and isinstance(other.type, Letters):
-        if node.sign == "+":
-            return _appended(one, other)
-        raise refusal(node, f'"{node.sign}" between texts', "+")
-    values = [_as_number(node, one), _as_number(node, other)]
-    match node.sign:
-        case "/":
-            return _divided(node, values)
-        case "DIV" | "%":
-            return _whole_divided(node, values)
-        case "+" | "-" | "*":
-            return _calculated(node, values)
+    match one.type, other.type:
+        case SetOf(), SetOf():
+            return _sets_appended(node, one, other)
+        case TableType(), TableType() | RecordType():
+            return _rows_appended(node, one, other)
+        case Letters(), Letters():
+            return _texts_appended(node, one, other)
+        case Letters(), _ if node.sign == "+":
+            number = node.operands[1]
+            raise refusal(number, "a number behind a text", "a text", _AS_TEXT)
         case _:
-            raise refusal(node, f'the operator "{node.sign}"', "+, -, *, /, DIV or %")
+            return of_numbers(node, [one, other])
 
 
-def _as_number(node: Operation, value: Scalar) -> Scalar:
-    """Returns a value as a number."""
-    if isinstance(value.type, _NUMBERS):
-        return value
-    return as_type(node, value, INTEGER)
+def _texts_appended(node: Operation, one: Scalar, other: Scalar) -> Scalar:
+    """Returns two texts put together."""
+    if node.sign != "+":
+        raise refusal(node, f'"{node.sign}" between texts', "+")
+    return _appended(one, other)
 
 
 def _appended(one: Scalar, other: Scalar) -> Scalar:
@@ -186,6 +206,17 @@ def _appended(one: Scalar, other: Scalar) -> Scalar:
     return Scalar(f"concat({full(one)}, {full(other)})", STRING)
 
 
+def _rows_appended(node: Operation, one: Scalar, other: Scalar) -> Scalar:
+    """Returns the rows of a child data set, and behind them others or a single one."""
+    if node.sign not in {"+", "&"}:
+        raise refusal(node, f'"{node.sign}" between child data sets', "+")
+    if isinstance(other.type, RecordType):
+        row = as_type(node, other, other.type)
+        other = Scalar(f"array({row.text})", TableType(other.type))
+    behind = as_type(node, other, one.type)
+    return Scalar(f"concat({one.text}, {behind.text})", one.type)
+
+
 def _sets_appended(node: Operation, one: Scalar, other: Scalar) -> Scalar:
     """Returns two sets put together, their values of one type."""
     if node.sign != "+":
@@ -194,43 +225,6 @@ def _sets_appended(node: Operation, one: Scalar, other: Scalar) -> Scalar:
     kind = other.type if one.text.startswith(_EMPTY) else common(one.type, other.type)
     texts = [as_type(node, value, kind).text for value in (one, other)]
     return Scalar(f"concat({', '.join(texts)})", kind)
-
-
-def _divided(node: Operation, values: list[Scalar]) -> Scalar:
-    """Returns a quotient with a fraction, 0 where the divisor is 0."""
-    kind = reduce(common, [value.type for value in values])
-    wanted = REAL if not isinstance(kind, Exact) else kind
-    one, other = (as_type(node, value, wanted).text for value in values)
-    blank = f"CAST(0 AS {spark_type(wanted)})"
-    text = (
-        f"IF({other} = {blank}, {blank}, CAST({one} / {other} AS {spark_type(wanted)}))"
-    )
-    return Scalar(text, wanted)
-
-
-def _whole_divided(node: Operation, values: list[Scalar]) -> Scalar:
-    """Returns a quotient or a rest of whole numbers, 0 where the divisor is 0."""
-    kind = reduce(common, [as_type(node, one, INTEGER).type for one in values])
-    is_wide = all(isinstance(one.type, Whole) and one.type.is_wide for one in values)
-    wanted = Whole(is_signed=False) if is_wide else kind
-    one, other = (as_type(node, value, wanted).text for value in values)
-    blank = "0BD" if is_wide else "0L"
-    result = f"CAST({one} {node.sign} {other} AS {spark_type(wanted)})"
-    return Scalar(f"IF({other} = {blank}, {blank}, {result})", wanted)
-
-
-def _calculated(node: Operation, values: list[Scalar]) -> Scalar:
-    """Returns a sum, a difference or a product; whole numbers wrap at 8 bytes."""
-    kind = reduce(common, [value.type for value in values])
-    if isinstance(kind, Whole):
-        one, other = (signed(value) for value in values)
-        text = f"({one} {node.sign} {other})"
-        is_wide = any(isinstance(it.type, Whole) and it.type.is_wide for it in values)
-        if is_wide and not kind.is_signed:
-            return Scalar(unsigned(text), Whole(is_signed=False))
-        return Scalar(text, INTEGER)
-    one, other = (as_type(node, value, kind).text for value in values)
-    return Scalar(f"CAST({one} {node.sign} {other} AS {spark_type(kind)})", kind)
 
 
 def read_cast(context: Context, node: Cast) -> Scalar:
@@ -274,24 +268,43 @@ def read_letters(context: Context, node: Part, value: Scalar) -> Scalar:
     first = context.typed(node.first, INTEGER).text
     match node.reach:
         case Reach.ONE:
-            return _cut(value, (first, first), length=1)
+            return _one_letter(node, value, first)
         case Reach.TO:
             last = context.typed(node.last, INTEGER).text
-            bounds = (node.first, node.last)
-            return _cut(value, (first, last), length=_length(bounds))
+            bounds = (_place(node.first, first), last)
+            return _cut(value, bounds, length=_length((node.first, node.last)))
         case Reach.END:
-            return Scalar(f"substring({full(value)}, CAST({first} AS INT))", STRING)
+            start = f"CAST({_place(node.first, first)} AS INT)"
+            return Scalar(f"substring({full(value)}, {start})", STRING)
         case Reach.ANY:
             raise refusal(
                 node, "[n..*] here", "it in an equality of a JOIN with ATMOST"
             )
 
 
+def _place(node: Node, text: str) -> str:
+    """Returns a place in a text; one before the first letter is that of the first."""
+    return text if _is_place(node) else f"greatest({text}, 1L)"
+
+
+def _is_place(node: Node) -> bool:
+    """Tells whether a node is a number from 1 on."""
+    return isinstance(node, Number) and bool(node.text.strip("0"))
+
+
+def _one_letter(node: Part, value: Scalar, place: str) -> Scalar:
+    """Returns the letter at a place, blank where there is none."""
+    found = _cut(value, (place, place), length=1)
+    if _is_place(node.first):
+        return found
+    return replace(found, text=f"IF({place} < 1L, '', {found.text})")
+
+
 def _length(bounds: tuple[Node, Node]) -> int:
     """Returns the length between two places that are written, or 0."""
     match bounds:
         case Number(text=one), Number(text=other) if one.isdigit() and other.isdigit():
-            return max(0, int(other) - int(one) + 1)
+            return max(0, int(other) - max(1, int(one)) + 1)
         case _:
             return 0
 
@@ -299,7 +312,7 @@ def _length(bounds: tuple[Node, Node]) -> int:
 def _cut(value: Scalar, bounds: tuple[str, str], *, length: int) -> Scalar:
     """Returns letters between two places; of a written length it is one of the type."""
     first, last = bounds
-    if first == last or length:
+    if length:
         size = str(length)
     else:
         size = f"CAST(greatest({last} - {first} + 1L, 0L) AS INT)"

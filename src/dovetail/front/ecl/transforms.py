@@ -257,14 +257,17 @@ def _arguments(
     context: Context, node: Call, routine: Routine
 ) -> Iterable[tuple[str, Value]]:
     """Yields the parameters with their values."""
-    given = list(node.arguments)
-    if len(given) > len(routine.parameters):
-        raise refusal(
-            node, f"{len(given)} arguments", f"{len(routine.parameters)} of them"
-        )
+    given = [one for one in node.arguments if not isinstance(one, Definition)]
+    named = _by_name(node, routine)
+    if len(given) + len(named) > len(routine.parameters):
+        count = len(given) + len(named)
+        raise refusal(node, f"{count} arguments", f"{len(routine.parameters)} of them")
     for place, parameter in enumerate(routine.parameters):
         head = parameter.head if isinstance(parameter, Defaulted) else parameter
-        argument = given[place] if place < len(given) else Omitted(node.place)
+        argument: Node = Omitted(node.place)
+        if place < len(given):
+            argument = given[place]
+        argument = named.get(_named(head), argument)
         if isinstance(argument, Omitted) and isinstance(parameter, Defaulted):
             argument = parameter.value
         if isinstance(argument, Omitted):
@@ -272,6 +275,23 @@ def _arguments(
                 node, f"no argument for parameter {place + 1}", "one for each"
             )
         yield _named(head), _passed(context, argument, (routine, head))
+
+
+def _by_name(node: Call, routine: Routine) -> dict[str, Node]:
+    """Returns the arguments that say for which parameter they are: f(n := 1)."""
+    heads = [it.head if isinstance(it, Defaulted) else it for it in routine.parameters]
+    before = sum(not isinstance(one, Definition) for one in node.arguments)
+    names = [_named(head) for head in heads[before:]]
+    found: dict[str, Node] = {}
+    for one in node.arguments:
+        if not isinstance(one, Definition):
+            continue
+        name = _named(one.head)
+        if name not in names or name in found:
+            expected = f"one of {', '.join(names)}" if names else "no more arguments"
+            raise refusal(one, f'an argument for "{name}"', f"{expected}, each once")
+        found[name] = one.body
+    return found
 
 
 def _named(head: Node) -> str:

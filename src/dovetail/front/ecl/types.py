@@ -28,6 +28,9 @@ WIDEST = 8
 _NAME = re.compile(r"(?P<word>[A-Z]+?)(?P<size>[\d_]*)$")
 _LOCALE = re.compile(r"(?<=UTF|ODE)(_[A-Z]{2,})+")
 _DIGITS = 32
+# What Spark has room for, while decimals are computed with.
+_MOST_DIGITS = 38
+_PLACES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,9 +295,9 @@ def common(one: EclType, other: EclType) -> EclType:
         case Whole(), Whole():
             return _common_whole(one, other)
         case Exact(), Exact() | Whole():
-            return _common_exact(one, _as_exact(other))
+            return _common_exact(one, as_exact(other))
         case Whole(), Exact():
-            return _common_exact(_as_exact(one), other)
+            return _common_exact(as_exact(one), other)
         case ((Whole() | Real() | Exact()), (Whole() | Real() | Exact())):
             return REAL
         case SetOf(element), SetOf(item):
@@ -308,7 +311,7 @@ def _common_whole(one: Whole, other: Whole) -> Whole:
     return Whole(max(one.size, other.size), one.is_signed or other.is_signed)
 
 
-def _as_exact(kind: Whole | Exact) -> Exact:
+def as_exact(kind: Whole | Exact) -> Exact:
     """Returns the decimals that hold all values of a type."""
     return kind if isinstance(kind, Exact) else Exact(20, 0)
 
@@ -318,3 +321,20 @@ def _common_exact(one: Exact, other: Exact) -> Exact:
     places = max(one.places, other.places)
     whole = max(one.digits - one.places, other.digits - other.places)
     return Exact(min(whole + places, _DIGITS), places)
+
+
+def total(one: Exact, other: Exact) -> Exact:
+    """Returns the decimals that hold every sum and difference of two types."""
+    both = _common_exact(one, other)
+    return Exact(min(both.digits + 1, _MOST_DIGITS), both.places)
+
+
+def product(one: Exact, other: Exact) -> Exact:
+    """Returns the decimals that hold every product of two types."""
+    places = min(one.places + other.places, _MOST_DIGITS)
+    return Exact(min(one.digits + other.digits, _MOST_DIGITS), places)
+
+
+def quotient(kind: Exact) -> Exact:
+    """Returns the decimals of a quotient: with more places than what is divided."""
+    return Exact(_DIGITS, max(kind.places, _PLACES))

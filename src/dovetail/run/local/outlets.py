@@ -18,6 +18,7 @@ from dovetail.spec.inputs import Change as Told
 from dovetail.spec.inputs import Emission, Inputs, Outlet, Row
 from dovetail.spec.join import Hand, JoinSpec
 from dovetail.spec.picks import Limit
+from dovetail.spec.stops import row_of_key
 
 _OWN_PORT = {
     Exit.LEFT_UNMATCHED: Outlet.LEFT_UNMATCHED,
@@ -97,9 +98,9 @@ class Writer:
 
     def exceeded(self, left: Row, count: int) -> LimitError:
         """Returns what is wrong with a left row that has too many candidates."""
-        key = ", ".join(str(part({"l": left})) for part in self.key)
+        key = [str(part({"l": left})) for part in self.key]
         return LimitError(
-            f"the left row of the key {key} has {count} candidates",
+            f"{row_of_key(key)} has {count} candidates",
             f"at most {self.limit}",
         )
 

@@ -18,9 +18,11 @@ from dovetail.run.spark_batch.matching import Meeting
 from dovetail.run.spark_batch.skew import skew_told
 from dovetail.run.spark_batch.truth import yes
 from dovetail.spec.picks import Limit
+from dovetail.spec.stops import row_of_key
 
 _FACTS = re.compile(
-    r"(the left row of the key .* has \d+ candidates); expected (at most \d+)"
+    r"((?:the left row of the key .*|a left row) has \d+ candidates); "
+    r"expected (at most \d+)"
     r"(?:; the program says \u201c(?P<said>.*?)\u201d)?",
     re.DOTALL,
 )
@@ -30,7 +32,7 @@ def stopped(meeting: Meeting, limit: Limit, is_over: Column, count: Column) -> C
     """Returns true; where a left row has too many candidates Spark stops."""
     shown = [F.coalesce(key.cast("string"), F.lit("None")) for key in meeting.key()]
     facts = F.concat(
-        F.lit("the left row of the key "),
+        F.lit(row_of_key([""] if shown else [])),
         F.concat_ws(", ", *shown),
         F.lit(" has "),
         count.cast("string"),
