@@ -25,7 +25,9 @@ from dovetail.spec import inputs as come
 from dovetail.spec import join, picks, windows
 from dovetail.spec.spans import NO_TIME, SECOND, Span
 
-NAMES = st.sampled_from(["id", "ticker", "amount", "Odd name", "at", "g", "_key"])
+NAMES = st.sampled_from(
+    ["id", "ticker", "amount", "Odd name", "at", "g", "_key", "a`b", "l.x", "p<q,r:s"]
+)
 WORDS = st.sampled_from(["orders", "trades", "a.b", "LeftIn"])
 COUNTS = st.integers(0, 2**31)
 MOMENTS = st.integers(-(10**15), 10**16).map(from_microseconds)

@@ -21,4 +21,6 @@ def test_rows_are_packed_when_they_are_enough(monkeypatch, rows, size, flushes):
     settings = PackSettings(
         0, (0,), 1, 0, timed=False, code="", moment="", payload=("text",)
     )
-    assert sum(1 for _ in make_pack(settings)(iter(BATCHES))) == flushes
+    given = [batch.rename_columns(["c0"]) for batch in BATCHES]
+    packed = make_pack(settings, ("text",))(iter(given))
+    assert sum(1 for _ in packed) == flushes

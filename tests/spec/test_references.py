@@ -23,6 +23,10 @@ from dovetail.spec.references import (
         ("'it''s l.x' || 'l\\'.x' || l.a", "l.a"),
         ("l.a -- l.x\n + /* r.x */ r.b", "l.a r.b"),
         ("l.`odd name` + `l.x`", "l.odd name"),
+        ("l.`a``b` + r.`l.x` + L.`select`", "l.a`b r.l.x l.select"),
+        ("l.`l -> l` + l.`it's` + r.`'r.x'`", "l.l -> l l.it's r.'r.x'"),
+        ("r.`l.x`.`r.s,t`[0] . `l.u`", "r.l.x"),
+        ("'l -> l' || l.x || transform(l.y, `l` -> 1)", "l.x l.y"),
         ("x.l.y + l.s.v", "l.s"),
         ("transform(l.items, (r, i) -> r.x + i)", "l.items"),
         ("exists(r.items, l -> l.x)", "r.items"),
@@ -68,3 +72,7 @@ def test_a_plain_reference_is_one_alone():
 def test_spaces_and_case_do_not_matter_outside_texts():
     assert folded(Expression("L . A||'B c'")) == folded(Expression("l.a || 'B c'"))
     assert folded(Expression("'B c'")) != folded(Expression("'b c'"))
+    assert folded(Expression("l.`A b`")) == folded(Expression("L . `a B`"))
+    assert folded(Expression("l.`a b`")) != folded(Expression("l.`ab`"))
+    assert folded(Expression("l.`a`")) == folded(Expression("l.a"))
+    assert folded(Expression("l.`a.b`")) != folded(Expression("l.a.b"))

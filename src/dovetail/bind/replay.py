@@ -35,6 +35,7 @@ from pyspark.sql.types import StructType
 
 from dovetail.bind.travel import register
 from dovetail.kernels.arrays.lines import LineKind
+from dovetail.schema import quoted
 
 NAME = "dovetail_replay"
 CUT, INPUT, ROW = "cut", "input", "row_"
@@ -104,9 +105,9 @@ def replay(spark: SparkSession, path: str | Path) -> DataFrame:
 
 def lines_of(replayed: DataFrame, name: str) -> DataFrame:
     """Returns the lines of one input: its columns, and the line's own behind an `@`."""
-    own = [f"{column} AS `@{column}`" for column in _HEAD.names]
+    own = [f"{column} AS {quoted('@' + column)}" for column in _HEAD.names]
     mine = replayed.where(replayed[INPUT] == name)
-    return mine.selectExpr(f"`{ROW}{name}`.*", *own)
+    return mine.selectExpr(f"{quoted(ROW + name)}.*", *own)
 
 
 class Replay(DataSource):

@@ -39,7 +39,14 @@ from dovetail.expression.tree import (
     Variable,
 )
 from dovetail.expression.values import DAY, SECOND
-from dovetail.schema import ArrayType, AtomicType, DecimalType, MapType, StructType
+from dovetail.schema import (
+    ArrayType,
+    AtomicType,
+    DecimalType,
+    MapType,
+    StructType,
+    quoted,
+)
 
 Form = Callable[[Sequence[str]], str]
 _SUFFIXES = {TINYINT: "Y", SMALLINT: "S", INT: "", BIGINT: "L"}
@@ -78,11 +85,6 @@ def _call(call: Call) -> str:
         return f"{parts[0]}.{quoted(constant(call.arguments[1]))}"
     form = _FORMS.get(call.function)
     return form(parts) if form else f"{call.function}({', '.join(parts)})"
-
-
-def quoted(name: str) -> str:
-    """Returns a name in backticks."""
-    return f"`{name.replace('`', '``')}`"
 
 
 def text_of(value: str) -> str:

@@ -20,6 +20,7 @@ from dovetail.kernels.settings import (
     SideSettings,
 )
 from dovetail.run.kernel_picks import further_condition, is_told, kernel_picks
+from dovetail.schema import quoted
 from dovetail.spec.inputs import (
     EmitLateTableRows,
     IgnoreLateTableRows,
@@ -162,7 +163,7 @@ def partition_of(side: Side) -> tuple[str, ...]:
     """
     match side.window:
         case Latest(key):
-            return tuple(f"`{name}`" for name in key)
+            return tuple(quoted(name) for name in key)
         case Rows(0):
             return ()
         case Rows() | RowsPreceding() | Delta():
@@ -176,7 +177,7 @@ def partition_of(side: Side) -> tuple[str, ...]:
 def key_of(side: Side, source: Input) -> tuple[str, ...]:
     """Returns the expressions over the own row that tell a table's rows apart."""
     names = side.window.key if isinstance(side.window, Latest) else source.key
-    return tuple(f"`{name}`" for name in names)
+    return tuple(quoted(name) for name in names)
 
 
 def _window(join: JoinSpec, hand: Hand, sources: tuple[Input, Input]) -> kernel.Window:

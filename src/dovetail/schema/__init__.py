@@ -1,6 +1,7 @@
 """Columns, their types, and the plain values that stand for them outside Spark."""
 
 from dovetail.schema.columns import Column, Schema
+from dovetail.schema.names import QUOTED, quoted, unquoted
 from dovetail.schema.types import (
     ArrayType,
     AtomicType,
@@ -12,8 +13,8 @@ from dovetail.schema.types import (
 )
 from dovetail.schema.values import (
     blank,
+    cited,
     from_microseconds,
-    quoted,
     read_moment,
     read_row,
     read_value,
@@ -23,6 +24,7 @@ from dovetail.schema.values import (
 )
 
 __all__ = [
+    "QUOTED",
     "ArrayType",
     "AtomicType",
     "Column",
@@ -32,6 +34,7 @@ __all__ = [
     "StructType",
     "Type",
     "blank",
+    "cited",
     "from_microseconds",
     "parse_type",
     "quoted",
@@ -41,4 +44,5 @@ __all__ = [
     "shown",
     "shown_row",
     "to_microseconds",
+    "unquoted",
 ]

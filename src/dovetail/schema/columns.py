@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dovetail.errors import SchemaError
+from dovetail.schema.names import quoted
 from dovetail.schema.types import Type, parse_type
 
 
@@ -61,4 +62,6 @@ class Schema:
 
     def to_sql(self) -> str:
         """Returns the schema as Spark's DDL, names in backticks."""
-        return ", ".join(f"`{column.name}` {column.type}" for column in self.columns)
+        return ", ".join(
+            f"{quoted(column.name)} {column.type}" for column in self.columns
+        )

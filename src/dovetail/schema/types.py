@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dovetail.errors import SchemaError
+from dovetail.schema.names import QUOTED, quoted, unquoted
 
 
 class AtomicType(Enum):
@@ -85,7 +86,7 @@ class StructType:
 
     def __str__(self) -> str:
         """Returns the type as Spark SQL writes it."""
-        inside = ",".join(f"{_quoted(name)}:{kind}" for name, kind in self.fields)
+        inside = ",".join(f"{_word(name)}:{kind}" for name, kind in self.fields)
         return f"struct<{inside}>"
 
 
@@ -104,7 +105,7 @@ _DECIMAL = re.compile(
     r"(?:decimal|numeric|dec)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?$"
 )
 _SIZED_TEXT = re.compile(r"(?:var)?char\s*\(\s*\d+\s*\)$")
-_FIELD = re.compile(r"\s*(`[^`]+`|[^\s:`]+)(?:\s*:\s*|\s+)(\S.*)$", re.DOTALL)
+_FIELD = re.compile(rf"\s*({QUOTED}|[^\s:`]+)(?:\s*:\s*|\s+)(\S.*)$", re.DOTALL)
 _MOST_DIGITS = 38
 
 
@@ -145,20 +146,21 @@ def _parse_field(text: str) -> tuple[str, Type]:
     """Returns the name and the type of one field of a struct."""
     if not (field := _FIELD.match(text)):
         raise SchemaError(f'no field "{text}"', "a name, a colon and a type")
-    return field[1].strip("`"), parse_type(field[2])
+    return unquoted(field[1]), parse_type(field[2])
 
 
-def _quoted(name: str) -> str:
+def _word(name: str) -> str:
     """Returns a name as it may stand in a type: in backticks unless it is a word."""
-    return name if name.isidentifier() else f"`{name}`"
+    return name if name.isidentifier() else quoted(name)
 
 
 def split_outside(text: str, comma: str) -> list[str]:
-    """Returns the parts of a text between commas that stand outside brackets."""
-    parts, depth, start = [], 0, 0
+    """Returns the parts of a text between commas outside brackets and backticks."""
+    parts, depth, start, is_quoted = [], 0, 0, False
     for place, letter in enumerate(text):
-        depth += (letter in "<(") - (letter in ">)")
-        if letter == comma and depth == 0:
+        is_quoted ^= letter == "`"
+        depth += 0 if is_quoted else (letter in "<(") - (letter in ">)")
+        if letter == comma and depth == 0 and not is_quoted:
             parts.append(text[start:place].strip())
             start = place + 1
     return [*parts, text[start:].strip()]

@@ -97,7 +97,7 @@ def read_moment(value: object, label: str) -> int:
 def _refusal(value: object, kind: Type, label: str) -> SchemaError:
     """Returns the error for a value that is not of its type."""
     hint = _HINTS.get(kind, "") if isinstance(kind, AtomicType) else ""
-    return SchemaError(f"the column {label} has {quoted(value)}", str(kind), hint)
+    return SchemaError(f"the column {label} has {cited(value)}", str(kind), hint)
 
 
 def shown(value: object) -> object:
@@ -124,7 +124,7 @@ def shown_row(row: Mapping[str, object]) -> dict[str, object]:
     return {name: shown(value) for name, value in row.items()}
 
 
-def quoted(value: object) -> str:
+def cited(value: object) -> str:
     """Returns a value as an error shows it: as JSON, where it is a value of JSON."""
     return json.dumps(value, default=_loosely)
 
@@ -192,10 +192,10 @@ def _read_record(
 ) -> dict[str, object]:
     """Returns the fields of an object in order, found without regard to case."""
     if not isinstance(value, Mapping):
-        raise SchemaError(f"{where} is {quoted(value)}", "an object")
+        raise SchemaError(f"{where} is {cited(value)}", "an object")
     given = {str(name).lower(): item for name, item in value.items()}
     if len(given) < len(value):
-        raise SchemaError(f"{where} has a column twice: {quoted(value)}", "one of each")
+        raise SchemaError(f"{where} has a column twice: {cited(value)}", "one of each")
     known = tuple(fields)
     record = {
         name: read_value(given.pop(name.lower(), None), kind, f'"{name}" of {where}')

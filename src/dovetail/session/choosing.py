@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
-from dovetail.schema import Schema
+from dovetail.schema import Schema, quoted
 from dovetail.spec.join import Clock, Columns, Hand, Kind
 from dovetail.spec.picks import Equality
 from dovetail.spec.windows import Rows, Window
@@ -45,7 +45,7 @@ def equalities(on_columns: On) -> tuple[Equality, ...]:
     """Returns the equalities of names, or of pairs of a left and a right name."""
     pairs = [(one, one) if isinstance(one, str) else one for one in on_columns]
     return tuple(
-        Equality(Expression(f"l.`{left}`"), Expression(f"r.`{right}`"))
+        Equality(Expression(f"l.{quoted(left)}"), Expression(f"r.{quoted(right)}"))
         for left, right in pairs
     )
 
@@ -72,9 +72,9 @@ def all_columns(
             is_key = both and name.lower() in shared
             if is_key and hand is Hand.RIGHT:
                 continue
-            text = f"{hand.letter}.`{name}`"
+            text = f"{hand.letter}.{quoted(name)}"
             if is_key and kind.preserves(Hand.RIGHT):
-                text = f"coalesce(l.`{name}`, r.`{name}`)"
+                text = f"coalesce(l.{quoted(name)}, r.{quoted(name)})"
             twice = both and not is_key and name in sides[hand.other]
             found.append((_suffixed(name, hand, suffixes) if twice else name, text))
     _refuse_twice([name for name, _ in found])

@@ -29,6 +29,7 @@ from dovetail.run.spark_batch.join import join_batch
 from dovetail.run.spark_batch.samples import sample
 from dovetail.run.spark_stream.feeds import Feed
 from dovetail.run.spark_stream.writing import Start, Streaming, start
+from dovetail.schema import quoted
 from dovetail.session.picturing import (
     MOST_COLLECTED,
     Sample,
@@ -264,7 +265,7 @@ def _feed(seat: Seat, arrival: Arrival) -> Feed:
         return Feed(seat.frame, f"CAST({seat.sequence} AS BIGINT)")
     if seat.order:
         return Feed(seat.frame, f"CAST({seat.order} AS BIGINT)")
-    columns = ", ".join(f"`{name}`" for name in seat.frame.columns)
+    columns = ", ".join(quoted(name) for name in seat.frame.columns)
     return Feed(seat.frame, f"xxhash64({columns})")
 
 

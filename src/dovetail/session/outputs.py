@@ -17,7 +17,7 @@ from dovetail.bind.files.frames import misfits_told
 from dovetail.errors import DovetailError, EngineError
 from dovetail.run.spark_batch.limit import limits_told
 from dovetail.run.tables import plain_rows
-from dovetail.schema import quoted
+from dovetail.schema import cited
 from dovetail.spec.inputs import Row
 
 SHOWN = 10
@@ -78,5 +78,5 @@ def _shown(name: str, frame: DataFrame) -> str:
 
 def _row(row: Row) -> str:
     """Returns a row of a table; texts stand as they are, other values as JSON."""
-    cells = (one if isinstance(one, str) else quoted(one) for one in row.values())
+    cells = (one if isinstance(one, str) else cited(one) for one in row.values())
     return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"

@@ -21,6 +21,7 @@ from dovetail.bind.files.fitting import fitted, fitted_file
 from dovetail.bind.files.frames import as_declared, frame
 from dovetail.bind.files.logical import file_at, plain_name
 from dovetail.bind.files.own import own_schema
+from dovetail.bind.schemas import schema_of
 from dovetail.errors import SpecError
 from dovetail.front.ecl import Catalog
 from dovetail.run.spark.rules import plain_rules
@@ -135,7 +136,7 @@ class Named:
             case str() | Path() as path:
                 return own_schema(file_at(path, name, AnyLayout()), AnyLayout())
             case rows:
-                return Schema.of(rows.dtypes)
+                return schema_of(rows)
 
     def names(self) -> Iterable[str]:
         """Returns all names."""

@@ -14,6 +14,7 @@ from dovetail.bind.files import Format, Root
 from dovetail.run.spark.rules import plain_rules
 from dovetail.run.spark_index.shelf import readings_told
 from dovetail.run.spark_program import frames
+from dovetail.schema import quoted
 from dovetail.session.outputs import failures_told, first_rows
 from dovetail.session.sources import Folder, input_frames
 from dovetail.spec.inputs import Row
@@ -80,4 +81,4 @@ def on_spark(spark: SparkSession, program: Program, root: Root) -> SparkOutcome:
 def _without_bytes(rows: DataFrame) -> DataFrame:
     """Returns rows whose bytes are base64, as CSV has them."""
     names = [one.name for one in rows.schema if isinstance(one.dataType, BinaryType)]
-    return rows.withColumns({name: F.base64(F.col(f"`{name}`")) for name in names})
+    return rows.withColumns({name: F.base64(F.col(quoted(name))) for name in names})

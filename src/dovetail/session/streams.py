@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
+from dovetail.bind.schemas import schema_of
 from dovetail.errors import SpecError
 from dovetail.expression import Expression, Scope, parse
-from dovetail.schema import AtomicType, Schema
+from dovetail.schema import AtomicType, Schema, quoted
 from dovetail.session.choosing import (
     On,
     all_columns,
@@ -155,8 +156,7 @@ def _input(
     lateness: Span = NO_TIME,
 ) -> Input:
     """Returns what is known of a DataFrame as an input."""
-    fields = ((field.name, field.dataType.simpleString()) for field in frame.schema)
-    schema = Schema.of(fields)
+    schema = schema_of(frame)
     for name in (*key, *([time] if time else [])):
         schema[name]
     if kind is InputKind.STREAM and not frame.isStreaming:
@@ -212,7 +212,7 @@ def _spec(sides: Mapping[Hand, Rows], wish: _Wish) -> JoinSpec:
         Side(
             Named(_name(hand)),
             sides[hand].kept,
-            tuple(Expression(f"`{name}`") for name in sides[hand].per),
+            tuple(Expression(quoted(name)) for name in sides[hand].per),
         )
         for hand in HANDS
     )

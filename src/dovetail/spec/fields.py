@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
-from dovetail.schema import quoted
+from dovetail.schema import cited
 from dovetail.spec.spans import SECOND, Span, parse_span
 
 Taken = TypeVar("Taken")
@@ -73,7 +73,7 @@ def unknown(where: str, key: str, choices: tuple[str, ...]) -> SpecError:
 
 def wrong(where: str, value: object, expected: str, hint: str = "") -> SpecError:
     """Returns the error for a value that does not fit its place."""
-    return SpecError(f'"{where}" is {quoted(value)}', expected, hint, rule="value")
+    return SpecError(f'"{where}" is {cited(value)}', expected, hint, rule="value")
 
 
 def only(value: object, where: str, readers: Mapping[str, Reader[Taken]]) -> Taken:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from dovetail.expression import Expression, Scope, parse
-from dovetail.schema import Column, Schema
+from dovetail.schema import Column, Schema, quoted
 from dovetail.spec.inputs import Input, Inputs, Outlet
 from dovetail.spec.join import (
     HANDS,
@@ -82,6 +82,6 @@ def _all_columns(
         if kind.gives_once(hand.other):
             continue
         for name in schemas[hand].names:
-            column = Expression(f"{hand.letter}.`{name}`")
+            column = Expression(f"{hand.letter}.{quoted(name)}")
             found.setdefault(name.lower(), (name, column))
     return tuple(found.values())

@@ -22,9 +22,10 @@ from dovetail.bind.files.fitting import Fitted, Own, matched
 from dovetail.bind.files.logical import Format
 from dovetail.bind.files.reading import csv_layout, heading, is_list
 from dovetail.bind.files.sql import Place, column
+from dovetail.bind.schemas import schema_of
 from dovetail.errors import SchemaError
-from dovetail.expression.writing import literal_text, quoted, text_of
-from dovetail.schema import blank, parse_type
+from dovetail.expression.writing import literal_text, text_of
+from dovetail.schema import blank, quoted
 from dovetail.spec.program import Given
 
 _GLOB = re.compile(r"([\[\]{}*?\\])")
@@ -68,7 +69,7 @@ def frame(spark: SparkSession, fitted: Fitted) -> DataFrame:
 def as_declared(frame: DataFrame, given: Given) -> DataFrame:
     """Returns the rows of a frame as a program declares them, as those of a file."""
     where = f'the input "{given.input}"'
-    found = {name: parse_type(kind) for name, kind in frame.dtypes}
+    found = {one.name: one.type for one in schema_of(frame).columns}
     return frame.selectExpr(*declared(given, matched(found, given, where), where))
 
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from dovetail.bind.files.logical import DataFile, Format
 from dovetail.bind.files.texts import is_object, read_json
 from dovetail.errors import SchemaError
-from dovetail.schema import quoted
+from dovetail.schema import cited
 from dovetail.spec.layouts import CsvLayout, Layout
 
 Cells = Mapping[str, object]
@@ -97,7 +97,7 @@ def _csv(part: Path, layout: CsvLayout, names: tuple[str, ...]) -> Iterator[Cell
                 raise SchemaError(
                     f'the file "{part}" has {len(row)} values in its row {number}',
                     f"at most {len(names)}, as its first line names",
-                    f"a value with {quoted(layout.separator)} stands in quotes",
+                    f"a value with {cited(layout.separator)} stands in quotes",
                 )
             if row:
                 yield dict(zip(names, row, strict=False))
@@ -127,7 +127,7 @@ def _objects(text: str, where: str) -> Iterator[Cells]:
         ) from error
     for one in found if isinstance(found, list) else [found]:
         if not is_object(one):
-            raise SchemaError(f"{where} has {quoted(one)}", "an object for each row")
+            raise SchemaError(f"{where} has {cited(one)}", "an object for each row")
         yield one
 
 

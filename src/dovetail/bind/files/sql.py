@@ -20,8 +20,16 @@ from dovetail.bind.files.texts import (
     WHOLE,
     WHOLES,
 )
-from dovetail.expression.writing import literal_text, quoted, text_of
-from dovetail.schema import ArrayType, AtomicType, DecimalType, StructType, Type, blank
+from dovetail.expression.writing import literal_text, text_of
+from dovetail.schema import (
+    ArrayType,
+    AtomicType,
+    DecimalType,
+    StructType,
+    Type,
+    blank,
+    quoted,
+)
 
 _REALS = (AtomicType.FLOAT, AtomicType.DOUBLE)
 

@@ -27,7 +27,7 @@ from dovetail.schema import (
     StructType,
     Type,
     blank,
-    quoted,
+    cited,
     read_value,
 )
 
@@ -102,7 +102,7 @@ def _read_typed(value: object, kind: Type, where: str) -> object:
 def misfit(where: str, text: str, kind: Type) -> SchemaError:
     """Returns the error for a text that is not of a type."""
     cut = text if len(text) <= SHOWN else f"{text[:SHOWN]}.."
-    return SchemaError(f"{where} has {quoted(cut)}", str(kind))
+    return SchemaError(f"{where} has {cited(cut)}", str(kind))
 
 
 def _value(text: str, kind: Type, where: str) -> object:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from dovetail.expression.writing import quoted, text_of
+from dovetail.expression.writing import text_of
 from dovetail.front.ecl.casting import Scalar, trimmed
 from dovetail.front.ecl.context import Context, as_type, is_word, refusal
 from dovetail.front.ecl.nodes import Call, Node
@@ -24,6 +24,7 @@ from dovetail.front.ecl.types import (
     blank_text,
 )
 from dovetail.front.ecl.values import RowsValue, RowValue
+from dovetail.schema import quoted
 
 Aggregate = Callable[[Context, Call, RowsValue], Scalar]
 _ITEM = "item"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from dovetail.expression.writing import quoted, text_of
+from dovetail.expression.writing import text_of
 from dovetail.front.ecl.types import (
     INTEGER,
     WIDEST,
@@ -27,6 +27,7 @@ from dovetail.front.ecl.types import (
     blank_text,
     spark_type,
 )
+from dovetail.schema import quoted
 
 _ALL = 1 << 64
 _HALF = 1 << 63

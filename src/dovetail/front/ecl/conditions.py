@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dovetail.expression import Expression
-from dovetail.expression.writing import quoted
 from dovetail.front.ecl.casting import Scalar, converted, full
 from dovetail.front.ecl.context import Context, is_word, refusal
 from dovetail.front.ecl.names import routine_of
@@ -22,6 +21,7 @@ from dovetail.front.ecl.scalars import compared, met
 from dovetail.front.ecl.transforms import parameters_of
 from dovetail.front.ecl.types import INTEGER, STRING, Letters, RecordType
 from dovetail.front.ecl.values import RowValue
+from dovetail.schema import quoted
 from dovetail.spec.join import HANDS, Hand
 from dovetail.spec.picks import Equality, OptionalEqual, OptionalPrefix
 from dovetail.spec.references import references

@@ -35,7 +35,7 @@ from dovetail.front.ecl.values import (
     Total,
     Value,
 )
-from dovetail.schema import Schema
+from dovetail.schema import Schema, quoted
 from dovetail.spec.program import Built, Given, Output
 
 NOTHING = Schema(())
@@ -188,7 +188,7 @@ def _gathered(totals: list[Total], total: Total) -> Scalar:
     if total not in totals:
         totals.append(total)
     name = total_name(totals.index(total))
-    return Scalar(f"l.`{name}`", total.value.type)
+    return Scalar(f"l.{quoted(name)}", total.value.type)
 
 
 def known_value(node: Node, scalar: Scalar) -> object:

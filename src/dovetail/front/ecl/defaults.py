@@ -7,10 +7,10 @@ that is blank.
 
 from __future__ import annotations
 
-from dovetail.expression.writing import quoted
 from dovetail.front.ecl.casting import Scalar, converted, trimmed
 from dovetail.front.ecl.types import Field, Letters, RecordType, blank_text
 from dovetail.front.ecl.values import Made
+from dovetail.schema import quoted
 from dovetail.spec.join import Kind
 
 _RIGHT = {Kind.RIGHT_OUTER, Kind.RIGHT_ONLY}

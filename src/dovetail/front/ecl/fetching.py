@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dovetail.expression import Expression
-from dovetail.expression.writing import quoted
 from dovetail.front.ecl.context import Context, refusal
 from dovetail.front.ecl.datasets import columns_of
 from dovetail.front.ecl.nodes import Call
 from dovetail.front.ecl.ordering import row_at
 from dovetail.front.ecl.types import RecordType
 from dovetail.front.ecl.values import DatasetValue, Made
+from dovetail.schema import quoted
 from dovetail.spec.join import BlankRow, Clock, JoinSpec, Kind, Named, Side
 from dovetail.spec.picks import Equality, Picks, Strategy
 from dovetail.spec.program import LEFT, RIGHT, Joined, Told

@@ -27,7 +27,7 @@ from dovetail.front.ecl.values import (
     Made,
     Value,
 )
-from dovetail.schema import shown
+from dovetail.schema import quoted, shown
 from dovetail.spec.join import (
     Absent,
     BlankRow,
@@ -268,8 +268,10 @@ def _with_mark(
 
 def _without_mark(found: DatasetValue, record: RecordType) -> DatasetValue:
     """Returns the rows that are not skipped, without what said so."""
-    kept = Filtered(found.step, Expression(f"NOT l.`{_SKIPPED}`"))
-    columns = tuple((it.name, Expression(f"l.`{it.name}`")) for it in record.fields)
+    kept = Filtered(found.step, Expression(f"NOT l.{quoted(_SKIPPED)}"))
+    columns = tuple(
+        (it.name, Expression(f"l.{quoted(it.name)}")) for it in record.fields
+    )
     step = Projected(kept, record.schema, Columns(columns))
     return replace(found, step=step, record=record)
 

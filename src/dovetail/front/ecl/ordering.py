@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from dovetail.expression import Expression
-from dovetail.expression.writing import quoted
 from dovetail.front.ecl.casting import Scalar, trimmed
 from dovetail.front.ecl.context import Context, is_word, refusal
 from dovetail.front.ecl.nodes import (
@@ -23,6 +22,7 @@ from dovetail.front.ecl.nodes import (
 from dovetail.front.ecl.scalars import compared
 from dovetail.front.ecl.types import Field, Letters, RecordType
 from dovetail.front.ecl.values import DatasetValue, RowValue
+from dovetail.schema import quoted
 from dovetail.spec.program import By, Chosen, Deduped, Grouped, Ordered
 
 Verb = Callable[[Context, Call], DatasetValue]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import reduce
 
 from dovetail.errors import DialectError
-from dovetail.expression.writing import literal_text, quoted
+from dovetail.expression.writing import literal_text
 from dovetail.front.ecl.arithmetic import NUMBERS, of_numbers
 from dovetail.front.ecl.casting import Scalar, full, signed, trimmed
 from dovetail.front.ecl.context import Context, as_type, known_value, refusal
@@ -45,7 +45,7 @@ from dovetail.front.ecl.types import (
     spark_type,
 )
 from dovetail.front.ecl.values import TypeValue
-from dovetail.schema import ArrayType
+from dovetail.schema import ArrayType, quoted
 
 _COMPARED = {"=": "=", "<>": "<>", "!=": "<>"} | {
     sign: sign for sign in ("<", "<=", ">", ">=")

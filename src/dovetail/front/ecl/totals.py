@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dovetail.expression import Expression
-from dovetail.expression.writing import quoted
 from dovetail.front.ecl.context import Context, total_name
 from dovetail.front.ecl.types import Field, RecordType
 from dovetail.front.ecl.values import DatasetValue, Total
+from dovetail.schema import quoted
 from dovetail.spec.join import BlankRow, Clock, Columns, JoinSpec, Kind, Named, Side
 from dovetail.spec.picks import Picks, Strategy
 from dovetail.spec.program import (

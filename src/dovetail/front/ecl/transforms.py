@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from dovetail.expression.writing import quoted, text_of
+from dovetail.expression.writing import text_of
 from dovetail.front.ecl.casting import Scalar, part_text
 from dovetail.front.ecl.choices import note_skip
 from dovetail.front.ecl.context import Context, as_type, is_word, refusal
@@ -32,6 +32,7 @@ from dovetail.front.ecl.nodes import (
 )
 from dovetail.front.ecl.types import Field, RecordType, blank_text
 from dovetail.front.ecl.values import Made, Routine, RowValue, Scope, Value
+from dovetail.schema import quoted
 
 
 @dataclass(slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dovetail.expression.writing import quoted
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.nodes import Definition, Function, Node, Transform
 from dovetail.front.ecl.types import EclType, Field, RecordType, TableType
+from dovetail.schema import quoted
 from dovetail.spec.program import Step
 
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 Value: TypeAlias = pa.Array | pa.Scalar
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _NESTED = ("array<", "map<", "struct<")
-_NAMED = re.compile(r"(`[^`]+`|[^:`]+):(.+)", re.DOTALL)
+_NAMED = re.compile(r"(?:`((?:[^`]|``)+)`|([^:`]+)):(.+)", re.DOTALL)
 _SPAN = "interval"
 _TYPES = {
     "void": pa.null(),
@@ -69,8 +69,8 @@ def _parts(text: str) -> list[str]:
 
 def _field(text: str) -> pa.Field:
     """Returns the field of a name and a type."""
-    name, kind = _NAMED.findall(text)[0]
-    return pa.field(name.strip("`"), arrow_type(kind))
+    quoted, word, kind = _NAMED.findall(text)[0]
+    return pa.field(quoted.replace("``", "`") or word, arrow_type(kind))
 
 
 def constant(value: object, text: str) -> pa.Scalar:

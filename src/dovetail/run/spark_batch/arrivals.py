@@ -23,6 +23,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from dovetail.run.spark.moments import EARLIEST, LATEST, micros, shifted
 from dovetail.run.spark_batch.intervals import is_bad_interval
 from dovetail.run.spark_batch.truth import no, yes
+from dovetail.schema import quoted
 from dovetail.spec.inputs import Input
 from dovetail.spec.join import Clock
 from dovetail.spec.windows import Between
@@ -89,7 +90,7 @@ def admit(
     if clock is Clock.EVENT and source.is_timed:
         reason = F.coalesce(_reason(source, arrivals), reason)
     lines = lines.withColumn(REASON, reason).drop(_IS_BAD)
-    columns = [F.col(f"`{name}`") for name in source.schema.names]
+    columns = [F.col(quoted(name)) for name in source.schema.names]
     lines = lines.where(~_is_promise())
     late = lines.where(F.col(REASON).isNotNull() & ~What.DELETE.is_it())
     in_time = lines.where(F.col(REASON).isNull())
@@ -109,7 +110,7 @@ def _with_times(source: Input, arrivals: Arrivals) -> DataFrame:
     """Returns the lines with TIME in microseconds, and PLACE and WHAT in any case."""
     time = F.lit(None).cast("bigint")
     if source.is_timed:
-        time = micros(F.col(f"`{source.time}`"))
+        time = micros(F.col(quoted(source.time)))
     frame = arrivals.placed().withColumn(TIME, time)
     if not arrivals.has_places or not source.is_timed:
         return frame
@@ -126,7 +127,7 @@ def _reason(source: Input, arrivals: Arrivals) -> Column:
     if not arrivals.has_places:
         return reason
     # The lateness is taken from the column itself: months go by the calendar.
-    time = shifted(F.col(f"`{source.time}`"), source.lateness.negated())
+    time = shifted(F.col(quoted(source.time)), source.lateness.negated())
     newest = F.when(~F.col(_IS_BAD), time)
     bounds = (
         F.when(What.END.is_it(), F.lit(LATEST))

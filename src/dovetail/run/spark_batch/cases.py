@@ -32,6 +32,7 @@ from dovetail.run.spark_batch.results import ORDER
 from dovetail.run.spark_batch.sets import join_sets
 from dovetail.run.spark_batch.tree import BatchRows
 from dovetail.run.tables import plain_rows
+from dovetail.schema import quoted
 from dovetail.spec.inputs import Emission, Order, Outlet
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Nested, SetJoinSpec
 from dovetail.spec.picks import Picks
@@ -116,7 +117,7 @@ def _together(frames: Sequence[DataFrame]) -> DataFrame:
 
 def _numbered(frame: DataFrame, number: int) -> DataFrame:
     """Returns the rows of one outlet as structs, beside the number of the outlet."""
-    names = [f"`{name}`" for name in frame.columns if name not in ORDER]
+    names = [quoted(name) for name in frame.columns if name not in ORDER]
     kind = _nullable(frame.select(*names).schema)
     row = F.struct(*names).cast(kind).alias(f"row_{number}")
     return frame.select(F.lit(number).alias("outlet"), row, *ORDER)

@@ -12,13 +12,13 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.bind.schemas import schema_of
 from dovetail.run.spark.moments import timestamp
 from dovetail.run.spark_batch.arrivals import Arrivals
 from dovetail.run.spark_batch.line import ORDINALS, ROW_TIME
 from dovetail.run.spark_batch.lives import LASTING
 from dovetail.run.spark_batch.mentioned import mentions
 from dovetail.run.spark_batch.results import ORDER
-from dovetail.schema import Schema
 from dovetail.spec.inputs import Input
 from dovetail.spec.join import HANDS, Clock, JoinSpec
 from dovetail.spec.picks import Picks
@@ -31,7 +31,7 @@ def as_input(
     source: Input, rows: DataFrame, *, is_timed: bool
 ) -> tuple[Input, Arrivals]:
     """Returns the rows of a join as an input."""
-    schema = Schema.of(dict(rows.drop(*ORDER, *LASTING).dtypes))
+    schema = schema_of(rows.drop(*ORDER, *LASTING))
     frame = rows.withColumn(MOMENT, timestamp(F.col(ROW_TIME))).drop(*ORDER)
     time = MOMENT if is_timed else ""
     return replace(source, schema=schema, time=time), Arrivals(frame)

@@ -18,6 +18,7 @@ from dovetail.run.spark_batch.mentioned import mentions
 from dovetail.run.spark_batch.results import ORDER
 from dovetail.run.spark_batch.sets import join_sets
 from dovetail.run.spark_batch.tree import Asked, BatchRows, Ground, joined, windows_on
+from dovetail.schema import quoted
 from dovetail.spec.inputs import Input, Inputs, Order, Outlet, Settings
 from dovetail.spec.join import Clock, JoinSpec, SetJoinSpec
 from dovetail.spec.sources import source_names
@@ -103,7 +104,7 @@ def ordered_rows(
 
 def _own_columns(source: Input, arrivals: Arrivals) -> Arrivals:
     """Returns the arrivals without columns that the input does not declare."""
-    names = [f"`{name}`" for name in source.schema.names]
+    names = [quoted(name) for name in source.schema.names]
     hidden = [PLACE, WHAT] if arrivals.has_places else []
     return replace(arrivals, frame=arrivals.frame.select(*names, *hidden))
 

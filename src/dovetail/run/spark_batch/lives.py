@@ -20,6 +20,7 @@ from dovetail.run.spark.moments import EARLIEST, LATEST, shifted
 from dovetail.run.spark_batch.arrivals import PLACE, TIME, Admitted, Arrivals, What
 from dovetail.run.spark_batch.hops import unit_end, window_ends
 from dovetail.run.spark_batch.intervals import interval
+from dovetail.schema import quoted
 from dovetail.spec.inputs import Input
 from dovetail.spec.join import Clock, Hand, Side
 from dovetail.spec.windows import (
@@ -132,13 +133,13 @@ def _timed_life(seat: Seat) -> tuple[Column, Column, Column]:
     born = F.col(TIME)
     match seat.window:
         case Range(preceding, following):
-            time = F.col(f"`{seat.source.time}`")
+            time = F.col(quoted(seat.source.time))
             end = shifted(time, preceding)
             return shifted(time, following.negated()), end + 1, end
         case Rows(count=0):
             return born, born + 1, born
         case HopUnit(unit):
-            end = unit_end(unit, F.col(f"`{seat.source.time}`"))
+            end = unit_end(unit, F.col(quoted(seat.source.time)))
             return born, end, end
         case HopSize():
             return F.col(END), F.col(END) + 1, F.col(END)
@@ -200,5 +201,5 @@ def _later(seat: Seat, number: int) -> Column:
 def _next(seat: Seat, order: Column) -> Column:
     """Returns what the next version of a row's key has in a column, null for none."""
     key = seat.window.key if isinstance(seat.window, Latest) else ()
-    columns = [F.col(f"`{name}`") for name in key]
+    columns = [F.col(quoted(name)) for name in key]
     return F.lead(order).over(Window.partitionBy(*columns).orderBy(order, PLACE))

@@ -19,6 +19,7 @@ from dovetail.run.spark_batch.arrivals import PLACE
 from dovetail.run.spark_batch.atmost import first_element
 from dovetail.run.spark_batch.lives import BIRTH, DEATH, SINCE, UNTIL, Living
 from dovetail.run.spark_batch.truth import yes
+from dovetail.schema import quoted
 from dovetail.spec.join import HANDS, Hand, JoinSpec
 from dovetail.spec.picks import AtMost, Equality, Strategy
 
@@ -159,7 +160,7 @@ def equal(equality: Equality) -> Column:
 
 def side_column(hand: Hand, name: str) -> Column:
     """Returns a column of one hand in the joined rows."""
-    return F.col(f"{hand.letter}.`{name}`")
+    return F.col(f"{hand.letter}.{quoted(name)}")
 
 
 def _home(buckets: Buckets) -> Column:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from dovetail.expression import Expression
+from dovetail.schema import QUOTED, unquoted
 from dovetail.spec.join import Columns, Hand, JoinSpec
 from dovetail.spec.picks import Limit
 
@@ -38,9 +39,9 @@ def _used(
     join: JoinSpec, hand: Hand, names: tuple[str, ...], written: Iterable[Expression]
 ) -> list[str]:
     """Returns the columns of a side that expressions use."""
-    used = re.compile(rf"\b{hand.letter}\b`?(?:\s*\.\s*(`[^`]+`|\w+))?", re.IGNORECASE)
+    used = re.compile(rf"\b{hand.letter}\b`?(?:\s*\.\s*({QUOTED}|\w+))?", re.IGNORECASE)
     found = {
-        column.strip("`").lower()
+        unquoted(column).lower()
         for expression in written
         for column in used.findall(expression.text)
     }

@@ -27,6 +27,7 @@ from dovetail.run.spark_batch.mentioned import mentioned
 from dovetail.run.spark_batch.nearest import Nearest, measure
 from dovetail.run.spark_batch.own_terms import looks_across, own_terms
 from dovetail.run.spark_batch.truth import is_true
+from dovetail.schema import quoted
 from dovetail.spec.join import HANDS, Hand
 from dovetail.spec.picks import AsOf, Direction, Tie, Unlimited
 
@@ -133,11 +134,11 @@ class Merged:
         What has been met is there for ever: no window ends a life here.
         """
         used = {*self._used(), PLACE, TIME, _AT}
-        kinds = dict(self.meeting.frame(Hand.RIGHT).dtypes)
+        fields = self.meeting.frame(Hand.RIGHT).schema.fields
         always = {BIRTH: EARLIEST, DEATH: LATEST, END: LATEST}
-        values = {name: F.lit(None).cast(kind) for name, kind in kinds.items()}
+        values = {one.name: F.lit(None).cast(one.dataType) for one in fields}
         values |= {name: F.lit(value) for name, value in always.items()}
-        values |= {name: F.col(f"r.`{name}`") for name in used}
+        values |= {name: F.col(f"r.{quoted(name)}") for name in used}
         return F.struct(*(value.alias(name) for name, value in values.items()))
 
     def _key(self, hand: Hand) -> list[Column]:
@@ -160,8 +161,10 @@ class Merged:
 
     def _nearer(self) -> Column:
         """Returns the nearer of two right rows that are near enough, or the earlier."""
-        at = F.col(f"l.`{_AT}`")
-        before, behind = (F.col(f"`{name}`.`{_AT}`") for name in (_BEFORE, _BEHIND))
+        at = F.col(f"l.{quoted(_AT)}")
+        before, behind = (
+            F.col(f"{quoted(name)}.{quoted(_AT)}") for name in (_BEFORE, _BEHIND)
+        )
         is_nearer = is_true(behind - at < at - before)
         fits = is_true(self._near(_BEFORE))
         is_behind = is_true(self._near(_BEHIND)) & (~fits | is_nearer)
@@ -169,8 +172,8 @@ class Merged:
 
     def _near(self, name: str) -> Column:
         """Returns whether a right row is near enough."""
-        time = F.col(f"`{name}`.`{_AT}`")
-        return Nearest(self.asof, F.col(f"l.`{_AT}`"), time).reaches()
+        time = F.col(f"{quoted(name)}.{quoted(_AT)}")
+        return Nearest(self.asof, F.col(f"l.{quoted(_AT)}"), time).reaches()
 
 
 def _stood(at: Column, rank: int, tie: Column) -> list[Column]:

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from dovetail.run.spark_batch.arrivals import PLACE
 from dovetail.run.spark_batch.truth import yes
 from dovetail.schema import Column as Field
-from dovetail.schema import Schema
+from dovetail.schema import Schema, quoted
 from dovetail.spec.join import SetJoinSpec, SetKind
 
 
@@ -26,14 +26,14 @@ def set_columns(
     """Returns the rows of a set with the columns of all, null where it has none."""
     own = {name.lower() for name in frame.columns}
     values = [
-        (F.col(f"`{field.name}`") if field.name.lower() in own else F.lit(None))
+        (F.col(quoted(field.name)) if field.name.lower() in own else F.lit(None))
         .cast(str(field.type))
         .alias(_value(number, field))
         for field in schema.columns
         if field.name.lower() not in _stepped(join)
     ]
     keys = [
-        F.col(f"`{name}`").alias(key)
+        F.col(quoted(name)).alias(key)
         for key, name in zip(keys_of(join, number), join.stepped, strict=True)
     ]
     return frame.select(*values, *keys, F.col(PLACE).alias(place_of(number)))
@@ -43,7 +43,7 @@ def row_of(join: SetJoinSpec, schema: Schema, number: int) -> Column:
     """Returns the row of a set, whether it is there or not."""
     keys = dict(zip(_stepped(join), keys_of(join, number), strict=True))
     values = [
-        F.col(f"`{keys.get(field.name.lower(), _value(number, field))}`")
+        F.col(quoted(keys.get(field.name.lower(), _value(number, field))))
         .cast(str(field.type))
         .alias(field.name)
         for field in schema.columns

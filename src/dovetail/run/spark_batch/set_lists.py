@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from dovetail.expression import BARE, Typed
 from dovetail.expression.tree import Call, Lambda, Literal, Node, Variable
 from dovetail.expression.tree import Column as Name
-from dovetail.schema import AtomicType, Schema
+from dovetail.schema import AtomicType, Schema, quoted
 
 ROWS = "rows"
 
@@ -28,7 +28,7 @@ def those_there(rows: Sequence[tuple[Column, Column]]) -> Column:
 
 def lists(schema: Schema) -> dict[str, Column]:
     """Returns the columns that stand for lists of one column of all rows."""
-    return {_list(name): F.col(f"{ROWS}.`{name}`") for name in schema.names}
+    return {_list(name): F.col(f"{ROWS}.{quoted(name)}") for name in schema.names}
 
 
 def by_lists(typed: Typed) -> Typed:

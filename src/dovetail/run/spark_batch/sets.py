@@ -34,7 +34,7 @@ from dovetail.run.spark_batch.set_columns import (
 from dovetail.run.spark_batch.set_lists import ROWS, by_lists, lists, those_there
 from dovetail.run.spark_batch.some_sets import of_some
 from dovetail.run.spark_batch.truth import is_true
-from dovetail.schema import Schema
+from dovetail.schema import Schema, quoted
 from dovetail.spec.inputs import Input, Inputs
 from dovetail.spec.join import BlankRow, SetJoinSpec, SetKind
 from dovetail.spec.sources import schema_of_sets
@@ -105,19 +105,19 @@ class _Seen:
             for number, name in enumerate(join.ordered_by)
         ]
         kept = [column.alias(name) for name, column in hidden.items()]
-        sort = [F.col(f"`{name}`").asc_nulls_first() for name in order]
+        sort = [F.col(quoted(name)).asc_nulls_first() for name in order]
         found = frame.select(*columns, *kept, *places).sort(*sort, *places)
         return found.drop(*hidden, *places)
 
 
 def _first(name: str) -> Column:
     """Returns a column of the first row."""
-    return F.col(f"l.`{name}`")
+    return F.col(f"l.{quoted(name)}")
 
 
 def _set(seen: _Seen, source: Input, arrivals: Arrivals, number: int) -> DataFrame:
     """Returns the rows of one set under names of their own."""
-    names = [f"`{name}`" for name in source.schema.names]
+    names = [quoted(name) for name in source.schema.names]
     frame = _newest(source, arrivals).select(*names, PLACE)
     return set_columns(seen.join, seen.schema, frame, number)
 
@@ -127,7 +127,7 @@ def _newest(source: Input, arrivals: Arrivals) -> DataFrame:
     frame = arrivals.placed()
     if source.key:
         lines = frame.where(~What.BOUND.is_it() & ~What.END.is_it())
-        key = [F.col(f"`{name}`") for name in source.key]
+        key = [F.col(quoted(name)) for name in source.key]
         newer = F.row_number().over(Window.partitionBy(*key).orderBy(F.desc(PLACE)))
         frame = lines.withColumn(_WHOLE, newer).where(F.col(_WHOLE) == 1)
     return frame.where(What.STATE.is_it() | What.ROW.is_it())

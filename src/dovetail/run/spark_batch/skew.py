@@ -24,11 +24,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.errors import LimitError
-from dovetail.expression.writing import quoted
 from dovetail.run.spark_batch.by_key import keys
 from dovetail.run.spark_batch.matching import Meeting, side_column
 from dovetail.run.spark_batch.mentioned import moved
 from dovetail.run.spark_batch.truth import yes
+from dovetail.schema import quoted
 from dovetail.spec.join import Hand
 from dovetail.spec.stops import Skew
 

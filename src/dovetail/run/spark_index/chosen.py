@@ -14,7 +14,6 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import DataType
 
-from dovetail.expression.writing import quoted
 from dovetail.run.spark_index.layout import (
     ROW,
     Build,
@@ -24,6 +23,7 @@ from dovetail.run.spark_index.layout import (
 )
 from dovetail.run.spark_index.needs import Needs, Stretch
 from dovetail.run.spark_index.values import literal
+from dovetail.schema import quoted
 
 # Java compiles no longer condition, judging it row by row would cost more than another
 # scan does, and more files than these Spark lists in a job of its own.

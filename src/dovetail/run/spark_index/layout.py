@@ -21,7 +21,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from dovetail.expression.writing import quoted
+from dovetail.schema import quoted
 
 MANIFEST, ROWS, PARTS = "manifest", "rows", "parts"
 FILE, NUMBER, LOW, HIGH, COUNT = "file", "number", "low", "high", "rows"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dovetail.errors import SchemaError
-from dovetail.expression.writing import quoted
 from dovetail.run.spark_program.blanks import clean
 from dovetail.run.spark_program.book import ALONE, Book, aliased, select
 from dovetail.run.spark_program.lines import Made, Taken
 from dovetail.run.spark_program.rows import Rows, window
-from dovetail.schema import Column, Schema
+from dovetail.schema import Column, Schema, quoted
 from dovetail.spec.program import Given, Inline
 
 

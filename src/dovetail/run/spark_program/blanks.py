@@ -5,8 +5,16 @@ id bigint, name string     NULL, 'Rita  '     becomes     0, 'Rita'
 
 from __future__ import annotations
 
-from dovetail.expression.writing import literal_text, quoted, text_of
-from dovetail.schema import ArrayType, AtomicType, Column, StructType, Type, blank
+from dovetail.expression.writing import literal_text, text_of
+from dovetail.schema import (
+    ArrayType,
+    AtomicType,
+    Column,
+    StructType,
+    Type,
+    blank,
+    quoted,
+)
 
 
 def clean(column: Column) -> str:

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from dovetail.expression import Expression
-from dovetail.expression.writing import quoted
 from dovetail.run.spark_index.shelf import Shape
 from dovetail.run.spark_program.lines import Call, Changed, Line, Method
 from dovetail.run.spark_program.rows import Rows, Term
+from dovetail.schema import quoted
 
 ALONE = "all rows go through one task here: each looks at those before it"
 _WORDS = {"spark", "inputs", "dt", "F", "outputs", "main"}

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dovetail.expression import NEVER, Expression, Scope, parse
-from dovetail.expression.writing import quoted
 from dovetail.plan.asked import counts_rows
 from dovetail.run.spark_program.book import (
     ALONE,
@@ -21,7 +20,7 @@ from dovetail.run.spark_program.book import (
 )
 from dovetail.run.spark_program.lines import Call, Method
 from dovetail.run.spark_program.rows import Rows, Term, once, window
-from dovetail.schema import Schema
+from dovetail.schema import Schema, quoted
 from dovetail.spec.program import (
     Appended,
     By,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from dovetail.expression import Scope, parse
 from dovetail.expression.tree import Call as Applied
 from dovetail.expression.tree import Column, Node, walk, with_parts
-from dovetail.expression.writing import quoted, written_tree
+from dovetail.expression.writing import written_tree
 from dovetail.run.spark_program.book import (
     ALONE,
     Book,
@@ -26,7 +26,7 @@ from dovetail.run.spark_program.book import (
 from dovetail.run.spark_program.grouping import neighbours_by
 from dovetail.run.spark_program.lines import Call, Method, Sql
 from dovetail.run.spark_program.rows import Rows, Term, Terms, once, window
-from dovetail.schema import Schema
+from dovetail.schema import Schema, quoted
 from dovetail.spec.program import Deduped
 
 _NUMBER = "number of it"

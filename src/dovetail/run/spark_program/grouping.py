@@ -16,7 +16,6 @@ from dovetail.expression import Scope, parse
 from dovetail.expression.tree import Node
 from dovetail.expression.writing import (
     literal_text,
-    quoted,
     text_of,
     written_tree,
 )
@@ -30,7 +29,7 @@ from dovetail.run.spark_program.counting import (
 )
 from dovetail.run.spark_program.lines import Call, Method, Sql
 from dovetail.run.spark_program.rows import Rows, Term, Terms, window
-from dovetail.schema import Schema, blank
+from dovetail.schema import Schema, blank, quoted
 from dovetail.spec.program import Counted, Grouped
 
 _NO_COLUMNS = Schema(())

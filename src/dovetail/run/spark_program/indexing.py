@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dovetail.expression.writing import quoted
 from dovetail.run.spark_batch.matching import counted
 from dovetail.run.spark_index.shelf import Shape
 from dovetail.run.spark_program.book import Book, aliased, select
 from dovetail.run.spark_program.lines import Kept, Sought
 from dovetail.run.spark_program.rows import Rows, Term
-from dovetail.schema import AtomicType, Column
+from dovetail.schema import AtomicType, Column, quoted
 from dovetail.spec.join import Hand, JoinSpec
 from dovetail.spec.picks import Strategy
 from dovetail.spec.program import (

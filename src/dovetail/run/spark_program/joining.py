@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dovetail.expression import Expression
-from dovetail.expression.writing import quoted
 from dovetail.plan.asked import takes_first
 from dovetail.plan.capability import ORDERED
 from dovetail.run.spark_program.book import Book
 from dovetail.run.spark_program.lines import Met
 from dovetail.run.spark_program.rows import Rows, Term, Terms, once
+from dovetail.schema import quoted
 from dovetail.spec.join import Columns, Hand, JoinSpec
 from dovetail.spec.picks import Limit
 from dovetail.spec.program import (

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import assert_never
 
-from dovetail.expression.writing import quoted
 from dovetail.plan.asked import asked_of
 from dovetail.run.spark_index.shelf import Shape
 from dovetail.run.spark_program import (
@@ -26,6 +25,7 @@ from dovetail.run.spark_program.book import Book, aliased, select
 from dovetail.run.spark_program.deduping import deduped
 from dovetail.run.spark_program.lines import Line, Put
 from dovetail.run.spark_program.rows import Rows
+from dovetail.schema import quoted
 from dovetail.spec.program import (
     Appended,
     Chosen,

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame
 
+from dovetail.bind.schemas import schema_of
 from dovetail.run.spark_batch.arrivals import Arrivals
 from dovetail.run.spark_batch.join import join_batch
-from dovetail.schema import Schema
 from dovetail.spec.inputs import Input, InputKind, Outlet
 from dovetail.spec.join import JoinSpec, SetJoinSpec
 from dovetail.spec.play import Play
@@ -28,7 +28,7 @@ def met(
 ) -> DataFrame:
     """Returns the rows of a join; `stops` says when its job fails."""
     inputs = {
-        name: Input(name, InputKind.DATASET, Schema.of(dict(frame.dtypes)))
+        name: Input(name, InputKind.DATASET, schema_of(frame))
         for name, frame in frames.items()
     }
     play = checked(Play(join, inputs))

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dovetail.expression.tree import Node
-from dovetail.expression.writing import quoted, text_of
+from dovetail.expression.writing import text_of
 from dovetail.run.spark_program.lines import Downwards, Named
-from dovetail.schema import Schema
+from dovetail.schema import Schema, quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.errors import SpecError
-from dovetail.expression.writing import quoted
 from dovetail.run.spark.rules import pinned, plain_rules
 from dovetail.run.spark_index.keyed import Read, read_by_keys, read_whole
 from dovetail.run.spark_index.layout import ROW, Build
@@ -36,6 +35,7 @@ from dovetail.run.spark_program.lines import (
 )
 from dovetail.run.spark_program.lowering import Shelved, Unkept, lowered
 from dovetail.run.spark_program.meeting import met
+from dovetail.schema import quoted
 from dovetail.spec.join import Hand
 from dovetail.spec.program import Program
 

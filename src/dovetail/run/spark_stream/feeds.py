@@ -8,6 +8,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.bind.schemas import type_of
 from dovetail.run.kernel_settings import input_of, is_static, length
 from dovetail.run.spark_stream.keys import (
     CODE,
@@ -18,7 +19,7 @@ from dovetail.run.spark_stream.keys import (
 )
 from dovetail.run.spark_stream.worker.pack import PackSettings
 from dovetail.run.tables import arrow_type
-from dovetail.schema import AtomicType, parse_type
+from dovetail.schema import AtomicType, quoted
 from dovetail.spec.inputs import Input, Inputs
 from dovetail.spec.join import HANDS, Hand, JoinSpec
 
@@ -101,7 +102,7 @@ def _packing(
 ) -> Packing:
     """Returns one side ready to be packed."""
     controls = _controls(seat, feed)
-    shown = [(name, f"{seat.hand.letter}.`{name}`") for name in columns]
+    shown = [(name, f"{seat.hand.letter}.{quoted(name)}") for name in columns]
     scope = [(SCOPE, controls[SCOPE])] if feed.has_events else []
     payload = [*shown, *seat.keys.compared, *scope]
     held = _held(seat, feed, columns)
@@ -141,8 +142,8 @@ def _controls(seat: _Seat, feed: Feed) -> dict[str, str]:
         PARTITION: partition_code(seat.join, seat.hand),
         MOMENT: _moment(seat, feed),
         POSITION: feed.position,
-        EVENT: f"`{EVENT}`" if feed.has_events else "",
-        SCOPE: f"`{SCOPE}`" if feed.has_events else "",
+        EVENT: quoted(EVENT) if feed.has_events else "",
+        SCOPE: quoted(SCOPE) if feed.has_events else "",
         NOW: BATCH_TIME if feed.tells_now else "",
     }
 
@@ -160,9 +161,9 @@ def _held(seat: _Seat, feed: Feed, columns: tuple[str, ...]) -> dict[str, str]:
 def _moment(seat: _Seat, feed: Feed) -> str:
     """Returns the SQL of the row time in microseconds; a bound brings its own."""
     if not seat.timed:
-        return f"`{MOMENT}`" if feed.has_events else ""
-    own = f"unix_micros({seat.hand.letter}.`{seat.source.time}`)"
-    return f"coalesce(`{MOMENT}`, {own})" if feed.has_events else own
+        return quoted(MOMENT) if feed.has_events else ""
+    own = f"unix_micros({seat.hand.letter}.{quoted(seat.source.time)})"
+    return f"coalesce({quoted(MOMENT)}, {own})" if feed.has_events else own
 
 
 def _schema(
@@ -170,10 +171,10 @@ def _schema(
 ) -> pa.Schema:
     """Returns the Arrow schema of the payload as the packer sees it."""
     known = {name: arrow_type(source.schema[name].type) for name in columns}
-    from_spark = {field.name: field.dataType.simpleString() for field in frame.schema}
+    from_spark = {field.name: type_of(field.dataType) for field in frame.schema}
     return pa.schema(
         [
-            (name, known.get(name) or arrow_type(parse_type(from_spark[name])))
+            (name, known.get(name) or arrow_type(from_spark[name]))
             for name in settings.payload
         ]
     )

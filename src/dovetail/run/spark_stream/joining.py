@@ -14,6 +14,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.bind.schemas import type_of
 from dovetail.bind.travel import travel_by_value
 from dovetail.kernels.settings import JoinSettings
 from dovetail.run.spark_stream.feeds import Packing
@@ -58,10 +59,7 @@ def lay(
     `ticks` are frames whose single column is the batch's own time.
     """
     travel_by_value()
-    packed = [
-        packing.frame.mapInArrow(make_pack(packing.settings), LINE_DDL)
-        for packing in packings
-    ]
+    packed = [_packed(packing) for packing in packings]
     labels = packings[0].settings.labels
     beats = [tick.mapInArrow(make_heartbeat(labels), LINE_DDL) for tick in ticks]
     lines = reduce(DataFrame.unionAll, [*packed, *beats])
@@ -78,14 +76,19 @@ def lay(
     return Laid(_unpacked(counted, packings), counters)
 
 
+def _packed(packing: Packing) -> DataFrame:
+    """Returns a side's lines; PySpark itself reads a name with a dot as two."""
+    names = tuple(packing.frame.columns)
+    numbered = packing.frame.toDF(*(f"c{number}" for number in range(len(names))))
+    return numbered.mapInArrow(make_pack(packing.settings, names), LINE_DDL)
+
+
 def _unpacked(blobs: DataFrame, packings: tuple[Packing, Packing]) -> DataFrame:
     """Returns the blobs' rows as plain columns, each side's in a struct."""
     fields, ddl = list(HEAD), [_HEAD_DDL]
     structs = []
     for letter, packing in zip("lr", packings, strict=True):
-        types = {
-            field.name: field.dataType.simpleString() for field in packing.frame.schema
-        }
+        types = {field.name: type_of(field.dataType) for field in packing.frame.schema}
         shown = [field for field in packing.schema if not field.name.startswith("#")]
         numbered = [f"{letter}{number}" for number in range(len(shown))]
         fields.extend(pa.field(n, f.type) for n, f in zip(numbered, shown, strict=True))

@@ -11,6 +11,7 @@ from dovetail.kernels.pairs import leaving
 from dovetail.run.kernel_settings import input_of
 from dovetail.run.spark.absent import absent_struct
 from dovetail.run.spark_stream.joining import LEFT, OUTLET, REASON, RIGHT
+from dovetail.schema import quoted
 from dovetail.spec.inputs import Inputs, Outlet
 from dovetail.spec.join import (
     HANDS,
@@ -87,7 +88,7 @@ class Outlets:
         if isinstance(absent, NullRow):
             return F.col(letter)
         source = input_of(self.join, hand, self.inputs)
-        there = F.struct(*(F.col(f"{letter}.`{n}`") for n in source.schema.names))
+        there = F.struct(*(F.col(f"{letter}.{quoted(n)}") for n in source.schema.names))
         stand_in = absent_struct(absent, source.schema)
         return F.when(F.col(PRESENT[hand]), there).otherwise(stand_in).alias(letter)
 
@@ -102,7 +103,7 @@ class Outlets:
     def _as_came(self, rows: DataFrame, hand: Hand, *more: Column) -> DataFrame:
         """Returns rows with the columns with which they came in."""
         names = input_of(self.join, hand, self.inputs).schema.names
-        own = [F.col(f"{hand.letter}.`{name}`").alias(name) for name in names]
+        own = [F.col(f"{hand.letter}.{quoted(name)}").alias(name) for name in names]
         return rows.select(*own, *more, *self.extra)
 
     def _late(self, rows: DataFrame) -> DataFrame:
@@ -113,7 +114,7 @@ class Outlets:
                 F.col(PRESENT[hand]),
                 F.struct(
                     *(
-                        F.col(f"{hand.letter}.`{name}`").alias(name)
+                        F.col(f"{hand.letter}.{quoted(name)}").alias(name)
                         for name in input_of(self.join, hand, self.inputs).schema.names
                     )
                 ),

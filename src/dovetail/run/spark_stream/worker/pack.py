@@ -66,13 +66,18 @@ class PackSettings:
 Batches = Iterator[pa.RecordBatch]
 
 
-def make_pack(settings: PackSettings) -> Callable[[Batches], Batches]:
-    """Returns the function for `mapInArrow` that packs one side."""
+def make_pack(
+    settings: PackSettings, names: tuple[str, ...]
+) -> Callable[[Batches], Batches]:
+    """Returns the function for `mapInArrow` that packs one side.
+
+    Columns go by their places into a worker, where they get their names.
+    """
 
     def pack(batches: Batches) -> Batches:
         packer = Packer(settings)
         for batch in batches:
-            if packer.add(batch):
+            if packer.add(batch.rename_columns(list(names))):
                 yield packer.flush()
         if packer.waiting:
             yield packer.flush()
