@@ -234,6 +234,11 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Alone:
+    """No index beside the right rows of a join has their positions."""
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
     """A join in words: its name and line, and what each of its options became."""
 
@@ -246,7 +251,8 @@ class Joined:
     """A join of two; its sides are named `left` and `right`.
 
     `keeps_groups`: a group of the left rows gives a group of results. `skew` is for
-    engines that join in many parts.
+    engines that join in many parts. `pointer` is an index that may have the positions
+    of the right rows; who reads them by it gets the same rows, if sooner.
     """
 
     left: Step
@@ -257,6 +263,7 @@ class Joined:
     failure: Failure | Plainly = Plainly()
     keeps_groups: bool = False
     skew: Skew = Skew()
+    pointer: Indexed | Alone = Alone()
 
 
 @dataclass(frozen=True, slots=True)

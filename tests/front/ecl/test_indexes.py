@@ -5,6 +5,7 @@ import pytest
 from dovetail.errors import DialectError, UnsupportedError
 from dovetail.front.ecl import translate
 from dovetail.front.ecl.catalog import Listed
+from dovetail.front.ecl.context import UnknownNameError
 from dovetail.oracle import play, play_program
 from dovetail.schema import Schema
 from dovetail.session.engines import EngineName
@@ -95,6 +96,26 @@ def test_an_index_of_an_earlier_program_is_read_where_indexes_are_kept():
     ) as error:
         play_program(program, {}, play)
     assert 'an input named "a::i"' in error.value.hint
+
+
+def test_a_file_that_an_earlier_program_has_kept_is_read_by_its_positions():
+    record = "{INTEGER k, UNSIGNED8 at {virtual(fileposition)}}"
+    text = f"f := DATASET('~A::i', {record}); OUTPUT(f);"
+    [output] = translate(text, Kept({})).outputs
+    schema = Schema.of({"k": "bigint", "at": "decimal(20,0)"})
+    assert output.step == Indexed(Written("a::i", schema), ("at",), "a::i")
+    with pytest.raises(UnknownNameError, match='the file "~a::i"'):
+        translate("OUTPUT(DATASET('~a::i', {INTEGER k}));", Kept({}))
+
+
+def test_a_join_knows_the_index_beside_its_right_side():
+    text = "i := INDEX(b, {k}, {w}, '~i'); OUTPUT(JOIN(b, b, LEFT.k = RIGHT.k, {}));"
+    pointers = [
+        translate(ROWS + text.replace("{})", f"{option})"), {}).outputs[0].step.pointer
+        for option in ("KEYED(i)", "KEYED(i(k > 1))", "LOOKUP")
+    ]
+    assert [isinstance(one, Indexed) for one in pointers] == [True, False, False]
+    assert (pointers[0].file, pointers[0].keys) == ("i", ("k",))
 
 
 @pytest.mark.parametrize(

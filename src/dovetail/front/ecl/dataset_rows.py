@@ -19,7 +19,7 @@ from dovetail.front.ecl.datasets import as_record, projected
 from dovetail.front.ecl.functions import row_of
 from dovetail.front.ecl.layouts import reading_of
 from dovetail.front.ecl.nodes import Braces, Call, Items, Node, Text
-from dovetail.front.ecl.positions import by_position
+from dovetail.front.ecl.positions import by_position, kept_by_position
 from dovetail.front.ecl.types import Field, Letters, RecordType, Whole
 from dovetail.front.ecl.values import DatasetValue
 from dovetail.spec.layouts import Layout
@@ -89,14 +89,17 @@ def _file(
     name = str(context.constant(node.arguments[0]))
     reading = reading_of(context, options)
     position = [one.name for one in record.fields if one.is_position]
-    written = context.world.files.get(file_name(name))
+    file = file_name(name)
+    written = context.world.files.get(file)
     if written is not None:
         rows = _with_position(_read_back(written, record), record, position)
-        return by_position(context, file_name(name), rows, position)
+        return by_position(context, file, rows, position)
     found = _input(context, node, (name, reading.layout))
     if found:
         wanted = Given(found, record.schema, "".join(position[:1]), reading.layout)
         return DatasetValue(taken(context.world.taken, wanted), record)
+    for number in position[:1] if context.world.inputs.has_index(file) else ():
+        return kept_by_position(file, record, number)
     if reading.is_optional:
         return DatasetValue(Inline(record.schema, ()), record)
     expected = "an input of its name or of the data set's, or an OUTPUT that writes it"

@@ -11,6 +11,7 @@ from dovetail.front.ecl.options import Options
 from dovetail.front.ecl.values import DatasetValue, Index, Made
 from dovetail.spec.join import Hand
 from dovetail.spec.picks import Equality, Strategy
+from dovetail.spec.program import Alone, Indexed
 
 Conditions = tuple[tuple[Equality, ...], str, str]
 
@@ -61,6 +62,15 @@ def conditions_of(parts: Parts) -> Conditions:
             (first if of_left else soft).append(one.text)
     equalities = tuple(one.equality for one in hard)
     return equalities, " AND ".join(soft) or "true", " AND ".join(first) or "true"
+
+
+def pointer_of(parts: Parts) -> Indexed | Alone:
+    """Returns the index that KEYED(index) names beside the right side, if it does."""
+    for call in parts.options.calls("keyed"):
+        step = parts.context.dataset(call.arguments[0]).step
+        if isinstance(step, Indexed):
+            return step
+    return Alone()
 
 
 def _is_hard(parts: Parts, one: Hard) -> bool:

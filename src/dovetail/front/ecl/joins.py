@@ -12,7 +12,12 @@ from dovetail.front.ecl.context import Context, refusal
 from dovetail.front.ecl.datasets import columns_of
 from dovetail.front.ecl.defaults import default_record
 from dovetail.front.ecl.indexes import check_index
-from dovetail.front.ecl.join_parts import Conditions, Parts, conditions_of
+from dovetail.front.ecl.join_parts import (
+    Conditions,
+    Parts,
+    conditions_of,
+    pointer_of,
+)
 from dovetail.front.ecl.limits import Counts, counts_of
 from dovetail.front.ecl.names import routine_of
 from dovetail.front.ecl.nodes import Call, Member, Name, Node, Omitted, Transform
@@ -219,6 +224,7 @@ def _step(parts: Parts, conditions: Conditions, counts: Counts) -> DatasetValue:
         counts.failure,
         keeps_groups=is_grouped,
         skew=counts.skew,
+        pointer=pointer_of(parts),
     )
     found = DatasetValue(step, record, is_grouped=is_grouped)
     return _without_mark(found, made.record) if hides else found

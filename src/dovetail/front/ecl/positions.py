@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dovetail.front.ecl.context import Context
+from dovetail.front.ecl.types import RecordType
 from dovetail.front.ecl.values import DatasetValue
-from dovetail.spec.program import Built, Indexed
+from dovetail.spec.program import Built, Indexed, Written
 
 
 def by_position(
@@ -24,3 +25,9 @@ def by_position(
             builds.append(built)
         return replace(found, step=index) if built in builds else found
     return found
+
+
+def kept_by_position(file: str, record: RecordType, position: str) -> DatasetValue:
+    """Returns the rows of a file that an earlier program has kept by their numbers."""
+    step = Indexed(Written(file, record.schema), (position,), file)
+    return DatasetValue(step, record)

@@ -4,20 +4,25 @@
                      are read
     many left rows   all is read, and the join is an ordinary one
 
-How many are few is `spark.dovetail.keyed.leftRows`, a setting of the Spark session. The
-rows that are left out could meet no left row, so the join gives the same either way.
+Where the index only points to the rows of a file, the positions of its rows go to the
+bounds of the file in the same way. How many are few is `spark.dovetail.keyed.leftRows`,
+a setting of the Spark session. The rows that are left out could meet no left row, so
+the join gives the same either way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.errors import EngineError
 from dovetail.run.spark_index.chosen import all_rows, needed_rows
-from dovetail.run.spark_index.layout import Build, Totals
+from dovetail.run.spark_index.layout import Build, Totals, column
 from dovetail.run.spark_index.needs import (
     Needs,
     Term,
@@ -61,8 +66,32 @@ def read_by_keys(left: DataFrame, terms: Sequence[Term], build: Build) -> Read:
     if not able:
         first = "".join(f', "{name}"' for name in build.keys[:1])
         return _whole(left, build, f"no equality on the first key{first}")
-    most = _few(left.sparkSession)
-    return _read(left, build, needs_of_keys(left, able, build, most), most)
+    return _read(left, able, build, "the left side has more than {} rows")
+
+
+def read_by_pointer(
+    left: DataFrame, terms: Sequence[Term], index: Build, file: Build
+) -> tuple[Read, ...]:
+    """Returns what is read of a file by its index, and what of the index before.
+
+    The rows are those of the file that can be equal to a left row, and others: all of
+    them where the index does not help, and then nothing is read of that.
+    """
+    if index.origin.build != file.name:
+        why = (
+            "the index points to rows that the file had earlier"
+            if index.origin.build
+            else "the index does not point to every row of it"
+        )
+        return (_whole(left, file, why),)
+    asked = [one for one in terms if one.key in index.origin.keys]
+    first = read_by_keys(left, asked, index)
+    if first.why_whole:
+        return (_whole(left, file, f"the index does not help: {first.why_whole}"),)
+    places = _positions(left, asked, first.frame, index.origin.position)
+    by = [Term(file.keys[0], column(index.origin.position))]
+    many = "the index has more than {} rows for the left ones"
+    return _read(places, by, file, many), first
 
 
 def read_whole(spark: SparkSession, build: Build, why: str) -> Read:
@@ -70,16 +99,36 @@ def read_whole(spark: SparkSession, build: Build, why: str) -> Read:
     return Read(all_rows(spark, build), build.totals, build.totals, why)
 
 
-def _read(left: DataFrame, build: Build, needs: Needs, most: int) -> Read:
-    """Returns what is needed, or all where that is most of it."""
+def _positions(
+    left: DataFrame, terms: Sequence[Term], rows: DataFrame, position: str
+) -> DataFrame:
+    """Returns the positions in rows of an index that are equal to a left row."""
+    names = [f"left {number}" for number in range(len(terms))]
+    pairs = list(zip(terms, names, strict=True))
+    keys = left.select(*(term.left.alias(name) for term, name in pairs))
+    same = reduce(and_, (column(name) == column(term.key) for term, name in pairs))
+    found = rows.join(F.broadcast(keys), same, "left_semi")
+    return found.select(column(position)).distinct()
+
+
+def _read(left: DataFrame, able: Sequence[Term], build: Build, many: str) -> Read:
+    """Returns what is needed, or all where that is most of it, or of too many rows."""
+    most = _few(left.sparkSession)
+    needs = needs_of_keys(left, able, build, most)
     if needs.left_rows > most:
-        return _whole(left, build, f"the left side has more than {most} rows")
-    groups = {(one.file, one.number): one.rows for one in needs.stretches}
-    found = Totals(len({file for file, _ in groups}), len(groups), sum(groups.values()))
+        return _whole(left, build, many.format(most))
+    found = _totals(needs)
     if 2 * found.rows > build.totals.rows:
         return _whole(left, build, "the left rows need most of it")
     spark = left.sparkSession
     return Read(needed_rows(spark, build, needs), found, build.totals)
+
+
+def _totals(needs: Needs) -> Totals:
+    """Returns how much is needed."""
+    groups = {(one.file, one.number): one.rows for one in needs.stretches}
+    files = {file for file, _ in groups}
+    return Totals(len(files), len(groups), sum(groups.values()))
 
 
 def _whole(left: DataFrame, build: Build, why: str) -> Read:

@@ -48,6 +48,19 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Whose rows an index points to: all of one build. Without a build: nobody's.
+
+    `position` is the column with their positions, `keys` are the keys of the index
+    that are columns of those rows, unchanged.
+    """
+
+    build: str = ""
+    keys: tuple[str, ...] = ()
+    position: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Build:
     """A build that is whole: where it lies, its columns and keys, how much it holds."""
 
@@ -57,6 +70,12 @@ class Build:
     keys: tuple[str, ...]
     group: int
     totals: Totals
+    origin: Origin = Origin()
+
+    @property
+    def name(self) -> str:
+        """Returns a name that no other build has, wherever its folder lies."""
+        return self.place.rpartition("/")[2]
 
     def rows_in(self, spark: SparkSession, files: tuple[str, ...] = ()) -> DataFrame:
         """Returns the rows of some files, or of all, as Spark reads them."""

@@ -9,16 +9,23 @@ from __future__ import annotations
 import json
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 from pyspark.sql.types import StructType
 
 from dovetail.errors import EngineError
-from dovetail.run.spark_index.layout import MANIFEST, Build, NoBuild, Totals
+from dovetail.run.spark_index.layout import (
+    MANIFEST,
+    Build,
+    NoBuild,
+    Origin,
+    Totals,
+)
 
 FORMAT = 1
 _COLUMNS = (
     "format INT, number BIGINT, place STRING, columns STRING, keys ARRAY<STRING>, "
-    "group BIGINT, files BIGINT, groups BIGINT, rows BIGINT"
+    "group BIGINT, files BIGINT, groups BIGINT, rows BIGINT, "
+    "origin STRUCT<build STRING, keys ARRAY<STRING>, position STRING>"
 )
 
 
@@ -48,9 +55,17 @@ def builds(spark: SparkSession, folder: str) -> list[Build]:
             tuple(line["keys"]),
             line["group"],
             Totals(line["files"], line["groups"], line["rows"]),
+            _origin(line["origin"]),
         )
         for line in lines
     ]
+
+
+def _origin(found: Row | None) -> Origin:
+    """Returns whose rows an index points to; older lines do not say it."""
+    if found is None:
+        return Origin()
+    return Origin(found["build"], tuple(found["keys"]), found["position"])
 
 
 def newest(spark: SparkSession, folder: str) -> Build | NoBuild:
@@ -83,6 +98,7 @@ def add_build(spark: SparkSession, folder: str, build: Build) -> None:
         totals.files,
         totals.groups,
         totals.rows,
+        (build.origin.build, [*build.origin.keys], build.origin.position),
     )
     line = spark.createDataFrame([row], _COLUMNS).coalesce(1)
     line.write.mode("append").json(f"{folder}/{MANIFEST}")

@@ -19,15 +19,28 @@ from dovetail.schema import Column
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a join, or whatever is named here, reads of an index."""
+    """What a join, or whatever is named here, reads of an index or a file."""
 
     title: str
     file: str
     read: Read
+    kind: str = "index"
 
     def told(self) -> str:
         """Returns the reading in words."""
-        return f"{self.title}: of the index {self.file} {self.read.told()}"
+        return f"{self.title}: of the {self.kind} {self.file} {self.read.told()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unaided:
+    """Why the index of a join does not help to read its data set."""
+
+    title: str
+    why: str
+
+    def told(self) -> str:
+        """Returns it in words."""
+        return f"{self.title}: all of the data set is read: {self.why}"
 
 
 @dataclass(slots=True)
@@ -36,7 +49,7 @@ class Shelf:
 
     folder: str
     sizes: Sizes = Sizes()
-    readings: list[Reading] = field(default_factory=list)
+    readings: list[Reading | Unaided] = field(default_factory=list)
 
     def place(self, file: str) -> str:
         """Returns the folder of an index."""

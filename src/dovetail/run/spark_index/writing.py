@@ -32,6 +32,7 @@ from dovetail.run.spark_index.layout import (
     PARTS,
     ROWS,
     Build,
+    Origin,
     Sizes,
     Totals,
     column,
@@ -51,12 +52,13 @@ _TIMES = {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS"}
 class Sorted:
     """Rows to be written by their keys; `order` decides among equal ones.
 
-    The columns of `order` are not written.
+    The columns of `order` are not written. `origin` says whose positions they have.
     """
 
     frame: DataFrame
     keys: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
+    origin: Origin = Origin()
 
 
 def write_index(
@@ -78,7 +80,9 @@ def write_index(
     number = before[-1].number + 1 if before else 1
     schema = rows.frame.drop(*rows.order).schema
     place = f"{folder}/build-{number}-{uuid4().hex}"
-    build = Build(place, number, schema, rows.keys, sizes.group, _NO_TOTALS)
+    build = Build(
+        place, number, schema, rows.keys, sizes.group, _NO_TOTALS, rows.origin
+    )
     with plain_rules(spark, **_TIMES), _held(rows.frame) as frame:
         _write_rows(replace(rows, frame=frame), build, sizes)
         _write_parts(frame, build)

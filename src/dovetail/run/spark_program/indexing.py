@@ -1,4 +1,4 @@
-"""Indexes on disk in a program: BUILD writes one, a keyed join reads what it needs.
+"""Indexes on disk in a program: what one is there, and what a keyed join reads of it.
 
 A key is a column, or a text without its trailing blanks, as ECL compares it: that one
 lies beside the columns of the index, because its order is the index's.
@@ -10,14 +10,13 @@ from collections.abc import Iterator
 
 from dovetail.run.spark_batch.matching import counted
 from dovetail.run.spark_index.shelf import Shape
-from dovetail.run.spark_program.book import Book, aliased, select
-from dovetail.run.spark_program.lines import Kept, Sought
+from dovetail.run.spark_program.book import Book
+from dovetail.run.spark_program.lines import Sought
 from dovetail.run.spark_program.rows import Rows, Term
 from dovetail.schema import AtomicType, Column, quoted
 from dovetail.spec.join import Hand, JoinSpec
 from dovetail.spec.picks import Strategy
 from dovetail.spec.program import (
-    Built,
     Indexed,
     Joined,
     Ordered,
@@ -27,26 +26,30 @@ from dovetail.spec.program import (
 )
 
 _OF_TEXT = "key of {}"
+Asked = tuple[str, tuple[tuple[str, str], ...]]
+_ALL: Asked = ("", ())
 
 
 def indexes_of(program: Program) -> Iterator[Indexed]:
     """Yields the indexes that a program names, each file once."""
     files: set[str] = set()
     for step in steps_of(program):
-        if isinstance(step, Indexed) and step.file and step.file not in files:
-            files.add(step.file)
-            yield step
+        # An index that only points to rows gives none: it is no step of its own.
+        found = step.pointer if isinstance(step, Joined) else step
+        if isinstance(found, Indexed) and found.file and found.file not in files:
+            files.add(found.file)
+            yield found
 
 
 def shape_of(index: Indexed) -> Shape:
     """Returns the keys and columns that an index has on disk."""
-    own = [column for column, _ in _keys(index)]
+    own = [column for column, _ in keys_of(index)]
     names = index.schema.names
     extra = [Column(column, AtomicType.STRING) for column in own if column not in names]
     return Shape.of(tuple(own), [*index.schema.columns, *extra])
 
 
-def _keys(index: Indexed) -> Iterator[tuple[str, str]]:
+def keys_of(index: Indexed) -> Iterator[tuple[str, str]]:
     """Yields the column on disk of each key, and what it is of a row."""
     plain = [f"l.{quoted(name)}" for name in index.keys]
     # Rows that nothing sorts stand in the order of their numbers, which are the key.
@@ -65,26 +68,6 @@ def _keys(index: Indexed) -> Iterator[tuple[str, str]]:
             return
 
 
-def kept(book: Book, rows: Rows, built: Built) -> None:
-    """Writes that an index is kept, given its rows in their order."""
-    placed = book.numbered(rows)
-    columns = built.index.schema.names
-    extra = [
-        aliased(text.replace("l.`", "`", 1), column)
-        for column, text in _keys(built.index)
-        if column not in columns
-    ]
-    found = book.changed(
-        placed, "index", select(*placed.columns, *extra, *placed.hidden)
-    )
-    [place] = placed.order
-    keys = tuple(column for column, _ in _keys(built.index))
-    book.lines.append(
-        Kept(found.frame, built.index.file, keys, place.column, built.replaces)
-    )
-    book.shelf[built.index.file] = shape_of(built.index)
-
-
 def is_kept(book: Book, step: Step) -> bool:
     """Tells whether the rows of a step lie on disk as an index."""
     return (
@@ -94,6 +77,11 @@ def is_kept(book: Book, step: Step) -> bool:
     )
 
 
+def is_file(step: Indexed) -> bool:
+    """Tells whether rows are a file, by their numbers, and no INDEX with its order."""
+    return not isinstance(step.source, Ordered)
+
+
 def is_sought(join: JoinSpec) -> bool:
     """Tells whether a join asks an index for the right rows of each left one."""
     return join.picks.strategy is Strategy.KEYED and not join.kind.preserves(Hand.RIGHT)
@@ -101,33 +89,43 @@ def is_sought(join: JoinSpec) -> bool:
 
 def whole(book: Book, index: Indexed) -> Rows:
     """Returns all rows of an index on disk."""
-    return _sought(book, index, ("", ()), f"the index {index.file}")
+    line = sought(book, index, title=f"the {_kind(index)} {index.file}")
+    book.lines.append(line)
+    return rows_of(index, line)
 
 
 def needed(book: Book, index: Indexed, left: Rows, step: Joined) -> Rows:
     """Returns the rows of an index on disk that the left rows of a join need."""
-    terms = tuple(_terms(index, step.join))
-    return _sought(book, index, (left.frame, terms), step.told.title)
+    asked = (left.frame, tuple(terms(index, step.join)))
+    line = sought(book, index, asked, title=step.told.title)
+    book.lines.append(line)
+    return rows_of(index, line)
 
 
-def _sought(
-    book: Book,
-    index: Indexed,
-    asked: tuple[str, tuple[tuple[str, str], ...]],
-    note: str,
-) -> Rows:
-    """Returns rows of an index on disk, with a column that tells their order."""
-    left, terms = asked
+def sought(book: Book, index: Indexed, asked: Asked = _ALL, *, title: str) -> Sought:
+    """Returns the line that reads rows of an index on disk into a new frame."""
     name, place = book.name("index"), book.hidden("place")
     columns = tuple(index.schema.names)
-    book.lines.append(Sought(name, index.file, (left, terms), columns, place, note))
-    return Rows(name, index.schema, (Term(place),), in_place=False)
+    return Sought(name, index.file, asked, columns, place, title, _kind(index))
 
 
-def _terms(index: Indexed, join: JoinSpec) -> Iterator[tuple[str, str]]:
+def rows_of(index: Indexed, line: Sought) -> Rows:
+    """Returns the rows that a line has read; a column of theirs tells their order."""
+    return Rows(line.name, index.schema, (Term(line.place),), in_place=False)
+
+
+def terms(index: Indexed, join: JoinSpec) -> Iterator[tuple[str, str]]:
     """Yields the keys that must be equal to something of the left row, and to what."""
-    known = {text.replace("l.`", "r.`", 1): column for column, text in _keys(index)}
+    known = {
+        text.replace("l.`", "r.`", 1).lower(): column for column, text in keys_of(index)
+    }
     for equality in counted(join):
-        column = known.get(equality.right.text)
+        # Names have no case, and there is nothing else in the text of a key.
+        column = known.get(equality.right.text.lower())
         if column is not None:
             yield column, equality.left.text
+
+
+def _kind(index: Indexed) -> str:
+    """Returns whether rows on disk are a file or an index, in a word."""
+    return "file" if is_file(index) else "index"

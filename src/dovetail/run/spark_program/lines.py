@@ -7,8 +7,8 @@
 
 A line makes one frame and gives it a name. What it calls are methods of a DataFrame,
 with SQL texts, numbers and names of other frames as arguments, so whatever runs can be
-printed, and whatever is printed runs. Only indexes on disk (Kept, Sought) are for a run
-alone: what is printed has the rows of their sources.
+printed, and whatever is printed runs. Only indexes on disk (Kept, Sought, Pointed,
+Unpointed) are for a run alone: what is printed has the rows of their sources.
 """
 
 from __future__ import annotations
@@ -113,6 +113,19 @@ class Put:
 
 
 @dataclass(frozen=True, slots=True)
+class Points:
+    """A file to whose rows an index points, to every one; without a name there is none.
+
+    `keys` are those of the index that are the file's own columns, `position` is the
+    column with the number of the row.
+    """
+
+    file: str = ""
+    keys: tuple[str, ...] = ()
+    position: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """An index that is written; `place` is the column that decides among equal keys."""
 
@@ -121,6 +134,7 @@ class Kept:
     keys: tuple[str, ...]
     place: str
     replaces: bool
+    points: Points = Points()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +142,8 @@ class Sought:
     """Rows of an index on disk: what the rows of a frame need of it, or all.
 
     `asked`: the frame, and for each key what of its row must be equal; a frame without
-    a name asks for all. `place` is the column that tells the order.
+    a name asks for all. `place` is the column that tells the order. `kind` says
+    whether it is an index or a file.
     """
 
     name: str
@@ -137,6 +152,28 @@ class Sought:
     columns: tuple[str, ...]
     place: str
     note: str = ""
+    kind: str = "index"
 
 
-Line = Taken | Made | Changed | Met | Put | Kept | Sought
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """Rows of a file on disk to which an index points for the rows of a frame.
+
+    `rows` has what `Sought` has for a whole file; `asked` is as there, of the index.
+    """
+
+    index: str
+    asked: tuple[str, tuple[tuple[str, str], ...]]
+    rows: Sought
+
+
+@dataclass(frozen=True, slots=True)
+class Unpointed:
+    """Tells why the index of a join does not say which rows of its data set to read."""
+
+    note: str
+    why: str
+
+
+OnDisk = Kept | Sought | Pointed | Unpointed
+Line = Taken | Made | Changed | Met | Put | OnDisk

@@ -19,6 +19,8 @@ from dovetail.run.spark_program import (
     grouping,
     indexing,
     joining,
+    keeping,
+    pointing,
 )
 from dovetail.run.spark_program.blanks import trimmed
 from dovetail.run.spark_program.book import Book, aliased, select
@@ -75,7 +77,7 @@ def lowered(
     if not isinstance(shelf, Unkept):
         book.shelf.update(shelf)
         for built in program.builds:
-            indexing.kept(book, writer.rows(built.index.source), built)
+            keeping.kept(book, writer.rows(built.index.source), built)
     for output in program.outputs:
         writer.put(output)
     return tuple(book.lines)
@@ -105,8 +107,20 @@ class _Writer:
             ) and indexing.is_sought(join):
                 first = self.rows(left)
                 return [first, indexing.needed(self.book, index, first, step)]
+            case Joined(left, right, pointer=Indexed() as index):
+                first = self.rows(left)
+                for file, rows in pointing.pointed(self.book, first, step, index):
+                    return [first, self._above(right, file, rows)]
+                return [first, self.rows(right)]
             case _:
                 return [self.rows(source) for source in sources_of(step)]
+
+    def _above(self, step: Step, file: Indexed, rows: Rows) -> Rows:
+        """Returns the frame of steps above a file, given those of its rows to take."""
+        if step is file:
+            return rows
+        [source] = sources_of(step)
+        return _rows(self.book, step, [self._above(source, file, rows)])
 
     def put(self, output: Output) -> None:
         """Writes what comes out: visible columns, sorted where that is promised."""

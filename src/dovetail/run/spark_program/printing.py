@@ -25,10 +25,12 @@ from dovetail.run.spark_program.lines import (
     Made,
     Met,
     Named,
+    Pointed,
     Put,
     Sought,
     Sql,
     Taken,
+    Unpointed,
 )
 from dovetail.run.spark_program.lowering import lowered
 from dovetail.spec.program import Program
@@ -118,7 +120,7 @@ def _line(line: Line) -> Iterator[str]:
             yield from _spread(
                 f"{name} = dt.join", [data, f"{{{taken}}}", *_stops(stops)]
             )
-        case Put() | Kept() | Sought():
+        case Put() | Kept() | Sought() | Pointed() | Unpointed():
             pass
         case _:
             assert_never(line)

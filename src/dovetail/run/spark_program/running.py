@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -11,12 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.errors import SpecError
 from dovetail.run.spark.rules import pinned, plain_rules
-from dovetail.run.spark_index.keyed import Read, read_by_keys, read_whole
-from dovetail.run.spark_index.layout import ROW, Build
-from dovetail.run.spark_index.manifest import opened
-from dovetail.run.spark_index.needs import Term
-from dovetail.run.spark_index.shelf import AnyShelf, NoShelf, Reading
-from dovetail.run.spark_index.writing import Sorted, write_index
+from dovetail.run.spark_index.shelf import AnyShelf, NoShelf
 from dovetail.run.spark_program.indexing import indexes_of, shape_of
 from dovetail.run.spark_program.lines import (
     Argument,
@@ -28,15 +23,17 @@ from dovetail.run.spark_program.lines import (
     Made,
     Met,
     Named,
+    OnDisk,
+    Pointed,
     Put,
     Sought,
     Sql,
     Taken,
+    Unpointed,
 )
 from dovetail.run.spark_program.lowering import Shelved, Unkept, lowered
 from dovetail.run.spark_program.meeting import met
-from dovetail.schema import quoted
-from dovetail.spec.join import Hand
+from dovetail.run.spark_program.on_disk import Disk
 from dovetail.spec.program import Program
 
 Frames = Mapping[str, DataFrame]
@@ -55,7 +52,8 @@ def frames(
     known = {name: _columns(frame) for name, frame in inputs.items()}
     # What the user computed before keeps the user's rules.
     own = {name: pinned(frame) for name, frame in inputs.items()}
-    runner = _Runner(spark, own, shelf)
+    disk = shelf if isinstance(shelf, NoShelf) else Disk(spark, shelf)
+    runner = _Runner(spark, own, disk)
     with plain_rules(spark):
         for line in lowered(program, known, _shelved(spark, program, shelf)):
             runner.run(line)
@@ -86,7 +84,7 @@ class _Runner:
 
     spark: SparkSession
     inputs: Frames
-    shelf: AnyShelf
+    disk: Disk | NoShelf
     frames: dict[str, DataFrame] = field(default_factory=dict)
     outputs: dict[str, DataFrame] = field(default_factory=dict)
 
@@ -107,36 +105,15 @@ class _Runner:
                 self.frames[name] = met(join, taken, stops)
             case Put(output, frame):
                 self.outputs[output] = self.frames[frame]
-            case Kept() | Sought():
+            case Kept() | Sought() | Pointed() | Unpointed():
                 self._on_disk(line)
             case _:
                 assert_never(line)
 
-    def _on_disk(self, line: Kept | Sought) -> None:
-        """Writes an index, or reads of one what is needed."""
-        if isinstance(self.shelf, NoShelf):  # pragma: no cover - lowered says neither
-            return
-        match line:
-            case Kept(frame, file, keys, place, replaces):
-                rows = Sorted(self.frames[frame], keys, (place,))
-                folder, sizes = self.shelf.place(file), self.shelf.sizes
-                write_index(rows, folder, sizes=sizes, replaces=replaces)
-            case Sought(name, file, (left, terms), columns, place, note):
-                build = opened(self.spark, self.shelf.place(file))
-                read = self._read(left, terms, build)
-                self.shelf.readings.append(Reading(note, file, read))
-                names = [F.col(quoted(one)) for one in columns]
-                order = F.col(ROW).alias(place)
-                self.frames[name] = read.frame.select(*names, order)
-            case _:
-                assert_never(line)
-
-    def _read(self, left: str, terms: Iterable[tuple[str, str]], build: Build) -> Read:
-        """Returns what the rows of a frame need of an index; without one all."""
-        if not left:
-            return read_whole(self.spark, build, "nothing narrows them")
-        asked = [Term(key, F.expr(text)) for key, text in terms]
-        return read_by_keys(self.frames[left].alias(Hand.LEFT.letter), asked, build)
+    def _on_disk(self, line: OnDisk) -> None:
+        """Writes an index, or reads what is needed of one; without a shelf nothing."""
+        if isinstance(self.disk, Disk):
+            self.frames.update(self.disk.done(line, self.frames))
 
     def _input(self, name: str) -> DataFrame:
         """Returns the frame of an input."""

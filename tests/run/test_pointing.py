@@ -1,0 +1,70 @@
+"""Which indexes point to every row of a file, and which joins read by them."""
+
+import pytest
+
+from dovetail.front.ecl import translate
+from dovetail.run.spark_program.lines import Kept, Pointed, Points, Unpointed
+from dovetail.run.spark_program.lowering import lowered
+
+FILE = """
+    b := DATASET([{2, 'p'}, {1, 'q'}], {INTEGER k, STRING w});
+    OUTPUT(b,,'~base');
+    f := DATASET('~base', {INTEGER k, STRING w, UNSIGNED8 at {virtual(fileposition)}});
+"""
+
+
+def lines(text, kind):
+    """The lines of a kind of a program whose indexes are kept."""
+    found = lowered(translate(FILE + text, {}), shelf={})
+    return [line for line in found if isinstance(line, kind)]
+
+
+@pytest.mark.parametrize(
+    ("index", "points"),
+    [
+        ("INDEX(f, {k, w, at}, '~i')", Points("base", ("k", "key of w", "at"), "at")),
+        ("INDEX(f, {K}, {p := f.at}, '~i')", Points("base", ("K",), "p")),
+        ("INDEX(INDEX(f, {w}, {at}, '~j'), '~i')", Points("base", ("key of w",), "at")),
+        ("INDEX(SORT(f, w), {k}, {at}, '~i')", Points("base", ("k",), "at")),
+        # A key that is computed, or another column, is not the one that a join names.
+        ("INDEX(f, {k := k + 1, at}, '~i')", Points("base", ("at",), "at")),
+        ("INDEX(f, {at := k, k := f.at}, '~i')", Points("base", (), "k")),
+        # Not every row of the file, no position, or no file at all.
+        ("INDEX(f(k > 1), {k, at}, '~i')", Points()),
+        ("INDEX(DEDUP(f, k), {k, at}, '~i')", Points()),
+        ("INDEX(f, {k, w}, '~i')", Points()),
+        ("INDEX(f, {k, at := f.at + 1}, '~i')", Points()),
+        ("INDEX(b, {k}, {w}, '~i')", Points()),
+    ],
+)
+def test_an_index_of_every_row_points_to_its_file(index, points):
+    kept = lines(f"i := {index}; BUILD(i); OUTPUT(f);", Kept)
+    assert {one.file: one.points for one in kept} == {"i": points, "base": Points()}
+
+
+JOIN = "i := INDEX(f, {k, w, at}, '~i'); BUILD(i); OUTPUT(JOIN(b, "
+
+
+@pytest.mark.parametrize("right", ["f", "f(w = 'p')", "SORT(f(k > 0), -k)"])
+def test_a_join_reads_by_the_index_what_it_filters_and_sorts(right):
+    on = "LEFT.K = RIGHT.K AND LEFT.w = RIGHT.w"
+    [found] = lines(f"{JOIN}{right}, {on}, KEYED(i)));", Pointed)
+    assert (found.index, found.rows.file, found.rows.kind) == ("i", "base", "file")
+    assert found.asked[1] == (("k", "l.`k`"), ("key of w", "rtrim(l.`w`)"))
+
+
+@pytest.mark.parametrize(
+    ("right", "index", "why"),
+    [
+        ("f", "INDEX(f, {k}, '~other')", "the index other is not built"),
+        ("f", "INDEX(f, {k, at})", "the index is not built"),
+        ("b", "i", "it is no file that"),
+        ("f[1..1]", "i", "it is no file that"),
+        ("PROJECT(f, {k, w})", "i", "it is no file that"),
+    ],
+)
+def test_a_join_that_cannot_says_why(right, index, why):
+    text = f"{JOIN}{right}, LEFT.k = RIGHT.k, KEYED({index})));"
+    [found] = lines(text, Unpointed)
+    assert found.why.startswith(why)
+    assert lines(text, Pointed) == []
