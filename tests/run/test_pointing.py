@@ -3,7 +3,7 @@
 import pytest
 
 from dovetail.front.ecl import translate
-from dovetail.run.spark_program.lines import Kept, Pointed, Points, Unpointed
+from dovetail.run.spark_program.lines import Kept, Pointed, Points, Sought, Unpointed
 from dovetail.run.spark_program.lowering import lowered
 
 FILE = """
@@ -40,6 +40,31 @@ def lines(text, kind):
 def test_an_index_of_every_row_points_to_its_file(index, points):
     kept = lines(f"i := {index}; BUILD(i); OUTPUT(f);", Kept)
     assert {one.file: one.points for one in kept} == {"i": points, "base": Points()}
+
+
+@pytest.mark.parametrize(
+    ("left", "key", "asked"),
+    [
+        ("INTEGER", "UNSIGNED4", "l.`m`"),
+        ("UNSIGNED8", "UNSIGNED4", "l.`m`"),
+        ("UNSIGNED8", "INTEGER2", "CAST(IF("),
+        ("UNSIGNED4", "UNSIGNED8", "CAST(l.`m` AS DECIMAL(20,0))"),
+        # A fraction is no key in the order of whole numbers, nor is a text of digits.
+        ("REAL8", "INTEGER", ""),
+        ("INTEGER", "STRING5", ""),
+    ],
+)
+def test_a_key_is_asked_for_a_value_of_another_type(left, key, asked):
+    text = f"""
+        a := DATASET([{{1}}], {{{left} m}});
+        i := INDEX(b, {{{key} k := ({key})b.k}}, {{w}}, '~i');
+        BUILD(i);
+        OUTPUT(JOIN(a, i, LEFT.m = RIGHT.k));
+    """
+    [found] = lines(text, Sought)
+    texts = dict(found.asked[1])
+    assert texts.get("k", "").startswith(asked)
+    assert bool(texts) == bool(asked)
 
 
 JOIN = "i := INDEX(f, {k, w, at}, '~i'); BUILD(i); OUTPUT(JOIN(b, "

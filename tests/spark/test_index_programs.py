@@ -100,6 +100,18 @@ def test_the_rows_of_an_index_come_in_its_order(spark, base, shelf):
     assert found == outputs(spark, base, text)
 
 
+def test_a_key_of_fewer_bytes_narrows_too(spark, base, shelf):
+    text = """
+        few := INDEX(b, {UNSIGNED4 key := k}, {n}, '~few');
+        big := DATASET([{7}, {18446744073709551615}, {5000000000}], {UNSIGNED8 id});
+        met := JOIN(big, few, LEFT.id = RIGHT.key, LEFT OUTER);
+    """
+    found = outputs(spark, base, f"{text} BUILD(few); OUTPUT(met);", shelf)
+    assert found == outputs(spark, base, f"{text} OUTPUT(met);")
+    assert len(found["Result 1"]) == 4
+    assert [one.read.parts.groups for one in shelf.readings] == [1]
+
+
 FETCH = """
     OUTPUT(b,,'~base',OVERWRITE);
     f := DATASET('~base', {INTEGER k, UNSIGNED8 at {virtual(fileposition)}, INTEGER n});

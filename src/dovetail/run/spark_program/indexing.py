@@ -26,6 +26,12 @@ from dovetail.spec.program import (
 )
 
 _OF_TEXT = "key of {}"
+_WHOLE = {
+    AtomicType.TINYINT,
+    AtomicType.SMALLINT,
+    AtomicType.INT,
+    AtomicType.BIGINT,
+}
 Asked = tuple[str, tuple[tuple[str, str], ...]]
 _ALL: Asked = ("", ())
 
@@ -117,13 +123,23 @@ def rows_of(index: Indexed, line: Sought) -> Rows:
 def terms(index: Indexed, join: JoinSpec) -> Iterator[tuple[str, str]]:
     """Yields the keys that must be equal to something of the left row, and to what."""
     known = {
-        text.replace("l.`", "r.`", 1).lower(): column for column, text in keys_of(index)
+        text.replace("l.`", "r.`", 1).lower(): column
+        for column, own in keys_of(index)
+        for text in _texts(index, column, own)
     }
     for equality in counted(join):
         # Names have no case, and there is nothing else in the text of a key.
         column = known.get(equality.right.text.lower())
         if column is not None:
             yield column, equality.left.text
+
+
+def _texts(index: Indexed, column: str, text: str) -> Iterator[str]:
+    """Yields what is equal to a value just where a key is, in its order."""
+    yield text
+    if column in index.schema and index.schema[column].type in _WHOLE:
+        # So it is compared with an unsigned number of 8 bytes.
+        yield f"CAST({text} AS DECIMAL(20,0))"
 
 
 def _kind(index: Indexed) -> str:
