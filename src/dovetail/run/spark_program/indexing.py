@@ -17,6 +17,7 @@ from dovetail.schema import AtomicType, Column, quoted
 from dovetail.spec.join import Hand, JoinSpec
 from dovetail.spec.picks import Strategy
 from dovetail.spec.program import (
+    Filtered,
     Indexed,
     Joined,
     Ordered,
@@ -81,6 +82,17 @@ def is_kept(book: Book, step: Step) -> bool:
         and bool(step.file)
         and book.shelf.get(step.file) == shape_of(step)
     )
+
+
+def below(book: Book, step: Step) -> Iterator[Indexed]:
+    """Yields the index on disk whose rows a step has, filtered or not, if it does."""
+    match step:
+        case Indexed() if is_kept(book, step):
+            yield step
+        case Filtered(source):
+            yield from below(book, source)
+        case _:
+            return
 
 
 def is_file(step: Indexed) -> bool:

@@ -6,7 +6,7 @@ filtered = people.where(..)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import assert_never
@@ -102,25 +102,23 @@ class _Writer:
         match step:
             case Indexed() if indexing.is_kept(self.book, step):
                 return [indexing.whole(self.book, step)]
-            case Joined(left, Indexed() as index, join) if indexing.is_kept(
-                self.book, index
-            ) and indexing.is_sought(join):
+            case Joined(left, right, join) if indexing.is_sought(join):
                 first = self.rows(left)
-                return [first, indexing.needed(self.book, index, first, step)]
-            case Joined(left, right, pointer=Indexed() as index):
-                first = self.rows(left)
-                for file, rows in pointing.pointed(self.book, first, step, index):
-                    return [first, self._above(right, file, rows)]
+                for index, rows in _sought(self.book, first, step):
+                    return [first, self._above(right, index, rows)]
                 return [first, self.rows(right)]
             case _:
                 return [self.rows(source) for source in sources_of(step)]
 
-    def _above(self, step: Step, file: Indexed, rows: Rows) -> Rows:
-        """Returns the frame of steps above a file, given those of its rows to take."""
-        if step is file:
+    def _above(self, step: Step, index: Indexed, rows: Rows) -> Rows:
+        """Returns the frame of steps above an index, given those of its rows to take.
+
+        They are seen by this one join alone, so they are not remembered.
+        """
+        if step is index:
             return rows
         [source] = sources_of(step)
-        return _rows(self.book, step, [self._above(source, file, rows)])
+        return _rows(self.book, step, [self._above(source, index, rows)])
 
     def put(self, output: Output) -> None:
         """Writes what comes out: visible columns, sorted where that is promised."""
@@ -133,6 +131,15 @@ class _Writer:
         ]
         found = self.book.changed(rows, output.name, select(*columns))
         self.book.lines.append(Put(output.name, found.frame))
+
+
+def _sought(book: Book, left: Rows, step: Joined) -> Iterator[tuple[Indexed, Rows]]:
+    """Yields an index or a file on disk, and its rows that a join needs, if it can."""
+    if isinstance(step.pointer, Indexed):
+        yield from pointing.pointed(book, left, step, step.pointer)
+    else:
+        for index in indexing.below(book, step.right):
+            yield index, indexing.needed(book, index, left, step)
 
 
 def _rows(book: Book, step: Step, sources: list[Rows]) -> Rows:

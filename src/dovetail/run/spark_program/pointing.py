@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 from dovetail.run.spark_program.book import Book
 from dovetail.run.spark_program.indexing import (
+    below,
     is_file,
     is_kept,
-    is_sought,
     rows_of,
     sought,
     terms,
@@ -31,8 +31,6 @@ def pointed(
     book: Book, left: Rows, step: Joined, index: Indexed
 ) -> Iterator[tuple[Indexed, Rows]]:
     """Yields the file of a join and its rows that an index points to, if it can."""
-    if not is_sought(step.join):
-        return
     files = list(_file(book, step.right))
     for file in files if is_kept(book, index) else ():
         line = sought(book, file, title=step.told.title)
@@ -47,9 +45,7 @@ def pointed(
 def _file(book: Book, step: Step) -> Iterator[Indexed]:
     """Yields the file on disk whose rows a step filters and sorts, if it is one."""
     match step:
-        case Indexed() if is_file(step) and is_kept(book, step):
-            yield step
         case Ordered(source) | Filtered(source):
             yield from _file(book, source)
         case _:
-            return
+            yield from filter(is_file, below(book, step))
