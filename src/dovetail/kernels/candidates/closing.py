@@ -34,7 +34,7 @@ def over_by_now(
     if not settings.event_clock or not is_timed or over.all():
         return over
     least = NEVER if bound == NEVER else least_birth(side.window, bound)
-    latest = _latest_ends(settings, present)
+    latest = latest_ends(settings, present)
     gone = ~over & (latest <= least)
     if gone.any() and len(present.waiting[1]):
         left = present.rows[0]
@@ -43,7 +43,7 @@ def over_by_now(
     return over | gone
 
 
-def _latest_ends(settings: JoinSettings, present: Present) -> Whole:
+def latest_ends(settings: JoinSettings, present: Present) -> Whole:
     """Returns when left rows die if nobody else comes: they live no longer."""
     window, rows = settings.sides[0].window, present.rows[0]
     if not isinstance(window, Preceding | Version):

@@ -1,8 +1,11 @@
-"""Right rows whose lives begin with a later row: they may still come before others.
+"""Right rows whose lives begin later: they may still come before others.
 
 rows_preceding from the 1st later row     keep 1 of a left row's
 right   10:01  x                 [--      its life begins when the next x comes
 right   10:02      y  [-------            y meets first, but x stands before it
+
+So it is where a life begins ahead of its row, and the left rows are versions: a right
+row waits until the left bound says which versions there are.
 """
 
 from __future__ import annotations
@@ -12,12 +15,12 @@ import numpy as np
 from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, join_rows
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.candidates.choosing import right_order
+from dovetail.kernels.candidates.closing import latest_ends, possible
 from dovetail.kernels.candidates.nearest import best_of
 from dovetail.kernels.candidates.pairing import that_hold
-from dovetail.kernels.lifetimes.births import deaths
 from dovetail.kernels.lifetimes.windows import Preceding
 from dovetail.kernels.pairs.matching import Matches, join_matches, overlaps
-from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.settings import JoinSettings, waits_for
 
 
 def before_unborn(settings: JoinSettings, present: Present, pairs: Matches) -> Mask:
@@ -49,20 +52,20 @@ def behind_unborn(settings: JoinSettings, present: Present, best: Matches) -> Ma
 
 
 def _has_unborn(settings: JoinSettings, present: Present) -> bool:
-    """Tells whether right rows wait whose lives may not begin at their own times."""
-    window = settings.sides[1].window
-    return isinstance(window, Preceding) and len(present.waiting[1]) > 0
+    """Tells whether right rows wait that the bound of their own side has passed.
+
+    Their lives begin with later rows, or they wait for the bound of versions.
+    """
+    begins_later = isinstance(settings.sides[1].window, Preceding)
+    waits = begins_later or waits_for(settings)[0]
+    return waits and len(present.waiting[1]) > 0
 
 
 def _possible(settings: JoinSettings, present: Present) -> tuple[Rows, Matches]:
     """Returns all right rows, those that wait last, and the pairs that these may be."""
-    window, waiting = settings.sides[1].window, present.waiting[1]
-    left, right = present.rows[0], join_rows([present.rows[1], waiting])
-    known = len(present.rows[1])
-    soonest = np.maximum(waiting.moment, present.watches[1].bound)
-    end = deaths(window, right.bare())[known:]
-    # One that waits for the left bound may have been born.
-    birth = np.where(waiting.birth == NEVER, soonest, waiting.birth)
-    unborn = waiting.with_arrays(birth=birth, death=end)
+    left, known = present.rows[0], len(present.rows[1])
+    left = left.with_arrays(death=latest_ends(settings, present))
+    right = join_rows([present.rows[1], present.waiting[1]])
+    unborn = possible(settings, present, 1, right).take(slice(known, None))
     found = that_hold(settings, (left, unborn), overlaps(left, unborn))
     return right, Matches(found.left, known + found.right)
