@@ -15,6 +15,7 @@ from dovetail.front.ecl.nodes import (
     Braces,
     Call,
     Import,
+    Member,
     Name,
     Node,
     Omitted,
@@ -76,6 +77,7 @@ def _output(context: Context, node: Call) -> None:
     """Carries out OUTPUT: rows under a name, or into a file."""
     first, *rest = node.arguments
     value = _shown(context, first)
+    _refuse_field(first, value)
     name, file = "", ""
     for option in rest:
         match option:
@@ -95,6 +97,19 @@ def _output(context: Context, node: Call) -> None:
         _into_file(context, node, file_name(file), value)
         return
     _put_out(context, first, (value, name))
+
+
+def _refuse_field(node: Node, value: Value) -> None:
+    """Refuses OUTPUT(rows.field): nothing says of which row."""
+    if not isinstance(node, Member) or not isinstance(value, Scalar):
+        return
+    if value.text.startswith("l."):
+        raise refusal(
+            node,
+            f'"{node.name}" of many rows',
+            "a data set or a value",
+            f"OUTPUT(rows, {{{node.name}}}) puts out that column of all of them",
+        )
 
 
 def _shown(context: Context, node: Node) -> Value:
@@ -156,6 +171,8 @@ def _put_out(context: Context, node: Node, given: tuple[Value, str]) -> None:
             found = value.step
         case Total():
             found = _total(value, name or f"Result_{number}")
+        case Scalar(type=RecordType() as record):
+            found = _single_row(node, value, record)
         case Scalar():
             found = _single(node, value, name or f"Result_{number}")
         case RowValue():
@@ -181,6 +198,14 @@ def _single(node: Node, value: Scalar, name: str) -> Inline:
     """Returns a single value as a row."""
     record = RecordType((Field(name, value.type),))
     return Inline(record.schema, ((known_value(node, value),),))
+
+
+def _single_row(node: Node, value: Scalar, record: RecordType) -> Inline:
+    """Returns a row by itself, each of its fields a column."""
+    found = known_value(node, value)
+    if not isinstance(found, Mapping):
+        raise refusal(node, "this as a row", "ROW({values}, record)")
+    return Inline(record.schema, (tuple(found[one.name] for one in record.fields),))
 
 
 def _option(context: Context, node: Call) -> None:

@@ -11,7 +11,7 @@ _MANY = 1 << 30
 _ONE = dict.fromkeys(
     (
         *("length", "abs", "truncate", "roundup", "sqrt", "exp", "ln", "log"),
-        *("matched", "stepped", "wild", "rows", "recordof", "nofold", "global"),
+        *("matched", "wild", "rows", "recordof", "nofold", "global"),
     ),
     (1, 1),
 )
@@ -19,7 +19,7 @@ _FROM_ONE = dict.fromkeys(
     (
         *("output", "build", "buildindex", "dataset", "sort", "dedup", "group"),
         *("ungroup", "distribute", "distributed", "sorted", "nothor", "assert"),
-        *("preload", "trim", "map"),
+        *("preload", "trim", "map", "stepped"),
     ),
     (1, _MANY),
 )

@@ -193,7 +193,7 @@ def _built_in(context: Context, node: Call) -> Value:
         return Action(node, context.scope)
     if word in AGGREGATES:
         return _aggregate(context, node)
-    if word in _STEPS:
+    if word in _STEPS and not _is_condition(context, node):
         # Values of whole data sets gather where a step says so, not around it.
         return _STEPS[word](replace(context, totals=()), node)
     if word == "if":
@@ -206,6 +206,15 @@ def _built_in(context: Context, node: Call) -> Value:
     if word in _PLAIN:
         return context.value(node.arguments[0])
     return FUNCTIONS[word](context, node)
+
+
+def _is_condition(context: Context, node: Call) -> bool:
+    """Tells whether STEPPED stands around a condition, not around rows."""
+    if node.word != "stepped":
+        return False
+    first = node.arguments[0]
+    is_operation = isinstance(first, Operation)
+    return is_operation or not isinstance(context.value(first), DatasetValue)
 
 
 def _aggregate(context: Context, node: Call) -> Value:

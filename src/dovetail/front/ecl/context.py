@@ -222,7 +222,9 @@ def refusal(node: Node, found: str, expected: str = "", hint: str = "") -> Diale
 
 
 _NO_NAMES = {
-    "counter": "it counts in a transform alone: SKIP there leaves rows out by it",
+    "counter": "it counts in a transform alone, of PROJECT or of a JOIN of two data "
+    "sets; SKIP there leaves rows out by it",
+    **dict.fromkeys(("std", "str"), "IMPORT Std; before it brings the library"),
     "all": "a set of every value needs no IN: leave the condition out",
     "self": "give the value a name before, x := .., and say x in both places",
 }

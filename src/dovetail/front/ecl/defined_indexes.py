@@ -37,6 +37,7 @@ from dovetail.spec.program import By, Given, Indexed, Inline, Ordered, Step, Wri
 _WORDS = {
     *("sorted", "unsorted", "preload", "opt", "compressed", "distributed"),
     *("fileposition", "maxlength", "set", "expire", "unordered", "ordered"),
+    *("sort keyed", "sort all"),
 }
 _HINT = "INDEX(data set, {keys}, {payload}, 'name')"
 

@@ -58,11 +58,16 @@ def _matched(context: Context, node: Call) -> Scalar:
     """Returns MATCHED: whether a side, or the parameter that is it, is there."""
     (argument,) = node.arguments
     match context.value(argument):
-        case RowValue(text=side) if side in _MATCHED and "right" in context.sides:
+        case RowValue(text=side) if side in _MATCHED and _is_of_two(context):
             return Scalar(_MATCHED[side], BOOLEAN)
         case _:
             expected = "MATCHED(LEFT) or MATCHED(RIGHT) in the transform of a JOIN"
             raise refusal(node, "MATCHED of something else", expected)
+
+
+def _is_of_two(context: Context) -> bool:
+    """Tells whether LEFT and RIGHT are the rows of a JOIN of two data sets."""
+    return "right" in context.sides and "rows(left)" not in context.sides
 
 
 _MATCHED = {"l": "matched_left", "r": "matched_right"}

@@ -146,10 +146,14 @@ def _add(options: Options, node: Node) -> None:
             node,
             f'"{words.upper() or "this"}" is no option of a JOIN',
             "a type such as LEFT OUTER, or an option such as KEEP(n)",
-            "" if words else "TRANSFORM(record, SELF := LEFT) says what comes out",
+            "" if words else _UNNAMED,
         )
 
 
+_UNNAMED = (
+    "TRANSFORM(record, SELF := LEFT) says what comes out: "
+    "it stands right behind the condition, before all options"
+)
 _WITH_ROWS = {"keep", "atmost", "limit", "onfail"}
 _WITH_VALUE = {*_WITH_ROWS, "group"}
 

@@ -209,6 +209,8 @@ def _asserted(context: Context, node: Call) -> DatasetValue:
 
 ORDERING: Mapping[str, Verb] = {
     "sort": _sort,
+    # Of an index: in the order of these fields.
+    "stepped": _sort,
     "dedup": _dedup,
     "group": _group,
     "ungroup": _group,

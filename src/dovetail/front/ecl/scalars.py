@@ -140,12 +140,13 @@ def _within(context: Context, node: Operation) -> Scalar:
     if not isinstance(members.type, SetOf):
         raise refusal(wanted, "no set behind IN", "a set, [1, 2] for example")
     element = members.type.element
-    if found.type == element and isinstance(element, NUMBERS):
-        return Scalar(f"array_contains({members.text}, {found.text})", BOOLEAN)
     same = Operation(node.place, "=", node.operands)
     for values in _known_members(wanted, members):
         texts = [compared(same, found, Scalar(one, element)) for one in values]
         return Scalar(f"({' OR '.join(texts) or 'false'})", BOOLEAN)
+    is_alike = spark_type(found.type) == spark_type(element)
+    if is_alike and isinstance(element, NUMBERS):
+        return Scalar(f"array_contains({members.text}, {found.text})", BOOLEAN)
     condition = compared(same, found, Scalar("item", element))
     return Scalar(f"exists({members.text}, item -> {condition})", BOOLEAN)
 

@@ -137,7 +137,7 @@ def _set_kind(context: Context, options: _Options, given: tuple[Node, int]) -> N
     if not 1 <= least <= most:
         raise refusal(
             node,
-            f"MOFN({', '.join(map(str, numbers))})",
+            f"MOFN({', '.join(map(str, numbers))}) of {count} sets",
             "MOFN(min, max), 1 <= min <= max",
         )
     options.bounds = (least, most)
