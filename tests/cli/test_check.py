@@ -92,18 +92,30 @@ def test_json_is_one_object_a_case_and_nothing_else_on_stdout(check):
 @pytest.mark.parametrize(
     ("cases", "says"),
     [
-        ("{", "is no JSON"),
         ([{"name": "t/none"}], '"inputs"'),
-        ([GOOD, GOOD], 'a second case "t/good"'),
-        ([GOOD | {"expects": []}], "expects"),
+        ([GOOD | {"name": "t/more", "expects": []}], '"expects"'),
+        ([GOOD | {"name": "t/time", "compare": "by_time"}], "time_column"),
+        ([GOOD | {"name": "t/out", "expect": [{"out": "none"}]}], '"none"'),
+        (["t/text"], "expected an object"),
+        ([GOOD], 'a second case "t/good"'),
     ],
 )
-def test_a_broken_file_is_told_in_a_sentence(check, cases, says):
-    found = check(cases)
+def test_a_broken_case_fails_by_itself(check, cases, says):
+    found = check([GOOD, *cases])
+    *told, count = found.stdout.splitlines()
+    assert count == "1 passed, 1 failed, 0 skipped"
+    assert "ok    t/good" in told
+    assert told[0].startswith("FAIL  ")
+    assert says in told[0]
+    assert found.exit_code == 1
+
+
+def test_a_broken_file_is_told_in_a_sentence(check):
+    found = check("{")
     assert found.exit_code == 2
     assert found.stdout == ""
     assert found.stderr.startswith("dovetail check: ")
-    assert says in found.stderr
+    assert "is no JSON" in found.stderr
     assert "Traceback" not in found.stderr
 
 

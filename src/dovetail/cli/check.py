@@ -10,7 +10,7 @@ import typer
 
 from dovetail.cli.failing import BROKEN, told
 from dovetail.cli.report import JsonReport, Report, TextReport
-from dovetail.session.case import Case, read_cases
+from dovetail.session.case import Case, all_cases
 from dovetail.session.check import Check, Status
 from dovetail.session.engines import EngineName
 from dovetail.session.split import DEFAULT, parse_split
@@ -68,8 +68,9 @@ def check(
     """Check cases: joins as data, with the rows that must come out.
 
     One line a case: [green]ok[/], [red]FAIL[/] with the cells that differ,
-    [yellow]skip[/] with the reason. The exit status is 0 where nothing failed,
-    1 where something did, 2 where a case file is broken.
+    [yellow]skip[/] with the reason. A case that cannot be read fails by itself. The
+    exit status is 0 where nothing failed, 1 where something did, 2 where a file is no
+    JSON.
 
     [bold]Try[/]
 
@@ -78,7 +79,7 @@ def check(
     dovetail check my_join.json --engine stream --split each
     """
     with told("check", failed=BROKEN):
-        cuts, cases = parse_split(split), read_cases(paths)
+        cuts, cases = parse_split(split), tuple(all_cases(paths))
         report = JsonReport() if json else TextReport(names_engine=engine is Choice.ALL)
         checks = [Check(name, cuts) for name in engine.engines]
         failed = _run(cases, checks, report)

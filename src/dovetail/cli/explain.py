@@ -16,7 +16,7 @@ from dovetail.cli.programs import ENDING, Files, read_program
 from dovetail.cli.watching import waiting
 from dovetail.errors import DovetailError, SpecError
 from dovetail.front.ecl import translate
-from dovetail.session.case import Case, Neutral, Script, read_joins
+from dovetail.session.case import Broken, Case, Neutral, Script, read_joins
 from dovetail.session.explaining import explained
 from dovetail.session.programs import ecl_play, explained_program
 from dovetail.session.unseen import Unseen
@@ -145,7 +145,7 @@ def _tell(case: Case, out: Console) -> bool:
     return True
 
 
-def _explained(join: Neutral | Script) -> str:
+def _explained(join: Neutral | Script | Broken) -> str:
     """Returns a join, or all joins of a program, in words."""
     match join:
         case Neutral():
@@ -154,3 +154,5 @@ def _explained(join: Neutral | Script) -> str:
             return explained_program(ecl_play(text, given).program)
         case Script(dialect=dialect):
             return f"the dialect {dialect} is not yet supported"
+        case Broken(error):
+            raise error

@@ -10,7 +10,7 @@ import typer
 from dovetail.cli.failing import BROKEN, told
 from dovetail.draw import Picture, picture
 from dovetail.errors import SpecError, UnsupportedError
-from dovetail.session.case import Case, Neutral, read_joins
+from dovetail.session.case import Broken, Case, Neutral, Script, read_joins
 
 PRINTED = Path("-")
 
@@ -80,6 +80,10 @@ def _chosen(cases: tuple[Case, ...], file: Path, name: str) -> Case:
 
 def _drawn(case: Case) -> Picture:
     """Returns the picture of a case."""
-    if not isinstance(case.join, Neutral):
-        raise UnsupportedError(f"the dialect {case.join.dialect} is not yet supported")
-    return picture(case.join.play(), case.name)
+    match case.join:
+        case Neutral() as join:
+            return picture(join.play(), case.name)
+        case Script(dialect=dialect):
+            raise UnsupportedError(f"the dialect {dialect} is not yet supported")
+        case Broken(error):
+            raise error

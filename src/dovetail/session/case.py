@@ -1,15 +1,16 @@
 """Case files: a join, what comes in, and what must come out, as JSON says it.
 
-A file holds one case or a list of them. What is wrong with the file itself is refused
-here, with file, case and field. What is wrong with the join, its inputs or its events
-is found when the play is asked for: a case may say that just that must be refused.
+A file holds one case or a list of them. A file that is no JSON is refused as a whole,
+and a case that breaks the form of cases by itself, with file, case and field. What is
+wrong with the join, its inputs or its events is found when the play is asked for: a
+case may say that just that must be refused.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -60,6 +61,13 @@ class Script:
 
 
 @dataclass(frozen=True, slots=True)
+class Broken:
+    """No join: the case cannot be read, and why."""
+
+    error: DovetailError
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """The case must be refused: by this kind of error, its message saying this."""
 
@@ -78,29 +86,54 @@ class Case:
     name: str
     source: str
     file: Path
-    join: Neutral | Script
+    join: Neutral | Script | Broken
     expect: Rows | Count | Refusal
 
 
 def read_cases(paths: Iterable[Path]) -> tuple[Case, ...]:
-    """Returns the cases of files, and of all JSON files in folders, in order."""
-    cases = [
-        _read_case(item, file, number)
-        for path in paths
-        for file in _files(path)
-        for number, item in enumerate(_items(file))
-    ]
-    seen: dict[str, Path] = {}
+    """Returns the cases of files, and of all JSON files in folders, in order.
+
+    One that cannot be read is refused, and the others with it.
+    """
+    cases = tuple(all_cases(paths))
     for case in cases:
-        if case.name in seen:
-            raise SpecError(
-                f'"{case.file}" has a second case "{case.name}", '
-                f'the first is in "{seen[case.name]}"',
-                "a name of its own for each case",
-                rule="case_file",
-            )
-        seen[case.name] = case.file
-    return tuple(cases)
+        if isinstance(case.join, Broken):
+            raise case.join.error
+    return cases
+
+
+def all_cases(paths: Iterable[Path]) -> Iterator[Case]:
+    """Yields the cases of files in order, in its place what cannot be read as one."""
+    seen: dict[str, Path] = {}
+    for path in paths:
+        for file in _files(path):
+            for number, item in enumerate(_items(file)):
+                case = _case_or_broken(item, file, number)
+                yield _refused_twice(case, seen)
+                seen.setdefault(case.name, file)
+
+
+def _case_or_broken(data: object, file: Path, number: int) -> Case:
+    """Returns one case of a file, or that it cannot be read."""
+    try:
+        return _read_case(data, file, number)
+    except DovetailError as error:
+        named = data.get("name") if isinstance(data, dict) else None
+        name = named if isinstance(named, str) else f"{file}: case {number}"
+        return Case(name, "", file, Broken(error), Rows(()))
+
+
+def _refused_twice(case: Case, seen: Mapping[str, Path]) -> Case:
+    """Returns a case as it is, or as broken where its name has been seen."""
+    if case.name not in seen:
+        return case
+    error = SpecError(
+        f'"{case.file}" has a second case "{case.name}", '
+        f'the first is in "{seen[case.name]}"',
+        "a name of its own for each case",
+        rule="case_file",
+    )
+    return replace(case, join=Broken(error), expect=Rows(()))
 
 
 def read_joins(paths: Iterable[Path]) -> tuple[Case, ...]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dovetail.errors import DovetailError, UnsupportedError
-from dovetail.session.case import Case, Neutral, Refusal, Script
+from dovetail.session.case import Broken, Case, Neutral, Refusal, Script
 from dovetail.session.compare import compare, compare_lines
 from dovetail.session.difference import SAME, Difference
 from dovetail.session.engines import EngineName, NamedPlay, Outcome, outcomes
@@ -124,6 +124,8 @@ def _prepared(case: Case) -> Play | ProgramPlay | DovetailError:
                 return UnsupportedError(f"the dialect {dialect} is not yet supported")
             case Neutral() as join:
                 return join.play()
+            case Broken(error):
+                return error
     except DovetailError as error:
         return error
 
