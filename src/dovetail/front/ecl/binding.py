@@ -29,6 +29,7 @@ from dovetail.front.ecl.nodes import (
     Call,
     Cast,
     Definition,
+    Function,
     Items,
     Member,
     Module,
@@ -104,7 +105,12 @@ def _name(context: Context, node: Name) -> Value:
         return Scalar("'W'", Letters(1))
     if node.word == "skip":
         raise refusal(node, "SKIP here", "SKIP in an assignment of a transform")
-    return read_name(context, node)
+    match read_name(context, node):
+        # A function without parameters is called by its name alone.
+        case Routine(parameters=(), body=Function()) as routine:
+            return applied(context, Call(node.place, node, ()), routine)
+        case found:
+            return found
 
 
 def _operation(context: Context, node: Operation) -> Value:
