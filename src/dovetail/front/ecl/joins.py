@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.front.ecl.casting import Scalar
-from dovetail.front.ecl.conditions import Prefix, Soft, pieces
+from dovetail.front.ecl.conditions import Prefix, pieces
+from dovetail.front.ecl.constant_conditions import is_constant, limited
 from dovetail.front.ecl.context import Context, refusal
 from dovetail.front.ecl.datasets import columns_of
 from dovetail.front.ecl.defaults import default_record
@@ -161,7 +162,7 @@ def _joined(parts: Parts, condition: Node) -> DatasetValue:
     skew = skew_of(parts)
     _need_equality(parts, hard, condition)
     counts = counts_of(parts.context, options, parts.pieces, parts.made)
-    counts = _implicit(parts, counts, soft)
+    parts, counts = limited(parts, _implicit(parts, counts, soft))
     lines = (*counts.lines, *told_skew(skew))
     counts = replace(counts, lines=lines, skew=skew)
     return _step(parts, (hard, soft, left_only), counts)
@@ -170,13 +171,12 @@ def _joined(parts: Parts, condition: Node) -> DatasetValue:
 def _need_equality(parts: Parts, hard: tuple[Equality, ...], condition: Node) -> None:
     """Refuses a condition without an equality, unless ALL or a constant allows it."""
     prefixes = any(isinstance(one, Prefix) for one in parts.pieces)
-    hands = [one for it in parts.pieces if isinstance(it, Soft) for one in it.hands]
     if hard or prefixes or parts.options.has("all"):
         return
-    if not hands:
+    if is_constant(parts):
         told = f"{parts.title}: a condition that is a constant means ALL"
         parts.context.world.remarks.append(told)
-    if hands and not slides(parts.context, parts.options, parts.pieces):
+    elif not slides(parts.context, parts.options, parts.pieces):
         raise refusal(
             condition,
             "JOIN contains no equality conditions - use ,ALL to allow",
