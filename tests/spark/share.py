@@ -6,7 +6,21 @@ case takes about a second, and the tests have to stay short.
 
 from zlib import crc32
 
+import pytest
+
 
 def is_always_played(name, share):
     """Tells whether a case is among one of so many, by its name alone."""
     return crc32(name.encode()) % share == 0
+
+
+def shared_out(cases):
+    """Every second case each time, the others with `--long`."""
+    return [
+        pytest.param(
+            case,
+            id=case.name,
+            marks=[] if is_always_played(case.name, 2) else [pytest.mark.long],
+        )
+        for case in cases
+    ]

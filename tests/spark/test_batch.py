@@ -27,7 +27,7 @@ from dovetail.spec.windows import Forever
 from tests.chance.plays import plays
 from tests.nested_plays import random_nested_play
 from tests.spark.batch_plays import batch_plays, stream_plays, table_plays
-from tests.spark.share import is_always_played
+from tests.spark.share import shared_out
 
 TESTS = Path(__file__).parents[1]
 SAMPLES = TESTS.parents[1] / "shared" / "cases"
@@ -132,15 +132,7 @@ def can_run(case):
 
 @pytest.mark.parametrize(
     "case",
-    [
-        pytest.param(
-            case,
-            id=case.name,
-            marks=[] if is_always_played(case.name, 2) else [pytest.mark.long],
-        )
-        for folder in (TESTS / "cases", SAMPLES)
-        for case in in_the_slice(folder)
-    ],
+    shared_out([*in_the_slice(TESTS / "cases"), *in_the_slice(SAMPLES)]),
 )
 def test_a_case(spark, case):
     found = play_batch(spark, case.join.play())

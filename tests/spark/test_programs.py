@@ -18,6 +18,7 @@ from tests.front.ecl import test_seed as seed
 from tests.front.ecl.played import played
 from tests.front.ecl.test_cases import CASES
 from tests.front.ecl.texts import texts
+from tests.spark.share import shared_out
 
 # One text has many outputs: starting Spark's plans takes its time.
 FEW = settings(
@@ -33,7 +34,7 @@ people := DATASET('people', r, THOR);
 """
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", shared_out(CASES))
 @pytest.mark.usefixtures("spark")
 def test_a_case(case):
     (verdict,) = Check(EngineName.BATCH, WHOLE).verdicts([case])
