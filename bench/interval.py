@@ -31,11 +31,9 @@ from dovetail.kernels.settings import Arrival
 from dovetail.run.kernel_settings import Manner, kernel_settings
 from dovetail.run.spark_session import local_session
 from dovetail.run.spark_stream.feeds import Buckets, Feed, Packing, packings
-from dovetail.run.spark_stream.joining import lay
+from dovetail.run.spark_stream.joining import as_lines, lay
 from dovetail.run.spark_stream.labels import balanced_labels
 from dovetail.run.spark_stream.outlets import Outlets
-from dovetail.run.spark_stream.worker.pack import make_pack
-from dovetail.run.spark_stream.worker.parcels import LINE_DDL
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.reading import read_join
@@ -125,10 +123,7 @@ def native(source: Source) -> DataFrame:
 
 def floor(source: Source) -> DataFrame:
     """Returns the packed lines of both sides, shuffled as for the operator."""
-    left, right = (
-        side.frame.mapInArrow(make_pack(side.settings), LINE_DDL)
-        for side in packed(source)
-    )
+    left, right = map(as_lines, packed(source))
     return left.unionAll(right).repartition(PARTITIONS, "bucket")
 
 

@@ -59,7 +59,7 @@ def lay(
     `ticks` are frames whose single column is the batch's own time.
     """
     travel_by_value()
-    packed = [_packed(packing) for packing in packings]
+    packed = [as_lines(packing) for packing in packings]
     labels = packings[0].settings.labels
     beats = [tick.mapInArrow(make_heartbeat(labels), LINE_DDL) for tick in ticks]
     lines = reduce(DataFrame.unionAll, [*packed, *beats])
@@ -76,7 +76,7 @@ def lay(
     return Laid(_unpacked(counted, packings), counters)
 
 
-def _packed(packing: Packing) -> DataFrame:
+def as_lines(packing: Packing) -> DataFrame:
     """Returns a side's lines; PySpark itself reads a name with a dot as two."""
     names = tuple(packing.frame.columns)
     numbered = packing.frame.toDF(*(f"c{number}" for number in range(len(names))))
