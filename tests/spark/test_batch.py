@@ -15,7 +15,7 @@ from dovetail.plan.batch import BATCH, missing_together, refuse
 from dovetail.plan.capability import features_of_play
 from dovetail.run.spark_batch.cases import play as play_batch
 from dovetail.schema import Schema
-from dovetail.session.case import Neutral, read_cases
+from dovetail.session.case import Neutral, Refusal, read_cases
 from dovetail.session.compare import compare
 from dovetail.session.difference import describe
 from dovetail.session.lines import Line, Rows, Sight
@@ -138,6 +138,31 @@ def test_a_case(spark, case):
     found = play_batch(spark, case.join.play())
     difference = compare(case.expect, found, Sight.OUTLETS)
     assert not difference, "\n".join(describe(difference))
+
+
+def exceeded(folder):
+    """The cases that fail for their limit."""
+    cases = read_cases(sorted(folder.glob("*.json")))
+    return [
+        case
+        for case in cases
+        if isinstance(case.join, Neutral)
+        and isinstance(case.expect, Refusal)
+        and case.expect.kind is LimitError
+    ]
+
+
+def test_limits_fail_with_the_words_of_the_definition(spark):
+    told = {}
+    for case in exceeded(TESTS / "cases"):
+        try:
+            told[case.name] = play_batch(spark, case.join.play())
+        except UnsupportedError:
+            continue
+        except LimitError as error:
+            told[case.name] = case.expect.is_met_by(error) or str(error)
+    assert {name: found for name, found in told.items() if found is not True} == {}
+    assert "picks_event/limit_fails" in told
 
 
 def test_what_cannot_be_computed_is_null_in_any_session(odd_session):

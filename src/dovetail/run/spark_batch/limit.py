@@ -17,6 +17,7 @@ from dovetail.errors import LimitError
 from dovetail.run.spark_batch.matching import Meeting
 from dovetail.run.spark_batch.skew import skew_told
 from dovetail.run.spark_batch.truth import yes
+from dovetail.spec.join import Clock
 from dovetail.spec.picks import Limit
 from dovetail.spec.stops import row_of_key
 
@@ -29,7 +30,12 @@ _FACTS = re.compile(
 
 
 def stopped(meeting: Meeting, limit: Limit, is_over: Column, count: Column) -> Column:
-    """Returns true; where a left row has too many candidates Spark stops."""
+    """Returns true; where a left row has too many candidates Spark stops.
+
+    On the event clock that is at the first one too many, so no more are told.
+    """
+    if meeting.join.clock is Clock.EVENT:
+        count = F.lit(limit.count + 1)
     shown = [F.coalesce(key.cast("string"), F.lit("None")) for key in meeting.key()]
     facts = F.concat(
         F.lit(row_of_key([""] if shown else [])),
