@@ -21,7 +21,7 @@ from dovetail.run.spark_index.layout import (
     Totals,
 )
 
-FORMAT = 1
+FORMAT = 2
 _COLUMNS = (
     "format INT, number BIGINT, place STRING, columns STRING, keys ARRAY<STRING>, "
     "group BIGINT, files BIGINT, groups BIGINT, rows BIGINT, "
@@ -61,10 +61,8 @@ def builds(spark: SparkSession, folder: str) -> list[Build]:
     ]
 
 
-def _origin(found: Row | None) -> Origin:
-    """Returns whose rows an index points to; older lines do not say it."""
-    if found is None:
-        return Origin()
+def _origin(found: Row) -> Origin:
+    """Returns whose rows an index points to."""
     return Origin(found["build"], tuple(found["keys"]), found["position"])
 
 
