@@ -24,7 +24,7 @@ def picked(picks):
 
 
 @pytest.mark.parametrize("picks", JUDGED)
-def test_no_null_row_comes_before_the_picks_have_judged(picks):
+def test_picks_that_judge_pairs_are_refused_with_a_hint(picks):
     with pytest.raises(UnsupportedError, match="per_millisecond beside") as error:
         local.play(picked(picks))
     assert "use keep" in error.value.hint
