@@ -157,8 +157,7 @@ def _faults(
     if side.timed:
         found.append((Reason.NULL_TIME, rows.moment == MISSING))
         found.append((Reason.LATE, _behind(rows, bound, exact=exact)))
-    if BAD in rows.payload.schema.names:
-        found.append((Reason.BAD_INTERVAL, bad_intervals(rows)))
+    found.append((Reason.BAD_INTERVAL, bad_intervals(rows)))
     for reason, faulty in found:
         if np.count_nonzero(faulty):
             yield reason, faulty
