@@ -20,7 +20,7 @@ from dovetail.expression.casts import converter
 from dovetail.expression.functions import THEMES, in_kernels
 from dovetail.expression.functions.function import Entry, Function
 from dovetail.plan.batch import BATCH
-from dovetail.plan.features import Feature
+from dovetail.plan.features import Combination, Feature
 from dovetail.plan.local import LOCAL
 from dovetail.plan.stream import STREAM
 from dovetail.schema import parse_type
@@ -37,6 +37,13 @@ What a join uses and its engine lacks is refused by name before anything runs;
 `dovetail explain FILE` says it for one join. `local` runs the kernels without Spark,
 for tests and previews; `batch` joins DataFrames; `stream` joins streams. A case can
 use each feature, a join in Python those that its methods have words for."""
+TOGETHER_ABOVE = """
+## Not together
+
+Features that an engine has one by one, but not yet together.
+
+| what | is refused by |
+|---|---|"""
 ERRORS_ABOVE = """\
 # Errors and laws
 
@@ -143,6 +150,10 @@ def engines() -> Iterator[str]:
         for feature in group:
             words = ["yes" if feature in one.supported else "–" for one in ENGINES]
             yield f"| {feature.value} | {' | '.join(words)} |"
+    yield TOGETHER_ABOVE
+    for one in Combination:
+        lacking = [engine.name for engine in ENGINES if one in engine.lacks]
+        yield f"| {one.value} | {', '.join(lacking)} |"
 
 
 def _grouped() -> Iterator[tuple[str, list[Feature]]]:

@@ -92,13 +92,27 @@ class SchemaError(DovetailError):
 
 
 class UnsupportedError(DovetailError):
-    """A sound join that an engine does not do; says which engine and what."""
+    """A sound join that an engine does not do; `missing` names what it lacks."""
+
+    def __init__(
+        self,
+        found: str,
+        expected: str = "",
+        hint: str = "",
+        *,
+        missing: tuple[str, ...] = (),
+    ) -> None:
+        """Keeps the names of what is missing beside the facts."""
+        super().__init__(found, expected, hint)
+        self.missing = missing or (found,)
 
     @classmethod
-    def not_yet(cls, engine: str, what: str, hint: str = "") -> UnsupportedError:
+    def not_yet(cls, engine: str, *missing: str, hint: str = "") -> UnsupportedError:
         """Returns the refusal of something that is planned but not built."""
+        first, *more = missing
+        what = f"{first} (and {', '.join(more)})" if more else first
         found = f"{what} is not yet supported by the engine {engine}"
-        return cls(found, hint=hint)
+        return cls(found, hint=hint, missing=missing)
 
 
 class EngineError(DovetailError):

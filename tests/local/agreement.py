@@ -13,6 +13,7 @@ import pytest
 from dovetail import oracle
 from dovetail.errors import EngineError, UnsupportedError
 from dovetail.oracle import playing
+from dovetail.plan.features import Combination
 from dovetail.plan.local import refuse
 from dovetail.run import local
 from dovetail.run.local.playing import Cut, play_cut
@@ -82,13 +83,14 @@ def accepted(play):
 def outcome(run):
     """The rows that a run gives, or the error that ends it.
 
-    What is refused by name when it has begun is no wrong answer.
+    That others may end an inherited life is seen only when the inner join is played.
     """
     try:
         return run()
     except EngineError as error:
         return str(error)
-    except UnsupportedError:
+    except UnsupportedError as error:
+        assert error.missing == (Combination.JUDGED_INHERITED.value,)  # noqa: PT017
         return REFUSED
 
 

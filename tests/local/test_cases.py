@@ -1,4 +1,7 @@
-"""Every case that is written down, on the kernels without Spark."""
+"""Every case that is written down, on the kernels without Spark.
+
+What may be refused is compared in `tests/plan/test_refused.py`.
+"""
 
 import pytest
 

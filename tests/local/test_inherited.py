@@ -32,7 +32,7 @@ def picked(name, picks):
 @pytest.mark.parametrize("picks", JUDGED)
 @pytest.mark.parametrize("name", ["inherited_of_versions", "inherited_of_counted_rows"])
 def test_no_pick_judges_a_pair_that_may_fall_away(name, picks):
-    with pytest.raises(UnsupportedError, match="life that other rows may end") as error:
+    with pytest.raises(UnsupportedError, match="life that others may end") as error:
         local.play(picked(name, picks))
     assert "atmost, limit or asof" in str(error.value)
     assert "use keep" in error.value.hint

@@ -10,6 +10,7 @@ import pytest
 
 from dovetail import oracle
 from dovetail.errors import DovetailError, UnsupportedError
+from dovetail.plan.stream import refuse
 from dovetail.run.spark_stream.cases import play_all
 from dovetail.run.spark_stream.script import StreamPlay
 from dovetail.session.case import Refusal
@@ -65,15 +66,27 @@ def outcomes(spark, split, names):
 
 
 def faults(case, outcome, sight):
-    """How an outcome differs from what a case expects; nothing where it is not yet."""
+    """How an outcome differs from what a case expects.
+
+    What may be refused is said before anything runs: tests/plan/test_refused.py.
+    """
     if isinstance(outcome, UnsupportedError):
-        return []
+        return [] if is_refused(case) else [f"is refused: {outcome}"]
     if isinstance(case.expect, Refusal):
         is_met = isinstance(outcome, DovetailError) and case.expect.is_met_by(outcome)
         return [] if is_met else ["is not refused as it should be"]
     if isinstance(outcome, DovetailError):
         return [str(outcome)]
     return describe(compare(case.expect, outcome, sight))
+
+
+def is_refused(case):
+    """Whether the plan refuses a case."""
+    try:
+        refuse(case.join.play())
+    except UnsupportedError:
+        return True
+    return False
 
 
 @pytest.mark.timeout(HOUR)

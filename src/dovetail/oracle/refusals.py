@@ -1,4 +1,4 @@
-"""What the oracle has no meaning for, refused by name before anything is played.
+"""What no rule gives a meaning to, refused by name before anything is played.
 
 Only joins inside joins have such corners. Everything here is sound; a join that is not
 is refused by the rules of the spec.
@@ -13,6 +13,12 @@ from dovetail.spec.inputs import IgnoreLateTableRows, InputKind, OuterRows
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Nested
 from dovetail.spec.play import Play
 from dovetail.spec.sources import kind_of
+
+CLOCK_INSIDE = "a join inside one on another clock"
+NULLS_INSIDE = "outer_rows in a join of a join"
+WAIT_INSIDE = "late_table_rows emit in a join of a join on the clock event"
+CHANGES_INSIDE = "a join without a stream inside another"
+LACKS = frozenset({CLOCK_INSIDE, NULLS_INSIDE, WAIT_INSIDE, CHANGES_INSIDE})
 
 
 def refuse(play: Play, spec: JoinSpec) -> None:
@@ -34,13 +40,12 @@ def _missing_inside(play: Play, spec: JoinSpec, hand: Hand) -> Iterator[str]:
         return
     yield from _missing(play, source.join)
     if source.join.clock is not spec.clock:
-        clocks = f"{source.join.clock.value} inside one on the clock {spec.clock.value}"
-        yield f"a join on the clock {clocks}"
+        yield CLOCK_INSIDE
     if play.settings.outer_rows is not OuterRows.EXPIRY:
-        yield f"outer_rows {play.settings.outer_rows.value} in a join of a join"
+        yield NULLS_INSIDE
     waits = play.settings.late_table_rows != IgnoreLateTableRows()
     if waits and spec.clock is Clock.EVENT:
-        yield "late_table_rows emit in a join of a join on the clock event"
+        yield WAIT_INSIDE
     is_told = spec.clock is not Clock.BATCH
     if is_told and kind_of(source, play.inputs) is not InputKind.STREAM:
-        yield "a join, without a stream, inside another"
+        yield CHANGES_INSIDE

@@ -14,12 +14,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dovetail.errors import UnsupportedError
-from dovetail.plan.features import Engine, Feature
-from dovetail.spec.inputs import Input, InputKind
-from dovetail.spec.join import HANDS, Hand, JoinSpec, Named, Nested
+from dovetail.plan.capability import (
+    features_of_join,
+    features_of_play,
+    features_of_settings,
+)
+from dovetail.plan.features import Combination, Engine, Feature
+from dovetail.plan.together import untimed_changes
+from dovetail.spec.inputs import Finish, Input, InputKind, Inputs, Settings
+from dovetail.spec.join import (
+    HANDS,
+    Clock,
+    Hand,
+    JoinSpec,
+    Named,
+    Nested,
+    SetJoinSpec,
+)
+from dovetail.spec.picks import Picks
+from dovetail.spec.play import Play
 from dovetail.spec.spans import Span, parse_span
-from dovetail.spec.windows import Between, Forever, HopUnit, Range, Rows, Window
+from dovetail.spec.windows import (
+    Between,
+    Forever,
+    HopUnit,
+    Latest,
+    Range,
+    Rows,
+    Window,
+)
 
 BATCH = Engine(
     "batch",
@@ -39,7 +62,15 @@ BATCH = Engine(
         Feature.LATE_TABLE_ROWS,
         Feature.OPEN_INPUT,
     },
+    lacks=frozenset(
+        {
+            Combination.OTHER_CLOCK_INSIDE,
+            Combination.CHANGES_WITHOUT_TIME,
+            Combination.OPEN_TABLE,
+        }
+    ),
 )
+_USUAL = Settings()
 SHORTEST_MONTH, LONGEST_MONTH = (days * 86_400_000_000 for days in (28, 31))
 
 
@@ -65,21 +96,59 @@ class Buckets:
         return self.left if hand is Hand.LEFT else self.right
 
 
-def refuse(join: JoinSpec) -> None:
-    """Raises what several features of a join together are too much for."""
-    for missing in missing_together(join):
-        raise UnsupportedError.not_yet(BATCH.name, missing)
+def refuse(
+    join: JoinSpec | SetJoinSpec, inputs: Inputs, settings: Settings = _USUAL
+) -> None:
+    """Raises what a batch cannot do of a join of rows that are all there."""
+    BATCH.refuse_unsupported(
+        features_of_join(join, inputs) | features_of_settings(settings)
+    )
+    if isinstance(join, JoinSpec):
+        BATCH.refuse_together(_other_clocks(join))
 
 
-def missing_together(join: JoinSpec) -> Iterator[str]:
-    """Gives what a batch cannot do of a join, though it knows all its parts."""
+def refuse_play(play: Play) -> None:
+    """Raises what a batch cannot do of a play: of its join, or of its events."""
+    BATCH.refuse_unsupported(features_of_play(play))
+    if isinstance(play.join, JoinSpec):
+        BATCH.refuse_together(_other_clocks(play.join))
+        BATCH.refuse_together(_of_events(play, play.join))
+
+
+def is_complete(source: Input, play: Play) -> bool:
+    """Tells whether nothing that could still come would be met in row time."""
+    events = (*play.opening, *play.events)
+    ended = {event.input for event in events if isinstance(event, Finish)}
+    stays = source.kind is InputKind.DATASET or not source.is_timed
+    return stays or source.name in ended
+
+
+def _of_events(play: Play, join: JoinSpec) -> Iterator[Combination]:
+    """Gives a table that may still change, unless its versions tell what is final.
+
+    Before or after which of its changes a row of a join comes, a batch cannot tell.
+    """
+    sides = [join.side(hand) for hand in HANDS]
+    if any(isinstance(side.source, Nested) for side in sides):
+        yield from untimed_changes(play, join)
+    for side in sides:
+        is_known = isinstance(side.window, Latest) and join.picks == Picks()
+        if join.clock is not Clock.EVENT or is_known:
+            continue
+        if isinstance(side.source, Named) and not is_complete(
+            play.inputs[side.source.name], play
+        ):
+            yield Combination.OPEN_TABLE
+
+
+def _other_clocks(join: JoinSpec) -> Iterator[Combination]:
+    """Gives that a join inside counts on a clock of its own."""
     for hand in HANDS:
         match join.side(hand).source:
             case Nested(inner):
                 if inner.clock is not join.clock:
-                    clocks = f"{inner.clock.value} inside one on {join.clock.value}"
-                    yield f"a join on the clock {clocks}"
-                yield from missing_together(inner)
+                    yield Combination.OTHER_CLOCK_INSIDE
+                yield from _other_clocks(inner)
             case Named():
                 pass
 

@@ -1,12 +1,15 @@
-"""The features that a join can use, each with its name, and an engine's set of them.
+"""The features that a join can use, each with its name, and what an engine has of them.
 
-Every engine has one set of the features that it supports, as data; what is used and not
-in the set is refused with its name before anything runs, so that no engine ever gives a
-wrong answer. Which features a join uses is found in `plan/capability.py`.
+Every engine has one set of the features that it supports, and one of the combinations
+that it lacks though it has each feature; what is lacking is refused by name before
+anything runs, so that no engine ever gives a wrong answer. Which features a join uses
+is found in `plan/capability.py`; `tests/plan/test_refused.py` compares what engines say
+they lack with what they refuse, over all cases.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -87,18 +90,57 @@ class Feature(Enum):
     OPEN_INPUT = "an input that does not end"
 
 
+class Combination(Enum):
+    """Features that an engine has one by one but not together, by their name."""
+
+    OTHER_CLOCK_INSIDE = "a join inside one on another clock"
+    SWITCH_INSIDE = "a switch in a join of a join"
+    CHANGELOG_INSIDE = "a join of the changelog of two tables"
+    NO_STREAM = "a join without a stream on a clock that moves"
+    CHANGES_WITHOUT_TIME = "a table without a time that changes on the clock event"
+    OPEN_TABLE = "a table that does not end"
+    ARRIVAL_RANGE = "the window range on the clock arrival"
+    EVICTED_VERSIONS = "eviction of partitions of versions or ranges"
+    COUNTER_SELECTED = '"counter" in an output column'
+    JUDGED_INHERITED = "atmost, limit or asof of an inherited life that others may end"
+    JUDGED_STRETCHES = "outer_rows per_millisecond beside atmost, limit or asof"
+    JUDGED_CHANGES = (
+        "asof or optional equalities of a table without a time that changes"
+    )
+    LATE_STRETCHES = "late_table_rows emit beside outer_rows per_millisecond"
+    LATE_ENDED = "late_table_rows emit beside a stream whose rows others end"
+    LATE_JUDGED = "late_table_rows emit of right rows beside atmost, limit or asof"
+    LATE_KEPT = "late_table_rows emit of right rows beside keep or lookup, and counter"
+    LATE_SKIPPED = "late_table_rows emit of right rows beside counter in skip_when"
+
+
+_HINTS = {
+    Combination.JUDGED_INHERITED: (
+        "use keep, or give the rows of the inner join a range of their own"
+    ),
+    Combination.JUDGED_STRETCHES: (
+        'use keep, or outer_rows "expiry": one null row, at the end'
+    ),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An engine's name, and the features that it supports."""
+    """An engine's name, the features that it has, and what it lacks together."""
 
     name: str
     supported: frozenset[Feature]
+    lacks: frozenset[Combination] = frozenset()
 
     def refuse_unsupported(self, used: frozenset[Feature]) -> None:
         """Raises an UnsupportedError that names every feature the engine lacks."""
         lacking = used - self.supported
         names = [feature.value for feature in Feature if feature in lacking]
         if names:
-            first, *more = names
-            what = f"{first} (and {', '.join(more)})" if more else first
-            raise UnsupportedError.not_yet(self.name, what)
+            raise UnsupportedError.not_yet(self.name, *names)
+
+    def refuse_together(self, found: Iterable[Combination]) -> None:
+        """Raises an UnsupportedError for the first combination that is found."""
+        for one in found:
+            hint = _HINTS.get(one, "")
+            raise UnsupportedError.not_yet(self.name, one.value, hint=hint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dovetail.plan.features import Combination
 from dovetail.spec.inputs import InputKind, OuterRows
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.picks import Strategy, Unlimited
@@ -12,10 +13,8 @@ from dovetail.spec.references import bare_names, counting_columns
 from dovetail.spec.sources import known_input
 from dovetail.spec.windows import Latest, RowsPreceding
 
-WORD = "late_table_rows emit"
 
-
-def missing_late_tables(play: Play, join: JoinSpec) -> Iterator[str]:
+def missing_late_tables(play: Play, join: JoinSpec) -> Iterator[Combination]:
     """Gives what rows that wait for a table's do not go with."""
     for hand in HANDS:
         mine, other = (
@@ -31,22 +30,22 @@ def missing_late_tables(play: Play, join: JoinSpec) -> Iterator[str]:
             yield from _of_right_rows(join)
 
 
-def _of_times(play: Play, join: JoinSpec, hand: Hand) -> Iterator[str]:
+def _of_times(play: Play, join: JoinSpec, hand: Hand) -> Iterator[Combination]:
     """Gives windows and switches whose row times rows to come decide about."""
     if play.settings.outer_rows is OuterRows.PER_MILLISECOND:
-        yield f"{WORD} beside outer_rows per_millisecond"
+        yield Combination.LATE_STRETCHES
     if isinstance(join.side(hand).window, Latest | RowsPreceding):
-        yield f"{WORD} beside a stream whose rows others end"
+        yield Combination.LATE_ENDED
 
 
-def _of_right_rows(join: JoinSpec) -> Iterator[str]:
+def _of_right_rows(join: JoinSpec) -> Iterator[Combination]:
     """Gives picks that decide about the left rows whose pairs are late."""
     picks = join.picks
     if (picks.at_most, picks.limit, picks.asof) != (Unlimited(),) * 3:
-        yield f"{WORD} of right rows beside atmost, limit or asof"
+        yield Combination.LATE_JUDGED
     keeps = picks.keep != Unlimited() or picks.strategy is Strategy.LOOKUP
     is_skipped = "counter" in bare_names(picks.skip_when)
     if keeps and (is_skipped or counting_columns(join)):
-        yield f"{WORD} of right rows beside keep or lookup, and counter"
+        yield Combination.LATE_KEPT
     if is_skipped and join.clock is Clock.ARRIVAL:
-        yield f"{WORD} of right rows beside counter in skip_when"
+        yield Combination.LATE_SKIPPED

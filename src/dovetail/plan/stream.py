@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dovetail.errors import UnsupportedError
 from dovetail.plan.capability import features_of_play
-from dovetail.plan.features import Engine, Feature
+from dovetail.plan.features import Combination, Engine, Feature
 from dovetail.plan.together import missing_together
 from dovetail.spec.inputs import Order, Settings
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Side
@@ -47,6 +46,14 @@ STREAM = Engine(
         Feature.EAGER_RETRACT,
         Feature.LATE_TABLE_ROWS,
     },
+    lacks=frozenset(
+        {
+            Combination.NO_STREAM,
+            Combination.CHANGES_WITHOUT_TIME,
+            Combination.ARRIVAL_RANGE,
+            Combination.COUNTER_SELECTED,
+        }
+    ),
 )
 
 
@@ -104,18 +111,16 @@ def refuse(play: Play) -> JoinSpec:
     """Returns the join of a play, or raises what a stream cannot do of it yet."""
     STREAM.refuse_unsupported(features_of_play(play))
     join = play.join
-    if not isinstance(join, JoinSpec):
-        raise UnsupportedError.not_yet(STREAM.name, "a join of several sets")
-    for missing in _missing(play, join):
-        raise UnsupportedError.not_yet(STREAM.name, missing)
+    assert isinstance(join, JoinSpec)  # noqa: S101 - sets are no feature of streams
+    STREAM.refuse_together(_missing(play, join))
     return join
 
 
-def _missing(play: Play, join: JoinSpec) -> Iterator[str]:
+def _missing(play: Play, join: JoinSpec) -> Iterator[Combination]:
     """Gives what only several features together make impossible."""
     windows = [join.side(hand).window for hand in HANDS]
     if join.clock is Clock.ARRIVAL and any(isinstance(one, Range) for one in windows):
-        yield "the window range on the clock arrival"
-    for name, _ in counting_columns(join):
-        yield f'"counter" in the output column "{name}"'
+        yield Combination.ARRIVAL_RANGE
+    if any(counting_columns(join)):
+        yield Combination.COUNTER_SELECTED
     yield from missing_together(play, join)

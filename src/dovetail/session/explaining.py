@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from dovetail.errors import UnsupportedError
 from dovetail.oracle.refusals import refuse as refuse_oracle
 from dovetail.plan import local, stream
-from dovetail.plan.batch import BATCH
-from dovetail.plan.batch import refuse as refuse_batch
-from dovetail.plan.capability import features_of_play
+from dovetail.plan.batch import refuse_play as refuse_batch
 from dovetail.plan.compared import compared
 from dovetail.plan.words import Line, described, paragraphs
 from dovetail.session.engines import EngineName
@@ -47,8 +45,7 @@ def answers(play: Play) -> Iterator[Answer]:
         try:
             yield Answer(engine, runs=True, reason=judge(play))
         except UnsupportedError as error:
-            lacking = error.found.partition(" is not yet supported")[0]
-            yield Answer(engine, runs=False, reason=lacking)
+            yield Answer(engine, runs=False, reason=", ".join(error.missing))
 
 
 def _described(join: JoinSpec | SetJoinSpec, play: Play) -> Iterator[Line]:
@@ -72,24 +69,23 @@ def _described(join: JoinSpec | SetJoinSpec, play: Play) -> Iterator[Line]:
 
 def _by_oracle(play: Play) -> str:
     """Returns how the definition plays a join, or refuses it."""
-    if isinstance(play.join, SetJoinSpec):
-        raise UnsupportedError.not_yet("oracle", "a join of several sets")
-    refuse_oracle(play, play.join)
+    if isinstance(play.join, JoinSpec):
+        refuse_oracle(play, play.join)
     return "the definition, over plain rows"
 
 
 def _by_local(play: Play) -> str:
     """Returns how the kernels play a join without Spark, or refuses it."""
-    local.refuse(play)
+    if isinstance(play.join, JoinSpec):
+        local.refuse(play)
     return "the kernels, event by event, without Spark"
 
 
 def _by_batch(play: Play) -> str:
     """Returns how Spark joins DataFrames, or refuses it."""
-    BATCH.refuse_unsupported(features_of_play(play))
+    refuse_batch(play)
     how = "one native Spark plan; no row passes through Python"
     if isinstance(play.join, JoinSpec):
-        refuse_batch(play.join)
         return f"{how}{compared(play.join, play.inputs)}"
     return how
 

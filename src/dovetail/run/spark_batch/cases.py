@@ -17,13 +17,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import StructType
 
-from dovetail.errors import UnsupportedError
-from dovetail.plan.batch import BATCH
-from dovetail.plan.capability import features_of_play
-from dovetail.plan.together import untimed_changes
+from dovetail.plan.batch import refuse_play
 from dovetail.run.spark.moments import EARLIEST, LATEST
 from dovetail.run.spark.rules import plain_rules
-from dovetail.run.spark_batch.arrivals import PLACE, Arrivals
+from dovetail.run.spark_batch.arrivals import PLACE
 from dovetail.run.spark_batch.frames import arrivals
 from dovetail.run.spark_batch.join import ordered_rows
 from dovetail.run.spark_batch.limit import limits_told
@@ -34,11 +31,9 @@ from dovetail.run.spark_batch.tree import BatchRows
 from dovetail.run.tables import plain_rows
 from dovetail.schema import quoted
 from dovetail.spec.inputs import Emission, Order, Outlet
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Nested, SetJoinSpec
-from dovetail.spec.picks import Picks
+from dovetail.spec.join import HANDS, Clock, Hand, SetJoinSpec
 from dovetail.spec.play import Play
 from dovetail.spec.sources import source_names
-from dovetail.spec.windows import Latest
 
 # A play is small: more tasks, and plans made anew while they run, only cost time.
 _SMALL = {
@@ -50,7 +45,7 @@ Found = Mapping[str, Any]  # values of whatever types the join's columns have
 
 def play(spark: SparkSession, play: Play) -> list[Emission]:
     """Returns every row that comes out, in the order that a batch promises."""
-    BATCH.refuse_unsupported(features_of_play(play))
+    refuse_play(play)
     join, settings = play.join, play.settings
     if isinstance(join, SetJoinSpec):
         return _play_sets(spark, play, join)
@@ -59,7 +54,6 @@ def play(spark: SparkSession, play: Play) -> list[Emission]:
     inputs = {name: play.inputs[name] for name in source_names(join)}
     with plain_rules(spark, **_SMALL):
         frames = {name: arrivals(spark, play, inputs[name]) for name in inputs}
-        _refuse_tables(play, join, frames)
         outlets = _outlets(ordered_rows(join, inputs, frames, settings=settings))
         with limits_told():
             found = plain_rows(_together([frame for _, frame in outlets]).toArrow())
@@ -75,24 +69,6 @@ def _play_sets(spark: SparkSession, play: Play, join: SetJoinSpec) -> list[Emiss
         }
         table = join_sets(join, play.inputs, frames).toArrow()
     return [Emission(Outlet.MATCHED, row) for row in plain_rows(table)]
-
-
-def _refuse_tables(play: Play, join: JoinSpec, frames: Mapping[str, Arrivals]) -> None:
-    """Refuses a table that may still change, unless its versions tell what is final.
-
-    Before or after which of its changes a row of a join comes, a batch cannot tell.
-    """
-    if any(isinstance(join.side(hand).source, Nested) for hand in HANDS):
-        for missing in untimed_changes(play, join):
-            raise UnsupportedError.not_yet(BATCH.name, missing)
-    for hand in HANDS:
-        side = join.side(hand)
-        is_open = isinstance(side.source, Named) and (
-            frames[side.source.name].bound < LATEST
-        )
-        is_known = isinstance(side.window, Latest) and join.picks == Picks()
-        if join.clock is Clock.EVENT and is_open and not is_known:
-            raise UnsupportedError.not_yet(BATCH.name, "a table that does not end")
 
 
 def _outlets(rows: BatchRows) -> list[tuple[Outlet, DataFrame]]:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from pyspark.sql import SparkSession
 
+from dovetail.plan.batch import is_complete
 from dovetail.run.spark.moments import EARLIEST, LATEST
 from dovetail.run.spark_batch.arrivals import PLACE, WHAT, Arrivals, What
 from dovetail.run.tables import arrow_table
@@ -29,7 +30,7 @@ def arrivals(spark: SparkSession, play: Play, source: Input) -> Arrivals:
     blank = dict.fromkeys(source.schema.names)
     lines = list(_lines(source, play))
     table = arrow_table([{**blank, **line} for line in lines], schema)
-    bound = LATEST if _is_complete(source, play) else _last_bound(source, lines)
+    bound = LATEST if is_complete(source, play) else _last_bound(source, lines)
     frame = (
         spark.createDataFrame(table)
         if lines
@@ -57,14 +58,6 @@ def _lines(source: Input, play: Play) -> Iterator[Row]:
                 yield {PLACE: place, WHAT: What.END.value}
             case _:
                 pass
-
-
-def _is_complete(source: Input, play: Play) -> bool:
-    """Tells whether nothing that could still come would be met in row time."""
-    events = (*play.opening, *play.events)
-    ended = {event.input for event in events if isinstance(event, Finish)}
-    stays = source.kind is InputKind.DATASET or not source.is_timed
-    return stays or source.name in ended
 
 
 def _last_bound(source: Input, lines: list[Row]) -> int:

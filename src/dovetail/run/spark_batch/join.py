@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
-from dovetail.plan.batch import BATCH, refuse
-from dovetail.plan.capability import ORDERED, features_of_join, features_of_settings
+from dovetail.plan.batch import refuse
+from dovetail.plan.capability import ORDERED
 from dovetail.run.spark.moments import LATEST
 from dovetail.run.spark.rules import pinned, plain_rules
 from dovetail.run.spark_batch.arrivals import PLACE, WHAT, Arrivals, admit
@@ -80,9 +80,7 @@ def ordered_rows(
     stops: Stops = _NO_STOPS,
 ) -> BatchRows:
     """Returns the rows with the columns of ORDER; the plain rules are in force."""
-    used = features_of_join(join, inputs) | features_of_settings(settings)
-    BATCH.refuse_unsupported(used)
-    refuse(join)
+    refuse(join, inputs, settings)
     sources = {name: inputs[name] for name in source_names(join)}
     own = {name: _own_columns(sources[name], frames[name]) for name in sources}
     windows = {name: [*windows_on(join, name)] for name in sources}
