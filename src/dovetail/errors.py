@@ -19,12 +19,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a text something stands; lines and columns count from 1."""
+    """Where in a text something stands; lines and columns count from 1.
+
+    `file` is the name of a text that another one has brought.
+    """
 
     text: str
     line: int
     column: int
     length: int = 1
+    file: str = ""
 
     def caret(self) -> str:
         """Returns the line of the text with a caret under the place."""
@@ -63,6 +67,7 @@ class DialectError(DovetailError):
     def __str__(self) -> str:
         """Returns the sentence, then the line of the text with a caret."""
         where = f"line {self.place.line}, column {self.place.column}: "
+        where = f"{self.place.file}, {where}" if self.place.file else where
         return f"{where}{DovetailError.__str__(self)}\n{self.place.caret()}"
 
 

@@ -202,3 +202,24 @@ def test_an_output_and_a_file_of_one_name_are_refused(run, folder):
     found = run(text, "--output", str(folder / "there"))
     assert found.exit_code == 2
     assert 'an output and a file are named "out::tib"' in found.stderr
+
+
+SHOP = "EXPORT Shop := MODULE EXPORT pets := DATASET('pets', {INTEGER owner}); END;"
+
+
+@pytest.mark.parametrize("options", [(), ("--modules", "{folder}")])
+def test_a_program_imports_the_texts_beside_it_or_those_of_a_folder(
+    run, folder, options
+):
+    (folder / "Shop.ecl").write_text(SHOP)
+    words = [one.format(folder=folder) for one in options]
+    found = run("IMPORT $; OUTPUT($.Shop.pets);", *words)
+    assert found.exit_code == 0
+    assert "owner" in found.stdout
+
+
+def test_what_another_text_lacks_is_told_with_its_name(run, folder):
+    (folder / "Shop.ecl").write_text("EXPORT Shop := nobody;")
+    found = run("IMPORT $; OUTPUT($.Shop);")
+    assert found.exit_code == 2
+    assert 'Shop.ecl, line 1, column 16: nothing is named "nobody"' in found.stderr

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from dovetail.bind.files import Root
 from dovetail.cli.failing import BROKEN, told
-from dovetail.cli.programs import ENDING, Files, read_program
+from dovetail.cli.programs import ENDING, Files, Texts, modules_of, read_program
 from dovetail.cli.watching import waiting
 from dovetail.errors import DovetailError, SpecError
 from dovetail.front.ecl import translate
@@ -46,7 +46,12 @@ Plan = Annotated[
 
 
 def explain(
-    paths: Paths, *, only: Only = "", files: Files = None, plan: Plan = False
+    paths: Paths,
+    *,
+    only: Only = "",
+    files: Files = None,
+    modules: Texts = None,
+    plan: Plan = False,
 ) -> None:
     """Say what a join does and which engines can run it; nothing is run.
 
@@ -67,11 +72,11 @@ def explain(
     """
     out = Console(highlight=False, soft_wrap=True)
     programs = [path for path in paths if path.suffix.lower() == ENDING]
-    others = [path for path in paths if path not in programs]
     with told("explain"):
         _need_programs(programs, is_needed=plan or files is not None)
-        texts = [*_programs(programs, only, files, plan=plan)]
-        cases = _cases(others, only)
+        wanted = [one for one in programs if only in one.stem]
+        texts = [*_programs(wanted, files, modules, plan=plan)]
+        cases = _cases([it for it in paths if it not in programs], only)
         if not cases and not texts:
             raise SpecError(f'no join has "{only}" in its name')
     for text in texts:
@@ -96,13 +101,11 @@ def _need_programs(programs: list[Path], *, is_needed: bool) -> None:
 
 
 def _programs(
-    paths: list[Path], only: str, files: Path | None, *, plan: bool
+    paths: list[Path], files: Path | None, modules: Path | None, *, plan: bool
 ) -> Iterator[Text]:
     """Yields what is told of programs, with Spark's plans where they are asked for."""
     for path in paths:
-        if only not in path.stem:
-            continue
-        found = _program(read_program(path), files)
+        found = _program(path, files, modules)
         yield Text(path.stem, "bold")
         yield Text(explained_program(found))
         if plan or files is not None:
@@ -111,13 +114,14 @@ def _programs(
         yield Text()
 
 
-def _program(text: str, files: Path | None) -> Program:
+def _program(path: Path, files: Path | None, modules: Path | None) -> Program:
     """Returns a program; without a folder what it says of its files is believed."""
+    text, texts = read_program(path), modules_of(path, modules)
     if files is None:
-        return translate(text, Unseen())
+        return translate(text, Unseen(), texts)
     from dovetail.session.folder import folder_program  # noqa: PLC0415 - Arrow is slow
 
-    return folder_program(text, Root.of(files))
+    return folder_program(text, Root.of(files), texts)
 
 
 def _plans(program: Program, files: Path | None) -> Mapping[str, tuple[str, ...]]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dovetail.errors import SpecError
+from dovetail.session.modules import ModuleFolder
 
 ENDING = ".ecl"
 
@@ -28,6 +29,23 @@ Files = Annotated[
         show_default=False,
     ),
 ]
+
+
+Texts = Annotated[
+    Path | None,
+    typer.Option(
+        "--modules",
+        metavar="FOLDER",
+        help="The folder of the texts that IMPORT brings: a.b is the file a/b.ecl in "
+        "it. By default the folder of the program.",
+        show_default=False,
+    ),
+]
+
+
+def modules_of(program: Path, folder: Path | None) -> ModuleFolder:
+    """Returns the texts that a program may import."""
+    return ModuleFolder.of(folder or program.parent, program.parent)
 
 
 def read_program(path: Path) -> str:

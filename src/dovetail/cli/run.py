@@ -11,11 +11,12 @@ from rich.console import Console
 
 from dovetail.bind.files import Format, Root
 from dovetail.cli.failing import told
-from dovetail.cli.programs import Files, Program, read_program
+from dovetail.cli.programs import Files, Program, Texts, modules_of, read_program
 from dovetail.cli.tables import screen, table
 from dovetail.cli.watching import waiting, watched
 from dovetail.errors import SpecError
 from dovetail.session.outcomes import Outcome, places_of, with_files
+from dovetail.spec.program import Program as ProgramSpec
 
 _SHOWN = 20
 
@@ -67,6 +68,7 @@ def run(  # noqa: PLR0913 - a command takes what its user may say
     program: Program,
     *,
     files: Files = None,
+    modules: Texts = None,
     output: Out = None,
     written: Written = None,
     show: Show = None,
@@ -87,9 +89,13 @@ def run(  # noqa: PLR0913 - a command takes what its user may say
     dovetail run sales.ecl --files data --output out --format csv
     """
     with told("run"):
+        from dovetail.session.folder import folder_program  # noqa: PLC0415 - Arrow
+
         text, stores = read_program(program), output is not None
         _refuse_unused(stores=stores, written=written, show=show)
-        outcome = _outcome(text, files or Path(), (engine, master), stores=stores)
+        root, texts = Root.of(files or Path()), modules_of(program, modules)
+        found = folder_program(text, root, texts)
+        outcome = _outcome(found, root, (engine, master), stores=stores)
         if output is None:
             _print(outcome, _SHOWN if show is None else show)
         else:
@@ -105,16 +111,12 @@ def _refuse_unused(*, stores: bool, written: Format | None, show: int | None) ->
 
 
 def _outcome(
-    text: str, files: Path, how: tuple[Engine, str], *, stores: bool
+    program: ProgramSpec, root: Root, how: tuple[Engine, str], *, stores: bool
 ) -> Outcome:
     """Returns a program with its rows at hand, on the engine that is asked for."""
-    from dovetail.session.folder import folder_program  # noqa: PLC0415 - Arrow is slow
-
     engine, master = how
     if master and engine is Engine.LOCAL:
         raise SpecError("--master with --engine local", "one of them")
-    root = Root.of(files)
-    program = folder_program(text, root)
     program = with_files(program) if stores else program
     if engine is Engine.LOCAL:
         from dovetail.session.playing import played  # noqa: PLC0415

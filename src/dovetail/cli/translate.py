@@ -6,10 +6,10 @@ import typer
 
 from dovetail.bind.files import Root
 from dovetail.cli.failing import told
-from dovetail.cli.programs import Files, Program, read_program
+from dovetail.cli.programs import Files, Program, Texts, modules_of, read_program
 
 
-def translate(program: Program, *, files: Files = None) -> None:
+def translate(program: Program, *, files: Files = None, modules: Texts = None) -> None:
     """Print the PySpark program that a program in ECL becomes; nothing is run.
 
     It is what dovetail run runs, and gives the same rows. With --files it reads
@@ -27,4 +27,7 @@ def translate(program: Program, *, files: Files = None) -> None:
         from dovetail.session.scripts import bare_script, file_script  # noqa: PLC0415
 
         root = None if files is None else Root.of(files)
-        typer.echo(bare_script(text) if root is None else file_script(text, root))
+        texts = modules_of(program, modules)
+        typer.echo(
+            bare_script(text, texts) if root is None else file_script(text, root, texts)
+        )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dovetail.bind.files import Root
 from dovetail.bind.files.fitting import fitted
 from dovetail.bind.files.own import own_schema
-from dovetail.front.ecl import translate
+from dovetail.front.ecl import NO_MODULES, Modules, translate
 from dovetail.schema import Schema
 from dovetail.session.programs import ProgramPlay
 from dovetail.spec.layouts import AnyLayout, Layout
@@ -48,9 +48,9 @@ class FolderCatalog:
         return self.root.names()
 
 
-def folder_program(text: str, root: Root) -> Program:
+def folder_program(text: str, root: Root, modules: Modules = NO_MODULES) -> Program:
     """Returns the program of a text whose inputs are the files of a folder."""
-    return translate(text, FolderCatalog(root))
+    return translate(text, FolderCatalog(root), modules)
 
 
 def folder_play(program: Program, root: Root) -> ProgramPlay:

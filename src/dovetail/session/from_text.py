@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pyspark.sql import DataFrame, SparkSession
 
-from dovetail.front.ecl import Catalog, translate
+from dovetail.front.ecl import NO_MODULES, Catalog, translate
 from dovetail.run.spark_index.shelf import AnyShelf, NoShelf, Shelf, readings_told
 from dovetail.run.spark_program import frames
+from dovetail.session.modules import ModuleFolder
 from dovetail.session.outputs import Outputs, failures_told
 from dovetail.session.sources import (
     Indexed,
@@ -20,7 +23,13 @@ from dovetail.session.sources import (
 _NOTHING: Sources = {}
 
 
-def ecl(text: str, sources: Sources = _NOTHING, *, indexes: str = "") -> Outputs:
+def ecl(
+    text: str,
+    sources: Sources = _NOTHING,
+    *,
+    indexes: str = "",
+    modules: str | Path = "",
+) -> Outputs:
     """Returns the rows of every output of a program in ECL.
 
     Nothing runs yet, but BUILD and what a keyed join asks of an index on disk.
@@ -29,12 +38,14 @@ def ecl(text: str, sources: Sources = _NOTHING, *, indexes: str = "") -> Outputs
     of a file for each of its names. Rows count in the order in which they are there.
     `indexes`: the folder, on any file system of Spark, where BUILD writes indexes; of a
     folder of files it is that one. Without either they are not kept.
+    `modules`: the folder of the texts that IMPORT brings, `a.b` is `a/b.ecl` in it.
     What comes back is a dict; a notebook shows the first rows of each output. Its
     `remarks` say what has no effect, and what is read of indexes.
     """
     source = source_of(sources)
     spark, shelf = _session(source), Shelf(indexes) if indexes else source.shelf
-    program = translate(text, _catalog(source, spark, shelf))
+    brought = ModuleFolder.of(modules) if modules else NO_MODULES
+    program = translate(text, _catalog(source, spark, shelf), brought)
     inputs = input_frames(spark, program, source)
     with failures_told():
         found = frames(spark, program, inputs, shelf)

@@ -10,7 +10,7 @@ from dovetail.bind.files import Root
 from dovetail.bind.files.fitting import fitted
 from dovetail.bind.files.frames import readings
 from dovetail.bind.files.printing import files_function
-from dovetail.front.ecl import translate
+from dovetail.front.ecl import NO_MODULES, Modules, translate
 from dovetail.run.spark.rules import RULES
 from dovetail.run.spark_program import script
 from dovetail.session.folder import FolderCatalog
@@ -32,17 +32,17 @@ _GIVEN = """\
 """
 
 
-def file_script(text: str, root: Root) -> str:
+def file_script(text: str, root: Root, modules: Modules = NO_MODULES) -> str:
     """Returns a program of Python that reads files itself and shows its outputs."""
-    program = translate(text, FolderCatalog(root))
+    program = translate(text, FolderCatalog(root), modules)
     found = {one.name: [*readings(fitted(root, one))] for one in givens_of(program)}
     parts = (script(program), files_function(found, RULES), _MAIN)
     return "\n\n".join(parts)
 
 
-def bare_script(text: str) -> str:
+def bare_script(text: str, modules: Modules = NO_MODULES) -> str:
     """Returns a program of Python whose inputs are given by whoever runs it."""
-    program = translate(text, Unseen())
+    program = translate(text, Unseen(), modules)
     names = ", ".join(dict.fromkeys(repr(one.name) for one in givens_of(program)))
     told = _GIVEN.format(f": {names}" if names else ", of which there are none")
     return f"{told}\n{script(program)}"

@@ -65,9 +65,13 @@ def test_a_function_of_a_module_is_looked_into_for_equalities():
         ("n := MODULE OUTPUT(b); END;", 13, "an action inside a MODULE"),
         ("n := MODULE EXPORT a := SORT(5, k); END;", 30, "a value where"),
         ("OUTPUT(m);", 8, "a module that is put out"),
-        ("IMPORT a.b AS c; OUTPUT(c.rows);", 25, '"c" is imported'),
-        ("IMPORT d FROM a.b; OUTPUT(b(k = d));", 33, '"d" is imported'),
-        ("IMPORT $; OUTPUT($.rows);", 18, '"$" is imported'),
+        ("IMPORT a.b AS c; OUTPUT(c.rows);", 25, '"a.b.rows" is a text of its own'),
+        (
+            "IMPORT d FROM a.b; OUTPUT(b(k = d));",
+            33,
+            "a folder of other texts where",
+        ),
+        ("IMPORT $; OUTPUT($.rows);", 18, '"rows" is a text of its own'),
         (
             "IMPORT Std; OUTPUT(Std.Str.Find('a', 'b'));",
             20,
@@ -100,6 +104,6 @@ def test_the_library_knows_the_case_of_letters(text, wanted):
 def test_an_import_that_nothing_uses_is_remarked():
     text = "IMPORT $, Std; IMPORT a.b AS c; OUTPUT(b);"
     assert translate(ROWS + text, {}).remarks == (
-        "IMPORT of $ brings nothing: other texts are not read",
-        "IMPORT of c brings nothing: other texts are not read",
+        "IMPORT of $ brings nothing: no folder of modules has it",
+        "IMPORT of c brings nothing: no folder of modules has it",
     )

@@ -14,7 +14,6 @@ from dovetail.front.ecl.datasets import tabled
 from dovetail.front.ecl.nodes import (
     Braces,
     Call,
-    Import,
     Member,
     Name,
     Node,
@@ -46,9 +45,6 @@ _OUTPUT_WORDS = {
 
 def act(context: Context, node: Node) -> None:
     """Carries out an action; a data set or a value by itself is put out."""
-    if isinstance(node, Import):
-        _import(context, node)
-        return
     value = _shown(context, node)
     if not isinstance(value, Action):
         _put_out(context, node, (value, ""))
@@ -61,16 +57,6 @@ def act(context: Context, node: Node) -> None:
                 act(inside, argument)
     elif isinstance(call, Call):
         _ACTIONS[call.word](inside, call)
-
-
-def _import(context: Context, node: Import) -> None:
-    """Notes names of other texts; all but the library bring nothing."""
-    context.world.imported.update(node.paths)
-    for name, path in node.paths:
-        if path.partition(".")[0] != "std":
-            context.world.remarks.append(
-                f"IMPORT of {name} brings nothing: other texts are not read"
-            )
 
 
 def _output(context: Context, node: Call) -> None:

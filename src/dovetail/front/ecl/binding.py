@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import islice
 
 from dovetail.errors import DialectError
 from dovetail.front.ecl.actions import ACTIONS
@@ -21,7 +22,7 @@ from dovetail.front.ecl.fetching import read_fetch
 from dovetail.front.ecl.functions import FUNCTIONS, extreme
 from dovetail.front.ecl.indexes import check_filter
 from dovetail.front.ecl.joins import read_join
-from dovetail.front.ecl.library import library_path, read_library
+from dovetail.front.ecl.library import LIBRARY, read_library
 from dovetail.front.ecl.literals import read_number, read_text
 from dovetail.front.ecl.names import read_member, read_module, read_name
 from dovetail.front.ecl.nodes import (
@@ -62,6 +63,7 @@ from dovetail.front.ecl.types import INTEGER, Letters, SetOf
 from dovetail.front.ecl.values import (
     Action,
     DatasetValue,
+    Imported,
     Index,
     Routine,
     RowsValue,
@@ -151,11 +153,9 @@ def _part(context: Context, node: Part) -> Value:
 
 def _call(context: Context, node: Call) -> Value:
     """Returns what a call gives: what the text defines wins over what ECL has."""
-    for path in library_path(context, node.of):
-        return read_library(context, node, path)
     if not node.word:
         return _called(context, node, context.value(node.of))
-    own = list(context.defined(node.of, node.word))
+    own = [*islice(context.defined(node.of, node.word), 1)]
     if own and isinstance(own[0], Routine):
         return applied(context, node, own[0])
     if node.word in _BUILT_IN:
@@ -183,6 +183,8 @@ def _called(context: Context, node: Call, found: Value) -> Value:
             return part_of(context, rows, node.arguments)
         case Routine() as routine:
             return applied(context, node, routine)
+        case Imported(path) if path[:1] == (LIBRARY,):
+            return read_library(context, node, path)
         case TypeValue() if len(node.arguments) == 1:
             return read_cast(context, Cast(node.place, node.of, *node.arguments))
         case other:

@@ -17,6 +17,7 @@ from dovetail.expression import BARE, Expression, compiled
 from dovetail.expression import Scope as Names
 from dovetail.front.ecl.casting import Scalar, converted
 from dovetail.front.ecl.catalog import Catalog
+from dovetail.front.ecl.modules import NO_MODULES, Modules, Path
 from dovetail.front.ecl.nodes import Name, Node, Number, Operation
 from dovetail.front.ecl.types import (
     EclType,
@@ -48,6 +49,7 @@ class World:
     text: str
     inputs: Catalog
     names: Callable[[Context, Node, str], Iterator[Value]]
+    follow: Callable[[Context, Node, Path], Iterator[Value]]
     files: dict[str, DatasetValue] = field(default_factory=dict)
     outputs: list[Output] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
@@ -56,7 +58,8 @@ class World:
     overwritten: set[str] = field(default_factory=set)
     options: dict[str, str] = field(default_factory=dict)
     indexes: dict[str, DatasetValue] = field(default_factory=dict)
-    imported: dict[str, str] = field(default_factory=dict)
+    modules: Modules = NO_MODULES
+    brought: dict[Path, Scope] = field(default_factory=dict)
     taken: dict[str, list[Given]] = field(default_factory=dict)
 
 
@@ -264,6 +267,7 @@ _WORDS = {
     "Made": "a transform",
     "TypeValue": "a type",
     "ModuleValue": "a module",
+    "Imported": "a folder of other texts",
     "Action": "an action",
 }
 

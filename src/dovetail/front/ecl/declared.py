@@ -112,10 +112,8 @@ def _fields(context: Context, node: Node) -> Iterator[Field]:
             yield _taken(context, name, body)
         case Sequence(parts=parts):
             yield from _declared(context, parts)
-        case Member(name=name):
-            yield _taken(context, name, node)
-        case Name(text=text):
-            yield from _included(context, node, text)
+        case Name(text=name) | Member(name=name):
+            yield from _included(context, node, name)
         case _:
             yield from _unnamed(context, node)
 
@@ -141,7 +139,7 @@ def _is_empty(body: Node) -> bool:
     return isinstance(body, Braces | Items) and not body.items
 
 
-def _included(context: Context, node: Name, name: str) -> Iterator[Field]:
+def _included(context: Context, node: Name | Member, name: str) -> Iterator[Field]:
     """Yields the fields of another record, or the one field of this name."""
     match context.value(node):
         case RecordType(fields) | DatasetValue(record=RecordType(fields)):

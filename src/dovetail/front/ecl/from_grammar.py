@@ -68,18 +68,20 @@ def nodes_of(parts: Parts) -> tuple[Node, ...]:
 class Nodes(Transformer[Token, Parts]):
     """Makes nodes of the rules of the grammar, each under the rule's name."""
 
-    def __init__(self, text: str) -> None:
-        """Keeps the text, which every place shows."""
+    def __init__(self, text: str, file: str) -> None:
+        """Keeps the text, which every place shows, and the name of its file."""
         super().__init__()
         self._text = text
+        self._file = file
 
     def _at(self, meta: Meta) -> Place:
         """Returns the place of a rule."""
         if meta.empty:
-            return Place(self._text, 1, 1)
+            return Place(self._text, 1, 1, file=self._file)
         ends_here = meta.end_line == meta.line
         length = meta.end_column - meta.column if ends_here else 1
-        return Place(self._text, meta.line, meta.column, max(1, length))
+        length = max(1, length)
+        return Place(self._text, meta.line, meta.column, length, self._file)
 
     def program(self, _: Meta, parts: Parts) -> Parts:
         """Returns the statements."""
@@ -284,12 +286,13 @@ def _imports(text: str) -> Iterator[tuple[str, str]]:
     """Yields the names of an IMPORT, each with the path of what it stands for."""
     names, *origins = _FROM.split(text.lower().removeprefix("import"))
     for one in names.split(","):
-        path, *alias = _AS.split(one.strip())
+        path, *alias = (it.strip() for it in _AS.split(one.strip()))
         whole = ".".join([*(it.strip() for it in origins), path])
-        first, last = path.partition(".")[0], path.rpartition(".")[2]
-        # IMPORT a.b brings a with its b, IMPORT a.b AS c only c.
-        is_whole = not alias and not origins
-        yield (first, first) if is_whole else (alias[0] if alias else last, whole)
+        last = path.rpartition(".")[2]
+        yield (alias[0] if alias else last, whole)
+        first = path.partition(".")[0]
+        if not alias and not origins and first != last:
+            yield first, first
 
 
 def _lists(parts: Parts) -> tuple[tuple[Node, ...], ...]:

@@ -1,4 +1,4 @@
-"""What of the standard library is understood: the case of letters.
+"""What of the standard library is understood.
 
 IMPORT Std;
 Std.Str.ToUpperCase(name)
@@ -6,45 +6,43 @@ Std.Str.ToUpperCase(name)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from dovetail.front.ecl.casting import Scalar, full
 from dovetail.front.ecl.context import Context, refusal
-from dovetail.front.ecl.nodes import Call, Member, Name, Node
-from dovetail.front.ecl.types import STRING, Letters
+from dovetail.front.ecl.modules import Path
+from dovetail.front.ecl.nodes import Call
+from dovetail.front.ecl.types import STRING, EclType, Letters, Whole
+from dovetail.front.ecl.values import Imported, TypeValue
 
+LIBRARY = "std"
 _LETTERS: Mapping[str, str] = {
-    "std.str.touppercase": "upper",
-    "std.str.tolowercase": "lower",
-    "std.str.reverse": "reverse",
+    "str.touppercase": "upper",
+    "str.tolowercase": "lower",
+    "str.reverse": "reverse",
+}
+_TYPES: Mapping[str, EclType] = {
+    "date.date_t": Whole(4, is_signed=False),
+    "date.days_t": Whole(4),
+    "date.time_t": Whole(3, is_signed=False),
+    "date.seconds_t": Whole(8),
+    "date.timestamp_t": Whole(8),
 }
 
 
-def library_path(context: Context, node: Node) -> Iterator[str]:
-    """Gives the path of something of the library, if a node is that."""
-    path = _path(context, node)
-    if path.startswith("std."):
-        yield path
+def read_part(path: Path) -> Imported | TypeValue:
+    """Returns what a path into the library means: a type, or a part of it."""
+    name = ".".join(path[1:])
+    return TypeValue(_TYPES[name]) if name in _TYPES else Imported(path)
 
 
-def _path(context: Context, node: Node) -> str:
-    """Returns the path of members that begins with an imported name, or nothing."""
-    match node:
-        case Member(of=of, name=name):
-            before = _path(context, of)
-            return f"{before}.{name.lower()}" if before else ""
-        case Name():
-            return context.world.imported.get(node.word, "")
-        case _:
-            return ""
-
-
-def read_library(context: Context, node: Call, path: str) -> Scalar:
+def read_library(context: Context, node: Call, path: Path) -> Scalar:
     """Returns what a function of the library gives."""
-    if path not in _LETTERS:
+    name = ".".join(path[1:])
+    if name not in _LETTERS:
         raise refusal(
             node.of,
-            f'"{path}" is outside of what is understood of the library',
+            f'"{".".join(path)}" is outside of what is understood of the library',
             "Str.ToUpperCase, Str.ToLowerCase or Str.Reverse",
             "compute the column before the program, or write it as an expression",
         )
@@ -53,4 +51,4 @@ def read_library(context: Context, node: Call, path: str) -> Scalar:
     value = context.scalar(node.arguments[0])
     if not isinstance(value.type, Letters):
         raise refusal(node.arguments[0], "no text", "a text")
-    return Scalar(f"{_LETTERS[path]}({full(value)})", STRING)
+    return Scalar(f"{_LETTERS[name]}({full(value)})", STRING)

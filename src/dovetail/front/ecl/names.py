@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from dovetail.errors import DialectError
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.catalog import taken
 from dovetail.front.ecl.context import (
@@ -17,10 +16,12 @@ from dovetail.front.ecl.context import (
     unknown_name,
 )
 from dovetail.front.ecl.declared import declared_type
+from dovetail.front.ecl.modules import Path
 from dovetail.front.ecl.nodes import (
     Call,
     Definition,
     Function,
+    Import,
     Member,
     Module,
     Name,
@@ -31,9 +32,11 @@ from dovetail.front.ecl.nodes import (
     Transform,
     word_of,
 )
+from dovetail.front.ecl.scopes import scope_of
 from dovetail.front.ecl.types import BOOLEAN, RecordType, blank_text, record_of
 from dovetail.front.ecl.values import (
     DatasetValue,
+    Imported,
     ModuleValue,
     Routine,
     RowsValue,
@@ -57,22 +60,12 @@ def read_name(context: Context, node: Name) -> Value:
     for row in context.rows:
         for one in row.record.find(node.word):
             return row.part(one)
-    found = list(defined(context, node, node.word))
-    if found:
-        return found[0]
-    if node.word in context.world.imported:
-        raise outside(node, node.text)
+    for found in defined(context, node, node.word):
+        return found
+    # Older programs name folders of modules without an IMPORT.
+    if context.world.modules.has((node.word,)):
+        return Imported((node.word,))
     raise unknown_name(node, node.text, sorted(_known(context)))
-
-
-def outside(node: Node, name: str) -> DialectError:
-    """Returns the error for something that is imported."""
-    return UnknownNameError(
-        f'"{name}" is imported, and other texts are not read',
-        "a definition in the text itself",
-        "write what is needed of it into the text, in a MODULE of its name for example",
-        place=node.place,
-    )
 
 
 def defined(context: Context, node: Node, word: str) -> Iterator[Value]:
@@ -86,12 +79,24 @@ def defined(context: Context, node: Node, word: str) -> Iterator[Value]:
         for definition in _chosen(here, node, word):
             yield bound(context, here, definition)
             is_declared = True
+        yield from _imported(context, here, node, word)
         scope = here.outer
     name = context.world.inputs.spelled(word)
     if name and not is_declared:
         schema = context.world.inputs.schema(name)
         step = taken(context.world.taken, Given(name, schema))
         yield DatasetValue(step, record_of(schema))
+
+
+def _imported(context: Context, scope: Scope, node: Node, word: str) -> Iterator[Value]:
+    """Gives what an import brings under a name, if it does."""
+    follow = context.world.follow
+    if word in scope.imports:
+        path = scope.imports[word]
+        yield from follow(context, node, path)
+        yield Imported(path)
+    for path in scope.opened:
+        yield from follow(context, node, (*path, word))
 
 
 def name_of(definition: Definition) -> str:
@@ -114,14 +119,21 @@ def _chosen(scope: Scope, node: Node, word: str) -> Iterator[Definition]:
 
     One that is being bound is not what a name in its own body means.
     """
-    place = (node.place.line, node.place.column)
     found = [
         one
         for one in scope.definitions
         if name_of(one) == word and id(one) not in scope.pending
     ]
-    before = [one for one in found if (one.place.line, one.place.column) < place]
+    before = [one for one in found if _is_before(one, node)]
     yield from before[-1:] or found[:1]
+
+
+def _is_before(one: Definition, node: Node) -> bool:
+    """Tells whether a definition stands before a place; other texts do."""
+    there, here = one.place, node.place
+    if there.file != here.file:
+        return True
+    return (there.line, there.column) < (here.line, here.column)
 
 
 def bound(context: Context, scope: Scope, definition: Definition) -> Value:
@@ -185,10 +197,28 @@ def read_member(context: Context, node: Member) -> Value:
             return _field(node, RowValue(record, ""))
         case ModuleValue(scope):
             return _of_module(context, node, scope)
+        case Imported(path):
+            return _of_path(context, node, (*path, node.word))
         case RecordType() as record if context.in_record:
             return _blank_field(node, record)
         case _:
             raise refusal(node, f'"{node.name}" of {said(of)}', "a field of a row")
+
+
+def _of_path(context: Context, node: Member, path: Path) -> Value:
+    """Returns what a path leads to, or refuses it with what there is."""
+    for found in context.world.follow(context, node, path):
+        return found
+    name, modules = ".".join(path), context.world.modules
+    near = ", ".join(sorted(modules.names(path[:-1])))
+    if near:
+        raise refusal(node, f'no "{name}" among the modules', f"one of {near}")
+    raise UnknownNameError(
+        f'"{name}" is a text of its own, and nothing has it',
+        "a definition in the text itself, or a folder of modules",
+        "dovetail run --modules FOLDER, or dt.ecl(.., modules=folder), reads its texts",
+        place=node.place,
+    )
 
 
 def _blank_field(node: Member, record: RecordType) -> Value:
@@ -209,31 +239,36 @@ def read_module(context: Context, node: Module) -> ModuleValue:
             "write the definitions that it takes over into it",
         )
     for one in node.statements:
-        if not isinstance(one, Definition):
+        if not isinstance(one, Definition | Import):
             raise refusal(one, "an action inside a MODULE", "it behind the MODULE")
-    definitions = (one for one in node.statements if isinstance(one, Definition))
-    return ModuleValue(Scope(tuple(definitions), (context.scope,)))
+    return ModuleValue(scope_of(node.statements, (context.scope,)))
 
 
 def _of_module(context: Context, node: Member, scope: Scope) -> Value:
     """Returns what a module exports under a name."""
     outside = replace(context, rows=(), sides={})
     for definition in _chosen(scope, node, node.word):
-        if not _is_exported(definition):
+        if not is_exported(definition):
             raise refusal(
                 node,
                 f'"{node.name}" of a MODULE that does not export it',
                 f"EXPORT {node.name} := .. inside the MODULE",
             )
         return bound(outside, scope, definition)
-    names = [name_of(one) for one in scope.definitions if _is_exported(one)]
+    names = [name_of(one) for one in scope.definitions if is_exported(one)]
     raise refusal(node, f'no "{node.name}" in the MODULE', f"one of {', '.join(names)}")
 
 
-def _is_exported(definition: Definition) -> bool:
+def is_exported(definition: Definition) -> bool:
     """Tells whether a definition may be used outside of its module."""
     head = definition.head
     return isinstance(head, Sequence) and word_of(head.parts[0]) == "export"
+
+
+def exported(scope: Scope, word: str) -> list[Definition]:
+    """Returns the newest definition of a name that a text exports, if it does."""
+    found = [one for one in scope.definitions if name_of(one) == word]
+    return [one for one in found if is_exported(one)][-1:]
 
 
 def routine_of(context: Context, node: Call) -> Iterator[Routine]:

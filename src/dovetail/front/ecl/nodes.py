@@ -208,7 +208,10 @@ class Module(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class Import(_Placed):
-    """`IMPORT a.b AS c, d`: names of other texts, each with its path in lower case."""
+    """`IMPORT a.b AS c, d`: names of other texts, each with its path in lower case.
+
+    The name `*` is of a path all of whose names are brought.
+    """
 
     paths: tuple[tuple[str, str], ...]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
@@ -19,14 +20,17 @@ _GRAMMAR = Path(__file__).with_name("grammar.lark")
 _MOST_EXPECTED = 5
 
 
-def read(text: str) -> tuple[Node, ...]:
-    """Returns the statements of a text in their order."""
-    refuse_foreign(text)
+def read(text: str, file: str = "") -> tuple[Node, ...]:
+    """Returns the statements of a text in their order; `file` is where it stands."""
     try:
+        refuse_foreign(text)
         tree = _parser().parse(text)
     except UnexpectedInput as error:
-        _refuse(text, error)
-    return nodes_of(Nodes(text).transform(tree))
+        _refuse(text, error, file)
+    except DialectError as error:
+        error.place = replace(error.place, file=file)
+        raise
+    return nodes_of(Nodes(text, file).transform(tree))
 
 
 @cache
@@ -41,7 +45,7 @@ def _parser() -> Lark:
     )
 
 
-def _refuse(text: str, error: UnexpectedInput) -> NoReturn:
+def _refuse(text: str, error: UnexpectedInput, file: str) -> NoReturn:
     """Raises what the grammar has found, in words of the language."""
     token = getattr(error, "token", None)
     is_end = isinstance(token, Token) and token.type == "$END"
@@ -53,7 +57,7 @@ def _refuse(text: str, error: UnexpectedInput) -> NoReturn:
         f'"{found}" does not go on here' if found else "the text ends here",
         _expected(getattr(error, "accepts", None) or getattr(error, "expected", ())),
         _hint(text, here),
-        place=place_at(text, here, len(found.partition("\n")[0])),
+        place=replace(place_at(text, here, len(found.partition("\n")[0])), file=file),
     ) from error
 
 

@@ -30,6 +30,7 @@ from dovetail.front.ecl.nodes import (
     Transform,
     word_of,
 )
+from dovetail.front.ecl.scopes import scope_of
 from dovetail.front.ecl.types import Field, RecordType, blank_text
 from dovetail.front.ecl.values import Made, Routine, RowValue, Scope, Value
 from dovetail.schema import quoted
@@ -233,8 +234,7 @@ def parameters_of(
     around = replace(context, scope=scope, rows=())
     match routine.body:
         case Function(statements=statements, result=result):
-            definitions = tuple(it for it in statements if isinstance(it, Definition))
-            return replace(around, scope=Scope(definitions, (scope,), {})), result
+            return replace(around, scope=scope_of(statements, (scope,))), result
         case body:
             return around, body
 

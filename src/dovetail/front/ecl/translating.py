@@ -14,9 +14,23 @@ from dovetail.front.ecl.actions import ACTIONS, act
 from dovetail.front.ecl.binding import bind
 from dovetail.front.ecl.catalog import Catalog, Listed
 from dovetail.front.ecl.context import Context, UnknownNameError, World
-from dovetail.front.ecl.names import bound, defined
-from dovetail.front.ecl.nodes import Call, Definition, Node, Sequence
+from dovetail.front.ecl.imports import follow, leads
+from dovetail.front.ecl.modules import NO_MODULES, Modules
+from dovetail.front.ecl.names import bound, defined, head_of, is_exported
+from dovetail.front.ecl.nodes import (
+    Call,
+    Definition,
+    Function,
+    Import,
+    Module,
+    Name,
+    Node,
+    Record,
+    Sequence,
+    Transform,
+)
 from dovetail.front.ecl.reading import read
+from dovetail.front.ecl.scopes import scope_of
 from dovetail.front.ecl.values import ModuleValue, Scope
 from dovetail.schema import Schema
 from dovetail.spec.program import Program
@@ -40,6 +54,29 @@ def _parted(statement: Node) -> Iterator[Node]:
             yield statement
 
 
+def _actions(statements: tuple[Node, ...]) -> list[Node]:
+    """Returns what a text does; one that does nothing puts out what it exports last."""
+    found: list[Node] = [
+        it for it in statements if not isinstance(it, Definition | Import)
+    ]
+    match statements[-1:]:
+        case (Definition() as last,) if not found and is_exported(last):
+            is_value = not isinstance(last.body, Function | Module | Record | Transform)
+            named = head_of(last)[-1]
+            return [named] if is_value and isinstance(named, Name) else []
+        case _:
+            return found
+
+
+def _unmet(context: Context, statements: tuple[Node, ...]) -> Iterator[str]:
+    """Yields the imported names that nothing stands behind."""
+    imports = (one for one in statements if isinstance(one, Import))
+    for name in (name for one in imports for name, _ in one.paths):
+        path = context.scope.imports.get(name)
+        if path is not None and not leads(context.world, path):
+            yield name
+
+
 def _look_at(context: Context, scope: Scope) -> None:
     """Binds what nothing has asked for, inside modules too, to find its mistakes."""
     for definition in scope.definitions:
@@ -49,16 +86,26 @@ def _look_at(context: Context, scope: Scope) -> None:
                 _look_at(context, found.scope)
 
 
-def translate(text: str, inputs: Mapping[str, Schema] | Catalog) -> Program:
-    """Returns the program of a text; a name that it does not declare is an input."""
+def translate(
+    text: str,
+    inputs: Mapping[str, Schema] | Catalog,
+    modules: Modules = NO_MODULES,
+) -> Program:
+    """Returns the program of a text; a name that it does not declare is an input.
+
+    `modules` are the texts that it may import.
+    """
     catalog = Listed(inputs) if isinstance(inputs, Mapping) else inputs
     statements = tuple(one for it in read(text) for one in _parted(it))
-    definitions = tuple(one for one in statements if isinstance(one, Definition))
-    world = World(text, catalog, defined, options=dict(_OPTIONS))
-    context = Context(world, Scope(definitions), bind)
-    for statement in statements:
-        if not isinstance(statement, Definition):
-            act(context, statement)
+    world = World(
+        text, catalog, defined, follow, modules=modules, options=dict(_OPTIONS)
+    )
+    context = Context(world, scope_of(statements, folder=modules.home), bind)
+    for name in _unmet(context, statements):
+        remark = f"IMPORT of {name} brings nothing: no folder of modules has it"
+        world.remarks.append(remark)
+    for statement in _actions(statements):
+        act(context, statement)
     _look_at(context, context.scope)
     remarks = tuple(dict.fromkeys(world.remarks))
     stored = tuple(world.stored.values())

@@ -116,6 +116,13 @@ class ModuleValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Imported:
+    """Something on the way to a definition of another text: a folder, the library."""
+
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
     """Something to do: OUTPUT, BUILD, or several of them."""
 
@@ -135,6 +142,7 @@ Value = (
     | Made
     | TypeValue
     | ModuleValue
+    | Imported
     | Action
 )
 
@@ -144,7 +152,8 @@ class Scope:
     """Definitions that a name may mean, and those around them.
 
     A name means the newest definition before its use, or else the first behind it:
-    `known` are values that need no definition, parameters for example.
+    `known` are values that need no definition, parameters for example. `imports` are
+    the paths of names of other texts, `opened` those all of whose names stand here.
     """
 
     definitions: tuple[Definition, ...] = ()
@@ -152,3 +161,5 @@ class Scope:
     known: dict[str, Value] = field(default_factory=dict)
     bound: dict[int, Value] = field(default_factory=dict)
     pending: set[int] = field(default_factory=set)
+    imports: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    opened: list[tuple[str, ...]] = field(default_factory=list)
