@@ -1,9 +1,10 @@
 """The fenced blocks of a page, and what runs them.
 
 A `python` block runs in the page's own namespace; a `text` block right below it is
-what it must print. A line of a `console` block that starts with `$ dovetail` is run in
-the project's folder; the lines below it are what it must print. `...` stands for any
-text, on a line or for whole lines.
+what it must print. Below a block of `ecl` it has the rows that come out. A line of a
+`console` block that starts with `$ dovetail` is run in the project's folder; the lines
+below it are what it must print. `...` stands for any text, on a line or for whole
+lines.
 """
 
 import contextlib
@@ -15,9 +16,13 @@ from dataclasses import dataclass, replace
 from typer.testing import CliRunner
 
 from dovetail.cli.main import app
+from dovetail.session.engines import EngineName
+from dovetail.session.given import Given
+from dovetail.session.programs import ecl_play
 from tests.house.source import TOP
 
 PAGES = [TOP / "README.md", *sorted(TOP.glob("docs/*.md"))]
+PRINTING = {"python", "ecl"}
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -38,9 +43,9 @@ def blocks(page):
     for match in _FENCE.finditer(text):
         language, inside = match.groups()
         follows = not text[end : match.start()].strip() if end >= 0 else False
-        if language == "text" and follows and found and found[-1].language == "python":
+        if language == "text" and follows and found and found[-1].language in PRINTING:
             found[-1] = replace(found[-1], printed=inside)
-        elif language in {"python", "console"}:
+        elif language in {*PRINTING, "console"}:
             line = text[: match.start()].count("\n") + 2
             found.append(Block(language, inside, line))
         end = match.end()
@@ -54,6 +59,13 @@ def run_python(page, block, names):
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(compile(source, str(page), "exec"), names)
     return printed.getvalue()
+
+
+def run_ecl(block):
+    """The rows that come out of a program, a line each."""
+    play = ecl_play(block.text, Given({}, {}, (), has_events=False))
+    rows = (line.row for line in play.lines(EngineName.ORACLE))
+    return "\n".join(" ".join(map(str, row.values())) for row in rows)
 
 
 def commands(block):

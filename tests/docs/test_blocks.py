@@ -8,6 +8,7 @@ from tests.docs.pages import (
     commands,
     is_like,
     run_command,
+    run_ecl,
     run_python,
 )
 from tests.house.source import TOP
@@ -19,6 +20,12 @@ SHELLS = [
     for block in found
     if block.language == "console"
     for number, (words, printed) in enumerate(commands(block))
+]
+PROGRAMS = [
+    pytest.param(block, id=f"{name}:{block.line}")
+    for name, found in SHOWN.items()
+    for block in found
+    if block.language == "ecl" and block.printed
 ]
 PYTHON = [
     name
@@ -32,6 +39,11 @@ def test_commands_print_what_the_page_says(words, printed, monkeypatch):
     monkeypatch.chdir(TOP)
     found = run_command(words)
     assert is_like(found, printed), found
+
+
+@pytest.mark.parametrize("block", PROGRAMS)
+def test_programs_give_the_rows_that_the_page_says(block):
+    assert is_like(run_ecl(block), block.printed)
 
 
 @pytest.mark.spark

@@ -16,7 +16,7 @@ from typing import Any, assert_never
 
 from dovetail.errors import LimitError
 from dovetail.expression import BARE, Expression, Scope, compiled
-from dovetail.schema import Schema
+from dovetail.schema import AtomicType, Schema
 from dovetail.spec.absent import absent_row
 from dovetail.spec.inputs import Emission, Input, InputKind, Row
 from dovetail.spec.join import BlankRow
@@ -42,6 +42,7 @@ from dovetail.spec.program import (
     Projected,
     SetJoined,
     Step,
+    Unfolded,
     Written,
     is_grouped,
     set_name,
@@ -98,7 +99,7 @@ class _Player:
                 raise step.unread()
             case Joined() | SetJoined():
                 return self._joined(step)
-            case Grouped() | Numbered() | Appended() | Counted():
+            case Grouped() | Numbered() | Appended() | Counted() | Unfolded():
                 return self._regrouped(step)
             case _:
                 return self._changed(step)
@@ -126,7 +127,7 @@ class _Player:
                 yield changed
 
     def _regrouped(
-        self, step: Grouped | Numbered | Appended | Counted
+        self, step: Grouped | Numbered | Appended | Counted | Unfolded
     ) -> Iterator[Rows]:
         """Yields rows in other groups, or all of them in one."""
         match step:
@@ -134,15 +135,29 @@ class _Player:
                 values = [_of_row(source.schema, one) for one in by]
                 yield from _neighbours(self.rows(source), values)
             case Numbered(source, _, column):
+                number = _numbering(step)
                 rows = enumerate(self.rows(source))
-                yield [{**row, column: Decimal(number)} for number, row in rows]
+                yield [{**row, column: number(place)} for place, row in rows]
             case Appended(sources):
                 yield [row for source in sources for row in self.rows(source)]
             case Counted(source):
                 count = _counting(step)
-                yield [count(group) for group in self.groups(source)]
+                yield [count(group) for group in self._counted_groups(step)]
+            case Unfolded(source, _, column, keeps_groups):
+                lists: list[Any] = [row[column] for row in self.rows(source)]
+                whole = [[it for rows in lists for it in rows]]
+                yield from filter(None, lists) if keeps_groups else whole
             case _:
                 assert_never(step)
+
+    def _counted_groups(self, step: Counted) -> Iterable[Rows]:
+        """Returns the groups of which a step counts: as they stand, or by values."""
+        if not step.by:
+            return self.groups(step.source)
+        found: dict[tuple[object, ...], list[Row]] = {}
+        for row in self.rows(step.source):
+            found.setdefault(tuple(row[name] for name in step.by), []).append(row)
+        return list(found.values())
 
     def _joined(self, step: Joined | SetJoined) -> Iterator[Rows]:
         """Yields what a join gives: all together, or group by group of its left."""
@@ -223,6 +238,11 @@ def _projection(step: Projected) -> Callable[[Rows], Iterable[Row]]:
                 yield {name: scalar(seen) for name, scalar in columns}
 
     return project
+
+
+def _numbering(step: Numbered) -> Callable[[int], object]:
+    """Returns what makes a number of its column's type of a place."""
+    return int if step.schema[step.column].type is AtomicType.BIGINT else Decimal
 
 
 def _counting(step: Counted) -> Callable[[Rows], Row]:

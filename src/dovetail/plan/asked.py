@@ -30,6 +30,7 @@ from dovetail.spec.program import (
     Projected,
     SetJoined,
     Step,
+    Unfolded,
     Written,
     sources_of,
 )
@@ -81,7 +82,9 @@ def counts_rows(step: Projected) -> bool:
 def _asks(step: Step, source: Step, *, asks: bool) -> bool:
     """Tells whether a step looks at the order of a source."""
     match step:
-        case Deduped() | Chosen() | Numbered() | Counted() | SetJoined():
+        case Numbered(may_gap=may_gap):
+            return asks or not may_gap
+        case Deduped() | Chosen() | Counted() | SetJoined():
             return True
         case Grouped(by=by):
             return bool(by) or asks
@@ -89,7 +92,7 @@ def _asks(step: Step, source: Step, *, asks: bool) -> bool:
             return counts_rows(step) or asks
         case Joined(right=right):
             return asks or (source is right and takes_first(step.join))
-        case Filtered() | Ordered() | Indexed() | Appended():
+        case Filtered() | Ordered() | Indexed() | Appended() | Unfolded():
             return asks
         case Given() | Inline() | Written():
             return False

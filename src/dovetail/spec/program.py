@@ -183,11 +183,15 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """The rows with one more column: their number, from 0."""
+    """The rows with one more column: their number, from 0.
+
+    Where numbers `may_gap` any will do, each of one row alone.
+    """
 
     source: Step
     schema: Schema
     column: str
+    may_gap: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +210,27 @@ class Appended:
 class Counted:
     """One row for each group: `ROWS_COUNT()` and its relatives see all its rows.
 
-    `l` is the first of them, blank where there is none.
+    `l` is the first of them, blank where there is none. With `by` those rows are a
+    group that have the same values in these columns, wherever they stand.
     """
 
     source: Step
     schema: Schema
     select: Columns
+    by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unfolded:
+    """A row for each item of a list of rows that a row has, in its order.
+
+    `keeps_groups`: the items of one list are a group.
+    """
+
+    source: Step
+    schema: Schema
+    column: str
+    keeps_groups: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +309,7 @@ Step = (
     | Numbered
     | Appended
     | Counted
+    | Unfolded
     | Joined
     | SetJoined
 )
@@ -366,7 +386,7 @@ def is_grouped(step: Step) -> bool:
     match step:
         case Grouped(by=by):
             return bool(by)
-        case Joined(keeps_groups=keeps):
+        case Joined(keeps_groups=keeps) | Unfolded(keeps_groups=keeps):
             return keeps
         case Filtered() | Projected() | Ordered() | Indexed() | Deduped() | Chosen():
             return is_grouped(step.source)

@@ -157,7 +157,7 @@ def test_unused_definitions_are_looked_at_but_for_names_that_nothing_gives():
         ("OUTPUT(ROLLUP(l, k, TRANSFORM(LEFT)));", 8, "SUM(GROUP, field)"),
         ("OUTPUT(ROLLUP(l, GROUP, TRANSFORM(LEFT)));", 15, ""),
         ("OUTPUT(NORMALIZE(l, 2, TRANSFORM(LEFT)));", 8, "DATASET(n, TRANSFORM(..))"),
-        ("OUTPUT(DENORMALIZE(l, r, LEFT.k = RIGHT.k));", 8, "JOIN gives the pairs"),
+        ("OUTPUT(DENORMALIZE(l, r, LEFT.k = RIGHT.k));", 8, "before the transform"),
         ("OUTPUT(MERGEJOIN([l, l], STEPPED(LEFT.k = RIGHT.k)));", 8, "STEPPED(..)"),
         ("OUTPUT(WHEN(l, OUTPUT(r)));", 8, "SEQUENTIAL(action, OUTPUT(rows))"),
         ("OUTPUT(l, {h := HASH32(k)});", 17, "before the program"),

@@ -31,6 +31,7 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     ),
     **dict.fromkeys(("max", "min", "sum", "ave", "set"), (1, _MANY)),
     **dict.fromkeys(("count", "exists", "row", "round", "keyed"), (1, 2)),
+    "denormalize": (3, _MANY),
     "if": (2, 3),
     "power": (2, 2),
     "choosen": (2, 3),

@@ -17,9 +17,10 @@ from dovetail.front.ecl.dataset_rows import read_dataset
 from dovetail.front.ecl.datasets import DATASETS, appended, chosen, filtered
 from dovetail.front.ecl.declared import read_braces, read_record, read_type
 from dovetail.front.ecl.defined_indexes import read_index
+from dovetail.front.ecl.denormalize import read_denormalize
 from dovetail.front.ecl.either import read_either
 from dovetail.front.ecl.fetching import read_fetch
-from dovetail.front.ecl.functions import FUNCTIONS, extreme
+from dovetail.front.ecl.functions import FUNCTIONS, child_sum, extreme
 from dovetail.front.ecl.indexes import check_filter
 from dovetail.front.ecl.joins import read_join
 from dovetail.front.ecl.library import LIBRARY, read_library
@@ -59,7 +60,7 @@ from dovetail.front.ecl.scalars import (
 )
 from dovetail.front.ecl.set_joins import read_set_join
 from dovetail.front.ecl.transforms import applied, read_transform
-from dovetail.front.ecl.types import INTEGER, Letters, SetOf
+from dovetail.front.ecl.types import INTEGER, Letters, SetOf, TableType
 from dovetail.front.ecl.values import (
     Action,
     DatasetValue,
@@ -120,6 +121,8 @@ def _operation(context: Context, node: Operation) -> Value:
     for record in record_sum(context, node):
         return record
     if node.sign in {"+", "&"}:
+        for rows in child_sum(context, node):
+            return rows
         values = [context.value(one) for one in node.operands]
         sets = [one for one in values if isinstance(one, DatasetValue)]
         if len(sets) == len(values):
@@ -234,6 +237,9 @@ def _aggregate(context: Context, node: Call) -> Value:
             return AGGREGATES[node.word](context, node, rows)
         case DatasetValue():
             return _total(context, node)
+        case Scalar(text, TableType(record)):
+            rows = RowsValue(record, text)
+            return AGGREGATES[node.word](context, node, rows)
         case Scalar(type=SetOf()) as items if len(node.arguments) == 1:
             return of_set(node, items)
         case _ if node.word in _EXTREMES:
@@ -270,17 +276,26 @@ def _join(context: Context, node: Call) -> DatasetValue:
 
 
 def _rows(context: Context, node: Call) -> Value:
-    """Returns ROWS(LEFT): all rows that stand together."""
-    if [word_of(one) for one in node.arguments] != ["left"]:
-        raise refusal(node, "ROWS of something else", "ROWS(LEFT)")
-    if "rows(left)" not in context.sides:
-        raise refusal(node, "ROWS(LEFT) here", "it in a JOIN of a set of data sets")
-    return context.sides["rows(left)"]
+    """Returns ROWS(LEFT) or ROWS(RIGHT): all rows that stand together."""
+    word = word_of(node.arguments[0])
+    if word not in _ROWS_OF:
+        raise refusal(node, "ROWS of something else", "ROWS(LEFT) or ROWS(RIGHT)")
+    name = f"rows({word})"
+    if name not in context.sides:
+        raise refusal(node, f"ROWS({word.upper()}) here", _ROWS_OF[word])
+    return context.sides[name]
+
+
+_ROWS_OF = {
+    "left": "it in a JOIN of a set of data sets, or in ROLLUP(groups, GROUP, ..)",
+    "right": "it in a DENORMALIZE(.., GROUP, transform)",
+}
 
 
 _STEPS: Mapping[str, Verb] = {
     **DATASETS,
     "dataset": read_dataset,
+    "denormalize": read_denormalize,
     "fetch": read_fetch,
     "index": read_index,
     "join": _join,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 
 from dovetail.expression import NEVER
@@ -11,7 +11,14 @@ from dovetail.front.ecl.aggregates import all_rows
 from dovetail.front.ecl.casting import Scalar, full, signed, trimmed
 from dovetail.front.ecl.choices import CHOICES, Choice
 from dovetail.front.ecl.context import Context, as_type, is_word, refusal
-from dovetail.front.ecl.nodes import Braces, Call, Items, Node, word_of
+from dovetail.front.ecl.nodes import (
+    Braces,
+    Call,
+    Items,
+    Node,
+    Operation,
+    word_of,
+)
 from dovetail.front.ecl.types import (
     BOOLEAN,
     INTEGER,
@@ -28,7 +35,7 @@ from dovetail.front.ecl.types import (
     common,
     spark_type,
 )
-from dovetail.front.ecl.values import Made, RowsValue, RowValue
+from dovetail.front.ecl.values import Made, RowsValue, RowValue, Value
 
 
 def _length(context: Context, node: Call) -> Scalar:
@@ -246,6 +253,39 @@ def _child(context: Context, node: Node) -> Scalar:
             if isinstance(value, RowsValue) and not value.text:
                 return all_rows(value)
             return context.scalar(node)
+
+
+def child_sum(context: Context, node: Operation) -> Iterator[Scalar]:
+    """Gives the rows of a child data set, and others or a single row behind them."""
+    first, second = node.operands
+    if not (context.sides or context.rows):
+        return
+    one = _child_or_value(context, first)
+    if isinstance(one, RowsValue):
+        one = _child(context, first)
+    if isinstance(one, Scalar) and isinstance(one.type, TableType):
+        behind = _behind(context, second, one.type)
+        yield Scalar(f"concat({one.text}, {behind})", one.type)
+
+
+def _child_or_value(context: Context, node: Node) -> Value:
+    """Returns rows that stand in the text as a child data set, or what a node is."""
+    match node:
+        case Call(arguments=(Items(), _)) if node.word == "dataset":
+            return _child(context, node)
+        case _:
+            return context.value(node)
+
+
+def _behind(context: Context, node: Node, kind: TableType) -> str:
+    """Returns rows, a single row, or values in braces as a child data set."""
+    if isinstance(node, Braces):
+        return rows_of(context, (node,), kind.record)
+    other = _child(context, node)
+    if isinstance(other.type, RecordType):
+        row = as_type(node, other, kind.record)
+        return f"array({row.text})"
+    return as_type(node, other, kind).text
 
 
 def struct_of(record: RecordType, texts: list[str]) -> str:

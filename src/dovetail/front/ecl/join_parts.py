@@ -43,7 +43,8 @@ class Parts:
         """Returns the name of the join and the line where it stands."""
         label = f"{self.context.label} := " if self.context.label else ""
         kind = self.options.kind.value.replace("_", " ")
-        return f"{label}JOIN in line {self.node.place.line}, {kind}"
+        word = self.node.word.upper()
+        return f"{label}{word} in line {self.node.place.line}, {kind}"
 
 
 def conditions_of(parts: Parts) -> Conditions:

@@ -74,27 +74,31 @@ _KEEPS_GROUPS = {Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL, Strategy.K
 
 def read_join(context: Context, node: Call) -> DatasetValue:
     """Returns the rows of JOIN(left, right, condition, ..)."""
+    transform, options = split(context, [*node.arguments[3:]])
+    parts = parts_of(context, node, (options, Kind.INNER))
+    if transform:
+        parts = replace(parts, made=parts.context.made(transform[0]))
+    return join_step(*judged(parts))
+
+
+def parts_of(context: Context, node: Call, given: tuple[list[Node], Kind]) -> Parts:
+    """Returns a join taken apart, for now without a transform of its own."""
     if len(node.arguments) < 3:  # noqa: PLR2004 - two sides and a condition
         raise refusal(node, "a JOIN of less", "JOIN(left, right, condition, ..)")
-    first, second, condition, *rest = node.arguments
-    left, right = context.dataset(first), context.dataset(second)
+    left, right = (context.dataset(one) for one in node.arguments[:2])
     sides: dict[str, Value] = {
         "left": row_at(left.record),
         "right": row_at(right.record, "r"),
         "counter": Scalar("counter", Whole()),
     }
     inside = replace(context, sides=sides, rows=())
-    transform, options_nodes = _split(inside, rest)
-    options = read_options(options_nodes)
+    options = read_options(*given)
     right = _by_index(inside, options, right)
     options.is_keyed = _is_keyed(options, right)
+    condition = node.arguments[2]
     found = pieces(replace(inside, sides=without_counter(sides)), condition)
-    made = (
-        inside.made(transform[0])
-        if transform
-        else default_record(left.record, right.record, options.kind)
-    )
-    return _joined(Parts(node, inside, left, right, options, found, made), condition)
+    made = default_record(left.record, right.record, options.kind)
+    return Parts(node, inside, left, right, options, found, made)
 
 
 def without_counter(sides: dict[str, Value]) -> dict[str, Value]:
@@ -102,7 +106,7 @@ def without_counter(sides: dict[str, Value]) -> dict[str, Value]:
     return {name: value for name, value in sides.items() if name != "counter"}
 
 
-def _split(context: Context, rest: list[Node]) -> tuple[tuple[Node, ...], list[Node]]:
+def split(context: Context, rest: list[Node]) -> tuple[tuple[Node, ...], list[Node]]:
     """Returns the transform, where there is one, and the options behind it."""
     if rest and isinstance(rest[0], Omitted):
         return (), rest[1:]
@@ -154,8 +158,9 @@ def _fields(node: Node, index: Index, record: RecordType) -> list[Node]:
     return [Name(node.place, key) for key in index.keys if key in known]
 
 
-def _joined(parts: Parts, condition: Node) -> DatasetValue:
-    """Returns the step of a join, judged as a whole."""
+def judged(parts: Parts) -> tuple[Parts, Conditions, Counts]:
+    """Returns a join with what it must fulfil and count, judged as a whole."""
+    condition = parts.node.arguments[2]
     hard, soft, left_only = conditions_of(parts)
     check_index(parts.context, condition, parts.right)
     options = parts.options
@@ -165,7 +170,7 @@ def _joined(parts: Parts, condition: Node) -> DatasetValue:
     parts, counts = limited(parts, _implicit(parts, counts, soft))
     lines = (*counts.lines, *told_skew(skew))
     counts = replace(counts, lines=lines, skew=skew)
-    return _step(parts, (hard, soft, left_only), counts)
+    return parts, (hard, soft, left_only), counts
 
 
 def _need_equality(parts: Parts, hard: tuple[Equality, ...], condition: Node) -> None:
@@ -198,14 +203,14 @@ def _implicit(parts: Parts, counts: Counts, soft: str) -> Counts:
     return replace(counts, picks=limited, lines=(*counts.lines, line))
 
 
-def _step(parts: Parts, conditions: Conditions, counts: Counts) -> DatasetValue:
+def join_step(parts: Parts, conditions: Conditions, counts: Counts) -> DatasetValue:
     """Returns the step of a join."""
     hard, soft, left_only = conditions
     made = parts.made
     hides = counts.hides_skips and made.skip != counts.skip
     picks = replace(
         counts.picks,
-        keep=_keep(parts),
+        keep=keep_of(parts),
         strategy=parts.strategy,
         left_condition=Expression(left_only),
         skip_when=Expression(_PAIRS.format(made.skip) if hides else made.skip),
@@ -251,7 +256,7 @@ def _spec(
     )
 
 
-def _keep(parts: Parts) -> Keep | Unlimited:
+def keep_of(parts: Parts) -> Keep | Unlimited:
     """Returns how many rows of each left row come out; 0 is no limit."""
     for call in parts.options.calls("keep"):
         count = parts.context.count(call.arguments[0])
@@ -288,7 +293,13 @@ def _grouped_left(parts: Parts) -> tuple[DatasetValue, bool]:
         by = tuple(orders(parts.context, parts.left.record, call.arguments))
         step = Grouped(Ordered(parts.left.step, by), tuple(it.value for it in by))
         return replace(parts.left, step=step), True
-    return parts.left, parts.left.is_grouped and parts.strategy in _KEEPS_GROUPS
+    return parts.left, keeps_groups(parts)
+
+
+def keeps_groups(parts: Parts) -> bool:
+    """Tells whether a group of left rows gives a group of the join."""
+    stays = parts.left.is_grouped and parts.strategy in _KEEPS_GROUPS
+    return stays or parts.options.has("group")
 
 
 def absent(record: RecordType) -> Absent:

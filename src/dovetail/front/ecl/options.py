@@ -112,9 +112,12 @@ _STRATEGIES: Mapping[str, Strategy] = {
 }
 
 
-def read_options(nodes: Iterable[Node]) -> Options:
-    """Returns the options of a JOIN, all of which are known and go together."""
-    options = Options()
+def read_options(nodes: Iterable[Node], kind: Kind) -> Options:
+    """Returns the options of a join, all of which are known and go together.
+
+    `kind` is the type where none is given.
+    """
+    options = Options(kind)
     for node in nodes:
         if not isinstance(node, Omitted):
             _add(options, node)

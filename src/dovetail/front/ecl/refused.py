@@ -47,7 +47,6 @@ INSTEAD: Mapping[str, str] = {
     "transfer": _COLUMN,
     "iterate": _NEIGHBOURS,
     "process": _NEIGHBOURS,
-    "denormalize": "JOIN gives the pairs, and TABLE(.., {..}, key) counts them",
     "normalize": "JOIN with DATASET(n, TRANSFORM(..)) and ALL gives a row n times",
     "mergejoin": "JOIN([..], STEPPED(..), TRANSFORM(LEFT), SORTED(..)) matches alike",
     "merge": "SORT(one + other, fields)",

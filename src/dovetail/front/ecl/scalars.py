@@ -38,7 +38,6 @@ from dovetail.front.ecl.types import (
     Real,
     RecordType,
     SetOf,
-    TableType,
     Whole,
     blank_text,
     common,
@@ -180,8 +179,6 @@ def _computed(context: Context, node: Operation) -> Scalar:
     match one.type, other.type:
         case SetOf(), SetOf():
             return _sets_appended(node, one, other)
-        case TableType(), TableType() | RecordType():
-            return _rows_appended(node, one, other)
         case Letters(), Letters():
             return _texts_appended(node, one, other)
         case Letters(), _ if node.sign == "+":
@@ -205,17 +202,6 @@ def _appended(one: Scalar, other: Scalar) -> Scalar:
     if all(lengths):
         return Scalar(f"concat({full(one)}, {other.text})", Letters(sum(lengths)))
     return Scalar(f"concat({full(one)}, {full(other)})", STRING)
-
-
-def _rows_appended(node: Operation, one: Scalar, other: Scalar) -> Scalar:
-    """Returns the rows of a child data set, and behind them others or a single one."""
-    if node.sign not in {"+", "&"}:
-        raise refusal(node, f'"{node.sign}" between child data sets', "+")
-    if isinstance(other.type, RecordType):
-        row = as_type(node, other, other.type)
-        other = Scalar(f"array({row.text})", TableType(other.type))
-    behind = as_type(node, other, one.type)
-    return Scalar(f"concat({one.text}, {behind.text})", one.type)
 
 
 def _sets_appended(node: Operation, one: Scalar, other: Scalar) -> Scalar:

@@ -153,20 +153,15 @@ def _sorting(node: Node, record: RecordType) -> str:
 
 def _alike(node: Node, one: DatasetValue, record: RecordType) -> DatasetValue:
     """Returns a data set in the record of the first, which must be its own."""
-    if _shape(one.record) != _shape(record):
+    if one.record.shape != record.shape:
         raise refusal(
             node,
-            f"a set of data sets with ({', '.join(_shape(record))}) and with "
-            f"({', '.join(_shape(one.record))})",
+            f"a set of data sets with ({', '.join(record.shape)}) and with "
+            f"({', '.join(one.record.shape)})",
             "one record for all of them",
             "PROJECT(data set, record) makes them alike",
         )
     return as_record(one, record)
-
-
-def _shape(record: RecordType) -> list[str]:
-    """Returns the fields of a record with their types; names have no case."""
-    return [f"{one.name.lower()} {one.type}" for one in record.schema.columns]
 
 
 def _conditions(

@@ -22,6 +22,7 @@ from dovetail.schema import (
     Schema,
     StructType,
     Type,
+    quoted,
 )
 
 WIDEST = 8
@@ -124,6 +125,18 @@ class RecordType:
         return Schema(
             tuple(Column(one.name, spark_type(one.type)) for one in self.fields)
         )
+
+    @property
+    def shape(self) -> list[str]:
+        """Returns the fields with their types; names have no case."""
+        return [f"{one.name.lower()} {one.type}" for one in self.schema.columns]
+
+    def row_text(self, letter: str) -> str:
+        """Returns the row of a side with these fields alone."""
+        parts = (
+            f"{text_of(one.name)}, {letter}.{quoted(one.name)}" for one in self.fields
+        )
+        return f"named_struct({', '.join(parts)})"
 
 
 def merged(records: Iterable[RecordType]) -> RecordType:

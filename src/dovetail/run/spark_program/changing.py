@@ -101,6 +101,8 @@ def chosen(book: Book, rows: Rows, step: Chosen) -> Rows:
 
 def numbered(book: Book, rows: Rows, step: Numbered) -> Rows:
     """Returns the rows, without groups, with their number from 0."""
+    if step.may_gap:
+        return _marked(book, rows, step)
     rows = replace(book.placed(rows), groups=(), in_place=False)
     kind = step.schema[step.column].type
     number = f"CAST(row_number() {window((), rows.order)} - 1 AS {kind})"
@@ -111,6 +113,14 @@ def numbered(book: Book, rows: Rows, step: Numbered) -> Rows:
     chosen_columns = select(*columns, *rows.hidden)
     found = book.changed(rows, "numbered", chosen_columns, note=ALONE)
     return replace(found, schema=step.schema)
+
+
+def _marked(book: Book, rows: Rows, step: Numbered) -> Rows:
+    """Returns the rows, without groups, each with a number of its own."""
+    number = aliased("monotonically_increasing_id()", step.column)
+    chosen_columns = select(*rows.columns, number, *rows.hidden)
+    found = book.changed(rows, "numbered", chosen_columns)
+    return replace(found, schema=step.schema, groups=())
 
 
 def appended(book: Book, sources: list[Rows], step: Appended) -> Rows:

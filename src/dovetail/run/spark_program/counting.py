@@ -10,7 +10,7 @@ depend on the order in which they are added.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -20,6 +20,7 @@ from dovetail.expression.tree import (
     Call,
     Column,
     Lambda,
+    Literal,
     Node,
     Variable,
     walk,
@@ -48,6 +49,30 @@ class Counts:
 def sees_rows(tree: Node) -> bool:
     """Tells whether an expression looks at all rows as a list."""
     return any(isinstance(it, Column) and _is_rows(it) for it in walk(tree))
+
+
+def listed(trees: Iterable[Node], every: Iterable[str]) -> list[str]:
+    """Returns the columns that expressions look at in the list of all rows."""
+    nodes = [node for tree in trees for node in walk(tree)]
+    rows = {row for node in nodes for row in _goes_through(node)}
+    whole = sum(isinstance(it, Column) and _is_rows(it) for it in nodes) - len(rows)
+    whole += sum(isinstance(it, Variable) and it in rows for it in nodes)
+    found = set()
+    for node in nodes:
+        match node:
+            case Call("field", (Variable() as row, Literal(str() as name))) if (
+                row in rows
+            ):
+                found.add(name)
+                whole -= 1
+    return [name for name in every if whole or name in found]
+
+
+def _goes_through(node: Node) -> Iterator[Variable]:
+    """Gives the name of a row where each row of the list becomes a value."""
+    match node:
+        case Call("transform", (Column() as rows, Lambda((row,)))) if _is_rows(rows):
+            yield row
 
 
 def sees_first(tree: Node) -> bool:

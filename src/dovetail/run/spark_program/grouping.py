@@ -24,13 +24,14 @@ from dovetail.run.spark_program.counting import (
     ROW,
     ROWS,
     Counts,
+    listed,
     sees_first,
     sees_rows,
 )
 from dovetail.run.spark_program.lines import Call, Method, Sql
 from dovetail.run.spark_program.rows import Rows, Term, Terms, window
 from dovetail.schema import Schema, blank, quoted
-from dovetail.spec.program import Counted, Grouped
+from dovetail.spec.program import Counted, Grouped, Unfolded
 
 _NO_COLUMNS = Schema(())
 
@@ -92,17 +93,19 @@ def counted(book: Book, rows: Rows, step: Counted) -> Rows:
         for name, text in step.select.columns
     }
     texts = [aliased(written_tree(tree), name) for name, tree in columns.items()]
-    calls = _aggregated(rows, counts, [*columns.values()], place)
+    by = step.by or tuple(term.column for term in rows.groups)
+    calls = _aggregated(rows, counts, [*columns.values()], (place, by))
     chosen = select(*texts, quoted(place))
     found = book.changed(rows, "counted", *calls, chosen)
     return Rows(found.frame, step.schema, (Term(place),), in_place=False)
 
 
 def _aggregated(
-    rows: Rows, counts: Counts, trees: list[Node], place: str
+    rows: Rows, counts: Counts, trees: list[Node], given: tuple[str, tuple[str, ...]]
 ) -> Iterator[Call]:
     """Gives the calls that make one line of a group: what expressions look at."""
-    by = tuple(quoted(term.column) for term in rows.groups)
+    place, columns = given
+    by = tuple(map(quoted, columns))
     # Names without blanks: a join reads the types of hidden columns, too.
     parts = (f"'at_{it}', {quoted(term.column)}" for it, term in enumerate(rows.order))
     at = f"named_struct({', '.join(parts)})"
@@ -110,7 +113,7 @@ def _aggregated(
     yield Call(Method.GROUP, by)
     sums = (
         *(Sql(aliased(text, name)) for text, name in counts.found.items()),
-        *_whole(trees, quoted(place)),
+        *_whole(trees, rows.schema, quoted(place)),
         Sql(aliased(f"min({quoted(place)})", place)),
     )
     yield Call(Method.AGGREGATE, sums)
@@ -118,13 +121,35 @@ def _aggregated(
     yield select(*known, *_given(trees, rows.schema), quoted(place))
 
 
-def _whole(trees: Iterable[Node], place: str) -> Iterator[Sql]:
-    """Gives the first row, and all rows, where an expression looks at them."""
+def unfolded(book: Book, rows: Rows, step: Unfolded) -> Rows:
+    """Returns a row for each item of a list, in the order of the lists."""
+    asks = id(step) in book.asked or step.keeps_groups
+    rows = book.placed(rows) if asks else replace(rows, order=())
+    at = book.hidden("place")
+    names = (quoted(at), "one")
+    column, hidden = quoted(step.column), rows.hidden if asks else ()
+    items = f"posexplode({column}) AS ({', '.join(names)})"
+    found = book.changed(
+        rows, "unfolded", select(items, *hidden), select("one.*", *names[:1], *hidden)
+    )
+    order = (*rows.order, Term(at)) if asks else ()
+    groups = rows.order if step.keeps_groups else ()
+    shown = Rows(found.frame, step.schema, order, in_place=not asks, groups=groups)
+    return shown.without_values()
+
+
+def _whole(trees: list[Node], schema: Schema, place: str) -> Iterator[Sql]:
+    """Gives the first row, and what is seen of all rows, where one looks at them."""
     row = quoted(ROW)
     if any(map(sees_first, trees)):
         yield Sql(f"min_by({row}, {place}) AS l")
     if any(map(sees_rows, trees)):
-        pairs = f"array_sort(collect_list(struct({place} AS at, {row} AS of_it)))"
+        seen = (
+            f"{text_of(name)}, {row}.{quoted(name)}"
+            for name in listed(trees, schema.names)
+        )
+        of_it = f"named_struct({', '.join(seen)}) AS of_it"
+        pairs = f"array_sort(collect_list(struct({place} AS at, {of_it})))"
         yield Sql(aliased(f"transform({pairs}, one -> one.of_it)", ROWS))
 
 

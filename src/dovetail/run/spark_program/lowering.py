@@ -46,6 +46,7 @@ from dovetail.spec.program import (
     Projected,
     SetJoined,
     Step,
+    Unfolded,
     Written,
     sources_of,
 )
@@ -155,7 +156,7 @@ def _rows(book: Book, step: Step, sources: list[Rows]) -> Rows:
             raise step.unread()
         case Joined() | SetJoined() | Appended():
             return _together(book, step, sources)
-        case Deduped() | Grouped() | Counted():
+        case Deduped() | Grouped() | Counted() | Unfolded():
             return _by_neighbours(book, step, sources[0])
         case _:
             return _changed(book, step, sources[0])
@@ -177,7 +178,9 @@ def _together(
             assert_never(step)
 
 
-def _by_neighbours(book: Book, step: Deduped | Grouped | Counted, rows: Rows) -> Rows:
+def _by_neighbours(
+    book: Book, step: Deduped | Grouped | Counted | Unfolded, rows: Rows
+) -> Rows:
     """Returns the frame of a step that looks at rows that stand together."""
     match step:
         case Deduped():
@@ -186,6 +189,8 @@ def _by_neighbours(book: Book, step: Deduped | Grouped | Counted, rows: Rows) ->
             return grouping.grouped(book, rows, step)
         case Counted():
             return grouping.counted(book, rows, step)
+        case Unfolded():
+            return grouping.unfolded(book, rows, step)
         case _:
             assert_never(step)
 
