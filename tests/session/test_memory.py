@@ -85,3 +85,8 @@ def test_what_fits_is_shuffled_or_is_not_known_goes_on(size, option, right):
 def test_sorting_makes_no_rows_fewer():
     with pytest.raises(EngineError):
         judge(9 << 30, "LOOKUP", "SORT(b, k)")
+
+
+def test_sizes_that_a_text_declares_make_no_rows_fewer():
+    with pytest.raises(EngineError):
+        judge(9 << 30, "LOOKUP", "DATASET('b', {INTEGER k, STRING3 t}, THOR)")

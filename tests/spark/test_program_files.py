@@ -164,6 +164,27 @@ def test_a_value_of_a_frame_that_does_not_fit_stops_the_job(spark):
     assert error.value.found == 'the input "people": the column "id" has "x"'
 
 
+def test_a_frame_has_the_sizes_that_the_text_declares(spark):
+    text = "OUTPUT(DATASET('people', {STRING3 name, UNSIGNED2 n}));"
+    people = spark.createDataFrame([("Rebecca", 65535)], "name STRING, n BIGINT")
+    assert rows(dt.ecl(text, {"people": people})["Result 1"]) == [("Reb", 65535)]
+    beyond = spark.createDataFrame([("Rebecca", -1)], "name STRING, n BIGINT")
+    found = dt.ecl(text, {"people": beyond})
+    with pytest.raises(dt.SchemaError) as error, misfits_told():
+        found["Result 1"].toArrow()
+    assert error.value.found == 'the input "people": the column "n" has "-1"'
+    assert error.value.expected == "UNSIGNED2, from 0 to 65535"
+
+
+@SPARK
+def test_both_engines_cut_the_texts_of_a_file(data):
+    text = "OUTPUT(DATASET('~hr::people', {UNSIGNED1 id, STRING2 name}));"
+    found = run(data, text)
+    assert "Ri" in found.stdout
+    assert "Rita" not in found.stdout
+    assert found.stdout == run(data, text, "--engine", "local").stdout
+
+
 @SPARK
 def test_a_notebook_shows_the_first_rows_and_what_went_wrong(data):
     found = dt.ecl(

@@ -24,6 +24,7 @@ from dovetail.spec.program import (
     Numbered,
     Ordered,
     Program,
+    Projected,
     Step,
     steps_of,
 )
@@ -87,5 +88,8 @@ def _whole_input(step: Step) -> str:
             return name
         case Ordered(source) | Grouped(source) | Numbered(source) | Indexed(source):
             return _whole_input(source)
+        # Sizes that a text declares: the same columns of the same rows.
+        case Projected(Given() as source, schema) if schema == source.schema:
+            return source.name
         case _:
             return ""

@@ -25,6 +25,7 @@ from dovetail.spec.inputs import Emission, Row
 from dovetail.spec.play import Play
 from dovetail.spec.program import Given as GivenStep
 from dovetail.spec.program import Joined, Program, SetJoined, givens_of, steps_of
+from dovetail.spec.ranges import refuse_beyond
 from dovetail.spec.reading_inputs import read_schema
 
 JoinPlayer = Callable[[Play], list[Emission]]
@@ -120,7 +121,9 @@ def _rows(step: GivenStep, inputs: Mapping[str, Fields]) -> Iterator[Row]:
     known = {name.lower() for name in step.schema.names}
     for number, row in enumerate(data):
         kept = {name: row[name] for name in row if name.lower() in known}
-        read = read_row(kept, step.schema, f"row {number} of {step.input}")
+        where = f"row {number} of {step.input}"
+        read = read_row(kept, step.schema, where)
+        refuse_beyond(step.ranges, read, where)
         yield {
             column.name: blank(column.type)
             if read[column.name] is None and column.name != step.position

@@ -21,6 +21,7 @@ from dovetail.expression import NEVER, Expression
 from dovetail.schema import Schema
 from dovetail.spec.join import Columns, JoinSpec, SetJoinSpec
 from dovetail.spec.layouts import AnyLayout, Layout
+from dovetail.spec.ranges import Range
 from dovetail.spec.stops import Skew
 
 LEFT, RIGHT = "left", "right"
@@ -31,7 +32,8 @@ class Given:
     """The rows of an input; `position` is the column that numbers them, if any.
 
     Where the rows themselves have that column, it stays as it is. An input that a text
-    declares twice, in two ways, has a name for each; `source` is its own one.
+    declares twice, in two ways, has a name for each; `source` is its own one. `ranges`
+    are those of columns whose type alone has room for more.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Given:
     position: str = ""
     layout: Layout = AnyLayout()
     source: str = ""
+    ranges: tuple[Range, ...] = ()
 
     @property
     def input(self) -> str:

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from dovetail.schema import Schema
 from dovetail.spec.layouts import AnyLayout, CsvLayout, Heading
 from dovetail.spec.program import Given
+from dovetail.spec.ranges import Range
 
 INFINITE = float("inf")
 
@@ -34,13 +35,15 @@ class Bad:
     columns: dict
     says: str
     expected: str
+    ranges: tuple = ()
 
 
 def given(case):
     """The input that a program declares."""
     logical = case.name.partition("/")[0].partition(".")[0]
     layout = getattr(case, "layout", AnyLayout())
-    return Given(logical, Schema.of(case.columns), layout=layout)
+    ranges = getattr(case, "ranges", ())
+    return Given(logical, Schema.of(case.columns), layout=layout, ranges=ranges)
 
 
 def write(folder, case):
@@ -178,6 +181,7 @@ GOOD = [
         [(12, "7", Decimal("1.3")), (0, "", Decimal("0.0"))],
     ),
 ]
+SMALL = (Range("x", 0, 65535, "UNSIGNED2"),)
 BAD = [
     Bad("whole.csv", "id\n1\n2x\n", {"id": "bigint"}, '"id" has "2x"', "bigint"),
     Bad("part.csv", "id\n1.5\n", {"id": "bigint"}, '"id" has "1.5"', "bigint"),
@@ -195,5 +199,15 @@ BAD = [
         {"x": "bigint"},
         f'"x" has "{2**63}"',
         "bigint",
+    ),
+    Bad("small.csv", "x\n70000\n", {"x": "bigint"}, '"70000"', "UNSIGNED2", SMALL),
+    Bad("sign.json", {"x": -1}, {"x": "bigint"}, '"x" has "-1"', "UNSIGNED2", SMALL),
+    Bad(
+        "small.parquet",
+        pa.table({"x": pa.array([1, 65536])}),
+        {"x": "bigint"},
+        '"x" has "65536"',
+        "UNSIGNED2, from 0 to 65535",
+        SMALL,
     ),
 ]

@@ -27,6 +27,7 @@ from dovetail.schema import (
 from dovetail.spec.inputs import Row
 from dovetail.spec.layouts import Heading, Layout
 from dovetail.spec.program import Given
+from dovetail.spec.ranges import refuse_beyond
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ class Fitted:
             else:
                 is_number = column.name == self.given.position
                 found[column.name] = None if is_number else blank(column.type)
+        refuse_beyond(self.given.ranges, found, f"{self.where}, row {number}")
         return found
 
     @property

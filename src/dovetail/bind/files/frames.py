@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dovetail.bind.files.fitting import Fitted, Own, matched
 from dovetail.bind.files.logical import Format
 from dovetail.bind.files.reading import csv_layout, heading, is_list
-from dovetail.bind.files.sql import Place, column
+from dovetail.bind.files.sql import Place, column, ranged
 from dovetail.bind.schemas import schema_of
 from dovetail.errors import SchemaError
 from dovetail.expression.writing import literal_text, text_of
@@ -173,7 +173,10 @@ def declared(given: Given, owns: Mapping[str, Own], where: str) -> Iterator[str]
     for one in given.schema.columns:
         if one.name in owns:
             own = owns[one.name]
-            text = column(own.name, (own.type, one.type), Place(where, one.name))
+            place = Place(where, one.name)
+            text = column(own.name, (own.type, one.type), place)
+            for wanted in (it for it in given.ranges if it.column == one.name):
+                text = ranged(text, wanted, place)
             if one.name == given.position:
                 # A row without a number of its own gets that of its place.
                 text = f"IF({quoted(own.name)} IS NULL, NULL, {text})"

@@ -30,6 +30,7 @@ from dovetail.schema import (
     blank,
     quoted,
 )
+from dovetail.spec.ranges import Range
 
 _REALS = (AtomicType.FLOAT, AtomicType.DOUBLE)
 
@@ -51,10 +52,10 @@ class Place:
         """Returns a name for what goes through a set."""
         return f"item_{self.depth}"
 
-    def refusal(self, text: str, kind: Type) -> str:
-        """Returns what stops the job for a text that is not of a type."""
+    def refusal(self, text: str, expected: object) -> str:
+        """Returns what stops the job for a text that is not what is expected."""
         before = text_of(f'{self.where}: the column "{self.column}" has "')
-        after = text_of(f'"; expected {kind}')
+        after = text_of(f'"; expected {expected}')
         shown = f"substring({text}, 1, {SHOWN})"
         return f"raise_error(concat({before}, {shown}, {after}))"
 
@@ -63,6 +64,12 @@ def column(name: str, types: tuple[Type, Type], place: Place) -> str:
     """Returns a column of a file, of the first type, as the second; none is null."""
     own, wanted = types
     return _read(quoted(name), own, wanted, place)
+
+
+def ranged(text: str, wanted: Range, place: Place) -> str:
+    """Returns a whole number, or what stops the job for one out of its range."""
+    stop = place.refusal(f"CAST({text} AS STRING)", wanted.words)
+    return f"IF({text} BETWEEN {wanted.least} AND {wanted.most}, {text}, {stop})"
 
 
 def _read(text: str, own: Type, wanted: Type, place: Place) -> str:

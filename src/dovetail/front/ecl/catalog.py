@@ -6,13 +6,24 @@ just names it takes the columns that the input has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from dovetail.schema import Schema
+from dovetail.expression import Expression
+from dovetail.front.ecl.casting import Scalar, converted
+from dovetail.front.ecl.types import (
+    INTEGER,
+    Field,
+    RecordType,
+    Whole,
+    unsized,
+)
+from dovetail.schema import Schema, quoted
+from dovetail.spec.join import Columns
 from dovetail.spec.layouts import Layout
-from dovetail.spec.program import Given
+from dovetail.spec.program import Given, Projected, Step
+from dovetail.spec.ranges import Range
 
 
 class Catalog(Protocol):
@@ -73,3 +84,34 @@ def taken(known: dict[str, list[Given]], wanted: Given) -> Given:
     name = f"{wanted.name} ({len(ways) + 1})"
     ways.append(replace(wanted, name=name, source=wanted.name) if ways else wanted)
     return ways[-1]
+
+
+def taken_as(known: dict[str, list[Given]], wanted: Given, record: RecordType) -> Step:
+    """Returns the rows of an input with the sizes that a record of the text declares.
+
+    Texts are cut at their lengths. A number out of range would be another number:
+    whoever reads the rows refuses it.
+    """
+    given = taken(known, replace(wanted, ranges=tuple(_ranges(record))))
+    columns = tuple((one.name, Expression(_size(one))) for one in record.fields)
+    if all(text.text == f"l.{quoted(name)}" for name, text in columns):
+        return given
+    return Projected(given, record.schema, Columns(columns))
+
+
+def _ranges(record: RecordType) -> Iterator[Range]:
+    """Yields the numbers that fields may have whose columns have room for more."""
+    for one in record.fields:
+        match one.type:
+            case Whole() as kind if kind != INTEGER and not one.is_position:
+                yield Range(one.name, *kind.bounds, str(kind))
+            case _:
+                pass
+
+
+def _size(one: Field) -> str:
+    """Returns a column of an input in the size of its field."""
+    text = f"l.{quoted(one.name)}"
+    kind = one.type if isinstance(one.type, Whole) else unsized(one.type)
+    found = converted(Scalar(text, kind), one.type)
+    return found.text if found else text

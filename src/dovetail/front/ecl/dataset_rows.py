@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from dovetail.errors import SchemaError
 from dovetail.front.ecl.casting import Scalar
-from dovetail.front.ecl.catalog import taken
+from dovetail.front.ecl.catalog import taken_as
 from dovetail.front.ecl.context import (
     Context,
     UnknownNameError,
@@ -97,7 +97,7 @@ def _file(
     found = _input(context, node, (name, reading.layout))
     if found:
         wanted = Given(found, record.schema, "".join(position[:1]), reading.layout)
-        return DatasetValue(taken(context.world.taken, wanted), record)
+        return DatasetValue(taken_as(context.world.taken, wanted, record), record)
     for number in position[:1] if context.world.inputs.has_index(file) else ():
         return kept_by_position(file, record, number)
     if reading.is_optional:

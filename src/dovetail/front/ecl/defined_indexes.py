@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dovetail.expression import Expression
-from dovetail.front.ecl.catalog import taken
+from dovetail.front.ecl.catalog import taken_as
 from dovetail.front.ecl.context import Context, UnknownNameError, refusal
 from dovetail.front.ecl.dataset_rows import file_name
 from dovetail.front.ecl.datasets import tabled
@@ -180,7 +180,8 @@ def _written(context: Context, wanted: Wanted) -> DatasetValue:
         return _as_built(world.indexes[file], wanted)
     name = world.inputs.file(file, AnyLayout())
     if name:
-        rows = taken(world.taken, Given(name, wanted.record.schema))
+        given = Given(name, wanted.record.schema)
+        rows = taken_as(world.taken, given, wanted.record)
         return _found(_sorted(rows, wanted))
     if world.inputs.has_index(file):
         return _found(_sorted(Written(file, wanted.record.schema), wanted))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from dovetail.errors import SchemaError
@@ -45,6 +45,17 @@ class Whole:
     def is_wide(self) -> bool:
         """Tells whether values do not fit a bigint."""
         return self.size == WIDEST and not self.is_signed
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Returns the least and the greatest number."""
+        count = 1 << (8 * self.size)
+        least = -count // 2 if self.is_signed else 0
+        return least, least + count - 1
+
+    def __str__(self) -> str:
+        """Returns the name of the type."""
+        return f"{'INTEGER' if self.is_signed else 'UNSIGNED'}{self.size}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +229,30 @@ def blank_text(kind: EclType) -> str:
             return f"CAST(0 AS {spark_type(kind)})"
         case _:
             assert_never(kind)
+
+
+def unsized(kind: EclType) -> EclType:
+    """Returns the type of what may stand in a type's column: its sizes are left out."""
+    match kind:
+        case Letters():
+            return STRING
+        case Whole():
+            return kind if kind.is_wide else INTEGER
+        case SetOf(element):
+            return SetOf(unsized(element))
+        case TableType(record):
+            return TableType(_unsized_record(record))
+        case RecordType():
+            return _unsized_record(kind)
+        case _:
+            return kind
+
+
+def _unsized_record(record: RecordType) -> RecordType:
+    """Returns a record whose fields have no sizes."""
+    return RecordType(
+        tuple(replace(one, type=unsized(one.type)) for one in record.fields)
+    )
 
 
 def named_type(text: str) -> EclType | None:
