@@ -29,7 +29,6 @@ from dovetail.spec.program import (
     Chosen,
     Counted,
     Deduped,
-    Failure,
     Filtered,
     Given,
     Grouped,
@@ -48,6 +47,7 @@ from dovetail.spec.program import (
     set_name,
 )
 from dovetail.spec.rules import checked
+from dovetail.spec.stops import Failure
 
 Rows = Sequence[Row]
 JoinPlayer = Callable[[Play], list[Emission]]

@@ -22,7 +22,7 @@ from dovetail.schema import Schema
 from dovetail.spec.join import Columns, JoinSpec, SetJoinSpec
 from dovetail.spec.layouts import AnyLayout, Layout
 from dovetail.spec.ranges import Range
-from dovetail.spec.stops import Skew
+from dovetail.spec.stops import Failure, Plainly, Skew
 
 LEFT, RIGHT = "left", "right"
 
@@ -234,25 +234,6 @@ class Unfolded:
     schema: Schema
     column: str
     keeps_groups: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Plainly:
-    """A limit that fails says the key and the count."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """What the text says of a limit that fails; a code of 0 is none."""
-
-    code: int
-    message: str
-
-    @property
-    def text(self) -> str:
-        """Returns both as they are told."""
-        parts = [str(self.code)] if self.code else []
-        return ": ".join([*parts, self.message] if self.message else parts)
 
 
 @dataclass(frozen=True, slots=True)

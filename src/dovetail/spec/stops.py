@@ -21,6 +21,25 @@ def row_of_key(key: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Plainly:
+    """A limit that fails says the key and the count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What the text says of a limit that fails; a code of 0 is none."""
+
+    code: int
+    message: str
+
+    @property
+    def text(self) -> str:
+        """Returns both as they are told."""
+        parts = [str(self.code)] if self.code else []
+        return ": ".join([*parts, self.message] if self.message else parts)
+
+
+@dataclass(frozen=True, slots=True)
 class Skew:
     """How unevenly a side's rows may lie among the parts that are joined one by one.
 

@@ -35,8 +35,7 @@ from dovetail.spec.picks import (
     OptionalPrefix,
     Picks,
 )
-from dovetail.spec.program import Failure, Plainly
-from dovetail.spec.stops import Skew
+from dovetail.spec.stops import Failure, Plainly, Skew
 
 Line = tuple[str, str]
 

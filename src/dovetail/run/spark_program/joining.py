@@ -21,14 +21,12 @@ from dovetail.spec.picks import Limit
 from dovetail.spec.program import (
     LEFT,
     RIGHT,
-    Failure,
     Joined,
-    Plainly,
     SetJoined,
     Told,
     set_name,
 )
-from dovetail.spec.stops import Stops
+from dovetail.spec.stops import Failure, Plainly, Stops
 
 Hidden = tuple[tuple[str, Expression], ...]
 _UNKNOWN: Terms = ()
