@@ -90,7 +90,9 @@ def test_a_switch_has_no_meaning_for_joins_inside_joins(settings, says):
 def test_a_window_without_a_definition_gives_no_life():
     source, window = INPUTS["stream"], Unstated()
     kept, by = KeepPartitions(), lambda _values: None
-    side = OneSide(Hand.LEFT, Clock.EVENT, source, window, (), kept, by, (), ())
+    is_state, nothing = False, ((), (), ())
+    known = (source, window, is_state, (), kept, by)
+    side = OneSide(Hand.LEFT, Clock.EVENT, *known, *nothing)
     row = LivingRow(Hand.LEFT, {}, 0, 0)
     with pytest.raises(UnsupportedError, match="Unstated"):
         lives_of(side, row, [])

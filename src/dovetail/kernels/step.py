@@ -155,9 +155,9 @@ def _met(
     present = given_at_once(settings, present, picked, edge.since)
     noted = marked(settings, present, picked)
     belated = (
-        late_tables(settings, noted, least, picked.closed, news)
+        late_tables(settings, noted, least, picked, news)
         if settings.event_clock
-        else latecomers(settings, noted, edge, picked.met)
+        else latecomers(settings, noted, edge, picked)
     )
     left, right = (
         fate(settings, belated.present, hand, least, picked) for hand in (0, 1)

@@ -22,10 +22,10 @@ from dovetail.spec.windows import Delta, Forever, Latest, Range, Rows, Seconds
 def stays(side: OneSide, row: LivingRow) -> bool:
     """Tells whether a row is kept; one of `rows: 0` meets only what is there.
 
-    Nor does `range` keep a row whose key has a null, for it will meet nobody.
+    Nor does `range` keep a row that a null keeps from ever being a candidate.
     """
     if isinstance(side.window, Range):
-        return all(part(row.values) is not None for part in side.hard)
+        return all(part(row.values) is not None for part in side.counted)
     return side.window != Rows(0)
 
 

@@ -37,6 +37,7 @@ class Held:
         """Yields what comes of a left row to which no candidate comes any more."""
         choice = self._parts.picker.choose(self._pairs.pop(left, []))
         left.partners += len(choice.matches)
+        left.has_too_many = choice.has_too_many
         if choice.matches:
             rights = [pair.right for pair in choice.matches]
             yield from self._nulls.taken_back(left, *rights)

@@ -68,8 +68,9 @@ class LivingRow:
 
     `place` is its position in the order of arrival, `arrived` the processing time;
     `partners` and `given` count its pairs, and those of them that have come out. One
-    that is `forgotten` leaves without a word. `is_stored` tells of the clock `arrival`
-    whether the row is in a store by now.
+    that is `forgotten` leaves without a word. On the clock `arrival` `is_stored` tells
+    whether the row is in a store by now, `has_too_many` whether it had too many
+    candidates.
     """
 
     hand: Hand
@@ -83,6 +84,7 @@ class LivingRow:
     given: int = 0
     is_forgotten: bool = False
     is_stored: bool = False
+    has_too_many: bool = False
 
     @property
     def life(self) -> Life:

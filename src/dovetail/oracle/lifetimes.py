@@ -14,7 +14,7 @@ from dovetail.oracle.hops import first_hop_life, hop_lives, unit_life
 from dovetail.oracle.intervals import interval_life
 from dovetail.oracle.life import ALWAYS, NEVER, NOWHERE, PAST, Life, LivingRow, Moment
 from dovetail.oracle.sides import OneSide
-from dovetail.oracle.versions import Version, latest_life, rows_life, version_of
+from dovetail.oracle.versions import Version, latest_lives, rows_life, version_of
 from dovetail.spec.windows import (
     Between,
     Forever,
@@ -45,8 +45,7 @@ def lives_of(side: OneSide, row: LivingRow, versions: Sequence[Version]) -> Live
         return (NOWHERE,)
     match side.window:
         case Latest():
-            own = version_of(side, row)
-            return (latest_life(own, versions, is_timed=side.is_timed),)
+            return latest_lives(side, version_of(side, row), versions)
         case Between():
             return (interval_life(side, row.values),)
         case _ if row.time is None or not side.is_timed:

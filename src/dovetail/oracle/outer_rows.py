@@ -43,7 +43,7 @@ class NullRows:
         """Returns the null row of a row that leaves, if it never matched."""
         if row.partners or row.is_forgotten or not self._parts.kind.preserves(row.hand):
             return []
-        if self._parts.waits_for_table(row.hand):
+        if self._parts.waits_for_table(row.hand) and not row.has_too_many:
             self._waiting[row] = clock
         return [] if row in self._early else self._parts.writer.unmatched(row)
 

@@ -20,7 +20,6 @@ from dovetail.spec.join import JoinSpec
 from dovetail.spec.picks import (
     AsOf,
     AtMost,
-    Equality,
     Keep,
     Limit,
     OnExceed,
@@ -39,11 +38,12 @@ class Choice:
     """The matches of a left row, in their order.
 
     Over its limit it has no match that comes out; then all its candidates stand here,
-    for they have matched.
+    for they have matched. One that `has_too_many` has no match for that alone.
     """
 
     matches: list[Pair]
     is_over_limit: bool = False
+    has_too_many: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Picker:
     def of(cls, spec: JoinSpec, left: Input, right: Input) -> Self:
         """Returns the picker of a join; what is not limited has an infinite limit."""
         picks = spec.picks
-        counted = (picks.left_condition, *map(equal, _counted(spec)))
+        counted = (picks.left_condition, *map(equal, spec.counted))
         return cls(
             kept(picks),
             _most(picks),
@@ -91,6 +91,8 @@ class Picker:
     def choose(self, pairs: Sequence[Pair]) -> Choice:
         """Returns what becomes of a left row's pairs, which stand in their order."""
         candidates = self.candidates(pairs)
+        if not candidates and any(map(self._is_counted, pairs)):
+            return Choice([], has_too_many=True)
         if len(candidates) > self.limit:
             return Choice(candidates, is_over_limit=True)
         matches = [pair for pair in candidates if self.condition.holds(pair)]
@@ -155,15 +157,6 @@ def _limit(picks: Picks) -> tuple[float, OnExceed]:
     if isinstance(picks.limit, Limit):
         return picks.limit.count, picks.limit.on_exceed
     return math.inf, OnExceed.FAIL
-
-
-def _counted(spec: JoinSpec) -> tuple[Equality, ...]:
-    """Returns the equalities that make a candidate."""
-    match spec.picks.at_most:
-        case AtMost(counted=tuple() as counted):
-            return counted
-        case _:
-            return spec.hard
 
 
 def _optional_parts(picks: Picks) -> tuple[OptionalPrefix | OptionalEqual, ...]:

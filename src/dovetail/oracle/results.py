@@ -105,13 +105,19 @@ class Known:
         judge = LateTables(self.parts, self.horizon)
         results = []
         for row, met in met_by.items():
-            waits = self.parts.waits_for_table(row.hand) and not self._is_over(row)
+            waits = self.parts.waits_for_table(row.hand) and not self._is_done(row)
             if waits and row.lives and not met:
                 own = [pair for pair in self.pairs if row in pair.rows]
                 for match in judge.of(row, own):
                     told = (match.pair.rows, match.row_time, match.is_decided)
                     results.append(Result(Role.LATE_PAIR, *told, (0, 0)))
         return results
+
+    def _is_done(self, row: LivingRow) -> bool:
+        """Tells whether a row had too many candidates: it takes none that comes."""
+        verdict = self.verdicts.get(row)
+        had_too_many = verdict is not None and verdict.has_too_many
+        return had_too_many or self._is_over(row)
 
     def _is_over(self, row: LivingRow) -> bool:
         """Tells whether a row has more candidates than its limit: it has matched."""

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from dovetail.expression import Expression
 from dovetail.oracle.life import LivingRow
 from dovetail.oracle.scalars import Scalar, own_row_scalar, side_scalar
 from dovetail.spec.inputs import Input, InputKind
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
+from dovetail.spec.picks import Equality
 from dovetail.spec.play import Play
 from dovetail.spec.results import input_of
+from dovetail.spec.sources import is_state
 from dovetail.spec.windows import Between, Delta, Eviction, Forever, Latest, Window
 
 
 @dataclass(frozen=True, slots=True)
 class OneSide:
-    """One side: its input, its window, and its partitions."""
+    """One side: its input, its window, and its partitions.
+
+    Of one that `is_state` only the newest version of each key is there at all.
+    """
 
     hand: Hand
     clock: Clock
     input: Input
     window: Window
+    is_state: bool
     partition_by: tuple[Scalar, ...]
     partition_evict: Eviction
     delta_by: Scalar
     between: tuple[Scalar, ...]
     hard: tuple[Scalar, ...]
+    counted: tuple[Scalar, ...]
 
     @property
     def is_timed(self) -> bool:
@@ -81,11 +87,13 @@ def _side_of(play: Play, spec: JoinSpec, hand: Hand, inside: str) -> OneSide:
         spec.clock,
         source,
         side.window,
+        is_state(spec, hand),
         partition_by,
         side.partition_evict,
         _delta_by(side.window, source),
         _between(side.window, source),
-        tuple(side_scalar(part, hand.letter, source) for part in _hard(spec, hand)),
+        _own_part(spec.hard, hand, source),
+        _own_part(spec.counted, hand, source),
     )
 
 
@@ -97,9 +105,12 @@ def place_of(play: Play, hand: Hand, inside: str) -> str:
     return name
 
 
-def _hard(spec: JoinSpec, hand: Hand) -> tuple[Expression, ...]:
+def _own_part(
+    equalities: Iterable[Equality], hand: Hand, source: Input
+) -> tuple[Scalar, ...]:
     """Returns this side of every equality."""
-    return tuple(one.left if hand is Hand.LEFT else one.right for one in spec.hard)
+    parts = (one.left if hand is Hand.LEFT else one.right for one in equalities)
+    return tuple(side_scalar(part, hand.letter, source) for part in parts)
 
 
 def _delta_by(window: Window, source: Input) -> Scalar:

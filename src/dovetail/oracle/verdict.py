@@ -31,6 +31,7 @@ class Verdict:
     is_picked: bool = False
     is_closed: bool = False
     is_over_limit: bool = False
+    has_too_many: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class Verdicts:
             is_picked=True,
             is_closed=is_closed,
             is_over_limit=choice.is_over_limit,
+            has_too_many=choice.has_too_many,
         )
 
     def _may_come(self, pair: Pair, sure: list[Pair]) -> bool:

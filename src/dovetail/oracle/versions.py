@@ -40,17 +40,22 @@ def version_of(side: OneSide, row: LivingRow) -> Version:
     return Version(side.key_of(row.values), time, row.place)
 
 
-def latest_life(own: Version, versions: Iterable[Version], *, is_timed: bool) -> Life:
+def latest_lives(
+    side: OneSide, own: Version, versions: Iterable[Version]
+) -> tuple[Life, ...]:
     """Returns the life from a version's time to that of the next version of its key.
 
     Of two versions at one time the later arrival wins, and the other lives nowhere.
-    Without row times only the newest version is there, and was always.
+    Without row times only the newest version is there, and was always. Of a side that
+    is its state at the end older versions have no life at all.
     """
-    times = later_times(own, (one for one in versions if one.key == own.key))
-    if not is_timed:
-        return NOWHERE if times else ALWAYS
+    times = later_times(own, versions)
+    if side.is_state and times:
+        return ()
+    if not side.is_timed:
+        return (NOWHERE,) if times else (ALWAYS,)
     end = times[0] if times else NEVER
-    return Life(own.time, end, end)
+    return (Life(own.time, end, end),)
 
 
 def rows_life(window: RowsPreceding, own: Version, versions: Iterable[Version]) -> Life:
@@ -58,8 +63,7 @@ def rows_life(window: RowsPreceding, own: Version, versions: Iterable[Version]) 
 
     They are rows of its partition; without `partition_by` that is the whole stream.
     """
-    peers = (version for version in versions if version.key == own.key)
-    times = [own.time, *later_times(own, peers)]
+    times = [own.time, *later_times(own, versions)]
     birth, end = (
         times[number] if number < len(times) else NEVER
         for number in (window.last, window.first + 1)
@@ -68,7 +72,6 @@ def rows_life(window: RowsPreceding, own: Version, versions: Iterable[Version]) 
 
 
 def later_times(own: Version, versions: Iterable[Version]) -> list[Moment]:
-    """Returns the times of the versions after one, in order of time and arrival."""
-    return [
-        time for time, _ in sorted(one.age for one in versions if one.age > own.age)
-    ]
+    """Returns the times of the versions of a key after one, by time and arrival."""
+    peers = (one for one in versions if one.key == own.key)
+    return [time for time, _ in sorted(one.age for one in peers if one.age > own.age)]

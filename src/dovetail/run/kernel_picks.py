@@ -101,10 +101,8 @@ def counted(join: JoinSpec) -> tuple[Equality, ...]:
     match join.picks.at_most:
         case AtMost(counted=(), optional=()):
             return join.hard
-        case AtMost(counted=tuple() as some):
-            return some
         case _:
-            return join.hard
+            return join.counted
 
 
 def candidate_equalities(join: JoinSpec) -> tuple[Equality, ...]:

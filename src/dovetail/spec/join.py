@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dovetail.expression import ALWAYS, Expression
-from dovetail.spec.picks import Equality, Picks
+from dovetail.spec.picks import AtMost, Equality, Picks
 from dovetail.spec.windows import Eviction, KeepPartitions, Unstated, Window
 
 
@@ -154,6 +154,18 @@ class JoinSpec:
     absent_left: Absent = NullRow()
     absent_right: Absent = NullRow()
     picks: Picks = Picks()
+
+    @property
+    def counted(self) -> tuple[Equality, ...]:
+        """Returns the equalities that make a candidate: all but where some are named.
+
+        A row with a null in one of them has no candidate, whatever comes.
+        """
+        match self.picks.at_most:
+            case AtMost(counted=tuple() as named):
+                return named
+            case _:
+                return self.hard
 
     def side(self, hand: Hand) -> Side:
         """Returns the side on this hand."""

@@ -11,13 +11,21 @@ from dovetail.spec.join import (
     AllColumns,
     Clock,
     Columns,
+    Hand,
     JoinSpec,
     Named,
     Nested,
     SetJoinSpec,
     Side,
 )
-from dovetail.spec.windows import Between, Forever
+from dovetail.spec.windows import (
+    Between,
+    Forever,
+    HopSize,
+    HopUnit,
+    Latest,
+    Range,
+)
 
 Source = Named | Nested
 
@@ -96,6 +104,18 @@ def _lives_in_row_time(side: Side, inputs: Inputs) -> bool:
     if isinstance(side.window, Between):
         return True
     return side.window != Forever() and is_timed(side.source, inputs)
+
+
+def is_state(join: JoinSpec, hand: Hand) -> bool:
+    """Tells whether a side is the newest version of each key, as it is at the end.
+
+    So it is on the clock `batch`; but rows that live in row time meet each version as
+    long as it lives.
+    """
+    is_batch = join.clock is Clock.BATCH
+    is_newest = is_batch and isinstance(join.side(hand).window, Latest)
+    in_row_time = Range | Between | HopUnit | HopSize
+    return is_newest and not isinstance(join.side(hand.other).window, in_row_time)
 
 
 def columns_of(source: Source, inputs: Inputs) -> tuple[str, ...]:

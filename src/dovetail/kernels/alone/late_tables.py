@@ -181,16 +181,13 @@ def late_tables(
     settings: JoinSettings,
     present: Present,
     least: tuple[int, int],
-    closed: Mask,
+    picked: Picked,
     news: News,
 ) -> LateTables:
-    """Returns the late pairs of a step; only one side's rows can wait.
-
-    `closed` left rows are judged for good.
-    """
+    """Returns the late pairs of a step; only one side's rows can wait."""
     for hand, wait in enumerate(settings.waits):
         if wait != NO_WAIT:
-            return _Search(settings, present, hand, least, closed, news).found()
+            return _Search(settings, present, hand, least, picked, news).found()
     nobody = np.zeros(0, bool)
     return LateTables(settings, present, 0, NO_MATCHES, NO_MATCHES, nobody, nobody)
 
@@ -203,7 +200,7 @@ class _Search:
     present: Present
     hand: int
     least: tuple[int, int]
-    closed: Mask
+    picked: Picked
     news: News
 
     @property
@@ -221,7 +218,7 @@ class _Search:
         least = self.least[1 - self.hand]
         over = past(self.settings, self.present, self.hand, self.least)
         if self.hand == 0 and self.settings.picks.waits:
-            over = over | self.closed
+            over = over | self.picked.closed
         pairs = self._first(self._fitting())
         mine, theirs = self._ours(pairs)
         is_sure = over[mine] & (self.table.birth[theirs] <= least)
@@ -255,13 +252,16 @@ class _Search:
         return both[self.hand], both[1 - self.hand]
 
     def _seeks(self) -> Mask:
-        """Tells which rows met nobody in any window, or wait already."""
+        """Tells which rows met nobody in any window, or wait already.
+
+        A left row that had too many candidates takes none that comes later.
+        """
         copies = Copies.of(self._window(), self.rows)
         first = copies.least(self.rows.first)
         has_met = (first != NEVER) & (first != WAITS)
         is_last = copies.are_last(self.rows.birth)
         seeks: Mask = is_last & ~has_met & ~self.rows.has(REMOVES)
-        return seeks
+        return seeks & ~self.picked.crowded if self.hand == 0 else seeks
 
     def _is_awaited(self, least: int) -> Mask:
         """Tells for which rows a row of the table can still come in time."""

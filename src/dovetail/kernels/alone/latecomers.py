@@ -117,15 +117,13 @@ class Latecomers:
 
 
 def latecomers(
-    settings: JoinSettings, present: Present, edge: Edge, met: Matches
+    settings: JoinSettings, present: Present, edge: Edge, picked: Picked
 ) -> Latecomers:
-    """Returns the late pairs of a step; only one side's rows can wait.
-
-    `met` are the pairs that are not late.
-    """
+    """Returns the late pairs of a step; only one side's rows can wait."""
     for hand, wait in enumerate(settings.waits):
         if wait != NO_WAIT:
-            return _Waiting.of(settings, present, hand, edge).late(met)
+            waiting = _Waiting.of(settings, present, hand, edge, picked)
+            return waiting.late(picked.met)
     nobody = np.empty(0, np.int64)
     return Latecomers(present, 0, (), nobody.astype(bool), nobody, nobody)
 
@@ -143,12 +141,22 @@ class _Waiting:
 
     @classmethod
     def of(
-        cls, settings: JoinSettings, present: Present, hand: int, edge: Edge
+        cls,
+        settings: JoinSettings,
+        present: Present,
+        hand: int,
+        edge: Edge,
+        picked: Picked,
     ) -> _Waiting:
-        """Returns the rows that have waited, and those that have just left."""
+        """Returns the rows that have waited, and those that have just left.
+
+        A left row that had too many candidates takes none that comes later.
+        """
         rows = present.rows[hand]
         old = (rows.first <= GIVEN_UP) & (rows.first > GIVEN)
         stays = rows.has(REMOVES) | rows.has(DROPPED) | (rows.first != NEVER)
+        if hand == 0:
+            stays |= picked.crowded
         new = ~stays & (rows.death <= present.next_place)
         clock = _clock_at(present, _left(settings, rows, hand), edge.now)
         begun = np.where(old, GIVEN_UP - rows.first, clock)

@@ -25,10 +25,14 @@ from dovetail.kernels.settings import JoinSettings
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The matches of left rows, and the candidates of those over their limit."""
+    """The matches of left rows, and the candidates of those over their limit.
+
+    `crowd` are candidates of left rows that have too many and so no match at all.
+    """
 
     matches: Matches
     beyond: Matches
+    crowd: Matches = NO_MATCHES
 
 
 def choose(settings: JoinSettings, present: Present, found: Matches) -> Choice:
@@ -41,20 +45,21 @@ def choose(settings: JoinSettings, present: Present, found: Matches) -> Choice:
     pairs = Pairs.of(settings, present.rows, found)
     choice = _choose(settings, present, pairs.once)
     width = len(present.rows[1]) + 1
-    chosen, beyond = (
-        found.take(pairs.among(some, width)) for some in (choice.matches, choice.beyond)
+    chosen, beyond, crowd = (
+        found.take(pairs.among(some, width))
+        for some in (choice.matches, choice.beyond, choice.crowd)
     )
-    return Choice(chosen, beyond)
+    return Choice(chosen, beyond, crowd)
 
 
 def _choose(settings: JoinSettings, present: Present, found: Matches) -> Choice:
     """Returns what the picks choose of candidates that meet once each."""
-    within, beyond = _counted(settings, present, found)
-    met = matches(settings, present.rows, within)
+    counted = _counted(settings, present, found)
+    met = matches(settings, present.rows, counted.matches)
     for nearest in settings.picks.nearest:
         rank = right_order(settings, present.rows[1])
         met = best_of(nearest, present.rows, met, rank)
-    return Choice(met, beyond)
+    return replace(counted, matches=met)
 
 
 def without_failing(settings: JoinSettings) -> JoinSettings:
@@ -140,18 +145,17 @@ def _passes(settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches) ->
     return stays
 
 
-def _counted(
-    settings: JoinSettings, present: Present, found: Matches
-) -> tuple[Matches, Matches]:
-    """Returns the candidates that stay, and those of left rows over their limit."""
+def _counted(settings: JoinSettings, present: Present, found: Matches) -> Choice:
+    """Returns the candidates that stay, and those of left rows with too many."""
     picks = settings.picks
     if not picks.counts or not len(found):
-        return found, NO_MATCHES
+        return Choice(found, NO_MATCHES)
     stay, over = within_limit(picks, present.rows, found)
     if picks.excess is Excess.UNMATCHED:
-        return found.take(stay), NO_MATCHES
+        has_some = np.isin(found.left, found.left[stay])
+        return Choice(found.take(stay), NO_MATCHES, found.take(~has_some))
     if picks.excess is Excess.FAIL and over.any():
         if not settings.event_clock:
             fail_at_first(picks, present.rows, found)
         fail(present.rows[0], found, over)
-    return found.take(stay), found.take(over)
+    return Choice(found.take(stay), found.take(over))

@@ -59,8 +59,9 @@ class Picked:
     come out, but it is not sure. `over` are left rows with too many candidates, each
     once in `judged_over` where it is closed, else in `open_over`. `closed` left rows
     are judged for good, `outdated` right ones can be taken by none, `settled` ones come
-    out with no further partner. `counts` are those of left rows, `judged` all
-    candidates of closed ones.
+    out with no further partner. `crowded` left rows have no match because they have too
+    many candidates. `counts` are those of left rows, `judged` all candidates of closed
+    ones.
     """
 
     met: Matches
@@ -73,6 +74,7 @@ class Picked:
     closed: Mask
     outdated: Mask
     settled: Mask
+    crowded: Mask
     counts: tuple[Whole, Whole]
     judged: Matches = NO_MATCHES
 
@@ -157,6 +159,7 @@ def _picked(present: Present, met: Matches, given: Leaving, over: Mask) -> Picke
         closed=over,
         outdated=np.zeros(len(present.rows[1]), bool),
         settled=np.zeros(len(nothing), bool),
+        crowded=np.zeros(len(nothing), bool),
         counts=(nothing, nothing),
     )
 
@@ -205,10 +208,7 @@ def _judged(settings: JoinSettings, present: Present, memo: Memo, over: Mask) ->
     every, choice = _chosen(settings, present, memo)
     closed = _closed(settings, present, choice, over)
     closed |= memo.counts(present.rows[0])[0] > 0  # before, and others count it still
-    is_over = np.zeros(len(closed), bool)
-    is_over[choice.beyond.left] = True
-    copies = left_copies(settings, present)
-    is_over = copies.any(is_over)
+    is_over = _left_rows(settings, present, choice.beyond)
     judged = choice.matches.take(closed[choice.matches.left])
     beyond = choice.beyond.take(closed[choice.beyond.left])
     held = every.take(~closed[every.left])
@@ -216,6 +216,7 @@ def _judged(settings: JoinSettings, present: Present, memo: Memo, over: Mask) ->
     wants_more = is_over & settings.sides[1].once
     # Who stays because it counts among others is not judged a second time.
     judged_once = closed & settings.event_clock
+    copies = left_copies(settings, present)
     is_last = copies.are_last(present.rows[0].birth)
     return Picked(
         met=join_matches([judged, beyond]),
@@ -228,6 +229,7 @@ def _judged(settings: JoinSettings, present: Present, memo: Memo, over: Mask) ->
         closed=closed,
         outdated=_outdated(settings, present, closed),
         settled=closed | (is_over & ~wants_more),
+        crowded=_left_rows(settings, present, choice.crowd),
         counts=(judged_once.astype(np.int64), np.zeros(len(closed), np.int64)),
         judged=every.take(closed[every.left]),
     )
@@ -311,6 +313,13 @@ def by_left_row(settings: JoinSettings, present: Present, met: Matches) -> Match
     if _are_in_order(left, rank):
         return met
     return met.take(sorted_by(left, rank))
+
+
+def _left_rows(settings: JoinSettings, present: Present, pairs: Matches) -> Mask:
+    """Tells which left rows some pairs are of, all copies of each."""
+    is_one = np.zeros(len(present.rows[0]), bool)
+    is_one[pairs.left] = True
+    return left_copies(settings, present).any(is_one)
 
 
 def left_copies(settings: JoinSettings, present: Present) -> Copies:

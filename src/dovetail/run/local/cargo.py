@@ -40,6 +40,7 @@ from dovetail.spec.inputs import Arrive, Input, InputKind, Remove, Row
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.picks import Equality
 from dovetail.spec.play import Play
+from dovetail.spec.sources import is_state
 from dovetail.spec.windows import Window as SpokenWindow
 
 NUMBER = "@row"
@@ -115,9 +116,10 @@ class _Seat:
     takes_back: bool
     window: SpokenWindow
     windows: tuple[SpokenWindow, ...]
+    is_state: bool
     clock: Clock
     keys: tuple[Callable[[Row], Hashable], ...]
-    hard: tuple[Callable[[Row], Hashable], ...]
+    counted: tuple[Callable[[Row], Hashable], ...]
     parts: tuple[Callable[[Row], Hashable], ...]
     own_key: tuple[Callable[[Row], Hashable], ...]
     condition: Callable[[Row], object]
@@ -136,9 +138,9 @@ class _Seat:
                 key_of(join.side(hand), source),
             )
         )
-        keys, hard = (
+        keys, counted = (
             tuple(_seen(key, hand.letter) for key in _keys(play, join, hand, some))
-            for some in (candidate_equalities(join), join.hard)
+            for some in (candidate_equalities(join), join.counted)
         )
         return cls(
             tuple(items_of(play, source)),
@@ -148,9 +150,10 @@ class _Seat:
             settings.takes_back,
             join.side(hand).window,
             _windows_of(play, join, source),
+            is_state(join, hand),
             join.clock,
             keys,
-            hard,
+            counted,
             parts,
             own_key,
             _own_condition(play, join, hand),
@@ -160,6 +163,7 @@ class _Seat:
         """Returns the side's rows; `codes` are the numbers of the keys so far."""
         lost = [item for item in self.items if self._is_lost(item)]
         kept = [item for item in self.items if not self._is_lost(item)]
+        kept = self._newest(kept) if self.is_state else kept
         values = tuple(item.values for item in kept)
         moment = self._moments(kept)
         keys = [tuple(key(row) for key in self.keys) for row in values]
@@ -173,6 +177,24 @@ class _Seat:
         partition = self._partitions(kept)
         lost_rows = tuple(item.values for item in lost)
         return Cargo(values, rows.with_arrays(partition=partition), lost_rows)
+
+    def _newest(self, items: Sequence[Item]) -> list[Item]:
+        """Returns the newest version of each key; what lacks its time replaces none."""
+        timeless = [item for item in items if self._lacks_time(item)]
+        newest: dict[Hashable, tuple[int, Item]] = {}
+        seen = BEGINNING
+        for item in items:
+            if self._lacks_time(item):
+                continue
+            time = self._moment(item) if self.source.is_timed else BEGINNING
+            # A delete without a time takes the newest time seen.
+            time = seen if time == BEGINNING else time
+            seen = max(seen, time)
+            key = tuple(part(item.values) for part in self.parts)
+            if time >= newest.get(key, (BEGINNING, item))[0]:
+                newest[key] = (time, item)
+        rows = [item for _, item in newest.values() if item.is_row]
+        return sorted([*timeless, *rows], key=lambda item: item.position)
 
     def _is_lost(self, item: Item) -> bool:
         """Tells whether a row of a side outside time lacks the time its input has."""
@@ -272,8 +294,8 @@ class _Seat:
         return shown
 
     def _keyless(self, items: Sequence[Item]) -> Whole:
-        """Returns 1 for each row with a null on its side of any equality."""
-        nulls = [None in [key(item.values) for key in self.hard] for item in items]
+        """Returns 1 for each row that a null keeps from being a candidate."""
+        nulls = [None in [key(item.values) for key in self.counted] for item in items]
         return np.array(nulls, np.int64)
 
     def _key_numbers(self, values: Sequence[Row]) -> Whole:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.plan.batch import lives_in_time
@@ -41,19 +41,24 @@ BIRTH, DEATH, END = "__birth", "__death", "__end"
 FIRST, LAST = "__first", "__last"
 # Until when the rows of a join inside live, for a window that inherits it.
 LASTING = ("__lasts", "__ends")
+_AGE = "__age"
 SINCE, UNTIL = "__since", "__until"
 Columns = dict[str, Column]
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One side of a join: its hand, its input, its window, and what has come."""
+    """One side of a join: its hand, its input, its window, and what has come.
+
+    One that is `is_state` has of each key the newest version alone.
+    """
 
     hand: Hand
     source: Input
     side: Side
     arrivals: Arrivals
     clock: Clock
+    is_state: bool
 
     @property
     def window(self) -> Lifetime:
@@ -88,19 +93,32 @@ class Living:
     @property
     def may_miss(self) -> bool:
         """Tells whether a life can be other than always."""
-        of_others = isinstance(self.seat.window, Latest | Between)
-        return self.seat.source.is_timed or of_others
+        of_others = isinstance(self.seat.window, Latest) and not self.seat.is_state
+        is_between = isinstance(self.seat.window, Between)
+        return self.seat.source.is_timed or is_between or of_others
 
 
 def give_lives(seat: Seat, admitted: Admitted) -> Living:
     """Returns the rows of a side, each with its life; deletes end lives and go."""
     lines = admitted.lines
+    if seat.is_state:
+        lines = _newest(seat, lines)
     if seat.lives_often:
         lines = _with_windows(lines, seat.window)
     lines = lines.withColumns(_lives(seat))
     if seat.is_met_on_arrival:
         lines = lines.withColumns(_stays(seat))
     return Living(seat, lines.where(~What.DELETE.is_it()))
+
+
+def _newest(seat: Seat, lines: DataFrame) -> DataFrame:
+    """Returns the newest version of each key; what lacks its time replaces none."""
+    by_age = _of_key(seat).orderBy(F.desc_nulls_last(TIME), F.desc(PLACE))
+    is_newest = F.col(_AGE) == 1
+    if seat.source.is_timed:
+        is_newest |= F.col(TIME).isNull()
+    numbered = lines.withColumn(_AGE, F.row_number().over(by_age))
+    return numbered.where(is_newest).drop(_AGE)
 
 
 def _with_windows(lines: DataFrame, window: Lifetime) -> DataFrame:
@@ -162,6 +180,8 @@ def _life_among_others(seat: Seat) -> tuple[Column, Column, Column]:
         case Inherited():
             death, end = (F.col(name) for name in LASTING)
             return born, death, end
+        case _ if seat.is_state:
+            return born, F.lit(LATEST), F.lit(LATEST)
         case _:
             # A version without a time, on the clock `batch`, comes behind all others.
             time = F.coalesce(TIME, F.lit(LATEST))
@@ -172,7 +192,8 @@ def _life_among_others(seat: Seat) -> tuple[Column, Column, Column]:
 def _untimed_life(seat: Seat) -> tuple[Column, Column, Column]:
     """Returns always, or of versions: for the newest always, for others never."""
     always = F.lit(EARLIEST), F.lit(LATEST), F.lit(LATEST)
-    if not isinstance(seat.window, Latest) or seat.is_met_on_arrival:
+    stays = seat.is_state or seat.is_met_on_arrival
+    if not isinstance(seat.window, Latest) or stays:
         return always
     is_newest = _next(seat, F.col(PLACE)).isNull()
     birth, death = (F.lit(EARLIEST), F.lit(LATEST))
@@ -200,6 +221,10 @@ def _later(seat: Seat, number: int) -> Column:
 
 def _next(seat: Seat, order: Column) -> Column:
     """Returns what the next version of a row's key has in a column, null for none."""
+    return F.lead(order).over(_of_key(seat).orderBy(order, PLACE))
+
+
+def _of_key(seat: Seat) -> WindowSpec:
+    """Returns the window of all versions of a row's key."""
     key = seat.window.key if isinstance(seat.window, Latest) else ()
-    columns = [F.col(quoted(name)) for name in key]
-    return F.lead(order).over(Window.partitionBy(*columns).orderBy(order, PLACE))
+    return Window.partitionBy(*(F.col(quoted(name)) for name in key))

@@ -22,7 +22,7 @@ from dovetail.run.spark_batch.skew import watched
 from dovetail.spec.inputs import Input, Outlet
 from dovetail.spec.join import HANDS, Hand, JoinSpec, Named, Nested, Side
 from dovetail.spec.picks import Strategy
-from dovetail.spec.sources import is_timed, known_input
+from dovetail.spec.sources import is_state, is_timed, known_input
 from dovetail.spec.stops import Stops
 from dovetail.spec.windows import Window
 
@@ -76,7 +76,8 @@ def joined(join: JoinSpec, ground: Ground, asked: Asked, place: str) -> BatchRow
     for hand in HANDS:
         name = f"{hand.value} of {place}"
         came = _came(join, hand, ground, name, asks_order=asks_order)
-        seat = Seat(hand, came.source, join.side(hand), came.arrivals, join.clock)
+        of_side = (came.source, join.side(hand), came.arrivals, join.clock)
+        seat = Seat(hand, *of_side, is_state(join, hand))
         sides[hand] = give_lives(seat, came.admitted)
         late |= came.late
     left, right = (sides[hand].seat.source for hand in HANDS)
