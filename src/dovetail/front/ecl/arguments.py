@@ -27,11 +27,13 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     **_ONE,
     **_FROM_ONE,
     **dict.fromkeys(
-        ("project", "table", "index", "case", "choose", "rollup", "which"), (2, _MANY)
+        ("project", "table", "index", "case", "choose", "rollup", "which", "iterate"),
+        (2, _MANY),
     ),
     **dict.fromkeys(("max", "min", "sum", "ave", "set"), (1, _MANY)),
     **dict.fromkeys(("count", "exists", "row", "round", "keyed"), (1, 2)),
     "denormalize": (3, _MANY),
+    "process": (4, _MANY),
     "if": (2, 3),
     "power": (2, 2),
     "choosen": (2, 3),

@@ -26,6 +26,7 @@ from dovetail.front.ecl.joins import read_join
 from dovetail.front.ecl.library import LIBRARY, read_library
 from dovetail.front.ecl.literals import read_number, read_text
 from dovetail.front.ecl.names import read_member, read_module, read_name
+from dovetail.front.ecl.neighbours import NEIGHBOURS
 from dovetail.front.ecl.nodes import (
     Braces,
     Call,
@@ -294,6 +295,7 @@ _ROWS_OF = {
 
 _STEPS: Mapping[str, Verb] = {
     **DATASETS,
+    **NEIGHBOURS,
     "dataset": read_dataset,
     "denormalize": read_denormalize,
     "fetch": read_fetch,

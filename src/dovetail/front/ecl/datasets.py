@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from dovetail.expression import NEVER, Expression
+from dovetail.expression import Expression
 from dovetail.front.ecl.casting import Scalar, part_text
 from dovetail.front.ecl.context import (
     Context,
-    is_word,
     refusal,
 )
 from dovetail.front.ecl.declared import read_record, record_with
@@ -32,7 +31,6 @@ from dovetail.front.ecl.ordering import (
     row_at,
     row_scope,
 )
-from dovetail.front.ecl.refused import ROLLED
 from dovetail.front.ecl.totals import gathering, narrowed, widened
 from dovetail.front.ecl.types import (
     Field,
@@ -165,7 +163,7 @@ def _table(context: Context, node: Call) -> DatasetValue:
 
 def tabled(context: Context, source: DatasetValue, *nodes: Node) -> DatasetValue:
     """Returns the fields of records, the first ones in front, made of each row."""
-    inside = row_scope(context, source.record)
+    inside = row_scope(context, row_at(source.record))
     group = RowsValue(source.record, "")
     inside, totals = gathering(replace(inside, sides={**inside.sides, "group": group}))
     record = RecordType(())
@@ -199,32 +197,6 @@ def _computed(one: Field, record: RecordType) -> str:
     return one.computed or one.initial or field_text(Scalar("l", record), one)
 
 
-def _rollup(context: Context, node: Call) -> DatasetValue:
-    """Returns ROLLUP(groups, GROUP, transform): a row made of all rows of a group."""
-    first, second, *rest = node.arguments
-    if not is_word(second, "group") or len(rest) != 1:
-        raise refusal(
-            node.of,
-            '"ROLLUP" is outside of what is understood of ECL, but for groups',
-            "ROLLUP(groups, GROUP, transform)",
-            ROLLED,
-        )
-    source = context.dataset(first)
-    if not source.is_grouped:
-        raise refusal(
-            first, "ROLLUP of rows without groups", "GROUP(SORT(rows, key), key)"
-        )
-    sides: dict[str, Value] = {
-        "left": row_at(source.record),
-        "rows(left)": RowsValue(source.record, ""),
-    }
-    made = replace(context, sides=sides).made(rest[0])
-    if made.skip != NEVER.text:
-        raise refusal(rest[0], "SKIP in a ROLLUP", "a filter behind it")
-    step = Counted(source.step, made.record.schema, columns_of(made))
-    return DatasetValue(step, made.record)
-
-
 def refuse_others(nodes: Iterable[Node], known: set[str]) -> None:
     """Refuses options that would change something and are not known here."""
     for node in nodes:
@@ -235,6 +207,5 @@ def refuse_others(nodes: Iterable[Node], known: set[str]) -> None:
 DATASETS: Mapping[str, Verb] = {
     "project": _project,
     "table": _table,
-    "rollup": _rollup,
     **ORDERING,
 }

@@ -18,7 +18,14 @@ from dovetail.expression import NEVER, Expression, Scope, parse
 from dovetail.front.ecl.aggregates import nth
 from dovetail.front.ecl.context import Context, is_word, refusal
 from dovetail.front.ecl.datasets import columns_of
-from dovetail.front.ecl.folds import COUNTER, Fold, coming_row, past_row, struct_of
+from dovetail.front.ecl.folds import (
+    COUNTER,
+    Fold,
+    coming_row,
+    in_record,
+    past_row,
+    struct_of,
+)
 from dovetail.front.ecl.join_parts import Conditions, Parts
 from dovetail.front.ecl.joins import (
     join_step,
@@ -123,20 +130,6 @@ def _each_side(parts: Parts) -> dict[str, Value]:
     return {"left": left, "right": right, "counter": COUNTER}
 
 
-def in_record(node: Node, made: Made, record: RecordType) -> Made:
-    """Returns a transform whose result is LEFT for the next row: of the same record."""
-    if made.record.shape != record.shape:
-        raise refusal(
-            node,
-            f"a transform to ({', '.join(made.record.shape)}) of rows with "
-            f"({', '.join(record.shape)})",
-            "the record of the rows themselves: what it makes is LEFT for the next one",
-            "PROJECT(rows, record) gives them the fields of the result before",
-        )
-    columns = zip(record.schema.names, (text for _, text in made.columns), strict=True)
-    return Made(record, tuple(columns), made.skip)
-
-
 def _finished(
     parts: Parts, form: _Form, given: tuple[Conditions, Counts]
 ) -> DatasetValue:
@@ -237,7 +230,7 @@ def _of_limit(parts: Parts, counts: Counts) -> Counts:
     limit = counts.picks.limit
     if not isinstance(limit, Limit) or not limit.transform:
         return counts
-    instead = struct_of(tuple((name, str(text)) for name, text in limit.transform))
+    instead = struct_of(*((name, str(text)) for name, text in limit.transform))
     texts = (
         (_LEFT, parts.left.record.row_text("l")),
         (_NUMBER, f"l.{quoted(_NUMBER)}"),

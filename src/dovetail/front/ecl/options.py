@@ -167,6 +167,9 @@ def _refuse_together(options: Options) -> None:
     if set(given) == {"lookup", "all"}:
         given = ["all"]
     shared = [name for name in ("keyed", "local") if name in options.found]
+    if given[:1] == ["lookup"] and "local" in shared:
+        # The right rows are with every left row anyway.
+        shared.remove("local")
     for name in [*given[1:], *(shared if given else ())]:
         _refuse(
             options,

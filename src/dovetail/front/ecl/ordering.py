@@ -37,9 +37,8 @@ def row_at(record: RecordType, letter: str = "l") -> RowValue:
     return RowValue(record, letter)
 
 
-def row_scope(context: Context, record: RecordType) -> Context:
+def row_scope(context: Context, row: RowValue) -> Context:
     """Returns the context inside a data set: its fields stand bare, LEFT is its row."""
-    row = row_at(record)
     inside = context.inside(row)
     return replace(inside, sides={**context.sides, "left": row})
 
@@ -54,8 +53,13 @@ def _sort(context: Context, node: Call) -> DatasetValue:
 
 def orders(context: Context, record: RecordType, nodes: Iterable[Node]) -> Iterable[By]:
     """Yields what rows are sorted by; options that only say how are passed over."""
-    inside = row_scope(context, record)
-    for node in _listed(record, nodes):
+    return orders_at(context, row_at(record), nodes)
+
+
+def orders_at(context: Context, row: RowValue, nodes: Iterable[Node]) -> Iterable[By]:
+    """Yields what a row is sorted by, wherever that stands."""
+    inside = row_scope(context, row)
+    for node in _listed(row.record, nodes):
         match node:
             case _ if word_of(node) in PASSED_OVER:
                 continue

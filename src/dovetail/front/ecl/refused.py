@@ -32,21 +32,15 @@ _BODIES: Mapping[str, str] = {
 }
 _IFBLOCK = "write two records, one for each form of the row"
 UNKNOWN = "a name with brackets is a function, a transform, or a data set with a filter"
-_NEIGHBOURS = (
-    "number the rows by PROJECT with COUNTER, and JOIN each with the one before"
-)
 _COUNTED = "TABLE(rows, {key, total := SUM(GROUP, field)}, key) counts by key"
 _CHOSEN = "CHOOSEN(rows, n), or a filter"
 _COLUMN = "compute the column before the program"
 _PARSED = "read the text into columns before the program"
-ROLLED = f"{_COUNTED}; ROLLUP(groups, GROUP, transform) sees all rows of a group"
 INSTEAD: Mapping[str, str] = {
     "enum": "a definition for each: red := 1; green := 2;",
     "choosesets": "CHOOSEN(rows(condition), n) + CHOOSEN(rows(other), m)",
     **dict.fromkeys(("thisnode", "allnodes"), "leave it out: it changes no rows"),
     "transfer": _COLUMN,
-    "iterate": _NEIGHBOURS,
-    "process": _NEIGHBOURS,
     "normalize": "JOIN with DATASET(n, TRANSFORM(..)) and ALL gives a row n times",
     "mergejoin": "JOIN([..], STEPPED(..), TRANSFORM(LEFT), SORTED(..)) matches alike",
     "merge": "SORT(one + other, fields)",

@@ -142,6 +142,15 @@ class RecordType:
         """Returns the fields with their types; names have no case."""
         return [f"{one.name.lower()} {one.type}" for one in self.schema.columns]
 
+    @property
+    def absent_text(self) -> str:
+        """Returns the row that stands for an absent one: blank, or as DEFAULT says."""
+        parts = (
+            f"{text_of(one.name)}, {one.default or blank_text(one.type)}"
+            for one in self.fields
+        )
+        return f"named_struct({', '.join(parts)})"
+
     def row_text(self, letter: str) -> str:
         """Returns the row of a side with these fields alone."""
         parts = (
