@@ -7,21 +7,27 @@ sets; a part of them by conditions, or one of them by its place.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 
 from dovetail.expression.writing import text_of
-from dovetail.front.ecl.casting import Scalar, trimmed
+from dovetail.front.ecl.casting import Scalar, signed, trimmed, unsigned
 from dovetail.front.ecl.context import Context, as_type, is_word, refusal
 from dovetail.front.ecl.nodes import Call, Node
 from dovetail.front.ecl.types import (
     BOOLEAN,
     INTEGER,
     REAL,
+    Exact,
     Field,
     Letters,
+    Real,
     SetOf,
     TableType,
     Whole,
     blank_text,
+    spark_type,
+    sum_of,
 )
 from dovetail.front.ecl.values import RowsValue, RowValue
 from dovetail.schema import quoted
@@ -131,18 +137,111 @@ def _extreme(name: str) -> Aggregate:
 def _sum(context: Context, node: Call, rows: RowsValue) -> Scalar:
     """Returns SUM; of no rows it is 0."""
     value, rows = _over(context, node, rows), _valued(context, node, rows)
-    kind = INTEGER if isinstance(value.type, Whole) else REAL
-    text = listed(rows, as_type(node, value, kind).text)
-    start = "0L" if kind == INTEGER else "0D"
-    return Scalar(f"aggregate({text}, {start}, (total, one) -> total + one)", kind)
+    return added(node, value, partial(listed, rows))
+
+
+def added(node: Node, value: Scalar, listing: Callable[[str], str]) -> Scalar:
+    """Returns the sum of a value; `listing` makes an array of what it is of each row.
+
+    It is a number of 8 bytes, a decimal with more digits, or REAL.
+    """
+    match value.type:
+        case Whole() as kind:
+            text = _folded(listing(signed(value)), INTEGER)
+            return Scalar(unsigned(text), kind) if kind.is_wide else _whole(text)
+        case Exact() as kind:
+            wide = sum_of(kind)
+            text = _folded(listing(as_type(node, value, wide).text), wide)
+            return Scalar(f"coalesce({text}, {blank_text(wide)})", wide)
+        case Real():
+            return Scalar(_folded(listing(as_type(node, value, REAL).text), REAL), REAL)
+        case _:
+            return _whole(_folded(listing(as_type(node, value, INTEGER).text), INTEGER))
+
+
+def _whole(text: str) -> Scalar:
+    """Returns a whole number of 8 bytes."""
+    return Scalar(text, INTEGER)
+
+
+def _folded(items: str, kind: Whole | Exact | Real) -> str:
+    """Returns the items of an array added one after the other."""
+    merged = "total + one"
+    if isinstance(kind, Exact):
+        # Spark would give each sum a digit more than the one before.
+        merged = f"CAST({merged} AS {spark_type(kind)})"
+    return f"aggregate({items}, {blank_text(kind)}, (total, one) -> {merged})"
 
 
 def _average(context: Context, node: Call, rows: RowsValue) -> Scalar:
-    """Returns AVE; of no rows it is 0."""
+    """Returns AVE, a REAL; of no rows it is 0."""
     total = as_type(node, _sum(context, node, rows), REAL)
-    count = counted(_valued(context, node, rows))
-    text = f"IF({count} = 0L, 0D, {total.text} / CAST({count} AS DOUBLE))"
+    return _shared(total.text, counted(_valued(context, node, rows)))
+
+
+def _shared(total: str, count: str) -> Scalar:
+    """Returns a sum divided by a count, 0 where nothing was counted."""
+    text = f"IF({count} = 0L, 0D, {total} / CAST({count} AS DOUBLE))"
     return Scalar(text, REAL)
+
+
+def _variance(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns VARIANCE, of all the rows that there are: the mean square distance."""
+    spread = _Spread.of(context, node, rows, 1)
+    return spread.covariance(spread.values[0], spread.values[0])
+
+
+def _covariance(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns COVARIANCE of two values."""
+    spread = _Spread.of(context, node, rows, 2)
+    return spread.covariance(*spread.values)
+
+
+def _correlation(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns CORRELATION of two values, 0 where one of them is the same everywhere."""
+    spread = _Spread.of(context, node, rows, 2)
+    one, other = spread.values
+    below = f"sqrt({spread.distance(one, one)} * {spread.distance(other, other)})"
+    text = f"coalesce({spread.distance(one, other)} / nullif({below}, 0D), 0D)"
+    return Scalar(text, REAL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """Rows, and the values of each whose spread is looked at, as REAL."""
+
+    rows: RowsValue
+    values: tuple[str, ...]
+
+    @classmethod
+    def of(cls, context: Context, node: Call, rows: RowsValue, count: int) -> _Spread:
+        """Returns the values behind the rows; conditions stand behind them."""
+        inside = context.inside(row_inside(rows))
+        given = node.arguments[1 : count + 1]
+        if len(given) < count:
+            raise refusal(node, f"{node.word.upper()} of less", f"{count} values")
+        values = tuple(inside.typed(one, REAL).text for one in given)
+        return cls(_kept(context, rows, node.arguments[count + 1 :]), values)
+
+    @property
+    def count(self) -> str:
+        """Returns the number of rows as REAL."""
+        return f"CAST({counted(self.rows)} AS DOUBLE)"
+
+    def covariance(self, one: str, other: str) -> Scalar:
+        """Returns the mean of the products of distances, 0 where there are no rows."""
+        below = f"({self._total(one)} * {self._total(other)} / {self.count})"
+        total = f"({self._total(f'({one} * {other})')} - {below})"
+        return _shared(total, counted(self.rows))
+
+    def distance(self, one: str, other: str) -> str:
+        """Returns the sum of the products of distances, as often as there are rows."""
+        below = f"({self._total(one)} * {self._total(other)})"
+        return f"({self._total(f'({one} * {other})')} * {self.count} - {below})"
+
+    def _total(self, text: str) -> str:
+        """Returns the sum of a value."""
+        return _folded(listed(self.rows, text), REAL)
 
 
 def _set(context: Context, node: Call, rows: RowsValue) -> Scalar:
@@ -163,11 +262,20 @@ def of_set(node: Call, items: Scalar) -> Scalar:
         case "max" | "min":
             found = f"array_{node.word}({items.text})"
             return Scalar(f"coalesce({found}, {blank_text(element)})", element)
-        case "sum" if isinstance(element, Whole) and not element.is_wide:
-            adding = "0L, (total, one) -> total + one"
-            return Scalar(f"aggregate({items.text}, {adding})", INTEGER)
+        case "sum" | "ave":
+            total = added(node, Scalar("item", element), partial(_each, items.text))
+            if node.word == "sum":
+                return total
+            return _shared(as_type(node, total, REAL).text, count)
         case word:
-            raise refusal(node, f"{word.upper()} of a set", "COUNT, EXISTS, MAX or MIN")
+            raise refusal(
+                node, f"{word.upper()} of a set", "COUNT, EXISTS, MAX, MIN, SUM or AVE"
+            )
+
+
+def _each(items: str, text: str) -> str:
+    """Returns what becomes of each item of a set."""
+    return items if text == "item" else f"transform({items}, item -> {text})"
 
 
 AGGREGATES: Mapping[str, Aggregate] = {
@@ -177,5 +285,8 @@ AGGREGATES: Mapping[str, Aggregate] = {
     "min": _extreme("array_min"),
     "sum": _sum,
     "ave": _average,
+    "variance": _variance,
+    "covariance": _covariance,
+    "correlation": _correlation,
     "set": _set,
 }

@@ -32,6 +32,8 @@ _DIGITS = 32
 # What Spark has room for, while decimals are computed with.
 _MOST_DIGITS = 38
 _PLACES = 12
+# A sum has room for 10 ** 15 rows.
+_MORE_DIGITS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,3 +397,8 @@ def product(one: Exact, other: Exact) -> Exact:
 def quotient(kind: Exact) -> Exact:
     """Returns the decimals of a quotient: with more places than what is divided."""
     return Exact(_DIGITS, max(kind.places, _PLACES))
+
+
+def sum_of(kind: Exact) -> Exact:
+    """Returns the decimals that hold the sum of many of a type."""
+    return Exact(min(kind.digits + _MORE_DIGITS, _MOST_DIGITS), kind.places)

@@ -2,7 +2,7 @@
 
     ROWS_COUNT()                        count(1)
     array_max(ROWS_LIST(n))             max(n)
-    aggregate(ROWS_LIST(n), 0L, +)      sum(n)
+    aggregate(ROWS_LIST(n), 0L, +)      sum(n), of whole numbers and of decimals
 
 Anything else sees the rows as one list. Sums of fractions do so too, because they
 depend on the order in which they are added.
@@ -27,6 +27,7 @@ from dovetail.expression.tree import (
     with_parts,
 )
 from dovetail.expression.writing import written_tree
+from dovetail.schema import DecimalType
 
 ROW, ROWS = "the row", "rows"
 _EXTREMES = {"array_max": "max", "array_min": "min"}
@@ -93,21 +94,31 @@ def _aggregate(tree: Node) -> Iterator[str]:
         case Call(("array_max" | "array_min") as name, (items,)):
             for value in _of_each(items):
                 yield f"{_EXTREMES[name]}({value})"
-        case Call("aggregate", (items, start, merge)) if _adds(merge):
+        case Call("aggregate", (items, Literal(0) as zero, merge), kind) if _adds(
+            merge
+        ):
             for value in _of_each(items):
-                yield f"coalesce(sum({value}), 0L) + {written_tree(start)}"
+                yield f"coalesce(CAST(sum({value}) AS {kind}), {written_tree(zero)})"
         case _:
             return
 
 
 def _adds(merge: Node) -> bool:
-    """Tells whether a lambda adds whole numbers, whose sum has no order."""
+    """Tells whether a lambda adds numbers whose sum has no order: of no fraction."""
     match merge:
-        case Lambda(
-            (one, other),
-            Call("+ of numbers", (Variable() as first, Variable() as last)),
-        ):
-            return {first, last} == {one, other} and merge.type == BIGINT
+        case Lambda(parameters, Call("cast", (total,), DecimalType())):
+            return _is_sum(total, parameters)
+        case Lambda(parameters, total):
+            return total.type == BIGINT and _is_sum(total, parameters)
+        case _:
+            return False
+
+
+def _is_sum(tree: Node, parameters: tuple[Variable, ...]) -> bool:
+    """Tells whether a call is the sum of the parameters of a lambda."""
+    match tree:
+        case Call("+ of numbers", arguments):
+            return set(arguments) == set(parameters)
         case _:
             return False
 
