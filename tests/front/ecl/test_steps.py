@@ -83,7 +83,10 @@ def test_rollup_makes_a_row_of_a_group(engine):
         ("PROJECT(b, {m := n * 2})", "m"),
         ("PROJECT(b, {r AND NOT [w, b.n]})", "k"),
         ("PROJECT(b, {RECORDOF(b) - [k]})", "w, n"),
-        ("PROJECT(b, TRANSFORM({r OR {INTEGER z}}, SELF := LEFT))", "k, w, n, z"),
+        (
+            "PROJECT(b, TRANSFORM({r OR {INTEGER z}}, SELF := LEFT; SELF := []))",
+            "k, w, n, z",
+        ),
         ("TABLE(b, {r - {INTEGER k, INTEGER n}})", "w"),
         ("PROJECT(b, {r AND {INTEGER n, INTEGER q}})", "n"),
         ("PROJECT(b, {(r + {INTEGER z}) AND NOT [z]})", "k, w, n"),

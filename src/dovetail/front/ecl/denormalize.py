@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from dovetail.expression import NEVER, Expression, Scope, parse
 from dovetail.front.ecl.aggregates import nth
+from dovetail.front.ecl.columns import of_spark
 from dovetail.front.ecl.context import Context, is_word, refusal
 from dovetail.front.ecl.datasets import columns_of
 from dovetail.front.ecl.folds import (
@@ -45,7 +46,6 @@ from dovetail.front.ecl.types import (
     RecordType,
     TableType,
     blank_text,
-    of_spark,
 )
 from dovetail.front.ecl.values import (
     DatasetValue,

@@ -8,6 +8,7 @@ from itertools import islice
 
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.catalog import taken
+from dovetail.front.ecl.columns import record_of
 from dovetail.front.ecl.context import (
     Context,
     UnknownNameError,
@@ -33,7 +34,7 @@ from dovetail.front.ecl.nodes import (
     word_of,
 )
 from dovetail.front.ecl.scopes import scope_of
-from dovetail.front.ecl.types import BOOLEAN, RecordType, blank_text, record_of
+from dovetail.front.ecl.types import BOOLEAN, RecordType, blank_text
 from dovetail.front.ecl.values import (
     DatasetValue,
     Imported,

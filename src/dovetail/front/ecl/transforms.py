@@ -2,12 +2,12 @@
 
 A field is assigned once; `SELF := LEFT` gives those that are still open by their
 names, `SELF := []` makes the rest blank. A field that nothing assigns has the value
-that its record gives it, or is blank.
+that its record gives it; one to which it gives none is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from dovetail.expression.writing import text_of
@@ -53,20 +53,44 @@ class _Target:
             return self, first
         return inner.within(tuple(rest))
 
+    def blank(self) -> None:
+        """Makes blank what has no value yet."""
+        for one in self.record.fields:
+            match self.given.setdefault(one.word, blank_text(one.type)):
+                case _Target() as inner:
+                    inner.blank()
+                case _:
+                    pass
+
+    def open(self) -> Iterator[str]:
+        """Yields the fields that have no value, of records inside by their paths."""
+        for one in self.record.fields:
+            match self._given(one):
+                case _Target() as inner:
+                    yield from (f"{one.name}.{name}" for name in inner.open())
+                case "" if not one.is_position:
+                    yield one.name
+                case _:
+                    pass
+
     def text(self, one: Field) -> str:
         """Returns the value of a field."""
-        found = self.given.get(one.word)
-        match found:
-            case _Target():
+        match self._given(one):
+            case _Target() as inner:
                 parts = [
-                    f"{text_of(part.name)}, {found.text(part)}"
-                    for part in found.record.fields
+                    f"{text_of(part.name)}, {inner.text(part)}"
+                    for part in inner.record.fields
                 ]
                 return f"named_struct({', '.join(parts)})"
-            case str():
-                return found
-            case _:
-                return one.initial or blank_text(one.type)
+            case found:
+                return found or blank_text(one.type)
+
+    def _given(self, one: Field) -> str | _Target:
+        """Returns what a field has by now, or what its record gives it, or nothing."""
+        found = self.given.get(one.word) or one.initial
+        if not found and isinstance(one.type, RecordType):
+            return _Target(one.type)
+        return found
 
 
 def _inner(record: RecordType, name: str) -> RecordType:
@@ -113,6 +137,14 @@ def filled(context: Context, record: RecordType, node: Transform) -> Made:
     for statement in node.statements:
         if not _is_local(statement):
             _assign(inside, target, statement)
+    for name in target.open():
+        raise refusal(
+            node,
+            f'the field "{name}" gets no value',
+            "a value for every field of the record",
+            f"SELF.{name} := .., SELF := a row that has it, or SELF := [] for blank "
+            "values in all that is left",
+        )
     return _made(target, skips)
 
 
@@ -150,8 +182,7 @@ def _assign(context: Context, target: _Target, node: Node) -> None:
     if names:
         _assign_field(context, target, (node, tuple(names)))
     elif isinstance(node.body, Items) and not node.body.items:
-        for one in target.record.fields:
-            target.given.setdefault(one.word, blank_text(one.type))
+        target.blank()
     else:
         _assign_all(context, target, node.body)
 

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from dovetail.errors import SchemaError
 from dovetail.expression.writing import text_of
 from dovetail.schema import (
     ArrayType,
@@ -297,50 +296,6 @@ def _sized(word: str, size: str, *, is_signed: bool) -> EclType | None:
             return Exact(int(digits), int(places or 0)) if digits else None
         case _:
             return None
-
-
-def of_spark(kind: Type) -> EclType:
-    """Returns the type that a column of Spark's has in ECL, or raises."""
-    match kind:
-        case DecimalType(precision=20, scale=0):
-            return Whole(WIDEST, is_signed=False)
-        case DecimalType(precision=digits, scale=places):
-            return Exact(digits, places)
-        case ArrayType(element=StructType() as element):
-            inner = of_spark(element)
-            return TableType(inner if isinstance(inner, RecordType) else RecordType(()))
-        case ArrayType(element=element):
-            return SetOf(of_spark(element))
-        case StructType(fields=fields):
-            return RecordType(tuple(Field(name, of_spark(one)) for name, one in fields))
-        case AtomicType() if kind in _ATOMS:
-            return _ATOMS[kind]
-        case _:
-            raise SchemaError(
-                f"ECL has no type for {kind}",
-                "numbers, texts, booleans, bytes, sets or records",
-                "cast the column to a text or to a number",
-            )
-
-
-def record_of(schema: Schema) -> RecordType:
-    """Returns the record of an input's columns."""
-    return RecordType(
-        tuple(Field(column.name, of_spark(column.type)) for column in schema.columns)
-    )
-
-
-_ATOMS: dict[Type, EclType] = {
-    AtomicType.BOOLEAN: BOOLEAN,
-    AtomicType.TINYINT: Whole(1),
-    AtomicType.SMALLINT: Whole(2),
-    AtomicType.INT: Whole(4),
-    AtomicType.BIGINT: INTEGER,
-    AtomicType.FLOAT: Real(4),
-    AtomicType.DOUBLE: REAL,
-    AtomicType.BINARY: Bytes(),
-    AtomicType.STRING: STRING,
-}
 
 
 def common(one: EclType, other: EclType) -> EclType:
