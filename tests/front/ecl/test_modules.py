@@ -73,12 +73,19 @@ def test_a_function_of_a_module_is_looked_into_for_equalities():
         ),
         ("IMPORT $; OUTPUT($.rows);", 18, '"rows" is a text of its own'),
         (
-            "IMPORT Std; OUTPUT(Std.Str.Find('a', 'b'));",
+            "IMPORT Std; OUTPUT(Std.Str.Extract('a', 1));",
             20,
-            '"std.str.find" is outside',
+            '"std.str.extract" is outside',
         ),
         ("IMPORT Std; OUTPUT(Std.Str.Reverse());", 20, "0 arguments"),
-        ("IMPORT Std; OUTPUT(Std.Str.Reverse(5));", 36, "no text"),
+        ("IMPORT Std; OUTPUT(Std.Str.CountWords('a', ''));", 44, "between words"),
+        ("IMPORT Std; OUTPUT(Std.Str.Find('a'));", 20, "1 arguments"),
+        ("IMPORT Std; OUTPUT(Std.Date.Today(TRUE));", 20, "an argument of Today"),
+        (
+            "IMPORT Std; OUTPUT(Std.Date.FromStringToDate('a', '%Y'));",
+            51,
+            "the form '%Y'; expected",
+        ),
     ],
 )
 def test_other_names_of_modules_are_refused_where_they_stand(text, column, says):

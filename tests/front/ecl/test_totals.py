@@ -62,7 +62,6 @@ def test_no_hidden_column_comes_out():
         ("OUTPUT(JOIN(b, c, LEFT.n = RIGHT.i + COUNT(c)));", 38, "the option ALL"),
         ("OUTPUT(SORT(b, n - most));", 20, "the option ALL"),
         ("OUTPUT(CHOOSEN(b, COUNT(c)));", 19, "the option ALL"),
-        ("twice := most * 2; OUTPUT(b(n < twice));", 10, "the option ALL"),
     ],
 )
 def test_elsewhere_it_is_refused_where_it_stands(text, column, hint):

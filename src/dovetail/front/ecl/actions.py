@@ -11,6 +11,8 @@ from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.context import Context, known_value, refusal, said
 from dovetail.front.ecl.dataset_rows import file_name
 from dovetail.front.ecl.datasets import tabled
+from dovetail.front.ecl.job_options import WITHOUT_EFFECT
+from dovetail.front.ecl.names import record_defined
 from dovetail.front.ecl.nodes import (
     Braces,
     Call,
@@ -23,7 +25,7 @@ from dovetail.front.ecl.nodes import (
     word_of,
     words_of,
 )
-from dovetail.front.ecl.totals import gathering, widened
+from dovetail.front.ecl.totals import alone, gathering
 from dovetail.front.ecl.types import Field, RecordType
 from dovetail.front.ecl.values import (
     Action,
@@ -71,10 +73,10 @@ def _output(context: Context, node: Call) -> None:
                 continue
             case Call(arguments=(inside,)) if option.word == "named":
                 name = _text(context, inside)
-            case Text() | Operation(sign="+"):
-                file = _text(context, option)
             case _ if word_of(option) == "extend" or not _is_layout(option):
                 _known_word(option)
+            case _ if not _is_record(context, option):
+                file = _text(context, option)
             case _ if isinstance(value, DatasetValue):
                 value = tabled(context, value, option)
             case _:
@@ -102,11 +104,7 @@ def _shown(context: Context, node: Node) -> Value:
     """Returns what is put out; values of whole data sets may stand in it."""
     inside, totals = gathering(context)
     value = inside.value(node)
-    if not totals or not isinstance(value, Scalar):
-        return value
-    nothing = RecordType(())
-    one_row = DatasetValue(Inline(nothing.schema, ((),)), nothing)
-    return Total(replace(one_row, step=widened(one_row, totals)), value)
+    return alone(value, totals) if totals and isinstance(value, Scalar) else value
 
 
 def _into_file(context: Context, node: Call, file: str, value: DatasetValue) -> None:
@@ -121,10 +119,17 @@ def _into_file(context: Context, node: Call, file: str, value: DatasetValue) -> 
 
 
 def _is_layout(option: Node) -> bool:
-    """Tells whether an option of OUTPUT says which fields come out."""
-    return isinstance(option, Braces) or (
+    """Tells whether an option of OUTPUT says which fields come out, or what file."""
+    return isinstance(option, Braces | Text | Operation | Member) or (
         isinstance(option, Name) and option.word not in _OUTPUT_WORDS
     )
+
+
+def _is_record(context: Context, option: Node) -> bool:
+    """Tells whether an option of OUTPUT is a record; else it is the name of a file."""
+    if isinstance(option, Braces) or any(record_defined(context, option)):
+        return True
+    return not isinstance(context.value(option), Scalar)
 
 
 def _known_word(option: Node) -> None:
@@ -200,7 +205,7 @@ def _option(context: Context, node: Call) -> None:
     word = str(name).lower()
     if word in context.world.options:
         context.world.options[word] = _setting(node, values[0])
-    elif word in _WITHOUT_EFFECT:
+    elif word in WITHOUT_EFFECT:
         context.world.remarks.append(f"#OPTION('{name}') has no effect")
     else:
         raise refusal(
@@ -217,15 +222,7 @@ def _setting(node: Call, value: object) -> str:
 
 def _known(context: Context) -> Iterable[str]:
     """Returns the names of options."""
-    return (*context.world.options, *sorted(_WITHOUT_EFFECT))
-
-
-_WITHOUT_EFFECT = {
-    *("smallsortthreshold", "targetclustertype", "timelimit", "unlimitedresources"),
-    *("optimizelevel", "foldfilter", "pickbestengine", "outputlimit", "freezepersists"),
-    *("resourcememory", "joinorder", "spanmultiplecpp", "maxlength", "varfieldaccess"),
-    *("checkasserts", "thorkeys", "newchildqueries", "globalautohoist"),
-}
+    return (*context.world.options, *sorted(WITHOUT_EFFECT))
 
 
 def _remarked(context: Context, node: Call) -> None:

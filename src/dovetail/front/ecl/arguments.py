@@ -11,7 +11,7 @@ _MANY = 1 << 30
 _ONE = dict.fromkeys(
     (
         *("length", "abs", "truncate", "roundup", "sqrt", "exp", "ln", "log"),
-        *("matched", "wild", "rows", "recordof", "nofold", "global"),
+        *("matched", "wild", "rows", "recordof", "nofold"),
     ),
     (1, 1),
 )
@@ -19,7 +19,7 @@ _FROM_ONE = dict.fromkeys(
     (
         *("output", "build", "buildindex", "dataset", "sort", "dedup", "group"),
         *("ungroup", "distribute", "distributed", "sorted", "nothor", "assert"),
-        *("preload", "trim", "map", "stepped"),
+        *("preload", "trim", "map", "stepped", "global"),
     ),
     (1, _MANY),
 )
@@ -36,6 +36,11 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     "denormalize": (3, _MANY),
     "process": (4, _MANY),
     "if": (2, 3),
+    "normalize": (3, _MANY),
+    "random": (0, 0),
+    "regexfind": (2, 4),
+    "regexreplace": (3, 4),
+    "combine": (2, _MANY),
     "power": (2, 2),
     "choosen": (2, 3),
     "topn": (3, _MANY),

@@ -8,11 +8,11 @@ from itertools import islice
 
 from dovetail.errors import DialectError
 from dovetail.front.ecl.actions import ACTIONS
-from dovetail.front.ecl.aggregates import AGGREGATES, nth, of_set
+from dovetail.front.ecl.aggregates import AGGREGATES, all_rows, nth, of_set
 from dovetail.front.ecl.aggregates import filtered as part_of
 from dovetail.front.ecl.arguments import refuse_wrong_number
 from dovetail.front.ecl.casting import Scalar
-from dovetail.front.ecl.context import Context, refusal, said
+from dovetail.front.ecl.context import Context, is_known, refusal, said
 from dovetail.front.ecl.dataset_rows import read_dataset
 from dovetail.front.ecl.datasets import DATASETS, appended, chosen, filtered
 from dovetail.front.ecl.declared import read_braces, read_record, read_type
@@ -23,8 +23,9 @@ from dovetail.front.ecl.fetching import read_fetch
 from dovetail.front.ecl.functions import FUNCTIONS, child_sum, extreme
 from dovetail.front.ecl.indexes import check_filter
 from dovetail.front.ecl.joins import read_join
-from dovetail.front.ecl.library import LIBRARY, read_library
+from dovetail.front.ecl.library import read_library
 from dovetail.front.ecl.literals import read_number, read_text
+from dovetail.front.ecl.modules import LIBRARY
 from dovetail.front.ecl.names import read_member, read_module, read_name
 from dovetail.front.ecl.neighbours import NEIGHBOURS
 from dovetail.front.ecl.nodes import (
@@ -50,6 +51,7 @@ from dovetail.front.ecl.nodes import (
     TypeName,
     word_of,
 )
+from dovetail.front.ecl.normalize import read_normalize
 from dovetail.front.ecl.ordering import Verb
 from dovetail.front.ecl.record_sums import record_sum
 from dovetail.front.ecl.refused import INSTEAD, UNKNOWN
@@ -77,6 +79,11 @@ from dovetail.front.ecl.values import (
 
 # What only says where a value is computed.
 _PLAIN = {"nofold", "global"}
+# Of a cluster there is one part: what a job sees of it is the whole.
+_CONSTANTS = {
+    "workunit": Scalar("'W'", Letters(1)),
+    "clustersize": Scalar("1L", INTEGER),
+}
 _EXTREMES = {"max": extreme("greatest"), "min": extreme("least")}
 
 
@@ -105,8 +112,8 @@ def bind(context: Context, node: Node) -> Value:
 
 def _name(context: Context, node: Name) -> Value:
     """Returns what a name is; SKIP is nothing by itself."""
-    if node.word == "workunit":
-        return Scalar("'W'", Letters(1))
+    if node.word in _CONSTANTS:
+        return _CONSTANTS[node.word]
     if node.word == "skip":
         raise refusal(node, "SKIP here", "SKIP in an assignment of a transform")
     match read_name(context, node):
@@ -143,16 +150,30 @@ def _items(context: Context, node: Items) -> Value:
 def _part(context: Context, node: Part) -> Value:
     """Returns a part: rows of a data set, a row of rows, letters, or an item."""
     match context.value(node.of):
+        case DatasetValue() as source if _is_any_row(context, node):
+            rows = all_rows(RowsValue(source.record, ""))
+            listed = context.gathered(node, Total(source, rows))
+            place = context.typed(node.first, INTEGER).text
+            return nth(RowsValue(source.record, listed.text), place)
         case DatasetValue() as source:
             return chosen(context, node, source)
         case RowsValue() as rows if node.reach is Reach.ONE:
             return nth(rows, context.typed(node.first, INTEGER).text)
+        case Total() as total if context.totals:
+            return read_letters(context, node, context.gathered(node, total))
         case Scalar() as value:
             return read_letters(context, node, value)
         case found:
             raise refusal(
                 node, f"{node.reach.value} of {said(found)}", "a text or a set"
             )
+
+
+def _is_any_row(context: Context, node: Part) -> bool:
+    """Tells whether the row at hand says which row of a data set is meant."""
+    if node.reach is not Reach.ONE or not context.totals:
+        return False
+    return not is_known(context, node.first)
 
 
 def _call(context: Context, node: Call) -> Value:
@@ -298,6 +319,7 @@ _STEPS: Mapping[str, Verb] = {
     **NEIGHBOURS,
     "dataset": read_dataset,
     "denormalize": read_denormalize,
+    "normalize": read_normalize,
     "fetch": read_fetch,
     "index": read_index,
     "join": _join,

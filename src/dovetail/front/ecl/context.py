@@ -17,6 +17,7 @@ from dovetail.expression import BARE, Expression, compiled
 from dovetail.expression import Scope as Names
 from dovetail.front.ecl.casting import Scalar, converted
 from dovetail.front.ecl.catalog import Catalog
+from dovetail.front.ecl.child_rows import parents_of
 from dovetail.front.ecl.modules import NO_MODULES, Modules, Path
 from dovetail.front.ecl.nodes import Name, Node, Number, Operation
 from dovetail.front.ecl.types import (
@@ -115,7 +116,7 @@ class Context:
                 kept = f"filter({text}, item -> {' AND '.join(conditions)})"
                 return Scalar(kept if conditions else text, TableType(record))
             case Total() as total if self.totals:
-                return _gathered(self.totals[0], total)
+                return self.gathered(node, total)
             case found:
                 raise refusal(
                     node,
@@ -123,6 +124,21 @@ class Context:
                     "a value",
                     _INSTEAD.get(type(found).__name__, ""),
                 )
+
+    def gathered(self, node: Node, total: Total) -> Scalar:
+        """Returns a value of a whole data set, as a column that each row will have.
+
+        Of all child rows it is refused where one of their rows is at hand.
+        """
+        schemas = {row.record.schema for row in self.rows}
+        if schemas.intersection(parents_of(total.source.step)):
+            raise refusal(
+                node,
+                "a value of the child rows of all rows, where one row is at hand",
+                "a value of LEFT's own child rows",
+                "PROJECT(rows, TRANSFORM(.., SELF.n := COUNT(LEFT.children(..))))",
+            )
+        return _gathered(self.totals[0], total)
 
     def typed(self, node: Node, wanted: EclType) -> Scalar:
         """Returns a value as a type."""
@@ -203,6 +219,15 @@ def known_value(node: Node, scalar: Scalar) -> object:
         raise refusal(
             node, "a value that is not known from the text", "a constant"
         ) from error
+
+
+def is_known(context: Context, node: Node) -> bool:
+    """Tells whether a value is known from the text alone."""
+    try:
+        context.constant(node)
+    except DialectError:
+        return False
+    return True
 
 
 def as_type(node: Node, value: Scalar, wanted: EclType) -> Scalar:

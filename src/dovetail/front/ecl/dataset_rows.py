@@ -12,6 +12,7 @@ from dovetail.front.ecl.catalog import taken_as
 from dovetail.front.ecl.context import (
     Context,
     UnknownNameError,
+    as_type,
     known_value,
     refusal,
 )
@@ -20,7 +21,7 @@ from dovetail.front.ecl.functions import row_of
 from dovetail.front.ecl.layouts import reading_of
 from dovetail.front.ecl.nodes import Braces, Call, Items, Node, Text
 from dovetail.front.ecl.positions import by_position, kept_by_position
-from dovetail.front.ecl.types import Field, Letters, RecordType, Whole
+from dovetail.front.ecl.types import Field, Letters, RecordType, SetOf, Whole
 from dovetail.front.ecl.values import DatasetValue
 from dovetail.spec.layouts import Layout
 from dovetail.spec.program import Given, Inline, Numbered, Step
@@ -61,6 +62,8 @@ def _of_value(context: Context, node: Call) -> DatasetValue:
     value = context.value(first)
     if isinstance(value, Scalar) and isinstance(value.type, Letters):
         return _file(context, node, context.record(second), rest)
+    if isinstance(value, Scalar) and isinstance(value.type, SetOf):
+        return _of_set(context, node, value)
     return _made_up(context, first, second)
 
 
@@ -148,6 +151,19 @@ def _with_position(
     )
     step: Step = Numbered(source.step, order.schema, position[0])
     return as_record(DatasetValue(step, order), record)
+
+
+def _of_set(context: Context, node: Call, items: Scalar) -> DatasetValue:
+    """Returns a row for each item of a set, in a record of one field."""
+    record = context.record(node.arguments[1])
+    if len(record.fields) != 1:
+        raise refusal(
+            node.arguments[1], f"a record of {len(record.fields)} fields", "one field"
+        )
+    wanted = SetOf(record.fields[0].type)
+    found = known_value(node, as_type(node, items, wanted))
+    values = found if isinstance(found, list | tuple) else ()
+    return DatasetValue(Inline(record.schema, tuple((one,) for one in values)), record)
 
 
 def _made_up(context: Context, first: Node, second: Node) -> DatasetValue:

@@ -10,7 +10,7 @@ from dovetail.expression.writing import text_of
 from dovetail.front.ecl.aggregates import all_rows
 from dovetail.front.ecl.casting import Scalar, full, signed, trimmed
 from dovetail.front.ecl.choices import CHOICES, Choice
-from dovetail.front.ecl.context import Context, as_type, is_word, refusal
+from dovetail.front.ecl.context import Context, as_type, is_word, known_value, refusal
 from dovetail.front.ecl.nodes import (
     Braces,
     Call,
@@ -35,7 +35,14 @@ from dovetail.front.ecl.types import (
     common,
     spark_type,
 )
-from dovetail.front.ecl.values import Made, RowsValue, RowValue, Value
+from dovetail.front.ecl.values import (
+    DatasetValue,
+    Made,
+    RowsValue,
+    RowValue,
+    Total,
+    Value,
+)
 
 
 def _length(context: Context, node: Call) -> Scalar:
@@ -162,6 +169,59 @@ def _which(context: Context, node: Call) -> Scalar:
     return Scalar(f"(CASE {whens} ELSE 0L END)", INTEGER)
 
 
+def _random(context: Context, node: Call) -> Scalar:
+    """Returns RANDOM: a number that goes by the place in the text and that of the row.
+
+    So it is the same in every run; only a PROJECT knows the place of a row.
+    """
+    place = text_of(f"{node.place.file}:{node.place.line}:{node.place.column}")
+    match context.sides.get("counter"):
+        case Scalar("counter", _) if "right" not in context.sides:
+            place = f"concat(CAST(counter AS STRING), ':', {place})"
+        case _ if context.sides or context.rows:
+            raise refusal(
+                node, "RANDOM here", "it in a PROJECT", "PROJECT gives rows a number"
+            )
+    context.world.remarks.append("RANDOM gives the same numbers in every run")
+    mixed = f"crc32(CAST({place} AS BINARY))"
+    return Scalar(mixed, Whole(4, is_signed=False))
+
+
+def _literal(context: Context, node: Node, refused: str) -> str:
+    """Returns a text that the program knows, without a sign that is refused."""
+    found = str(known_value(node, context.typed(node, STRING)))
+    if refused and refused in found:
+        raise refusal(node, f'"{refused}" in what replaces a match', "plain letters")
+    return text_of(found)
+
+
+def _matches(context: Context, node: Call) -> Scalar:
+    """Returns REGEXFIND: whether a text has a match, or what a group of it is."""
+    first, second, *rest = node.arguments
+    text, pattern = context.typed(second, STRING).text, _literal(context, first, "")
+    _refuse_nocase(rest)
+    if not rest:
+        return Scalar(f"rlike({text}, {pattern})", BOOLEAN)
+    number = context.count(rest[0])
+    return Scalar(f"regexp_extract({text}, {pattern}, {number})", STRING)
+
+
+def _replaced(context: Context, node: Call) -> Scalar:
+    """Returns REGEXREPLACE: every match replaced by plain letters."""
+    first, second, third, *rest = node.arguments
+    _refuse_nocase(rest)
+    pattern, instead = _literal(context, first, ""), _literal(context, third, "$")
+    text = context.typed(second, STRING).text
+    return Scalar(f"regexp_replace({text}, {pattern}, {instead})", STRING)
+
+
+def _refuse_nocase(options: list[Node]) -> None:
+    """Refuses NOCASE."""
+    for one in options:
+        if is_word(one, "nocase"):
+            raise refusal(one, "NOCASE", "nothing", "[Aa] matches both of a letter")
+
+
 def _keyed(context: Context, node: Call) -> Scalar:
     """Returns KEYED and the like: the condition inside, for whoever reads no index."""
     if not node.arguments:
@@ -250,9 +310,14 @@ def _child(context: Context, node: Node) -> Scalar:
             return one
         case _:
             value = context.value(node)
-            if isinstance(value, RowsValue) and not value.text:
-                return all_rows(value)
-            return context.scalar(node)
+            match value:
+                case RowsValue(text=""):
+                    return all_rows(value)
+                case DatasetValue(record=record) if context.totals:
+                    rows = all_rows(RowsValue(record, ""))
+                    return context.gathered(node, Total(value, rows))
+                case _:
+                    return context.scalar(node)
 
 
 def child_sum(context: Context, node: Operation) -> Iterator[Scalar]:
@@ -317,4 +382,7 @@ FUNCTIONS: Mapping[str, Choice] = {
     "stepped": _keyed,
     "wild": _wild,
     "row": _row,
+    "random": _random,
+    "regexfind": _matches,
+    "regexreplace": _replaced,
 }

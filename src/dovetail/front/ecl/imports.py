@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dovetail.front.ecl.context import Context, World, refusal
-from dovetail.front.ecl.library import LIBRARY, read_part
-from dovetail.front.ecl.modules import Path
+from dovetail.front.ecl.library import read_part
+from dovetail.front.ecl.modules import LIBRARY, Path
 from dovetail.front.ecl.names import bound, exported
 from dovetail.front.ecl.nodes import Definition, Import, Node
 from dovetail.front.ecl.reading import read

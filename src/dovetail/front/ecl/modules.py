@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 Path = tuple[str, ...]
+# The standard library, and the name of its older functions, which needs no IMPORT.
+LIBRARY, OLDER = "std", "stringlib"
 
 
 class Modules(Protocol):

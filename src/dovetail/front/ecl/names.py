@@ -8,16 +8,18 @@ from itertools import islice
 
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.catalog import taken
+from dovetail.front.ecl.child_rows import unfolded
 from dovetail.front.ecl.columns import record_of
 from dovetail.front.ecl.context import (
     Context,
     UnknownNameError,
+    as_type,
     refusal,
     said,
     unknown_name,
 )
 from dovetail.front.ecl.declared import declared_type
-from dovetail.front.ecl.modules import Path
+from dovetail.front.ecl.modules import LIBRARY, OLDER, Path
 from dovetail.front.ecl.nodes import (
     Call,
     Definition,
@@ -33,7 +35,9 @@ from dovetail.front.ecl.nodes import (
     Transform,
     word_of,
 )
+from dovetail.front.ecl.refused import FOREIGN
 from dovetail.front.ecl.scopes import scope_of
+from dovetail.front.ecl.totals import alone, gathering
 from dovetail.front.ecl.types import BOOLEAN, RecordType, blank_text
 from dovetail.front.ecl.values import (
     DatasetValue,
@@ -63,6 +67,16 @@ def read_name(context: Context, node: Name) -> Value:
             return row.part(one)
     for found in defined(context, node, node.word):
         return found
+    if node.word in FOREIGN:
+        word, hint = FOREIGN[node.word]
+        raise UnknownNameError(
+            f'"{word}" is outside of what is understood of ECL',
+            "records, data sets, transforms, joins and outputs",
+            hint,
+            place=node.place,
+        )
+    if node.word == OLDER:
+        return Imported((LIBRARY, OLDER))
     # Older programs name folders of modules without an IMPORT.
     if context.world.modules.has((node.word,)):
         return Imported((node.word,))
@@ -164,10 +178,22 @@ def _evaluated(context: Context, scope: Scope, definition: Definition) -> Value:
     around = replace(
         context, scope=scope, rows=(), sides=sides, label=_label(last), totals=()
     )
-    value = around.value(body)
-    if types and isinstance(value, Scalar):
-        return around.typed(body, declared_type(around, types[-1]))
-    return value
+    inside, totals = gathering(around) if not sides else (around, [])
+    value = inside.value(body)
+    if totals and isinstance(value, Scalar):
+        value = alone(value, totals)
+    return _typed(around, body, value, types) if types else value
+
+
+def _typed(context: Context, node: Node, value: Value, types: list[Node]) -> Value:
+    """Returns a single value in the type that stands before its name."""
+    match value:
+        case Scalar():
+            return as_type(node, value, declared_type(context, types[-1]))
+        case Total(source, one):
+            return Total(source, as_type(node, one, declared_type(context, types[-1])))
+        case _:
+            return value
 
 
 def _label(last: Node) -> str:
@@ -294,12 +320,19 @@ def _of_dataset(context: Context, node: Member, source: DatasetValue) -> Value:
         if here.record == source.record:
             return _field(node, here)
     if not context.rows and (context.in_record or not context.sides):
-        return _field(node, row)
+        return _of_all(context, source, _field(node, row))
     raise refusal(
         node,
         f'"{node.name}" of a data set that is not gone through here',
         f"LEFT.{node.name} or RIGHT.{node.name}, or the data set that is",
     )
+
+
+def _of_all(context: Context, source: DatasetValue, field: Value) -> Value:
+    """Returns a field of whatever row; child rows are those of all rows."""
+    if isinstance(field, RowsValue) and not context.in_record:
+        return unfolded(source.step, field.record, field.text)
+    return field
 
 
 def record_defined(context: Context, node: Node) -> Iterator[tuple[Context, Record]]:

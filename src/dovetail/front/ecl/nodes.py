@@ -7,8 +7,10 @@ the same few rules; what they are is decided by where they stand.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 from enum import Enum
+from typing import cast
 
 from dovetail.errors import Place
 
@@ -240,6 +242,16 @@ Node = (
     | Module
     | Import
 )
+
+
+def parts_of(node: Node) -> Iterator[Node]:
+    """Yields a node and all nodes in it."""
+    yield node
+    for one in fields(node):
+        found = getattr(node, one.name)
+        for part in found if isinstance(found, tuple) else (found,):
+            if isinstance(part, _Placed):
+                yield from parts_of(cast("Node", part))
 
 
 def word_of(node: Node) -> str:

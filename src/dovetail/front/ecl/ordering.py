@@ -12,6 +12,7 @@ from dovetail.front.ecl.nodes import (
     Braces,
     Call,
     Items,
+    Member,
     Name,
     Node,
     Omitted,
@@ -96,7 +97,9 @@ def _unpacked(nodes: Iterable[Node]) -> Iterator[Node]:
 def _excepted(node: Node) -> Iterable[str]:
     """Returns the field of EXCEPT field, or nothing."""
     match node:
-        case Sequence(parts=(word, Name() as name)) if is_word(word, "except"):
+        case Sequence(parts=(word, Name() | Member() as name)) if is_word(
+            word, "except"
+        ):
             return (name.word,)
         case _:
             return ()

@@ -14,7 +14,7 @@ from lark.exceptions import UnexpectedInput
 from dovetail.errors import DialectError
 from dovetail.front.ecl.from_grammar import Nodes, nodes_of
 from dovetail.front.ecl.nodes import Node
-from dovetail.front.ecl.refused import place_at, refuse_foreign
+from dovetail.front.ecl.refused import place_at, refuse_foreign, without_foreign
 
 _GRAMMAR = Path(__file__).with_name("grammar.lark")
 _MOST_EXPECTED = 5
@@ -23,8 +23,9 @@ _MOST_EXPECTED = 5
 def read(text: str, file: str = "") -> tuple[Node, ...]:
     """Returns the statements of a text in their order; `file` is where it stands."""
     try:
-        refuse_foreign(text)
-        tree = _parser().parse(text)
+        plain = without_foreign(text)
+        refuse_foreign(plain)
+        tree = _parser().parse(plain)
     except UnexpectedInput as error:
         _refuse(text, error, file)
     except DialectError as error:
@@ -88,7 +89,7 @@ _SIGNS = {
 
 _ESCAPED = re.compile(r"\w{,2}'[^'\\\n]*\\.")
 _ESCAPES = (
-    "in a text \\ stands before \\, ', n, r, t or three octal digits; "
+    "in a text \\ stands before \\, ', \", n, r, t or three octal digits; "
     "in one of U'..' also before u and four digits of base 16"
 )
 

@@ -1,6 +1,7 @@
 """Records put together of others, field by field.
 
-person AND NOT [age, city]      person - [age]       all fields but these
+person AND NOT [age, city]      person - [age]       all fields but these; of one
+                                person AND NOT age   field its name alone
 person OR pet                   person + pet         the fields of both
 person AND pet                                       the fields that both have
 """
@@ -54,11 +55,11 @@ def _combined(
     record, second = given
     match node.sign, second:
         case "AND", Operation(sign="NOT", operands=(inner,)):
-            return _without(record, _names(context, inner))
+            return _without(record, _names(context, inner, record))
         case "-", _:
-            return _without(record, _names(context, second))
+            return _without(record, _names(context, second, record))
         case "AND", _:
-            both = _names(context, second)
+            both = _names(context, second, record)
             return RecordType(tuple(one for one in record.fields if one.word in both))
         case _:
             return merged((record, context.record(second)))
@@ -69,8 +70,10 @@ def _without(record: RecordType, names: set[str]) -> RecordType:
     return RecordType(tuple(one for one in record.fields if one.word not in names))
 
 
-def _names(context: Context, node: Node) -> set[str]:
-    """Returns the fields that a list or a record names, in lower case."""
+def _names(context: Context, node: Node, record: RecordType) -> set[str]:
+    """Returns the fields that a list, a record or a name means, in lower case."""
+    if isinstance(node, Name) and any(record.find(node.word)):
+        return {node.word}
     if isinstance(node, Items):
         for one in node.items:
             if not isinstance(one, Name | Member):

@@ -41,10 +41,8 @@ INSTEAD: Mapping[str, str] = {
     "choosesets": "CHOOSEN(rows(condition), n) + CHOOSEN(rows(other), m)",
     **dict.fromkeys(("thisnode", "allnodes"), "leave it out: it changes no rows"),
     "transfer": _COLUMN,
-    "normalize": "JOIN with DATASET(n, TRANSFORM(..)) and ALL gives a row n times",
     "mergejoin": "JOIN([..], STEPPED(..), TRANSFORM(LEFT), SORTED(..)) matches alike",
     "merge": "SORT(one + other, fields)",
-    "combine": "number both by PROJECT with COUNTER, and JOIN on the number",
     "aggregate": _COUNTED,
     "having": "count by key with TABLE(rows, {key, n := COUNT(GROUP)}, key), and JOIN",
     "dictionary": "JOIN with LOOKUP finds one row by its key",
@@ -57,8 +55,8 @@ INSTEAD: Mapping[str, str] = {
     "loop": "write the steps one after the other",
     "graph": "write the steps one after the other",
     **dict.fromkeys(("enth", "sample"), _CHOSEN),
-    **dict.fromkeys(("random", "hash", "hash32", "hash64", "hashcrc"), _COLUMN),
-    **dict.fromkeys(("hashmd5", "realformat", "regexreplace", "regexfind"), _COLUMN),
+    **dict.fromkeys(("hash", "hash32", "hash64", "hashcrc"), _COLUMN),
+    **dict.fromkeys(("hashmd5", "realformat"), _COLUMN),
     **dict.fromkeys(("variance", "covariance", "correlation"), _COUNTED),
     **dict.fromkeys(("parse", "xmldecode", "fromxml", "fromjson"), _PARSED),
     **dict.fromkeys(("soapcall", "httpcall", "pipe"), _PARSED),
@@ -67,12 +65,63 @@ INSTEAD: Mapping[str, str] = {
 }
 
 
+_ENDS: Mapping[str, str] = {
+    "macro": "endmacro",
+    "functionmacro": "endmacro",
+    "embed": "endembed",
+    "beginc++": "endc++",
+}
+_FOREIGN_BODY = re.compile(
+    rf"""{_PASSED}|:=\s*(?P<word>functionmacro|macro|embed|beginc\+\+)(?![\w+])""",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+def without_foreign(text: str) -> str:
+    """Returns a text of the same places without bodies of macros and foreign code.
+
+    In place of each stands a name that no program can have.
+    """
+    found = _FOREIGN_BODY.search(text)
+    while found:
+        end = found.end()
+        for closing in _closing(text, found):
+            word = f"${found['word'][1:].replace('+', '_')}"
+            body = re.sub(r"[^\n]", " ", text[end : closing.end()])
+            text = f"{text[: found.start('word')]}{word}{body}{text[closing.end() :]}"
+            end = closing.end()
+        found = _FOREIGN_BODY.search(text, end)
+    return text
+
+
+def _closing(text: str, found: re.Match[str]) -> list[re.Match[str]]:
+    """Returns where a body of foreign code ends, if it does."""
+    end = _ENDS.get((found["word"] or "").lower())
+    if end is None:
+        return []
+    closing = re.compile(rf"\b{re.escape(end)}(?![\w+])", re.IGNORECASE)
+    return [*closing.finditer(text, found.end())][:1]
+
+
+# What stands for a body that is left out: its word, and what to do instead.
+FOREIGN: Mapping[str, tuple[str, str]] = {
+    "$acro": ("MACRO", _MACRO),
+    "$unctionmacro": ("FUNCTIONMACRO", _MACRO),
+    "$mbed": ("EMBED", _FOREIGN),
+    "$eginc__": ("BEGINC++", _FOREIGN),
+}
+
+
 def refuse_foreign(text: str) -> None:
     """Refuses the first word of the text that opens what is not understood."""
     for found in _WORD.finditer(text):
         word = (found["word"] or "").lower()
         hint = _ALWAYS.get(word, "")
-        if word in _BODIES and text[: found.start()].rstrip().endswith(":="):
+        if (
+            word in _BODIES
+            and word not in FOREIGN
+            and text[: found.start()].rstrip().endswith(":=")
+        ):
             hint = _BODIES[word]
         if word == "ifblock" and text[found.end() :].lstrip().startswith("("):
             hint = _IFBLOCK

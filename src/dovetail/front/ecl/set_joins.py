@@ -31,7 +31,7 @@ _KINDS = {
 }
 _PASSED = {
     *("unordered", "ordered", "stable", "unstable", "parallel", "algorithm"),
-    "assert sorted",
+    *("assert sorted", "local"),
 }
 
 

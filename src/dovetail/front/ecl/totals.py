@@ -7,8 +7,10 @@ of which those rows stay where n = m
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dovetail.expression import Expression
+from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.context import Context, total_name
 from dovetail.front.ecl.types import Field, RecordType
 from dovetail.front.ecl.values import DatasetValue, Total
@@ -20,6 +22,7 @@ from dovetail.spec.program import (
     RIGHT,
     Counted,
     Grouped,
+    Inline,
     Joined,
     Projected,
     Step,
@@ -41,6 +44,13 @@ def widened(source: DatasetValue, totals: Sequence[Total]) -> Step:
         step = _beside(step, record, (one, total), is_grouped=source.is_grouped)
         record = RecordType((*record.fields, one))
     return step
+
+
+def alone(value: Scalar, totals: Sequence[Total]) -> Total:
+    """Returns a value that is made of values of whole data sets, as one of them."""
+    nothing = RecordType(())
+    one_row = DatasetValue(Inline(nothing.schema, ((),)), nothing)
+    return Total(replace(one_row, step=widened(one_row, totals)), value)
 
 
 def narrowed(step: Step, record: RecordType, totals: Sequence[Total]) -> Step:

@@ -28,6 +28,7 @@ from dovetail.front.ecl.nodes import (
     Omitted,
     Sequence,
     Transform,
+    parts_of,
     word_of,
 )
 from dovetail.front.ecl.scopes import scope_of
@@ -136,7 +137,7 @@ def filled(context: Context, record: RecordType, node: Transform) -> Made:
     target = _Target(record)
     for statement in node.statements:
         if not _is_local(statement):
-            _assign(inside, target, statement)
+            _assign(_with_self(inside, target, statement), target, statement)
     for name in target.open():
         raise refusal(
             node,
@@ -146,6 +147,30 @@ def filled(context: Context, record: RecordType, node: Transform) -> Made:
             "values in all that is left",
         )
     return _made(target, skips)
+
+
+def _with_self(context: Context, target: _Target, node: Node) -> Context:
+    """Returns the context of a value that looks at fields which have theirs by now."""
+    body = node.body if isinstance(node, Definition) else node
+    if not any(is_word(one, "self") for one in parts_of(body)):
+        return context
+    seen = RowValue(*_given_of(target))
+    return replace(context, sides={**context.sides, "self": seen})
+
+
+def _given_of(target: _Target) -> tuple[RecordType, str]:
+    """Returns the fields that have a value by now, and a row of these."""
+    known, texts = [], []
+    for one in target.record.fields:
+        match target.given.get(one.word):
+            case _Target() as inner:
+                record, text = _given_of(inner)
+                known.append(replace(one, type=record))
+                texts.append(f"{text_of(one.name)}, {text}")
+            case str() as text:
+                known.append(one)
+                texts.append(f"{text_of(one.name)}, {text}")
+    return RecordType(tuple(known)), f"named_struct({', '.join(texts)})"
 
 
 def _is_local(node: Node) -> bool:

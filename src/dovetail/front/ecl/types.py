@@ -292,7 +292,7 @@ def _sized(word: str, size: str, *, is_signed: bool) -> EclType | None:
         case "BOOLEAN":
             return BOOLEAN
         case "DECIMAL" | "UDECIMAL":
-            digits, _, places = size.partition("_")
+            digits, _, places = (size or "32_16").partition("_")
             return Exact(int(digits), int(places or 0)) if digits else None
         case _:
             return None
