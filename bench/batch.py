@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from bench.measure import Sample, figures, in_turns, median_rate, show
-from dovetail.run.spark_session import local_session
+from dovetail.run.spark_session import FOR_MANY_ROWS, local_session
 
 CORES, PARTITIONS = 2, 8
 BROADCAST = 10 << 20
@@ -154,7 +154,7 @@ def session(share: float) -> SparkSession:
     joined by the same plan as many.
     """
     os.environ["PYSPARK_SUBMIT_ARGS"] = "--driver-memory 4g pyspark-shell"
-    spark = local_session()
+    spark = local_session(**FOR_MANY_ROWS)
     spark.conf.set("spark.sql.shuffle.partitions", PARTITIONS)
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", int(BROADCAST * share))
     return spark

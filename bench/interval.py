@@ -29,7 +29,7 @@ from bench.data import SCHEMA, Stretch, made
 from bench.measure import Sample, figures, in_turns, median_rate, show
 from dovetail.kernels.settings import Arrival
 from dovetail.run.kernel_settings import Manner, kernel_settings
-from dovetail.run.spark_session import local_session
+from dovetail.run.spark_session import FOR_MANY_ROWS, local_session
 from dovetail.run.spark_stream.feeds import Buckets, Feed, Packing, packings
 from dovetail.run.spark_stream.joining import as_lines, lay
 from dovetail.run.spark_stream.labels import balanced_labels
@@ -174,7 +174,7 @@ def session() -> SparkSession:
     """Returns a session that all legs share."""
     # The HDFS-backed store keeps all state on the heap, twice.
     os.environ["PYSPARK_SUBMIT_ARGS"] = "--driver-memory 3g pyspark-shell"
-    spark = local_session()
+    spark = local_session(**FOR_MANY_ROWS)
     # Spark's own joins run one more batch without data, which costs and gives nothing.
     spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
     spark.conf.set("spark.sql.shuffle.partitions", PARTITIONS)

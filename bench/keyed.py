@@ -34,7 +34,7 @@ from dovetail.run.spark_index.layout import NoBuild, Sizes
 from dovetail.run.spark_index.manifest import newest, opened
 from dovetail.run.spark_index.needs import Term
 from dovetail.run.spark_index.writing import Sorted, write_index
-from dovetail.run.spark_session import local_session
+from dovetail.run.spark_session import FOR_MANY_ROWS, local_session
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.reading import read_join
@@ -191,7 +191,7 @@ def main() -> None:
     """Measures and prints a table, then one line of JSON."""
     told = asked()
     rows, few = (QUICK, FEW) if told.quick else (told.rows, told.left)
-    ground = Ground(local_session(), rows, few)
+    ground = Ground(local_session(**FOR_MANY_ROWS), rows, few)
     ground.make()
     pairs = checked(ground)
     legs = {name: partial(run, ground, leg, count(1)) for name, leg in LEGS.items()}

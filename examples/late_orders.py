@@ -10,15 +10,13 @@ its order. A payment that is reported more than ten minutes behind the newest is
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from rich.box import SIMPLE_HEAD
@@ -27,9 +25,6 @@ from rich.live import Live
 from rich.table import Table
 
 import dovetail as dt
-from dovetail.bind.replay import Line, lines_of, record, replay
-from dovetail.kernels.arrays.lines import LineKind
-from dovetail.run.spark_session import local_session
 
 
 def join(orders: DataFrame, payments: DataFrame) -> dt.Joined:
@@ -47,7 +42,8 @@ def join(orders: DataFrame, payments: DataFrame) -> dt.Joined:
 
 def run(spark: SparkSession, folder: Path, console: Console, pause: float) -> None:
     """Joins, follows the query to its end, and shows the outlets."""
-    joined = join(*feed(spark, folder))
+    orders, payments = (feed(spark, folder / name, name) for name in COLUMNS)
+    joined = join(orders, payments)
     console.rule("[bold]Orders wait for their payments")
     console.print(STORY)
     console.print(joined.explain(), soft_wrap=True, style="dim")
@@ -161,41 +157,29 @@ FEED = """
 11:30  order    1017  Quin   13.10
 11:31  payment  1017  card   13.10
 """
-MIDNIGHT = datetime(2026, 3, 2, tzinfo=UTC)
+DAY = "2026-03-02"
+COLUMNS = {
+    "order": "order INT, customer STRING, amount DECIMAL(9, 2), placed TIMESTAMP",
+    "payment": "order INT, by STRING, amount DECIMAL(9, 2), paid TIMESTAMP",
+}
 
 
-def feed(spark: SparkSession, folder: Path) -> tuple[DataFrame, DataFrame]:
-    """Returns orders and payments as streams that play the feed, a block a batch."""
-    blocks = [block.splitlines() for block in FEED.strip().split("\n\n")]
-    rows = [(cut, *line.split()) for cut, block in enumerate(blocks) for line in block]
-    lines = [
-        Line(cut, place, 0, what, LineKind.ROW)
-        for place, (cut, _, what, *_) in enumerate(rows)
-    ]
-    names = {
-        "order": ("order", "customer", "amount", "placed"),
-        "payment": ("order", "by", "amount", "paid"),
-    }
-    tables = {
-        what: pa.Table.from_pylist(
-            [dict(zip(own, _values(row), strict=True)) for row in rows if what in row]
+def feed(spark: SparkSession, folder: Path, name: str) -> DataFrame:
+    """Returns the orders or the payments as a stream of files, a block a batch."""
+    folder.mkdir()
+    for number, block in enumerate(FEED.strip().split("\n\n")):
+        rows = [line.split() for line in block.splitlines()]
+        file = folder / f"{number}.csv"
+        file.write_text(
+            "\n".join(
+                f"{order},{word},{amount},{DAY} {clock}"
+                for clock, what, order, word, amount in rows
+                if what == name
+            )
         )
-        for what, own in names.items()
-    }
-    record(folder / "feed.parquet", lines, tables)
-    played = replay(spark, folder / "feed.parquet")
-    orders, payments = (
-        lines_of(played, what).select(*own) for what, own in names.items()
-    )
-    return orders, payments
-
-
-def _values(row: tuple[object, ...]) -> tuple[object, ...]:
-    """Returns the number, the word, the amount and the time of a line of the feed."""
-    _, clock, _, order, word, amount = map(str, row)
-    hours, minutes = map(int, clock.split(":"))
-    moment = MIDNIGHT + timedelta(hours=hours, minutes=minutes)
-    return int(order), word, Decimal(amount), moment
+        os.utime(file, (number, number))  # the oldest file is read first
+    files = spark.readStream.schema(COLUMNS[name]).option("maxFilesPerTrigger", 1)
+    return files.csv(str(folder))
 
 
 def head(console: Console, name: str, about: str) -> None:
@@ -218,7 +202,8 @@ def main() -> int:
     console = Console(highlight=False)
     console.print("Starting Spark on this machine ...", style="dim")
     try:
-        spark = local_session()
+        # Of so few rows one task can keep all.
+        spark = dt.local_session(**{"spark.sql.shuffle.partitions": "1"})
         with TemporaryDirectory(prefix="late_orders_") as name:
             run(spark, Path(name), console, options.pause)
         spark.stop()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         SpecError,
         UnsupportedError,
     )
+    from dovetail.run.spark_session import local_session
     from dovetail.session.from_data import join
     from dovetail.session.from_text import ecl
     from dovetail.session.joined import Joined
@@ -54,6 +55,7 @@ __all__ = [
     "forever",
     "join",
     "latest",
+    "local_session",
     "range",
     "rows",
     "stream",
@@ -71,6 +73,7 @@ _ROOMS = {
         "UnsupportedError",
     ),
     "bind.sinks": ("folder",),
+    "run.spark_session": ("local_session",),
     "session.from_data": ("join",),
     "session.from_text": ("ecl",),
     "session.joined": ("Joined",),

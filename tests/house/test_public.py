@@ -22,6 +22,7 @@ PUBLIC = [
     "forever",
     "join",
     "latest",
+    "local_session",
     "range",
     "rows",
     "stream",

@@ -1,7 +1,8 @@
-"""A Spark session of our own, tuned for many tiny queries on one machine.
+"""Spark sessions of our own, each setting with its reason.
 
-`dovetail check` starts it; a user's job brings the user's session. Each setting says
-why it is there.
+`local_session` is for many tiny queries on one machine: for demos, tests and
+`dovetail check`. What is to be fast on many rows takes `FOR_MANY_ROWS` on top. A user's
+job brings the user's session.
 """
 
 from __future__ import annotations
@@ -16,6 +17,15 @@ from pyspark.sql import SparkSession
 
 from dovetail.errors import EngineError
 
+# What the optimizing compiler and a collector's threads cost is not earned back in the
+# minutes that such a Java lives.
+_BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# To prove Spark's own classes sound takes a sixth of its start. A Java that has no such
+# name passes it over.
+_TRUSTING = (
+    "-XX:+IgnoreUnrecognizedVMOptions "
+    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
 _STATE = "spark.sql.streaming.stateStore"
 _SETTINGS: dict[str, bool | float | int | str | None] = {
     # Two cores are the least on which tasks can meet in the wrong order.
@@ -39,13 +49,14 @@ _SETTINGS: dict[str, bool | float | int | str | None] = {
     "spark.sql.session.timeZone": "UTC",
     # Where in Python each column was made costs three calls of Java a column.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
-    # Few cores and a small heap: the parallel collector starts quicker than G1.
     "spark.driver.memory": "2g",
-    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
+    "spark.driver.extraJavaOptions": f"{_BRIEF} {_TRUSTING}",
     # Warnings of a local session hide what the user asked for.
     "spark.log.level": "ERROR",
 }
 
+FOR_MANY_ROWS = {"spark.driver.extraJavaOptions": "-XX:+UseParallelGC"}
+"""What a local session takes that is to be fast on many rows, as benchmarks are."""
 
 # What a program on files needs; all else is as Spark is set up.
 _PROGRAM: dict[str, bool | float | int | str | None] = {
@@ -60,9 +71,10 @@ _PROGRAM: dict[str, bool | float | int | str | None] = {
 
 
 def local_session(**more: str) -> SparkSession:
-    """Returns the session of this process, started where there is none yet.
+    """Returns a Spark of this process for small things: tests, trying out, a demo.
 
-    What more Spark is to be told counts where it is started.
+    One that runs already is returned as it is. What more Spark is to be told counts
+    where it is started.
     """
     builder = SparkSession.builder.appName("dovetail")
     return _started(builder.config(map={**_SETTINGS, **more}))
