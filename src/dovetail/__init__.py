@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         DovetailError,
         EngineError,
         LimitError,
+        MissingNameError,
         SchemaError,
         SpecError,
         UnsupportedError,
@@ -37,12 +38,15 @@ if TYPE_CHECKING:
     from dovetail.session.streams import Rows, dataset, stream, table
     from dovetail.session.windowing import forever, latest, range, rows  # noqa: A004
 
+__version__ = "0.1.0"
+
 __all__ = [
     "DialectError",
     "DovetailError",
     "EngineError",
     "Joined",
     "LimitError",
+    "MissingNameError",
     "Rows",
     "SchemaError",
     "SpecError",
@@ -68,6 +72,7 @@ _ROOMS = {
         "DovetailError",
         "EngineError",
         "LimitError",
+        "MissingNameError",
         "SchemaError",
         "SpecError",
         "UnsupportedError",
@@ -88,5 +93,7 @@ _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 def __getattr__(name: str) -> object:
     """Returns a public name from the room where it is at home."""
     if name not in _HOME:
-        raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
+        from dovetail.spec.calls import missing  # noqa: PLC0415 - starts nothing
+
+        raise missing("dovetail", name, __all__)
     return getattr(import_module(f"dovetail.{_HOME[name]}"), name)

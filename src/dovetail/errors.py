@@ -4,6 +4,7 @@
     ├── DialectError        a text not of its language; points at line and column
     ├── SpecError           a join that breaks a named rule
     ├── SchemaError         a column or a type that does not fit
+    ├── MissingNameError    a name that we do not have, as Python asks for attributes
     ├── UnsupportedError    a sound join that this engine cannot do (yet)
     └── EngineError         a run that cannot go on
         └── LimitError      a LIMIT, or a SKEW, that fails the job
@@ -94,6 +95,10 @@ class SchemaError(DovetailError):
     def no_column(cls, name: str, known: tuple[str, ...]) -> SchemaError:
         """Returns the error for a name that no column has, with the names there are."""
         return cls(f'no column "{name}"', f"one of {', '.join(known)}")
+
+
+class MissingNameError(DovetailError, AttributeError):
+    """A name that is none of ours; Python's own `hasattr` and `getattr` know it."""
 
 
 class UnsupportedError(DovetailError):

@@ -10,6 +10,7 @@ PUBLIC = [
     "EngineError",
     "Joined",
     "LimitError",
+    "MissingNameError",
     "Rows",
     "SchemaError",
     "SpecError",

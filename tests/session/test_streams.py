@@ -53,7 +53,8 @@ def trades(frame=RIGHT, **facts):
 
 def join(**wish):
     left, right = orders().window(TEN), trades().window(TEN)
-    return left.join(right, **{"on": ["k"], "suffixes": ("", "_r"), **wish})
+    endings = {} if "select" in wish else {"suffixes": ("", "_r")}
+    return left.join(right, **{"on": ["k"], **endings, **wish})
 
 
 def columns(**wish):
@@ -170,7 +171,10 @@ def finite():
 
 
 REFUSALS = {
-    "kind": (lambda: join(how="lft"), '"lft" is no kind of join; expected one of left'),
+    "kind": (
+        lambda: join(how="lft"),
+        'how="lft"; expected one of "left", "right", "full"',
+    ),
     "ports": (
         lambda: join(unmatched="outlet"),
         (
@@ -181,7 +185,7 @@ REFUSALS = {
     ),
     "unmatched": (
         lambda: join(how="left", unmatched="apart"),
-        'unmatched="apart"; expected "joined" or "outlet"',
+        'unmatched="apart"; expected one of "joined", "outlet"',
     ),
     "twice": (
         lambda: join(suffixes=("", "")),
@@ -200,25 +204,28 @@ REFUSALS = {
     ),
     "left key": (
         lambda: join(on="price"),
-        '"l.price" in hard names no column; expected one of k, at, n',
+        'on="price": the left side has no column "price"; expected one of k, at, n',
     ),
     "right key": (
         lambda: join(on=[("k", "price")]),
-        '"r.price" in hard names no column; expected one of k, At, m',
+        'the right side has no column "price"; expected one of k, At, m',
     ),
-    "where": (lambda: join(where="l.price > 1"), '"l.price" in soft names no column'),
+    "where": (
+        lambda: join(where="l.price > 1"),
+        'where="l.price > 1": there is no column "price"; expected one of k',
+    ),
     "bare where": (lambda: join(where="n > 1"), 'no column "n"; expected one of l.k'),
     "broken where": (lambda: join(where="l.n > "), '"l.n > " is no expression'),
     "where of numbers": (
         lambda: join(where="l.n + 1"),
         'where="l.n + 1" is bigint; expected a condition that is true or false',
     ),
-    "keep": (lambda: join(keep=-1), "keep of -1; expected 1 or more"),
+    "keep": (lambda: join(keep=-1), "keep=-1; expected a whole number, 0 or more"),
     "direction": (
         lambda: nearest(direction="up"),
-        'direction="up"; expected "backward" or "forward" or "nearest"',
+        'direction="up"; expected one of "backward", "forward", "nearest"',
     ),
-    "tie": (lambda: nearest(tie="any"), 'tie="any"; expected "last" or "first"'),
+    "tie": (lambda: nearest(tie="any"), 'tie="any"; expected one of "last", "first"'),
     "tolerance": (
         lambda: nearest(direction="forward"),
         "asof forward on a stream, without a tolerance",
@@ -234,7 +241,7 @@ REFUSALS = {
             .window(TEN)
             .join(trades().window(TEN), on="k", suffixes=("", "_r"))
         ),
-        'the row time "n" of "left" is bigint; expected a timestamp',
+        'time="n" is a column of the type bigint; expected a column with timestamps',
     ),
     "order": (lambda: orders(order="o"), 'no column "o"; expected one of k, at, n'),
     "sequence": (lambda: orders(sequence="o"), 'no column "o"'),
@@ -245,20 +252,23 @@ REFUSALS = {
     "lateness": (
         lambda: orders(lateness="10 parsecs"),
         (
-            '"10 parsecs" is not a length of time; expected numbers with units\n'
-            'hint: write for example "10 minutes"'
+            'lateness="10 parsecs"; expected a length of time\n'
+            'hint: write for example lateness="10 minutes", or a timedelta'
         ),
     ),
-    "idle": (lambda: orders(idle="soon"), '"soon" is not a length of time'),
-    "span": (lambda: dt.range(preceding="ten"), '"ten" is not a length of time'),
-    "rows": (lambda: dt.rows(-1), "a window of -1 rows; expected 0 or more"),
+    "idle": (lambda: orders(idle="soon"), 'idle="soon"; expected a length of time'),
+    "span": (
+        lambda: dt.range(preceding="ten"),
+        'preceding="ten"; expected a length of time',
+    ),
+    "rows": (lambda: dt.rows(-1), "count=-1; expected a whole number, 0 or more"),
     "per": (
         lambda: (
             orders()
             .window(dt.rows(5), per="price")
             .join(trades().window(dt.rows(5)), on="k", suffixes=("", "_r"))
         ),
-        '"price" in partition_by names no column of the left side',
+        'per="price": there is no column "price"; expected one of k, at, n',
     ),
     "no window": (
         lambda: orders().join(trades(), on="k", suffixes=("", "_r")),
@@ -296,8 +306,7 @@ REFUSALS = {
     "text as sink": (
         lambda: join().write(checkpoint="/c", matched="/out"),
         (
-            'the sink of "matched" is the text "/out"; '
-            "expected a folder or a function\n"
+            'matched="/out"; expected a folder or a function\n'
             'hint: matched=dt.folder("/out")'
         ),
     ),
@@ -307,11 +316,11 @@ REFUSALS = {
     ),
     "checkpoint": (
         lambda: join().write(checkpoint="", matched=FOLDER),
-        "the query has no checkpoint; expected a folder of its own",
+        'checkpoint=""; expected a path',
     ),
     "format": (
         lambda: dt.folder("/out", format="avro"),
-        'no folder has the format "avro"; expected one of "parquet", "json", "csv"',
+        'format="avro"; expected one of "parquet", "json", "csv"',
     ),
     "finite side": (with_finite_side, "a right side that is no stream is not yet"),
     "finite join written as a stream": (

@@ -13,6 +13,7 @@ import dovetail as dt
 from dovetail import oracle
 from dovetail.run.spark_stream.fingerprint import NOTHING, kept_in
 from dovetail.spec.inputs import Outlet
+from dovetail.spec.join import Columns
 from dovetail.spec.play import Play
 from tests.chaos import events, query
 from tests.spark.rows import bag, differences
@@ -87,6 +88,7 @@ def refused_on(folder, joined):
         "window": replace(spec, left=replace(spec.left, window=dt.range("9 seconds"))),
         "key": replace(spec, hard=()),
         "condition": replace(spec, soft=replace(spec.soft, text="l.l_n < r.r_n")),
+        "select": replace(spec, select=Columns(spec.select.columns[1:])),
     }
     for other in others.values():
         with pytest.raises(dt.EngineError, match="has the state of another join"):

@@ -198,7 +198,7 @@ def test_an_asof_without_an_equality_compares_no_row_with_all_others(spark, dire
 )
 def test_what_keys_decide_is_decided_before_the_join(spark, picks):
     physical = plan_of(picked(spark, **picks)).split("== Physical Plan ==")[1]
-    for judged in ("__match", "__number", "__over"):
+    for judged in ("__dovetail_match", "__dovetail_number", "__dovetail_over"):
         assert judged not in physical
 
 

@@ -6,10 +6,13 @@ Spark's short text of a type writes the names of a struct without backticks, so 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
 
 from pyspark.sql import types as spark
 
+from dovetail.errors import SchemaError
+from dovetail.kernels.arrays.names import RESERVED, is_reserved
 from dovetail.schema import (
     ArrayType,
     Column,
@@ -19,9 +22,34 @@ from dovetail.schema import (
     Type,
     parse_type,
 )
+from dovetail.spec.arguments import wrong
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+def frame_given(name: str, value: object) -> DataFrame:
+    """Returns the DataFrame that an argument is, or refuses another thing."""
+    schema = getattr(value, "schema", None)
+    if hasattr(value, "isStreaming") and isinstance(schema, spark.StructType):
+        refuse_reserved(f"{name} has", schema.names)
+        return cast("DataFrame", value)
+    hint = (
+        "spark.createDataFrame makes one of rows or of a pandas frame; the rows of a "
+        "join are those of joined.matched"
+    )
+    raise wrong(name, value, "a DataFrame of Spark", hint)
+
+
+def refuse_reserved(whose: str, names: Iterable[str]) -> None:
+    """Refuses columns that have names of ours."""
+    for name in names:
+        if is_reserved(name):
+            raise SchemaError(
+                f'{whose} a column called "{name}"',
+                f"names that do not begin with {RESERVED}",
+                "that beginning is kept for columns of ours: rename the column",
+            )
 
 
 def schema_of(frame: DataFrame) -> Schema:

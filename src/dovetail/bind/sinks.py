@@ -20,6 +20,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import ArrayType, MapType, StructType
 
 from dovetail.errors import SpecError
+from dovetail.spec.arguments import AnyPath, word
+from dovetail.spec.arguments import path as path_of
+from dovetail.spec.calls import public
 
 # Spark writes milliseconds into texts, and leaves out what is null, unless told not to.
 _EXACT = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX", "timeZone": "UTC"}
@@ -28,6 +31,8 @@ _FORMATS: Mapping[str, Mapping[str, str]] = {
     "json": {**_EXACT, "ignoreNullFields": "false"},
     "csv": {**_EXACT, "header": "true"},
 }
+BATCH = "batch"
+"""The column that a folder's own folders are when it is read."""
 _NESTED = (ArrayType, MapType, StructType)
 
 
@@ -60,7 +65,16 @@ class Folder:
                 "plain columns",
                 'format="parquet" or "json" holds columns within columns',
             )
-        if is_new and path_exists(rows.sparkSession, f"{self.path}/batch=*"):
+        for name in rows.columns:
+            if name.lower() == BATCH:
+                raise SpecError(
+                    f'the rows for "{self.path}" have a column "{name}", whose values '
+                    f"the folders {BATCH}=0, {BATCH}=1 would replace",
+                    "another name",
+                    'rename it, as with select={"lot": "l.batch"} or in the frame '
+                    "before the join",
+                )
+        if is_new and path_exists(rows.sparkSession, f"{self.path}/{BATCH}=*"):
             raise SpecError(
                 f'the folder "{self.path}" has rows of another query, '
                 "whose batches this one would replace",
@@ -72,7 +86,7 @@ class Folder:
 
         An empty one is left out, but for the first, which shows the columns.
         """
-        target = f"{self.path}/batch={batch}"
+        target = f"{self.path}/{BATCH}={batch}"
         if batch and rows.isEmpty() and not path_exists(rows.sparkSession, target):
             return
         # A user's session may ask for "dynamic", which would keep what is there.
@@ -95,12 +109,14 @@ class Calling:
         self.function(rows, batch)
 
 
-def folder(path: str, format: str = "parquet") -> Folder:  # noqa: A002 - Spark's word
+@public
+def folder(
+    path: AnyPath,
+    format: str = "parquet",  # noqa: A002 - Spark's word
+) -> Folder:
     """Returns the sink that keeps a batch's rows in a folder of their own."""
-    if format not in _FORMATS:
-        known = ", ".join(f'"{name}"' for name in _FORMATS)
-        raise SpecError(f'no folder has the format "{format}"', f"one of {known}")
-    return Folder(path.rstrip("/") or "/", format)
+    place = path_of("path", path, 'dt.folder("out/matched")')
+    return Folder(place.rstrip("/") or "/", word("format", format, _FORMATS))
 
 
 def refuse_shared(sinks: Iterable[Sink]) -> None:
@@ -112,6 +128,7 @@ def refuse_shared(sinks: Iterable[Sink]) -> None:
                 raise SpecError(
                     f'two outlets write into the folder "{sink.path}"',
                     "a folder for each outlet",
+                    f'write for example dt.folder("{sink.path}/matched")',
                 )
             seen.add(sink.path)
 

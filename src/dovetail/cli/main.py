@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
+from dovetail import __version__
 from dovetail.cli.check import check
 from dovetail.cli.explain import explain
 from dovetail.cli.picture import draw
@@ -15,6 +18,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
     # A traceback is for us; what a user does wrong is told in a sentence.
     pretty_exceptions_enable=False,
 )
@@ -25,8 +29,23 @@ app.command()(run)
 app.command()(translate)
 
 
+def _tell_version(is_asked: bool) -> None:  # noqa: FBT001 - as typer calls it
+    """Prints the version and ends, where it is asked for."""
+    if is_asked:
+        typer.echo(f"dovetail {__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool,
+    typer.Option(
+        "--version", help="Print the version.", callback=_tell_version, is_eager=True
+    ),
+]
+
+
 @app.callback()
-def program() -> None:
+def program(*, version: Version = False) -> None:
     """Every kind of join, on Apache Spark."""
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dovetail.errors import SpecError
+from dovetail.spec.arguments import path as path_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,10 @@ class Picture:
 
     svg: str
     table: str
+
+    def __repr__(self) -> str:
+        """Returns what it is; the drawing itself is long."""
+        return f"Picture of {len(self.svg)} characters of SVG; save(..) writes it"
 
     def __str__(self) -> str:
         """Returns the SVG."""
@@ -33,12 +38,13 @@ class Picture:
 
     def save(self, path: str | Path) -> None:
         """Writes the picture into a file: .svg, or .html with its rows as a table."""
-        file = Path(path)
+        file = Path(path_of("path", path, 'picture.save("join.svg")'))
         contents = {".svg": self.svg, ".html": self._page()}
         if file.suffix.lower() not in contents:
             raise SpecError(
                 f'a picture cannot be written to "{file}"',
                 "a file that ends in .svg or .html",
+                'write for example picture.save("join.svg")',
             )
         try:
             file.write_text(contents[file.suffix.lower()], encoding="utf-8")
@@ -46,6 +52,7 @@ class Picture:
             raise SpecError(
                 f'the picture cannot be written to "{file}": {error.strerror}',
                 "a folder that is there and may be written to",
+                "picture.save writes no folders",
             ) from error
 
     def _page(self) -> str:

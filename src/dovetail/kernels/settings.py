@@ -11,6 +11,7 @@ import hashlib
 from dataclasses import dataclass
 from enum import Enum
 
+from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import NEVER
 from dovetail.kernels.lifetimes.lengths import Length
 from dovetail.kernels.lifetimes.windows import (
@@ -28,7 +29,7 @@ from dovetail.kernels.lifetimes.windows import (
 )
 from dovetail.kernels.picks import Picks, Program
 
-FORMAT = 2
+FORMAT = 3
 
 
 class Arrival(Enum):
@@ -59,7 +60,7 @@ class Nulls(Enum):
     SPLIT = "split"
 
 
-GIVEN_TIME = "#early"
+GIVEN_TIME = hidden("early")
 """The payload column with the row time that a null row given at once has."""
 
 
@@ -100,7 +101,8 @@ class JoinSettings:
     `changelog`: the result of two tables is told by its changes. `waits`: how long
     unmatched rows wait for a table's rows that come late, in microseconds.
     `layout` (state partitions, buckets) says over what keys are spread, `origin` what
-    keys, orders and columns are made of: state fits only where both are the same.
+    keys, orders and columns are made of, those of results too: state fits only where
+    both are the same.
     """
 
     sides: tuple[SideSettings, SideSettings]

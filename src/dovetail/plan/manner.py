@@ -62,7 +62,10 @@ def refuse_static(facts: Facts, streaming: Mapping[Hand, bool]) -> None:
     for hand in facts:
         if not streaming[hand]:
             raise UnsupportedError.not_yet(
-                "stream", f"a {hand.value} side that is no stream"
+                "stream",
+                f"a {hand.value} side that is no stream",
+                hint="spark.readStream reads what stays too; two sides that stay are "
+                "joined as a batch",
             )
 
 

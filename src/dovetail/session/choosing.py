@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
 from dovetail.schema import Schema, quoted
+from dovetail.spec.arguments import no_column, texts, word, wrong
 from dovetail.spec.join import Clock, Columns, Hand, Kind
 from dovetail.spec.picks import Equality
 from dovetail.spec.windows import Rows, Window
 
-On = Sequence[str | tuple[str, str]]
+Key = str | tuple[str, str]
+Schemas = Mapping[Hand, Schema]
 _SHORT = {
     "left": Kind.LEFT_OUTER,
     "right": Kind.RIGHT_OUTER,
@@ -19,18 +21,19 @@ _SHORT = {
     "outer": Kind.FULL_OUTER,
     "semi": Kind.LEFT_SEMI,
     "anti": Kind.LEFT_ONLY,
+    "left_anti": Kind.LEFT_ONLY,
 }
+_KINDS = {**_SHORT, **{kind.value: kind for kind in Kind}}
 
 
-def kind_named(how: str) -> Kind:
-    """Returns the kind of a name as Spark or as our spec writes it."""
-    if how in _SHORT:
-        return _SHORT[how]
-    try:
-        return Kind(how)
-    except ValueError:
-        known = ", ".join([*_SHORT, *(kind.value for kind in Kind)])
-        raise SpecError(f'"{how}" is no kind of join', f"one of {known}") from None
+def kind_named(how: object) -> Kind:
+    """Returns the kind of a name as Spark or as our spec writes it.
+
+    As Spark does it, `leftOuter`, `left_outer` and `LEFTOUTER` are one.
+    """
+    plain = {name.replace("_", ""): name for name in _KINDS}
+    said = how.replace("_", "").lower() if isinstance(how, str) else ""
+    return _KINDS[word("how", plain.get(said, how), _KINDS)]
 
 
 def clock_of(windows: tuple[Window, Window], *, timed: bool, streaming: bool) -> Clock:
@@ -41,22 +44,79 @@ def clock_of(windows: tuple[Window, Window], *, timed: bool, streaming: bool) ->
     return Clock.EVENT if timed and not counts else Clock.ARRIVAL
 
 
-def equalities(on_columns: On) -> tuple[Equality, ...]:
-    """Returns the equalities of names, or of pairs of a left and a right name."""
-    pairs = [(one, one) if isinstance(one, str) else one for one in on_columns]
+def keys_of(on: object, schemas: Schemas) -> tuple[Key, ...]:
+    """Returns equal columns: names, and pairs of a left and a right name."""
+    given = (on,) if isinstance(on, str) else on
+    if not isinstance(given, list | tuple):
+        raise _no_keys(on)
+    keys = tuple(_key(on, one) for one in given)
+    for left, right in map(_pair, keys):
+        for hand, name in ((Hand.LEFT, left), (Hand.RIGHT, right)):
+            if name not in schemas[hand]:
+                raise _no_key(on, (hand, name), schemas)
+    return keys
+
+
+def _key(on: object, one: object) -> Key:
+    """Returns one key of those given."""
+    match one:
+        case str() if one.strip():
+            return one
+        case [str() as left, str() as right]:
+            return left, right
+        case _:
+            raise _no_keys(on)
+
+
+def _pair(key: Key) -> tuple[str, str]:
+    """Returns the left and the right name of a key."""
+    return (key, key) if isinstance(key, str) else key
+
+
+def _no_keys(on: object) -> SpecError:
+    """Returns the refusal of what are no keys."""
+    return wrong(
+        "on",
+        on,
+        "the name of a column, or a list of names and of pairs of names",
+        'write for example on="id" or on=[("id", "order_id")]; any other condition '
+        'stands in where="l.id = r.order_id"',
+    )
+
+
+def _no_key(on: object, lacking: tuple[Hand, str], schemas: Schemas) -> SpecError:
+    """Returns the refusal of a key that a side does not have."""
+    hand, name = lacking
+    if name in schemas[hand.other]:
+        known = ", ".join(schemas[hand].names)
+        hint = "names that differ stand as a pair, the left one first: on=[(.., ..)]"
+    else:
+        error = no_column("on", on, name, schemas[hand])
+        known, hint = error.expected.removeprefix("one of "), error.hint
+    if any(mark in name for mark in "=<>() "):
+        hint = f"a condition stands in where: where={name!r}"
+    found = (
+        f'{wrong("on", on, "", "").found}: the {hand.value} side has no column "{name}"'
+    )
+    return SpecError(found, f"one of {known}", hint)
+
+
+def equalities(keys: Sequence[Key]) -> tuple[Equality, ...]:
+    """Returns the equalities of keys."""
     return tuple(
         Equality(Expression(f"l.{quoted(left)}"), Expression(f"r.{quoted(right)}"))
-        for left, right in pairs
+        for left, right in map(_pair, keys)
     )
 
 
 def chosen(select: Mapping[str, str]) -> Columns:
     """Returns the output columns that a user wrote."""
-    return Columns(tuple((name, Expression(text)) for name, text in select.items()))
+    shown = texts("select", select, '{"id": "l.id", "gap": "r.at - l.at"}')
+    return Columns(tuple((name, Expression(one)) for name, one in shown.items()))
 
 
 def all_columns(
-    sides: Mapping[Hand, Schema], kind: Kind, keys: On, suffixes: tuple[str, str]
+    sides: Schemas, kind: Kind, keys: Sequence[Key], suffixes: tuple[str, str]
 ) -> Columns:
     """Returns left columns, then the right ones that are not join keys of that name.
 
@@ -78,7 +138,7 @@ def all_columns(
             twice = both and not is_key and name in sides[hand.other]
             found.append((_suffixed(name, hand, suffixes) if twice else name, text))
     _refuse_twice([name for name, _ in found])
-    return chosen(dict(found))
+    return Columns(tuple((name, Expression(text)) for name, text in found))
 
 
 def _refuse_twice(names: Sequence[str]) -> None:
@@ -109,3 +169,13 @@ def _suffixed(name: str, hand: Hand, suffixes: tuple[str, str]) -> str:
             'give suffixes=("_left", "_right"), or select=...',
         )
     return name + suffixes[0 if hand is Hand.LEFT else 1]
+
+
+def suffixes_of(given: object) -> tuple[str, str]:
+    """Returns the endings of names that stand on both sides: two texts."""
+    match given:
+        case [str() as left, str() as right]:
+            return left, right
+        case _:
+            hint = 'write for example suffixes=("", "_right"): the left and the right'
+            raise wrong("suffixes", given, "a pair of texts", hint)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pyspark.sql import DataFrame, SparkSession
 
 from dovetail.front.ecl import NO_MODULES, Catalog, translate
@@ -19,16 +17,20 @@ from dovetail.session.sources import (
     input_frames,
     source_of,
 )
+from dovetail.spec.arguments import AnyPath, path
+from dovetail.spec.arguments import text as text_given
+from dovetail.spec.calls import public
 
 _NOTHING: Sources = {}
 
 
+@public
 def ecl(
     text: str,
     sources: Sources = _NOTHING,
     *,
-    indexes: str = "",
-    modules: str | Path = "",
+    indexes: AnyPath = "",
+    modules: AnyPath = "",
 ) -> Outputs:
     """Returns the rows of every output of a program in ECL.
 
@@ -42,9 +44,12 @@ def ecl(
     What comes back is a dict; a notebook shows the first rows of each output. Its
     `remarks` say what has no effect, and what is read of indexes.
     """
+    text_given("text", text, "a program in ECL, as a text", "dt.ecl(path.read_text())")
     source = source_of(sources)
-    spark, shelf = _session(source), Shelf(indexes) if indexes else source.shelf
-    brought = ModuleFolder.of(modules) if modules else NO_MODULES
+    place = "" if indexes == "" else path("indexes", indexes, 'indexes="out/indexes"')
+    spark, shelf = _session(source), Shelf(place) if place else source.shelf
+    texts = "" if modules == "" else path("modules", modules, 'modules="ecl"')
+    brought = ModuleFolder.of(texts) if texts else NO_MODULES
     program = translate(text, _catalog(source, spark, shelf), brought)
     inputs = input_frames(spark, program, source)
     with failures_told():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
@@ -11,6 +13,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from dovetail.bind.sinks import Calling, Sink
 from dovetail.draw import Picture, picture
 from dovetail.errors import SpecError
+from dovetail.expression import ALWAYS
 from dovetail.kernels import settings as kernel
 from dovetail.plan.capability import features_of_join
 from dovetail.plan.compared import compared
@@ -28,7 +31,7 @@ from dovetail.run.spark_batch.arrivals import Arrivals
 from dovetail.run.spark_batch.join import join_batch
 from dovetail.run.spark_batch.samples import sample
 from dovetail.run.spark_stream.feeds import Feed
-from dovetail.run.spark_stream.writing import Start, Streaming, start
+from dovetail.run.spark_stream.writing import Streaming, start
 from dovetail.schema import quoted
 from dovetail.session.picturing import (
     MOST_COLLECTED,
@@ -38,11 +41,17 @@ from dovetail.session.picturing import (
     sample_play,
     typed_rows,
 )
+from dovetail.session.start import start_given
+from dovetail.spec.arguments import AnyPath, told, wrong
+from dovetail.spec.calls import missing, public
 from dovetail.spec.inputs import Input, Inputs, Outlet, Row, Settings
 from dovetail.spec.join import HANDS, Hand, JoinSpec
 from dovetail.spec.results import own_outlets
 from dovetail.spec.spans import Span
 
+_FRAME = "the rows are a DataFrame: joined.matched"
+_AGAIN = 'its rows are those of a stream: dt.stream(joined.matched, time="..")'
+_HINTS = {"join": _AGAIN, "window": _AGAIN}
 SinkLike = Sink | Callable[[DataFrame, int], None]
 
 
@@ -63,6 +72,28 @@ class Joined:
     spec: JoinSpec
     inputs: Inputs
     seats: Mapping[Hand, Seat]
+
+    def __repr__(self) -> str:
+        """Returns the join in one line: what meets what, by what, and where."""
+        sides = " and ".join(
+            f"{hand.value} ({', '.join(self._input(hand).schema.names)})"
+            for hand in HANDS
+        )
+        kind, where = (
+            self.spec.kind.value,
+            "streams" if self.is_streaming else "a batch",
+        )
+        terms = [f"{one.left} = {one.right}" for one in self.spec.hard]
+        if self.spec.soft != ALWAYS:
+            terms.append(self.spec.soft.text)
+        by = f" by {' and '.join(terms)}" if terms else ""
+        return f"{kind} join of {sides}{by}, on {where} of Spark".replace("\n", " ")
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Refuses what only rows, or a DataFrame, can be asked for."""
+            raise missing("joined", name, dir(type(self)), _HINTS.get(name, _FRAME))
 
     @property
     def is_streaming(self) -> bool:
@@ -89,11 +120,13 @@ class Joined:
         """Returns the rows that came too late: side, reason, and the row itself."""
         return self._outlet(Outlet.LATE)
 
+    @public
     def explain(self) -> str:
         """Returns the plan in words: lifetimes, order, when rows come out, state."""
         sides = {hand: self._input(hand) for hand in HANDS}
         return explained(self.spec, sides, self._told())
 
+    @public
     def picture(self, **rows: Sample) -> Picture:
         """Returns a drawing of what becomes of every row; it shows in notebooks.
 
@@ -105,10 +138,11 @@ class Joined:
         sequences = {hand: seat.sequence for hand, seat in self.seats.items()}
         return picture(sample_play(self.spec, self.inputs, taken, sequences))
 
+    @public
     def write(
         self,
         *,
-        checkpoint: str,
+        checkpoint: AnyPath,
         trigger: Mapping[str, object] | None = None,
         name: str = "",
         **sinks: SinkLike,
@@ -124,12 +158,7 @@ class Joined:
                 "a stream on at least one side",
                 "use joined.matched.write: a batch join is an ordinary DataFrame",
             )
-        if not checkpoint:
-            raise SpecError(
-                "the query has no checkpoint", "a folder of its own to keep state in"
-            )
-        chosen = self._sinks(sinks)
-        how = Start(checkpoint, trigger or {}, name)
+        how, chosen = start_given(checkpoint, trigger, name), self._sinks(sinks)
         return start(self._streaming(), chosen, how)
 
     def refuse_unbounded(self) -> None:
@@ -245,15 +274,15 @@ class Joined:
         )
 
 
-def _sink(name: str, sink: SinkLike) -> Sink:
+def _sink(name: str, sink: object) -> Sink:
     """Returns what a user gives for an outlet as a sink."""
-    if isinstance(sink, str):
-        raise SpecError(
-            f'the sink of "{name}" is the text "{sink}"',
-            "a folder or a function",
-            f'{name}=dt.folder("{sink}") writes into that folder',
-        )
-    return Calling(sink) if callable(sink) else sink
+    if callable(sink) and not isinstance(sink, type):
+        return Calling(sink)
+    if callable(getattr(sink, "prepare", None)) and not isinstance(sink, type):
+        return cast("Sink", sink)
+    place = told(str(sink)) if isinstance(sink, str | PathLike) else '"out/matched"'
+    hint = f"{name}=dt.folder({place}) writes into that folder"
+    raise wrong(name, sink, "a folder or a function", hint)
 
 
 def _feed(seat: Seat, arrival: Arrival) -> Feed:

@@ -33,6 +33,7 @@ class ModuleFolder:
             raise SpecError(
                 f'"{root}" is no folder of modules',
                 "a folder in which a.b is the file a/b.ecl",
+                "a path that is not whole begins where Python or the shell runs",
                 rule="modules",
             )
         own = Path(home).resolve() if home else folder

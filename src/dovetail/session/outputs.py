@@ -36,6 +36,11 @@ class Outputs(dict[str, DataFrame]):
         super().__init__(frames)
         self.remarks = tuple(remarks)
 
+    def __repr__(self) -> str:
+        """Returns the names of the outputs with their columns, in one line."""
+        each = (f"{name} ({', '.join(one.columns)})" for name, one in self.items())
+        return f"outputs of a program: {', '.join(each)}"
+
     def _repr_html_(self) -> str:
         """Returns the first rows of every output as tables."""
         return "\n".join(_shown(name, frame) for name, frame in self.items())

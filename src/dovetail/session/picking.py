@@ -6,52 +6,79 @@
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import TypeVar
+from decimal import Decimal
 
-from dovetail.errors import SpecError
 from dovetail.expression import Expression
+from dovetail.spec.arguments import Length, choice, length, number, text, truth, wrong
+from dovetail.spec.arguments import whole as whole_number
+from dovetail.spec.calls import public
+from dovetail.spec.join import Hand
 from dovetail.spec.picks import AsOf, Direction, Keep, Picks, Tie, Unlimited
-from dovetail.spec.spans import parse_span
+from dovetail.spec.references import references
+from dovetail.spec.spans import NO_TIME, Span
 
-Choice = TypeVar("Choice", bound=Enum)
 EVERY = Unlimited()
 """Every right row that matches."""
+_EXAMPLE = 'dt.asof("l.placed", "r.quoted")'
 
 
+@public
 def asof(  # noqa: PLR0913 - what may be said of nearness, all but the times by name
     left: str,
     right: str,
     *,
     direction: str = "backward",
-    tolerance: str = "",
+    tolerance: Length | float | Decimal = "",
     exact: bool = True,
     tie: str = "last",
 ) -> AsOf:
     """Returns the pick of the one right row whose time is nearest to the left one's.
 
     `direction`: backward, forward or nearest. `tolerance`: how far away it may be, as
-    in "5 seconds". `exact`: whether the same time counts. `tie`: first or last of rows
-    of one time.
+    in "5 seconds", or a number where numbers are compared. `exact`: whether the same
+    time counts. `tie`: first or last of rows of one time.
     """
     return AsOf(
-        Expression(left),
-        Expression(right),
-        _chosen(Direction, "direction", direction),
-        parse_span(tolerance) if tolerance else EVERY,
-        exact,
-        _chosen(Tie, "tie", tie),
+        _of_hand(Hand.LEFT, left),
+        _of_hand(Hand.RIGHT, right),
+        direction=choice("direction", direction, Direction),
+        tolerance=_distance(tolerance),
+        exact=truth("exact", exact),
+        tie=choice("tie", tie, Tie),
     )
 
 
 def picks_of(keep: int, nearest: AsOf | Unlimited) -> Picks:
     """Returns the picks of a join; a keep of 0 keeps every pair."""
-    return Picks(keep=Keep(keep) if keep else EVERY, asof=nearest)
+    count = whole_number("keep", keep, "keep=3: the first three pairs of a left row")
+    if not isinstance(nearest, AsOf | Unlimited):
+        raise wrong(
+            "asof", nearest, "a pick of dt.asof", f"write for example asof={_EXAMPLE}"
+        )
+    return Picks(keep=Keep(count) if count else EVERY, asof=nearest)
 
 
-def _chosen(kind: type[Choice], name: str, value: str) -> Choice:
-    """Returns the choice of a name, or refuses one that is none."""
-    known = {one.value: one for one in kind}
-    if value not in known:
-        raise SpecError(f'{name}="{value}"', " or ".join(f'"{one}"' for one in known))
-    return known[value]
+def _of_hand(hand: Hand, given: str) -> Expression:
+    """Returns what is compared of a side's rows: it names columns of that side."""
+    expected = f"an expression over {hand.letter}, the {hand.value} row"
+    found = Expression(text(hand.value, given, expected, _EXAMPLE))
+    named = {reference.hand for reference in references(found)}
+    if named != {hand}:
+        raise wrong(hand.value, given, expected, f"write for example {_EXAMPLE}")
+    return found
+
+
+def _distance(tolerance: Length | float | Decimal) -> Span | Decimal | Unlimited:
+    """Returns how far away a right row may be; without a limit where none is said."""
+    match tolerance:
+        case "":
+            return EVERY
+        case int() | float() | Decimal():
+            expected = "a length of time, or a number between numbers"
+            example = 'tolerance="5 seconds"'
+            found = number("tolerance", tolerance, expected, example)
+            if found < 0:
+                raise wrong("tolerance", tolerance, "0 or more", f"write {example}")
+            return found
+        case _:
+            return length("tolerance", tolerance, least=NO_TIME)

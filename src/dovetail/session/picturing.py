@@ -13,16 +13,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from dovetail.errors import SpecError
+from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.schema import read_row, to_microseconds
+from dovetail.spec.arguments import wrong
 from dovetail.spec.inputs import Arrive, Finish, Input, InputKind, Inputs, Row
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.play import Play
 from dovetail.spec.rules import checked
 
 MOST_COLLECTED = 30
-Sample = Iterable[Mapping[str, object]]
+Sample = Sequence[Mapping[str, object]]
 Placed = tuple[float, Arrive]
 
 
@@ -49,10 +50,19 @@ def sample_play(
 
 def typed_rows(rows: Sample, source: Input) -> list[Row]:
     """Returns the rows that a user gives, with values of the columns' types."""
-    return [
-        read_row(row, source.schema, f"row {number} of {source.name}")
-        for number, row in enumerate(rows)
-    ]
+    if not isinstance(rows, list | tuple) or not all(
+        isinstance(row, Mapping) for row in rows
+    ):
+        hint = f'write for example picture({source.name}=[{{"id": 1}}])'
+        raise wrong(source.name, rows, "a list of rows, each a dict", hint)
+    try:
+        return [
+            read_row(row, source.schema, f"row {number} of {source.name}")
+            for number, row in enumerate(rows)
+        ]
+    except SchemaError as error:
+        hint = error.hint or f"the columns are {', '.join(source.schema.names)}"
+        raise SchemaError(error.found, error.expected, hint) from error
 
 
 def refuse_many(rows: Sequence[Row], hand: Hand) -> None:
@@ -68,7 +78,8 @@ def refuse_many(rows: Sequence[Row], hand: Hand) -> None:
 def hand_named(name: str) -> Hand:
     """Returns the side of a name."""
     if name not in {hand.value for hand in HANDS}:
-        raise SpecError(f'the join has no side "{name}"', "left or right")
+        hint = "picture(left=[..], right=[..]) draws these rows"
+        raise SpecError(f'the join has no side "{name}"', "left or right", hint)
     return Hand(name)
 
 

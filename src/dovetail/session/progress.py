@@ -22,6 +22,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail.run.spark_stream.failures import sentence
 from dovetail.run.spark_stream.joining import COUNTERS
+from dovetail.spec.arguments import wrong
+from dovetail.spec.calls import public
 
 PAUSE = 0.2
 
@@ -58,12 +60,22 @@ class Progress:
         )
 
 
+@public
 def follow(query: StreamingQuery) -> Iterator[Progress]:
     """Yields the progress after every batch, until the query ends.
 
     What ended it badly is raised as an EngineError of one sentence. Spark remembers the
     last hundred batches: whoever looks less often misses some.
     """
+    # Checked where it is given, not where the first progress is asked for.
+    if not hasattr(query, "recentProgress"):
+        hint = "write for example dt.follow(joined.write(..))"
+        raise wrong("query", query, "a running query, as joined.write returns", hint)
+    return _followed(query)
+
+
+def _followed(query: StreamingQuery) -> Iterator[Progress]:
+    """Yields the progress after every batch."""
     progress, last, is_active = Progress(), -1, True
     while is_active:
         # Asked before the batches are read: the last one must not be missed.

@@ -21,7 +21,7 @@ from dovetail.bind.files.fitting import fitted, fitted_file
 from dovetail.bind.files.frames import as_declared, frame
 from dovetail.bind.files.logical import file_at, plain_name
 from dovetail.bind.files.own import own_schema
-from dovetail.bind.schemas import schema_of
+from dovetail.bind.schemas import frame_given, schema_of
 from dovetail.errors import SpecError
 from dovetail.front.ecl import Catalog
 from dovetail.run.spark.rules import plain_rules
@@ -31,6 +31,8 @@ from dovetail.run.spark_index.shelf import AnyShelf, NoShelf, Shelf
 from dovetail.schema import Schema
 from dovetail.session.folder import FolderCatalog
 from dovetail.session.memory import refuse_too_large
+from dovetail.spec.arguments import path as path_of
+from dovetail.spec.arguments import text, told, wrong
 from dovetail.spec.layouts import AnyLayout, Layout
 from dovetail.spec.program import Given, Program, givens_of
 
@@ -172,19 +174,31 @@ class Indexed:
         return self.inputs.names()
 
 
-def source_of(sources: Sources) -> Source:
+def source_of(sources: object) -> Source:
     """Returns the source that a user means."""
     match sources:
         case str() | Path():
-            return Folder(Root.of(sources))
+            return Folder(Root.of(path_of("sources", sources, 'dt.ecl(text, "data")')))
         case Mapping():
+            for name, given in sources.items():
+                text("a name in sources", name, "a text", 'sources={"people": frame}')
+                if not isinstance(given, str | Path):
+                    frame_given(f"sources[{told(name)}]", given)
             plain = [plain_name(name) for name in sources]
             for name in plain:
                 if plain.count(name) > 1:
                     raise SpecError(
-                        f'two sources are named "{name}"', "one of each, without case"
+                        f'two sources are named "{name}"',
+                        "one of each, without case",
+                        "~ and the case of letters make no other name",
                     )
             return Named(sources)
+        case _:
+            hint = (
+                'write for example dt.ecl(text, "data") or dt.ecl(text, {"a": frame})'
+            )
+            expected = "a folder, or a dict of DataFrames and files by their names"
+            raise wrong("sources", sources, expected, hint)
 
 
 def input_frames(

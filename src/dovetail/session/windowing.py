@@ -8,27 +8,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from dovetail.errors import SpecError
 from dovetail.spec import windows
-from dovetail.spec.spans import parse_span
+from dovetail.spec.arguments import Length, length, names, wrong
+from dovetail.spec.arguments import whole as whole_number
+from dovetail.spec.calls import public
 
 
+@public
 def range(  # noqa: A001 - dt.range reads as SQL does
-    preceding: str = "0 seconds", following: str = "0 seconds"
+    preceding: Length = "0 seconds", following: Length = "0 seconds"
 ) -> windows.Range:
     """Returns the window of row times t - following to t + preceding."""
-    return windows.Range(parse_span(preceding), parse_span(following))
+    window = windows.Range(
+        length("preceding", preceding), length("following", following)
+    )
+    if window.is_backward:
+        raise SpecError(
+            f"preceding={window.preceding} and following={window.following}",
+            "a sum that is not negative",
+            "a window ends no earlier than it starts",
+        )
+    return window
 
 
+@public
 def rows(count: int) -> windows.Rows:
     """Returns the window of the newest `count` rows; 0: met once, never stored."""
-    return windows.Rows(count)
+    return windows.Rows(whole_number("count", count, "dt.rows(100)"))
 
 
-def latest(*key: str) -> windows.Latest:
+@public
+def latest(*key: str | Sequence[str]) -> windows.Latest:
     """Returns the window of the newest version of each key."""
-    return windows.Latest(key)
+    example = 'dt.latest("ticker")'
+    given = key[0] if len(key) == 1 else key
+    found = names("key", given, example)
+    if not found:
+        expected = "at least one column"
+        raise wrong("key", key, expected, f"write for example {example}")
+    return windows.Latest(found)
 
 
+@public
 def forever() -> windows.Forever:
     """Returns the window that no row ever leaves."""
     return windows.Forever()

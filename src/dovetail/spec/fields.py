@@ -58,7 +58,10 @@ class Fields:
         """Returns what the reader makes of the value, which must be there."""
         if not self.has(key):
             raise SpecError(
-                f'"{self.where}" has no "{key}"', "a value for it", rule="needed_key"
+                f'"{self.where}" has no "{key}"',
+                "a value for it",
+                f"it stands beside {', '.join(map(str, self.data)) or 'nothing else'}",
+                rule="needed_key",
             )
         return read(self.data[key], f"{self.where}.{key}")
 
@@ -66,7 +69,7 @@ class Fields:
 def unknown(where: str, key: str, choices: tuple[str, ...]) -> SpecError:
     """Returns the error for a key that nothing reads."""
     near = get_close_matches(str(key), choices, 1)
-    hint = f'did you mean "{near[0]}"?' if near else ""
+    hint = f'did you mean "{near[0]}"?' if near else f'"{where}" has no other keys'
     expected = f"one of {', '.join(choices)}"
     return SpecError(f'"{where}" has the key "{key}"', expected, hint, rule="known_key")
 

@@ -73,6 +73,10 @@ class Span:
         ]
         return " ".join(told) or "0 seconds"
 
+    def __repr__(self) -> str:
+        """Returns the span as a user writes it."""
+        return f'Span("{self}")'
+
     def __str__(self) -> str:
         """Returns the span as a text that `parse_span` reads."""
         if self.months and self.microseconds:

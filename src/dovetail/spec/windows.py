@@ -74,6 +74,13 @@ class Range:
     preceding: Span = NO_TIME
     following: Span = NO_TIME
 
+    @property
+    def is_backward(self) -> bool:
+        """Tells whether the range ends before it starts, whatever the date."""
+        months = self.preceding.months + self.following.months
+        rest = self.preceding.microseconds + self.following.microseconds
+        return (months, rest) != (0, 0) and months <= 0 and rest <= 0
+
 
 @dataclass(frozen=True, slots=True)
 class RowsPreceding:

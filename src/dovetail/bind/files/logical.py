@@ -67,7 +67,9 @@ class Root:
         """Returns the root of a path, which must be a folder."""
         if not Path(path).is_dir():
             raise SpecError(
-                f'"{path}" is no folder', "a folder with the files of the program"
+                f'"{path}" is no folder',
+                "a folder with the files of the program",
+                "a path that is not whole begins where Python or the shell runs",
             )
         return cls(Path(path))
 

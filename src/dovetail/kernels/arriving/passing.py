@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     DUE,
@@ -31,9 +32,9 @@ from dovetail.kernels.lifetimes.lengths import shift
 from dovetail.kernels.lifetimes.windows import Band, Seconds, Window
 from dovetail.kernels.settings import JoinSettings
 
-CLOCK = "#clock"
+CLOCK = hidden("clock")
 """The payload column with the processing time at which a row came."""
-KEYLESS = "#keyless"
+KEYLESS = hidden("keyless")
 """The payload column that is 1 where any part of a row's key is null, 0 elsewhere.
 
 It stands where candidates may be found by some parts only.

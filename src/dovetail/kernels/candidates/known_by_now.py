@@ -101,8 +101,8 @@ def _beside(settings: JoinSettings, present: Present, found: Candidates) -> Whol
     left, right = present.rows
     tried = replace(present, rows=(left.take(trials.left), right))
     chosen = choose(settings, tried, every).matches
-    is_own = chosen.right == trials.right[chosen.left]
-    possible: Whole = trials.left[chosen.left[is_own]]
+    is_reserved = chosen.right == trials.right[chosen.left]
+    possible: Whole = trials.left[chosen.left[is_reserved]]
     return possible
 
 

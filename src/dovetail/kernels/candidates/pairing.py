@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import Mask, Rows
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.arriving.untimed import by_arrival, has_untimed
@@ -103,7 +104,7 @@ def truly_equal(
 ) -> Matches:
     """Returns the pairs of equal codes whose keys are equal too."""
     for number in range(settings.key_columns):
-        name = f"#{number}"
+        name = hidden(f"{number}")
         ours, theirs = (column_of(sides, found, hand, name) for hand in (0, 1))
         found = _where(found, pc.equal(ours, theirs))
     return found

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Rows, Whole
 
-LIFE, GROUP, TOLD = "#life", "#group", "#told"
+LIFE, GROUP, TOLD = hidden("life"), hidden("group"), hidden("told")
 """The payload columns of lives: their numbers, their groups, their ends when told."""
 SETTLED = 0
 """The group of lives that no other row ends."""

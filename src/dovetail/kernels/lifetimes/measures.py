@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import MISSING, NEVER, Mask, Whole
 
-MEASURE, REACH = "#measure", "#reach"
+MEASURE, REACH = hidden("measure"), hidden("reach")
 SECOND = 1_000_000
 _DIGITS = 18
 

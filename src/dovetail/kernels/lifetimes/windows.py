@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.lifetimes.hopping import Unit
 from dovetail.kernels.lifetimes.lengths import Length
 
@@ -81,7 +82,7 @@ class Interval:
     """Alive between two moments that the row names in its columns START and END."""
 
 
-START, END, BAD = "#start", "#end", "#bad"
+START, END, BAD = hidden("start"), hidden("end"), hidden("bad")
 """The payload columns of intervals; BAD is 1 where the row takes no part for its."""
 
 
@@ -114,7 +115,7 @@ class Inherited:
     """Alive until the first of the rows dies that the row of a join is made of."""
 
 
-OWN_DEATH, OWN_END = "#own death", "#own end"
+OWN_DEATH, OWN_END = hidden("own death"), hidden("own end")
 """The payload columns of inherited lives: what they are if no other row ends them."""
 
 

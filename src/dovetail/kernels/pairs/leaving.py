@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail.kernels.arrays.names import HIDDEN
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     NEVER,
@@ -32,8 +33,6 @@ Small = npt.NDArray[np.int8]
 ABSENT = -1
 PLACED = ("turn", "later", "earlier")
 """What decides among rows of one row time: their turn, then both rows' places."""
-HIDDEN = "#"
-"""Payload columns whose names begin so are for matching and do not come out."""
 
 
 class Outlet(IntEnum):

@@ -9,13 +9,14 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import NEVER, Rows, Whole
 from dovetail.kernels.pairs.leaving import ABSENT, Change, table
 from dovetail.kernels.tables.result import Turned
 from dovetail.kernels.tables.turns import Turns, join_turns
 from dovetail.kernels.tables.updates import Results, successors
 
-KEY = "#key"
+KEY = hidden("key")
 """The payload column that numbers the keys of a table."""
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from dovetail.expression import ALWAYS, BARE, Expression, Scope, compiled
 from dovetail.expression.equality import Key, equality_keys, value_key
+from dovetail.kernels.arrays.names import reserved
 from dovetail.kernels.arrays.rows import (
     BARRED,
     BEGINNING,
@@ -43,7 +44,7 @@ from dovetail.spec.play import Play
 from dovetail.spec.sources import is_state
 from dovetail.spec.windows import Window as SpokenWindow
 
-NUMBER = "@row"
+NUMBER = reserved("row")
 BEFORE = -1
 """The position of the rows that are there from the start."""
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.expression import Expression, Scope, lower, parse
+from dovetail.kernels.arrays.names import reserved
 from dovetail.kernels.arrays.program import run_program
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Mask, Whole
 from dovetail.kernels.lifetimes.lives import GROUP, LIFE, TOLD
@@ -25,8 +26,12 @@ from dovetail.spec.windows import Between, Delta, Inherited, Window
 
 Hidden = tuple[str, Whole]
 
-HANDED_LIFE, HANDED_GROUP = "@life", "@group"
-HANDED_DEATH, HANDED_END, HANDED_TOLD = "@own death", "@own end", "@told"
+HANDED_LIFE, HANDED_GROUP = reserved("life"), reserved("group")
+HANDED_DEATH, HANDED_END, HANDED_TOLD = (
+    reserved("own death"),
+    reserved("own end"),
+    reserved("told"),
+)
 """The columns of a join's row, beside its own, that say which life it hands on."""
 _HANDED = {
     HANDED_LIFE: LIFE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from dovetail.kernels.arrays.names import is_reserved, reserved
 from dovetail.kernels.arrays.rows import BEGINNING
 from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives, join_lives
 from dovetail.kernels.pairs.leaving import Outlet as Exit
@@ -17,13 +18,13 @@ from dovetail.spec.inputs import Emission, Row
 from dovetail.spec.join import Clock
 from dovetail.spec.play import Play
 
-TIME = "@time"
+TIME = reserved("time")
 """The column of a join's row with its row time, beside its own."""
 
 
 def without_hidden(row: Row) -> Row:
     """Returns a row without the columns that do not come out."""
-    return {name: value for name, value in row.items() if not name.startswith("@")}
+    return {name: value for name, value in row.items() if not is_reserved(name)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.kernels.arrays.names import reserved
 from dovetail.run.spark.moments import EARLIEST, LATEST, micros, shifted
 from dovetail.run.spark_batch.intervals import is_bad_interval
 from dovetail.run.spark_batch.truth import no, yes
@@ -29,11 +30,11 @@ from dovetail.spec.join import Clock
 from dovetail.spec.windows import Between
 from dovetail.spec.windows import Window as Lifetime
 
-TIME = "__time"
-PLACE = "__place"
-WHAT = "__what"
-REASON = "reason"
-_IS_BAD = "__is_bad"
+TIME = reserved("time")
+PLACE = reserved("place")
+WHAT = reserved("what")
+REASON = reserved("reason")
+_IS_BAD = reserved("is_bad")
 
 
 class What(Enum):

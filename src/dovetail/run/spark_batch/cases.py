@@ -20,7 +20,7 @@ from pyspark.sql.types import StructType
 from dovetail.plan.batch import refuse_play
 from dovetail.run.spark.moments import EARLIEST, LATEST
 from dovetail.run.spark.rules import plain_rules
-from dovetail.run.spark_batch.arrivals import PLACE
+from dovetail.run.spark_batch.arrivals import PLACE, REASON
 from dovetail.run.spark_batch.frames import arrivals
 from dovetail.run.spark_batch.join import ordered_rows
 from dovetail.run.spark_batch.limit import limits_told
@@ -75,9 +75,9 @@ def _outlets(rows: BatchRows) -> list[tuple[Outlet, DataFrame]]:
     """Returns every outlet with its rows, late rows by their inputs."""
     unknown = F.lit(None).cast("bigint")
     late = [
-        frame.withColumnRenamed(PLACE, ORDINALS[Hand.LEFT]).withColumns(
-            {ROW_TIME: unknown, ORDINALS[Hand.RIGHT]: unknown}
-        )
+        frame.withColumnsRenamed(
+            {PLACE: ORDINALS[Hand.LEFT], REASON: "reason"}
+        ).withColumns({ROW_TIME: unknown, ORDINALS[Hand.RIGHT]: unknown})
         for frame in rows.late.values()
     ]
     return [*rows.outlets.items(), *((Outlet.LATE, frame) for frame in late)]

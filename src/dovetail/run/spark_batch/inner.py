@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.bind.schemas import schema_of
+from dovetail.kernels.arrays.names import reserved
 from dovetail.run.spark.moments import timestamp
 from dovetail.run.spark_batch.arrivals import Arrivals
 from dovetail.run.spark_batch.line import ORDINALS, ROW_TIME
@@ -24,7 +25,7 @@ from dovetail.spec.join import HANDS, Clock, JoinSpec
 from dovetail.spec.picks import Picks
 from dovetail.spec.windows import Latest, RowsPreceding
 
-MOMENT = "__moment"
+MOMENT = reserved("moment")
 
 
 def as_input(

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.kernels.arrays.names import reserved
 from dovetail.run.spark_batch.arrivals import PLACE, TIME
 from dovetail.run.spark_batch.atmost import shared
 from dovetail.run.spark_batch.limit import stopped
@@ -27,8 +28,8 @@ from dovetail.run.spark_batch.truth import is_true, no
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.picks import AsOf, AtMost, Limit, OnExceed, Unlimited
 
-MATCH, OVER = "__match", "__over"
-_SHARED, _COUNT = "__shared", "__count"
+MATCH, OVER = reserved("match"), reserved("over")
+_SHARED, _COUNT = reserved("shared"), reserved("count")
 
 
 def judges(join: JoinSpec) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pyspark.sql import Column, DataFrame, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.kernels.arrays.names import reserved
 from dovetail.run.spark_batch.arrivals import PLACE, TIME
 from dovetail.run.spark_batch.judged import MATCH, OVER, Judged
 from dovetail.run.spark_batch.line import (
@@ -31,7 +32,7 @@ from dovetail.spec.join import HANDS, Hand, JoinSpec, Kind
 from dovetail.spec.picks import Limit, OnExceed
 
 _MET, _MARK, _ALONE, _ONCE, _EXCEEDS = (
-    f"__{word}" for word in ("met", "mark", "is_alone", "is_once", "is_over")
+    reserved(word) for word in ("met", "mark", "is_alone", "is_once", "is_over")
 )
 
 

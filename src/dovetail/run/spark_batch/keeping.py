@@ -11,12 +11,13 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.expression import NEVER
+from dovetail.kernels.arrays.names import reserved
 from dovetail.run.spark_batch.line import ORDINALS, RIGHT_TIME, matched
 from dovetail.run.spark_batch.truth import is_true
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.picks import Keep, Picks, Strategy
 
-_NUMBER = "__number"
+_NUMBER = reserved("number")
 
 
 def without_skipped(join: JoinSpec, lines: DataFrame) -> DataFrame:

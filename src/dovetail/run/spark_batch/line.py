@@ -14,6 +14,7 @@ from functools import reduce
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.kernels.arrays.names import reserved
 from dovetail.run.spark.absent import absent_struct
 from dovetail.run.spark.moments import EARLIEST, LATEST
 from dovetail.run.spark_batch.lives import BIRTH, DEATH, END, LASTING
@@ -22,11 +23,11 @@ from dovetail.spec.join import HANDS, Hand, NullRow
 
 Columns = Mapping[Hand, Column]
 
-ROW_TIME = "__row_time"
-ORDINALS = {Hand.LEFT: "__left", Hand.RIGHT: "__right"}
-SETTLED = "__settled"
-EXCEEDS = "__exceeds"
-RIGHT_TIME = "__right_time"
+ROW_TIME = reserved("row_time")
+ORDINALS = {Hand.LEFT: reserved("left"), Hand.RIGHT: reserved("right")}
+SETTLED = reserved("settled")
+EXCEEDS = reserved("exceeds")
+RIGHT_TIME = reserved("right_time")
 
 
 @dataclass(frozen=True, slots=True)

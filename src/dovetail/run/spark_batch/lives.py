@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.kernels.arrays.names import reserved
 from dovetail.plan.batch import lives_in_time
 from dovetail.run.spark.moments import EARLIEST, LATEST, shifted
 from dovetail.run.spark_batch.arrivals import PLACE, TIME, Admitted, Arrivals, What
@@ -36,13 +37,13 @@ from dovetail.spec.windows import (
 )
 from dovetail.spec.windows import Window as Lifetime
 
-BIRTH, DEATH, END = "__birth", "__death", "__end"
+BIRTH, DEATH, END = reserved("birth"), reserved("death"), reserved("end")
 # Of a row with several lives, in windows of a size, the ends of the first and last.
-FIRST, LAST = "__first", "__last"
+FIRST, LAST = reserved("first"), reserved("last")
 # Until when the rows of a join inside live, for a window that inherits it.
-LASTING = ("__lasts", "__ends")
-_AGE = "__age"
-SINCE, UNTIL = "__since", "__until"
+LASTING = (reserved("lasts"), reserved("ends"))
+_AGE = reserved("age")
+SINCE, UNTIL = reserved("since"), reserved("until")
 Columns = dict[str, Column]
 
 

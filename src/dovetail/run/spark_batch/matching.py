@@ -14,6 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.expression import ALWAYS
+from dovetail.kernels.arrays.names import reserved
 from dovetail.plan.batch import Buckets, NoBuckets
 from dovetail.run.spark_batch.arrivals import PLACE
 from dovetail.run.spark_batch.atmost import first_element
@@ -23,8 +24,8 @@ from dovetail.schema import quoted
 from dovetail.spec.join import HANDS, Hand, JoinSpec
 from dovetail.spec.picks import AtMost, Equality, Strategy
 
-BUCKET = "__bucket"
-HERE = "__here"
+BUCKET = reserved("bucket")
+HERE = reserved("here")
 # What a strategy says of the right side: that it fits into memory, or how to find it.
 _HINTS = {
     Strategy.LOOKUP: "broadcast",

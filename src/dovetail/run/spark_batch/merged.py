@@ -18,6 +18,7 @@ from typing import assert_never
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.kernels.arrays.names import reserved
 from dovetail.run.spark.moments import EARLIEST, LATEST
 from dovetail.run.spark_batch.arrivals import PLACE, TIME
 from dovetail.run.spark_batch.by_key import is_by_key, keys, may_meet
@@ -31,8 +32,8 @@ from dovetail.schema import quoted
 from dovetail.spec.join import HANDS, Hand
 from dovetail.spec.picks import AsOf, Direction, Tie, Unlimited
 
-_AT, _RANK, _TIE = "__at", "__rank", "__tie"
-_BEFORE, _BEHIND = "__before", "__behind"
+_AT, _RANK, _TIE = reserved("at"), reserved("rank"), reserved("tie")
+_BEFORE, _BEHIND = reserved("before"), reserved("behind")
 # At one time a left row stands before the right ones, or behind them.
 _LEFT_FIRST, _RIGHT, _LEFT_LAST = range(3)
 
@@ -204,9 +205,9 @@ def _time(asof: AsOf, hand: Hand) -> str:
 
 def _key(number: int) -> str:
     """Returns the name of a column of the key."""
-    return f"__key_{number}"
+    return reserved(f"key_{number}")
 
 
 def _own(number: int) -> str:
     """Returns the name of a column of the left row."""
-    return f"__l_{number}"
+    return reserved(f"l_{number}")

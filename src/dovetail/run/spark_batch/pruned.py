@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.expression import ALWAYS, NEVER
+from dovetail.kernels.arrays.names import reserved
 from dovetail.run.spark_batch.arrivals import PLACE
 from dovetail.run.spark_batch.by_key import is_by_key, keys, may_meet
 from dovetail.run.spark_batch.keeping import most_kept
@@ -31,7 +32,7 @@ from dovetail.spec.picks import (
     Unlimited,
 )
 
-_COUNT = "__count"
+_COUNT = reserved("count")
 _LIMIT_KINDS = (Kind.INNER, Kind.LEFT_SEMI)
 _KEEP_KINDS = (Kind.INNER, Kind.LEFT_OUTER)
 

@@ -13,6 +13,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.kernels.arrays.names import reserved
 from dovetail.run.spark_batch.arrivals import PLACE
 from dovetail.run.spark_batch.truth import yes
 from dovetail.schema import Column as Field
@@ -62,12 +63,12 @@ def is_there(join: SetJoinSpec, number: int) -> Column:
 
 def keys_of(join: SetJoinSpec, number: int) -> list[str]:
     """Returns the names of the stepped columns of a set."""
-    return [f"__key_{number}_{place}" for place, _ in enumerate(join.stepped)]
+    return [reserved(f"key_{number}_{place}") for place, _ in enumerate(join.stepped)]
 
 
 def place_of(number: int) -> str:
     """Returns the name of the column with the places of a set's rows."""
-    return f"__place_{number}"
+    return reserved(f"place_{number}")
 
 
 def are_equal(some: Sequence[str], others: Sequence[str]) -> Column:
@@ -85,7 +86,7 @@ def are_known(names: Sequence[str]) -> Column:
 
 def _value(number: int, field: Field) -> str:
     """Returns the name of a column that is not stepped."""
-    return f"__{number}_{field.name}"
+    return reserved(f"{number}_{field.name}")
 
 
 def _stepped(join: SetJoinSpec) -> list[str]:

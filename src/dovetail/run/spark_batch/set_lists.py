@@ -15,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from dovetail.expression import BARE, Typed
 from dovetail.expression.tree import Call, Lambda, Literal, Node, Variable
 from dovetail.expression.tree import Column as Name
+from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import AtomicType, Schema, quoted
 
 ROWS = "rows"
@@ -60,4 +61,4 @@ def _by_lists(node: Node) -> Node:
 
 def _list(name: str) -> str:
     """Returns the name of the column with the values of a column of all rows."""
-    return f"__rows_{name}"
+    return reserved(f"rows_{name}")

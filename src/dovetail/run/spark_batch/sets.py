@@ -20,6 +20,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.expression import NEVER, Expression, Scope, parse
 from dovetail.expression.writing import written
+from dovetail.kernels.arrays.names import reserved
 from dovetail.run.spark.absent import absent_struct
 from dovetail.run.spark_batch.arrivals import PLACE, Arrivals, What
 from dovetail.run.spark_batch.set_columns import (
@@ -39,7 +40,7 @@ from dovetail.spec.inputs import Input, Inputs
 from dovetail.spec.join import BlankRow, SetJoinSpec, SetKind
 from dovetail.spec.sources import schema_of_sets
 
-_WHOLE = "__whole"
+_WHOLE, _IS_ALONE = reserved("whole"), reserved("is_alone")
 
 
 def join_sets(
@@ -95,13 +96,13 @@ class _Seen:
             return frame.select(*columns)
         names = {name.lower() for name in shown}
         hidden = {
-            f"__order_{number}": _first(name)
+            reserved(f"order_{number}"): _first(name)
             for number, name in enumerate(join.ordered_by)
             if name.lower() not in names
         }
         places = [place_of(number) for number in range(len(join.sets))]
         order = [
-            hidden_name if (hidden_name := f"__order_{number}") in hidden else name
+            name if name.lower() in names else reserved(f"order_{number}")
             for number, name in enumerate(join.ordered_by)
         ]
         kept = [column.alias(name) for name, column in hidden.items()]
@@ -176,8 +177,8 @@ def _with_left(seen: _Seen, frame: DataFrame, is_whole: Column) -> DataFrame:
     frame = frame.withColumn(_WHOLE, is_whole)
     is_first = F.row_number().over(own.orderBy(place_of(len(join.sets) - 1))) == 1
     is_alone = ~F.max(_WHOLE).over(own) & is_first
-    frame = frame.withColumn("__is_alone", is_alone)
+    frame = frame.withColumn(_IS_ALONE, is_alone)
     shows_whole = F.lit(join.kind is SetKind.LEFT_OUTER)
-    found = frame.where((F.col(_WHOLE) & shows_whole) | F.col("__is_alone"))
+    found = frame.where((F.col(_WHOLE) & shows_whole) | F.col(_IS_ALONE))
     alone = F.array(seen.row(0))
-    return seen.named(found, F.when(F.col("__is_alone"), alone).otherwise(F.col(ROWS)))
+    return seen.named(found, F.when(F.col(_IS_ALONE), alone).otherwise(F.col(ROWS)))

@@ -24,6 +24,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.errors import LimitError
+from dovetail.kernels.arrays.names import reserved
 from dovetail.run.spark_batch.by_key import keys
 from dovetail.run.spark_batch.matching import Meeting, side_column
 from dovetail.run.spark_batch.mentioned import moved
@@ -38,7 +39,9 @@ _PARTS = (
     "spark.sql.shuffle.partitions",
 )
 _USUAL_PARTS = 200
-_ROWS, _BYTES, _PART, _ALL = (f"__{name}" for name in ("rows", "bytes", "part", "all"))
+_ROWS, _BYTES, _PART, _ALL = (
+    reserved(name) for name in ("rows", "bytes", "part", "all")
+)
 _VALUE_BYTES = 8
 _FACTS = re.compile(
     r"(the (?:left|right) rows lie unevenly by .*?, a skew of [\d.]+)"

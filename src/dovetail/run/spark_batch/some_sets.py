@@ -16,6 +16,7 @@ from operator import add
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail.kernels.arrays.names import reserved
 from dovetail.run.spark_batch.set_columns import are_equal, are_known, is_there, keys_of
 from dovetail.spec.join import SetJoinSpec
 
@@ -43,7 +44,7 @@ def _meets(join: SetJoinSpec, number: int) -> Column:
 
 def _steps(join: SetJoinSpec) -> list[str]:
     """Returns the names of the parts of the keys that were found."""
-    return [f"__step_{place}" for place, _ in enumerate(join.stepped)]
+    return [reserved(f"step_{place}") for place, _ in enumerate(join.stepped)]
 
 
 def _steps_of(join: SetJoinSpec, number: int) -> list[Column]:

@@ -21,11 +21,12 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
+from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import quoted
 
 MANIFEST, ROWS, PARTS = "manifest", "rows", "parts"
 FILE, NUMBER, LOW, HIGH, COUNT = "file", "number", "low", "high", "rows"
-ROW = "__row"
+ROW = reserved("row")
 """The hidden column by which the rows of a build are in their order."""
 
 

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.bind.schemas import type_of
+from dovetail.kernels.arrays.names import reserved
 from dovetail.run.kernel_settings import input_of, is_static, length
 from dovetail.run.spark_stream.keys import (
     CODE,
@@ -23,7 +24,13 @@ from dovetail.schema import AtomicType, quoted
 from dovetail.spec.inputs import Input, Inputs
 from dovetail.spec.join import HANDS, Hand, JoinSpec
 
-MOMENT, POSITION, EVENT, SCOPE, NOW = "@moment", "@position", "@event", "@scope", "@now"
+MOMENT, POSITION, EVENT, SCOPE, NOW = (
+    reserved("moment"),
+    reserved("position"),
+    reserved("event"),
+    reserved("scope"),
+    reserved("now"),
+)
 BATCH_TIME = "unix_micros(current_timestamp())"
 """The batch's own time, which Spark keeps in its log: a repeated batch has the same."""
 

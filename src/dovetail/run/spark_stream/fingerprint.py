@@ -63,6 +63,6 @@ def refuse_other(kept: Kept, settings: JoinSettings, checkpoint: str) -> None:
     if kept != NOTHING and kept.fingerprint != settings.fingerprint:
         raise EngineError(
             f'the checkpoint "{checkpoint}" has the state of another join',
-            "the windows, keys, condition, order and columns that it was started with",
+            "the windows, keys, condition, order, columns and select of its start",
             "put the join back as it was, or start with a new folder",
         )

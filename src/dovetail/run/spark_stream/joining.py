@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.bind.schemas import type_of
 from dovetail.bind.travel import travel_by_value
+from dovetail.kernels.arrays.names import HIDDEN
 from dovetail.kernels.settings import JoinSettings
 from dovetail.run.spark_stream.feeds import Packing
 from dovetail.run.spark_stream.worker.operator import RESULT_DDL, JoinOperator
@@ -89,7 +90,7 @@ def _unpacked(blobs: DataFrame, packings: tuple[Packing, Packing]) -> DataFrame:
     structs = []
     for letter, packing in zip("lr", packings, strict=True):
         types = {field.name: type_of(field.dataType) for field in packing.frame.schema}
-        shown = [field for field in packing.schema if not field.name.startswith("#")]
+        shown = [field for field in packing.schema if not field.name.startswith(HIDDEN)]
         numbered = [f"{letter}{number}" for number in range(len(shown))]
         fields.extend(pa.field(n, f.type) for n, f in zip(numbered, shown, strict=True))
         ddl.extend(f"{n} {types[f.name]}" for n, f in zip(numbered, shown, strict=True))

@@ -13,14 +13,15 @@ from dataclasses import dataclass, replace
 from dovetail.errors import UnsupportedError
 from dovetail.expression import Scope, common_type, parse
 from dovetail.expression.tree import Column
+from dovetail.kernels.arrays.names import hidden, reserved
 from dovetail.run.kernel_picks import candidate_equalities
 from dovetail.run.kernel_settings import input_of, partition_of
 from dovetail.schema import AtomicType, DecimalType, Type
 from dovetail.spec.inputs import Inputs
 from dovetail.spec.join import HANDS, Hand, JoinSpec
 
-CODE = "@code"
-PARTITION = "@partition"
+CODE = reserved("code")
+PARTITION = reserved("partition")
 _AS_CODE = {
     AtomicType.BOOLEAN: "CAST({0} AS BIGINT)",
     AtomicType.TINYINT: "CAST({0} AS BIGINT)",
@@ -107,7 +108,7 @@ def _of_side(keys: Sequence[str], types: Sequence[Type]) -> KeyColumns:
         return KeyColumns(_AS_CODE[types[0]].format(cast[0]))
     missing = " OR ".join(f"({key}) IS NULL" for key in cast)
     hashed = f"CASE WHEN NOT ({missing}) THEN xxhash64({', '.join(cast)}) END"
-    compared = tuple((f"#{number}", key) for number, key in enumerate(cast))
+    compared = tuple((hidden(f"{number}"), key) for number, key in enumerate(cast))
     return KeyColumns(hashed, compared)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from dovetail.kernels.arrays.names import reserved
 from dovetail.kernels.pairs.leaving import Outlet as Exit
 from dovetail.run.spark_stream.feeds import SCOPE
 from dovetail.run.spark_stream.joining import LEFT, OUTLET, ROW_TIME
@@ -18,7 +19,7 @@ from dovetail.run.tables import plain_rows
 from dovetail.spec.inputs import UNKNOWN_EVENT, Emission, Outlet
 from dovetail.spec.join import HANDS, Clock, Hand
 
-PLACE = "@place"
+PLACE = reserved("place")
 _PORTS = {
     Exit.LEFT_UNMATCHED: Outlet.LEFT_UNMATCHED,
     Exit.RIGHT_UNMATCHED: Outlet.RIGHT_UNMATCHED,

@@ -102,7 +102,7 @@ class Streaming:
             return self.outlets.frame(laid.raw, outlet)
 
     def _origin(self, sides: tuple[Packing, Packing]) -> str:
-        """Returns what keys, orders and columns of the state are made of."""
+        """Returns what keys, orders and columns of state and results are made of."""
         told = [
             (
                 source.time,
@@ -114,7 +114,8 @@ class Streaming:
                 HANDS, self.inputs.values(), self.feeds, sides, strict=True
             )
         ]
-        return repr((candidate_equalities(self.join), told))
+        shown = (self.join.select, self.join.ports)
+        return repr((candidate_equalities(self.join), told, shown))
 
     def _ticks(self) -> tuple[DataFrame, ...]:
         """Returns the heartbeat, where a side may fall idle."""

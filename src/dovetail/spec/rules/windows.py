@@ -127,19 +127,12 @@ def ranges_without_length(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
     """Gives the ranges whose preceding and following add up to less than nothing."""
     for hand in HANDS:
         window = join.side(hand).window
-        if isinstance(window, Range) and _is_negative(window):
+        if isinstance(window, Range) and window.is_backward:
             yield Finding(
                 f"the {hand.value} range has {window.preceding} preceding and "
                 f"{window.following} following",
                 "a sum that is not negative",
             )
-
-
-def _is_negative(window: Range) -> bool:
-    """Tells whether a range ends before it starts, whatever the date."""
-    months = window.preceding.months + window.following.months
-    rest = window.preceding.microseconds + window.following.microseconds
-    return (months, rest) != (0, 0) and months <= 0 and rest <= 0
 
 
 def hops_that_differ(join: JoinSpec, _: Inputs) -> Iterator[Finding]:

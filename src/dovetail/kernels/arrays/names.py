@@ -1,0 +1,28 @@
+"""Names of columns of ours, which stand beside those of users in one frame.
+
+They all begin alike, and no column of a user may begin so: whatever else a column is
+called, `batch`, `@time` or `__left`, it never meets one of ours.
+"""
+
+from __future__ import annotations
+
+RESERVED = "__dovetail_"
+"""How the names of our columns begin, and those of users must not."""
+
+HIDDEN = f"{RESERVED}hidden_"
+"""How those of them begin that are for matching and do not come out."""
+
+
+def reserved(word: str) -> str:
+    """Returns the name of a column of ours."""
+    return f"{RESERVED}{word}"
+
+
+def hidden(word: str) -> str:
+    """Returns the name of a column of ours that does not come out."""
+    return f"{HIDDEN}{word}"
+
+
+def is_reserved(name: str) -> bool:
+    """Tells whether a name is reserved for columns of ours, whatever its case."""
+    return name.lower().startswith(RESERVED)

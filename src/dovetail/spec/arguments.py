@@ -1,0 +1,204 @@
+"""Arguments as users give them in Python: what may stand where, checked in one place.
+
+    count = whole("count", given, "dt.rows(100)")
+
+Each function returns what we work with, or raises a SpecError that says what came
+under which name, what is expected, and how it is written. Lengths of time may be
+`timedelta`s, paths `Path`s, several names a list, a tuple or a single name.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import operator
+import os
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from decimal import Decimal
+from difflib import get_close_matches
+from enum import Enum
+from typing import TypeVar
+
+from dovetail.errors import SchemaError, SpecError
+from dovetail.schema import Schema
+from dovetail.spec.spans import Span, parse_span
+
+Choice = TypeVar("Choice", bound=Enum)
+Length = str | timedelta
+AnyPath = str | os.PathLike[str]
+_WIDEST = 80
+
+
+def wrong(name: str, value: object, expected: str, hint: str) -> SpecError:
+    """Returns the refusal of an argument."""
+    return SpecError(f"{name}={told(value)}", expected, hint)
+
+
+def told(value: object) -> str:
+    """Returns a value as an error shows it, on one line."""
+    match value:
+        case str():
+            shown = json.dumps(value, ensure_ascii=False)
+        case list() | tuple() | set() | frozenset():
+            opening, closing = ("(", ")") if isinstance(value, tuple) else ("[", "]")
+            shown = f"{opening}{', '.join(map(told, value))}{closing}"
+        case Mapping():
+            pairs = (f"{told(key)}: {told(one)}" for key, one in value.items())
+            shown = f"{{{', '.join(pairs)}}}"
+        case _ if hasattr(value, "isStreaming"):
+            # Its own text may run a job, where the session shows rows eagerly.
+            return "a DataFrame"
+        case _ if inspect.isroutine(value) or inspect.isclass(value):
+            return f"the {'class' if inspect.isclass(value) else 'function'} " + str(
+                getattr(value, "__name__", "without a name")
+            )
+        case _:
+            shown = repr(value)
+    if len(shown) <= _WIDEST and "\n" not in shown:
+        return shown
+    return f"{shown.partition(chr(10))[0][: _WIDEST - 2]}.."
+
+
+def text(name: str, value: object, expected: str, example: str) -> str:
+    """Returns a text that is not blank."""
+    if isinstance(value, str) and value.strip():
+        return value
+    raise wrong(name, value, expected, f"write for example {example}")
+
+
+def said(name: str, value: object, expected: str, example: str) -> str:
+    """Returns a text, or an empty one where nothing is said."""
+    return "" if value == "" else text(name, value, expected, example)
+
+
+def names(name: str, value: object, example: str) -> tuple[str, ...]:
+    """Returns names: of one name, or of a list or a tuple of them."""
+    found = (value,) if isinstance(value, str) else value
+    if isinstance(found, list | tuple) and all(
+        isinstance(one, str) and one.strip() for one in found
+    ):
+        return tuple(found)
+    expected = "the name of a column, or a list of names"
+    raise wrong(name, value, expected, f"write for example {example}")
+
+
+def columns(name: str, value: object, schema: Schema, example: str) -> tuple[str, ...]:
+    """Returns names of columns that are there."""
+    found = names(name, value, example)
+    for one in found:
+        if one not in schema:
+            raise no_column(name, value, one, schema)
+    return found
+
+
+def no_column(name: str, value: object, column: str, schema: Schema) -> SchemaError:
+    """Returns the refusal of an argument that names a column which is not there."""
+    said_so = f'{name}={told(value)}: there is no column "{column}"'
+    hint = "names are those of the DataFrame, in any case"
+    return SchemaError(
+        said_so, f"one of {', '.join(schema.names)}", near(column, schema.names, hint)
+    )
+
+
+def length(name: str, value: object, *, least: Span | None = None) -> Span:
+    """Returns a length of time: of a text with units, or of a timedelta."""
+    hint = f'write for example {name}="10 minutes", or a timedelta'
+    match value:
+        case timedelta():
+            found = Span(0, value // timedelta(microseconds=1))
+        case str():
+            try:
+                found = parse_span(value)
+            except SpecError as error:
+                raise wrong(name, value, "a length of time", hint) from error
+        case _:
+            raise wrong(name, value, "a length of time", hint)
+    if least is not None and not _reaches(found, least):
+        raise wrong(name, value, f"{least.in_words()} or more", hint)
+    return found
+
+
+def _reaches(found: Span, least: Span) -> bool:
+    """Tells whether a length is at least another, on every date."""
+    return found.months >= least.months and (
+        found.months > least.months or found.microseconds >= least.microseconds
+    )
+
+
+def whole(name: str, value: object, example: str, *, least: int = 0) -> int:
+    """Returns a whole number that is not too small; true and 1.5 are none."""
+    expected = f"a whole number, {least} or more"
+    try:
+        found = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        found = least - 1
+    if isinstance(value, bool) or found < least:
+        raise wrong(name, value, expected, f"write for example {example}")
+    return found
+
+
+def number(name: str, value: object, expected: str, example: str) -> Decimal:
+    """Returns a finite number."""
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        found = Decimal(str(value))
+        if found.is_finite():
+            return found
+    raise wrong(name, value, expected, f"write for example {example}")
+
+
+def truth(name: str, value: object) -> bool:
+    """Returns True or False; what only looks true is neither."""
+    if isinstance(value, bool):
+        return value
+    raise wrong(name, value, "True or False", f"write {name}=True or {name}=False")
+
+
+def path(name: str, value: object, example: str) -> str:
+    """Returns a path as a text."""
+    found = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if isinstance(found, str) and found.strip():
+        return found
+    expected = "a path: a text or a Path"
+    raise wrong(name, value, expected, f"write for example {example}")
+
+
+def choice(name: str, value: object, words: type[Choice]) -> Choice:
+    """Returns the member that a word names."""
+    known = {str(one.value): one for one in words}
+    return known[word(name, value, known)]
+
+
+def word(name: str, value: object, known: Iterable[str]) -> str:
+    """Returns one of the words that are known."""
+    words = tuple(known)
+    if isinstance(value, str) and value in words:
+        return value
+    expected = f"one of {', '.join(map(told, words))}"
+    raise wrong(
+        name, value, expected, near(value, words, f"write {name}={told(words[0])}")
+    )
+
+
+def mapping(name: str, value: object, example: str) -> Mapping[object, object]:
+    """Returns a dict that is not empty."""
+    if isinstance(value, Mapping) and value:
+        return value
+    raise wrong(name, value, "a dict", f"write for example {name}={example}")
+
+
+def texts(name: str, value: object, example: str) -> Mapping[str, str]:
+    """Returns texts by names: at least one."""
+    if isinstance(value, Mapping) and value:
+        for key, one in value.items():
+            text(f"a name in {name}", key, "a text", example)
+            text(f"{name}[{told(key)}]", one, "an expression as a text", example)
+        return value
+    expected = "a dict of names and expressions"
+    raise wrong(name, value, expected, f"write for example {name}={example}")
+
+
+def near(value: object, known: Iterable[str], otherwise: str) -> str:
+    """Returns a hint with the word that is nearest to a wrong one, if any is near."""
+    near = get_close_matches(str(value), [*known], 1)
+    return f'did you mean "{near[0]}"?' if near else otherwise

@@ -1,0 +1,337 @@
+"""Wrong calls whose arguments could be right by themselves, each told in a sentence."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+import dovetail as dt
+from tests.described import (
+    CONDITION,
+    LEFT,
+    RIGHT,
+    STILL,
+    TEN,
+    asof,
+    data_join,
+    join,
+    orders,
+    refusal,
+    sink,
+    still,
+    still_picture,
+    trades,
+    write,
+)
+
+# What is wrong though every argument by itself could be right.
+TOGETHER = {
+    "time that is not there": (
+        lambda: orders(time="when"),
+        ('time="when"', 'no column "when"', "one of k, at, n"),
+    ),
+    "time of another type": (
+        lambda: orders(time="n"),
+        ('time="n"', "of the type bigint", "with timestamps"),
+    ),
+    "negative lateness": (
+        lambda: orders(lateness="-1 second"),
+        ('lateness="-1 second"', "", "0 seconds or more"),
+    ),
+    "lateness without time": (
+        lambda: dt.stream(LEFT, lateness="1 second"),
+        ('lateness="1 second"', "", "a time beside it"),
+    ),
+    "idle without time": (
+        lambda: dt.stream(LEFT, idle=timedelta(seconds=1)),
+        ("idle=datetime.timedelta(seconds=1)", "", "a time beside it"),
+    ),
+    "idle of no time": (
+        lambda: orders(idle="0 seconds"),
+        ('idle="0 seconds"', "", "or more"),
+    ),
+    "idle of a month": (
+        lambda: orders(idle="1 month"),
+        ('idle="1 month"', "", "always the same"),
+    ),
+    "order that is not there": (
+        lambda: orders(order="o"),
+        ('order="o"', 'no column "o"', "one of k, at, n"),
+    ),
+    "order of texts": (
+        lambda: orders(order="w"),
+        ('order="w"', "of the type string", "a whole number"),
+    ),
+    "sequence of fractions": (
+        lambda: orders(sequence="d"),
+        ('sequence="d"', "of the type double", "a whole number"),
+    ),
+    "order beside sequence": (
+        lambda: orders(order="n", sequence="n"),
+        ('order="n"', "", "no order beside sequence"),
+    ),
+    "key that is not there": (
+        lambda: dt.table(LEFT, key="id"),
+        ('key="id"', 'no column "id"', "one of k, at, n"),
+    ),
+    "no key": (lambda: dt.table(LEFT, key=[]), ("key=[]", "", "at least one column")),
+    "latest of nothing": (dt.latest, ("key=()", "", "at least one column")),
+    "latest that is not there": (
+        lambda: orders().window(dt.latest("id")),
+        ('key=("id")', 'no column "id"', "one of k, at, n"),
+    ),
+    "per that is not there": (
+        lambda: orders().window(TEN, per=["k", "id"]),
+        ('per=["k", "id"]', 'no column "id"', "one of k, at, n"),
+    ),
+    "backward range": (
+        lambda: dt.range("-5 minutes", "1 minute"),
+        ("preceding=-300 seconds", "following=60 seconds", "not negative"),
+    ),
+    "key on no side": (
+        lambda: join(on="price"),
+        ('on="price"', 'the left side has no column "price"', "one of k, at, n"),
+    ),
+    "key on the left side alone": (
+        lambda: join(on="n"),
+        ('on="n"', 'the right side has no column "n"', "one of k, seen, m"),
+    ),
+    "pair of names the wrong way round": (
+        lambda: join(on=[("m", "n")]),
+        ("on=[", 'the left side has no column "m"', "one of k, at, n"),
+    ),
+    "triple": (
+        lambda: join(on=[("k", "k", "k")]),
+        ('on=[("k", "k", "k")]', "", "pairs of names"),
+    ),
+    "condition as on": (
+        lambda: join(on="l.k = r.k"),
+        ('on="l.k = r.k"', "no column", "one of k, at, n"),
+    ),
+    "on beside cross": (
+        lambda: join(how="cross"),
+        ('on="k"', "", 'no on beside how="cross"'),
+    ),
+    "where beside cross": (
+        lambda: join(on=(), how="cross", where="l.n < r.m"),
+        ('where="l.n < r.m"', "", 'no where beside how="cross"'),
+    ),
+    "where of no column": (
+        lambda: join(where="l.price > 1"),
+        ('where="l.price > 1"', 'no column "price"', "one of k, at, n"),
+    ),
+    "where of a number": (
+        lambda: join(where="l.n + 1"),
+        ('where="l.n + 1"', "bigint", "true or false"),
+    ),
+    "unbalanced where": (
+        lambda: join(where="l.n > (1"),
+        ("l.n > (1", "no expression", ""),
+    ),
+    "select of no column": (
+        lambda: join(select={"price": "l.price"}),
+        ('"l.price" in select', "names no column", "one of k, at, n"),
+    ),
+    "select of a number": (
+        lambda: join(select={"one": 1}),
+        ('select["one"]=1', "", "an expression as a text"),
+    ),
+    "select of a column": (
+        lambda: join(select={"one": CONDITION}),
+        ("select[\"one\"]=Column<'l.k'>", "", "an expression as a text"),
+    ),
+    "select under no text": (
+        lambda: join(select={1: "l.k"}),
+        ("a name in select=1", "", "a text"),
+    ),
+    "select of a name of ours": (
+        lambda: join(select={"__DOVETAIL_x": "l.k"}),
+        ("select has", '"__DOVETAIL_x"', "names that do not begin with"),
+    ),
+    "select beside suffixes": (
+        lambda: join(select={"k": "l.k"}, suffixes=("", "_r")),
+        ('suffixes=("", "_r")', "", "none beside select"),
+    ),
+    "one suffix for both": (
+        lambda: orders().window(TEN).join(orders().window(TEN), on="k"),
+        ('"at" stands on both sides', "", "names that differ"),
+    ),
+    "unmatched of an inner join": (
+        lambda: join(unmatched="outlet"),
+        ("inner", "no unmatched rows", 'unmatched="joined"'),
+    ),
+    "keep in a right join": (
+        lambda: join(how="right", keep=1),
+        ("keep", "right_outer", "one of"),
+    ),
+    "asof in a full join": (
+        lambda: join(how="full", asof=asof()),
+        ("asof", "full_outer", "one of"),
+    ),
+    "asof forward without an end": (
+        lambda: join(asof=asof(direction="forward")),
+        ("asof forward", "without a tolerance", "a tolerance"),
+    ),
+    "asof of the wrong sides": (
+        lambda: dt.asof("r.seen", "l.at"),
+        ('left="r.seen"', "", "over l, the left row"),
+    ),
+    "asof of a bare name": (
+        lambda: dt.asof("at", "r.seen"),
+        ('left="at"', "", "over l, the left row"),
+    ),
+    "asof of no column": (
+        lambda: join(asof=asof("l.when")),
+        ('"l.when" in asof', "names no column", "one of k, at, n"),
+    ),
+    "asof of texts": (
+        lambda: join(asof=asof("l.w", "r.v")),
+        ('asof by "l.w"', "string", "two times, or two numbers"),
+    ),
+    "negative tolerance": (
+        lambda: asof(tolerance="-1 second"),
+        ('tolerance="-1 second"', "", "0 seconds or more"),
+    ),
+    "number as tolerance of times": (
+        lambda: join(asof=asof(tolerance=5)),
+        ("a tolerance of 5", "timestamp", "a length of time"),
+    ),
+    "no window": (
+        lambda: orders().join(trades(), on="k"),
+        ("the left side", "has no window", "how long its rows live"),
+    ),
+    "range without time": (
+        lambda: dt.stream(LEFT).window(TEN).join(dt.stream(RIGHT).window(TEN), on="k"),
+        ("the left window", "no row time", "rows with a row time"),
+    ),
+    "range beside rows": (
+        lambda: orders().window(TEN).join(trades().window(dt.rows(3)), on="k"),
+        ("a range", "rows", "a range on both sides"),
+    ),
+    "rows of a batch": (
+        lambda: (
+            dt.dataset(STILL)
+            .window(dt.rows(3))
+            .join(dt.dataset(STILL), on=["k", "at", "n"])
+        ),
+        ("the left window", "rows", "one of dt.range"),
+    ),
+    "state without a bound": (
+        lambda: orders().window(dt.forever()).join(trades().window(TEN), on="k"),
+        ("the left side", "for ever", "a window such as range"),
+    ),
+    "sequence on one side": (
+        lambda: orders(sequence="n").window(TEN).join(trades().window(TEN), on="k"),
+        ("the left side", "the other side has none", "sequence=... on both"),
+    ),
+    "outlet that is not there": (
+        lambda: join().left_unmatched,
+        ('no outlet "left_unmatched"', "", "one of matched, late"),
+    ),
+    "sink without outlet": (
+        lambda: write(matchd=sink),
+        ('no outlet "matchd"', "", "one of matched, late"),
+    ),
+    "outlet without sink": (
+        lambda: join().write(checkpoint="/c"),
+        ('"matched" has no sink', "", "write(matched=...)"),
+    ),
+    "one folder twice": (
+        lambda: write(late=dt.folder("/out/")),
+        ('"/out"', "two outlets", "a folder for each"),
+    ),
+    "folder as a class": (
+        lambda: write(matched=dict),
+        ("matched=the class dict", "", "a folder or a function"),
+    ),
+    "typo in trigger": (
+        lambda: write(trigger={"availablenow": True}),
+        ('a key of trigger="availablenow"', "", '"availableNow"'),
+    ),
+    "two triggers": (
+        lambda: write(trigger={"availableNow": True, "once": True}),
+        ('trigger={"availableNow": True, "once": True}', "", "one key"),
+    ),
+    "trigger that is not": (
+        lambda: write(trigger={"availableNow": False}),
+        ('trigger["availableNow"]=False', "", "True"),
+    ),
+    "trigger of a number": (
+        lambda: write(trigger={"processingTime": 10}),
+        ('trigger["processingTime"]=10', "", "a length of time"),
+    ),
+    "continuous trigger": (
+        lambda: write(trigger={"continuous": "1 second"}),
+        ('a key of trigger="continuous"', "", '"processingTime"'),
+    ),
+    "batch written as a stream": (
+        lambda: still().write(checkpoint="/c", matched=sink),
+        ("ordinary DataFrames", "", "a stream on at least one side"),
+    ),
+    "late of a batch": (
+        lambda: still().late,
+        ('no outlet "late"', "", "one of matched"),
+    ),
+    "stream beside rows that stay": (
+        lambda: orders().join(dt.dataset(STILL), on=["k", "at", "n"]).explain(),
+        ("right side that is no stream", "", ""),
+    ),
+    "picture of a stream": (
+        lambda: join().picture(),
+        ("the left side", "is a stream", "sample rows"),
+    ),
+    "picture of a third side": (
+        lambda: join().picture(middle=[]),
+        ('no side "middle"', "", "left or right"),
+    ),
+    "picture of other columns": (
+        lambda: join().picture(left=[{"price": 1}], right=[]),
+        ("row 0 of left", "price", ""),
+    ),
+    "picture as text": (
+        lambda: still_picture().save("join.png"),
+        ('"join.png"', "", ".svg or .html"),
+    ),
+    "frames without one": (
+        lambda: data_join(frames={"a": STILL}),
+        ('frames={"a": a DataFrame}', "", "a DataFrame for each of a, b"),
+    ),
+    "frames that nobody asks for": (
+        lambda: data_join(frames={"a": STILL, "b": STILL, "c": STILL}),
+        ("frames={", '"c": a DataFrame', "and no other"),
+    ),
+    "frames of lists": (
+        lambda: data_join(frames={"a": STILL, "b": [1]}),
+        ('frames["b"]=[1]', "", "a DataFrame"),
+    ),
+    "skew of more than all": (
+        lambda: data_join(skew=5),
+        ("skew=5", "", "a share from 0 to 1"),
+    ),
+    "folder of sources that is not there": (
+        lambda: dt.ecl("OUTPUT(1);", "/no/such/folder"),
+        ('"/no/such/folder"', "is no folder", "a folder with the files"),
+    ),
+    "folder of modules that is not there": (
+        lambda: dt.ecl("OUTPUT(1);", {"a": STILL}, modules=Path("/no/such/folder")),
+        ('"/no/such/folder"', "no folder of modules", "a folder in which"),
+    ),
+    "two sources of one name": (
+        lambda: dt.ecl("OUTPUT(a);", {"a": STILL, "~A": STILL}),
+        ('named "a"', "two sources", "one of each"),
+    ),
+    "unknown name": (lambda: dt.straem, ('no "straem"', "dovetail", "one of")),
+    "join of a join": (lambda: join().join, ('joined has no "join"', "", "matched")),
+    "window of a join": (lambda: join().window, ('no "window"', "joined", "matched")),
+    "rows of a join": (lambda: join().show, ('joined has no "show"', "", "matched")),
+    "select of rows": (lambda: orders().select, ('rows has no "select"', "", "join")),
+}
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_wrong_calls_are_told_in_a_sentence(name):
+    call, (first, second, expected) = TOGETHER[name]
+    error = refusal(call)
+    assert first in error.found, error
+    assert second in error.found, error
+    assert expected in error.expected, error
