@@ -11,6 +11,7 @@ from pyspark.sql.types import (
     DoubleType,
     IntegerType,
     LongType,
+    MapType,
     StringType,
     StructField,
     StructType,
@@ -25,6 +26,7 @@ TYPES = {
     "double": DoubleType,
     "string": StringType,
     "timestamp": TimestampType,
+    "map": lambda: MapType(StringType(), LongType()),
 }
 
 

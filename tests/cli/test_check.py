@@ -121,7 +121,7 @@ def test_a_broken_file_is_told_in_a_sentence(check):
 
 def test_a_path_without_cases_and_an_odd_split_are_told_too(check, tmp_path):
     nowhere = CliRunner().invoke(app, ["check", str(tmp_path / "nowhere.json")])
-    assert (nowhere.exit_code, "holds no case" in nowhere.stderr) == (2, True)
+    assert (nowhere.exit_code, "is not there" in nowhere.stderr) == (2, True)
     odd = check([GOOD], "--split", "often")
     assert (odd.exit_code, 'no split "often"' in odd.stderr) == (2, True)
 

@@ -12,6 +12,7 @@ from tests.described import (
     RIGHT,
     STILL,
     TEN,
+    Frame,
     asof,
     data_join,
     join,
@@ -275,6 +276,15 @@ TOGETHER = {
     "stream beside rows that stay": (
         lambda: orders().join(dt.dataset(STILL), on=["k", "at", "n"]).explain(),
         ("right side that is no stream", "", ""),
+    ),
+    "map without an order": (
+        lambda: (
+            dt.stream(Frame("k int, at timestamp, tags map"), time="at")
+            .window(TEN)
+            .join(trades().window(TEN), on="k")
+            .write(checkpoint="/c", matched=sink)
+        ),
+        ('the column "tags"', "holds a map", "order=..."),
     ),
     "picture of a stream": (
         lambda: join().picture(),

@@ -121,3 +121,11 @@ def test_paths_may_have_stars(spark, tmp_path):
     assert not path_exists(spark, f"{tmp_path}/nowhere/*")
     (tmp_path / "batch=3").mkdir()
     assert path_exists(spark, f"{tmp_path}/batch=*")
+
+
+@pytest.mark.parametrize("name", ["batch", "BATCH"])
+def test_a_column_that_the_folders_would_replace_is_refused(spark, tmp_path, name):
+    sink = dt.folder(tmp_path)
+    with pytest.raises(dt.SpecError, match=f'have a column "{name}"') as refusal:
+        sink.prepare(frame(spark).withColumnRenamed("n", name), is_new=True)
+    assert 'select={"lot": "l.batch"}' in refusal.value.hint

@@ -60,5 +60,7 @@ def read_program(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(
-            f'"{path}" cannot be read', "a text in UTF-8, in a file that is there"
+            f'"{path}" cannot be read',
+            "a text in UTF-8, in a file that is there",
+            "a path that is not whole begins where the command runs",
         ) from error

@@ -150,23 +150,26 @@ def read_joins(paths: Iterable[Path]) -> tuple[Case, ...]:
 def _files(path: Path) -> list[Path]:
     """Returns the file itself, or the JSON files of a folder in their order."""
     files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
-    if not files or not files[0].is_file():
-        raise SpecError(
-            f'"{path}" holds no case',
-            "a JSON file, or a folder of them",
-            rule="case_file",
-        )
-    return files
+    if files and files[0].is_file():
+        return files
+    told = "is not there" if files else "is a folder without a file that ends in .json"
+    hint = "a path that is not whole begins where the command runs"
+    expected = "a JSON file, or a folder of them"
+    raise SpecError(f'"{path}" {told}', expected, hint, rule="case_file")
 
 
 def _items(file: Path) -> list[object]:
     """Returns what a file lists; numbers are kept as exact as they are written."""
     try:
         data = json.loads(file.read_text(encoding="utf-8"), parse_float=Decimal)
+    except OSError as error:
+        found = f'"{file}" cannot be read: {error.strerror or error}'
+        raise SpecError(found, "a file to read", rule="case_file") from error
     except ValueError as error:
         raise SpecError(
             f'"{file}" is no JSON: {error}',
             "a case or a list of cases",
+            "programs in ECL end in .ecl",
             rule="case_file",
         ) from error
     return data if isinstance(data, list) else [data]

@@ -294,8 +294,21 @@ def _feed(seat: Seat, arrival: Arrival) -> Feed:
         return Feed(seat.frame, f"CAST({seat.sequence} AS BIGINT)")
     if seat.order:
         return Feed(seat.frame, f"CAST({seat.order} AS BIGINT)")
+    _refuse_maps(seat.frame)
     columns = ", ".join(quoted(name) for name in seat.frame.columns)
     return Feed(seat.frame, f"xxhash64({columns})")
+
+
+def _refuse_maps(frame: DataFrame) -> None:
+    """Refuses maps where rows are told apart by all they hold: Spark hashes none."""
+    for column in frame.schema:
+        if "map<" in column.dataType.simpleString():
+            raise SpecError(
+                f'the column "{column.name}" holds a map, by which rows of equal time '
+                "are not told apart",
+                "order=... of its side, a whole number",
+                'write for example dt.stream(frame, order="offset")',
+            )
 
 
 def _warnings(seats: Mapping[Hand, Seat]) -> tuple[str, ...]:

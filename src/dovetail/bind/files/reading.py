@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import gzip
 from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -131,7 +132,22 @@ def _objects(text: str, where: str) -> Iterator[Cells]:
         yield one
 
 
-def _text(part: Path) -> IO[str]:
+@contextmanager
+def _text(part: Path) -> Iterator[IO[str]]:
+    """Gives a file opened as text; raises where it is none in UTF-8."""
+    try:
+        with _opened(part) as lines:
+            yield lines
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise SchemaError(
+            f'the file "{part}" has the byte 0x{byte:02X}, which is no UTF-8',
+            "a text in UTF-8",
+            f"of Latin-1: iconv -f LATIN1 -t UTF-8 {part.name} > new-{part.name}",
+        ) from error
+
+
+def _opened(part: Path) -> IO[str]:
     """Returns a file opened as text."""
     if part.name.lower().endswith(".gz"):
         return gzip.open(part, "rt", encoding="utf-8", newline="")

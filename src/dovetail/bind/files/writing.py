@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dovetail.bind.files.logical import Format
+from dovetail.errors import EngineError
 from dovetail.schema import shown, shown_row
 from dovetail.spec.inputs import Row
 
@@ -19,8 +20,21 @@ def write_rows(
     place: Path, written: Format, table: pa.Table, rows: Iterable[Row]
 ) -> Path:
     """Writes rows as a new file and returns it; `table` has them with their types."""
-    place.parent.mkdir(parents=True, exist_ok=True)
     file = place.with_name(f"{place.name}.{written.value}")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        _write(file, written, table, rows)
+    except OSError as error:
+        raise EngineError(
+            f'the file "{file}" cannot be written: {error.strerror or error}',
+            "a folder that may be written to",
+            "--output takes another folder",
+        ) from error
+    return file
+
+
+def _write(file: Path, written: Format, table: pa.Table, rows: Iterable[Row]) -> None:
+    """Writes rows into a file."""
     match written:
         case Format.PARQUET:
             pq.write_table(table, file)
@@ -32,7 +46,6 @@ def write_rows(
                 writer = csv.writer(out)
                 writer.writerow(table.schema.names)
                 writer.writerows([map(_cell, row.values()) for row in rows])
-    return file
 
 
 def _cell(value: object) -> object:
