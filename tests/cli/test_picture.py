@@ -53,7 +53,7 @@ def test_a_case_alone_in_its_file_needs_no_name(tmp_path):
         ([RANGES], "cases; expected the name of one case"),
         ([RANGES, "--name", "nothing"], 'has no case "nothing"'),
         ([RANGES, "--name", ONE, "-o", "one.png"], "ends in .svg or .html"),
-        (["nowhere.json"], "holds no case"),
+        (["nowhere.json"], "is not there"),
         ([SETS, "--name", "sets/inner"], "no two sides to draw"),
     ],
 )
