@@ -37,6 +37,10 @@ FORMS = {
         form("exact", "round({0}, 1)", "exact"),
         form("whole", "round({0}, -1)", "whole"),
     ),
+    "format_string": (
+        form("text", "format_string('%.15e', {0})", "double"),
+        form("text", "format_string('%.3e', {0})", "real"),
+    ),
     "bround": (
         form("double", "bround({0})", "real"),
         form("exact", "bround({0}, 1)", "exact"),

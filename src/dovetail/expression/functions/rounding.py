@@ -1,5 +1,7 @@
 """Rounding to a number of digits: ROUND goes half away from zero, BROUND half to even.
 
+FORMAT_STRING writes a number with so many digits, and knows no other form than that.
+
 The digits are written in the expression, because the type of a rounded decimal
 depends on them.
 """
@@ -8,9 +10,12 @@ from __future__ import annotations
 
 import decimal
 import math
+import re
 from collections.abc import Callable
 from decimal import Decimal
 
+from dovetail.errors import UnsupportedError
+from dovetail.expression.casts.writing import double_text
 from dovetail.expression.coercion import (
     DOUBLE,
     FLOAT,
@@ -27,7 +32,10 @@ from dovetail.expression.functions.function import (
     Entry,
     Evaluation,
     Function,
+    Program,
     Signature,
+    constant,
+    operation,
     written,
 )
 from dovetail.expression.tree import Call, Kind, Literal, Value
@@ -101,6 +109,50 @@ def _back(kind: Kind) -> Callable[[Decimal], Value]:
     return float if kind in (DOUBLE, FLOAT) else int
 
 
+_FORM = re.compile(r"%\.([1-9]\d?)e")
+
+
+def _places(arguments: Arguments) -> int:
+    """Returns the number of digits behind the point that a written form asks for."""
+    form = constant(arguments[0])
+    found = _FORM.fullmatch(form) if isinstance(form, str) else None
+    if found is None:
+        raise UnsupportedError(f"FORMAT_STRING of {form!r}", hint="'%.15e' is known")
+    return int(found[1])
+
+
+def _form_rule(arguments: Arguments) -> Signature | None:
+    """Types FORMAT_STRING: a written form and a number of floating point."""
+    if arguments[1].type not in (DOUBLE, FLOAT) or not _places(arguments):
+        return None
+    return Signature((STRING, DOUBLE), STRING)
+
+
+def _forming(call: Call) -> Callable[..., Value]:
+    """Returns the evaluation of FORMAT_STRING."""
+    places = _places(call.arguments)
+    return lambda _form, value: "null" if value is None else scientific(value, places)
+
+
+def scientific(value: float, places: int) -> str:
+    """Returns a number as one digit, a point, digits and an exponent, half up."""
+    if not math.isfinite(value):
+        return double_text(value)
+    number = Decimal(repr(value))
+    if number:
+        unit = Decimal(1).scaleb(number.adjusted() - places)
+        number = number.quantize(unit, rounding=decimal.ROUND_HALF_UP, context=WIDE)
+    digits = "".join(map(str, number.as_tuple().digits)).ljust(places + 1, "0")
+    sign = "-" if number.is_signed() else ""
+    exponent = number.adjusted() if number else 0
+    return f"{sign}{digits[0]}.{digits[1 : places + 1]}e{exponent:+03}"
+
+
+def _lower_form(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Returns the program of FORMAT_STRING."""
+    return operation("scientific", STRING, arguments[1], places=_places(call.arguments))
+
+
 FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "round", _rule, _rounding(decimal.ROUND_HALF_UP), written("round", digits=0)
@@ -108,4 +160,5 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "bround", _rule, _rounding(decimal.ROUND_HALF_EVEN), written("bround", digits=0)
     ),
+    Function("format_string", _form_rule, _forming, _lower_form, strict=False, takes=2),
 )

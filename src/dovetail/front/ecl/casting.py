@@ -12,6 +12,7 @@ from typing import assert_never
 from dovetail.expression.writing import text_of
 from dovetail.front.ecl.types import (
     INTEGER,
+    STRING,
     WIDEST,
     Bytes,
     EclType,
@@ -27,12 +28,14 @@ from dovetail.front.ecl.types import (
     blank_text,
     spark_type,
 )
-from dovetail.schema import quoted
+from dovetail.schema import AtomicType, quoted
 
 _ALL = 1 << 64
 _HALF = 1 << 63
 _SIDES = {"l", "r"}
-_WHOLE_NUMBER = r"'^ *([+-]?[0-9]+)'"
+_DIGITS_OF_REAL = 16
+_SIGNS = r"'^[ +-]*'"
+_WHOLE_NUMBER = r"'^[ +-]*([0-9]+)'"
 _ANY_NUMBER = r"'^ *([+-]?[0-9]*[.]?[0-9]*([eE][+-]?[0-9]+)?)'"
 
 
@@ -108,13 +111,28 @@ def _to_whole(value: Scalar, wanted: Whole) -> str:
         case Real() | Exact():
             whole = Scalar(f"CAST({value.text} AS BIGINT)", INTEGER)
         case Letters():
-            number = f"regexp_extract({value.text}, {_WHOLE_NUMBER}, 1)"
-            whole = Scalar(f"coalesce(CAST({number} AS BIGINT), 0L)", INTEGER)
+            whole = _read_whole(value.text, wanted)
         case Truth():
             whole = Scalar(f"CAST({value.text} AS BIGINT)", Whole(1))
         case _:
             return ""
     return _resized(whole, wanted)
+
+
+def _read_whole(text: str, wanted: Whole) -> Scalar:
+    """Returns the number that a text begins with, 0 where it begins with none.
+
+    A type without a sign does not look at that of the text.
+    """
+    number = f"regexp_extract({text}, {_WHOLE_NUMBER}, 1)"
+    if wanted.is_wide:
+        found = f"coalesce(CAST({number} AS DECIMAL(20,0)), 0BD)"
+        return Scalar(f"IF({found} < {_ALL}BD, {found}, 0BD)", wanted)
+    found = f"coalesce(CAST({number} AS BIGINT), 0L)"
+    if wanted.is_signed:
+        sign = f"regexp_extract({text}, {_SIGNS}, 0)"
+        found = f"IF(instr({sign}, '-') > 0, 0L - {found}, {found})"
+    return Scalar(found, INTEGER)
 
 
 def _resized(value: Scalar, wanted: Whole) -> str:
@@ -170,16 +188,57 @@ def _to_letters(value: Scalar, wanted: Letters) -> str:
             text = _cut(value, wanted.length) if wanted.length else full(value)
             is_new = wanted.is_upper and not value.type.is_upper
             return f"upper({text})" if is_new else text
-        case Whole() | Exact():
+        case Bytes():
             text = f"CAST({value.text} AS STRING)"
         case Truth():
-            text = f"IF({value.text}, 'true', 'false')"
+            text = f"IF({value.text}, '1', '')"
+        case Real():
+            return _within(written_real(value), wanted.length, is_cut=True)
+        case Whole() | Exact():
+            return _within(_written_exact(value), wanted.length, is_cut=False)
         case _:
             return ""
-    if not wanted.length or isinstance(value.type, Truth):
-        return _to_letters(Scalar(text, Letters()), wanted)
-    stars = text_of("*" * wanted.length)
-    return f"IF(length({text}) > {wanted.length}, {stars}, {text})"
+    return _to_letters(Scalar(text, STRING), wanted)
+
+
+def _within(text: str, length: int, *, is_cut: bool) -> str:
+    """Returns a number that has been written, in a text of a length.
+
+    Of a fraction places may be left out; a number that has no room is stars.
+    """
+    if not length:
+        return text
+    stars = text_of("*" * length)
+    if is_cut:
+        fits = f"instr({text}, '.') BETWEEN 1 AND {length + 1}"
+        stars = f"IF({fits}, substring({text}, 1, {length}), {stars})"
+    return f"IF(length({text}) > {length}, {stars}, {text})"
+
+
+def _written_exact(value: Scalar) -> str:
+    """Returns a whole number or a decimal as a text, without zeros at its end."""
+    if not isinstance(value.type, Exact):
+        return f"CAST({value.text} AS STRING)"
+    # CAST would write small decimals with an exponent.
+    text = f"TRY_CAST({value.text} AS STRING)"
+    return f"regexp_replace({text}, '[.]?0+$', '')" if value.type.places else text
+
+
+def written_real(value: Scalar) -> str:
+    """Returns a REAL as a text of at most 16 digits, those of REAL4 of 7, as HPCC does.
+
+    An exponent is written below 0.0001 and where the digits do not reach the point;
+    all other numbers have a point.
+    """
+    digits = _DIGITS_OF_REAL if spark_type(value.type) == AtomicType.DOUBLE else 7
+    number = f"CAST({value.text} AS DOUBLE)"
+    written = f"format_string('%.{digits - 1}e', {number})"
+    exponent = f"regexp_replace({written}, '[.]?0*e', 'e')"
+    exact = f"TRY_CAST(CAST({written} AS DECIMAL(38,20)) AS STRING)"
+    plain = f"regexp_replace(regexp_replace({exact}, '0+$', ''), '[.]$', '.0')"
+    size = f"abs(CAST({written} AS DOUBLE))"
+    is_plain = f"{size} = 0D OR ({size} >= 1e-4D AND {size} < 1e{digits}D)"
+    return f"IF({is_plain}, {plain}, lower({exponent}))"
 
 
 def _cut(value: Scalar, length: int) -> str:

@@ -21,8 +21,9 @@ from dovetail.front.ecl.child_rows import parents_of
 from dovetail.front.ecl.modules import NO_MODULES, Modules, Path
 from dovetail.front.ecl.nodes import Name, Node, Number, Operation
 from dovetail.front.ecl.types import (
+    STRING,
     EclType,
-    Real,
+    Letters,
     RecordType,
     TableType,
     Truth,
@@ -239,9 +240,13 @@ def as_type(node: Node, value: Scalar, wanted: EclType) -> Scalar:
             f"a value of {spark_type(value.type)} where one of "
             f"{spark_type(wanted)} must stand",
             "a type that ECL casts to it",
-            _ROUNDED if isinstance(value.type, Real) else "",
         )
     return found
+
+
+def as_text(node: Node, value: Scalar) -> Scalar:
+    """Returns a value that stands beside a text as one; a text keeps its type."""
+    return value if isinstance(value.type, Letters) else as_type(node, value, STRING)
 
 
 def refusal(node: Node, found: str, expected: str = "", hint: str = "") -> DialectError:
@@ -300,7 +305,6 @@ _WORDS = {
 _AS_ROWS = dict.fromkeys(
     ("Scalar", "RowValue"), "DATASET([{..}], record) has the rows that it names"
 )
-_ROUNDED = "(STRING)(DECIMAL12_3)x says how many digits a REAL becomes"
 _INSTEAD = {
     "Action": "OUTPUT(rows(condition)), or OUTPUT(IF(condition, value, other))",
     "Total": "in a filter, PROJECT, TABLE or OUTPUT it may stand as it is; else JOIN "

@@ -10,7 +10,14 @@ from dovetail.expression.writing import text_of
 from dovetail.front.ecl.aggregates import all_rows
 from dovetail.front.ecl.casting import Scalar, full, signed, trimmed
 from dovetail.front.ecl.choices import CHOICES, Choice
-from dovetail.front.ecl.context import Context, as_type, is_word, known_value, refusal
+from dovetail.front.ecl.context import (
+    Context,
+    as_text,
+    as_type,
+    is_word,
+    known_value,
+    refusal,
+)
 from dovetail.front.ecl.nodes import (
     Braces,
     Call,
@@ -55,9 +62,7 @@ def _length(context: Context, node: Call) -> Scalar:
 def _trim(context: Context, node: Call) -> Scalar:
     """Returns TRIM: without blanks at the right, the left, both sides, or anywhere."""
     first, *options = node.arguments
-    value = context.scalar(first)
-    if not isinstance(value.type, Letters):
-        raise refusal(first, "TRIM of something else", "a text")
+    value = as_text(first, context.scalar(first))
     words = [one for one in options if is_word(one, "left", "right", "all")]
     named = {word_of(one) for one in words}
     if len(words) < len(options):

@@ -15,7 +15,7 @@ from dovetail.errors import DialectError
 from dovetail.expression.writing import literal_text
 from dovetail.front.ecl.arithmetic import NUMBERS, of_numbers
 from dovetail.front.ecl.casting import Scalar, full, signed, trimmed
-from dovetail.front.ecl.context import Context, as_type, known_value, refusal
+from dovetail.front.ecl.context import Context, as_text, as_type, known_value, refusal
 from dovetail.front.ecl.declared import declared_type
 from dovetail.front.ecl.nodes import (
     Cast,
@@ -51,7 +51,6 @@ _COMPARED = {"=": "=", "<>": "<>", "!=": "<>"} | {
 }
 _EMPTY = "CAST(array() "
 _FEW = 100
-_AS_TEXT = "(STRING)x makes a text of a number, (INTEGER)x a number of a text"
 
 
 def read_operation(context: Context, node: Operation) -> Scalar:
@@ -98,7 +97,8 @@ def met(node: Node, one: Scalar, other: Scalar) -> tuple[Scalar, Scalar]:
             return one, other
         case _:
             kind = common(one.type, other.type)
-            return as_type(node, one, kind), as_type(node, other, kind)
+            one, other = as_type(node, one, kind), as_type(node, other, kind)
+            return met(node, one, other) if kind == STRING else (one, other)
 
 
 def _records_compared(node: Operation, one: Scalar, other: Scalar) -> str:
@@ -181,9 +181,8 @@ def _computed(context: Context, node: Operation) -> Scalar:
             return _sets_appended(node, one, other)
         case Letters(), Letters():
             return _texts_appended(node, one, other)
-        case Letters(), _ if node.sign == "+":
-            number = node.operands[1]
-            raise refusal(number, "a number behind a text", "a text", _AS_TEXT)
+        case (Letters(), _) | (_, Letters()) if node.sign == "+":
+            return _appended(as_text(node, one), as_text(node, other))
         case _:
             return of_numbers(node, [one, other])
 

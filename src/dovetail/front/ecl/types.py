@@ -299,25 +299,43 @@ def _sized(word: str, size: str, *, is_signed: bool) -> EclType | None:
 
 
 def common(one: EclType, other: EclType) -> EclType:
-    """Returns the type that values of both fit in."""
+    """Returns the type that values of both fit in; beside a text all are texts."""
     if one == other:
         return one
     match one, other:
         case Letters(), Letters():
             both = one.length and other.length
             return Letters(max(one.length, other.length) if both else 0)
+        case (Letters(), _) | (_, Letters()):
+            return STRING
+        case (
+            (Whole() | Real() | Exact() | Truth()),
+            (Whole() | Real() | Exact() | Truth()),
+        ):
+            return _common_number(one, other)
+        case SetOf(element), SetOf(item):
+            return SetOf(common(element, item))
+        case _:
+            return one
+
+
+def _common_number(
+    one: Whole | Real | Exact | Truth, other: Whole | Real | Exact | Truth
+) -> EclType:
+    """Returns the numbers that hold those of both; a truth is 1 or 0 beside one."""
+    match one, other:
+        case Truth(), _:
+            return other
+        case _, Truth():
+            return one
         case Whole(), Whole():
             return _common_whole(one, other)
         case Exact(), Exact() | Whole():
             return _common_exact(one, as_exact(other))
         case Whole(), Exact():
             return _common_exact(as_exact(one), other)
-        case ((Whole() | Real() | Exact()), (Whole() | Real() | Exact())):
-            return REAL
-        case SetOf(element), SetOf(item):
-            return SetOf(common(element, item))
         case _:
-            return one
+            return REAL
 
 
 def _common_whole(one: Whole, other: Whole) -> Whole:

@@ -16,6 +16,7 @@ from dovetail.kernels.operations import (
     texts,
     times,
     truths,
+    writing,
 )
 from dovetail.kernels.operations.casts import cast, try_cast
 from dovetail.kernels.operations.values import Value
@@ -127,6 +128,7 @@ OPERATIONS: Mapping[str, Callable[..., Value]] = {
     "log of base": curves.logarithm(curves.to_base, 0.0),
     "atan2": curves.curve(curves.angle),
     "hypot": curves.curve(np.hypot),
+    "scientific": writing.scientific,
     "reverse": letters.turned,
     "repeat": letters.plainly(letters.repeated),
     "initcap": letters.plainly(letters.titled),

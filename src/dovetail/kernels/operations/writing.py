@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -45,6 +45,26 @@ def _java_text(value: float, shortest: str) -> str:
     digits = "".join(map(str, number.as_tuple().digits))
     sign = "-" * number.is_signed()
     return f"{sign}{digits[0]}.{digits[1:] or '0'}E{number.adjusted()}"
+
+
+def scientific(kind: pa.DataType, value: Value, *, places: int) -> Value:
+    """Returns doubles as one digit, so many behind the point, and an exponent."""
+    known = each(kind, lambda number: _scientific(number, places), value)
+    return known.fill_null("null")
+
+
+def _scientific(value: float, places: int) -> str:
+    """Returns a double so, half up."""
+    if not math.isfinite(value):
+        return _java_text(value, "")
+    number = Decimal(repr(value))
+    if number:
+        unit = Decimal(1).scaleb(number.adjusted() - places)
+        number = number.quantize(unit, ROUND_HALF_UP)
+    digits = "".join(map(str, number.as_tuple().digits)).ljust(places + 1, "0")
+    sign = "-" * number.is_signed()
+    exponent = number.adjusted() if number else 0
+    return f"{sign}{digits[0]}.{digits[1 : places + 1]}e{exponent:+03}"
 
 
 def _moment(value: datetime) -> str:
