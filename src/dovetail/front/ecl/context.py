@@ -267,6 +267,10 @@ class UnknownNameError(DialectError):
     """A name that nothing defines; of a definition that is not used it is none."""
 
 
+class UnassignedError(DialectError):
+    """A field that a transform gives no value; where nothing uses it, it is none."""
+
+
 def unknown_name(node: Node, name: str, known: list[str]) -> DialectError:
     """Returns the error for a name that nothing defines."""
     near = get_close_matches(name.lower(), known, 1)

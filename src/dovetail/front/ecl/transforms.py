@@ -13,7 +13,13 @@ from dataclasses import dataclass, field, replace
 from dovetail.expression.writing import text_of
 from dovetail.front.ecl.casting import Scalar, part_text
 from dovetail.front.ecl.choices import note_skip
-from dovetail.front.ecl.context import Context, as_type, is_word, refusal
+from dovetail.front.ecl.context import (
+    Context,
+    UnassignedError,
+    as_type,
+    is_word,
+    refusal,
+)
 from dovetail.front.ecl.declared import declared_type
 from dovetail.front.ecl.functions import value_of
 from dovetail.front.ecl.nodes import (
@@ -139,12 +145,12 @@ def filled(context: Context, record: RecordType, node: Transform) -> Made:
         if not _is_local(statement):
             _assign(_with_self(inside, target, statement), target, statement)
     for name in target.open():
-        raise refusal(
-            node,
+        raise UnassignedError(
             f'the field "{name}" gets no value',
             "a value for every field of the record",
             f"SELF.{name} := .., SELF := a row that has it, or SELF := [] for blank "
             "values in all that is left",
+            place=node.place,
         )
     return _made(target, skips)
 

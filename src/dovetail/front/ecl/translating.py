@@ -2,7 +2,8 @@
 
 Definitions are bound when a name asks for them. Those that nothing has asked for are
 bound at the end, so that their mistakes are found too; a name in them that nothing
-defines is none, as the rows that it would stand for are not needed.
+defines is none, as the rows that it would stand for are not needed; nor is a field that
+one of their transforms leaves without a value, as the document's own programs do.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ from contextlib import suppress
 from dovetail.front.ecl.actions import ACTIONS, act
 from dovetail.front.ecl.binding import bind
 from dovetail.front.ecl.catalog import Catalog, Listed
-from dovetail.front.ecl.context import Context, UnknownNameError, World
+from dovetail.front.ecl.context import (
+    Context,
+    UnassignedError,
+    UnknownNameError,
+    World,
+)
 from dovetail.front.ecl.imports import follow, leads
 from dovetail.front.ecl.modules import NO_MODULES, Modules
 from dovetail.front.ecl.names import bound, defined, head_of, is_exported
@@ -80,7 +86,7 @@ def _unmet(context: Context, statements: tuple[Node, ...]) -> Iterator[str]:
 def _look_at(context: Context, scope: Scope) -> None:
     """Binds what nothing has asked for, inside modules too, to find its mistakes."""
     for definition in scope.definitions:
-        with suppress(UnknownNameError):
+        with suppress(UnknownNameError, UnassignedError):
             found = bound(context, scope, definition)
             if isinstance(found, ModuleValue):
                 _look_at(context, found.scope)
