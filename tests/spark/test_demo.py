@@ -80,6 +80,7 @@ class Ended:
 
     def __init__(self, *batches, error=None):
         self.recentProgress = batches
+        self.lastProgress = batches[-1] if batches else None
         self.error = error
 
     def awaitTermination(self):  # noqa: N802 - Spark's name
@@ -106,11 +107,37 @@ def test_what_ended_a_query_badly_is_an_engine_error():
     assert caught.value.__cause__ is broken
 
 
+class Running(Ended):
+    """A query that is seen to be active so many times; it counts readings."""
+
+    def __init__(self, times, *batches):
+        super().__init__(*batches)
+        self.times, self.readings = times, 0
+
+    @property
+    def isActive(self):  # noqa: N802 - Spark's name
+        self.times -= 1
+        return self.times >= 0
+
+    @property
+    def recentProgress(self):  # noqa: N802 - Spark's name
+        self.readings += 1
+        return self.batches
+
+    @recentProgress.setter
+    def recentProgress(self, batches):  # noqa: N802 - Spark's name
+        self.batches = batches
+
+
 def test_a_running_query_is_looked_at_until_it_ends(monkeypatch):
     monkeypatch.setattr("dovetail.session.progress.PAUSE", 0)
-    states = iter([True, True, False])
-    kind = type("Running", (), {"isActive": property(lambda _: next(states))})
-    query = kind()
-    query.recentProgress = [batch(0, came=1)]
-    query.awaitTermination = lambda: None
+    query = Running(2, batch(0, came=1))
     assert [one.came for one in dt.follow(query)] == [1]
+
+
+def test_batches_are_read_again_only_where_there_is_a_new_one(monkeypatch):
+    monkeypatch.setattr("dovetail.session.progress.PAUSE", 0)
+    query = Running(9, batch(0, came=1), batch(1, came=2))
+    assert [one.came for one in dt.follow(query)] == [1, 3]
+    assert query.readings == 2  # to see that it is a query, and for both batches
+    assert list(dt.follow(Running(9))) == []

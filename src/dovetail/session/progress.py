@@ -80,13 +80,22 @@ def _followed(query: StreamingQuery) -> Iterator[Progress]:
     while is_active:
         # Asked before the batches are read: the last one must not be missed.
         is_active = query.isActive
-        for batch in query.recentProgress:
+        for batch in _recent(query, last):
             counted = _counted(batch)
             if batch["batchId"] > last and counted:
                 last, progress = batch["batchId"], progress.after(counted)
                 yield progress
         time.sleep(PAUSE if is_active else 0)
     _raise_failure(query)
+
+
+def _recent(query: StreamingQuery, last: int) -> list[StreamingQueryProgress]:
+    """Returns the newest batches; none where none is behind the last one seen.
+
+    Spark writes each of them as a text and reads it again, up to a hundred every time.
+    """
+    newest = query.lastProgress
+    return query.recentProgress if newest and newest["batchId"] > last else []
 
 
 def _counted(batch: StreamingQueryProgress) -> Mapping[str, int]:
