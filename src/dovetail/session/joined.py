@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, cast
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail.bind.sinks import Calling, Sink
@@ -42,6 +43,7 @@ from dovetail.session.picturing import (
     typed_rows,
 )
 from dovetail.session.start import start_given
+from dovetail.session.wording import words_of_spark
 from dovetail.spec.arguments import AnyPath, told, wrong
 from dovetail.spec.calls import missing, public
 from dovetail.spec.inputs import Input, Inputs, Outlet, Row, Settings
@@ -199,8 +201,9 @@ class Joined:
         if self.is_streaming:
             streaming = self._streaming()
             return streaming.frame(outlet)
-        frames = {hand.value: Arrivals(seat.frame) for hand, seat in self.seats.items()}
-        return join_batch(self.spec, self.inputs, frames).outlets[outlet]
+        with words_of_spark(self.spec):
+            frames = {hand.value: _arrivals(seat) for hand, seat in self.seats.items()}
+            return join_batch(self.spec, self.inputs, frames).outlets[outlet]
 
     def _known(self, name: str) -> Outlet:
         """Returns the outlet of a name, or raises where the join has no such outlet."""
@@ -283,6 +286,14 @@ def _sink(name: str, sink: object) -> Sink:
     place = told(str(sink)) if isinstance(sink, str | PathLike) else '"out/matched"'
     hint = f"{name}=dt.folder({place}) writes into that folder"
     raise wrong(name, sink, "a folder or a function", hint)
+
+
+def _arrivals(seat: Seat) -> Arrivals:
+    """Returns a batch's rows, in their order where one is given: so they count."""
+    order = seat.sequence or seat.order
+    if not order:
+        return Arrivals(seat.frame)
+    return Arrivals(seat.frame.orderBy(F.expr(f"CAST({order} AS BIGINT)")))
 
 
 def _feed(seat: Seat, arrival: Arrival) -> Feed:

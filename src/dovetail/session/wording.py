@@ -1,11 +1,15 @@
-"""Laws of joins in Python's words: a hint is something that its reader can write."""
+"""What refuses a join, in Python's words: a hint is something to be written there."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from pyspark.errors import AnalysisException
+
 from dovetail.errors import SpecError
+from dovetail.spec.join import Columns, JoinSpec
 
 _ROW_TIME = 'name the column of the row time, as in dt.stream(frame, time="placed_at")'
 _WINDOW = 'write for example orders.window(dt.range(preceding="10 minutes"))'
@@ -38,3 +42,39 @@ def words_of_python() -> Iterator[None]:
             _HINTS.get(error.rule, error.hint),
             rule=error.rule,
         ) from None
+
+
+@contextmanager
+def words_of_spark(join: JoinSpec) -> Iterator[None]:
+    """Raises what Spark says of an expression as a sentence with the texts it may mean.
+
+    Texts in Spark SQL may name functions that only Spark knows, so it is asked.
+    """
+    try:
+        yield
+    except AnalysisException as error:
+        texts = {"where": join.soft.text}
+        if isinstance(join.select, Columns):
+            shown = join.select.columns
+            texts |= {f'select["{name}"]': one.text for name, one in shown}
+        said = _ENDING.sub("", _NAME.sub("", str(error).strip().partition("\n")[0]))
+        meant = [name for name, text in texts.items() if _may_mean(str(error), text)]
+        hint = f"it may be that of {', '.join(meant or texts)}"
+        raise SpecError(
+            f"Spark refuses an expression of the join: {said}",
+            "Spark SQL over l and r, the left and the right row",
+            hint,
+        ) from error
+
+
+def _may_mean(said: str, text: str) -> bool:
+    """Tells whether a name or a sign of an expression stands in what Spark says."""
+    plain = said.replace("`", "").lower()
+    calls = re.findall(r"(\w+)\s*\(", text)
+    return text.strip().lower() in plain or any(
+        re.search(rf"\b{re.escape(one.lower())}\b", plain) for one in calls
+    )
+
+
+_NAME = re.compile(r"^\[[A-Z_.]+\] ?")
+_ENDING = re.compile(r"\s*SQLSTATE: .*")
