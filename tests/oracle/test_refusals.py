@@ -1,6 +1,7 @@
 """What the oracle has no meaning for is refused by name, never answered wrongly."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -31,7 +32,7 @@ from dovetail.spec.join import (
     Side,
 )
 from dovetail.spec.play import Play
-from dovetail.spec.windows import Forever, KeepPartitions, Latest, Rows, Unstated
+from dovetail.spec.windows import Forever, KeepPartitions, Latest, Range, Rows, Unstated
 
 SCHEMA = Schema.of({"k": "int", "t": "timestamp"})
 INPUTS = {
@@ -101,9 +102,15 @@ def test_a_window_without_a_definition_gives_no_life():
 
 
 def test_a_batch_inside_has_all_its_rows_from_the_start():
-    side = Side(Named("dataset"), Forever())
-    inner = replace(JOIN, left=side, right=side, clock=Clock.BATCH)
-    join = replace(EVENT, right=Side(Nested(inner, "static"), Forever()))
-    assert oracle.play(Play(join, INPUTS)) == []
+    stream, static = Side(Named("stream"), Forever()), Side(Named("dataset"), Forever())
+    inner = replace(JOIN, left=static, right=TABLE, kind=Kind.CROSS, clock=Clock.BATCH)
+    inner = replace(inner, select=Columns((("n", Expression("l.k")),)))
+    row = {"k": 1, "t": datetime(2026, 1, 1, tzinfo=UTC)}
+    came = tuple(Arrive(name, row) for name in ("stream", "dataset", "table"))
+    join = replace(EVENT, left=stream, right=Side(Nested(inner, "static"), Forever()))
+    (found,) = oracle.play(Play(join, INPUTS, came))
+    assert (found.row, found.after) == ({**row, "n": 1}, 0)
+    # Where a window looks at their row times they are no data set.
+    timed = replace(join, right=Side(Nested(inner, "static"), Range()))
     with pytest.raises(UnsupportedError, match="inside one on another clock"):
-        oracle.play(Play(join, INPUTS, (Arrive("dataset", {"k": 1, "t": None}),)))
+        oracle.play(Play(timed, INPUTS, came))

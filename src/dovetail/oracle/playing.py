@@ -24,11 +24,11 @@ def play(play: Play) -> list[Emission]:
     """Returns every row that comes out, in the order in which they come out."""
     if isinstance(play.join, SetJoinSpec):
         return Sets.of(play, play.join).play()
-    whole, known = playable(play)
-    parts = Parts.of(whole, known)
-    if known.clock is Clock.BATCH:
+    whole, join, late = _playable(play)
+    parts = Parts.of(whole, join)
+    if join.clock is Clock.BATCH:
         return play_batch(parts, whole)
-    found = list(_stepwise(player_of(parts), play))
+    found = [*late, *_stepwise(player_of(parts), whole)]
     if play.settings.outer_rows is OuterRows.EAGER_RETRACT:
         return list(map(_as_change, found))
     return found
@@ -39,12 +39,17 @@ def playable(play: Play) -> tuple[Play, JoinSpec]:
 
     What is not done of it is raised.
     """
+    whole, join, _ = _playable(play)
+    return whole, join
+
+
+def _playable(play: Play) -> tuple[Play, JoinSpec, list[Emission]]:
+    """Returns that, and the rows that the static joins turn away."""
     if isinstance(play.join, SetJoinSpec):
         raise UnsupportedError.not_yet("oracle", "a step of a join of several sets")
-    known, inputs = with_static_played(play, play.join)
-    whole = replace(play, join=known, inputs=inputs)
-    refuse(whole, known)
-    return whole, known
+    whole, join, late = with_static_played(play, play.join)
+    refuse(whole, join)
+    return whole, join, late
 
 
 def player_of(parts: Parts) -> Door:

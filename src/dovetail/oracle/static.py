@@ -9,37 +9,50 @@ from dataclasses import replace
 
 from dovetail.oracle.clock_batch import play_batch
 from dovetail.oracle.parts import Parts
-from dovetail.spec.inputs import Inputs
-from dovetail.spec.join import JoinSpec, Named, Nested, Side
+from dovetail.spec.inputs import Emission, Inputs, Outlet
+from dovetail.spec.join import HANDS, Hand, JoinSpec, Named, Nested
 from dovetail.spec.play import Play
-from dovetail.spec.results import input_of
-from dovetail.spec.static import is_batch_inside
+from dovetail.spec.static import data_set_of, is_batch_inside, without_static
 
 
-def with_static_played(play: Play, join: JoinSpec) -> tuple[JoinSpec, Inputs]:
-    """Returns a join whose batches inside are data sets, and the inputs with those."""
-    left, inputs = _with_side_played(play, join, join.left)
-    right, inputs = _with_side_played(replace(play, inputs=inputs), join, join.right)
-    return replace(join, left=left, right=right), inputs
+def with_static_played(
+    play: Play, join: JoinSpec
+) -> tuple[Play, JoinSpec, list[Emission]]:
+    """Returns a play and its join with batches inside as data sets; their late rows."""
+    late: list[Emission] = []
+    for hand in HANDS:
+        join, play = _with_side_played(play, join, hand, late)
+    return without_static(play, join), join, late
 
 
-def _with_side_played(play: Play, around: JoinSpec, side: Side) -> tuple[Side, Inputs]:
-    """Returns a side and the inputs, where the side is a join with that one played."""
+def _with_side_played(
+    play: Play, around: JoinSpec, hand: Hand, late: list[Emission]
+) -> tuple[JoinSpec, Play]:
+    """Returns a join and its play, where the side is a join with that one played."""
+    side, inputs = around.side(hand), play.inputs
     match side.source:
-        case Nested() as inner if is_batch_inside(play, inner, around):
-            return _as_data_set(play, side, inner)
+        case Nested() as inner if is_batch_inside(around, side, inputs):
+            name, inputs = _as_data_set(play, inner, late)
+            side = replace(side, source=Named(name))
         case Nested(inside, name):
-            known, inputs = with_static_played(play, inside)
-            return replace(side, source=Nested(known, name)), inputs
+            for one in HANDS:
+                inside, play = _with_side_played(play, inside, one, late)
+            side, inputs = replace(side, source=Nested(inside, name)), play.inputs
         case _:
-            return side, play.inputs
+            pass
+    known = replace(play, inputs=inputs)
+    if hand is Hand.LEFT:
+        return replace(around, left=side), known
+    return replace(around, right=side), known
 
 
-def _as_data_set(play: Play, side: Side, inner: Nested) -> tuple[Side, Inputs]:
-    """Returns the rows of a join as a data set among the inputs."""
+def _as_data_set(play: Play, inner: Nested, late: list[Emission]) -> tuple[str, Inputs]:
+    """Returns the name of a join's rows as a data set, among the inputs."""
     name = inner.name
     while name in play.inputs:
         name = f"the {name}"
-    rows = tuple(one.row for one in play_batch(Parts.of(play, inner.join), play))
-    data_set = replace(input_of(inner, play.inputs, name), rows=rows)
-    return replace(side, source=Named(name)), {**play.inputs, name: data_set}
+    found = play_batch(Parts.of(play, inner.join), play)
+    late += [one for one in found if one.outlet is Outlet.LATE]
+    rows = tuple(one.row for one in found if one.outlet is Outlet.MATCHED)
+    data_set = replace(data_set_of(inner, play.inputs, name), rows=rows)
+    return name, {**play.inputs, name: data_set}

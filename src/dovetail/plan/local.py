@@ -15,7 +15,7 @@ from dovetail.spec.inputs import (
     OuterRows,
     Settings,
 )
-from dovetail.spec.join import HANDS, Clock, JoinSpec, Nested
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Nested
 from dovetail.spec.picks import AsOf, AtMost, Unlimited
 from dovetail.spec.play import Play
 from dovetail.spec.sources import kind_of, known_input
@@ -45,9 +45,11 @@ def refuse_sets(play: Play) -> None:
     LOCAL.refuse_unsupported(features_of_play(play))
 
 
-def refuse_inner(play: Play, join: JoinSpec, source: Nested) -> None:
-    """Raises what cannot be done of a join whose rows go to another one."""
-    if is_batch_inside(play, source, join):
+def refuse_inner(play: Play, join: JoinSpec, hand: Hand) -> None:
+    """Raises what cannot be done of a join whose rows go to a side of another one."""
+    side = join.side(hand)
+    source = side.source
+    if not isinstance(source, Nested) or is_batch_inside(join, side, play.inputs):
         return
     switches = replace(play.settings, order=Settings().order)
     is_told = kind_of(source, play.inputs) is InputKind.TABLE

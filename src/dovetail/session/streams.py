@@ -38,10 +38,11 @@ from dovetail.spec.arguments import (
 )
 from dovetail.spec.calls import missing, public
 from dovetail.spec.defaults import complete
-from dovetail.spec.inputs import Input, InputKind, Settings
+from dovetail.spec.inputs import Input, InputKind, Inputs, Settings
 from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec, Kind, Named, Side
 from dovetail.spec.picks import AsOf, Picks, Unlimited
 from dovetail.spec.references import plain_column, references
+from dovetail.spec.results import known_types
 from dovetail.spec.rules import check_spec
 from dovetail.spec.spans import NO_TIME, Span
 from dovetail.spec.windows import Forever, Latest, Range, Unstated, Window
@@ -129,9 +130,10 @@ class Rows:
         spec = _spec(sides, replace(wish, columns=shown, ports=ports, picks=picks))
         inputs = {_name(hand): _source(hand, side) for hand, side in sides.items()}
         spec = complete(spec, inputs)
+        _refuse_no_condition(spec, inputs)
         with words_of_python():
             check_spec(spec, inputs, Settings())
-        _refuse_condition(spec, sides)
+        _refuse_unread(spec, sides)
         joined = Joined(spec, inputs, {hand: one.seat for hand, one in sides.items()})
         if not truth("unbounded", unbounded):
             joined.refuse_unbounded()
@@ -326,18 +328,21 @@ def _refuse_half_a_sequence(sides: Sides) -> None:
             )
 
 
-def _refuse_condition(join: JoinSpec, sides: Sides) -> None:
-    """Refuses a condition that a stream cannot read, or that is no condition."""
-    if not any(side.frame.isStreaming for side in sides.values()):
-        return
-    scope = Scope.pair(*(sides[hand].source.schema for hand in HANDS))
-    typed = parse(join.soft, scope)
-    if typed.type not in {AtomicType.BOOLEAN, AtomicType.NULL}:
-        raise SpecError(
-            f'where="{join.soft}" is {typed.type}',
-            "a condition that is true or false",
-            'compare it, as in where="l.amount < r.amount"',
-        )
+def _refuse_no_condition(join: JoinSpec, inputs: Inputs) -> None:
+    """Refuses what is known to be neither true nor false."""
+    for kind in known_types(join.soft, join, inputs):
+        if kind not in {AtomicType.BOOLEAN, AtomicType.NULL}:
+            raise SpecError(
+                f'where="{join.soft}" is {kind}',
+                "a condition that is true or false",
+                'compare it, as in where="l.amount < r.amount"',
+            )
+
+
+def _refuse_unread(join: JoinSpec, sides: Sides) -> None:
+    """Refuses a condition that a stream cannot read."""
+    if any(side.frame.isStreaming for side in sides.values()):
+        parse(join.soft, Scope.pair(*(sides[hand].source.schema for hand in HANDS)))
 
 
 def _name(hand: Hand) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import assert_never
 
+from dovetail.errors import DovetailError
 from dovetail.expression import Expression, Scope, parse
-from dovetail.schema import Column, Schema, quoted
+from dovetail.schema import Column, Schema, Type, quoted
 from dovetail.spec.inputs import Input, Inputs, Outlet
 from dovetail.spec.join import (
     HANDS,
@@ -55,6 +57,21 @@ def output_schema(join: JoinSpec, inputs: Inputs) -> Schema:
     return Schema(
         tuple(Column(name, parse(text, scope).type) for name, text in columns)
     )
+
+
+def known_types(
+    expression: Expression, join: JoinSpec, inputs: Inputs
+) -> Iterator[Type]:
+    """Yields the type of an expression over both rows, if it is known before it runs.
+
+    What the room of expressions does not know is left to the engine.
+    """
+    with suppress(DovetailError):
+        schemas = [
+            input_of(join.side(hand).source, inputs, hand.value).schema
+            for hand in HANDS
+        ]
+        yield parse(expression, Scope.pair(*schemas)).type
 
 
 def selected_columns(

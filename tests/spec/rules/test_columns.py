@@ -37,6 +37,15 @@ LAWS = [
             ({"soft": "l.x"}, {"soft": "l.x", "left__from": "unseen"}),
         ]
     ),
+    *(
+        (
+            "condition_type",
+            changed(BATCH, **{place: "l.v + 1"}),
+            changed(BATCH, **{place: text}),
+        )
+        for place in ("soft", "skip_when", "left_condition")
+        for text in ("l.v > 1", "null", "unknown_here(l.v)")
+    ),
     (
         "known_columns",
         changed(EVENT, left={"from": NESTED, "window": "forever"}),

@@ -68,7 +68,7 @@ LAWS = [
         changed(ON_DATA, asof={"left": "l.v", "right": "r.v", "tolerance": "1 second"}),
         changed(
             ON_DATA,
-            asof={"left": "l.v + 1", "right": "r.V * 2", "tolerance": "1 second"},
+            asof={"left": "l.v + 1", "right": "r.V * 2", "tolerance": 1},
         ),
     ),
     (

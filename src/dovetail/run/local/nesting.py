@@ -50,7 +50,7 @@ from dovetail.spec.join import (
 )
 from dovetail.spec.play import Play
 from dovetail.spec.results import input_of, selected_columns
-from dovetail.spec.static import is_batch_inside
+from dovetail.spec.static import data_set_of, is_batch_inside
 from dovetail.spec.windows import Inherited
 
 START_OF_ALL = -1
@@ -140,7 +140,7 @@ class _InnerSide:
         """Returns the side, its join played."""
         source = join.side(hand).source
         assert isinstance(source, Nested)  # noqa: S101 - the caller has asked
-        refuse_inner(play, join, source)
+        refuse_inner(play, join, hand)
         within = replace(play, join=source.join, settings=Settings())
         flat = Flat.of(within)
         inherits = join.side(hand).window == Inherited()
@@ -149,7 +149,7 @@ class _InnerSide:
         given = inner.given(count)
         if inner.may_shorten:
             refuse_inherited(join)
-        if is_batch_inside(play, source, join):
+        if is_batch_inside(join, join.side(hand), play.inputs):
             return cls.of_data_set(play, source, hand, given)
         late = [*flat.late, *_once(flat.late, given.late)]
         told = input_of(source, play.inputs, _name(play, hand))
@@ -172,9 +172,9 @@ class _InnerSide:
     ) -> _InnerSide:
         """Returns the side of a join that is a data set: nothing comes of it later."""
         rows = tuple(without_hidden(row) for row in given.rows[0])
-        told = input_of(source, play.inputs, _name(play, hand))
+        told = data_set_of(source, play.inputs, _name(play, hand))
         nothing: tuple[list[Row], ...] = tuple([] for _ in given.rows)
-        return cls(replace(told, rows=rows), replace(given, rows=nothing, late=[]))
+        return cls(replace(told, rows=rows), replace(given, rows=nothing))
 
 
 def _name(play: Play, hand: Hand) -> str:

@@ -6,16 +6,18 @@ from collections.abc import Iterator
 
 from dovetail.errors import SchemaError
 from dovetail.expression import Expression
-from dovetail.schema import read_value
+from dovetail.schema import AtomicType, read_value
 from dovetail.spec.inputs import Inputs
 from dovetail.spec.join import HANDS, Columns, GivenRow, Hand, JoinSpec, Named, Side
 from dovetail.spec.picks import AsOf, AtMost, Equality, Limit, OptionalPrefix
 from dovetail.spec.references import plain_column, references
+from dovetail.spec.results import known_types
 from dovetail.spec.rules.rule import Finding, JoinRule
 from dovetail.spec.sources import columns_of
 from dovetail.spec.windows import Between, Delta
 
 Place = tuple[str, Expression]
+_TRUTHS = (AtomicType.BOOLEAN, AtomicType.NULL)
 
 
 def unknown_columns(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
@@ -70,6 +72,22 @@ def semi_selects_of_both(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
                     f"columns of the {own[0].value} side only",
                     "a semi join gives the rows of one side",
                 )
+
+
+def conditions_of_other_types(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+    """Gives the conditions that are neither true nor false."""
+    picks = join.picks
+    conditions = {
+        "soft": join.soft,
+        "left_condition": picks.left_condition,
+        "skip_when": picks.skip_when,
+    }
+    for place, condition in conditions.items():
+        for kind in known_types(condition, join, inputs):
+            if kind not in _TRUTHS:
+                hint = f"compare it, as in ({condition}) <> 0"
+                found = f'"{condition}" in {place} is {kind}'
+                yield Finding(found, "a condition: true or false", hint)
 
 
 def misfit_given_rows(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
@@ -176,6 +194,9 @@ RULES = (
     ),
     JoinRule(
         "semi_select", "a semi join selects from its own side", semi_selects_of_both
+    ),
+    JoinRule(
+        "condition_type", "a condition is true or false", conditions_of_other_types
     ),
     JoinRule(
         "given_row",

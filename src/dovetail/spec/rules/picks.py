@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from dovetail.schema import AtomicType, DecimalType, Type
 from dovetail.spec.inputs import InputKind, Inputs
-from dovetail.spec.join import Clock, JoinSpec, Kind, Named
+from dovetail.spec.join import Clock, JoinSpec, Kind
 from dovetail.spec.picks import (
     AsOf,
     AtMost,
@@ -18,7 +18,8 @@ from dovetail.spec.picks import (
     Strategy,
     Unlimited,
 )
-from dovetail.spec.references import Reference, folded, plain_reference
+from dovetail.spec.references import folded
+from dovetail.spec.results import known_types
 from dovetail.spec.rules.rule import Finding, JoinRule
 from dovetail.spec.sources import kind_of
 from dovetail.spec.spans import NO_TIME, Span
@@ -76,19 +77,13 @@ def asof_of_other_units(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
     if not isinstance(asof, AsOf):
         return
     for expression in (asof.left, asof.right):
-        kind = _type_of(plain_reference(expression), join, inputs)
-        is_number = kind in _NUMBERS or isinstance(kind, DecimalType)
-        if isinstance(asof.tolerance, Span) and is_number:
-            yield Finding(
-                f'a tolerance of {asof.tolerance} where "{expression}" is {kind}',
-                "a number",
-            )
-        if isinstance(asof.tolerance, Decimal) and kind in _TIMES:
-            yield Finding(
-                f'a tolerance of {asof.tolerance} where "{expression}" is {kind}',
-                "a length of time",
-                'write for example "5 seconds"',
-            )
+        for kind in known_types(expression, join, inputs):
+            found = f'a tolerance of {asof.tolerance} where "{expression}" is {kind}'
+            if isinstance(asof.tolerance, Span) and _is_number(kind):
+                yield Finding(found, "a number")
+            if isinstance(asof.tolerance, Decimal) and kind in _TIMES:
+                hint = 'write for example "5 seconds"'
+                yield Finding(found, "a length of time", hint)
 
 
 def asof_of_other_types(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
@@ -98,25 +93,17 @@ def asof_of_other_types(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
         return
     sorts = []
     for expression in (asof.left, asof.right):
-        kind = _type_of(plain_reference(expression), join, inputs)
-        if kind != Unlimited():
-            is_number = kind in _NUMBERS or isinstance(kind, DecimalType)
-            sorts.append(is_number)
-            if not is_number and kind not in _TIMES:
+        for kind in known_types(expression, join, inputs):
+            sorts.append(_is_number(kind))
+            if not _is_number(kind) and kind not in _TIMES:
                 yield Finding(f'asof by "{expression}", which is {kind}', _DISTANT)
     if len(set(sorts)) > 1:
         yield Finding(f'asof by "{asof.left}" and "{asof.right}"', _DISTANT)
 
 
-def _type_of(
-    read: Reference | object, join: JoinSpec, inputs: Inputs
-) -> Type | Unlimited:
-    """Returns the type of a plain column of an input, where it is one."""
-    if isinstance(read, Reference):
-        source = join.side(read.hand).source
-        if isinstance(source, Named) and read.column in inputs[source.name].schema:
-            return inputs[source.name].schema[read.column].type
-    return Unlimited()
+def _is_number(kind: Type) -> bool:
+    """Tells whether values of a type are numbers."""
+    return kind in _NUMBERS or isinstance(kind, DecimalType)
 
 
 def keep_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
