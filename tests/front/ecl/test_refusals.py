@@ -163,7 +163,6 @@ def test_unused_definitions_are_looked_at_but_for_names_that_nothing_gives():
         ("s := SERVICE INTEGER f(); END;", 6, "write it in ECL"),
         ("i := INTERFACE EXPORT a := 1; END;", 6, "into a MODULE"),
         ("r := RECORD IFBLOCK(TRUE) INTEGER a; END; END;", 13, "two records"),
-        ("d := DICTIONARY(l, {k => v});", 6, "JOIN with LOOKUP"),
         ("OUTPUT(ROLLUP(l, GROUP, TRANSFORM(LEFT)));", 15, ""),
         ("OUTPUT(NORMALIZE(GROUP(l, k), 2, TRANSFORM(LEFT)));", 18, ""),
         ("m() := MACRO 1;", 8, "write out what the macro gives"),

@@ -59,7 +59,6 @@ def test_no_hidden_column_comes_out():
         ("OUTPUT(b(EXISTS(c(i = b.k))));", 10, "LEFT OUTER, on the key"),
         ("OUTPUT(b(COUNT(c(i = k)) > 1));", 10, "LEFT OUTER, on the key"),
         ("OUTPUT(b(SUM(c, i + k) > 1));", 10, "LEFT OUTER, on the key"),
-        ("OUTPUT(JOIN(b, c, LEFT.n = RIGHT.i + COUNT(c)));", 38, "the option ALL"),
         ("OUTPUT(SORT(b, n - most));", 20, "the option ALL"),
         ("OUTPUT(CHOOSEN(b, COUNT(c)));", 19, "the option ALL"),
     ],

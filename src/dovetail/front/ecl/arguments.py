@@ -43,6 +43,8 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     "combine": (2, _MANY),
     "power": (2, 2),
     "choosen": (2, 3),
+    "dictionary": (1, 2),
+    "limit": (2, _MANY),
     "topn": (3, _MANY),
     "intformat": (3, 3),
     "#option": (2, 2),

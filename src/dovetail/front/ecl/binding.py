@@ -18,6 +18,7 @@ from dovetail.front.ecl.datasets import DATASETS, appended, chosen, filtered
 from dovetail.front.ecl.declared import read_braces, read_record, read_type
 from dovetail.front.ecl.defined_indexes import read_index
 from dovetail.front.ecl.denormalize import read_denormalize
+from dovetail.front.ecl.dictionaries import entry_at, read_dictionary, within
 from dovetail.front.ecl.either import read_either
 from dovetail.front.ecl.fetching import read_fetch
 from dovetail.front.ecl.functions import FUNCTIONS, child_sum, extreme
@@ -55,6 +56,7 @@ from dovetail.front.ecl.normalize import read_normalize
 from dovetail.front.ecl.ordering import Verb
 from dovetail.front.ecl.record_sums import record_sum
 from dovetail.front.ecl.refused import INSTEAD, UNKNOWN
+from dovetail.front.ecl.row_limits import read_limit
 from dovetail.front.ecl.scalars import (
     read_cast,
     read_items,
@@ -67,6 +69,7 @@ from dovetail.front.ecl.types import INTEGER, Letters, SetOf, TableType
 from dovetail.front.ecl.values import (
     Action,
     DatasetValue,
+    Dictionary,
     Imported,
     Index,
     Routine,
@@ -128,6 +131,10 @@ def _operation(context: Context, node: Operation) -> Value:
     """Returns what an operator gives: data sets or records put together, or a value."""
     for record in record_sum(context, node):
         return record
+    if node.sign == "IN" and not isinstance(node.operands[1], Items):
+        found = context.value(node.operands[1])
+        if isinstance(found, Dictionary):
+            return within(context, node, found)
     if node.sign in {"+", "&"}:
         for rows in child_sum(context, node):
             return rows
@@ -157,6 +164,8 @@ def _part(context: Context, node: Part) -> Value:
             return nth(RowsValue(source.record, listed.text), place)
         case DatasetValue() as source:
             return chosen(context, node, source)
+        case Dictionary() as dictionary if node.reach is Reach.ONE:
+            return entry_at(context, node, dictionary)
         case RowsValue() as rows if node.reach is Reach.ONE:
             return nth(rows, context.typed(node.first, INTEGER).text)
         case Total() as total if context.totals:
@@ -232,8 +241,8 @@ def _built_in(context: Context, node: Call) -> Value:
     if word == "if":
         for rows in read_either(context, node):
             return rows
-    if word == "rows":
-        return _rows(context, node)
+    if word in _OTHERS:
+        return _OTHERS[word](context, node)
     if word == "recordof":
         return context.record(*node.arguments)
     if word in _PLAIN:
@@ -257,7 +266,7 @@ def _aggregate(context: Context, node: Call) -> Value:
     match context.value(node.arguments[0]):
         case RowsValue() as rows:
             return AGGREGATES[node.word](context, node, rows)
-        case DatasetValue():
+        case DatasetValue() | Dictionary():
             return _total(context, node)
         case Scalar(text, TableType(record)):
             rows = RowsValue(record, text)
@@ -323,10 +332,15 @@ _STEPS: Mapping[str, Verb] = {
     "fetch": read_fetch,
     "index": read_index,
     "join": _join,
+    "limit": read_limit,
+}
+_OTHERS: Mapping[str, Callable[[Context, Call], Value]] = {
+    "rows": _rows,
+    "dictionary": read_dictionary,
 }
 _BUILT_IN = {
     *(*ACTIONS, *AGGREGATES, *FUNCTIONS, *_STEPS),
-    *("rows", "recordof", *_PLAIN),
+    *(*_OTHERS, "recordof", *_PLAIN),
 }
 _READERS: Mapping[type, Callable[..., Value]] = {
     Name: _name,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from dovetail.expression import Expression
 from dovetail.front.ecl.casting import Scalar, converted, full
-from dovetail.front.ecl.context import Context, is_word, refusal
+from dovetail.front.ecl.context import Context, is_total, is_word, refusal
 from dovetail.front.ecl.names import routine_of
 from dovetail.front.ecl.nodes import Braces, Call, Node, Operation, Part, Reach
 from dovetail.front.ecl.scalars import compared, met
@@ -158,7 +158,8 @@ def _soft(node: Node, text: str) -> Iterator[Soft]:
 
 def hands_of(text: str) -> frozenset[Hand]:
     """Returns the sides that an expression looks at."""
-    return frozenset(one.hand for one in references(Expression(text)))
+    found = references(Expression(text))
+    return frozenset(one.hand for one in found if not is_total(one.column))
 
 
 def prefix(term: Term) -> Prefix:

@@ -31,6 +31,8 @@ from dovetail.front.ecl.types import (
 )
 from dovetail.front.ecl.values import (
     DatasetValue,
+    Dictionary,
+    Lookup,
     Made,
     RowsValue,
     RowValue,
@@ -42,6 +44,7 @@ from dovetail.schema import Schema, quoted
 from dovetail.spec.program import Built, Given, Output
 
 NOTHING = Schema(())
+_OF_ALL, _ENTRY = "value of all rows", "entry of a dictionary"
 
 
 @dataclass(slots=True)
@@ -71,7 +74,7 @@ class Context:
 
     `skips` gathers the conditions under which a row is skipped, `path` those that lead
     to the place inside an IF; `label` is the name that is being defined. `totals`
-    gathers the values of whole data sets, where they may stand.
+    gathers the values of other rows, where they may stand: of `l`, and of `r`.
     """
 
     world: World
@@ -84,15 +87,15 @@ class Context:
     label: str = ""
     may_skip: bool = False
     in_record: bool = False
-    totals: tuple[list[Total], ...] = ()
+    totals: tuple[list[Total | Lookup], ...] = ()
 
     def value(self, node: Node) -> Value:
         """Returns what a node is."""
         return self.bind(self, node)
 
-    def with_totals(self, totals: list[Total]) -> Context:
+    def with_totals(self, *totals: list[Total | Lookup]) -> Context:
         """Returns the context in which values of whole data sets gather."""
-        return replace(self, totals=(totals,))
+        return replace(self, totals=totals)
 
     def alone(self) -> Context:
         """Returns the context without rows: of what holds for all of them."""
@@ -139,7 +142,8 @@ class Context:
                 "a value of LEFT's own child rows",
                 "PROJECT(rows, TRANSFORM(.., SELF.n := COUNT(LEFT.children(..))))",
             )
-        return _gathered(self.totals[0], total)
+        text = beside(self.totals[0], total)
+        return Scalar(text, total.value.type)
 
     def typed(self, node: Node, wanted: EclType) -> Scalar:
         """Returns a value as a type."""
@@ -155,6 +159,8 @@ class Context:
         found = self.value(node)
         if isinstance(found, DatasetValue):
             return found
+        if isinstance(found, Dictionary):
+            return found.source
         hint = _AS_ROWS.get(type(found).__name__, "")
         raise refusal(
             node, f"{said(found)} where a data set must stand", "a data set", hint
@@ -198,17 +204,23 @@ class Context:
         )
 
 
-def total_name(number: int) -> str:
-    """Returns the hidden column of a value of a whole data set."""
-    return f"value of all rows {number + 1}"
+def total_name(number: int, total: Total | Lookup) -> str:
+    """Returns the hidden column of a value of other rows."""
+    return f"{_OF_ALL if isinstance(total, Total) else _ENTRY} {number + 1}"
 
 
-def _gathered(totals: list[Total], total: Total) -> Scalar:
-    """Returns a value of a whole data set as a column that each row will have."""
+def is_total(column: str) -> bool:
+    """Tells whether a column has the same value beside every row."""
+    return column.startswith(_OF_ALL)
+
+
+def beside(
+    totals: list[Total | Lookup], total: Total | Lookup, letter: str = "l"
+) -> str:
+    """Returns a value of other rows as a column that each row will have."""
     if total not in totals:
         totals.append(total)
-    name = total_name(totals.index(total))
-    return Scalar(f"l.{quoted(name)}", total.value.type)
+    return f"{letter}.{quoted(total_name(totals.index(total), total))}"
 
 
 def known_value(node: Node, scalar: Scalar) -> object:
@@ -295,6 +307,7 @@ _WORDS = {
     "RowsValue": "a child data set",
     "DatasetValue": "a data set",
     "SetOfDatasets": "a set of data sets",
+    "Dictionary": "a dictionary",
     "Total": "a value of a whole data set",
     "RecordType": "a record",
     "Routine": "a transform or a function without its arguments",
@@ -311,8 +324,8 @@ _AS_ROWS = dict.fromkeys(
 )
 _INSTEAD = {
     "Action": "OUTPUT(rows(condition)), or OUTPUT(IF(condition, value, other))",
-    "Total": "in a filter, PROJECT, TABLE or OUTPUT it may stand as it is; else JOIN "
-    "with TABLE(data set, {..}) and the option ALL",
+    "Total": "in a filter, PROJECT, TABLE, OUTPUT, JOIN of left rows it may stand as "
+    "it is; else JOIN with TABLE(data set, {..}) and the option ALL",
     "DatasetValue": "COUNT, EXISTS or data set[n].field of it, or a JOIN with it",
 }
 

@@ -153,7 +153,8 @@ def _table(context: Context, node: Call) -> DatasetValue:
     """Returns TABLE: the fields that a record computes from each row."""
     first, second, *rest = node.arguments
     source = context.dataset(first)
-    fields = [one for one in rest if word_of(one) not in PASSED_OVER]
+    passed = {*PASSED_OVER, "keyed", "unsorted", "grouped"}
+    fields = [one for one in rest if word_of(one) not in passed]
     if fields:
         by = tuple(orders(context, source.record, fields))
         grouped = Grouped(Ordered(source.step, by), tuple(one.value for one in by))

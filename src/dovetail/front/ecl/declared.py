@@ -9,6 +9,7 @@ from dovetail.expression import Expression
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.context import Context, as_type, is_word, refusal
 from dovetail.front.ecl.nodes import (
+    Arrow,
     Braces,
     Call,
     Definition,
@@ -93,12 +94,24 @@ def record_with(
     """Returns a record; a field that is there already stays as it is."""
     found = list(base)
     context = replace(context, in_record=True)
-    for node in nodes:
+    for node in unarrowed(nodes):
+        if isinstance(node, Arrow):
+            found = [replace(one, is_key=True) for one in found]
+            continue
         known = {one.word for one in found}
         for one in _fields(context, node):
             name = f"_unnamed_{len(found) + 1}" if one.name == _UNNAMED else one.name
             found += [replace(one, name=name)] if one.word not in known else []
     return RecordType(tuple(found))
+
+
+def unarrowed(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Gives nodes one by one; an arrow stands for itself between its two sides."""
+    for node in nodes:
+        if isinstance(node, Arrow):
+            yield from (node.condition, node, node.value)
+        else:
+            yield node
 
 
 def _fields(context: Context, node: Node) -> Iterator[Field]:

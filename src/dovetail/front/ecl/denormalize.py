@@ -38,7 +38,7 @@ from dovetail.front.ecl.joins import (
 )
 from dovetail.front.ecl.limits import Counts
 from dovetail.front.ecl.nodes import Call, Node
-from dovetail.front.ecl.totals import gathering, widened
+from dovetail.front.ecl.totals import Gathered, gathering, widened
 from dovetail.front.ecl.types import (
     BOOLEAN,
     INTEGER,
@@ -52,7 +52,6 @@ from dovetail.front.ecl.values import (
     Made,
     RowsValue,
     RowValue,
-    Total,
     Value,
 )
 from dovetail.schema import Schema, quoted
@@ -77,7 +76,7 @@ class _Form:
     """What is made of a left row and its right ones."""
 
     made: Made
-    totals: list[Total]
+    totals: list[Gathered]
     is_group: bool
 
 
@@ -195,7 +194,7 @@ def _of_pairs(parts: Parts, pair: tuple[Part, ...]) -> Parts:
     made = Made(RecordType(tuple(one for one, _ in pair)), columns, NEVER.text)
     left = parts.left
     number = RecordType((Field(_NUMBER, INTEGER),)).schema
-    schema = Schema((*left.record.schema.columns, *number.columns))
+    schema = Schema((*left.step.schema.columns, *number.columns))
     step = Numbered(left.step, schema, _NUMBER, may_gap=True)
     return replace(parts, left=replace(left, step=step), made=made)
 

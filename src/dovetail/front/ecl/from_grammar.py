@@ -185,6 +185,11 @@ class Nodes(Transformer[Token, Parts]):
         (first,) = nodes_of(parts)
         return _Range(Reach.ONE, first, Omitted(self._at(meta)))
 
+    def at_several(self, meta: Meta, parts: Parts) -> _Range:
+        """Returns the range of one place that several values name."""
+        place = self._at(meta)
+        return _Range(Reach.ONE, Braces(place, tuple(nodes_of(parts))), Omitted(place))
+
     def between_places(self, _: Meta, parts: Parts) -> _Range:
         """Returns the range from a place to another."""
         first, last = nodes_of(parts)

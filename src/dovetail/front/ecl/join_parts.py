@@ -8,6 +8,7 @@ from dovetail.front.ecl.conditions import Hard, Piece, Soft
 from dovetail.front.ecl.context import Context
 from dovetail.front.ecl.nodes import Call
 from dovetail.front.ecl.options import Options
+from dovetail.front.ecl.totals import Gathered
 from dovetail.front.ecl.values import DatasetValue, Index, Made
 from dovetail.spec.join import Hand
 from dovetail.spec.picks import Equality, Strategy
@@ -27,6 +28,7 @@ class Parts:
     options: Options
     pieces: tuple[Piece, ...]
     made: Made
+    totals: tuple[list[Gathered], list[Gathered]]
 
     @property
     def is_keyed(self) -> bool:

@@ -26,6 +26,7 @@ from dovetail.front.ecl.options import Options, read_options, told
 from dovetail.front.ecl.ordering import orders, row_at
 from dovetail.front.ecl.skewing import skew_of, told_skew
 from dovetail.front.ecl.sliding import slides
+from dovetail.front.ecl.totals import Gathered, widened
 from dovetail.front.ecl.types import BOOLEAN, Field, RecordType, Whole
 from dovetail.front.ecl.values import (
     DatasetValue,
@@ -40,6 +41,7 @@ from dovetail.spec.join import (
     Clock,
     Columns,
     GivenRow,
+    Hand,
     JoinSpec,
     Kind,
     Named,
@@ -96,9 +98,15 @@ def parts_of(context: Context, node: Call, given: tuple[list[Node], Kind]) -> Pa
     right = _by_index(inside, options, right)
     options.is_keyed = _is_keyed(options, right)
     condition = node.arguments[2]
-    found = pieces(replace(inside, sides=without_counter(sides)), condition)
+    totals: tuple[list[Gathered], list[Gathered]] = ([], [])
+    judging = replace(inside, sides=without_counter(sides)).with_totals(*totals)
+    found = pieces(judging, condition)
+    # Beside a row that is not there no such value stands.
+    if not options.kind.preserves(Hand.RIGHT):
+        seen = 1 if options.kind.preserves(Hand.LEFT) else 2
+        inside = inside.with_totals(*totals[:seen])
     made = default_record(left.record, right.record, options.kind)
-    return Parts(node, inside, left, right, options, found, made)
+    return Parts(node, inside, left, right, options, found, made, totals)
 
 
 def without_counter(sides: dict[str, Value]) -> dict[str, Value]:
@@ -170,7 +178,12 @@ def judged(parts: Parts) -> tuple[Parts, Conditions, Counts]:
     parts, counts = limited(parts, _implicit(parts, counts, soft))
     lines = (*counts.lines, *told_skew(skew))
     counts = replace(counts, lines=lines, skew=skew)
-    return parts, (hard, soft, left_only), counts
+    left, right = (
+        replace(side, step=widened(side, totals))
+        for side, totals in zip((parts.left, parts.right), parts.totals, strict=True)
+    )
+    wide = replace(parts, left=left, right=right)
+    return wide, (hard, soft, left_only), counts
 
 
 def _need_equality(parts: Parts, hard: tuple[Equality, ...], condition: Node) -> None:

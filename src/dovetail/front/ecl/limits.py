@@ -177,12 +177,12 @@ def _limit(context: Context, call: Call, given: tuple[Options, Made]) -> Counts:
     failing = Counts(Picks(limit=Limit(count, OnExceed.FAIL)), lines=(line,))
     for action in actions:
         for fail in _fails(context, action):
-            return replace(failing, failure=_failure(context, fail))
+            return replace(failing, failure=failure_of(context, fail))
         return _replaced(context, action, (count, made))
     return failing
 
 
-def _failure(context: Context, node: Node) -> Failure | Plainly:
+def failure_of(context: Context, node: Node) -> Failure | Plainly:
     """Returns the code and the message of FAIL."""
     if isinstance(node, Name) or not isinstance(node, Call):
         return Plainly()

@@ -174,14 +174,16 @@ def _evaluated(context: Context, scope: Scope, definition: Definition) -> Value:
         given = last.arguments if isinstance(last, Call) else ()
         return Routine(definition, given, body, tuple(types), scope)
     sides = context.sides if scope.outer else {}
-    # A value is bound once for all who use it, so it asks no one's rows for more.
+    # A value is bound once for all who use it, so it asks no one's rows for more, but
+    # for those of the transform inside which it stands.
+    totals = context.totals if sides else ()
     around = replace(
-        context, scope=scope, rows=(), sides=sides, label=_label(last), totals=()
+        context, scope=scope, rows=(), sides=sides, label=_label(last), totals=totals
     )
-    inside, totals = gathering(around) if not sides else (around, [])
+    inside, found = gathering(around) if not sides else (around, [])
     value = inside.value(body)
-    if totals and isinstance(value, Scalar):
-        value = alone(value, totals)
+    if found and isinstance(value, Scalar):
+        value = alone(value, found)
     return _typed(around, body, value, types) if types else value
 
 

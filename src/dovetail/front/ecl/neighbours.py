@@ -36,14 +36,13 @@ from dovetail.front.ecl.folds import (
 from dovetail.front.ecl.joins import is_transform
 from dovetail.front.ecl.nodes import Call, Name, Node
 from dovetail.front.ecl.ordering import Verb, orders, orders_at, row_at
-from dovetail.front.ecl.totals import gathering, widened
+from dovetail.front.ecl.totals import Gathered, gathering, widened
 from dovetail.front.ecl.types import Field, RecordType, TableType
 from dovetail.front.ecl.values import (
     DatasetValue,
     Made,
     RowsValue,
     RowValue,
-    Total,
     Value,
 )
 from dovetail.schema import quoted
@@ -192,7 +191,7 @@ def _that_stay(same: _Same, made: Made) -> Iterator[Expression]:
 
 def _stepped(
     context: Context, record: RecordType, node: Node
-) -> tuple[Made, list[Total]]:
+) -> tuple[Made, list[Gathered]]:
     """Returns a transform of LEFT, the result so far, and of RIGHT, the row at hand."""
     sides: dict[str, Value] = {
         "left": past_row(record),
@@ -234,7 +233,7 @@ def _of_groups(context: Context, node: Call, source: DatasetValue) -> DatasetVal
     return DatasetValue(step, made.record)
 
 
-def _folded(source: DatasetValue, made: Made, totals: list[Total]) -> DatasetValue:
+def _folded(source: DatasetValue, made: Made, totals: list[Gathered]) -> DatasetValue:
     """Returns each group of rows as one row."""
     fold = Fold(made)
     text = fold.text(BEHIND_FIRST, FIRST)
@@ -250,7 +249,7 @@ def _folded(source: DatasetValue, made: Made, totals: list[Total]) -> DatasetVal
 
 
 def _unfolded(
-    source: DatasetValue, given: tuple[str, RecordType], totals: list[Total]
+    source: DatasetValue, given: tuple[str, RecordType], totals: list[Gathered]
 ) -> DatasetValue:
     """Returns the rows of a list that is made of the rows of each group."""
     text, record = given

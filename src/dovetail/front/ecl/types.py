@@ -105,7 +105,7 @@ class Field:
 
     `initial` is the value behind `:=`, `default` the one in `{DEFAULT(..)}`, `computed`
     what a table makes of the row `l`: as Spark SQL, empty where there is none.
-    `is_position` says virtual(fileposition).
+    `is_position` says virtual(fileposition), `is_key` that a dictionary finds by it.
     """
 
     name: str
@@ -114,6 +114,7 @@ class Field:
     default: str = field(default="", compare=False)
     computed: str = field(default="", compare=False)
     is_position: bool = False
+    is_key: bool = field(default=False, compare=False)
 
     @property
     def word(self) -> str:

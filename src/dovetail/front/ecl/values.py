@@ -75,6 +75,25 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True)
+class Dictionary:
+    """Rows that are found by their first fields, the keys; no two have the same."""
+
+    source: DatasetValue
+    keys: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A row of a dictionary that a row needs: by what of it must equal the keys.
+
+    Each pair is the row's value as `l` has it, and the dictionary's as `r` has it.
+    """
+
+    dictionary: Dictionary
+    equalities: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SetOfDatasets:
     """`[ds1, ds2]`."""
 
@@ -136,6 +155,7 @@ Value = (
     | RowsValue
     | DatasetValue
     | SetOfDatasets
+    | Dictionary
     | Total
     | RecordType
     | Routine

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pyspark.errors import PySparkException
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
@@ -53,7 +52,8 @@ def limits_told() -> Iterator[None]:
     """Raises a LimitError for a job that Spark has stopped for its limit, or skew."""
     try:
         yield
-    except PySparkException as error:
+    except Exception as error:
+        # Of what is broadcast Spark's own error comes in one of its transport.
         for told in skew_told(str(error)):
             raise told from error
         facts = _FACTS.search(str(error))

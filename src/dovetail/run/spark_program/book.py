@@ -81,7 +81,7 @@ class Book:
         """Returns the rows with one number as their order."""
         placed = self.placed(rows)
         first, *more = placed.order
-        if not more and not first.is_descending:
+        if first.is_number and not more and not first.is_descending:
             return placed
         return self.placed(replace(self.sorted(placed), order=()))
 

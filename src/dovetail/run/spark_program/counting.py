@@ -124,11 +124,14 @@ def _is_sum(tree: Node, parameters: tuple[Variable, ...]) -> bool:
 
 
 def _of_each(items: Node) -> Iterator[str]:
-    """Gives the value of each row that a list consists of, if it is such a list."""
+    """Gives the value of each row that a list consists of, if it is such a list.
+
+    One that looks at the first row too is none: while rows are counted it is unknown.
+    """
     match items:
         case Call("transform", (Column() as rows, Lambda((row,), body))) if _is_rows(
             rows
-        ):
+        ) and not sees_first(body):
             yield written_tree(_of_row(body, row))
         case _:
             return

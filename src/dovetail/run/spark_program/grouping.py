@@ -97,7 +97,8 @@ def counted(book: Book, rows: Rows, step: Counted) -> Rows:
     calls = _aggregated(rows, counts, [*columns.values()], (place, by))
     chosen = select(*texts, quoted(place))
     found = book.changed(rows, "counted", *calls, chosen)
-    return Rows(found.frame, step.schema, (Term(place),), in_place=False)
+    order = (Term(place, is_number=False),)
+    return Rows(found.frame, step.schema, order, in_place=False)
 
 
 def _aggregated(

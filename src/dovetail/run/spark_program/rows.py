@@ -22,11 +22,15 @@ class Unnamed:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A hidden column that sorts rows; `value` is what it is of the row."""
+    """A hidden column that sorts rows; `value` is what it is of the row.
+
+    `is_number`: it is one number, not several that stand together.
+    """
 
     column: str
     is_descending: bool = False
     value: Node | Unnamed = Unnamed()
+    is_number: bool = True
 
     @property
     def text(self) -> str:
