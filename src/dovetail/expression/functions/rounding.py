@@ -139,6 +139,9 @@ def scientific(value: float, places: int) -> str:
     if not math.isfinite(value):
         return double_text(value)
     number = Decimal(repr(value))
+    if len(number.normalize().as_tuple().digits) == 1:
+        # Java writes two digits at least: 4.9E-324.
+        number = Decimal(f"{value:.1e}")
     if number:
         unit = Decimal(1).scaleb(number.adjusted() - places)
         number = number.quantize(unit, rounding=decimal.ROUND_HALF_UP, context=WIDE)

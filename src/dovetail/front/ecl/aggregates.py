@@ -176,10 +176,10 @@ def _folded(items: str, kind: Whole | Exact | Real) -> str:
 def _average(context: Context, node: Call, rows: RowsValue) -> Scalar:
     """Returns AVE, a REAL; of no rows it is 0."""
     total = as_type(node, _sum(context, node, rows), REAL)
-    return _shared(total.text, counted(_valued(context, node, rows)))
+    return _mean(total.text, counted(_valued(context, node, rows)))
 
 
-def _shared(total: str, count: str) -> Scalar:
+def _mean(total: str, count: str) -> Scalar:
     """Returns a sum divided by a count, 0 where nothing was counted."""
     text = f"IF({count} = 0L, 0D, {total} / CAST({count} AS DOUBLE))"
     return Scalar(text, REAL)
@@ -232,7 +232,7 @@ class _Spread:
         """Returns the mean of the products of distances, 0 where there are no rows."""
         below = f"({self._total(one)} * {self._total(other)} / {self.count})"
         total = f"({self._total(f'({one} * {other})')} - {below})"
-        return _shared(total, counted(self.rows))
+        return _mean(total, counted(self.rows))
 
     def distance(self, one: str, other: str) -> str:
         """Returns the sum of the products of distances, as often as there are rows."""
@@ -266,7 +266,7 @@ def of_set(node: Call, items: Scalar) -> Scalar:
             total = added(node, Scalar("item", element), partial(_each, items.text))
             if node.word == "sum":
                 return total
-            return _shared(as_type(node, total, REAL).text, count)
+            return _mean(as_type(node, total, REAL).text, count)
         case word:
             raise refusal(
                 node, f"{word.upper()} of a set", "COUNT, EXISTS, MAX, MIN, SUM or AVE"

@@ -193,7 +193,7 @@ def _to_letters(value: Scalar, wanted: Letters) -> str:
         case Truth():
             text = f"IF({value.text}, '1', '')"
         case Real():
-            return _within(written_real(value), wanted.length, is_cut=True)
+            return _within(_written_real(value), wanted.length, is_cut=True)
         case Whole() | Exact():
             return _within(_written_exact(value), wanted.length, is_cut=False)
         case _:
@@ -224,7 +224,7 @@ def _written_exact(value: Scalar) -> str:
     return f"regexp_replace({text}, '[.]?0+$', '')" if value.type.places else text
 
 
-def written_real(value: Scalar) -> str:
+def _written_real(value: Scalar) -> str:
     """Returns a REAL as a text of at most 16 digits, those of REAL4 of 7, as HPCC does.
 
     An exponent is written below 0.0001 and where the digits do not reach the point;

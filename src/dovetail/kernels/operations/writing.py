@@ -58,6 +58,9 @@ def _scientific(value: float, places: int) -> str:
     if not math.isfinite(value):
         return _java_text(value, "")
     number = Decimal(repr(value))
+    if len(number.normalize().as_tuple().digits) == 1:
+        # Java writes two digits at least: 4.9E-324.
+        number = Decimal(f"{value:.1e}")
     if number:
         unit = Decimal(1).scaleb(number.adjusted() - places)
         number = number.quantize(unit, ROUND_HALF_UP)
