@@ -96,4 +96,9 @@ def __getattr__(name: str) -> object:
         from dovetail.spec.calls import missing  # noqa: PLC0415 - starts nothing
 
         raise missing("dovetail", name, __all__)
-    return getattr(import_module(f"dovetail.{_HOME[name]}"), name)
+    try:
+        room = import_module(f"dovetail.{_HOME[name]}")
+    except ImportError as error:
+        errors = import_module("dovetail.errors")
+        raise errors.EngineError.not_installed(error) from error
+    return getattr(room, name)

@@ -128,6 +128,30 @@ class UnsupportedError(DovetailError):
 class EngineError(DovetailError):
     """A run that cannot go on."""
 
+    @classmethod
+    def not_installed(cls, error: ImportError) -> EngineError:
+        """Returns the error for a package that is not there, or is too old.
+
+        Raises what is none of the packages that an install may leave out.
+        """
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRAS:
+            raise error
+        extra, expected = _EXTRAS[package]
+        found = f'the package "{package}" cannot be used: {error}'
+        hint = f"pip install 'dovetail[{extra}]'"
+        if package == "pyspark":
+            hint += ", or run where a platform brings its own"
+        return cls(found, expected, hint)
+
+
+_EXTRAS = {
+    "pyspark": ("spark", "PySpark 4.2 or newer"),
+    "typer": ("cli", "it, for the command line"),
+    "rich": ("cli", "it, for the command line"),
+}
+"""What an install may leave out: the extra that brings it, and what is expected."""
+
 
 class LimitError(EngineError):
     """A LIMIT or a SKEW that fails the job: names the key and the count."""

@@ -18,8 +18,15 @@ def told(command: str, *, failed: int = FAILED) -> Iterator[None]:
     """Tells an error in a sentence and ends: `failed` where a run failed, else 2."""
     try:
         yield
+    except ImportError as error:
+        raise _ended(command, EngineError.not_installed(error), BROKEN) from error
     except DovetailError as error:
-        errors = Console(stderr=True, soft_wrap=True, highlight=False)
-        errors.print(f"dovetail {command}: {error}", style="red", markup=False)
         code = failed if isinstance(error, EngineError) else BROKEN
-        raise typer.Exit(code) from error
+        raise _ended(command, error, code) from error
+
+
+def _ended(command: str, error: DovetailError, code: int) -> typer.Exit:
+    """Returns the end of the command, once the error is told."""
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    errors.print(f"dovetail {command}: {error}", style="red", markup=False)
+    return typer.Exit(code)

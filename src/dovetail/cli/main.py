@@ -47,8 +47,3 @@ Version = Annotated[
 @app.callback()
 def program(*, version: Version = False) -> None:
     """Every kind of join, on Apache Spark."""
-
-
-def main() -> None:
-    """Runs the command that the words of the shell name."""
-    app()
