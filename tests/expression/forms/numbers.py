@@ -38,8 +38,9 @@ FORMS = {
         form("whole", "round({0}, -1)", "whole"),
     ),
     "format_string": (
-        form("text", "format_string('%.15e', {0})", "double"),
-        form("text", "format_string('%.3e', {0})", "real"),
+        # In the 16th digit of numbers beyond 2 ** 53 Java differs from itself.
+        form("text", "format_string('%.3e', {0})", "double"),
+        form("text", "format_string('%.9e', {0})", "real"),
     ),
     "bround": (
         form("double", "bround({0})", "real"),
