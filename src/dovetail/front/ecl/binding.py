@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
@@ -12,6 +12,7 @@ from dovetail.front.ecl.aggregates import AGGREGATES, all_rows, nth, of_set
 from dovetail.front.ecl.aggregates import filtered as part_of
 from dovetail.front.ecl.arguments import refuse_wrong_number
 from dovetail.front.ecl.casting import Scalar
+from dovetail.front.ecl.child_steps import CHILD_STEPS
 from dovetail.front.ecl.context import Context, is_known, refusal, said
 from dovetail.front.ecl.dataset_rows import read_dataset
 from dovetail.front.ecl.datasets import DATASETS, appended, chosen, filtered
@@ -235,19 +236,40 @@ def _built_in(context: Context, node: Call) -> Value:
         return Action(node, context.scope)
     if word in AGGREGATES:
         return _aggregate(context, node)
+    for children in _children(context, node):
+        return CHILD_STEPS[word](context, node, children)
     if word in _STEPS and not _is_condition(context, node):
         # Values of whole data sets gather where a step says so, not around it.
         return _STEPS[word](replace(context, totals=()), node)
-    if word == "if":
-        for rows in read_either(context, node):
-            return rows
-    if word in _OTHERS:
-        return _OTHERS[word](context, node)
-    if word == "recordof":
-        return context.record(*node.arguments)
-    if word in _PLAIN:
-        return context.value(node.arguments[0])
-    return FUNCTIONS[word](context, node)
+    return _OTHERS[word](context, node)
+
+
+def _either(context: Context, node: Call) -> Value:
+    """Returns what IF gives: the rows of one data set or the other, or a value."""
+    for rows in read_either(context, node):
+        return rows
+    return FUNCTIONS["if"](context, node)
+
+
+def _record_of(context: Context, node: Call) -> Value:
+    """Returns RECORDOF: the record of rows."""
+    return context.record(*node.arguments)
+
+
+def _as_it_is(context: Context, node: Call) -> Value:
+    """Returns what stands in brackets behind a word that changes nothing."""
+    return context.value(node.arguments[0])
+
+
+def _children(context: Context, node: Call) -> Iterator[RowsValue]:
+    """Gives the rows inside a row that a step takes, if it does."""
+    if node.word not in CHILD_STEPS or not (context.sides or context.rows):
+        return
+    match context.value(node.arguments[0]):
+        case RowsValue() as rows:
+            yield rows
+        case Scalar(text, TableType(record)):
+            yield RowsValue(record, text)
 
 
 def _is_condition(context: Context, node: Call) -> bool:
@@ -335,13 +357,14 @@ _STEPS: Mapping[str, Verb] = {
     "limit": read_limit,
 }
 _OTHERS: Mapping[str, Callable[[Context, Call], Value]] = {
-    "rows": _rows,
+    **FUNCTIONS,
+    **dict.fromkeys(_PLAIN, _as_it_is),
+    "if": _either,
     "dictionary": read_dictionary,
+    "rows": _rows,
+    "recordof": _record_of,
 }
-_BUILT_IN = {
-    *(*ACTIONS, *AGGREGATES, *FUNCTIONS, *_STEPS),
-    *(*_OTHERS, "recordof", *_PLAIN),
-}
+_BUILT_IN = {*ACTIONS, *AGGREGATES, *_STEPS, *_OTHERS}
 _READERS: Mapping[type, Callable[..., Value]] = {
     Name: _name,
     Number: read_number,

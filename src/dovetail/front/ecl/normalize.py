@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dovetail.expression import NEVER
 from dovetail.front.ecl.aggregates import all_rows
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.child_rows import unfolded
 from dovetail.front.ecl.context import Context, as_type, refusal
 from dovetail.front.ecl.datasets import refuse_others
-from dovetail.front.ecl.folds import struct_of
+from dovetail.front.ecl.lists import made_of
 from dovetail.front.ecl.nodes import Call, Node
 from dovetail.front.ecl.ordering import row_at
 from dovetail.front.ecl.totals import gathering, widened
 from dovetail.front.ecl.types import INTEGER, TableType, Whole
-from dovetail.front.ecl.values import DatasetValue, Made, RowsValue, RowValue, Value
+from dovetail.front.ecl.values import DatasetValue, RowsValue, RowValue, Value
 
 # What no name in a text can hide: the item at hand, and its place from 0.
 _ITEM, _PLACE = "normalized", "normalized_at"
@@ -36,7 +35,8 @@ def read_normalize(context: Context, node: Call) -> DatasetValue:
     inside, totals = gathering(replace(context, sides=sides, rows=()))
     items, more = _items(inside, second)
     made = replace(inside, sides={**sides, **more}).made(third)
-    return unfolded(widened(source, totals), made.record, _made_of(items, made))
+    rows = made_of(items, made, (_ITEM, _PLACE))
+    return unfolded(widened(source, totals), made.record, rows)
 
 
 def _items(context: Context, node: Node) -> tuple[str, dict[str, Value]]:
@@ -53,14 +53,3 @@ def _items(context: Context, node: Node) -> tuple[str, dict[str, Value]]:
             none = "CAST(array() AS ARRAY<BIGINT>)"
             text = f"IF({number} < 1L, {none}, sequence(1L, {number}))"
             return text, {"counter": Scalar(_ITEM, Whole())}
-
-
-def _made_of(items: str, made: Made) -> str:
-    """Returns the list of what a transform makes of items, without those it skips."""
-    row = struct_of(*made.columns)
-    if made.skip == NEVER.text:
-        return f"transform({items}, ({_ITEM}, {_PLACE}) -> {row})"
-    kept = f"NOT coalesce({made.skip}, false)"
-    pair = struct_of(("kept", kept), ("value", row))
-    pairs = f"transform({items}, ({_ITEM}, {_PLACE}) -> {pair})"
-    return f"transform(filter({pairs}, one -> one.kept), one -> one.value)"

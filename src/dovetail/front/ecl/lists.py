@@ -1,0 +1,20 @@
+"""Lists of rows inside a row, as Spark SQL."""
+
+from __future__ import annotations
+
+from dovetail.expression import NEVER
+from dovetail.front.ecl.folds import struct_of
+from dovetail.front.ecl.values import Made
+
+
+def made_of(items: str, made: Made, names: tuple[str, str]) -> str:
+    """Returns what a transform makes of items, without those that it skips.
+
+    `names` are those of an item and of its place from 0.
+    """
+    row, each = struct_of(*made.columns), f"({', '.join(names)})"
+    if made.skip == NEVER.text:
+        return f"transform({items}, {each} -> {row})"
+    pair = struct_of(("kept", f"NOT coalesce({made.skip}, false)"), ("value", row))
+    pairs = f"transform({items}, {each} -> {pair})"
+    return f"transform(filter({pairs}, one -> one.kept), one -> one.value)"
