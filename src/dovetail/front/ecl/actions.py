@@ -8,9 +8,10 @@ from dataclasses import replace
 from dovetail.expression import Expression
 from dovetail.front.ecl.builds import build
 from dovetail.front.ecl.casting import Scalar
-from dovetail.front.ecl.context import Context, known_value, refusal, said
+from dovetail.front.ecl.context import Context, is_known, known_value, refusal, said
 from dovetail.front.ecl.dataset_rows import file_name
 from dovetail.front.ecl.datasets import tabled
+from dovetail.front.ecl.either import branches_of
 from dovetail.front.ecl.job_options import WITHOUT_EFFECT
 from dovetail.front.ecl.names import record_defined
 from dovetail.front.ecl.nodes import (
@@ -47,6 +48,10 @@ _OUTPUT_WORDS = {
 
 def act(context: Context, node: Node) -> None:
     """Carries out an action; a data set or a value by itself is put out."""
+    choice = branches_of(context, node)
+    if choice:
+        _either(context, choice)
+        return
     value = _shown(context, node)
     if not isinstance(value, Action):
         _put_out(context, node, (value, ""))
@@ -59,6 +64,21 @@ def act(context: Context, node: Node) -> None:
                 act(inside, argument)
     elif isinstance(call, Call):
         _ACTIONS[call.word](inside, call)
+
+
+def _either(context: Context, choice: tuple[Node, ...]) -> None:
+    """Carries out one action or another, as the text alone says."""
+    condition, *actions = choice
+    if not is_known(context, condition):
+        raise refusal(
+            condition,
+            "an action that rows decide about",
+            "a condition that the text alone decides",
+            "OUTPUT(IF(condition, rows, other rows)) puts out one or the other",
+        )
+    is_true = context.constant(condition) is True
+    for action in actions[:1] if is_true else actions[1:]:
+        act(context, action)
 
 
 def _output(context: Context, node: Call) -> None:

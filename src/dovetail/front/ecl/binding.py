@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
@@ -14,7 +14,7 @@ from dovetail.front.ecl.arguments import refuse_wrong_number
 from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.child_steps import CHILD_STEPS
 from dovetail.front.ecl.context import Context, is_known, refusal, said
-from dovetail.front.ecl.dataset_rows import read_dataset
+from dovetail.front.ecl.dataset_rows import of_row, read_dataset
 from dovetail.front.ecl.datasets import DATASETS, appended, chosen, filtered
 from dovetail.front.ecl.declared import read_braces, read_record, read_type
 from dovetail.front.ecl.defined_indexes import read_index
@@ -66,7 +66,7 @@ from dovetail.front.ecl.scalars import (
 )
 from dovetail.front.ecl.set_joins import read_set_join
 from dovetail.front.ecl.transforms import applied, read_transform
-from dovetail.front.ecl.types import INTEGER, Letters, SetOf, TableType
+from dovetail.front.ecl.types import INTEGER, Letters, RecordType, SetOf, TableType
 from dovetail.front.ecl.values import (
     Action,
     DatasetValue,
@@ -140,10 +140,22 @@ def _operation(context: Context, node: Operation) -> Value:
         for rows in child_sum(context, node):
             return rows
         values = [context.value(one) for one in node.operands]
-        sets = [one for one in values if isinstance(one, DatasetValue)]
+        sets = [*_as_rows(values, node.operands)]
         if len(sets) == len(values):
             return appended(sets)
     return read_operation(context, node)
+
+
+def _as_rows(values: Iterable[Value], nodes: Iterable[Node]) -> Iterator[DatasetValue]:
+    """Yields the data sets of a sum; behind the first a row may stand, too."""
+    is_first = True
+    for value, node in zip(values, nodes, strict=True):
+        match value:
+            case DatasetValue():
+                yield value
+            case Scalar(type=RecordType()) if not is_first:
+                yield of_row(node, value)
+        is_first = False
 
 
 def _items(context: Context, node: Items) -> Value:
@@ -245,10 +257,10 @@ def _built_in(context: Context, node: Call) -> Value:
 
 
 def _either(context: Context, node: Call) -> Value:
-    """Returns what IF gives: the rows of one data set or the other, or a value."""
+    """Returns what IF, MAP or CASE gives: the rows of one data set, or a value."""
     for rows in read_either(context, node):
         return rows
-    return FUNCTIONS["if"](context, node)
+    return FUNCTIONS[node.word](context, node)
 
 
 def _record_of(context: Context, node: Call) -> Value:
@@ -359,8 +371,8 @@ _STEPS: Mapping[str, Verb] = {
 _OTHERS: Mapping[str, Callable[[Context, Call], Value]] = {
     **FUNCTIONS,
     **dict.fromkeys(_PLAIN, _as_it_is),
-    "if": _either,
     "dictionary": read_dictionary,
+    **dict.fromkeys(("if", "map", "case"), _either),
     "rows": _rows,
     "recordof": _record_of,
 }

@@ -40,14 +40,14 @@ def read_dataset(context: Context, node: Call) -> DatasetValue:
                 raise refusal(node, "rows without a record", "DATASET(.., record)")
             return _file(context, node, context.record(rest[0]), rest[1:])
         case Call() if first.word == "row":
-            return _of_row(first, context.scalar(first))
+            return of_row(first, context.scalar(first))
         case _ if rest:
             return _of_value(context, node)
         case _:
             return context.dataset(first)
 
 
-def _of_row(node: Node, row: Scalar) -> DatasetValue:
+def of_row(node: Node, row: Scalar) -> DatasetValue:
     """Returns one row that stands in the text as rows."""
     found = known_value(node, row)
     if not isinstance(found, Mapping) or not isinstance(row.type, RecordType):
