@@ -56,7 +56,8 @@ EXPRESSIONS_ABOVE = """\
 Keys, conditions and output columns are expressions of Spark SQL over `l.column` and
 `r.column`. They mean what they mean in Spark without ANSI mode, in UTC, whatever the
 session says: what cannot be computed is null, whole numbers wrap. What is not on this
-page is refused by its name before anything runs.
+page is refused by its name before anything runs, but in a batch of your own frames:
+there Spark reads every expression, its other functions too.
 
 One tree of nodes with types stands behind a text. The oracle computes it on plain rows,
 Spark is given the text (or what the tree is written as), and where kernels meet rows it
@@ -86,7 +87,9 @@ expressions of them, to what Spark gives; with `--long` it tries 20,000.
 Types: `boolean`, `tinyint`, `smallint`, `int`, `bigint`, `float`, `double`,
 `decimal(p,s)`, `string` (`char(n)` and `varchar(n)` are read as it), `binary`, `date`,
 `timestamp`, `timestamp_ntz`, `array<>`, `map<,>`, `struct<>`. Spans of time (`INTERVAL
-..`) can be computed with, months apart from days and time, but are no column."""
+..`) can be computed with, months apart from days and time. As columns they, variants
+and collated texts go through a batch of your own frames untouched; a stream refuses
+them by name."""
 CASTS_ABOVE = """\
 Between types, by `CAST` and, where it says *yes*, by `TRY_CAST`. Arrays, maps and
 structs are cast part by part."""

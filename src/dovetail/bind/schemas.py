@@ -6,7 +6,7 @@ Spark's short text of a type writes the names of a struct without backticks, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
 from pyspark.sql import types as spark
@@ -15,6 +15,7 @@ from dovetail.errors import SchemaError
 from dovetail.kernels.arrays.names import RESERVED, is_reserved
 from dovetail.schema import (
     ArrayType,
+    CarriedType,
     Column,
     MapType,
     Schema,
@@ -68,5 +69,43 @@ def type_of(kind: spark.DataType) -> Type:
         case spark.StructType(fields=fields):
             parts = ((one.name, type_of(one.dataType)) for one in fields)
             return StructType(tuple(parts))
+        case _ if _is_carried(kind):
+            return CarriedType(kind.simpleString())
         case _:
             return parse_type(kind.simpleString())
+
+
+def refuse_carried(whose: str, schema: Schema) -> None:
+    """Refuses columns that a stream cannot pack."""
+    for column in schema.columns:
+        if any(isinstance(kind, CarriedType) for kind in _inside(column.type)):
+            raise SchemaError(
+                f'{whose} the column "{column.name}" of the type {column.type}',
+                "types that a stream can pack: no variant, interval or collation",
+                "leave it out with drop, or cast it before the join and back behind it",
+            )
+
+
+def _inside(kind: Type) -> Iterator[Type]:
+    """Yields a type and all that it is made of."""
+    yield kind
+    parts: Iterable[Type] = ()
+    match kind:
+        case ArrayType(element):
+            parts = (element,)
+        case MapType(key, value):
+            parts = (key, value)
+        case StructType(fields):
+            parts = (part for _, part in fields)
+        case _:
+            pass
+    for part in parts:
+        yield from _inside(part)
+
+
+def _is_carried(kind: spark.DataType) -> bool:
+    """Tells whether a type is one that we do not compute with."""
+    if isinstance(kind, spark.StringType):
+        return not kind.isUTF8BinaryCollation()
+    intervals = spark.DayTimeIntervalType | spark.YearMonthIntervalType
+    return isinstance(kind, spark.VariantType | intervals)

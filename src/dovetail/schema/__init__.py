@@ -5,6 +5,7 @@ from dovetail.schema.names import QUOTED, quoted, unquoted
 from dovetail.schema.types import (
     ArrayType,
     AtomicType,
+    CarriedType,
     DecimalType,
     MapType,
     StructType,
@@ -27,6 +28,7 @@ __all__ = [
     "QUOTED",
     "ArrayType",
     "AtomicType",
+    "CarriedType",
     "Column",
     "DecimalType",
     "MapType",

@@ -90,7 +90,18 @@ class StructType:
         return f"struct<{inside}>"
 
 
-Type = AtomicType | DecimalType | ArrayType | MapType | StructType
+@dataclass(frozen=True, slots=True)
+class CarriedType:
+    """A type of Spark's that is carried through a join and never computed with."""
+
+    name: str
+
+    def __str__(self) -> str:
+        """Returns the type as Spark SQL writes it."""
+        return self.name
+
+
+Type = AtomicType | DecimalType | ArrayType | MapType | StructType | CarriedType
 
 _SYNONYMS = {
     "byte": "tinyint",

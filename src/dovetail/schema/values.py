@@ -31,6 +31,7 @@ from dovetail.schema.columns import Schema
 from dovetail.schema.types import (
     ArrayType,
     AtomicType,
+    CarriedType,
     DecimalType,
     MapType,
     StructType,
@@ -145,6 +146,8 @@ def blank(kind: Type) -> object:
             return {}
         case StructType():
             return {name: blank(field) for name, field in kind.fields}
+        case CarriedType():
+            return None
         case _:
             return _BLANKS[kind]
 
@@ -183,6 +186,8 @@ def _read_present(value: object, kind: Type, label: str) -> object:
             return _read_whole(value, _BITS[kind])
         case AtomicType():
             return _READERS[kind](value)
+        case CarriedType():
+            raise SchemaError(f"a value of the type {kind}", "null")
         case _:
             assert_never(kind)
 

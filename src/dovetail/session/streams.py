@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 
 from dovetail.bind.schemas import frame_given, refuse_reserved, schema_of
 from dovetail.errors import SchemaError, SpecError
-from dovetail.expression import Expression, Scope, parse
+from dovetail.expression import Expression
 from dovetail.schema import AtomicType, Schema, quoted
 from dovetail.session.choosing import (
     Key,
@@ -24,6 +24,7 @@ from dovetail.session.choosing import (
 )
 from dovetail.session.joined import Joined, Seat
 from dovetail.session.picking import EVERY, picks_of
+from dovetail.session.terms import refuse_on_streams, refuse_terms
 from dovetail.session.wording import words_of_python
 from dovetail.spec.arguments import (
     Length,
@@ -38,11 +39,10 @@ from dovetail.spec.arguments import (
 )
 from dovetail.spec.calls import missing, public
 from dovetail.spec.defaults import complete
-from dovetail.spec.inputs import Input, InputKind, Inputs, Settings
+from dovetail.spec.inputs import Input, InputKind, Settings
 from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec, Kind, Named, Side
 from dovetail.spec.picks import AsOf, Picks, Unlimited
 from dovetail.spec.references import plain_column, references
-from dovetail.spec.results import known_types
 from dovetail.spec.rules import check_spec
 from dovetail.spec.spans import NO_TIME, Span
 from dovetail.spec.windows import Forever, Latest, Range, Unstated, Window
@@ -130,10 +130,11 @@ class Rows:
         spec = _spec(sides, replace(wish, columns=shown, ports=ports, picks=picks))
         inputs = {_name(hand): _source(hand, side) for hand, side in sides.items()}
         spec = complete(spec, inputs)
-        _refuse_no_condition(spec, inputs)
+        refuse_terms(spec, inputs)
         with words_of_python():
             check_spec(spec, inputs, Settings())
-        _refuse_unread(spec, sides)
+        if any(side.frame.isStreaming for side in sides.values()):
+            refuse_on_streams(spec, inputs)
         joined = Joined(spec, inputs, {hand: one.seat for hand, one in sides.items()})
         if not truth("unbounded", unbounded):
             joined.refuse_unbounded()
@@ -326,23 +327,6 @@ def _refuse_half_a_sequence(sides: Sides) -> None:
                 "sequence=... on both sides",
                 "order=... is for a number that only one side has",
             )
-
-
-def _refuse_no_condition(join: JoinSpec, inputs: Inputs) -> None:
-    """Refuses what is known to be neither true nor false."""
-    for kind in known_types(join.soft, join, inputs):
-        if kind not in {AtomicType.BOOLEAN, AtomicType.NULL}:
-            raise SpecError(
-                f'where="{join.soft}" is {kind}',
-                "a condition that is true or false",
-                'compare it, as in where="l.amount < r.amount"',
-            )
-
-
-def _refuse_unread(join: JoinSpec, sides: Sides) -> None:
-    """Refuses a condition that a stream cannot read."""
-    if any(side.frame.isStreaming for side in sides.values()):
-        parse(join.soft, Scope.pair(*(sides[hand].source.schema for hand in HANDS)))
 
 
 def _name(hand: Hand) -> str:
