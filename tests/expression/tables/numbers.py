@@ -85,6 +85,7 @@ TABLE = (
     ("format_string('%.1e', 1e-300 * 1D)", "string", "1.0e-300"),
     ("format_string('%.6e', CAST('NaN' AS DOUBLE))", "string", "NaN"),
     ("format_string('%.6e', CAST(NULL AS DOUBLE))", "string", "null"),
+    ("format_string('%.3e', CAST(NULL AS DOUBLE))", "string", "nul"),
     ("bround(3.5, 0)", "decimal(2,0)", Decimal(4)),
     ("bround(1250, -2)", "int", 1200),
     ("pow(2, 10)", "double", 1024.0),

@@ -131,7 +131,9 @@ def _form_rule(arguments: Arguments) -> Signature | None:
 def _forming(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of FORMAT_STRING."""
     places = _places(call.arguments)
-    return lambda _form, value: "null" if value is None else scientific(value, places)
+    # Java cuts the word for nothing as it would cut any other.
+    nothing = "null"[:places]
+    return lambda _form, value: nothing if value is None else scientific(value, places)
 
 
 def scientific(value: float, places: int) -> str:

@@ -50,7 +50,7 @@ def _java_text(value: float, shortest: str) -> str:
 def scientific(kind: pa.DataType, value: Value, *, places: int) -> Value:
     """Returns doubles as one digit, so many behind the point, and an exponent."""
     known = each(kind, lambda number: _scientific(number, places), value)
-    return known.fill_null("null")
+    return known.fill_null("null"[:places])
 
 
 def _scientific(value: float, places: int) -> str:
