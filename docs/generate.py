@@ -49,6 +49,17 @@ ERRORS_ABOVE = """\
 
 Every error of ours has the facts as fields: `found`, `expected` and `hint`. The message
 is made of them: a fact, what was expected, a hint.
+
+Every argument of a public function is checked where it is given, and told under its
+name:
+
+```text
+lateness=10; expected a length of time
+hint: write for example lateness="10 minutes", or a timedelta
+```
+
+A length of time is a text or a `timedelta`, a path a text or a `Path`, several names
+are a list, a tuple, or one name by itself.
 """
 EXPRESSIONS_ABOVE = """\
 # Expressions

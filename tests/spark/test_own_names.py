@@ -20,7 +20,7 @@ TAKEN = """
     __rank __tie __key_0 __l_0 @moment @position @code @partition @place @row @life
     #0 #1 #early #key #life #group #told #start #end #bad #clock _metadata
 """
-NAMES = list(dict.fromkeys(TAKEN.split()))
+NAMES = [*dict.fromkeys(TAKEN.split()), "place 1", "key 1", "number of it"]
 CASES = {"lower": NAMES, "upper": [name.upper() for name in NAMES]}
 
 
@@ -155,11 +155,14 @@ def test_a_program_carries_every_name(spark, names):
     text = """
         OUTPUT(JOIN(a, b, LEFT.id = RIGHT.id, TRANSFORM(LEFT), LEFT ONLY), NAMED('j'));
         OUTPUT(SORT(a + b, -id), NAMED('s'));
+        OUTPUT(CHOOSEN(GROUP(SORT(b, id), id), 1), NAMED('c'));
     """
     found = dt.ecl(text, frames)
     assert found["j"].toArrow().to_pylist() == left[1:2]
     ordered = sorted([*left, *right], key=lambda row: -row["id"])
     assert found["s"].toArrow().to_pylist() == ordered
+    firsts = [right[1], right[0], right[3]]
+    assert found["c"].toArrow().to_pylist() == firsts
 
 
 @pytest.mark.parametrize("name", [reserved("x"), reserved("x").upper()])

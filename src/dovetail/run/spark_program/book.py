@@ -52,7 +52,13 @@ class Book:
     def hidden(self, what: str) -> str:
         """Returns a hidden column that no frame has."""
         self.count += 1
-        return f"{what} {self.count}"
+        return self.unused(f"{what} {self.count}")
+
+    def unused(self, name: str) -> str:
+        """Returns a name that no column of an input has: as wished, or longer."""
+        while any(name in columns for columns in self.known.values()):
+            name += " again"
+        return name
 
     def changed(self, rows: Rows, wish: str, *calls: Call, note: str = "") -> Rows:
         """Returns the rows after calls, as a frame of its own."""

@@ -90,10 +90,11 @@ def chosen(book: Book, rows: Rows, step: Chosen) -> Rows:
         if step.first > 1:
             calls.append(Call(Method.OFFSET, (step.first - 1,)))
         return book.changed(rows, "chosen", *calls, Call(Method.LIMIT, (step.count,)))
-    number = aliased(f"row_number() {window(rows.groups, rows.order)}", "number of it")
+    name = book.unused("number of it")
+    number = aliased(f"row_number() {window(rows.groups, rows.order)}", name)
     calls = [
         select("*", number),
-        where(f"`number of it` BETWEEN {step.first} AND {past}"),
+        where(f"{quoted(name)} BETWEEN {step.first} AND {past}"),
         select(*rows.columns, *rows.hidden),
     ]
     return book.changed(rows, "chosen", *calls, note="" if rows.groups else ALONE)
