@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from dovetail import oracle
 from dovetail.schema import from_microseconds
-from dovetail.spec.inputs import Arrive, Outlet
+from dovetail.spec.inputs import Arrive, Finish, Outlet
 from dovetail.spec.play import Play
 from dovetail.spec.spans import SECOND
 
@@ -77,11 +77,12 @@ def write(folder, files, seed):
             os.utime(path, (10**9 + number, 10**9 + number))
 
 
-def expected(joined, files, seed):
+def expected(joined, files, seed, *, finished=False):
     """What the definition gives for the same rows, by outlet."""
     names = {"l": "left", "r": "right"}
-    events = tuple(Arrive(names[hand], row) for hand, row in rows(files, seed))
-    found = oracle.play(Play(joined.spec, joined.inputs, events))
+    events = [Arrive(names[hand], row) for hand, row in rows(files, seed)]
+    ends = [Finish(name) for name in names.values()] if finished else []
+    found = oracle.play(Play(joined.spec, joined.inputs, (*events, *ends)))
     return {
         outlet: [one.row for one in found if one.outlet is outlet]
         for outlet in (Outlet.MATCHED, Outlet.LEFT_UNMATCHED, Outlet.LATE)

@@ -5,6 +5,7 @@
 reads FOLDER/l and FOLDER/r, keeps its state in FOLDER/checkpoint, and writes the
 folders matched, left_unmatched and late. Where FOLDER/between says so it dies by its
 own hand, with Spark and all workers, after the first outlet of a batch is written.
+Where there is FOLDER/finish the streams end with what is there.
 """
 
 import sys
@@ -30,11 +31,15 @@ class Between:
     def prepare(self, rows, *, is_new):
         self.inner.prepare(rows, is_new=is_new)
 
-    def write(self, rows, batch):
+    @property
+    def place(self):
+        return self.inner.place
+
+    def write(self, rows, batch, *, is_empty):
         if self.order.exists() and batch >= int(self.order.read_text()):
             self.order.write_text(str(10**9))
             kill_session()
-        self.inner.write(rows, batch)
+        self.inner.write(rows, batch, is_empty=is_empty)
 
 
 def join(spark, folder):
@@ -55,16 +60,21 @@ def join(spark, folder):
     )
 
 
-def run(folder):
-    joined = join(local_session(), folder)
+def write(joined, folder, *, finish=None):
     matched, alone, late = (dt.folder(str(folder / name)) for name in OUTLETS)
-    query = joined.write(
+    return joined.write(
         checkpoint=str(folder / "checkpoint"),
         trigger={"availableNow": True},
+        finish=finish,
         matched=matched,
         left_unmatched=Between(alone, folder / "between"),
         late=late,
     )
+
+
+def run(folder):
+    joined = join(local_session(), folder)
+    query = write(joined, folder, finish=(folder / "finish").exists() or None)
     (folder / "started").touch()
     query.awaitTermination()
 

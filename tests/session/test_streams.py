@@ -120,7 +120,7 @@ def nearest(**how):
 
 def words_of(joined):
     """The plan, on one line."""
-    return " ".join(joined.explain().split())
+    return " ".join(joined.in_words().split())
 
 
 def test_an_asof_needs_no_window_and_forgets_what_it_cannot_pick():
@@ -372,4 +372,4 @@ PLANS = {
 @pytest.mark.parametrize("name", PLANS)
 def test_a_plan_reads_like_this(name):
     told = HERE / f"plans/{name}.txt"
-    assert PLANS[name]().explain() == told.read_text().rstrip("\n")
+    assert PLANS[name]().in_words() == told.read_text().rstrip("\n")

@@ -60,21 +60,37 @@ def joined(folder, read):
     )
 
 
-def streamed(spark, folder):
-    """The rows of the join of two streams, written by one query."""
+def write(spark, folder, **how):
+    """The query of the join of two streams, a file of each a batch."""
 
     def read(path, schema):
         reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
         return reader.parquet(str(path))
 
-    target = folder / "out"
-    query = joined(folder, read).write(
-        matched=dt.folder(str(target)),
-        checkpoint=str(folder / "checkpoint"),
-        trigger={"availableNow": True},
-    )
-    query.awaitTermination()
-    return spark.read.parquet(str(target))
+    now = {"trigger": {"availableNow": True}, "checkpoint": str(folder / "checkpoint")}
+    return joined(folder, read).write(**{**now, **how})
+
+
+def streamed(spark, folder, **how):
+    """The rows of the join of two streams, and what was said of the last batch."""
+    target = str(folder / "out")
+    query = write(spark, folder, matched=dt.folder(target), **how)
+    told = [str(progress) for progress in dt.follow(query)]
+    return rows(spark.read.parquet(target)), told[-1]
+
+
+def refused(spark, folder):
+    """What is said of a sink that breaks, on the server."""
+
+    def broken(*_):
+        raise ValueError("no")
+
+    query = write(spark, folder, matched=broken, checkpoint=str(folder / "broken"))
+    try:
+        list(dt.follow(query))
+    except dt.EngineError as error:
+        return str(error)
+    return ""
 
 
 def batched(spark, folder):
@@ -122,8 +138,13 @@ def rows(frame):
 
 def main(url, folder):
     spark = SparkSession.builder.remote(url).getOrCreate()
+    stream, told = streamed(spark, Path(folder), finish=False)
+    finished, told_last = streamed(spark, Path(folder), finish=True)
     found = {
-        "stream": rows(streamed(spark, Path(folder))),
+        "stream": stream,
+        "finished": finished,
+        "told": [told, told_last],
+        "refused": refused(spark, Path(folder)),
         "batch": rows(batched(spark, Path(folder))),
         "program": programmed(spark),
         "kept": kept(spark, Path(folder)),

@@ -21,9 +21,9 @@ def _in_utc(value):
     return value.astimezone(UTC) if isinstance(value, datetime) else value
 
 
-def differences(spark, folder, files, seed):
+def differences(spark, folder, files, seed, **how):
     """What each folder has too much and too little."""
-    wanted = events.expected(query.join(spark, folder), files, seed)
+    wanted = events.expected(query.join(spark, folder), files, seed, **how)
     found = {outlet: _read(folder / outlet.value) for outlet in wanted}
     found[Outlet.LATE] = [_as_defined(row) for row in found[Outlet.LATE]]
     assert all(found.values())

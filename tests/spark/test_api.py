@@ -11,7 +11,7 @@ import pytest
 
 import dovetail as dt
 from dovetail import oracle
-from dovetail.run.spark_stream.fingerprint import NOTHING, kept_in
+from dovetail.run.spark_stream.checkpoint import NOTHING, kept_in
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import Columns
 from dovetail.spec.play import Play
@@ -21,7 +21,7 @@ from tests.spark.rows import bag, differences
 NOW = {"availableNow": True}
 PARTITIONS = "spark.sql.shuffle.partitions"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-PATIENCE = 180
+PATIENCE = 600
 """Seconds that a busy machine may need for a few batches."""
 
 

@@ -6,6 +6,8 @@ the process that runs `foreachBatch`, get our code by value or not at all.
 
 import json
 import os
+import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -33,7 +35,8 @@ from dovetail.spec.windows import Range
 ROOT = Path(__file__).parents[2]
 CLIENT = Path(__file__).with_name("connect_client.py")
 SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+PAGE = (ROOT / "docs/connect.md").read_text()
+PORT = "15002"
 PATIENCE = 240
 """Seconds after which a busy machine counts as hung."""
 BLOCKS_US = """
@@ -72,6 +75,12 @@ RIGHT = [
 ]
 
 
+def shown(language):
+    """What the page shows in a language, once."""
+    (text,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    return text
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -85,7 +94,6 @@ def server(tmp_path):
     (tmp_path / "site" / "sitecustomize.py").write_text(BLOCKS_US)
     port, log = free_port(), (tmp_path / "server.log").open("wb")
     confs = {
-        "spark.connect.grpc.binding.port": port,
         "spark.ui.enabled": "false",
         "spark.driver.memory": "1g",
         "spark.sql.shuffle.partitions": 2,
@@ -97,8 +105,9 @@ def server(tmp_path):
     ]
     site = f"{tmp_path / 'site'}"
     environment = {**os.environ, "PYTHONPATH": site, "PYSPARK_PYTHON": sys.executable}
+    _, *words, program = shlex.split(shown("sh").replace(PORT, str(port)))
     process = subprocess.Popen(
-        [SUBMIT, "--master", "local[2]", "--class", SERVER, *told, "spark-internal"],
+        [SUBMIT, "--master", "local[2]", *told, *words, program],
         cwd=tmp_path, env=environment, stdout=log, stderr=log, start_new_session=True,
     )  # fmt: skip
     try:
@@ -186,12 +195,22 @@ def test_joins_run_on_a_server_without_our_package(server, tmp_path):
     assert found["batch"] == rows_of_the_oracle(ends=True)
     assert found["stream"] == rows_of_the_oracle(ends=False)
     assert found["batch"] != found["stream"]
+    assert found["finished"] == found["batch"]
+    told, last = found["told"]
+    assert told.startswith("batch 2: 11 rows in, ")
+    assert last.startswith("batch 3: 0 rows in, ")
+    assert last.endswith(" 0 kept")
+    assert found["refused"] == (
+        'the outlet "matched" is not written: the function "broken" failed in batch 0: '
+        "ValueError: no"
+    )
     assert found["program"] == {
         "first": [[3, 3], [3, 7], [3, 11]],
         "parts": [[0, 0], [1, 9], [2, 18], [3, 27], [0, 36], [1, 7], [3, 0]],
         "counts": [[key, 10] for key in range(4)],
         "pairs": [[3, 0], [3, 0], [1, 7], [1, 7]],
     }
+    the_page_runs(server, tmp_path / "page")
     read = found["kept"].pop("read")
     assert found["kept"] == {
         "keyed": [[2, 0], [2, 1], [4, 0]],
@@ -201,3 +220,15 @@ def test_joins_run_on_a_server_without_our_package(server, tmp_path):
     }
     for told in ("JOIN in line 11, left outer: of the index by_k", "FETCH in line 14"):
         assert any(told in one for one in read), read
+
+
+def the_page_runs(server, folder):
+    """The client of the page prints what the page says, on the server of the page."""
+    folder.mkdir()
+    program = shown("py").replace(f"sc://localhost:{PORT}", server)
+    client = subprocess.run(
+        [sys.executable, "-c", program, folder],
+        cwd=ROOT, capture_output=True, text=True, timeout=2 * PATIENCE, check=False,
+    )  # fmt: skip
+    assert client.returncode == 0, client.stderr[:6000]
+    assert client.stdout == shown("text")

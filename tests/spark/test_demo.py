@@ -69,7 +69,7 @@ def test_help_needs_no_spark():
 def batch(number, **counts):
     """One batch as Spark tells of it; without counts it had no rows."""
     names = ("came", "matched", "unmatched", "late", "alive", "waiting")
-    metrics = {"dovetail": Row(**{name: counts.get(name, 0) for name in names})}
+    metrics = {"dovetail.join": Row(**{name: counts.get(name, 0) for name in names})}
     return {"batchId": number, "observedMetrics": metrics if counts else {}}
 
 

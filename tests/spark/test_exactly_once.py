@@ -7,6 +7,8 @@ from random import Random
 
 import pytest
 
+import dovetail as dt
+from dovetail.run.spark_stream.checkpoint import read_checkpoint
 from tests.chaos import events, killing, query
 from tests.spark.rows import differences
 
@@ -90,6 +92,27 @@ def chaos(folder, kills, seed):
     code = run_child(folder, {})
     assert code == 0, (folder / "log").read_text()[-4000:]
     return met
+
+
+@pytest.mark.timeout(1200)
+def test_a_finish_that_is_killed_goes_on_to_the_same_rows(spark, tmp_path):
+    events.write(tmp_path, 1, seed=5)
+    (tmp_path / "finish").touch()
+    # Two batches read the two files; the third one finishes.
+    (tmp_path / "between").write_text("2")
+    code = run_child(tmp_path, {})
+    assert code == -signal.SIGKILL, (tmp_path / "log").read_text()[-4000:]
+    assert committed(tmp_path) == 1
+    assert read_checkpoint(spark, str(tmp_path / "checkpoint")).is_ending
+    joined = query.join(spark, tmp_path)
+    with pytest.raises(dt.EngineError, match="stopped while it finished; expected fin"):
+        query.write(joined, tmp_path)
+    query.write(joined, tmp_path, finish=True).awaitTermination()
+    assert committed(tmp_path) == 2
+    assert differences(spark, tmp_path, 1, seed=5, finished=True) == {}
+    for finish in (True, False, None):
+        with pytest.raises(dt.EngineError, match="is of streams that have ended: the"):
+            query.write(joined, tmp_path, finish=finish)
 
 
 @pytest.mark.parametrize(

@@ -34,20 +34,20 @@ def read(spark, folder, form="parquet"):
 
 def test_a_batch_that_comes_again_replaces_itself(spark, tmp_path):
     sink = dt.folder(str(tmp_path))
-    sink.write(frame(spark).repartition(3), 4)
-    sink.write(frame(spark).coalesce(1), 4)
+    sink.write(frame(spark).repartition(3), 4, is_empty=False)
+    sink.write(frame(spark).coalesce(1), 4, is_empty=False)
     assert spark.read.parquet(str(tmp_path)).count() == len(ROWS)
 
 
 def test_what_a_crash_left_of_a_batch_is_replaced(spark, tmp_path):
     sink = dt.folder(str(tmp_path))
-    sink.write(frame(spark), 0)
-    sink.write(frame(spark).repartition(3), 1)
+    sink.write(frame(spark), 0, is_empty=False)
+    sink.write(frame(spark).repartition(3), 1, is_empty=False)
     (tmp_path / "batch=1/_SUCCESS").unlink()
     (tmp_path / "batch=1/_temporary/0/task").mkdir(parents=True)
     (tmp_path / "batch=1/_temporary/0/task/part-7.parquet").write_bytes(b"half")
     assert spark.read.parquet(str(tmp_path)).count() == 2 * len(ROWS)
-    sink.write(frame(spark).limit(1), 1)
+    sink.write(frame(spark).limit(1), 1, is_empty=False)
     assert spark.read.parquet(str(tmp_path)).count() == len(ROWS) + 1
     assert not (tmp_path / "batch=1/_temporary").exists()
 
@@ -55,38 +55,40 @@ def test_what_a_crash_left_of_a_batch_is_replaced(spark, tmp_path):
 def test_a_session_that_overwrites_dynamically_replaces_too(utc, tmp_path):
     utc.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
     sink = dt.folder(str(tmp_path))
-    sink.write(frame(utc), 4)
-    sink.write(frame(utc).limit(1), 4)
+    sink.write(frame(utc), 4, is_empty=False)
+    sink.write(frame(utc).limit(1), 4, is_empty=False)
     assert utc.read.parquet(str(tmp_path)).count() == 1
 
 
 def test_only_the_first_batch_is_written_though_it_is_empty(spark, tmp_path):
     sink, nothing = dt.folder(str(tmp_path)), frame(spark).limit(0)
-    sink.write(nothing, 0)
+    sink.write(nothing, 0, is_empty=True)
     assert spark.read.parquet(str(tmp_path)).columns == ["n", "word", "at", "batch"]
     for number in (1, 2):
-        sink.write(nothing, number)
+        sink.write(nothing, number, is_empty=True)
     assert batches(tmp_path) == ["batch=0"]
-    sink.write(frame(spark), 3)
+    sink.write(frame(spark), 3, is_empty=False)
     assert spark.read.parquet(str(tmp_path)).count() == len(ROWS)
 
 
 def test_an_empty_batch_replaces_what_is_there_of_it(spark, tmp_path):
     sink = dt.folder(str(tmp_path))
-    sink.write(frame(spark), 5)
-    sink.write(frame(spark).limit(0), 5)
+    sink.write(frame(spark), 5, is_empty=False)
+    sink.write(frame(spark).limit(0), 5, is_empty=True)
     assert spark.read.parquet(str(tmp_path)).count() == 0
 
 
 @pytest.mark.parametrize("form", ["parquet", "json"])
 def test_values_come_back_as_they_were(spark, tmp_path, form):
-    dt.folder(str(tmp_path), format=form).write(frame(spark), 0)
+    dt.folder(str(tmp_path), format=form).write(frame(spark), 0, is_empty=False)
     expected = sorted(tuple(row) for row in frame(spark).collect())
     assert read(spark, tmp_path, form) == expected
 
 
 def test_csv_has_a_head_and_whole_times(spark, tmp_path):
-    dt.folder(str(tmp_path), format="csv").write(frame(spark, ROWS[:1]).coalesce(1), 0)
+    dt.folder(str(tmp_path), format="csv").write(
+        frame(spark, ROWS[:1]).coalesce(1), 0, is_empty=False
+    )
     (part,) = (tmp_path / "batch=0").glob("part-*.csv")
     head, line = part.read_text().splitlines()
     assert (head, line) == ("n,word,at", "1,a,2024-05-06T07:08:09.123456Z")
@@ -94,7 +96,7 @@ def test_csv_has_a_head_and_whole_times(spark, tmp_path):
 
 def test_json_shows_what_is_null(spark, tmp_path):
     dt.folder(str(tmp_path), format="json").write(
-        frame(spark, ROWS[1:2]).coalesce(1), 0
+        frame(spark, ROWS[1:2]).coalesce(1), 0, is_empty=False
     )
     (part,) = (tmp_path / "batch=0").glob("part-*.json")
     assert '"word":null' in part.read_text()
@@ -110,7 +112,7 @@ def test_csv_refuses_columns_within_columns(spark, tmp_path):
 def test_the_batches_of_another_query_are_not_replaced(spark, tmp_path):
     sink = dt.folder(str(tmp_path))
     sink.prepare(frame(spark), is_new=True)
-    sink.write(frame(spark), 0)
+    sink.write(frame(spark), 0, is_empty=False)
     sink.prepare(frame(spark), is_new=False)
     with pytest.raises(dt.SpecError, match="has rows of another query") as refusal:
         sink.prepare(frame(spark), is_new=True)

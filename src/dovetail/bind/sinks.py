@@ -39,10 +39,14 @@ _NESTED = (ArrayType, MapType, StructType)
 class Sink(Protocol):
     """Takes the rows of one batch; the same batch may come again after a crash."""
 
+    @property
+    def place(self) -> str:
+        """Returns where the rows go, in words."""
+
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
         """Refuses rows that cannot be written; `is_new`: no batch has been yet."""
 
-    def write(self, rows: DataFrame, batch: int) -> None:
+    def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
         """Writes a batch so that writing it again changes nothing."""
 
 
@@ -55,6 +59,11 @@ class Folder:
 
     path: str
     format: str = "parquet"
+
+    @property
+    def place(self) -> str:
+        """Returns the folder."""
+        return f'the folder "{self.path}"'
 
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
         """Refuses columns that the format lacks, and another query's rows."""
@@ -81,14 +90,16 @@ class Folder:
                 "a folder without batches, or the checkpoint that belongs to it",
             )
 
-    def write(self, rows: DataFrame, batch: int) -> None:
+    def write(self, rows: DataFrame, batch: int, *, is_empty: bool) -> None:
         """Writes the batch into its own folder.
 
         An empty one is left out, but for the first, which shows the columns.
         """
         target = f"{self.path}/{BATCH}={batch}"
-        if batch and rows.isEmpty() and not path_exists(rows.sparkSession, target):
-            return
+        if is_empty:
+            if batch and not path_exists(rows.sparkSession, target):
+                return
+            rows = rows.limit(0)  # Spark then reads nothing
         # A user's session may ask for "dynamic", which would keep what is there.
         writer = rows.write.option("partitionOverwriteMode", "static")
         writer = writer.options(**_FORMATS[self.format]).format(self.format)
@@ -101,10 +112,21 @@ class Calling:
 
     function: Callable[[DataFrame, int], None]
 
+    @property
+    def place(self) -> str:
+        """Returns the function by its name."""
+        return f'the function "{getattr(self.function, "__name__", self.function)}"'
+
     def prepare(self, rows: DataFrame, *, is_new: bool) -> None:
         """Refuses nothing: what the function can take is its own affair."""
 
-    def write(self, rows: DataFrame, batch: int) -> None:
+    def write(
+        self,
+        rows: DataFrame,
+        batch: int,
+        *,
+        is_empty: bool,  # noqa: ARG002 - a function hears of every batch
+    ) -> None:
         """Calls the function."""
         self.function(rows, batch)
 
@@ -135,9 +157,22 @@ def refuse_shared(sinks: Iterable[Sink]) -> None:
 
 def path_exists(spark: SparkSession, path: str) -> bool:
     """Tells whether any file or folder is called so; `*` stands for any letters."""
+    return _listed(spark, path) is not None
+
+
+def files_in(spark: SparkSession, folder: str) -> list[str]:
+    """Returns the paths of a folder's files; none where there is no folder."""
+    found = _listed(spark, folder)
+    return [] if found is None else found.inputFiles()
+
+
+def _listed(spark: SparkSession, path: str) -> DataFrame | None:
+    """Returns what is at a path, as lines that nobody has read yet."""
     try:
-        return bool(spark.read.text(path).columns)
+        found = spark.read.text(path)
+        _ = found.columns  # Connect looks at a path when it is asked for columns
     except AnalysisException as error:
         if error.getCondition() != "PATH_NOT_FOUND":
             raise
-        return False
+        return None
+    return found

@@ -3,6 +3,12 @@
 Python's clock only says how often. What time it is stands in the batch: the plan asks
 for `current_timestamp()`, which a repeated batch finds in Spark's log again. Where all
 that is there shall be read and no more (`availableNow`), the heart does not beat.
+
+The last beat says that the streams have ended. It stands in Spark's log too, so a
+batch that is repeated is the last one again:
+
+    {"tick": 0, "ended": 0}    before the first beat, or where none is wanted
+    {"tick": 0, "ended": 1}    behind the last one
 """
 
 from __future__ import annotations
@@ -27,18 +33,22 @@ from pyspark.sql.types import StructType
 
 from dovetail.bind.travel import register
 
-NAME, TICK = "dovetail_tick", "tick"
-SECONDS = 1.0
+NAME, TICK, ENDED = "dovetail_tick", "tick", "ended"
+SECONDS, NO_BEAT = 1.0, 0.0
 
 
-def ticks(spark: SparkSession, seconds: float = SECONDS) -> DataFrame:
-    """Returns a stream of one row for a batch, and a batch every so many seconds."""
+def ticks(spark: SparkSession, seconds: float, *, ends: bool = False) -> DataFrame:
+    """Returns a stream of one row for a batch, and a batch every so many seconds.
+
+    With NO_BEAT it has no row, but for the one that `ends` asks for.
+    """
     register(spark, Tick)
-    return spark.readStream.format(NAME).option("seconds", seconds).load()
+    source = spark.readStream.format(NAME).option("seconds", seconds)
+    return source.option("ends", ends).load()
 
 
 class Tick(DataSource):
-    """The data source of the heartbeat; `seconds` is how long a beat takes."""
+    """The data source of the heartbeat: its options say what `ticks` was asked for."""
 
     @classmethod
     def name(cls) -> str:
@@ -46,15 +56,16 @@ class Tick(DataSource):
         return NAME
 
     def schema(self) -> str:
-        """Returns the only column, the number of the tick."""
-        return f"{TICK} bigint"
+        """Returns the columns: the number of the tick, whether it is the last."""
+        return f"{TICK} bigint, {ENDED} boolean"
 
     def streamReader(  # noqa: N802 - Spark's name
         self,
         schema: StructType,  # noqa: ARG002 - Spark's name
     ) -> TickReader:
         """Returns the reader."""
-        return TickReader(float(self.options["seconds"]))
+        ends = self.options["ends"].lower() == "true"
+        return TickReader(float(self.options["seconds"]), ends=ends)
 
 
 @dataclass
@@ -62,19 +73,21 @@ class Beat(InputPartition):
     """One tick."""
 
     number: int
+    ended: bool
 
 
 class TickReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Counts ticks; an offset says how many are over."""
 
-    def __init__(self, seconds: float) -> None:
-        """Keeps the length of a tick."""
+    def __init__(self, seconds: float, *, ends: bool) -> None:
+        """Keeps the length of a tick, and whether the next one is the last."""
         self.seconds = seconds
-        self.is_still = False
+        self.ends = ends
+        self.is_still = seconds == NO_BEAT
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
         """Returns the offset before the first tick."""
-        return {TICK: 0}
+        return {TICK: 0, ENDED: 0}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
         """Returns no limit: ticks that were slept through are one."""
@@ -91,17 +104,22 @@ class TickReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     ) -> dict[str, int]:
         """Returns the offset behind the ticks so far."""
         over = 0 if self.is_still else int(time.time() / self.seconds)
-        return {TICK: max(start[TICK], over)}
+        ended = max(start.get(ENDED, 0), int(self.ends))
+        return {TICK: max(start[TICK], over), ENDED: ended}
 
     def partitions(
         self, start: Mapping[str, int], end: Mapping[str, int]
     ) -> list[InputPartition]:
         """Returns one partition if a tick has passed."""
-        return [Beat(end[TICK])] if end[TICK] > start[TICK] else []
+        beat = Beat(end[TICK], end.get(ENDED, 0) > start.get(ENDED, 0))
+        return [beat] if end[TICK] > start[TICK] or beat.ended else []
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Gives the row of a tick."""
         assert isinstance(partition, Beat)  # noqa: S101 - we made it
         yield pa.RecordBatch.from_pydict(
-            {TICK: pa.array([partition.number], pa.int64())}
+            {
+                TICK: pa.array([partition.number], pa.int64()),
+                ENDED: pa.array([partition.ended], pa.bool_()),
+            }
         )

@@ -29,7 +29,7 @@ from dovetail.kernels.lifetimes.windows import (
 )
 from dovetail.kernels.picks import Picks, Program
 
-FORMAT = 3
+FORMAT = 2
 
 
 class Arrival(Enum):

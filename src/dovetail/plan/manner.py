@@ -88,16 +88,26 @@ def _forgets(join: JoinSpec, inputs: Mapping[Hand, Input], hand: Hand) -> bool:
     return hand is Hand.RIGHT and by_time
 
 
-def state_bound(join: JoinSpec, inputs: Mapping[Hand, Input], hand: Hand) -> str:
-    """Returns in words how many rows of a side are kept at most."""
+def state_bound(
+    join: JoinSpec, inputs: Mapping[Hand, Input], hand: Hand, arrival: Arrival | None
+) -> str:
+    """Returns in words how many rows of a side are kept at most.
+
+    Where rows meet by row time, those wait that the bounds have not passed.
+    """
+    merges = arrival is Arrival.MERGED or join.clock is Clock.EVENT
+    waits = merges and all(source.is_timed for source in inputs.values())
+    waiting = "rows that one of the bounds has not passed yet"
     other = join.side(hand.other).window
     match join.side(hand).window:
         case Rows(0):
-            return "none: each row is met once"
+            return waiting if waits else "none: each row is met once"
         case Rows(count):
-            return f"{count} row{'s' * (count != 1)} a partition"
+            rows = f"{count} row{'s' * (count != 1)} a partition"
+            return f"{rows}, and {waiting}" if waits else rows
         case Latest(key):
-            return f"one row for each {', '.join(key)}"
+            rows = f"one row for each {', '.join(key)}"
+            return f"{rows}, and {waiting}" if waits else rows
         case Range(preceding):
             reach = _together(preceding, other)
             age = f"up to {reach.in_words()}" if reach != NO_TIME else "not"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Combination, Engine, Feature
+from dovetail.plan.manner import Arrival
 from dovetail.plan.together import missing_together
 from dovetail.spec.inputs import Order, Settings
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Side
@@ -107,19 +108,27 @@ def _partition(side: Side) -> tuple[str, ...] | None:
             return None
 
 
-def refuse(play: Play) -> JoinSpec:
-    """Returns the join of a play, or raises what a stream cannot do of it yet."""
+def refuse(play: Play, arrival: Arrival = Arrival.SEQUENCE) -> JoinSpec:
+    """Returns the join of a play, or raises what a stream cannot do of it yet.
+
+    The events of a play are one sequence; rows of a user's streams may be merged.
+    """
     STREAM.refuse_unsupported(features_of_play(play))
     join = play.join
     assert isinstance(join, JoinSpec)  # noqa: S101 - sets are no feature of streams
-    STREAM.refuse_together(_missing(play, join))
+    STREAM.refuse_together(_missing(play, join, arrival))
     return join
 
 
-def _missing(play: Play, join: JoinSpec) -> Iterator[Combination]:
-    """Gives what only several features together make impossible."""
+def _missing(play: Play, join: JoinSpec, arrival: Arrival) -> Iterator[Combination]:
+    """Gives what only several features together make impossible.
+
+    A range is over once any row has come that is later. In a sequence that may be one
+    of another bucket; where rows meet by row time, whoever comes later is later.
+    """
     windows = [join.side(hand).window for hand in HANDS]
-    if join.clock is Clock.ARRIVAL and any(isinstance(one, Range) for one in windows):
+    has_range = any(isinstance(one, Range) for one in windows)
+    if has_range and join.clock is Clock.ARRIVAL and arrival is not Arrival.MERGED:
         yield Combination.ARRIVAL_RANGE
     if any(counting_columns(join)):
         yield Combination.COUNTER_SELECTED

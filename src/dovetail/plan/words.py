@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dovetail.expression import ALWAYS, Expression
 from dovetail.plan.manner import Arrival, state_bound
@@ -66,20 +66,25 @@ class Told:
     reason: str
     arrival: Arrival | None = None
     buckets: str = ""
+    idle: Mapping[Hand, Span] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 
 def explained(join: JoinSpec, inputs: Mapping[Hand, Input], told: Told) -> str:
     """Returns the plan of a join as an engine runs it."""
-    lines = [*described(join, inputs), ("engine", f"{told.engine}: {told.reason}")]
+    lines = [*described(join, inputs, told.arrival)]
     if told.arrival is not None:
         lines.insert(1 + len(HANDS), ("order", ORDERS[told.arrival]))
+        lines += _silence(told.idle)
+    lines.append(("engine", f"{told.engine}: {told.reason}"))
     if told.buckets:
         lines.append(("buckets", told.buckets))
     return paragraphs([*lines, *(("note", warning) for warning in told.warnings)])
 
 
-def described(join: JoinSpec, inputs: Mapping[Hand, Input]) -> Iterator[Line]:
+def described(
+    join: JoinSpec, inputs: Mapping[Hand, Input], arrival: Arrival | None = None
+) -> Iterator[Line]:
     """Gives what is true of a join on every engine, as headings and sentences."""
     yield "join", f"{join.kind.value}, {_condition(join)}"
     for hand in HANDS:
@@ -89,7 +94,15 @@ def described(join: JoinSpec, inputs: Mapping[Hand, Input]) -> Iterator[Line]:
     if join.clock is not Clock.BATCH:
         yield "late", _late(inputs)
         for hand in HANDS:
-            yield f"{hand.value} state", state_bound(join, inputs, hand)
+            yield f"{hand.value} state", state_bound(join, inputs, hand, arrival)
+
+
+def _silence(idle: Mapping[Hand, Span]) -> Iterator[Line]:
+    """Gives after how long a silence a side no longer holds the other back."""
+    for hand, wait in idle.items():
+        if wait != NO_TIME:
+            told = f"after {wait.in_words()} without a row it no longer holds"
+            yield f"{hand.value} idle", f"{told} the {hand.other.value} side back"
 
 
 def paragraphs(lines: Sequence[Line]) -> str:

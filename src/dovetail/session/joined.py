@@ -16,7 +16,6 @@ from dovetail.draw import Picture, picture
 from dovetail.errors import SpecError
 from dovetail.expression import ALWAYS
 from dovetail.kernels import settings as kernel
-from dovetail.plan.capability import features_of_join
 from dovetail.plan.compared import compared
 from dovetail.plan.manner import (
     Arrival,
@@ -26,7 +25,7 @@ from dovetail.plan.manner import (
     refuse_static,
     unbounded_sides,
 )
-from dovetail.plan.stream import STREAM, spread
+from dovetail.plan.stream import refuse, spread
 from dovetail.plan.words import Told, explained
 from dovetail.run.spark_batch.arrivals import Arrivals
 from dovetail.run.spark_batch.join import join_batch
@@ -48,6 +47,7 @@ from dovetail.spec.arguments import AnyPath, told, wrong
 from dovetail.spec.calls import missing, public
 from dovetail.spec.inputs import Input, Inputs, Outlet, Row, Settings
 from dovetail.spec.join import HANDS, Hand, JoinSpec
+from dovetail.spec.play import Play
 from dovetail.spec.results import own_outlets
 from dovetail.spec.spans import Span
 
@@ -124,7 +124,18 @@ class Joined:
 
     @public
     def explain(self) -> str:
-        """Returns the plan in words: lifetimes, order, when rows come out, state."""
+        """Returns the plan in words: lifetimes, order, when rows come out, state.
+
+        Nothing runs, but Spark is asked all that it is asked at a start.
+        """
+        if self.is_streaming:
+            self._streaming().lay()
+        else:
+            self._joined_at_once()
+        return self.in_words()
+
+    def in_words(self) -> str:
+        """Returns the plan in words; what only Spark can refuse is not refused."""
         sides = {hand: self._input(hand) for hand in HANDS}
         return explained(self.spec, sides, self._told())
 
@@ -147,12 +158,17 @@ class Joined:
         checkpoint: AnyPath,
         trigger: Mapping[str, object] | None = None,
         name: str = "",
+        finish: bool | None = None,
         **sinks: SinkLike,
     ) -> StreamingQuery:
         """Returns one running query that writes each outlet into its own sink.
 
         Sinks go by outlet: matched, left_unmatched, right_unmatched, late. After a
         crash each row is in its sink once. Late rows without a sink are counted.
+
+        `finish` says that both streams end with what is there now: once that is read,
+        which `write` waits for, the last rows come out in the query that it returns.
+        `finish=False` leaves that to a later start, which else cannot say it.
         """
         if not self.is_streaming:
             raise SpecError(
@@ -160,7 +176,8 @@ class Joined:
                 "a stream on at least one side",
                 "use joined.matched.write: a batch join is an ordinary DataFrame",
             )
-        how, chosen = start_given(checkpoint, trigger, name), self._sinks(sinks)
+        how = start_given(checkpoint, trigger, name, finish=finish)
+        chosen = self._sinks(sinks)
         return start(self._streaming(), chosen, how)
 
     def refuse_unbounded(self) -> None:
@@ -199,11 +216,14 @@ class Joined:
         """Returns one outlet's rows as a DataFrame."""
         self._known(outlet.value)
         if self.is_streaming:
-            streaming = self._streaming()
-            return streaming.frame(outlet)
+            return self._streaming().frame(outlet)
+        return self._joined_at_once()[outlet]
+
+    def _joined_at_once(self) -> Mapping[Outlet, DataFrame]:
+        """Returns the rows of every outlet of a join of ordinary DataFrames."""
         with words_of_spark(self.spec):
             frames = {hand.value: _arrivals(seat) for hand, seat in self.seats.items()}
-            return join_batch(self.spec, self.inputs, frames).outlets[outlet]
+            return join_batch(self.spec, self.inputs, frames).outlets
 
     def _known(self, name: str) -> Outlet:
         """Returns the outlet of a name, or raises where the join has no such outlet."""
@@ -242,19 +262,20 @@ class Joined:
 
     def _arrival(self) -> Arrival:
         """Returns the order of arrival, or refuses what cannot be run."""
-        STREAM.refuse_unsupported(features_of_join(self.spec, self.inputs))
         facts = self._facts()
         refuse_static(
             facts, {hand: seat.frame.isStreaming for hand, seat in self.seats.items()}
         )
-        return arrival_of(self.spec, facts)
+        arrival = arrival_of(self.spec, facts)
+        refuse(Play(self.spec, self.inputs), arrival)
+        return arrival
 
     def _streaming(self) -> Streaming:
         """Returns the join as the streaming engine takes it."""
         arrival = self._arrival()
         feeds = [_feed(self.seats[hand], arrival) for hand in HANDS]
         idle = [self.seats[hand].idle.microseconds for hand in HANDS]
-        return Streaming(
+        streaming = Streaming(
             join=self.spec,
             inputs=self.inputs,
             feeds=(feeds[0], feeds[1]),
@@ -262,6 +283,8 @@ class Joined:
             idle=(idle[0], idle[1]),
             one_bucket=not spread(self.spec, Settings()).is_wide,
         )
+        streaming.settings()  # the kernels refuse here what they cannot read
+        return streaming
 
     def _told(self) -> Told:
         """Returns what the engine adds to the plan's words."""
@@ -273,6 +296,7 @@ class Joined:
             "a stateful operator of ours: Arrow chunks in Spark's state store",
             self._arrival(),
             spread(self.spec, Settings()).reason,
+            {hand: seat.idle for hand, seat in self.seats.items()},
             _warnings(self.seats),
         )
 

@@ -3,8 +3,8 @@
     for progress in dt.follow(query):
         print(progress)
 
-    batch 1: 6 rows in, 0 matched, 0 unmatched, 0 late, 6 kept
-    batch 2: 13 rows in, 4 matched, 0 unmatched, 1 late, 8 kept
+    batch 0: 6 rows in, 0 matched, 0 unmatched, 0 late, 6 kept
+    batch 1: 13 rows in, 4 matched, 0 unmatched, 1 late, 8 kept
 
 The numbers ride along with each batch as Spark's observed metrics, so looking at them
 runs nothing twice.
@@ -13,10 +13,11 @@ runs nothing twice.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 
 from pyspark.errors import StreamingQueryException
+from pyspark.sql import Row
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -30,12 +31,13 @@ PAUSE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a join has done since it was followed: `alive` rows are kept just now.
+    """What a join has done since this start: `alive` rows are kept just now.
 
-    `waiting` of them have not yet met anyone: the order of arrival is not sure by now.
+    `batch` is the number of the newest batch, which its folders bear too. `waiting` of
+    the rows have not yet met anyone: the order of arrival is not sure by now.
     """
 
-    batches: int = 0
+    batch: int = -1
     came: int = 0
     matched: int = 0
     unmatched: int = 0
@@ -43,19 +45,23 @@ class Progress:
     alive: int = 0
     waiting: int = 0
 
-    def after(self, counted: Mapping[str, int]) -> Progress:
-        """Returns the progress after one more batch with these counts."""
+    def after(self, batch: int, counted: Mapping[str, int | None]) -> Progress:
+        """Returns the progress after one more batch with these counts.
+
+        A batch in which no bucket was woken has counted nothing: all is as it was.
+        """
         sums = {
-            name: getattr(self, name) + counted[name]
+            name: getattr(self, name) + (counted[name] or 0)
             for name in ("came", "matched", "unmatched", "late")
         }
-        now = {name: counted[name] for name in ("alive", "waiting")}
-        return replace(self, batches=self.batches + 1, **sums, **now)
+        told = {name: counted[name] for name in ("alive", "waiting")}
+        now = {name: count for name, count in told.items() if count is not None}
+        return replace(self, batch=batch, **sums, **now)
 
     def __str__(self) -> str:
         """Returns one line for a log or a screen."""
         return (
-            f"batch {self.batches}: {self.came} rows in, {self.matched} matched, "
+            f"batch {self.batch}: {self.came} rows in, {self.matched} matched, "
             f"{self.unmatched} unmatched, {self.late} late, {self.alive} kept"
         )
 
@@ -76,14 +82,14 @@ def follow(query: StreamingQuery) -> Iterator[Progress]:
 
 def _followed(query: StreamingQuery) -> Iterator[Progress]:
     """Yields the progress after every batch."""
-    progress, last, is_active = Progress(), -1, True
+    progress, is_active = Progress(), True
     while is_active:
         # Asked before the batches are read: the last one must not be missed.
         is_active = query.isActive
-        for batch in _recent(query, last):
-            counted = _counted(batch)
-            if batch["batchId"] > last and counted:
-                last, progress = batch["batchId"], progress.after(counted)
+        for batch in _recent(query, progress.batch):
+            counted, number = _counted(batch), batch["batchId"]
+            if number > progress.batch and counted:
+                progress = progress.after(number, counted)
                 yield progress
         time.sleep(PAUSE if is_active else 0)
     _raise_failure(query)
@@ -98,12 +104,34 @@ def _recent(query: StreamingQuery, last: int) -> list[StreamingQueryProgress]:
     return query.recentProgress if newest and newest["batchId"] > last else []
 
 
-def _counted(batch: StreamingQueryProgress) -> Mapping[str, int]:
-    """Returns a batch's counts by name; nothing where it had no rows."""
-    row = batch["observedMetrics"].get(COUNTERS)
-    known = row.asDict() if row is not None else {}
-    names = [field.name for field in fields(Progress)[1:]]
-    return {name: known[name] or 0 for name in names if name in known}
+def _counted(batch: StreamingQueryProgress) -> Mapping[str, int | None]:
+    """Returns a batch's counts by name, None where no bucket was woken.
+
+    There are none where the batch did not run. Of a query that is not written by us
+    the joins in it are counted together.
+    """
+    metrics = batch["observedMetrics"]
+    told = [name for name in metrics if name.startswith(f"{COUNTERS}.")]
+    rows = [
+        _row(metrics[name]) for name in ([COUNTERS] if COUNTERS in metrics else told)
+    ]
+    names = [field.name for field in fields(Progress)[1:]] if rows else []
+    return {name: _sum(row[name] for row in rows) for name in names}
+
+
+def _row(observed: Row) -> Mapping[str, int | None]:
+    """Returns observed metrics by name; Connect tells values and schema apart."""
+    known = observed.asDict()
+    if "schema" not in known:
+        return known
+    names = (field["name"] for field in known["schema"]["fields"])
+    return dict(zip(names, known["values"], strict=True))
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    """Returns the sum of the counts that are there, None where none is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 def _raise_failure(query: StreamingQuery) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
-from dovetail.run.spark_stream.writing import Start
+from dovetail.run.spark_stream.writing import NOW, Start
 from dovetail.spec.arguments import (
     AnyPath,
     length,
@@ -18,16 +18,26 @@ from dovetail.spec.arguments import (
 )
 from dovetail.spec.spans import Span
 
+_FINISH = "finish=True reads what is there, and then the last rows come out"
 _EXAMPLE = 'trigger={"processingTime": "10 seconds"} or {"availableNow": True}'
 
 
 def start_given(
-    checkpoint: AnyPath, trigger: Mapping[str, object] | None, name: str
+    checkpoint: AnyPath,
+    trigger: Mapping[str, object] | None,
+    name: str,
+    *,
+    finish: bool | None = None,
 ) -> Start:
     """Returns how a query is to start, or refuses what Spark would trip over."""
     folder = path("checkpoint", checkpoint, 'checkpoint="out/checkpoint"')
     how = {} if trigger is None else _trigger(trigger)
-    return Start(folder, how, said("name", name, "a text", 'name="orders"'))
+    title = said("name", name, "a text", 'name="orders"')
+    if finish is not None and not isinstance(finish, bool):
+        raise wrong("finish", finish, "True, or False for: not yet", _FINISH)
+    if finish and how not in ({}, NOW):
+        raise wrong("trigger", trigger, f"none beside finish=True, or {NOW}", _FINISH)
+    return Start(folder, how, title, finish)
 
 
 def _trigger(given: object) -> Mapping[str, object]:

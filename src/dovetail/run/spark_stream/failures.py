@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 
+from pyspark.errors import PySparkException
+
 from dovetail.errors import DovetailError, EngineError
 
 _RAISED = re.compile(r"^\s*(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$", re.MULTILINE)
 _TOLD = re.compile(r"\[([A-Z][A-Z_.]+)\] (.+)")
-_OTHER_JOIN = "StateMismatchError"
+_OTHER_JOIN, _OURS = "StateMismatchError", "EngineError"
+_CAUSED = re.compile(r"^(?:Caused by)?: (?:\w+\.)*(.+)$", re.MULTILINE)
+_PY4J = "Py4J"
+"""A client of Connect has the package of these errors not at all."""
 _PASSING = "failed to connect back"
 """A busy machine has started a worker too slowly: the next may come in time."""
 _NO_ENDING = re.compile(r"\s*SQLSTATE: .*")
@@ -28,22 +33,40 @@ def sentence(error: BaseException) -> DovetailError:
     return told
 
 
+def said(error: BaseException) -> str:
+    """Returns what Spark says of a mistake, without its codes and its plan."""
+    first = str(error).partition("\n")[0]
+    return _NO_ENDING.sub("", re.sub(r"^\[[A-Z_.]+\] ", "", first))
+
+
+def cause(error: BaseException) -> str:
+    """Returns what is behind an error, in one line: of Java's causes the last one."""
+    while inner := getattr(error, "_cause", None):
+        error = inner
+    if isinstance(error, PySparkException) or _PY4J in type(error).__name__:
+        causes: list[str] = _CAUSED.findall(str(error))
+        return causes[-1] if causes else said(error)
+    return f"{type(error).__name__}: {said(error)}"
+
+
 def _sentence(text: str, kind: str) -> EngineError:
     """Returns the sentence for a text of Spark's."""
     raised: list[tuple[str, str]] = _RAISED.findall(text)
-    mismatch = [said for name, said in raised if name == _OTHER_JOIN]
+    mismatch = [line for name, line in raised if name == _OTHER_JOIN]
     if mismatch:
         return EngineError(
             f"the checkpoint holds the state of another join: {mismatch[0]}",
             "the join, inputs and settings with which the checkpoint was begun",
             "give a changed join a new checkpoint folder",
         )
+    if ours := [line for name, line in raised if name == _OURS]:
+        return EngineError(ours[0])
     if raised:
-        name, said = raised[-1]
-        return EngineError(f"the stream broke in a worker: {name}: {said}")
+        name, line = raised[-1]
+        return EngineError(f"the stream broke in a worker: {name}: {line}")
     if classes := _TOLD.findall(text):
-        name, said = classes[-1]
+        name, line = classes[-1]
         return EngineError(
-            f"Spark refuses the stream: {_NO_ENDING.sub('', said)} ({name})"
+            f"Spark refuses the stream: {_NO_ENDING.sub('', line)} ({name})"
         )
     return EngineError(f"the stream broke: {kind}: {text.partition(chr(10))[0]}")

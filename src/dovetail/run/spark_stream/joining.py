@@ -7,7 +7,7 @@ ticks ---------------------------------+
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
 from functools import reduce
 
 import pyarrow as pa
@@ -25,7 +25,8 @@ from dovetail.run.spark_stream.worker.parcels import LINE_DDL
 from dovetail.run.spark_stream.worker.unpack import make_unpack
 
 OUTLET, REASON, ROW_TIME, LEFT, RIGHT = "outlet", "reason", "row_time", "left", "right"
-COUNTERS = "dovetail"
+COUNTERS = "dovetail.join"
+"""The name of the counters of a join that is written; others are numbered."""
 HEAD = pa.schema(
     [
         (OUTLET, pa.int8()),
@@ -41,12 +42,15 @@ _HEAD_DDL = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Laid:
-    """The raw results of a join, and the names of the counters that ride along."""
+_numbers = itertools.count(1)
 
-    raw: DataFrame
-    counters: str
+
+def numbered_counters() -> str:
+    """Returns a name of counters that no other join of this process has.
+
+    Several joins may stand in one query, where Spark wants a name for each.
+    """
+    return f"{COUNTERS}.{next(_numbers)}"
 
 
 def lay(
@@ -54,10 +58,11 @@ def lay(
     settings: JoinSettings,
     ticks: tuple[DataFrame, ...],
     counters: str = COUNTERS,
-) -> Laid:
+) -> DataFrame:
     """Returns the results of all outlets in one frame: the head, structs `l` and `r`.
 
-    `ticks` are frames whose single column is the batch's own time.
+    `ticks` are frames whose single column is the batch's own time; by the name
+    `counters` Spark observes what is counted.
     """
     travel_by_value()
     packed = [as_lines(packing) for packing in packings]
@@ -74,7 +79,7 @@ def lay(
     names = [part.split()[0] for part in RESULT_DDL.split(", ")[1:]]
     sums = [F.sum(name).alias(name) for name in names]
     counted = blobs.observe(counters, *sums).select("blob")
-    return Laid(_unpacked(counted, packings), counters)
+    return _unpacked(counted, packings)
 
 
 def as_lines(packing: Packing) -> DataFrame:

@@ -194,7 +194,7 @@ def _laid(shape: Shape, replayed: DataFrame, buckets: Buckets) -> DataFrame:
     )
     compared = len(key_columns(join, inputs)[0].compared)
     manner = Manner(Arrival.SEQUENCE, ordered=shape.by_row_time, key_columns=compared)
-    return lay(sides, kernel_settings(join, inputs, manner), ()).raw
+    return lay(sides, kernel_settings(join, inputs, manner), ())
 
 
 def _collected(frame: DataFrame, checkpoint: Path) -> Batches:

@@ -127,8 +127,8 @@ def _counts(stepped: Stepped) -> tuple[int, int, int, int, int]:
         outlet: sum(_count(batch, outlet) for batch in stepped.out) for outlet in Outlet
     }
     unmatched = left_by[Outlet.LEFT_UNMATCHED] + left_by[Outlet.RIGHT_UNMATCHED]
-    alive = sum(int(kept.sum()) for kept in stepped.kept)
     waiting = sum(len(rows) for rows in stepped.present.waiting)
+    alive = sum(int(kept.sum()) for kept in stepped.kept) + waiting
     return left_by[Outlet.MATCHED], unmatched, left_by[Outlet.LATE], alive, waiting
 
 

@@ -39,6 +39,8 @@ FLUSH_ROWS = 1 << 20
 FLUSH_BYTES = 256 << 20
 ROW, DELETE, BOUND, FINISH, INITIAL = (int(kind) for kind in LineKind)
 """What a line of a side is, in the column `@event` where it has one."""
+_ENDS = tuple((hand, NEVER, NEVER) for hand in (0, 1))
+"""What is said of either hand at its end: the last position, the last bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +88,21 @@ def make_pack(
 
 
 def make_heartbeat(labels: tuple[int, ...]) -> Callable[[Batches], Batches]:
-    """Returns the function for `mapInArrow` that tells every bucket the time."""
+    """Returns the function for `mapInArrow` that tells every bucket the time.
+
+    The last beat also says of both sides that nothing more comes, after whatever else
+    comes in its batch.
+    """
 
     def beat(batches: Batches) -> Batches:
         for batch in batches:
-            for now in batch.column(0).to_pylist():
+            for now, ended in zip(*(c.to_pylist() for c in batch.columns), strict=True):
+                told = [(HEARTBEAT, 0, BEGINNING), *(_ENDS if ended else ())]
                 yield _lines(
                     [
-                        (label, HEARTBEAT, 0, BEGINNING, BEGINNING, False, now, None)
+                        (label, *report, BEGINNING, False, now, None)
                         for label in labels
+                        for report in told
                     ]
                 )
 

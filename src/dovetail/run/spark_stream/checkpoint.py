@@ -1,0 +1,198 @@
+"""What a checkpoint says of itself before a query starts on it.
+
+    offsets/7    batch 7 has begun, and what it reads, of the heartbeat last
+    commits/6    batch 6 is through: batch 7 comes again
+    state        every bucket's directory: the fingerprint of the join that wrote it,
+                 and the buckets among which keys are spread
+
+A restart takes the same buckets, however many partitions the session asks for now.
+Another join, a folder of which something is missing and a stream that has ended are
+refused before anything runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from json import JSONDecodeError
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from dovetail.bind.sinks import files_in, path_exists
+from dovetail.bind.tick import ENDED, TICK
+from dovetail.errors import EngineError
+from dovetail.kernels.settings import FORMAT, JoinSettings
+
+_NOTHING_YET = "STDS_COMMITTED_BATCH_UNAVAILABLE"
+_NO_OFFSET = "-"
+_ANEW = "put back what was deleted, or start anew: new folders for state and for rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What the last batch left behind: format, fingerprint, layout of the buckets."""
+
+    format: int
+    fingerprint: str
+    layout: tuple[int, int]
+
+
+NOTHING = Kept(FORMAT, "", (0, 0))
+"""What a checkpoint keeps before its first batch is through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A folder of a query: its newest batch, whether that is through and the last.
+
+    `batch` is -1 before the first one. Spark lets no source be added later, so a query
+    has a heartbeat from its first start on or never.
+    """
+
+    path: str
+    batch: int = -1
+    is_through: bool = True
+    has_heartbeat: bool = False
+    is_last: bool = False
+    kept: Kept = NOTHING
+
+    @property
+    def is_new(self) -> bool:
+        """Tells whether no batch has begun."""
+        return self.batch < 0
+
+    @property
+    def is_ending(self) -> bool:
+        """Tells whether the last batch has begun and must come again."""
+        return self.is_last and not self.is_through
+
+    def refuse_without_heartbeat(self) -> None:
+        """Refuses to go on as what only a heartbeat makes possible."""
+        if not self.is_new and not self.has_heartbeat:
+            raise EngineError(
+                f'the query of the checkpoint "{self.path}" has no heartbeat',
+                "idle=... or finish=... from its first start on",
+                "start with a new checkpoint folder; finish=False says: not yet",
+            )
+
+    def refuse_ended(self) -> None:
+        """Refuses to go on with streams that were said to have ended."""
+        if not self.is_last:
+            return
+        if self.is_through:
+            raise EngineError(
+                f'the checkpoint "{self.path}" is of streams that have ended: '
+                "their last rows have come out",
+                "a new checkpoint folder",
+                "a row that comes now would be late whatever its time",
+            )
+        raise EngineError(
+            f'the query of the checkpoint "{self.path}" was stopped while it finished',
+            "finish=True, which lets the last rows come out",
+        )
+
+    def refuse_other(self, settings: JoinSettings) -> None:
+        """Refuses to start a join on the state of another one."""
+        if self.kept.format != FORMAT:
+            raise EngineError(
+                f'the checkpoint "{self.path}" has state of the format '
+                f"{self.kept.format}",
+                f"the format {FORMAT}",
+                "another version of dovetail wrote it: start with a new folder",
+            )
+        if self.kept != NOTHING and self.kept.fingerprint != settings.fingerprint:
+            raise EngineError(
+                f'the checkpoint "{self.path}" has the state of another join',
+                "the windows, keys, condition, order, columns and select of its start",
+                "put the join back as it was, or start with a new folder",
+            )
+
+
+NO_CHECKPOINT = Checkpoint("")
+"""Where nothing is kept yet."""
+
+
+def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
+    """Returns what a folder says of its query, or refuses what no query left so."""
+    begun, through = (
+        _newest(spark, f"{path}/{name}") for name in ("offsets", "commits")
+    )
+    if begun < 0 and through < 0 and path_exists(spark, f"{path}/state"):
+        raise _incomplete(path, "it has state and says of no batch that it has begun")
+    if begun - through not in {0, 1}:
+        raise _incomplete(
+            path, f"the newest batch in offsets is {begun}, in commits {through}"
+        )
+    if begun < 0:
+        return Checkpoint(path)
+    _refuse_unnamed(spark, path)
+    beat = _heartbeat(spark, f"{path}/offsets/{begun}")
+    return Checkpoint(
+        path,
+        begun,
+        is_through=begun == through,
+        has_heartbeat=TICK in beat,
+        is_last=bool(beat.get(ENDED)),
+        kept=kept_in(spark, path),
+    )
+
+
+def kept_in(spark: SparkSession, checkpoint: str) -> Kept:
+    """Returns what a checkpoint keeps."""
+    states = spark.read.format("statestore").option("path", checkpoint)
+    try:
+        found = states.option("stateVarName", "directory").load().limit(1).collect()
+    except PySparkException as error:
+        if error.getCondition() == _NOTHING_YET:
+            return NOTHING
+        raise EngineError(
+            f'the checkpoint "{checkpoint}" has no state of a join',
+            "a folder of this query alone",
+            str(error).splitlines()[0],
+        ) from error
+    if not found:
+        return NOTHING
+    known = json.loads(bytes(found[0]["value"]["data"]))
+    partitions, buckets = known["layout"]
+    return Kept(known["format"], known["fingerprint"], (partitions, buckets))
+
+
+def _newest(spark: SparkSession, log: str) -> int:
+    """Returns the number of the newest batch in a log; -1 where there is none."""
+    names = (file.rpartition("/")[2] for file in files_in(spark, log))
+    return max((int(name) for name in names if name.isdigit()), default=-1)
+
+
+def _refuse_unnamed(spark: SparkSession, path: str) -> None:
+    """Refuses a folder whose file `metadata`, the query's own name, is not whole."""
+    try:
+        lines = [row.value for row in spark.read.text(f"{path}/metadata").collect()]
+        is_named = "id" in json.loads("".join(lines))
+    except (PySparkException, JSONDecodeError):
+        is_named = False
+    if not is_named:
+        raise _incomplete(path, "its file metadata is missing or not whole")
+
+
+def _heartbeat(spark: SparkSession, file: str) -> Mapping[str, int]:
+    """Returns how far a batch reads the heartbeat; nothing where it has none."""
+    _, *offsets = [row.value for row in spark.read.text(file).collect()] or [""]
+    try:
+        last = {} if offsets[-1] == _NO_OFFSET else json.loads(offsets[-1])
+    except (IndexError, JSONDecodeError) as error:
+        folder, _, number = file.rpartition("/offsets/")
+        found = f"its file offsets/{number} is not whole"
+        raise _incomplete(folder, found) from error
+    is_beat = isinstance(last, dict) and isinstance(last.get(TICK), int)
+    return last if is_beat else {}
+
+
+def _incomplete(path: str, found: str) -> EngineError:
+    """Returns the error for a folder that Spark cannot have left so."""
+    return EngineError(
+        f'the checkpoint "{path}" is incomplete: {found}',
+        "a folder as a query left it",
+        _ANEW,
+    )
