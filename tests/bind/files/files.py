@@ -62,6 +62,8 @@ def _write(place, content):
             pq.write_table(content, place)
         case str():
             place.write_text(content, encoding="utf-8")
+        case bytes():
+            place.write_bytes(content)
         case _:
             place.write_text(json.dumps(content), encoding="utf-8")
 
@@ -182,6 +184,8 @@ GOOD = [
     ),
 ]
 SMALL = (Range("x", 0, 65535, "UNSIGNED2"),)
+# The first lines are read by us, for the names; what is odd stands behind them.
+MANY, TEXTS = "Rita\n" * 20_000, {"x": "string"}
 BAD = [
     Bad("whole.csv", "id\n1\n2x\n", {"id": "bigint"}, '"id" has "2x"', "bigint"),
     Bad("part.csv", "id\n1.5\n", {"id": "bigint"}, '"id" has "1.5"', "bigint"),
@@ -200,6 +204,7 @@ BAD = [
         f'"x" has "{2**63}"',
         "bigint",
     ),
+    Bad("latin.csv", f"x\n{MANY}René\n".encode("latin-1"), TEXTS, "no UTF-8", "UTF-8"),
     Bad("small.csv", "x\n70000\n", {"x": "bigint"}, '"70000"', "UNSIGNED2", SMALL),
     Bad("sign.json", {"x": -1}, {"x": "bigint"}, '"x" has "-1"', "UNSIGNED2", SMALL),
     Bad(

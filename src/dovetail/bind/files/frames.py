@@ -150,16 +150,28 @@ def _csv(fitted: Fitted, part: Path, names: tuple[str, ...]) -> _Source:
         "multiLine": "true",
         "maxCharsPerColumn": "-1",
     }
-    longer = text_of(
-        f'the file "{part}" has a row with more values than its first line'
-    )
-    stop = f"raise_error(concat({longer}, {text_of(f'; expected {len(found)}')}))"
+    conditions = [_is_utf8(part, places)]
+    if layout.has_heading:
+        longer = f'the file "{part}" has a row with more values than its first line'
+        stop = f"raise_error({text_of(f'{longer}; expected {len(found)}')})"
+        conditions.append(f"IF({quoted(_MORE)} IS NULL, true, {stop})")
     return _Source(
         {name: known[own.name] for name, own in fitted.owns.items()},
         tuple(options.items()),
         _texts([*places, _MORE]),
-        (f"IF({quoted(_MORE)} IS NULL, true, {stop})",) if layout.has_heading else (),
+        tuple(conditions),
     )
+
+
+def _is_utf8(part: Path, places: Iterable[str]) -> str:
+    """Returns the condition that stops the job for a text that is none in UTF-8.
+
+    Spark reads such bytes as U+FFFD, without a word.
+    """
+    values = ", ".join(quoted(place) for place in places)
+    odd = f'the file "{part}" has bytes that are no UTF-8; expected a text in UTF-8'
+    is_whole = f"instr(concat_ws('', {values}), '\\ufffd') = 0"
+    return f"IF({is_whole}, true, raise_error({text_of(odd)}))"
 
 
 def _columns(fitted: Fitted, names: Mapping[str, str], where: str) -> Iterator[str]:
