@@ -232,6 +232,19 @@ def compared(left: Kind, right: Kind) -> Kind | None:
     return tightest(left, right)
 
 
+def is_comparable(kind: Kind) -> bool:
+    """Tells whether values of a type stand in an order; maps do not."""
+    match kind:
+        case MapType():
+            return False
+        case ArrayType(element=element):
+            return is_comparable(element)
+        case StructType(fields=fields):
+            return all(is_comparable(part) for _, part in fields)
+        case _:
+            return True
+
+
 def _compared_with_text(kind: Kind) -> Kind | None:
     """Returns what a text and another type are compared in: texts are read."""
     if kind == NULL:

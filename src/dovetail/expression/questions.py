@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from dovetail.errors import SpecError
-from dovetail.expression.coercion import NULL, columnar, compared
+from dovetail.expression.coercion import NULL, columnar, compared, is_comparable
 from dovetail.expression.evaluation import Rows, closure
 from dovetail.expression.reader import parse
 from dovetail.expression.scope import Scope
 from dovetail.expression.text import Expression
 from dovetail.expression.tree import Call, Column, Typed, Value, walk
 from dovetail.expression.writing import written_tree
-from dovetail.schema import MapType, Type
+from dovetail.schema import Type
 
 
 def evaluate(typed: Typed, rows: Rows) -> Value:
@@ -44,7 +44,7 @@ def conjuncts(typed: Typed) -> Iterator[Typed]:
 def common_type(left: Type, right: Type) -> Type:
     """Returns the type both sides of an equality are compared in, or raises."""
     found = compared(left, right)
-    if found is None or found == NULL or isinstance(found, MapType):
+    if found is None or found == NULL or not is_comparable(found):
         raise SpecError(
             f"{left} is not comparable with {right}", "two comparable types"
         )

@@ -47,13 +47,25 @@ def compared(written):
         form("truth", written, "moment", "day"),
         form("truth", written, "entry", "entry"),
         form("truth", written, "list", "list"),
+        form("truth", written, "words", "words"),
+        form("truth", _of_parts(written), "double", "list", "double", "list"),
     )
+
+
+def _of_parts(written):
+    """A comparison of arrays of structs, with doubles and arrays inside."""
+    one, other = (
+        f"array(named_struct('a', {{{first}}} + 0.0D, 'b', {{{second}}}), NULL)"
+        for first, second in ((0, 1), (2, 3))
+    )
+    return written.format(one, other)
 
 
 def chosen(written):
     """The forms of a choice between two values of one kind."""
     return tuple(
-        form(kind, written, kind, kind) for kind in (*NUMBERS, "text", "day", "moment")
+        form(kind, written, kind, kind)
+        for kind in (*NUMBERS, "text", "day", "moment", "list", "entry")
     )
 
 

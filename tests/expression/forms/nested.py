@@ -12,7 +12,10 @@ FORMS = {
     "named_struct": (
         form("entry", "named_struct('x', CAST({0} AS INT), 'y', {1})", "whole", "text"),
     ),
-    "array_contains": (form("truth", "array_contains({0}, {1})", "list", "few"),),
+    "array_contains": (
+        form("truth", "array_contains({0}, {1})", "list", "few"),
+        form("truth", "array_contains(array({0}, {1}), {2})", "list", "list", "list"),
+    ),
     "array_min": (form("whole", "array_min({0})", "list"),),
     "array_max": (form("whole", "array_max({0})", "list"),),
     "map_keys": (form("whole", "size(map_keys({0}))", "scores"),),

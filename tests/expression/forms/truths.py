@@ -21,6 +21,11 @@ FORMS = {
         form("truth", "({0} IN ({1}, 1, NULL))", "whole", "whole"),
         form("truth", "({0} NOT IN ({1}, 'a'))", "text", "text"),
         form("truth", "({0} IN (1, 12345, -7))", "whole"),
+        form("truth", "({0} IN ({1}, NULL))", "list", "list"),
+        form("truth", "({0} NOT IN (array(1, 2, 3), array(NULL, 2)))", "list"),
+        form(
+            "truth", "({0} IN ({1}, named_struct('x', 1, 'y', 'a')))", "entry", "entry"
+        ),
     ),
     "isnull": (
         form("truth", "({0} IS NULL)", "whole"),

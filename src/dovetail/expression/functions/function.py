@@ -117,32 +117,9 @@ def kernel(name: str) -> Lowering:
     return lower
 
 
-def must_compare(call: Call, kind: Kind) -> None:
-    """Raises where the kernels cannot tell whether two values of a type are equal."""
-    match kind:
-        case StructType(fields=fields):
-            for _, part in fields:
-                must_compare(call, part)
-        case ArrayType() | MapType():
-            what = f'"{call.function}" of arrays or maps'
-            raise UnsupportedError.not_yet(KERNELS, what)
-        case _:
-            pass
-
-
 def parts(name: str) -> Lowering:
     """Returns the lowering to an operation that takes arrays, maps and structs."""
     return lambda call, arguments: operation(name, call.type, *arguments)
-
-
-def equality(name: str) -> Lowering:
-    """Returns the lowering to a test whether two values are equal."""
-
-    def lower(call: Call, arguments: tuple[Program, ...]) -> Program:
-        must_compare(call, call.arguments[0].type)
-        return operation(name, call.type, *arguments)
-
-    return lower
 
 
 def operation(

@@ -17,6 +17,7 @@ from dovetail.expression.coercion import (
     NULL,
     STRING,
     compared,
+    is_comparable,
     is_numeric,
     widest,
     widest_without_texts,
@@ -32,7 +33,6 @@ from dovetail.expression.functions.function import (
     Rule,
     Signature,
     alias,
-    equality,
     expects,
     kernel,
     kinds,
@@ -42,7 +42,6 @@ from dovetail.expression.functions.function import (
 )
 from dovetail.expression.tree import Call, Kind, Literal, Node, Value
 from dovetail.expression.values import order
-from dovetail.schema import MapType
 
 MOST_CHOICES = 200  # arguments of DECODE
 
@@ -67,7 +66,7 @@ def comparison_rule(arguments: Arguments) -> Signature | None:
     """Types a comparison: both sides in the type that Spark compares them in."""
     left, right = kinds(arguments)
     common = compared(left, right)
-    if common is None or isinstance(common, MapType):
+    if common is None or not is_comparable(common):
         return None
     return Signature((common, common), BOOLEAN)
 
@@ -106,7 +105,7 @@ def _same(call: Call) -> Callable[..., Value]:
 def _member_rule(arguments: Arguments) -> Signature | None:
     """Types IN: everything in the wider type of all."""
     common = widest(kinds(arguments))
-    if common is None or isinstance(common, MapType):
+    if common is None or not is_comparable(common):
         return None
     return Signature((common,) * len(arguments), BOOLEAN)
 
@@ -151,6 +150,12 @@ def _alike(common: Callable[[Sequence[Kind]], Kind | None], least: int) -> Rule:
         return Signature((found,) * len(arguments), found)
 
     return rule
+
+
+def _in_order(types: Sequence[Kind]) -> Kind | None:
+    """Returns the wider type of values that have a greatest and a least."""
+    common = widest_without_texts(types)
+    return common if common and is_comparable(common) else None
 
 
 def _first(*values: Value) -> Value:
@@ -279,13 +284,13 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function("and", _truths, plain(conjunction), kernel("and"), strict=False),
     Function("or", _truths, plain(disjunction), kernel("or"), strict=False),
     Function("not", expects(BOOLEAN, BOOLEAN), plain(operator.not_), kernel("not")),
-    Function("=", _equality_rule, _compare(operator.eq), equality("="), takes=2),
-    Function("<=>", _equality_rule, _same, equality("<=>"), strict=False, takes=2),
-    Function("<", comparison_rule, _compare(operator.lt), kernel("<"), takes=2),
-    Function("<=", comparison_rule, _compare(operator.le), kernel("<="), takes=2),
-    Function(">", comparison_rule, _compare(operator.gt), kernel(">"), takes=2),
-    Function(">=", comparison_rule, _compare(operator.ge), kernel(">="), takes=2),
-    Function("in", _member_rule, _member, kernel("in"), strict=False),
+    Function("=", _equality_rule, _compare(operator.eq), parts("="), takes=2),
+    Function("<=>", _equality_rule, _same, parts("<=>"), strict=False, takes=2),
+    Function("<", comparison_rule, _compare(operator.lt), parts("<"), takes=2),
+    Function("<=", comparison_rule, _compare(operator.le), parts("<="), takes=2),
+    Function(">", comparison_rule, _compare(operator.gt), parts(">"), takes=2),
+    Function(">=", comparison_rule, _compare(operator.ge), parts(">="), takes=2),
+    Function("in", _member_rule, _member, parts("in"), strict=False),
     Function(
         "isnull",
         _anything,
@@ -304,20 +309,20 @@ FUNCTIONS: tuple[Entry, ...] = (
     ),
     Function("case", _case_rule, plain(_case), parts("case"), strict=False),
     Function(
-        "coalesce", _alike(widest, 1), plain(_first), kernel("coalesce"), strict=False
+        "coalesce", _alike(widest, 1), plain(_first), parts("coalesce"), strict=False
     ),
     Function(
         "greatest",
-        _alike(widest_without_texts, 2),
+        _alike(_in_order, 2),
         _extreme(max),
-        kernel("greatest"),
+        parts("greatest"),
         strict=False,
     ),
     Function(
         "least",
-        _alike(widest_without_texts, 2),
+        _alike(_in_order, 2),
         _extreme(min),
-        kernel("least"),
+        parts("least"),
         strict=False,
     ),
     Macro("<>", _not_equal, ("not", "=")),

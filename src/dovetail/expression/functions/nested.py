@@ -17,6 +17,7 @@ from dovetail.expression.coercion import (
     NULL,
     columnar,
     implicit,
+    is_comparable,
     is_integral,
     tightest,
     widest,
@@ -33,7 +34,6 @@ from dovetail.expression.functions.function import (
     alias,
     constant,
     kinds,
-    must_compare,
     operation,
     parts,
     plain,
@@ -173,18 +173,12 @@ def _lower_struct(call: Call, arguments: tuple[Program, ...]) -> Program:
     return operation("named_struct", call.type, *arguments[1::2])
 
 
-def _lower_contains(call: Call, arguments: tuple[Program, ...]) -> Program:
-    """Lowers ARRAY_CONTAINS of values that the kernels can compare."""
-    must_compare(call, call.arguments[1].type)
-    return operation("array_contains", call.type, *arguments)
-
-
 def _contains_rule(arguments: Arguments) -> Signature | None:
     """Types ARRAY_CONTAINS: the value in the type of the elements."""
     whole, value = kinds(arguments)
     inside = element_of(whole)
     common = inside and without_texts(inside, value)
-    if common is None or value == NULL:
+    if common is None or value == NULL or not is_comparable(common):
         return None
     return Signature((ArrayType(columnar(common)), common), BOOLEAN)
 
@@ -204,7 +198,9 @@ def _contains(call: Call) -> Callable[..., Value]:
 def _ordered_rule(arguments: Arguments) -> Signature | None:
     """Types ARRAY_MIN and ARRAY_MAX."""
     inside = element_of(arguments[0].type)
-    return None if inside is None else Signature(kinds(arguments), inside)
+    if inside is None or not is_comparable(inside):
+        return None
+    return Signature(kinds(arguments), inside)
 
 
 def _extreme(choose: Callable[..., Value]) -> Callable[[Call], Callable[..., Value]]:
@@ -337,7 +333,9 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function("size", _size_rule, plain(_size), parts("size"), strict=False, takes=1),
     Function("field", _field_rule, _field, _lower_field, takes=2),
     Function("named_struct", _struct_rule, plain(_struct), _lower_struct, strict=False),
-    Function("array_contains", _contains_rule, _contains, _lower_contains, takes=2),
+    Function(
+        "array_contains", _contains_rule, _contains, parts("array_contains"), takes=2
+    ),
     Function("array_min", _ordered_rule, _extreme(min), takes=1),
     Function("array_max", _ordered_rule, _extreme(max), takes=1),
     Function("map_keys", _parts_rule(lambda kind: kind.key), plain(list), takes=1),

@@ -11,10 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.kernels.operations.truths import equal
-from dovetail.kernels.operations.values import Value, length_of, spread
+from dovetail.kernels.operations.values import (
+    Places,
+    Value,
+    begins_of,
+    length_of,
+    spread,
+)
 
 NO_SIZE = -1  # the size of null, outside ANSI mode
-Places = np.ndarray
 
 
 def taken(_kind: pa.DataType, whole: Value, *, field: str) -> Value:
@@ -39,7 +44,7 @@ def array(kind: pa.ListType, *values: Value) -> pa.Array:
 
 def size(kind: pa.DataType, whole: pa.Array) -> Value:
     """Returns the number of elements; null counts -1."""
-    begins = _begins(whole)
+    begins = begins_of(whole)
     found = pa.array(begins[1:] - begins[:-1], pa.int32()).cast(kind)
     return pc.if_else(pc.is_null(whole), pa.scalar(NO_SIZE, kind), found)
 
@@ -57,7 +62,7 @@ def element(kind: pa.DataType, whole: Value, index: Value) -> pa.Array:
     wholes, places = spread(whole, index)
     if pa.types.is_map(wholes.type):
         return _value_of(kind, wholes, places)
-    numbers, begins = _numbers(places), _begins(wholes)
+    numbers, begins = _numbers(places), begins_of(wholes)
     sizes = begins[1:] - begins[:-1]
     behind = np.where(numbers < 0, sizes + numbers, -1)
     return _picked(wholes, places, np.where(numbers > 0, numbers - 1, behind))
@@ -76,7 +81,7 @@ def contains(kind: pa.DataType, whole: Value, value: Value) -> pa.Array:
 
 def _value_of(kind: pa.DataType, wholes: pa.MapArray, wanted: pa.Array) -> pa.Array:
     """Returns the values of keys in maps."""
-    owners, begins = _owners(wholes), _begins(wholes)
+    owners, begins = _owners(wholes), begins_of(wholes)
     keys = wholes.keys.slice(begins[0], begins[-1] - begins[0])
     found = equal(kind, keys, wanted.take(owners))
     hits = np.flatnonzero(np.asarray(found.fill_null(fill_value=False)))
@@ -88,26 +93,21 @@ def _value_of(kind: pa.DataType, wholes: pa.MapArray, wanted: pa.Array) -> pa.Ar
 
 def _picked(wholes: pa.ListArray, index: pa.Array, places: Places) -> pa.Array:
     """Returns the elements at places from 0; null where there are none."""
-    begins = _begins(wholes)
+    begins = begins_of(wholes)
     inside = (places >= 0) & (places < begins[1:] - begins[:-1])
     known = np.asarray(pc.and_(pc.is_valid(wholes), pc.is_valid(index)))
     return wholes.values.take(pa.array(begins[:-1] + places, mask=~(inside & known)))
 
 
-def _begins(whole: pa.Array) -> Places:
-    """Returns where the elements of each row begin, and where the last ones end."""
-    return np.asarray(whole.offsets).astype(np.int64)
-
-
 def _inside(whole: pa.ListArray) -> pa.Array:
     """Returns the elements of all rows."""
-    begins = _begins(whole)
+    begins = begins_of(whole)
     return whole.values.slice(begins[0], begins[-1] - begins[0])
 
 
 def _owners(whole: pa.Array) -> Places:
     """Returns the row of each element."""
-    begins = _begins(whole)
+    begins = begins_of(whole)
     return np.repeat(np.arange(len(whole)), begins[1:] - begins[:-1])
 
 

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial, reduce
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.kernels.operations.values import Value, null_where
+from dovetail.kernels.operations.values import (
+    Value,
+    begins_of,
+    elements_of,
+    null_where,
+    spread,
+)
 
 Comparison = Callable[[pa.DataType, Value, Value], Value]
+Signs = npt.NDArray[np.int8]
 
 
 def conjunction(_kind: pa.DataType, *values: Value) -> Value:
@@ -28,36 +37,87 @@ def negation(_kind: pa.DataType, value: Value) -> Value:
     return pc.invert(value)
 
 
-def equal(kind: pa.DataType, left: Value, right: Value) -> Value:
+def equal(_kind: pa.DataType, left: Value, right: Value) -> Value:
     """Returns whether both are equal; NaN equals itself."""
     if pa.types.is_null(left.type):
         return null_where(pc.is_null(left), pc.is_valid(left))
-    if pa.types.is_struct(left.type):
-        return _equal_records(kind, left, right)
+    if pa.types.is_nested(left.type):
+        return _by_signs(np.equal, left, right)
     found = pc.equal(left, right)
     if not pa.types.is_floating(left.type):
         return found
     return pc.or_(found, pc.and_(pc.is_nan(left), pc.is_nan(right)))
 
 
-def _equal_records(kind: pa.DataType, left: Value, right: Value) -> Value:
-    """Returns whether all fields are equal; within a record null equals null."""
-    either_null = pc.or_(pc.is_null(left), pc.is_null(right))
-    fields = [
-        same(kind, pc.struct_field(left, [place]), pc.struct_field(right, [place]))
-        for place in range(left.type.num_fields)
-    ]
-    return null_where(either_null, reduce(pc.and_, fields, pc.is_valid(left)))
-
-
 def less(kind: pa.DataType, left: Value, right: Value) -> Value:
     """Returns whether the left is less; NaN is greatest."""
     if pa.types.is_null(left.type):
         return equal(kind, left, right)
+    if pa.types.is_nested(left.type):
+        return _by_signs(np.less, left, right)
     found = pc.less(left, right)
     if not pa.types.is_floating(left.type):
         return found
     return pc.or_(found, pc.and_(pc.invert(pc.is_nan(left)), pc.is_nan(right)))
+
+
+def _by_signs(test: np.ufunc, left: Value, right: Value) -> pa.Array:
+    """Returns a test of arrays or structs; null where one of them is."""
+    sides = spread(left, right)
+    unknown = [np.asarray(pc.is_null(side)) for side in sides]
+    return pa.array(test(_signs(*sides), 0), mask=unknown[0] | unknown[1])
+
+
+def _signs(left: pa.Array, right: pa.Array) -> Signs:
+    """Returns -1 where the left is less, 1 where greater; null is least."""
+    known = [np.asarray(pc.is_valid(side)).astype(np.int8) for side in (left, right)]
+    both = (known[0] & known[1]).astype(bool)
+    return np.where(both, _signs_of_known(left, right), known[0] - known[1])
+
+
+def _signs_of_known(left: pa.Array, right: pa.Array) -> Signs:
+    """Returns the signs of values; what it says of nulls means nothing."""
+    if pa.types.is_null(left.type):
+        return np.zeros(len(left), np.int8)
+    if pa.types.is_struct(left.type):
+        return _signs_of_records(left, right)
+    if pa.types.is_nested(left.type):
+        return _signs_of_lists(left, right)
+    sides = ((right, left), (left, right))
+    falls, rises = (
+        np.asarray(less(pa.bool_(), *pair).fill_null(fill_value=False)).astype(np.int8)
+        for pair in sides
+    )
+    found: Signs = falls - rises
+    return found
+
+
+def _signs_of_records(left: pa.StructArray, right: pa.StructArray) -> Signs:
+    """Returns the signs of structs: those of the first fields that differ."""
+    found = np.zeros(len(left), np.int8)
+    for place in range(left.type.num_fields):
+        parts = (pc.struct_field(side, [place]) for side in (left, right))
+        found = np.where(found == 0, _signs(*parts), found)
+    return found
+
+
+def _signs_of_lists(left: pa.ListArray, right: pa.ListArray) -> Signs:
+    """Returns the signs of arrays: of the first elements that differ, or the sizes."""
+    begins = [begins_of(side) for side in (left, right)]
+    sizes = [np.diff(begin) for begin in begins]
+    shared = np.minimum(*sizes)
+    owners, places = elements_of(shared)
+    inner = _signs(
+        *(
+            side.values.take(begin[owners] + places)
+            for side, begin in zip((left, right), begins, strict=True)
+        )
+    )
+    differing = np.flatnonzero(inner)
+    rows, first = np.unique(owners[differing], return_index=True)
+    found: Signs = np.sign(sizes[0] - sizes[1]).astype(np.int8)
+    found[rows] = inner[differing][first]
+    return found
 
 
 def greater(kind: pa.DataType, left: Value, right: Value) -> Value:
@@ -84,7 +144,8 @@ def same(kind: pa.DataType, left: Value, right: Value) -> Value:
 def member(kind: pa.DataType, value: Value, *others: Value) -> Value:
     """Returns whether a value is among others; null where only a null could be it."""
     known = all(isinstance(other, pa.Scalar) and other.is_valid for other in others)
-    if known and not pa.types.is_floating(value.type):
+    is_plain = not (pa.types.is_floating(value.type) or pa.types.is_nested(value.type))
+    if known and is_plain:
         wanted = pa.array([other.as_py() for other in others], value.type)
         return null_where(pc.is_null(value), pc.is_in(value, value_set=wanted))
     return disjunction(kind, *(equal(kind, value, other) for other in others))

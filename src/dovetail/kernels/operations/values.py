@@ -10,10 +10,13 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 Value: TypeAlias = pa.Array | pa.Scalar
+Places = npt.NDArray[np.int64]
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _NESTED = ("array<", "map<", "struct<")
 _NAMED = re.compile(r"(?:`((?:[^`]|``)+)`|([^:`]+)):(.+)", re.DOTALL)
@@ -117,6 +120,18 @@ def spread(*values: Value) -> list[pa.Array]:
         pa.repeat(value, length) if isinstance(value, pa.Scalar) else value
         for value in values
     ]
+
+
+def begins_of(whole: pa.Array) -> Places:
+    """Returns where the elements of each row begin, and where the last ones end."""
+    return np.asarray(whole.offsets).astype(np.int64)
+
+
+def elements_of(sizes: Places) -> tuple[Places, Places]:
+    """Returns the row of each element, and its place in the row from 0."""
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    begins = np.cumsum(sizes) - sizes
+    return owners, np.arange(len(owners)) - begins[owners]
 
 
 def null(kind: pa.DataType) -> pa.Scalar:
