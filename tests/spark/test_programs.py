@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import dovetail as dt
-from dovetail.errors import LimitError, SchemaError, SpecError
+from dovetail.errors import DialectError, LimitError, SchemaError, SpecError
 from dovetail.front.ecl import translate
 from dovetail.run.spark.rules import RULES
 from dovetail.run.spark_batch.limit import limits_told
@@ -93,6 +93,28 @@ def test_a_column_that_the_text_declares_must_be_there(spark):
     frame = people(spark).drop("name")
     with pytest.raises(SchemaError, match="name"):
         dt.ecl(NAMED + "OUTPUT(people);", {"people": frame})
+
+
+def test_a_text_imports_the_texts_of_a_folder(spark, tmp_path):
+    (tmp_path / "hr").mkdir()
+    (tmp_path / "hr" / "early.ecl").write_text(
+        "IMPORT $;\nEXPORT early(INTEGER most) := $.layouts.people(id < most);\n"
+    )
+    (tmp_path / "hr" / "layouts.ecl").write_text(
+        "EXPORT layouts := MODULE\n"
+        "  EXPORT person := RECORD INTEGER id; STRING10 name; END;\n"
+        "  EXPORT people := DATASET('people', person, THOR);\n"
+        "END;\n"
+    )
+    text = "IMPORT hr;\nOUTPUT(hr.early(3), NAMED('few'));"
+    found = dt.ecl(text, {"people": people(spark)}, modules=tmp_path)
+    assert rows(found["few"]) == [(1, "Rita"), (2, "Tom"), (1, "Bo")]
+    with pytest.raises(DialectError, match=r"hr\.early"):
+        dt.ecl(text, {"people": people(spark)})
+    (tmp_path / "hr" / "early.ecl").write_text("EXPORT early(INTEGER n) := nobody;")
+    with pytest.raises(DialectError, match='nothing is named "nobody"') as error:
+        dt.ecl(text, {"people": people(spark)}, modules=tmp_path)
+    assert "early.ecl, line 1" in str(error.value)
 
 
 def test_an_input_must_be_given(spark):

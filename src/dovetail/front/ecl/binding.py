@@ -12,7 +12,7 @@ from dovetail.front.ecl.aggregates import AGGREGATES, all_rows, nth, of_set
 from dovetail.front.ecl.aggregates import filtered as part_of
 from dovetail.front.ecl.arguments import refuse_wrong_number
 from dovetail.front.ecl.casting import Scalar
-from dovetail.front.ecl.child_steps import CHILD_STEPS
+from dovetail.front.ecl.child_steps import child_step
 from dovetail.front.ecl.context import Context, is_known, refusal, said
 from dovetail.front.ecl.dataset_rows import of_row, read_dataset
 from dovetail.front.ecl.datasets import DATASETS, appended, chosen, filtered
@@ -22,7 +22,7 @@ from dovetail.front.ecl.denormalize import read_denormalize
 from dovetail.front.ecl.dictionaries import entry_at, read_dictionary, within
 from dovetail.front.ecl.either import read_either
 from dovetail.front.ecl.fetching import read_fetch
-from dovetail.front.ecl.functions import FUNCTIONS, child_sum, extreme
+from dovetail.front.ecl.functions import FUNCTIONS, extreme
 from dovetail.front.ecl.indexes import check_filter
 from dovetail.front.ecl.joins import read_join
 from dovetail.front.ecl.library import read_library
@@ -58,6 +58,7 @@ from dovetail.front.ecl.ordering import Verb
 from dovetail.front.ecl.record_sums import record_sum
 from dovetail.front.ecl.refused import INSTEAD, UNKNOWN
 from dovetail.front.ecl.row_limits import read_limit
+from dovetail.front.ecl.row_values import child_sum
 from dovetail.front.ecl.scalars import (
     read_cast,
     read_items,
@@ -248,8 +249,8 @@ def _built_in(context: Context, node: Call) -> Value:
         return Action(node, context.scope)
     if word in AGGREGATES:
         return _aggregate(context, node)
-    for children in _children(context, node):
-        return CHILD_STEPS[word](context, node, children)
+    for rows in child_step(context, node):
+        return rows
     if word in _STEPS and not _is_condition(context, node):
         # Values of whole data sets gather where a step says so, not around it.
         return _STEPS[word](replace(context, totals=()), node)
@@ -271,17 +272,6 @@ def _record_of(context: Context, node: Call) -> Value:
 def _as_it_is(context: Context, node: Call) -> Value:
     """Returns what stands in brackets behind a word that changes nothing."""
     return context.value(node.arguments[0])
-
-
-def _children(context: Context, node: Call) -> Iterator[RowsValue]:
-    """Gives the rows inside a row that a step takes, if it does."""
-    if node.word not in CHILD_STEPS or not (context.sides or context.rows):
-        return
-    match context.value(node.arguments[0]):
-        case RowsValue() as rows:
-            yield rows
-        case Scalar(text, TableType(record)):
-            yield RowsValue(record, text)
 
 
 def _is_condition(context: Context, node: Call) -> bool:

@@ -12,13 +12,22 @@ from dataclasses import replace
 
 from dovetail.front.ecl.aggregates import all_rows
 from dovetail.front.ecl.casting import Scalar, trimmed
-from dovetail.front.ecl.context import Context, as_type, refusal
+from dovetail.front.ecl.context import Context, as_type, is_known, refusal
 from dovetail.front.ecl.datasets import rebuilt_columns
 from dovetail.front.ecl.folds import struct_of
-from dovetail.front.ecl.lists import made_of
-from dovetail.front.ecl.nodes import Call, Node, Omitted, Operation, word_of
+from dovetail.front.ecl.joins import is_transform
+from dovetail.front.ecl.lists import made_of, numbers_to
+from dovetail.front.ecl.nodes import (
+    Call,
+    Items,
+    Node,
+    Omitted,
+    Operation,
+    Text,
+    word_of,
+)
 from dovetail.front.ecl.ordering import PASSED_OVER
-from dovetail.front.ecl.types import INTEGER, Exact, Letters, Real, Whole
+from dovetail.front.ecl.types import INTEGER, Exact, Letters, Real, TableType, Whole
 from dovetail.front.ecl.values import Made, RowsValue, RowValue, Value
 
 Child = Callable[[Context, Call, RowsValue], RowsValue]
@@ -103,6 +112,46 @@ def _topn(context: Context, node: Call, rows: RowsValue) -> RowsValue:
     return _chosen(context, replace(node, arguments=(first, number)), ordered)
 
 
+def _counted(context: Context, node: Call) -> Iterator[RowsValue]:
+    """Gives DATASET(n, transform), if the row at hand says how many rows they are."""
+    if not _is_counted(context, node):
+        return
+    number, transform, *rest = node.arguments
+    _refuse_others(one for one in rest if word_of(one) != "distributed")
+    item, place = _names(node)
+    most = as_type(number, context.scalar(number), INTEGER).text
+    sides: dict[str, Value] = {"counter": Scalar(item, Whole())}
+    made = replace(context, sides={**context.sides, **sides}).made(transform)
+    text = made_of(numbers_to(most), made, (item, place))
+    yield RowsValue(made.record, text)
+
+
+def _is_counted(context: Context, node: Call) -> bool:
+    """Tells whether DATASET begins with a number of the row at hand."""
+    match node.arguments:
+        case (Items() | Text(), *_):
+            return False
+        case (number, second, *_) if is_transform(context, second):
+            return not is_known(context, number)
+        case _:
+            return False
+
+
+def child_step(context: Context, node: Call) -> Iterator[RowsValue]:
+    """Gives what a step makes of the rows inside a row, if it is one of these."""
+    if not (context.sides or context.rows):
+        return
+    if node.word == "dataset":
+        yield from _counted(context, node)
+    if node.word not in _CHILD_STEPS:
+        return
+    match context.value(node.arguments[0]):
+        case RowsValue() as rows:
+            yield _CHILD_STEPS[node.word](context, node, rows)
+        case Scalar(text, TableType(record)):
+            yield _CHILD_STEPS[node.word](context, node, RowsValue(record, text))
+
+
 def _refuse_others(nodes: Iterable[Node]) -> None:
     """Refuses options of a step on child rows that would change something."""
     for node in nodes:
@@ -110,7 +159,7 @@ def _refuse_others(nodes: Iterable[Node]) -> None:
             raise refusal(node, "this here", "nothing more")
 
 
-CHILD_STEPS: Mapping[str, Child] = {
+_CHILD_STEPS: Mapping[str, Child] = {
     "project": _project,
     "sort": _sort,
     "choosen": _chosen,

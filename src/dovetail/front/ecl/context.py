@@ -226,12 +226,15 @@ def beside(
 def known_value(node: Node, scalar: Scalar) -> object:
     """Returns the value of an expression without columns."""
     scope = Names.pair(NOTHING, NOTHING)
+    unknown = refusal(node, "a value that is not known from the text", "a constant")
     try:
-        return compiled(Expression(scalar.text), scope)({"l": {}, "r": {}, BARE: {}})
+        found = compiled(Expression(scalar.text), scope)({"l": {}, "r": {}, BARE: {}})
     except Exception as error:
-        raise refusal(
-            node, "a value that is not known from the text", "a constant"
-        ) from error
+        raise unknown from error
+    # No value of ECL is null: only COUNTER, of no row, comes out as one.
+    if found is None:
+        raise unknown
+    return found
 
 
 def is_known(context: Context, node: Node) -> bool:

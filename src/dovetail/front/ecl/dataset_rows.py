@@ -16,11 +16,11 @@ from dovetail.front.ecl.context import (
     known_value,
     refusal,
 )
-from dovetail.front.ecl.datasets import as_record, projected
-from dovetail.front.ecl.functions import row_of
+from dovetail.front.ecl.datasets import as_record, projected, refuse_others
 from dovetail.front.ecl.layouts import reading_of
 from dovetail.front.ecl.nodes import Braces, Call, Items, Node, Text
 from dovetail.front.ecl.positions import by_position, kept_by_position
+from dovetail.front.ecl.row_values import row_of
 from dovetail.front.ecl.types import Field, Letters, RecordType, SetOf, Whole
 from dovetail.front.ecl.values import DatasetValue
 from dovetail.spec.layouts import Layout
@@ -64,6 +64,7 @@ def _of_value(context: Context, node: Call) -> DatasetValue:
         return _file(context, node, context.record(second), rest)
     if isinstance(value, Scalar) and isinstance(value.type, SetOf):
         return _of_set(context, node, value)
+    refuse_others(rest, {"distributed"})
     return _made_up(context, first, second)
 
 

@@ -7,6 +7,12 @@ from dovetail.front.ecl.folds import struct_of
 from dovetail.front.ecl.values import Made
 
 
+def numbers_to(most: str) -> str:
+    """Returns the numbers from 1 to another, none where that is smaller."""
+    none = "CAST(array() AS ARRAY<BIGINT>)"
+    return f"IF({most} < 1L, {none}, sequence(1L, {most}))"
+
+
 def made_of(items: str, made: Made, names: tuple[str, str]) -> str:
     """Returns what a transform makes of items, without those that it skips.
 

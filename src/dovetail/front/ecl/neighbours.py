@@ -34,8 +34,14 @@ from dovetail.front.ecl.folds import (
     rolled,
 )
 from dovetail.front.ecl.joins import is_transform
-from dovetail.front.ecl.nodes import Call, Name, Node
-from dovetail.front.ecl.ordering import Verb, orders, orders_at, row_at
+from dovetail.front.ecl.nodes import Call, Name, Node, word_of
+from dovetail.front.ecl.ordering import (
+    PASSED_OVER,
+    Verb,
+    orders,
+    orders_at,
+    row_at,
+)
 from dovetail.front.ecl.totals import Gathered, gathering, widened
 from dovetail.front.ecl.types import Field, RecordType, TableType
 from dovetail.front.ecl.values import (
@@ -93,7 +99,7 @@ def _rollup(context: Context, node: Call) -> DatasetValue:
     if is_word(second, "group"):
         return _of_groups(context, node, source)
     if is_transform(context, second):
-        transform, same = second, _by_fields(context, source.record, rest)
+        transform, same = second, _by_last(context, source.record, rest)
     elif rest and is_transform(context, rest[0]):
         transform, *options = rest
         refuse_others(options, set())
@@ -126,6 +132,16 @@ class _Same:
     keys: tuple[Expression, ...]
     count: int
     is_of_result: bool
+
+
+def _by_last(context: Context, record: RecordType, nodes: Sequence[Node]) -> _Same:
+    """Returns what stands behind the transform: a condition on both rows, or fields."""
+    found = [one for one in nodes if word_of(one) not in PASSED_OVER]
+    if not any(map(_names_sides, found)):
+        return _by_fields(context, record, nodes)
+    for one in found[1:]:
+        raise refusal(one, "this beside a condition", "one condition", "AND joins two")
+    return _by_condition(context, record, found[0])
 
 
 def _by_fields(context: Context, record: RecordType, nodes: Sequence[Node]) -> _Same:

@@ -13,7 +13,7 @@ from dovetail.front.ecl.casting import Scalar
 from dovetail.front.ecl.child_rows import unfolded
 from dovetail.front.ecl.context import Context, as_type, refusal
 from dovetail.front.ecl.datasets import refuse_others
-from dovetail.front.ecl.lists import made_of
+from dovetail.front.ecl.lists import made_of, numbers_to
 from dovetail.front.ecl.nodes import Call, Node
 from dovetail.front.ecl.ordering import row_at
 from dovetail.front.ecl.totals import gathering, widened
@@ -50,6 +50,4 @@ def _items(context: Context, node: Node) -> tuple[str, dict[str, Value]]:
             return text, {"right": RowValue(record, _ITEM), "counter": place}
         case _:
             number = as_type(node, context.scalar(node), INTEGER).text
-            none = "CAST(array() AS ARRAY<BIGINT>)"
-            text = f"IF({number} < 1L, {none}, sequence(1L, {number}))"
-            return text, {"counter": Scalar(_ITEM, Whole())}
+            return numbers_to(number), {"counter": Scalar(_ITEM, Whole())}

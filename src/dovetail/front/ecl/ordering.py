@@ -11,6 +11,7 @@ from dovetail.front.ecl.context import Context, is_word, refusal
 from dovetail.front.ecl.nodes import (
     Braces,
     Call,
+    Cast,
     Items,
     Member,
     Name,
@@ -198,11 +199,52 @@ def _topn(context: Context, node: Call) -> DatasetValue:
 
 def _same_rows(context: Context, node: Call) -> DatasetValue:
     """Returns the rows as they are: how they are spread is Spark's to say."""
-    source = context.dataset(node.arguments[0])
+    first, *rest = node.arguments
+    source = context.dataset(first)
+    row = row_at(source.record)
+    inside = _spread_scope(row_scope(context, row), rest)
+    for one in _unpacked(rest):
+        _check_spread(inside, row, one)
     context.world.remarks.append(
         f"{node.word.upper()} changes no rows: Spark spreads them"
     )
     return source
+
+
+def _spread_scope(context: Context, nodes: list[Node]) -> Context:
+    """Returns the context of how rows are spread; by an index RIGHT is its row."""
+    for one in nodes[:1]:
+        if isinstance(one, Name | Member) and word_of(one) not in _SPREADING:
+            match context.value(one):
+                case DatasetValue(record=record):
+                    sides = {**context.sides, "right": row_at(record, "r")}
+                    return replace(context, sides=sides)
+                case _:
+                    pass
+    return context
+
+
+def _check_spread(context: Context, row: RowValue, node: Node) -> None:
+    """Binds what rows are spread or sorted by; only a mistake in it is of interest."""
+    match node:
+        case Call(arguments=fields) if node.word in _OF_FIELDS:
+            for one in _listed(row.record, fields):
+                _check_spread(context, row, one)
+        case Operation(operands=operands):
+            for one in operands:
+                _check_spread(context, row, one)
+        case Cast(operand=operand):
+            _check_spread(context, row, operand)
+        case _ if word_of(node) in _SPREADING:
+            pass
+        case _ if is_word(node, "record") or _excepted(node):
+            [*_listed(row.record, (node,))]
+        case _:
+            context.value(node)
+
+
+_OF_FIELDS = {"hash", "hash32", "hash64", "hashcrc", "hashmd5", "merge"}
+_SPREADING = {*PASSED_OVER, "all", "assert", "pulled", "random"}
 
 
 def _asserted(context: Context, node: Call) -> DatasetValue:

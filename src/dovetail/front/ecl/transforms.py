@@ -21,12 +21,12 @@ from dovetail.front.ecl.context import (
     refusal,
 )
 from dovetail.front.ecl.declared import declared_type
-from dovetail.front.ecl.functions import value_of
 from dovetail.front.ecl.nodes import (
     Call,
     Defaulted,
     Definition,
     Function,
+    Import,
     Items,
     Member,
     Name,
@@ -37,6 +37,7 @@ from dovetail.front.ecl.nodes import (
     parts_of,
     word_of,
 )
+from dovetail.front.ecl.row_values import value_of
 from dovetail.front.ecl.scopes import scope_of
 from dovetail.front.ecl.types import Field, RecordType, blank_text
 from dovetail.front.ecl.values import Made, Routine, RowValue, Scope, Value
@@ -296,9 +297,23 @@ def parameters_of(
     around = replace(context, scope=scope, rows=())
     match routine.body:
         case Function(statements=statements, result=result):
+            for one in statements:
+                _refuse_action(one)
             return replace(around, scope=scope_of(statements, (scope,))), result
         case body:
             return around, body
+
+
+def _refuse_action(node: Node) -> None:
+    """Refuses what a body of a function does beside its definitions."""
+    if not isinstance(node, Definition | Import):
+        raise refusal(
+            node,
+            "an action inside a FUNCTION",
+            "definitions before RETURN",
+            "an action that uses the result stands behind the function, as "
+            "OUTPUT(f(rows)) does",
+        )
 
 
 def _returned(context: Context, node: Call, routine: Routine) -> RecordType:
