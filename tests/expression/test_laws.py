@@ -27,6 +27,7 @@ ROWS = rows(60, seed=1)
 COLUMNS = columns(ROWS)
 DEEP = 500
 AT_ONCE = 50
+OVER_ELEMENTS = ("transform", "filter", "exists", "forall", "aggregate", "reduce")
 
 
 @cache
@@ -86,6 +87,38 @@ def test_a_program_reads_texts_as_the_evaluation_does(text):
     wanted = [evaluate(typed, {"": {"said": one}}) for one in texts]
     pairs = zip(texts, wanted, found, strict=True)
     assert [pair for pair in pairs if not same(*pair[1:])] == []
+
+
+@pytest.mark.parametrize("begin", range(0, len(ROWS), 7))
+@pytest.mark.parametrize("count", [0, 1, 20])
+@pytest.mark.parametrize("name", ["=", "<", "in", *OVER_ELEMENTS])
+def test_a_program_reads_a_part_of_columns(name, begin, count):
+    part = {key: column.slice(begin, count) for key, column in COLUMNS.items()}
+    some = ROWS[begin : begin + count]
+    for text in plain_expressions(name):
+        found = run_program(lower(read(text)), part, len(some)).to_pylist()
+        wanted = [evaluate(read(text), pair) for pair in some]
+        assert same(wanted, found), text
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("l.numbers = r.numbers", [True, None, True]),
+        ("l.numbers <=> r.numbers", [True, True, True]),
+        ("transform(l.numbers, x -> x + 1)", [[2, 3], None, [6]]),
+        ("filter(l.numbers, x -> x > 1)", [[2], None, [5]]),
+        ("exists(l.numbers, x -> x > 4)", [False, None, True]),
+        ("forall(l.numbers, x -> x > 4)", [False, None, True]),
+        ("aggregate(l.numbers, 0, (p, x) -> p + x)", [3, None, 5]),
+    ],
+)
+def test_what_a_column_hides_behind_null_is_not_seen(text, wanted):
+    begins, values = pa.array([0, 2, 4, 5], pa.int32()), pa.array([1, 2, 3, 4, 5])
+    is_null = pa.array([False, True, False])
+    hiding = pa.ListArray.from_arrays(begins, values.cast(pa.int32()), mask=is_null)
+    pair = {("l", "numbers"): hiding, ("r", "numbers"): hiding}
+    assert run_program(lower(read(text)), pair, 3).to_pylist() == wanted
 
 
 def test_most_functions_can_be_lowered():

@@ -18,10 +18,12 @@ from dovetail.expression.functions.function import KERNELS, Program
 from dovetail.expression.tree import (
     Call,
     Column,
+    Lambda,
     Literal,
     Node,
     Typed,
     Value,
+    Variable,
     with_parts,
 )
 from dovetail.expression.values import EPOCH_DAY, micros
@@ -54,10 +56,13 @@ def _lowered(node: Node) -> Program:
             return ("literal", plain(value), str(kind))
         case Column(side=side, name=name, type=kind):
             return ("column", side, name, str(kind))
+        case Variable(number=number, type=kind):
+            return ("variable", number, str(kind))
+        case Lambda(parameters=parameters, body=body):
+            numbers = tuple(parameter.number for parameter in parameters)
+            return ("lambda", numbers, _lowered(body))
         case Call():
             return _call(node)
-        case _:
-            raise UnsupportedError.not_yet(KERNELS, "a lambda")
 
 
 def _call(node: Call) -> Program:

@@ -23,10 +23,19 @@ FORMS = {
     "transform": (
         form("list", "transform({0}, x -> x + {1})", "list", "few"),
         form("list", "transform({0}, (x, i) -> x * i)", "list"),
+        form(
+            "whole",
+            "size(transform({0}, x -> filter({1}, y -> y > x))[0])",
+            "list",
+            "list",
+        ),
     ),
     "filter": (form("list", "filter({0}, x -> x > {1})", "list", "few"),),
     "exists": (form("truth", "exists({0}, x -> x > {1})", "list", "few"),),
-    "forall": (form("truth", "forall({0}, x -> x > {1})", "list", "few"),),
+    "forall": (
+        form("truth", "forall({0}, x -> x > {1})", "list", "few"),
+        form("truth", "forall({0}, (x, i) -> exists({1}, y -> y > i))", "list", "list"),
+    ),
     "aggregate": (
         form("whole", "aggregate({0}, 0, (p, x) -> p + coalesce(x, 1))", "list"),
         form("double", "aggregate({0}, 1.0D, (p, x) -> p * x, p -> p / 2)", "list"),

@@ -27,6 +27,7 @@ from dovetail.expression.functions.function import (
     KERNELS,
     Arguments,
     Entry,
+    Evaluation,
     Function,
     Program,
     Rule,
@@ -244,6 +245,11 @@ def _each(result: Callable[[Kind, Kind], Kind | None]) -> Rule:
     return rule
 
 
+def _over(name: str, rule: Rule, evaluate: Evaluation) -> Function:
+    """Returns the entry of a function that gives each element to a lambda."""
+    return Function(name, rule, evaluate, parts(name), parameters=_elements, takes=2)
+
+
 def _mapped(_whole: Kind, body: Kind) -> Kind:
     """Returns the type of TRANSFORM."""
     return ArrayType(columnar(body))
@@ -302,7 +308,12 @@ def _aggregate(items: list[Value] | None, start: Value, *functions: Value) -> Va
 def _fold(name: str) -> Function:
     """Returns the entry of AGGREGATE under one of its names."""
     return Function(
-        name, _aggregate_rule, plain(_aggregate), strict=False, parameters=_folding
+        name,
+        _aggregate_rule,
+        plain(_aggregate),
+        parts("aggregate"),
+        strict=False,
+        parameters=_folding,
     )
 
 
@@ -342,10 +353,10 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "map_values", _parts_rule(lambda kind: kind.value), plain(_values), takes=1
     ),
-    Function("transform", _each(_mapped), plain(_given), parameters=_elements, takes=2),
-    Function("filter", _each(_tested), plain(_kept), parameters=_elements, takes=2),
-    Function("exists", _each(_truth), plain(_some), parameters=_elements, takes=2),
-    Function("forall", _each(_truth), plain(_all), parameters=_elements, takes=2),
+    _over("transform", _each(_mapped), plain(_given)),
+    _over("filter", _each(_tested), plain(_kept)),
+    _over("exists", _each(_truth), plain(_some)),
+    _over("forall", _each(_truth), plain(_all)),
     _fold("aggregate"),
     _fold("reduce"),
     alias("cardinality", "size", takes=1),

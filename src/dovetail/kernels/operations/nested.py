@@ -12,10 +12,13 @@ import pyarrow.compute as pc
 
 from dovetail.kernels.operations.truths import equal
 from dovetail.kernels.operations.values import (
+    OfElements,
     Places,
     Value,
     begins_of,
+    elements_of,
     length_of,
+    null,
     spread,
 )
 
@@ -44,8 +47,7 @@ def array(kind: pa.ListType, *values: Value) -> pa.Array:
 
 def size(kind: pa.DataType, whole: pa.Array) -> Value:
     """Returns the number of elements; null counts -1."""
-    begins = begins_of(whole)
-    found = pa.array(begins[1:] - begins[:-1], pa.int32()).cast(kind)
+    found = pa.array(_sizes(whole), pa.int32()).cast(kind)
     return pc.if_else(pc.is_null(whole), pa.scalar(NO_SIZE, kind), found)
 
 
@@ -71,12 +73,59 @@ def element(kind: pa.DataType, whole: Value, index: Value) -> pa.Array:
 def contains(kind: pa.DataType, whole: Value, value: Value) -> pa.Array:
     """Returns whether a value is an element; null where only a null could be it."""
     wholes, wanted = spread(whole, value)
-    owners = _owners(wholes)
-    found = equal(kind, _inside(wholes), wanted.take(owners))
-    is_found = _any(found.fill_null(fill_value=False), owners, len(wholes))
-    is_unknown = _any(found.is_null(), owners, len(wholes))
-    unknown = np.asarray(pc.or_(pc.is_null(wholes), pc.is_null(wanted)))
-    return pa.array(is_found, kind, mask=unknown | (is_unknown & ~is_found))
+    found = equal(kind, _inside(wholes), wanted.take(_owners(wholes)))
+    unknown = pc.or_(pc.is_null(wholes), pc.is_null(wanted))
+    return _some(kind, wholes, found, unknown)
+
+
+def transformed(kind: pa.ListType, whole: pa.Array, function: OfElements) -> pa.Array:
+    """Returns arrays of what a function gives for their elements."""
+    return _grouped(kind, whole, _sizes(whole), _given(whole, function))
+
+
+def kept(kind: pa.ListType, whole: pa.Array, test: OfElements) -> pa.Array:
+    """Returns arrays of the elements that pass a test."""
+    passes = _given(whole, test).cast(pa.bool_()).fill_null(fill_value=False)
+    sizes = np.bincount(_owners(whole)[np.asarray(passes)], minlength=len(whole))
+    return _grouped(kind, whole, sizes, _inside(whole).filter(passes))
+
+
+def some(kind: pa.DataType, whole: pa.Array, test: OfElements) -> pa.Array:
+    """Returns whether any element passes; null where only an unknown could."""
+    return _some(kind, whole, _given(whole, test).cast(kind), pc.is_null(whole))
+
+
+def every(kind: pa.DataType, whole: pa.Array, test: OfElements) -> pa.Array:
+    """Returns whether no element fails; null where only an unknown could."""
+    fails = pc.invert(_given(whole, test).cast(kind))
+    return pc.invert(_some(kind, whole, fails, pc.is_null(whole)))
+
+
+def folded(
+    kind: pa.DataType,
+    whole: pa.Array,
+    start: pa.Array,
+    merge: OfElements,
+    finish: OfElements | None = None,
+) -> pa.Array:
+    """Returns the elements merged one by one into a start; null of a null array.
+
+    Rows go on together, each until its elements end.
+    """
+    sizes, begins = _sizes(whole), begins_of(whole)
+    rows, so_far, place = np.arange(len(whole)), start, 0
+    ended, found = [rows[:0]], [start[:0]]
+    while len(rows):
+        goes_on = sizes[rows] > place
+        ended.append(rows[~goes_on])
+        found.append(so_far.filter(pa.array(~goes_on)))
+        rows, so_far = rows[goes_on], so_far.filter(pa.array(goes_on))
+        elements = whole.values.take(pa.array(begins[rows] + place))
+        so_far, place = merge(rows, so_far, elements), place + 1
+    result = pa.concat_arrays(found).take(np.argsort(np.concatenate(ended)))
+    if finish is not None:
+        result = finish(np.arange(len(whole)), result)
+    return pc.if_else(pc.is_null(whole), null(kind), result)
 
 
 def _value_of(kind: pa.DataType, wholes: pa.MapArray, wanted: pa.Array) -> pa.Array:
@@ -105,10 +154,39 @@ def _inside(whole: pa.ListArray) -> pa.Array:
     return whole.values.slice(begins[0], begins[-1] - begins[0])
 
 
+def _given(whole: pa.ListArray, function: OfElements) -> pa.Array:
+    """Returns what a function gives for the elements of all rows and their places."""
+    owners, places = elements_of(_sizes(whole))
+    return function(owners, _inside(whole), pa.array(places, pa.int32()))
+
+
+def _grouped(
+    kind: pa.ListType, whole: pa.ListArray, sizes: Places, elements: pa.Array
+) -> pa.Array:
+    """Returns arrays of so many elements each, null where the whole ones are."""
+    begins = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
+    found = pa.ListArray.from_arrays(pa.array(begins), elements, mask=pc.is_null(whole))
+    return found.cast(kind)
+
+
+def _sizes(whole: pa.Array) -> Places:
+    """Returns the number of elements of each row; of null it means nothing."""
+    return np.diff(begins_of(whole))
+
+
 def _owners(whole: pa.Array) -> Places:
     """Returns the row of each element."""
-    begins = begins_of(whole)
-    return np.repeat(np.arange(len(whole)), begins[1:] - begins[:-1])
+    return np.repeat(np.arange(len(whole)), _sizes(whole))
+
+
+def _some(
+    kind: pa.DataType, whole: pa.ListArray, truths: pa.Array, unknown: pa.Array
+) -> pa.Array:
+    """Returns whether something is true of any element, by what is known of each."""
+    owners = _owners(whole)
+    is_found = _any(truths.fill_null(fill_value=False), owners, len(whole))
+    is_open = _any(truths.is_null(), owners, len(whole)) & ~is_found
+    return pa.array(is_found, kind, mask=np.asarray(unknown) | is_open)
 
 
 def _any(truths: pa.Array, owners: Places, length: int) -> np.ndarray:

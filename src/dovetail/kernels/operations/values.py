@@ -16,6 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 Value: TypeAlias = pa.Array | pa.Scalar
+# A lambda: the row that each element is of, then elements, to a value for each.
+OfElements = Callable[..., pa.Array]
 Places = npt.NDArray[np.int64]
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _NESTED = ("array<", "map<", "struct<")
@@ -116,10 +118,15 @@ def length_of(*values: Value) -> int:
 def spread(*values: Value) -> list[pa.Array]:
     """Returns values as arrays of one length, constants repeated."""
     length = length_of(*values)
-    return [
-        pa.repeat(value, length) if isinstance(value, pa.Scalar) else value
-        for value in values
-    ]
+    return [repeated(value, length) for value in values]
+
+
+def repeated(value: Value, length: int) -> pa.Array:
+    """Returns a value for each row where there is one for all of them."""
+    if not isinstance(value, pa.Scalar):
+        return value
+    # Arrow repeats no nested value zero times
+    return pa.repeat(value, length) if length else pa.array([], value.type)
 
 
 def begins_of(whole: pa.Array) -> Places:
