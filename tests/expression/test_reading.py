@@ -238,6 +238,8 @@ def test_a_caret_stands_in_the_line_it_belongs_to():
         "array_repeat(1, array(1))",
         "sequence(1, 2.5)",
         "map('a')",
+        "exists(array(1), (x, i) -> x > i)",
+        "forall(array(1), (x, i) -> x > i)",
         "array(r.tags) = array(r.tags)",
         "struct(r.tags) < struct(r.tags)",
         "array(r.tags) IN (array(r.tags))",

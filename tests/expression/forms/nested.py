@@ -34,7 +34,7 @@ FORMS = {
     "exists": (form("truth", "exists({0}, x -> x > {1})", "list", "few"),),
     "forall": (
         form("truth", "forall({0}, x -> x > {1})", "list", "few"),
-        form("truth", "forall({0}, (x, i) -> exists({1}, y -> y > i))", "list", "list"),
+        form("truth", "forall({0}, x -> exists({1}, y -> y > x))", "list", "list"),
     ),
     "aggregate": (
         form("whole", "aggregate({0}, 0, (p, x) -> p + coalesce(x, 1))", "list"),

@@ -29,6 +29,7 @@ from dovetail.expression.functions.function import (
     Entry,
     Evaluation,
     Function,
+    Parameters,
     Program,
     Rule,
     Signature,
@@ -245,9 +246,16 @@ def _each(result: Callable[[Kind, Kind], Kind | None]) -> Rule:
     return rule
 
 
-def _over(name: str, rule: Rule, evaluate: Evaluation) -> Function:
+def _element(arguments: Arguments) -> tuple[Kind, ...]:
+    """Returns the type of a test's parameter: the element alone."""
+    return _elements(arguments)[:1]
+
+
+def _over(
+    name: str, rule: Rule, evaluate: Evaluation, given: Parameters = _elements
+) -> Function:
     """Returns the entry of a function that gives each element to a lambda."""
-    return Function(name, rule, evaluate, parts(name), parameters=_elements, takes=2)
+    return Function(name, rule, evaluate, parts(name), parameters=given, takes=2)
 
 
 def _mapped(_whole: Kind, body: Kind) -> Kind:
@@ -355,8 +363,8 @@ FUNCTIONS: tuple[Entry, ...] = (
     ),
     _over("transform", _each(_mapped), plain(_given)),
     _over("filter", _each(_tested), plain(_kept)),
-    _over("exists", _each(_truth), plain(_some)),
-    _over("forall", _each(_truth), plain(_all)),
+    _over("exists", _each(_truth), plain(_some), _element),
+    _over("forall", _each(_truth), plain(_all), _element),
     _fold("aggregate"),
     _fold("reduce"),
     alias("cardinality", "size", takes=1),
