@@ -49,6 +49,7 @@ INSTEAD: Mapping[str, str] = {
     "apply": "OUTPUT(rows)",
     "fail": "LIMIT(n, FAIL(code, 'message')), or a field of ONFAIL's transform",
     "nonempty": "rows + others(condition)",
+    "combine": "number both by PROJECT with COUNTER, and JOIN by the number",
     "catch": "a filter before",
     "loop": "write the steps one after the other",
     "graph": "write the steps one after the other",
