@@ -16,6 +16,7 @@ from typing import Any, assert_never
 
 from dovetail.errors import LimitError
 from dovetail.expression import BARE, Expression, Scope, compiled
+from dovetail.oracle.sides import same
 from dovetail.schema import AtomicType, Schema
 from dovetail.spec.absent import absent_row
 from dovetail.spec.inputs import Emission, Input, InputKind, Row
@@ -156,7 +157,7 @@ class _Player:
             return self.groups(step.source)
         found: dict[tuple[object, ...], list[Row]] = {}
         for row in self.rows(step.source):
-            found.setdefault(tuple(row[name] for name in step.by), []).append(row)
+            found.setdefault(tuple(same(row[name]) for name in step.by), []).append(row)
         return list(found.values())
 
     def _joined(self, step: Joined | SetJoined) -> Iterator[Rows]:

@@ -12,6 +12,7 @@ INPUTS = {
 }
 
 
+MERGED = "OUTPUT(MERGEJOIN([l, l], STEPPED(LEFT.k = RIGHT.k)"
 STEPPED = "OUTPUT(JOIN([l,l],STEPPED(LEFT.k=RIGHT.k AND LEFT.v<RIGHT.v)"
 
 
@@ -115,6 +116,19 @@ def test_sliding_joins_need_a_range(condition, is_range):
             46,
             "STEPPED with a range between the rows",
         ),
+        ("OUTPUT(MERGEJOIN([l, l]));", 8, "MERGEJOIN with 1 arguments"),
+        (f"{MERGED}));", 8, "a MERGEJOIN of sets without SORTED"),
+        (f"{MERGED}, TRANSFORM(LEFT), SORTED(k)));", 53, "with a transform"),
+        (f"{MERGED}, SORTED(k), RIGHT OUTER));", 64, "SORTED(..), DEDUP, INNER,"),
+        (f"{MERGED}, SORTED(k), SORTED(v)));", 64, "a second SORTED"),
+        (f"{MERGED}, k, SORTED(v)));", 56, "a second SORTED"),
+        (f"{MERGED} AND LEFT.v = '', SORTED(k), MOFN(1)));", 26, "MOFN with a cond"),
+        ("OUTPUT(MERGEJOIN(l, LEFT.k = RIGHT.k, k));", 18, "a MERGEJOIN of something"),
+        (
+            "OUTPUT(JOIN([l, l], LEFT.k = RIGHT.k, TRANSFORM(LEFT), k, DEDUP));",
+            56,
+            '"K" is no option of a JOIN of sets; expected SORTED(..), INNER',
+        ),
         ("OUTPUT();", 1, "OUTPUT with 0 arguments; expected at least 1"),
         ("OUTPUT(PROJECT(l));", 8, "PROJECT with 1 arguments; expected at least 2"),
         ("OUTPUT(LENGTH('a', 'b'));", 8, "LENGTH with 2 arguments; expected at most 1"),
@@ -170,7 +184,6 @@ def test_unused_definitions_are_looked_at_but_for_names_that_nothing_gives():
         ("OUTPUT(REGEXFIND('a', 'ab', NOCASE));", 29, "matches both"),
         ("OUTPUT(l(RANDOM() > 5));", 10, "PROJECT gives rows a number"),
         ("OUTPUT(DENORMALIZE(l, r, LEFT.k = RIGHT.k));", 8, "before the transform"),
-        ("OUTPUT(MERGEJOIN([l, l], STEPPED(LEFT.k = RIGHT.k)));", 8, "STEPPED(..)"),
         ("OUTPUT(WHEN(l, OUTPUT(r)));", 8, "SEQUENTIAL(action, OUTPUT(rows))"),
         ("OUTPUT(l, {h := HASH32(k)});", 17, "before the program"),
         ("OUTPUT(CHOOSEN(l, COUNT(l)));", 19, "JOIN with TABLE(data set, {..})"),

@@ -45,6 +45,7 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     "choosen": (2, 3),
     "dictionary": (1, 2),
     "limit": (2, _MANY),
+    "mergejoin": (2, _MANY),
     "topn": (3, _MANY),
     "intformat": (3, 3),
     "#option": (2, 2),

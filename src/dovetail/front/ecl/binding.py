@@ -27,6 +27,7 @@ from dovetail.front.ecl.indexes import check_filter
 from dovetail.front.ecl.joins import read_join
 from dovetail.front.ecl.library import read_library
 from dovetail.front.ecl.literals import read_number, read_text
+from dovetail.front.ecl.merge_joins import read_merge_join
 from dovetail.front.ecl.modules import LIBRARY
 from dovetail.front.ecl.names import read_member, read_module, read_name
 from dovetail.front.ecl.neighbours import NEIGHBOURS
@@ -357,6 +358,7 @@ _STEPS: Mapping[str, Verb] = {
     "index": read_index,
     "join": _join,
     "limit": read_limit,
+    "mergejoin": read_merge_join,
 }
 _OTHERS: Mapping[str, Callable[[Context, Call], Value]] = {
     **FUNCTIONS,

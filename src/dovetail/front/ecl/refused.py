@@ -41,7 +41,6 @@ INSTEAD: Mapping[str, str] = {
     "choosesets": "CHOOSEN(rows(condition), n) + CHOOSEN(rows(other), m)",
     **dict.fromkeys(("thisnode", "allnodes"), "leave it out: it changes no rows"),
     "transfer": _COLUMN,
-    "mergejoin": "JOIN([..], STEPPED(..), TRANSFORM(LEFT), SORTED(..)) matches alike",
     "merge": "SORT(one + other, fields)",
     "aggregate": _COUNTED,
     "having": "count by key with TABLE(rows, {key, n := COUNT(GROUP)}, key), and JOIN",

@@ -15,12 +15,11 @@ from dovetail.front.ecl.ordering import row_at
 from dovetail.front.ecl.types import RecordType
 from dovetail.front.ecl.values import (
     DatasetValue,
-    Made,
     RowsValue,
     SetOfDatasets,
     Value,
 )
-from dovetail.spec.join import SetJoinSpec, SetKind
+from dovetail.spec.join import Columns, SetJoinSpec, SetKind
 from dovetail.spec.program import SetJoined, Told, set_name
 from dovetail.spec.references import Reference, plain_reference
 
@@ -34,9 +33,12 @@ _PASSED = {
     *("assert sorted", "local"),
 }
 
+# Rows that come out as they are may be the same.
+_MERGED = {"mergejoin": "DEDUP, "}
+
 
 @dataclass(slots=True)
-class _Options:
+class SetOptions:
     """The options of a join of several sets."""
 
     kind: SetKind = SetKind.INNER
@@ -45,6 +47,7 @@ class _Options:
     ordered_by: tuple[str, ...] = ()
     bounds: tuple[int, int] = (0, 0)
     lines: tuple[tuple[str, str], ...] = ()
+    is_unique: bool = False
 
 
 def read_set_join(context: Context, node: Call, sets: SetOfDatasets) -> DatasetValue:
@@ -52,20 +55,66 @@ def read_set_join(context: Context, node: Call, sets: SetOfDatasets) -> DatasetV
     if len(node.arguments) < 3:  # noqa: PLR2004 - sets, condition, transform
         raise refusal(node, "a JOIN of sets of less", "JOIN([..], .., .., SORTED(..))")
     first, condition, transform, *rest = node.arguments
-    record = sets.datasets[0].record
-    datasets = [_alike(first, one, record) for one in sets.datasets]
-    inside = _inside(context, record)
-    options = _options(inside, rest, len(datasets))
-    options.ordered_by = tuple(_sorting(one, record) for one in options.sorting)
-    if not options.ordered_by:
-        raise refusal(node, "a JOIN of sets without SORTED", "SORTED(fields)")
-    made = inside.made(transform)
-    join = _spec(inside, condition, (options, made, len(datasets)))
-    kind = options.kind.value.replace("_", " ")
-    title = f"JOIN of {len(datasets)} sets in line {node.place.line}, {kind}"
-    told = Told(title, (("stepped", ", ".join(join.stepped)), *options.lines))
-    steps = tuple(one.step for one in datasets)
+    parts = SetParts.of(context, first, sets)
+    options = parts.options(node, rest)
+    made = parts.inside.made(transform)
+    join = replace(
+        parts.join(condition, options),
+        ordered_by=options.ordered_by,
+        select=columns_of(made),
+        skip_when=Expression(made.skip),
+    )
+    steps = tuple(one.step for one in parts.datasets)
+    told = told_sets(node, join, options)
     return DatasetValue(SetJoined(steps, join, made.record.schema, told), made.record)
+
+
+def told_sets(node: Call, join: SetJoinSpec, options: SetOptions) -> Told:
+    """Returns a join of several sets in words."""
+    kind = join.kind.value.replace("_", " ")
+    count, line = len(join.sets), node.place.line
+    title = f"{node.word.upper()} of {count} sets in line {line}, {kind}"
+    return Told(title, (("stepped", ", ".join(join.stepped)), *options.lines))
+
+
+@dataclass(frozen=True, slots=True)
+class SetParts:
+    """The data sets of a join of several, alike, and what its expressions see."""
+
+    datasets: tuple[DatasetValue, ...]
+    record: RecordType
+    inside: Context
+
+    @classmethod
+    def of(cls, context: Context, node: Node, sets: SetOfDatasets) -> SetParts:
+        """Returns the data sets of a node in one record, which must be their own."""
+        record = sets.datasets[0].record
+        datasets = tuple(_alike(node, one, record) for one in sets.datasets)
+        return cls(datasets, record, _inside(context, record))
+
+    def options(self, node: Call, rest: list[Node]) -> SetOptions:
+        """Returns the options, all of which are known; SORTED must be among them."""
+        options = _options(self.inside, rest, (node, len(self.datasets)))
+        options.ordered_by = tuple(_sorting(it, self.record) for it in options.sorting)
+        if not options.ordered_by:
+            found = f"a {node.word.upper()} of sets without SORTED"
+            raise refusal(node, found, "SORTED(fields)")
+        return options
+
+    def join(self, condition: Node, options: SetOptions) -> SetJoinSpec:
+        """Returns the join, for now without order and columns."""
+        stepped, pair, rows = _conditions(self.inside, condition, options)
+        _refuse_conditions(condition, options, (pair, rows))
+        return SetJoinSpec(
+            tuple(map(set_name, range(len(self.datasets)))),
+            options.kind,
+            stepped,
+            (),
+            Columns(()),
+            *options.bounds,
+            Expression(pair),
+            Expression(rows),
+        )
 
 
 def _inside(context: Context, record: RecordType) -> Context:
@@ -78,34 +127,21 @@ def _inside(context: Context, record: RecordType) -> Context:
     return replace(context, sides=sides, rows=())
 
 
-def _spec(
-    context: Context, condition: Node, given: tuple[_Options, Made, int]
-) -> SetJoinSpec:
-    """Returns the join of the sets."""
-    options, made, count = given
-    stepped, pair, rows = _conditions(context, condition, options)
-    _refuse_conditions(condition, options, (pair, rows))
-    return SetJoinSpec(
-        tuple(map(set_name, range(count))),
-        options.kind,
-        stepped,
-        options.ordered_by,
-        columns_of(made),
-        *options.bounds,
-        Expression(pair),
-        Expression(rows),
-        Expression(made.skip),
-    )
-
-
-def _options(context: Context, nodes: list[Node], count: int) -> _Options:
-    """Returns the options, all of which are known."""
-    options = _Options()
+def _options(
+    context: Context, nodes: list[Node], given: tuple[Call, int]
+) -> SetOptions:
+    """Returns the options of a call, all of which are known."""
+    call, count = given
+    options = SetOptions()
     for node in nodes:
         words = words_of(node)
         match node:
             case Call(arguments=fields) if words == "sorted":
+                if options.sorting:
+                    raise refusal(node, "a second SORTED", "one for all fields")
                 options.sorting = fields
+            case _ if words == "dedup" and call.word in _MERGED:
+                options.is_unique = True
             case _ if words in _KINDS or words == "mofn":
                 _set_kind(context, options, (node, count))
             case _ if words in _PASSED:
@@ -114,13 +150,15 @@ def _options(context: Context, nodes: list[Node], count: int) -> _Options:
             case _:
                 raise refusal(
                     node,
-                    f'"{words.upper() or "this"}" is no option of a JOIN of sets',
-                    "SORTED(..), INNER, LEFT OUTER, LEFT ONLY or MOFN(min, max)",
+                    f'"{words.upper() or "this"}" is no option of a '
+                    f"{call.word.upper()} of sets",
+                    f"SORTED(..), {_MERGED.get(call.word, '')}INNER, LEFT OUTER, LEFT "
+                    "ONLY or MOFN(min, max)",
                 )
     return options
 
 
-def _set_kind(context: Context, options: _Options, given: tuple[Node, int]) -> None:
+def _set_kind(context: Context, options: SetOptions, given: tuple[Node, int]) -> None:
     """Sets the type of join; a second one is refused."""
     node, count = given
     if options.kind_node:
@@ -165,7 +203,7 @@ def _alike(node: Node, one: DatasetValue, record: RecordType) -> DatasetValue:
 
 
 def _conditions(
-    context: Context, node: Node, options: _Options
+    context: Context, node: Node, options: SetOptions
 ) -> tuple[tuple[str, ...], str, str]:
     """Returns what is stepped, what neighbours need, and what all rows need."""
     marked: list[Piece] = []
@@ -242,7 +280,7 @@ def _text(one: Piece) -> str:
 
 
 def _refuse_conditions(
-    condition: Node, options: _Options, texts: tuple[str, str]
+    condition: Node, options: SetOptions, texts: tuple[str, str]
 ) -> None:
     """Refuses MOFN beside a condition that is not stepped."""
     if options.kind is SetKind.M_OF_N and set(texts) != {ALWAYS.text}:
@@ -250,5 +288,5 @@ def _refuse_conditions(
             condition,
             "MOFN with a condition that is not stepped",
             "equalities of the SORTED fields alone",
-            "test the rest in the transform, with SKIP",
+            "filter the data sets before; the transform of a JOIN may SKIP the rest",
         )
