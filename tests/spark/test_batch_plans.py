@@ -8,7 +8,7 @@ from pyspark.errors import PySparkException
 
 from dovetail.errors import LimitError, UnsupportedError
 from dovetail.expression import Expression
-from dovetail.run.spark_batch.arrivals import Arrivals
+from dovetail.run.spark_batch.arrivals import REASON, Arrivals
 from dovetail.run.spark_batch.join import join_batch
 from dovetail.run.spark_batch.limit import limits_told
 from dovetail.schema import Schema
@@ -77,7 +77,7 @@ def test_a_row_without_a_time_is_late(spark):
     empty = nameless["a"].frame.selectExpr("k", "cast(null as timestamp) as t")
     nameless["a"] = Arrivals(empty)
     found = join_batch(user_join(), INPUTS, nameless)
-    assert {row.reason for row in found.late["a"].collect()} == {"null_time"}
+    assert {row[REASON] for row in found.late["a"].collect()} == {"null_time"}
     assert found.outlets[Outlet.MATCHED].count() == 0
 
 

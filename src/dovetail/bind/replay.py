@@ -35,6 +35,7 @@ from pyspark.sql.types import StructType
 
 from dovetail.bind.travel import register
 from dovetail.kernels.arrays.lines import LineKind
+from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import quoted
 
 NAME = "dovetail_replay"
@@ -104,8 +105,8 @@ def replay(spark: SparkSession, path: str | Path) -> DataFrame:
 
 
 def lines_of(replayed: DataFrame, name: str) -> DataFrame:
-    """Returns the lines of one input: its columns, and the line's own behind an `@`."""
-    own = [f"{column} AS {quoted('@' + column)}" for column in _HEAD.names]
+    """Returns the lines of one input: its columns, and the line's own, by our names."""
+    own = [f"{column} AS {reserved(column)}" for column in _HEAD.names]
     mine = replayed.where(replayed[INPUT] == name)
     return mine.selectExpr(f"{quoted(ROW + name)}.*", *own)
 

@@ -17,6 +17,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from dovetail.bind.replay import lines_of, record, replay
+from dovetail.kernels.arrays.names import reserved
 from dovetail.kernels.settings import Arrival
 from dovetail.plan.stream import spread
 from dovetail.run.kernel_settings import Manner, input_of, kernel_settings
@@ -185,7 +186,9 @@ def _laid(shape: Shape, replayed: DataFrame, buckets: Buckets) -> DataFrame:
     join, inputs = shape.join, shape.inputs
     sources = [input_of(join, hand, inputs) for hand in HANDS]
     feeds = [
-        Feed(lines_of(replayed, one.name), position="`@sequence`", has_events=True)
+        Feed(
+            lines_of(replayed, one.name), position=reserved("sequence"), has_events=True
+        )
         for one in sources
     ]
     columns = [one.schema.names for one in sources]
