@@ -98,9 +98,10 @@ expressions of them, to what Spark gives; with `--long` it tries 20,000.
 Types: `boolean`, `tinyint`, `smallint`, `int`, `bigint`, `float`, `double`,
 `decimal(p,s)`, `string` (`char(n)` and `varchar(n)` are read as it), `binary`, `date`,
 `timestamp`, `timestamp_ntz`, `array<>`, `map<,>`, `struct<>`. Spans of time (`INTERVAL
-..`) can be computed with, months apart from days and time. As columns they, variants
-and collated texts go through a batch of your own frames untouched; a stream refuses
-them by name."""
+..`) can be computed with, months apart from days and time. As columns they, variants,
+collated texts and types of users go through a batch of your own frames and through
+streams untouched. A batch compares those that Spark compares; a stream refuses them by
+name as keys and in conditions, and spans of months inside of other types."""
 CASTS_ABOVE = """\
 Between types, by `CAST` and, where it says *yes*, by `TRY_CAST`. Arrays, maps and
 structs are cast part by part."""

@@ -51,11 +51,35 @@ def test_a_variant_is_no_key(frames):
         sides[0].join(sides[1], on="c0")
 
 
-def test_a_stream_refuses_them_by_name(spark, frames):
+def test_a_stream_compares_none_of_them(spark, frames):
     left, _ = frames
-    ticks = spark.readStream.format("rate").load().selectExpr("1 k", "timestamp at")
+    ticks = spark.readStream.format("rate").load().selectExpr("timestamp at", "1 k")
     stream = dt.stream(ticks, time="at")
     for place, kind in enumerate(TYPES):
         some = dt.dataset(left.select("k", f"c{place}"))
-        with pytest.raises(dt.SchemaError, match=f'"c{place}" of the type {kind}'):
-            stream.join(some, on="k")
+        told = f'compares the column "c{place}" of the type {kind}'
+        with pytest.raises(
+            dt.SchemaError, match=told if place else "is variant|" + told
+        ):
+            stream.join(dt.dataset(left.select(f"c{place}")), on=[("k", f"c{place}")])
+        with pytest.raises(dt.SchemaError, match=told):
+            stream.join(some, on="k", where=f"r.c{place} is not null")
+
+
+def test_spans_of_months_inside_others_are_refused_on_streams(spark, frames):
+    ticks = spark.readStream.format("rate").load().selectExpr("1 k", "timestamp at")
+    inside = frames[0].selectExpr("k", "array(c2) many")
+    with pytest.raises(dt.SchemaError, match='"many" of the type array<interval year'):
+        dt.stream(ticks, time="at").join(dt.dataset(inside), on="k")
+
+
+def test_rows_are_not_told_apart_by_variants(spark):
+    ticks = spark.readStream.format("rate").load()
+    some = ticks.selectExpr("1 k", "timestamp at", "parse_json('1') v")
+    sides = [
+        dt.stream(one, time=one.columns[1])
+        for one in (some, some.selectExpr("k", "at at2"))
+    ]
+    sides = [one.window(dt.range("1 hour")) for one in sides]
+    with pytest.raises(dt.SpecError, match='the column "v" holds a variant'):
+        _ = sides[0].join(sides[1], on="k").matched

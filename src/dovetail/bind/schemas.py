@@ -28,6 +28,8 @@ from dovetail.spec.arguments import wrong
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_MONTHS = ("interval year", "interval month", "interval year to month")
+
 
 def frame_given(name: str, value: object) -> DataFrame:
     """Returns the DataFrame that an argument is, or refuses another thing."""
@@ -69,20 +71,26 @@ def type_of(kind: spark.DataType) -> Type:
         case spark.StructType(fields=fields):
             parts = ((one.name, type_of(one.dataType)) for one in fields)
             return StructType(tuple(parts))
-        case _ if _is_carried(kind):
+        case _ if _is_carried_type(kind):
             return CarriedType(kind.simpleString())
         case _:
             return parse_type(kind.simpleString())
 
 
-def refuse_carried(whose: str, schema: Schema) -> None:
-    """Refuses columns that a stream cannot pack."""
+def is_carried(kind: Type) -> bool:
+    """Tells whether a type is, or holds, one that we do not compute with."""
+    return any(isinstance(one, CarriedType) for one in _inside(kind))
+
+
+def refuse_unpacked(whose: str, schema: Schema) -> None:
+    """Refuses columns that a stream cannot pack: Arrow has no spans of months."""
     for column in schema.columns:
-        if any(isinstance(kind, CarriedType) for kind in _inside(column.type)):
+        spans = (one for one in _inside(column.type) if isinstance(one, CarriedType))
+        if any(one.name in _MONTHS and one != column.type for one in spans):
             raise SchemaError(
                 f'{whose} the column "{column.name}" of the type {column.type}',
-                "types that a stream can pack: no variant, interval or collation",
-                "leave it out with drop, or cast it before the join and back behind it",
+                "spans of months as columns of their own, not inside of others",
+                "leave it out with drop, or make it whole numbers of months",
             )
 
 
@@ -103,9 +111,10 @@ def _inside(kind: Type) -> Iterator[Type]:
         yield from _inside(part)
 
 
-def _is_carried(kind: spark.DataType) -> bool:
+def _is_carried_type(kind: spark.DataType) -> bool:
     """Tells whether a type is one that we do not compute with."""
     if isinstance(kind, spark.StringType):
         return not kind.isUTF8BinaryCollation()
     intervals = spark.DayTimeIntervalType | spark.YearMonthIntervalType
-    return isinstance(kind, spark.VariantType | intervals)
+    own = spark.VariantType | spark.UserDefinedType
+    return isinstance(kind, own | intervals)

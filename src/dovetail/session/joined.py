@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -329,21 +330,27 @@ def _feed(seat: Seat, arrival: Arrival) -> Feed:
         return Feed(seat.frame, f"CAST({seat.sequence} AS BIGINT)")
     if seat.order:
         return Feed(seat.frame, f"CAST({seat.order} AS BIGINT)")
-    _refuse_maps(seat.frame)
+    _refuse_unhashed(seat.frame)
     columns = ", ".join(quoted(name) for name in seat.frame.columns)
     return Feed(seat.frame, f"xxhash64({columns})")
 
 
-def _refuse_maps(frame: DataFrame) -> None:
-    """Refuses maps where rows are told apart by all they hold: Spark hashes none."""
+def _refuse_unhashed(frame: DataFrame) -> None:
+    """Refuses what Spark does not hash where rows are told apart by all they hold."""
     for column in frame.schema:
-        if "map<" in column.dataType.simpleString():
+        kind = column.dataType.simpleString()
+        if held := [name for name in ("map", "variant") if _holds(kind, name)]:
             raise SpecError(
-                f'the column "{column.name}" holds a map, by which rows of equal time '
-                "are not told apart",
+                f'the column "{column.name}" holds a {held[0]}, by which rows of equal '
+                "time are not told apart",
                 "order=... of its side, a whole number",
                 'write for example dt.stream(frame, order="offset")',
             )
+
+
+def _holds(kind: str, name: str) -> bool:
+    """Tells whether the text of a type names a type; a field's name ends in a colon."""
+    return re.search(rf"\b{name}\b(?!:)", kind) is not None
 
 
 def _warnings(seats: Mapping[Hand, Seat]) -> tuple[str, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+from pyspark.sql.types import DataType
 
-from dovetail.bind.schemas import type_of
 from dovetail.kernels.arrays.names import reserved
 from dovetail.run.kernel_settings import input_of, is_static, length
 from dovetail.run.spark_stream.keys import (
@@ -18,8 +19,8 @@ from dovetail.run.spark_stream.keys import (
     key_columns,
     partition_code,
 )
+from dovetail.run.spark_stream.types import arrow_of, packed
 from dovetail.run.spark_stream.worker.pack import PackSettings
-from dovetail.run.tables import arrow_type
 from dovetail.schema import AtomicType, quoted
 from dovetail.spec.inputs import Input, Inputs
 from dovetail.spec.join import HANDS, Hand, JoinSpec
@@ -53,11 +54,12 @@ class Feed:
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """A frame ready to be packed, how to pack it, and the payload's columns."""
+    """A frame ready to be packed, how to pack it, the payload, its types before."""
 
     frame: DataFrame
     settings: PackSettings
     schema: pa.Schema
+    types: Mapping[str, DataType]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,11 @@ def _packing(
 ) -> Packing:
     """Returns one side ready to be packed."""
     controls = _controls(seat, feed)
-    shown = [(name, f"{seat.hand.letter}.{quoted(name)}") for name in columns]
+    types = {field.name: field.dataType for field in feed.frame.schema}
+    shown = [
+        (name, packed(f"{seat.hand.letter}.{quoted(name)}", types[name]))
+        for name in columns
+    ]
     scope = [(SCOPE, controls[SCOPE])] if feed.has_events else []
     payload = [*shown, *seat.keys.compared, *scope]
     held = _held(seat, feed, columns)
@@ -128,7 +134,7 @@ def _packing(
         payload=tuple(name for name, _ in payload),
         **{field: used.get(name, "") for field, name in _FIELDS.items()},
     )
-    return Packing(frame, settings, _schema(seat.source, columns, frame, settings))
+    return Packing(frame, settings, _schema(frame, settings), types)
 
 
 _FIELDS = {
@@ -173,15 +179,7 @@ def _moment(seat: _Seat, feed: Feed) -> str:
     return f"coalesce({quoted(MOMENT)}, {own})" if feed.has_events else own
 
 
-def _schema(
-    source: Input, columns: tuple[str, ...], frame: DataFrame, settings: PackSettings
-) -> pa.Schema:
+def _schema(frame: DataFrame, settings: PackSettings) -> pa.Schema:
     """Returns the Arrow schema of the payload as the packer sees it."""
-    known = {name: arrow_type(source.schema[name].type) for name in columns}
-    from_spark = {field.name: type_of(field.dataType) for field in frame.schema}
-    return pa.schema(
-        [
-            (name, known.get(name) or arrow_type(from_spark[name]))
-            for name in settings.payload
-        ]
-    )
+    types = {field.name: arrow_of(field.dataType) for field in frame.schema}
+    return pa.schema([(name, types[name]) for name in settings.payload])

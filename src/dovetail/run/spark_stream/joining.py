@@ -13,12 +13,13 @@ from functools import reduce
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+from pyspark.sql.types import StructField, StructType
 
-from dovetail.bind.schemas import type_of
 from dovetail.bind.travel import travel_by_value
 from dovetail.kernels.arrays.names import HIDDEN
 from dovetail.kernels.settings import JoinSettings
 from dovetail.run.spark_stream.feeds import Packing
+from dovetail.run.spark_stream.types import as_nullable, unpacked
 from dovetail.run.spark_stream.worker.operator import RESULT_DDL, JoinOperator
 from dovetail.run.spark_stream.worker.pack import make_heartbeat, make_pack
 from dovetail.run.spark_stream.worker.parcels import LINE_DDL
@@ -36,9 +37,13 @@ HEAD = pa.schema(
         (RIGHT, pa.bool_()),
     ]
 )
-_HEAD_DDL = (
-    f"{OUTLET} tinyint, {REASON} tinyint, {ROW_TIME} timestamp, "
-    f"{LEFT} boolean, {RIGHT} boolean"
+_HEAD_TYPES = (
+    StructType()
+    .add(OUTLET, "byte")
+    .add(REASON, "byte")
+    .add(ROW_TIME, "timestamp")
+    .add(LEFT, "boolean")
+    .add(RIGHT, "boolean")
 )
 
 
@@ -91,15 +96,18 @@ def as_lines(packing: Packing) -> DataFrame:
 
 def _unpacked(blobs: DataFrame, packings: tuple[Packing, Packing]) -> DataFrame:
     """Returns the blobs' rows as plain columns, each side's in a struct."""
-    fields, ddl = list(HEAD), [_HEAD_DDL]
+    fields, flat = list(HEAD), list(_HEAD_TYPES)
     structs = []
     for letter, packing in zip("lr", packings, strict=True):
-        types = {field.name: type_of(field.dataType) for field in packing.frame.schema}
-        shown = [field for field in packing.schema if not field.name.startswith(HIDDEN)]
-        numbered = [f"{letter}{number}" for number in range(len(shown))]
-        fields.extend(pa.field(n, f.type) for n, f in zip(numbered, shown, strict=True))
-        ddl.extend(f"{n} {types[f.name]}" for n, f in zip(numbered, shown, strict=True))
-        columns = [F.col(n).alias(f.name) for n, f in zip(numbered, shown, strict=True)]
+        types = {field.name: field.dataType for field in packing.frame.schema}
+        names = [name for name in packing.schema.names if not name.startswith(HIDDEN)]
+        columns = []
+        for number, name in enumerate(names):
+            numbered = f"{letter}{number}"
+            fields.append(pa.field(numbered, packing.schema.field(name).type))
+            flat.append(StructField(numbered, as_nullable(types[name])))
+            own = packing.types.get(name, types[name])
+            columns.append(F.expr(unpacked(numbered, own)).alias(name))
         structs.append(F.struct(*columns).alias(letter))
-    flat = blobs.mapInArrow(make_unpack(pa.schema(fields)), ", ".join(ddl))
-    return flat.select(OUTLET, REASON, ROW_TIME, LEFT, RIGHT, *structs)
+    rows = blobs.mapInArrow(make_unpack(pa.schema(fields)), StructType(flat))
+    return rows.select(OUTLET, REASON, ROW_TIME, LEFT, RIGHT, *structs)
