@@ -99,8 +99,8 @@ class Leg:
 def dovetail(source: Source) -> DataFrame:
     """Returns the join as Dovetail lays it."""
     settings = kernel_settings(JOIN, INPUTS, Manner(Arrival.MERGED))
-    laid = lay(packed(source), settings, ())
-    return Outlets(JOIN, INPUTS).frame(laid.raw, Outlet.MATCHED)
+    raw = lay(packed(source), settings, ())
+    return Outlets(JOIN, INPUTS).frame(raw, Outlet.MATCHED)
 
 
 def packed(source: Source) -> tuple[Packing, Packing]:
