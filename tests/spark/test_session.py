@@ -12,6 +12,6 @@ def test_rows_pass_through_an_arrow_worker(spark):
 
 def test_a_source_of_ours_can_be_read_in_two_sessions(spark):
     for session in (spark, spark.newSession(), spark.newSession()):
-        assert ticks(session).isStreaming
+        assert ticks(session, 1).isStreaming
     # The session that was at work still is: what a user asks for next is his own.
     assert SparkSession.active().range(1).sparkSession == spark.range(1).sparkSession
