@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from bench.measure import Sample, figures, in_turns, median_rate, show
-from dovetail.run.spark_session import FOR_MANY_ROWS, local_session
+from dovetail.engines.spark_session import FOR_MANY_ROWS, local_session
 
 CORES, PARTITIONS = 2, 8
 BROADCAST = 10 << 20

@@ -27,13 +27,13 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from bench.data import SCHEMA, Stretch, made
 from bench.measure import Sample, figures, in_turns, median_rate, show
+from dovetail.engines.kernel_settings import Manner, kernel_settings
+from dovetail.engines.spark_session import FOR_MANY_ROWS, local_session
+from dovetail.engines.spark_stream.feeds import Buckets, Feed, Packing, packings
+from dovetail.engines.spark_stream.joining import as_lines, lay
+from dovetail.engines.spark_stream.labels import balanced_labels
+from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.kernels.settings import Arrival
-from dovetail.run.kernel_settings import Manner, kernel_settings
-from dovetail.run.spark_session import FOR_MANY_ROWS, local_session
-from dovetail.run.spark_stream.feeds import Buckets, Feed, Packing, packings
-from dovetail.run.spark_stream.joining import as_lines, lay
-from dovetail.run.spark_stream.labels import balanced_labels
-from dovetail.run.spark_stream.outlets import Outlets
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.reading import read_join

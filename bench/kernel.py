@@ -25,6 +25,8 @@ import polars as pl
 import pyarrow as pa
 
 from bench.measure import Sample, figures, in_turns, median_rate, show
+from dovetail.conformance.local.hidden import hidden_columns
+from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.kernels.arrays.rows import BEGINNING, HAS_KEY, Rows, make_rows
 from dovetail.kernels.arriving.arrival import Parcel, Report
 from dovetail.kernels.settings import Arrival, JoinSettings
@@ -32,8 +34,6 @@ from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import step
 from dovetail.plan.capability import features_of_join
 from dovetail.plan.local import LOCAL
-from dovetail.run.kernel_settings import Manner, kernel_settings
-from dovetail.run.local.hidden import hidden_columns
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.join import HANDS, JoinSpec
 from dovetail.spec.reading import read_join

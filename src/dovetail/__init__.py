@@ -18,7 +18,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dovetail.api.from_data import join
+    from dovetail.api.from_text import ecl
+    from dovetail.api.joined import Joined
+    from dovetail.api.picks import asof
+    from dovetail.api.progress import follow
+    from dovetail.api.streams import Rows, dataset, stream, table
+    from dovetail.api.windows import forever, latest, range, rows  # noqa: A004
     from dovetail.bind.sinks import folder
+    from dovetail.engines.spark_session import local_session
     from dovetail.errors import (
         DialectError,
         DovetailError,
@@ -29,14 +37,6 @@ if TYPE_CHECKING:
         SpecError,
         UnsupportedError,
     )
-    from dovetail.run.spark_session import local_session
-    from dovetail.session.from_data import join
-    from dovetail.session.from_text import ecl
-    from dovetail.session.joined import Joined
-    from dovetail.session.picking import asof
-    from dovetail.session.progress import follow
-    from dovetail.session.streams import Rows, dataset, stream, table
-    from dovetail.session.windowing import forever, latest, range, rows  # noqa: A004
 
 __version__ = "0.1.0"
 
@@ -78,14 +78,14 @@ _ROOMS = {
         "UnsupportedError",
     ),
     "bind.sinks": ("folder",),
-    "run.spark_session": ("local_session",),
-    "session.from_data": ("join",),
-    "session.from_text": ("ecl",),
-    "session.joined": ("Joined",),
-    "session.picking": ("asof",),
-    "session.progress": ("follow",),
-    "session.streams": ("Rows", "dataset", "stream", "table"),
-    "session.windowing": ("forever", "latest", "range", "rows"),
+    "engines.spark_session": ("local_session",),
+    "api.from_data": ("join",),
+    "api.from_text": ("ecl",),
+    "api.joined": ("Joined",),
+    "api.picks": ("asof",),
+    "api.progress": ("follow",),
+    "api.streams": ("Rows", "dataset", "stream", "table"),
+    "api.windows": ("forever", "latest", "range", "rows"),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 

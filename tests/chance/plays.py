@@ -10,9 +10,9 @@ from random import Random
 
 from hypothesis import strategies as st
 
+from dovetail.conformance.oracle import playing
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression import Expression
-from dovetail.oracle import playing
 from dovetail.spec.inputs import (
     Arrive,
     EmitLateTableRows,

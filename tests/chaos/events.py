@@ -6,7 +6,7 @@ from random import Random
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dovetail import oracle
+from dovetail.conformance import oracle
 from dovetail.schema import from_microseconds
 from dovetail.spec.inputs import Arrive, Finish, Outlet
 from dovetail.spec.play import Play

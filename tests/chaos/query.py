@@ -14,7 +14,7 @@ from pathlib import Path
 
 import dovetail as dt
 from dovetail.bind.sinks import Folder
-from dovetail.run.spark_session import local_session
+from dovetail.engines.spark_session import local_session
 from tests.chaos.events import ddl
 from tests.chaos.killing import kill_session
 

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from dovetail.cli.main import app
 from dovetail.cli.report import table
-from dovetail.session.difference import Cell, Difference, Near
-from dovetail.session.lines import Line
+from dovetail.conformance.difference import Cell, Difference, Near
+from dovetail.conformance.lines import Line
 
 JOIN = {
     "left": {"from": "a"},

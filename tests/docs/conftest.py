@@ -33,7 +33,7 @@ ROWS = {
 @pytest.fixture(scope="session")
 def names(tmp_path_factory):
     """The names that a page may use without saying where they come from."""
-    from dovetail.run.spark_session import local_session  # noqa: PLC0415 - slow
+    from dovetail.engines.spark_session import local_session  # noqa: PLC0415 - slow
 
     spark = local_session()
 

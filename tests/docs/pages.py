@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from typer.testing import CliRunner
 
 from dovetail.cli.main import app
-from dovetail.session.engines import EngineName
-from dovetail.session.given import Given
-from dovetail.session.programs import ecl_play
+from dovetail.conformance.engines import EngineName
+from dovetail.conformance.given import Given
+from dovetail.conformance.programs import ecl_play
 from tests.house.source import TOP
 
 PAGES = [TOP / "README.md", *sorted(TOP.glob("docs/*.md"))]

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from dovetail.conformance.oracle import Axis
 from dovetail.draw.scale import SECOND, Scale
 from dovetail.draw.ticks import MOST, moment_words, ticks
-from dovetail.oracle import Axis
 from dovetail.schema import to_microseconds
 
 NOON = to_microseconds(datetime(2026, 3, 2, 12, tzinfo=UTC))

@@ -5,11 +5,12 @@ from itertools import pairwise
 
 import pytest
 
-from dovetail import draw, oracle
+from dovetail import draw
+from dovetail.conformance import oracle
+from dovetail.conformance.oracle import Fate
 from dovetail.draw.sheet import Sheet
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression import ALWAYS
-from dovetail.oracle import Fate
 from dovetail.spec.inputs import Pause
 from dovetail.spec.join import Clock, Columns, Kind, SetJoinSpec, SetKind
 from dovetail.spec.play import Play

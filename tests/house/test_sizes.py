@@ -22,8 +22,8 @@ def test_a_function_has_at_most_30_lines():
 # What a user may say of a stream, a join or a pick is free and all by name.
 DOORS = {
     "src/dovetail/cli/run.py": {"run"},
-    "src/dovetail/session/streams.py": {"join", "stream"},
-    "src/dovetail/session/picking.py": {"asof"},
+    "src/dovetail/api/streams.py": {"join", "stream"},
+    "src/dovetail/api/picks.py": {"asof"},
 }
 
 

@@ -50,7 +50,7 @@ def test_every_flip_of_a_module_fails_a_case(judge):
 
 
 def test_the_true_oracle_fails_none(judge):
-    source = (TOP / "src/dovetail/oracle/lateness.py").read_text()
+    source = (TOP / "src/dovetail/conformance/oracle/lateness.py").read_text()
     assert judge.convicts(SMALL, compile(source, f"<{SMALL}>", "exec")) == ""
 
 

@@ -15,22 +15,22 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
+import dovetail.conformance.oracle
 import dovetail.expression
-import dovetail.oracle
-from dovetail.errors import DovetailError
-from dovetail.session.case import Neutral, Refusal, Script, read_cases
-from dovetail.session.compare import compare_lines
-from dovetail.session.lines import Sight, emitted
-from dovetail.session.programs import (
+from dovetail.conformance.case import Neutral, Refusal, Script, read_cases
+from dovetail.conformance.compare import compare_lines
+from dovetail.conformance.lines import Sight, emitted
+from dovetail.conformance.programs import (
     ProgramPlay,
     ecl_play,
     told_lines,
     without_blanks,
 )
+from dovetail.errors import DovetailError
 
 TOP = Path(__file__).parents[2]
-ORACLE = TOP / "src/dovetail/oracle"
-ROOM = "dovetail.oracle"
+ORACLE = TOP / "src/dovetail/conformance/oracle"
+ROOM = "dovetail.conformance.oracle"
 PATIENCE = 5  # seconds of work for a case; a flip may make a loop endless
 
 
@@ -60,7 +60,7 @@ def flipped(stem, code):
         for name in filter(is_ours, list(sys.modules)):
             del sys.modules[name]
         sys.modules.update(kept)
-        dovetail.oracle = kept[ROOM]
+        dovetail.conformance.oracle = kept[ROOM]
 
 
 def is_ours(name):

@@ -2,11 +2,11 @@
 
 import pytest
 
+from dovetail.conformance.engines import EngineName
+from dovetail.conformance.explain import answers
 from dovetail.expression import Expression
 from dovetail.plan.compared import compared
 from dovetail.schema import Schema
-from dovetail.session.engines import EngineName
-from dovetail.session.explaining import answers
 from dovetail.spec.inputs import Input, InputKind
 from dovetail.spec.join import Clock, JoinSpec, Kind, Named, Nested, Side
 from dovetail.spec.picks import AsOf, Equality, Picks

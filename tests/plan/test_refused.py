@@ -10,13 +10,12 @@ from collections import defaultdict
 
 import pytest
 
-from dovetail import oracle
+from dovetail.conformance import local, oracle
+from dovetail.conformance.oracle.refusals import LACKS
 from dovetail.errors import DovetailError, UnsupportedError
-from dovetail.oracle.refusals import LACKS
 from dovetail.plan import batch, stream
 from dovetail.plan.features import Combination
-from dovetail.run import local
-from tests.oracle.test_cases import SAMPLES, TESTS, neutral_cases
+from tests.conformance.oracle.test_cases import SAMPLES, TESTS, neutral_cases
 from tests.plan.refused import LACKING
 
 CASES = (*neutral_cases(TESTS / "cases"), *neutral_cases(SAMPLES))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dovetail.front.ecl import translate
+from dovetail.dialects.ecl import translate
 from dovetail.plan.shapes import on_spark
 
 ROWS = "d := DATASET([{7}], {INTEGER k});\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dovetail.run.spark_session import local_session
+from dovetail.engines.spark_session import local_session
 
 HERE = Path(__file__).parent
 ODD = {

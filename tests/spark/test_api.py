@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dovetail as dt
-from dovetail import oracle
-from dovetail.run.spark_stream.checkpoint import NOTHING, kept_in
+from dovetail.conformance import oracle
+from dovetail.engines.spark_stream.checkpoint import NOTHING, kept_in
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import Columns
 from dovetail.spec.play import Play

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from dovetail import oracle
+from dovetail.conformance import oracle
+from dovetail.conformance.case import Neutral, Refusal, read_cases
+from dovetail.conformance.compare import compare
+from dovetail.conformance.difference import describe
+from dovetail.conformance.lines import Line, Rows, Sight
+from dovetail.conformance.oracle import playing
+from dovetail.conformance.spark_batch import play as play_batch
 from dovetail.errors import LimitError, UnsupportedError
 from dovetail.expression import Expression
-from dovetail.oracle import playing
 from dovetail.plan.batch import refuse_play
-from dovetail.run.spark_batch.cases import play as play_batch
 from dovetail.schema import Schema
-from dovetail.session.case import Neutral, Refusal, read_cases
-from dovetail.session.compare import compare
-from dovetail.session.difference import describe
-from dovetail.session.lines import Line, Rows, Sight
 from dovetail.spec.inputs import Finish, Input, InputKind
 from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Side
 from dovetail.spec.play import Play

@@ -6,11 +6,11 @@ from datetime import UTC
 import pytest
 from pyspark.errors import PySparkException
 
+from dovetail.engines.spark_batch.arrivals import REASON, Arrivals
+from dovetail.engines.spark_batch.join import join_batch
+from dovetail.engines.spark_batch.limit import limits_told
 from dovetail.errors import LimitError, UnsupportedError
 from dovetail.expression import Expression
-from dovetail.run.spark_batch.arrivals import REASON, Arrivals
-from dovetail.run.spark_batch.join import join_batch
-from dovetail.run.spark_batch.limit import limits_told
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Input, InputKind, Outlet, Settings
 from dovetail.spec.inputs import Order as OutputOrder

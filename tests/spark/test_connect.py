@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pyspark
 import pytest
 
-from dovetail import oracle
+from dovetail.conformance import oracle
 from dovetail.expression import Expression
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Arrive, Finish, Input, InputKind

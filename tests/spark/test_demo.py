@@ -11,7 +11,7 @@ from pyspark.sql import Row
 from rich.console import Console
 
 import dovetail as dt
-from dovetail.session.progress import Progress
+from dovetail.api.progress import Progress
 from tests.house.source import TOP
 
 DEMO = TOP / "examples/late_orders.py"
@@ -130,13 +130,13 @@ class Running(Ended):
 
 
 def test_a_running_query_is_looked_at_until_it_ends(monkeypatch):
-    monkeypatch.setattr("dovetail.session.progress.PAUSE", 0)
+    monkeypatch.setattr("dovetail.api.progress.PAUSE", 0)
     query = Running(2, batch(0, came=1))
     assert [one.came for one in dt.follow(query)] == [1]
 
 
 def test_batches_are_read_again_only_where_there_is_a_new_one(monkeypatch):
-    monkeypatch.setattr("dovetail.session.progress.PAUSE", 0)
+    monkeypatch.setattr("dovetail.api.progress.PAUSE", 0)
     query = Running(9, batch(0, came=1), batch(1, came=2))
     assert [one.came for one in dt.follow(query)] == [1, 3]
     assert query.readings == 2  # to see that it is a query, and for both batches

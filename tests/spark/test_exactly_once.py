@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 import dovetail as dt
-from dovetail.run.spark_stream.checkpoint import read_checkpoint
+from dovetail.engines.spark_stream.checkpoint import read_checkpoint
 from tests.chaos import events, killing, query
 from tests.spark.rows import differences
 

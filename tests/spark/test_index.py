@@ -3,16 +3,16 @@
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.errors import EngineError, SchemaError
-from dovetail.run.spark_index.keyed import (
+from dovetail.engines.spark_index.keyed import (
     LEFT_ROWS,
     read_by_keys,
     read_whole,
 )
-from dovetail.run.spark_index.layout import ROW, Sizes
-from dovetail.run.spark_index.manifest import builds, opened
-from dovetail.run.spark_index.needs import Term
-from dovetail.run.spark_index.writing import Sorted, write_index
+from dovetail.engines.spark_index.layout import ROW, Sizes
+from dovetail.engines.spark_index.manifest import builds, opened
+from dovetail.engines.spark_index.needs import Term
+from dovetail.engines.spark_index.writing import Sorted, write_index
+from dovetail.errors import EngineError, SchemaError
 
 ROWS, FILES, GROUP = 200_000, 64, 500
 SIZES = Sizes(file=ROWS // FILES, group=GROUP)

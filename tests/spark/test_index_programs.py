@@ -7,16 +7,16 @@ from typer.testing import CliRunner
 
 import dovetail as dt
 from dovetail.cli.main import app
+from dovetail.conformance.case import read_cases
+from dovetail.conformance.check import Check
+from dovetail.conformance.engines import EngineName
+from dovetail.conformance.split import parse_split
+from dovetail.dialects.ecl import translate
+from dovetail.engines.spark_index.layout import Sizes
+from dovetail.engines.spark_index.shelf import Shelf
+from dovetail.engines.spark_program import frames
 from dovetail.errors import DialectError, EngineError
-from dovetail.front.ecl import translate
-from dovetail.run.spark_index.layout import Sizes
-from dovetail.run.spark_index.shelf import Shelf
-from dovetail.run.spark_program import frames
 from dovetail.schema import Schema
-from dovetail.session.case import read_cases
-from dovetail.session.check import Check
-from dovetail.session.engines import EngineName
-from dovetail.session.split import parse_split
 
 CASES = Path(__file__).parents[1] / "cases" / "ecl_keyed.json"
 ROWS = 20_000
@@ -235,6 +235,6 @@ def test_cases_with_indexes_on_disk(shelf, monkeypatch, case):
     def kept(spark, program, inputs):
         return plain(spark, program, inputs, shelf)
 
-    monkeypatch.setattr("dovetail.run.spark_program.cases.frames", kept)
+    monkeypatch.setattr("dovetail.conformance.spark_program.frames", kept)
     (verdict,) = Check(EngineName.BATCH, parse_split("whole")).verdicts([case])
     assert (verdict.status.value, verdict.reason) == ("ok", "")

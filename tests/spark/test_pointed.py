@@ -4,15 +4,15 @@ from shutil import copytree
 
 import pytest
 
-from dovetail.front.ecl import translate
-from dovetail.run.spark_index.keyed import LEFT_ROWS
-from dovetail.run.spark_index.layout import Sizes
-from dovetail.run.spark_index.shelf import Shelf, readings_told
-from dovetail.run.spark_program import frames
-from dovetail.session.engines import EngineName
-from dovetail.session.given import Given
-from dovetail.session.programs import ecl_play
-from dovetail.session.sources import Indexed, Named
+from dovetail.api.sources import Indexed, Named
+from dovetail.conformance.engines import EngineName
+from dovetail.conformance.given import Given
+from dovetail.conformance.programs import ecl_play
+from dovetail.dialects.ecl import translate
+from dovetail.engines.spark_index.keyed import LEFT_ROWS
+from dovetail.engines.spark_index.layout import Sizes
+from dovetail.engines.spark_index.shelf import Shelf, readings_told
+from dovetail.engines.spark_program import frames
 
 SIZES = Sizes(file=40, group=10)
 ROWS = 400

@@ -10,13 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 import dovetail as dt
+from dovetail.api.spark_plans import explained_by
 from dovetail.bind.files.fitting import fitted
 from dovetail.bind.files.frames import frame, misfits_told
 from dovetail.bind.files.logical import Root
 from dovetail.cli.main import app
-from dovetail.run.spark.rules import plain_rules
-from dovetail.run.tables import plain_rows
-from dovetail.session.spark_plans import explained_by
+from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.tables import plain_rows
 from tests.bind.files.files import BAD, GOOD, given, write
 
 PROGRAM = """\

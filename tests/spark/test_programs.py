@@ -4,20 +4,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import dovetail as dt
+from dovetail.conformance.check import Check, Status
+from dovetail.conformance.difference import describe
+from dovetail.conformance.engines import EngineName
+from dovetail.conformance.split import parse_split
+from dovetail.dialects.ecl import translate
+from dovetail.engines.spark.rules import RULES
+from dovetail.engines.spark_batch.limit import limits_told
+from dovetail.engines.spark_program import frames, script
 from dovetail.errors import DialectError, LimitError, SchemaError, SpecError
-from dovetail.front.ecl import translate
-from dovetail.run.spark.rules import RULES
-from dovetail.run.spark_batch.limit import limits_told
-from dovetail.run.spark_program import frames, script
 from dovetail.schema import Schema
-from dovetail.session.check import Check, Status
-from dovetail.session.difference import describe
-from dovetail.session.engines import EngineName
-from dovetail.session.split import parse_split
-from tests.front.ecl import test_seed as seed
-from tests.front.ecl.played import played
-from tests.front.ecl.test_cases import CASES
-from tests.front.ecl.texts import texts
+from tests.dialects.ecl import test_seed as seed
+from tests.dialects.ecl.played import played
+from tests.dialects.ecl.test_cases import CASES
+from tests.dialects.ecl.texts import texts
 from tests.spark.share import shared_out
 
 # One text has many outputs: starting Spark's plans takes its time.

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import dovetail as dt
-from dovetail.run.spark_stream.checkpoint import read_checkpoint
+from dovetail.engines.spark_stream.checkpoint import read_checkpoint
 
 NOW = {"availableNow": True}
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"

@@ -6,12 +6,12 @@ Here all rows of a side have one key, or each a key of its own; texts are of two
 import pytest
 
 import dovetail as dt
+from dovetail.api.spark_plans import explained_by
+from dovetail.dialects.ecl import translate
+from dovetail.engines.spark_batch.limit import limits_told
+from dovetail.engines.spark_program import script
 from dovetail.errors import LimitError
-from dovetail.front.ecl import translate
-from dovetail.run.spark_batch.limit import limits_told
-from dovetail.run.spark_program import script
 from dovetail.schema import Schema
-from dovetail.session.spark_plans import explained_by
 
 PARTS = "4"
 ONE_KEY, ALL_KEYS = "7L", "id"

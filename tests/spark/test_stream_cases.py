@@ -8,18 +8,18 @@ from functools import cache
 
 import pytest
 
-from dovetail import oracle
+from dovetail.conformance import oracle
+from dovetail.conformance.case import Refusal
+from dovetail.conformance.compare import compare
+from dovetail.conformance.difference import describe
+from dovetail.conformance.lines import Line, Order, Rows, Sight
+from dovetail.conformance.spark_stream.cases import play_all
+from dovetail.conformance.spark_stream.script import StreamPlay
+from dovetail.conformance.split import Each, batch_ends, parse_split
 from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.plan.stream import refuse
-from dovetail.run.spark_stream.cases import play_all
-from dovetail.run.spark_stream.script import StreamPlay
-from dovetail.session.case import Refusal
-from dovetail.session.compare import compare
-from dovetail.session.difference import describe
-from dovetail.session.lines import Line, Order, Rows, Sight
-from dovetail.session.split import Each, batch_ends, parse_split
 from dovetail.spec.inputs import Outlet
-from tests.oracle.test_cases import SAMPLES, TESTS, neutral_cases
+from tests.conformance.oracle.test_cases import SAMPLES, TESTS, neutral_cases
 from tests.spark.share import is_always_played
 from tests.spark.stream_plays import JOINS, SOFT, random_play
 

@@ -5,20 +5,20 @@ from dataclasses import replace
 import pytest
 from pyspark.errors import StreamingQueryException
 
-from dovetail.errors import EngineError
-from dovetail.run.spark_stream.cases import shape_of
-from dovetail.run.spark_stream.failures import is_passing, sentence
-from dovetail.run.spark_stream.results import emissions
-from dovetail.run.spark_stream.script import StreamPlay, script
-from dovetail.run.spark_stream.shared import (
+from dovetail.conformance.compare import compare
+from dovetail.conformance.difference import describe
+from dovetail.conformance.lines import Sight
+from dovetail.conformance.spark_stream.cases import shape_of
+from dovetail.conformance.spark_stream.results import emissions
+from dovetail.conformance.spark_stream.script import StreamPlay, script
+from dovetail.conformance.spark_stream.shared import (
     raw_results,
     record_scripts,
     run,
     session_of_our_own,
 )
-from dovetail.session.compare import compare
-from dovetail.session.difference import describe
-from dovetail.session.lines import Sight
+from dovetail.engines.spark_stream.failures import is_passing, sentence
+from dovetail.errors import EngineError
 from dovetail.spec.inputs import Arrive, Finish
 from tests.spark.stream_plays import EVENT, JOINS, random_play
 from tests.spark.test_stream_cases import expected

@@ -13,15 +13,15 @@ import pytest
 from pyspark import cloudpickle
 
 import dovetail
-from dovetail.bind.replay import Replay
 from dovetail.bind.sinks import folder
+from dovetail.conformance.spark_stream.replay import Replay
+from dovetail.engines.kernel_settings import Manner, kernel_settings
+from dovetail.engines.spark_stream.outlets import Outlets
+from dovetail.engines.spark_stream.worker.operator import JoinOperator
+from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
+from dovetail.engines.spark_stream.worker.unpack import make_unpack
+from dovetail.engines.spark_stream.writing import writing
 from dovetail.kernels.settings import Arrival
-from dovetail.run.kernel_settings import Manner, kernel_settings
-from dovetail.run.spark_stream.outlets import Outlets
-from dovetail.run.spark_stream.worker.operator import JoinOperator
-from dovetail.run.spark_stream.worker.pack import make_heartbeat, make_pack
-from dovetail.run.spark_stream.worker.unpack import make_unpack
-from dovetail.run.spark_stream.writing import writing
 from dovetail.spec.inputs import Input, InputKind, Outlet
 from tests.spark.stream_plays import SCHEMA, SOFT
 

@@ -10,10 +10,10 @@ import typer
 
 from dovetail.cli.failing import BROKEN, told
 from dovetail.cli.report import JsonReport, Report, TextReport
-from dovetail.session.case import Case, all_cases
-from dovetail.session.check import Check, Status
-from dovetail.session.engines import EngineName
-from dovetail.session.split import DEFAULT, parse_split
+from dovetail.conformance.case import Case, all_cases
+from dovetail.conformance.check import Check, Status
+from dovetail.conformance.engines import EngineName
+from dovetail.conformance.split import DEFAULT, parse_split
 
 
 class Choice(Enum):

@@ -10,16 +10,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from dovetail.api.unseen import Unseen
 from dovetail.bind.files import Root
 from dovetail.cli.failing import BROKEN, told
 from dovetail.cli.programs import ENDING, Files, Texts, modules_of, read_program
 from dovetail.cli.watching import waiting
+from dovetail.conformance.case import Broken, Case, Neutral, Script, read_joins
+from dovetail.conformance.explain import explained
+from dovetail.conformance.programs import ecl_play
+from dovetail.dialects.ecl import translate
 from dovetail.errors import DovetailError, SpecError
-from dovetail.front.ecl import translate
-from dovetail.session.case import Broken, Case, Neutral, Script, read_joins
-from dovetail.session.explaining import explained
-from dovetail.session.programs import ecl_play, explained_program
-from dovetail.session.unseen import Unseen
+from dovetail.plan.shapes import explained_program
 from dovetail.spec.program import Program
 
 Paths = Annotated[
@@ -119,15 +120,15 @@ def _program(path: Path, files: Path | None, modules: Path | None) -> Program:
     text, texts = read_program(path), modules_of(path, modules)
     if files is None:
         return translate(text, Unseen(), texts)
-    from dovetail.session.folder import folder_program  # noqa: PLC0415 - Arrow is slow
+    from dovetail.api.folder import folder_program  # noqa: PLC0415 - Arrow is slow
 
     return folder_program(text, Root.of(files), texts)
 
 
 def _plans(program: Program, files: Path | None) -> Mapping[str, tuple[str, ...]]:
     """Returns Spark's plan of every output."""
-    from dovetail.run.spark_session import program_session  # noqa: PLC0415
-    from dovetail.session import spark_plans  # noqa: PLC0415 - Spark is slow
+    from dovetail.api import spark_plans  # noqa: PLC0415 - Spark is slow
+    from dovetail.engines.spark_session import program_session  # noqa: PLC0415
 
     with waiting("starting Spark"):
         spark = program_session("")

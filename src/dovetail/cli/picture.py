@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from dovetail.cli.failing import BROKEN, told
+from dovetail.conformance.case import Broken, Case, Neutral, Script, read_joins
 from dovetail.draw import Picture, picture
 from dovetail.errors import SpecError, UnsupportedError
-from dovetail.session.case import Broken, Case, Neutral, Script, read_joins
 
 PRINTED = Path("-")
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from dovetail.api.modules import ModuleFolder
 from dovetail.errors import SpecError
-from dovetail.session.modules import ModuleFolder
 
 ENDING = ".ecl"
 

@@ -15,8 +15,8 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from dovetail.session.check import Status, Verdict
-from dovetail.session.difference import SHOWN, Difference, describe, plain, shown
+from dovetail.conformance.check import Status, Verdict
+from dovetail.conformance.difference import SHOWN, Difference, describe, plain, shown
 
 _STYLES = {Status.OK: "green", Status.FAIL: "bold red", Status.SKIP: "yellow"}
 _COUNTS = {Status.OK: "passed", Status.FAIL: "failed", Status.SKIP: "skipped"}

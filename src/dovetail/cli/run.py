@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from dovetail.api.outcomes import Outcome, places_of, with_files
 from dovetail.bind.files import Format, Root
 from dovetail.cli.failing import told
 from dovetail.cli.programs import Files, Program, Texts, modules_of, read_program
 from dovetail.cli.tables import screen, table
 from dovetail.cli.watching import waiting, watched
 from dovetail.errors import SpecError
-from dovetail.session.outcomes import Outcome, places_of, with_files
 from dovetail.spec.program import Program as ProgramSpec
 
 _SHOWN = 20
@@ -89,7 +89,7 @@ def run(  # noqa: PLR0913 - a command takes what its user may say
     dovetail run sales.ecl --files data --output out --format csv
     """
     with told("run"):
-        from dovetail.session.folder import folder_program  # noqa: PLC0415 - Arrow
+        from dovetail.api.folder import folder_program  # noqa: PLC0415 - Arrow
 
         text, stores = read_program(program), output is not None
         _refuse_unused(stores=stores, written=written, show=show)
@@ -119,11 +119,11 @@ def _outcome(
         raise SpecError("--master with --engine local", "one of them")
     program = with_files(program) if stores else program
     if engine is Engine.LOCAL:
-        from dovetail.session.playing import played  # noqa: PLC0415
+        from dovetail.conformance.folder import played  # noqa: PLC0415
 
         return played(program, root)
-    from dovetail.run.spark_session import program_session  # noqa: PLC0415
-    from dovetail.session.sparking import on_spark  # noqa: PLC0415 - Spark is slow
+    from dovetail.api.spark_programs import on_spark  # noqa: PLC0415 - Spark is slow
+    from dovetail.engines.spark_session import program_session  # noqa: PLC0415
 
     with waiting("starting Spark"):
         return on_spark(program_session(master), program, root)

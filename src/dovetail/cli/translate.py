@@ -24,7 +24,7 @@ def translate(program: Program, *, files: Files = None, modules: Texts = None) -
     """
     with told("translate"):
         text = read_program(program)
-        from dovetail.session.scripts import bare_script, file_script  # noqa: PLC0415
+        from dovetail.api.scripts import bare_script, file_script  # noqa: PLC0415
 
         root = None if files is None else Root.of(files)
         texts = modules_of(program, modules)

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.progress import TimeElapsedColumn as Elapsed
 
-from dovetail.session.outcomes import Outcome
+from dovetail.api.outcomes import Outcome
 
 _PATIENCE, _PAUSE = 1.0, 0.2
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement
 
+from dovetail.conformance.oracle import Axis, Fate
 from dovetail.draw.labels import Label
 from dovetail.draw.marks import DOT, LINE, NOTCH, SHORTEST, THICK, Mark
 from dovetail.draw.shapes import group, path, sayable, shape, text, titled, written
 from dovetail.draw.words import whole_row
-from dovetail.oracle import Axis, Fate
 from dovetail.spec.join import Hand
 
 POINTED = 7.0

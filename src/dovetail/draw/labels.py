@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from itertools import accumulate
 
-from dovetail.oracle import Fate, TracedRow
+from dovetail.conformance.oracle import Fate, TracedRow
 from dovetail.schema import shown
 
 LETTER = 6.65  # the width of a letter of 11 points

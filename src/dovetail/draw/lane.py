@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from xml.etree.ElementTree import Element
 
+from dovetail.conformance.oracle import Axis, Fate, TracedRow
 from dovetail.draw.bars import CLASSES, cross, dot, drawn, height_of, label_text
 from dovetail.draw.labels import Label
 from dovetail.draw.marks import DOT, LINE, Mark, lines_of
@@ -20,7 +21,6 @@ from dovetail.draw.scale import Scale
 from dovetail.draw.shapes import group, shape, text, titled
 from dovetail.draw.ticks import moment_words
 from dovetail.draw.words import whole_row
-from dovetail.oracle import Axis, Fate, TracedRow
 from dovetail.spec.join import Hand
 
 STRIP = 18.0

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
+from dovetail.conformance.oracle import Fate, Trace
 from dovetail.draw.bars import BASELINE, CLASSES, cross
 from dovetail.draw.marks import DOT, Mark
 from dovetail.draw.page import LETTER
 from dovetail.draw.shapes import group, path, shape, text
 from dovetail.draw.sheet import Sheet
-from dovetail.oracle import Fate, Trace
 from dovetail.spec.join import HANDS, Hand, JoinSpec, Kind
 
 SAMPLE = 24.0

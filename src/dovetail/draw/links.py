@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
+from dovetail.conformance.oracle import Meeting
 from dovetail.draw.marks import DOT, THICK, Mark
 from dovetail.draw.scale import Scale
 from dovetail.draw.shapes import group, shape, written
-from dovetail.oracle import Meeting
 
 BESIDE = 4.0
 

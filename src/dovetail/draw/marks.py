@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from dovetail.conformance.oracle import TracedRow
 from dovetail.draw.labels import Label
 from dovetail.draw.scale import Scale, is_simply_there
-from dovetail.oracle import TracedRow
 
 LINE = 22.0
 THICK = 17.0

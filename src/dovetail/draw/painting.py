@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from xml.etree.ElementTree import Element, SubElement, tostring
 from zlib import crc32
 
+from dovetail.conformance.oracle import Axis, Trace, trace
 from dovetail.draw.labels import shortened
 from dovetail.draw.lane import STRIP
 from dovetail.draw.legend import legend
@@ -19,7 +20,6 @@ from dovetail.draw.table import table
 from dovetail.draw.ticks import Tick, ticks
 from dovetail.draw.words import summary, title_of
 from dovetail.errors import SpecError, UnsupportedError
-from dovetail.oracle import Axis, Trace, trace
 from dovetail.spec.join import HANDS, Hand, JoinSpec
 from dovetail.spec.play import Play
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dovetail.oracle import Axis, Trace, TracedRow
+from dovetail.conformance.oracle import Axis, Trace, TracedRow
 
 LEAST_REACH = 1.25
 FEW = 60

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from dovetail.conformance.oracle import Axis, Trace, TracedRow
 from dovetail.draw.bars import height_of
 from dovetail.draw.labels import Label, label_of
 from dovetail.draw.lane import Lane, Placeless
@@ -12,7 +13,6 @@ from dovetail.draw.marks import Mark, has_place, mark_of, on_lines
 from dovetail.draw.page import MARGIN, WIDTH
 from dovetail.draw.scale import Scale, scale_of
 from dovetail.draw.words import keys_of, lanes_of, times_of
-from dovetail.oracle import Axis, Trace, TracedRow
 from dovetail.spec.join import HANDS, Hand, JoinSpec
 from dovetail.spec.play import Play
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from html import escape
 
+from dovetail.conformance.oracle import Trace, TracedRow
 from dovetail.draw.shapes import sayable
 from dovetail.draw.words import fate_words, life_words
-from dovetail.oracle import Trace, TracedRow
 from dovetail.schema import shown_row
 
 HEADINGS = ("row", "side", "values", "life", "what became of it", "meets")

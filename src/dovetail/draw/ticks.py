@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from dovetail.conformance.oracle import Axis
 from dovetail.draw.scale import SECOND, Scale
-from dovetail.oracle import Axis
 from dovetail.schema import from_microseconds, shown, to_microseconds
 
 MINUTE, HOUR, DAY = 60 * SECOND, 3600 * SECOND, 86_400 * SECOND

@@ -6,8 +6,8 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 
+from dovetail.conformance.oracle import Axis, Fate, Trace, TracedRow
 from dovetail.draw.ticks import moment_words
-from dovetail.oracle import Axis, Fate, Trace, TracedRow
 from dovetail.plan.words import described
 from dovetail.schema import shown_row
 from dovetail.spec.join import HANDS, Hand, JoinSpec, Named

@@ -10,8 +10,10 @@ Spark changes its mind where it must: what it broadcasts is the side that may be
 
 from __future__ import annotations
 
+from dovetail.plan.words import paragraphs
 from dovetail.spec.join import JoinSpec, SetJoinSpec
 from dovetail.spec.picks import AsOf, AtMost, Limit, Picks, Strategy
+from dovetail.spec.program import Joined, Program, SetJoined, steps_of
 
 _BROADCAST = (
     "the right side is broadcast to every task, the left side stays where it is"
@@ -40,6 +42,24 @@ def on_spark(join: JoinSpec | SetJoinSpec) -> str:
         both = f"{_SHUFFLED}, sorted and merged"
         way = _CHOSEN + (both if join.hard else "every row meets every other")
     return f"{way}{_counting(join.picks)}"
+
+
+def explained_program(program: Program) -> str:
+    """Returns what each join of a program does, and what its options became."""
+    lines: list[tuple[str, str]] = []
+    for step in steps_of(program):
+        if isinstance(step, Joined | SetJoined):
+            lines += [("join", step.told.title), *step.told.options]
+            lines.append(("on Spark", on_spark(step.join)))
+    for output in program.outputs:
+        lines.append(
+            ("output", f"{output.name}: {', '.join(output.step.schema.names)}")
+        )
+    for built in program.builds:
+        keys = ", ".join(built.index.keys)
+        lines.append(("build", f"{built.index.file}: an index by {keys}"))
+    lines += [("remark", remark) for remark in program.remarks]
+    return paragraphs(lines)
 
 
 def _counting(picks: Picks) -> str:

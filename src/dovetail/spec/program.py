@@ -365,6 +365,11 @@ def givens_of(program: Program) -> tuple[Given, ...]:
     return tuple(step for step in steps_of(program) if isinstance(step, Given))
 
 
+def schema_of(program: Program, name: str) -> Schema:
+    """Returns the columns of an output."""
+    return next(one.step.schema for one in program.outputs if one.name == name)
+
+
 def is_grouped(step: Step) -> bool:
     """Tells whether the rows of a step are in groups."""
     match step:

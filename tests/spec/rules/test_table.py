@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from dovetail.conformance.case import Refusal, read_cases
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
-from dovetail.session.case import Refusal, read_cases
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Settings
 from dovetail.spec.join import Columns, JoinSpec

@@ -1,0 +1,1 @@
+"""What a user holds: streams, tables, windows, picks, texts, sinks, running queries."""

@@ -1,0 +1,142 @@
+"""How far a running join is: its rows in, its rows out by outlet, what it keeps.
+
+    for progress in dt.follow(query):
+        print(progress)
+
+    batch 0: 6 rows in, 0 matched, 0 unmatched, 0 late, 6 kept
+    batch 1: 13 rows in, 4 matched, 0 unmatched, 1 late, 8 kept
+
+The numbers ride along with each batch as Spark's observed metrics, so looking at them
+runs nothing twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import Row
+from pyspark.sql.streaming.listener import StreamingQueryProgress
+from pyspark.sql.streaming.query import StreamingQuery
+
+from dovetail.engines.spark_stream.failures import sentence
+from dovetail.engines.spark_stream.joining import COUNTERS
+from dovetail.spec.arguments import wrong
+from dovetail.spec.calls import public
+
+PAUSE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a join has done since this start: `alive` rows are kept just now.
+
+    `batch` is the number of the newest batch, which its folders bear too. `waiting` of
+    the rows have not yet met anyone: the order of arrival is not sure by now.
+    """
+
+    batch: int = -1
+    came: int = 0
+    matched: int = 0
+    unmatched: int = 0
+    late: int = 0
+    alive: int = 0
+    waiting: int = 0
+
+    def after(self, batch: int, counted: Mapping[str, int | None]) -> Progress:
+        """Returns the progress after one more batch with these counts.
+
+        A batch in which no bucket was woken has counted nothing: all is as it was.
+        """
+        sums = {
+            name: getattr(self, name) + (counted[name] or 0)
+            for name in ("came", "matched", "unmatched", "late")
+        }
+        told = {name: counted[name] for name in ("alive", "waiting")}
+        now = {name: count for name, count in told.items() if count is not None}
+        return replace(self, batch=batch, **sums, **now)
+
+    def __str__(self) -> str:
+        """Returns one line for a log or a screen."""
+        return (
+            f"batch {self.batch}: {self.came} rows in, {self.matched} matched, "
+            f"{self.unmatched} unmatched, {self.late} late, {self.alive} kept"
+        )
+
+
+@public
+def follow(query: StreamingQuery) -> Iterator[Progress]:
+    """Yields the progress after every batch, until the query ends.
+
+    What ended it badly is raised as an EngineError of one sentence. Spark remembers the
+    last hundred batches: whoever looks less often misses some.
+    """
+    # Checked where it is given, not where the first progress is asked for.
+    if not hasattr(query, "recentProgress"):
+        hint = "write for example dt.follow(joined.write(..))"
+        raise wrong("query", query, "a running query, as joined.write returns", hint)
+    return _followed(query)
+
+
+def _followed(query: StreamingQuery) -> Iterator[Progress]:
+    """Yields the progress after every batch."""
+    progress, is_active = Progress(), True
+    while is_active:
+        # Asked before the batches are read: the last one must not be missed.
+        is_active = query.isActive
+        for batch in _recent(query, progress.batch):
+            counted, number = _counted(batch), batch["batchId"]
+            if number > progress.batch and counted:
+                progress = progress.after(number, counted)
+                yield progress
+        time.sleep(PAUSE if is_active else 0)
+    _raise_failure(query)
+
+
+def _recent(query: StreamingQuery, last: int) -> list[StreamingQueryProgress]:
+    """Returns the newest batches; none where none is behind the last one seen.
+
+    Spark writes each of them as a text and reads it again, up to a hundred every time.
+    """
+    newest = query.lastProgress
+    return query.recentProgress if newest and newest["batchId"] > last else []
+
+
+def _counted(batch: StreamingQueryProgress) -> Mapping[str, int | None]:
+    """Returns a batch's counts by name, None where no bucket was woken.
+
+    There are none where the batch did not run. Of a query that is not written by us
+    the joins in it are counted together.
+    """
+    metrics = batch["observedMetrics"]
+    told = [name for name in metrics if name.startswith(f"{COUNTERS}.")]
+    rows = [
+        _row(metrics[name]) for name in ([COUNTERS] if COUNTERS in metrics else told)
+    ]
+    names = [field.name for field in fields(Progress)[1:]] if rows else []
+    return {name: _sum(row[name] for row in rows) for name in names}
+
+
+def _row(observed: Row) -> Mapping[str, int | None]:
+    """Returns observed metrics by name; Connect tells values and schema apart."""
+    known = observed.asDict()
+    if "schema" not in known:
+        return known
+    names = (field["name"] for field in known["schema"]["fields"])
+    return dict(zip(names, known["values"], strict=True))
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    """Returns the sum of the counts that are there, None where none is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _raise_failure(query: StreamingQuery) -> None:
+    """Raises what ended a query, where it did not simply end."""
+    try:
+        query.awaitTermination()
+    except StreamingQueryException as error:
+        raise sentence(error) from error

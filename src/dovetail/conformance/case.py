@@ -1,0 +1,275 @@
+"""Case files: a join, what comes in, and what must come out, as JSON says it.
+
+A file holds one case or a list of them. A file that is no JSON is refused as a whole,
+and a case that breaks the form of cases by itself, with file, case and field. What is
+wrong with the join, its inputs or its events is found when the play is asked for: a
+case may say that just that must be refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+
+from dovetail.conformance.given import Given
+from dovetail.conformance.lines import MARK, Count, Line, Order, Rows
+from dovetail.errors import DovetailError, SpecError
+from dovetail.spec.fields import (
+    Fields,
+    Reader,
+    choice,
+    many,
+    mapping,
+    text,
+    whole,
+    wrong,
+)
+from dovetail.spec.inputs import Change, Outlet
+from dovetail.spec.play import Play
+from dovetail.spec.reading import read_join
+
+_CASE_KEYS = (
+    *("name", "source", "dialect", "text", "join", "inputs", "events", "settings"),
+    *("expect", "compare", "time_column"),
+)
+_LINE_KEYS = ("row", "mark", "out", "after", "change")
+
+
+@dataclass(frozen=True, slots=True)
+class Neutral:
+    """The join as a neutral spec."""
+
+    data: object
+    given: Given
+
+    def play(self) -> Play:
+        """Returns the play, checked against every law, its windows written out."""
+        inputs = self.given.inputs()
+        return self.given.play(read_join(self.data), inputs, self.given.settings())
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The join in one of the languages, for its front end to read."""
+
+    dialect: str
+    text: str
+    given: Given
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """No join: the case cannot be read, and why."""
+
+    error: DovetailError
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The case must be refused: by this kind of error, its message saying this."""
+
+    kind: type[DovetailError]
+    says: str
+
+    def is_met_by(self, error: DovetailError) -> bool:
+        """Tells whether an error is the one that is expected."""
+        return isinstance(error, self.kind) and self.says in str(error)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case: its name, its file, its join, and what must come out."""
+
+    name: str
+    source: str
+    file: Path
+    join: Neutral | Script | Broken
+    expect: Rows | Count | Refusal
+
+
+def read_cases(paths: Iterable[Path]) -> tuple[Case, ...]:
+    """Returns the cases of files, and of all JSON files in folders, in order.
+
+    One that cannot be read is refused, and the others with it.
+    """
+    cases = tuple(all_cases(paths))
+    for case in cases:
+        if isinstance(case.join, Broken):
+            raise case.join.error
+    return cases
+
+
+def all_cases(paths: Iterable[Path]) -> Iterator[Case]:
+    """Yields the cases of files in order, in its place what cannot be read as one."""
+    seen: dict[str, Path] = {}
+    for path in paths:
+        for file in _files(path):
+            for number, item in enumerate(_items(file)):
+                case = _case_or_broken(item, file, number)
+                yield _refused_twice(case, seen)
+                seen.setdefault(case.name, file)
+
+
+def _case_or_broken(data: object, file: Path, number: int) -> Case:
+    """Returns one case of a file, or that it cannot be read."""
+    try:
+        return _read_case(data, file, number)
+    except DovetailError as error:
+        named = data.get("name") if isinstance(data, dict) else None
+        name = named if isinstance(named, str) else f"{file}: case {number}"
+        return Case(name, "", file, Broken(error), Rows(()))
+
+
+def _refused_twice(case: Case, seen: Mapping[str, Path]) -> Case:
+    """Returns a case as it is, or as broken where its name has been seen."""
+    if case.name not in seen:
+        return case
+    error = SpecError(
+        f'"{case.file}" has a second case "{case.name}", '
+        f'the first is in "{seen[case.name]}"',
+        "a name of its own for each case",
+        rule="case_file",
+    )
+    return replace(case, join=Broken(error), expect=Rows(()))
+
+
+def read_joins(paths: Iterable[Path]) -> tuple[Case, ...]:
+    """Returns the cases of files that need no name, and nothing that must come out."""
+    return tuple(
+        _read_case({**unsaid, **mapping(item, str(file))}, file, number)
+        for path in paths
+        for file in _files(path)
+        for unsaid in [{"name": file.stem, "expect": []}]
+        for number, item in enumerate(_items(file))
+    )
+
+
+def _files(path: Path) -> list[Path]:
+    """Returns the file itself, or the JSON files of a folder in their order."""
+    files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
+    if files and files[0].is_file():
+        return files
+    told = "is not there" if files else "is a folder without a file that ends in .json"
+    hint = "a path that is not whole begins where the command runs"
+    expected = "a JSON file, or a folder of them"
+    raise SpecError(f'"{path}" {told}', expected, hint, rule="case_file")
+
+
+def _items(file: Path) -> list[object]:
+    """Returns what a file lists; numbers are kept as exact as they are written."""
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"), parse_float=Decimal)
+    except OSError as error:
+        found = f'"{file}" cannot be read: {error.strerror or error}'
+        raise SpecError(found, "a file to read", rule="case_file") from error
+    except ValueError as error:
+        raise SpecError(
+            f'"{file}" is no JSON: {error}',
+            "a case or a list of cases",
+            "programs in ECL end in .ecl",
+            rule="case_file",
+        ) from error
+    return data if isinstance(data, list) else [data]
+
+
+def _read_case(data: object, file: Path, number: int) -> Case:
+    """Returns one case of a file."""
+    unnamed = f"{file}: case {number}"
+    name = Fields(mapping(data, unnamed), unnamed).need("name", text)
+    fields = Fields.of(data, f"{file}: {name}", _CASE_KEYS)
+    source = fields.take("source", text, "")
+    join = _read_statement(fields)
+    return Case(name, source, file, join, _read_expectation(fields, join))
+
+
+def _read_statement(fields: Fields) -> Neutral | Script:
+    """Returns the join of a case, in the form in which the case has it."""
+    given = Given.of(fields)
+    if not fields.has("join"):
+        return Script(fields.need("dialect", text), fields.need("text", text), given)
+    if fields.has("text") or fields.has("dialect"):
+        raise SpecError(
+            f'"{fields.where}" has a join and a text',
+            "one of the two",
+            rule="case_file",
+        )
+    return Neutral(fields.data["join"], given)
+
+
+def _read_expectation(fields: Fields, join: Neutral | Script) -> Rows | Count | Refusal:
+    """Returns what must come out."""
+    expected = fields.need("expect", lambda value, _: value)
+    place = f"{fields.where}.expect"
+    match expected:
+        case list():
+            outlets = tuple(outlet.value for outlet in Outlet)
+            reader = _line_reader(outlets if isinstance(join, Neutral) else ())
+            return _read_rows(fields, many(reader)(expected, place))
+        case {"count": _}:
+            return Count(Fields.of(expected, place, ("count",)).need("count", whole))
+        case {"error": _}:
+            return Fields.of(expected, place, ("error",)).need("error", _read_refusal)
+        case _:
+            raise wrong(place, expected, 'rows, {"count": n} or {"error": {..}}')
+
+
+def _read_rows(fields: Fields, lines: tuple[Line, ...]) -> Rows:
+    """Returns the expected lines with what is said about their order."""
+    order = fields.take("compare", choice(Order), Order.BAG)
+    time_column = fields.take("time_column", text, "")
+    if order is Order.BY_TIME and not time_column:
+        raise wrong(
+            f"{fields.where}.compare", order.value, "a time_column beside by_time"
+        )
+    return Rows(lines, order, time_column)
+
+
+def _line_reader(outlets: tuple[str, ...]) -> Reader[Line]:
+    """Returns the reader of an expected line; no outlets: the text names its own."""
+
+    def read(value: object, where: str) -> Line:
+        fields = Fields.of(value, where, _LINE_KEYS)
+        facts: dict[str, object] = {}
+        if fields.has("after"):
+            facts["after"] = fields.need("after", whole)
+        if fields.has("change"):
+            facts["change"] = fields.need("change", choice(Change)).value
+        if fields.has("out"):
+            facts["out"] = fields.need("out", _one_of(outlets) if outlets else text)
+        if fields.has(MARK):
+            facts[MARK] = fields.need(MARK, _one_of(("window",)))
+            return Line({}, facts)
+        return Line(fields.need("row", mapping), facts)
+
+    return read
+
+
+def _one_of(words: tuple[str, ...]) -> Reader[str]:
+    """Returns the reader of one of some words."""
+
+    def read(value: object, where: str) -> str:
+        if value in words:
+            return str(value)
+        raise wrong(where, value, f"one of {', '.join(words)}")
+
+    return read
+
+
+def _read_refusal(value: object, where: str) -> Refusal:
+    """Returns the error that is expected; without a kind any of ours will do."""
+    fields = Fields.of(value, where, ("kind", "says"))
+    kinds: Mapping[str, type[DovetailError]] = dict(_error_tree(DovetailError))
+    kind = fields.take("kind", _one_of(tuple(kinds)), DovetailError.__name__)
+    return Refusal(kinds[kind], fields.take("says", text, ""))
+
+
+def _error_tree(
+    root: type[DovetailError],
+) -> Iterator[tuple[str, type[DovetailError]]]:
+    """Yields the classes of the error tree by name."""
+    yield root.__name__, root
+    for kind in root.__subclasses__():
+        yield from _error_tree(kind)

@@ -1,0 +1,141 @@
+"""Checks cases: plays each on the engines and says whether the right thing comes out.
+
+a case expects   the engine gives    verdict
+rows             the same rows       ok
+rows             other rows          FAIL, with the cells that differ
+an error         that error          ok
+anything         "not yet"           skip, with the reason: never a wrong answer
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from dovetail.conformance.case import Broken, Case, Neutral, Refusal, Script
+from dovetail.conformance.compare import compare, compare_lines
+from dovetail.conformance.difference import SAME, Difference
+from dovetail.conformance.engines import EngineName, NamedPlay, Outcome, outcomes
+from dovetail.conformance.lines import Order, Rows
+from dovetail.conformance.programs import ProgramPlay, ecl_play, without_blanks
+from dovetail.conformance.split import Split
+from dovetail.errors import DovetailError, UnsupportedError
+from dovetail.spec.play import Play
+
+
+class Status(Enum):
+    """How a case went on an engine; the values are the words of the report."""
+
+    OK = "ok"
+    FAIL = "FAIL"
+    SKIP = "skip"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a case on an engine, and why."""
+
+    case: Case
+    engine: EngineName
+    status: Status
+    reason: str = ""
+    difference: Difference = SAME
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One engine on which cases are checked, and how their events are cut for it."""
+
+    engine: EngineName
+    split: Split
+
+    def verdicts(self, cases: Iterable[Case]) -> Iterator[Verdict]:
+        """Gives the verdict of every case as it comes; cases without a play first."""
+        by_name: dict[str, Case] = {}
+        plays: list[NamedPlay] = []
+        for case in cases:
+            match _prepared(case):
+                case Play() as play:
+                    by_name[case.name] = case
+                    plays.append(NamedPlay(case.name, play, _looks_at_order(case)))
+                case ProgramPlay() as program:
+                    yield self._of_program(case, program)
+                case error:
+                    yield self._judged(case, error)
+        if plays:
+            for name, outcome in outcomes(self.engine, plays, self.split):
+                yield self._judged(by_name[name], outcome)
+
+    def _of_program(self, case: Case, program: ProgramPlay) -> Verdict:
+        """Returns the verdict on what the engine makes of a program."""
+        try:
+            lines = program.lines(self.engine)
+        except DovetailError as error:
+            return self._judged(case, error)
+        if isinstance(case.expect, Refusal):
+            reason = f"{_wanted(case.expect)}, found {len(lines)} rows"
+            return Verdict(case, self.engine, Status.FAIL, reason)
+        expected = without_blanks(case.expect)
+        difference = compare_lines(expected, lines, self.engine.sight(self.split))
+        status = Status.FAIL if difference else Status.OK
+        return Verdict(case, self.engine, status, difference=difference)
+
+    def _judged(self, case: Case, outcome: Outcome) -> Verdict:
+        """Returns the verdict on what the engine, or the way to it, has given."""
+        match case.expect, outcome:
+            case Refusal() as expected, DovetailError() as error:
+                return self._refused(case, expected, error)
+            case _, UnsupportedError() as error:
+                return Verdict(case, self.engine, Status.SKIP, str(error))
+            case _, DovetailError() as error:
+                return Verdict(case, self.engine, Status.FAIL, _told(error))
+            case Refusal() as expected, rows:
+                reason = f"{_wanted(expected)}, found {len(rows)} rows"
+                return Verdict(case, self.engine, Status.FAIL, reason)
+            case expected, rows:
+                difference = compare(expected, rows, self.engine.sight(self.split))
+                status = Status.FAIL if difference else Status.OK
+                return Verdict(case, self.engine, status, difference=difference)
+
+    def _refused(self, case: Case, expected: Refusal, error: DovetailError) -> Verdict:
+        """Returns the verdict on an error; "not yet" is never the one expected."""
+        is_not_yet = isinstance(error, UnsupportedError)
+        if is_not_yet and not issubclass(expected.kind, UnsupportedError):
+            return Verdict(case, self.engine, Status.SKIP, str(error))
+        if expected.is_met_by(error):
+            return Verdict(case, self.engine, Status.OK)
+        reason = f"{_wanted(expected)}, found {_told(error)}"
+        return Verdict(case, self.engine, Status.FAIL, reason)
+
+
+def _looks_at_order(case: Case) -> bool:
+    """Tells whether a case says more than which rows come out."""
+    return isinstance(case.expect, Rows) and case.expect.order is not Order.BAG
+
+
+def _prepared(case: Case) -> Play | ProgramPlay | DovetailError:
+    """Returns the play of a case, or why there is none; no engine is asked."""
+    try:
+        match case.join:
+            case Script("ecl", text, given):
+                return ecl_play(text, given)
+            case Script(dialect=dialect):
+                return UnsupportedError(f"the dialect {dialect} is not yet supported")
+            case Neutral() as join:
+                return join.play()
+            case Broken(error):
+                return error
+    except DovetailError as error:
+        return error
+
+
+def _wanted(expected: Refusal) -> str:
+    """Returns which error was expected, in words."""
+    says = f' that says "{expected.says}"' if expected.says else ""
+    return f"expected {expected.kind.__name__}{says}"
+
+
+def _told(error: DovetailError) -> str:
+    """Returns an error with the name of its kind."""
+    return f"{type(error).__name__}: {error}"

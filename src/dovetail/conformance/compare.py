@@ -1,0 +1,204 @@
+"""Compares what a case expects with what an engine put out, down to the cell.
+
+    expected  {"row": {"id": 1, "n": 2}, "after": 3}
+    found     id = 1, n = 5  [after 3, out matched]      ->   n: expected 2, found 5
+
+First as bags. Where the bags are the same, the order is looked at as the case says and
+as far as the engine knows it: the order of rows of different outlets, and the event of
+a row, are known only to engines that play event by event.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from dovetail.conformance.difference import NO_COLUMN, SAME, Cell, Difference, Near
+from dovetail.conformance.lines import Count, Line, Order, Rows, Sight, emitted
+from dovetail.conformance.sameness import folded, rough_key, same_value
+from dovetail.spec.inputs import Emission, Outlet
+
+
+def compare(
+    expected: Rows | Count, found: Sequence[Emission], sight: Sight
+) -> Difference:
+    """Returns how an engine's rows differ from what a case expects."""
+    return compare_lines(expected, [emitted(one, sight) for one in found], sight)
+
+
+def compare_lines(
+    expected: Rows | Count, found: list[Line], sight: Sight
+) -> Difference:
+    """Returns how lines differ from what a case expects."""
+    match expected:
+        case Count(rows):
+            return _count_difference(rows, _looked_at(found, ()))
+        case Rows():
+            known = _known(expected, sight)
+            return _row_difference(known, _looked_at(found, known.lines), sight)
+
+
+def _known(expected: Rows, sight: Sight) -> Rows:
+    """Returns what can be asked of an engine.
+
+    A mark stands behind the rows of one event, so only who knows events has marks.
+    """
+    if sight is Sight.EVENTS:
+        return expected
+    lines = tuple(line for line in expected.lines if not line.is_mark())
+    return replace(expected, lines=lines)
+
+
+def _looked_at(found: Sequence[Line], expected: Sequence[Line]) -> list[Line]:
+    """Returns the lines that count: late rows and marks do where the case lists one."""
+    late = Outlet.LATE.value
+    wants_late = any(line.facts.get("out") == late for line in expected)
+    wants_marks = any(line.is_mark() for line in expected)
+    return [
+        line
+        for line in found
+        if (wants_late or line.facts["out"] != late)
+        and (wants_marks or not line.is_mark())
+    ]
+
+
+def _count_difference(expected: int, found: Sequence[Line]) -> Difference:
+    """Returns a note where the number of rows is another."""
+    if len(found) == expected:
+        return SAME
+    return Difference(notes=(f"expected {expected} rows, found {len(found)}",))
+
+
+def _row_difference(expected: Rows, found: list[Line], sight: Sight) -> Difference:
+    """Returns the difference as bags; where there is none, the one in order."""
+    missing, unexpected = _leftovers(expected.lines, found)
+    if missing or unexpected:
+        return _paired(missing, unexpected)
+    for part in _in_order(found, sight):
+        if difference := _order_difference(expected, part):
+            return difference
+    return SAME
+
+
+def _in_order(found: list[Line], sight: Sight) -> Iterator[list[Line]]:
+    """Gives the lines whose order is known: all together, or outlet by outlet."""
+    match sight:
+        case Sight.EVENTS:
+            yield found
+        case Sight.OUTLETS:
+            parts: dict[object, list[Line]] = defaultdict(list)
+            for line in found:
+                if not line.is_mark():
+                    parts[line.facts["out"]].append(line)
+            yield from parts.values()
+
+
+def _leftovers(
+    expected: Sequence[Line], found: Sequence[Line]
+) -> tuple[list[Line], list[Line]]:
+    """Returns the lines of both hands that find no partner on the other."""
+    open_lines: dict[Hashable, list[Line]] = defaultdict(list)
+    for line in found:
+        open_lines[rough_key(line.row)].append(line)
+    # Lines that list more facts choose first: the others take what is left.
+    strict_first = sorted(expected, key=lambda line: -len(line.facts))
+    missing = [
+        line
+        for line in strict_first
+        if not _take(line, open_lines[rough_key(line.row)])
+    ]
+    rest = [line for lines in open_lines.values() for line in lines]
+    # Two doubles that are the same can stand on both sides of a rounding edge.
+    return [line for line in missing if not _take(line, rest)], rest
+
+
+def _take(wanted: Line, lines: list[Line]) -> bool:
+    """Removes the first line that is the wanted one; tells whether there was one."""
+    for place, line in enumerate(lines):
+        if wanted.is_same(line):
+            del lines[place]
+            return True
+    return False
+
+
+def _paired(missing: list[Line], unexpected: list[Line]) -> Difference:
+    """Returns the difference with lines that are alike shown as pairs."""
+    alone, near, rest = [], [], list(unexpected)
+    for line in missing:
+        closest = min(
+            (Near(line, other, _cells(line, other)) for other in rest),
+            key=lambda pair: len(pair.cells),
+            default=None,
+        )
+        if closest is None or 2 * len(closest.cells) > 1 + _width(line):
+            alone.append(line)
+        else:
+            near.append(closest)
+            rest.remove(closest.found)
+    return Difference(tuple(alone), tuple(rest), tuple(near))
+
+
+def _width(line: Line) -> int:
+    """Returns the number of a line's cells and facts."""
+    return len(line.row) + len(line.facts)
+
+
+def _cells(expected: Line, found: Line) -> tuple[Cell, ...]:
+    """Returns the cells and facts that differ between two lines."""
+    left, right = folded(expected.row), folded(found.row)
+    names = [*left, *(name for name in right if name not in left)]
+    cells = [Cell(n, left.get(n, NO_COLUMN), right.get(n, NO_COLUMN)) for n in names]
+    differing = [cell for cell in cells if not same_value(cell.expected, cell.found)]
+    facts = [
+        Cell(name, value, found.facts[name])
+        for name, value in expected.facts.items()
+        if found.facts.get(name, value) != value
+    ]
+    return (*differing, *facts)
+
+
+def _order_difference(expected: Rows, found: list[Line]) -> Difference:
+    """Returns how the order of lines differs from the one that is asked for."""
+    match expected.order:
+        case Order.BAG:
+            return SAME
+        case Order.ORDERED:
+            return _place_difference(_of_same_outlets(expected.lines, found), found)
+        case Order.BY_TIME:
+            return _time_difference(expected.time_column, found)
+
+
+def _of_same_outlets(lines: Sequence[Line], found: list[Line]) -> list[Line]:
+    """Returns the lines that are for the outlets found; marks where marks are found."""
+    outlets = {line.facts["out"] for line in found}
+    with_marks = any(line.is_mark() for line in found)
+    return [
+        line
+        for line in lines
+        if ("out" not in line.facts or line.facts["out"] in outlets)
+        and (with_marks or not line.is_mark())
+    ]
+
+
+def _place_difference(expected: Sequence[Line], found: Sequence[Line]) -> Difference:
+    """Returns the first place at which another line stands than expected."""
+    if len(expected) != len(found):  # lines that name no outlet, in several outlets
+        return SAME
+    for place, (line, other) in enumerate(zip(expected, found, strict=True)):
+        if not line.is_same(other):
+            near = Near(line, other, _cells(line, other))
+            note = f"the rows are right, their order is not: see row {place}"
+            return Difference(near=(near,), notes=(note,))
+    return SAME
+
+
+def _time_difference(column: str, found: Sequence[Line]) -> Difference:
+    """Returns a note where a row's time is below that of the row before it."""
+    times = [folded(line.row).get(column.lower()) for line in found]
+    for before, after in pairwise(time for time in times if time is not None):
+        if after < before:  # type: ignore[operator] # one column, so of one type
+            note = f'the rows are right, but not in the order of "{column}"'
+            return Difference(notes=(f"{note}: {after} comes after {before}",))
+    return SAME

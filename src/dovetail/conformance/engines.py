@@ -1,0 +1,144 @@
+"""The engines by name: what each makes of plays, all through one door.
+
+An engine takes all plays at once, because starting is dear and plays of one shape may
+share a query, and gives one outcome for each as it comes: its rows, or the error that
+ended it. Spark is imported only when one of its engines is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import assert_never
+
+from dovetail.conformance import oracle
+from dovetail.conformance.lines import Sight
+from dovetail.conformance.split import Each, Split, batch_ends
+from dovetail.errors import DovetailError, EngineError
+from dovetail.spec.inputs import Emission
+from dovetail.spec.play import Play
+
+Outcome = Sequence[Emission] | DovetailError
+NamedOutcome = tuple[str, Outcome]
+
+
+class EngineName(Enum):
+    """Everything that can carry out a join."""
+
+    ORACLE = "oracle"
+    LOCAL = "local"
+    BATCH = "batch"
+    STREAM = "stream"
+
+    def sight(self, split: Split) -> Sight:
+        """Returns what the engine knows of a row beside its outlet."""
+        match self:
+            case EngineName.ORACLE | EngineName.LOCAL:
+                return Sight.EVENTS
+            case EngineName.STREAM if isinstance(split, Each):
+                return Sight.EVENTS
+            case EngineName.STREAM | EngineName.BATCH:
+                return Sight.OUTLETS
+            case _ as unknown:
+                assert_never(unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPlay:
+    """A play under the name of its case, which decides where chance cuts it.
+
+    `in_order`: the case looks at the order of rows.
+    """
+
+    name: str
+    play: Play
+    in_order: bool = False
+
+
+def outcomes(
+    engine: EngineName, plays: Sequence[NamedPlay], split: Split
+) -> Iterator[NamedOutcome]:
+    """Gives what an engine makes of each play, by its name, in any order."""
+    match engine:
+        case EngineName.ORACLE:
+            return _one_by_one(oracle.play, plays)
+        case EngineName.LOCAL:
+            return _local(plays)
+        case EngineName.BATCH:
+            return _batch(plays)
+        case EngineName.STREAM:
+            return _guarded(_stream(plays, split), [one.name for one in plays])
+        case _ as unknown:
+            assert_never(unknown)
+
+
+def _one_by_one(
+    play_one: Callable[[Play], list[Emission]], plays: Iterable[NamedPlay]
+) -> Iterator[NamedOutcome]:
+    """Gives the rows of each play, or its error."""
+    for named in plays:
+        try:
+            yield named.name, play_one(named.play)
+        except DovetailError as error:
+            yield named.name, error
+        except Exception as error:  # noqa: BLE001 - one case must not hide the others
+            yield named.name, _broken(error)
+
+
+def _guarded(
+    found: Iterator[NamedOutcome], names: Sequence[str]
+) -> Iterator[NamedOutcome]:
+    """Gives the outcomes; where the engine breaks, its error for all the rest."""
+    missing = dict.fromkeys(names)
+    error = EngineError("the engine has lost the case")
+    try:
+        for name, outcome in found:
+            del missing[name]
+            yield name, outcome
+    except Exception as cause:  # noqa: BLE001 - one query must not hide the others
+        error = _broken(cause)
+    for name in missing:
+        yield name, error
+
+
+def _broken(error: Exception) -> EngineError:
+    """Returns an error that is none of ours as one: the engine is at fault."""
+    text = str(error).partition("\n")[0]
+    broken = EngineError(f"the engine broke: {type(error).__name__}: {text}")
+    broken.__cause__ = error
+    return broken
+
+
+def _local(plays: Sequence[NamedPlay]) -> Iterator[NamedOutcome]:
+    """Gives what the kernels make of each play, without Spark."""
+    from dovetail.conformance import local  # noqa: PLC0415 - Arrow is slow
+
+    return _one_by_one(local.play, plays)
+
+
+def _batch(plays: Sequence[NamedPlay]) -> Iterator[NamedOutcome]:
+    """Gives what a batch of DataFrames makes of each play."""
+    from dovetail.conformance import spark_batch as cases  # noqa: PLC0415 - needs Spark
+    from dovetail.engines.spark_session import local_session  # noqa: PLC0415
+
+    spark = local_session()
+    return _one_by_one(lambda play: cases.play(spark, play), plays)
+
+
+def _stream(plays: Sequence[NamedPlay], split: Split) -> Iterator[NamedOutcome]:
+    """Gives what structured streams make of the plays, cut into micro-batches."""
+    from dovetail.conformance.spark_stream import cases, script  # noqa: PLC0415
+    from dovetail.engines.spark_session import local_session  # noqa: PLC0415
+
+    cut = [
+        script.StreamPlay(
+            one.name,
+            one.play,
+            batch_ends(split, len(one.play.events), one.name),
+            stepwise=isinstance(split, Each),
+            in_order=one.in_order,
+        )
+        for one in plays
+    ]
+    return cases.play_all(local_session, cut)

@@ -1,0 +1,105 @@
+"""What would become of a join: its plan in words, and which engines can run it.
+
+A case is explained without its rows being played: what an engine lacks is found from
+the features that the join, its inputs and its events use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from dovetail.conformance.engines import EngineName
+from dovetail.conformance.oracle.refusals import refuse as refuse_oracle
+from dovetail.errors import UnsupportedError
+from dovetail.plan import local, stream
+from dovetail.plan.batch import refuse_play as refuse_batch
+from dovetail.plan.compared import compared
+from dovetail.plan.words import Line, described, paragraphs
+from dovetail.spec.join import HANDS, JoinSpec, Named, Nested, SetJoinSpec
+from dovetail.spec.play import Play
+from dovetail.spec.sources import known_input
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Whether an engine can run a play, and how, or what it lacks."""
+
+    engine: EngineName
+    runs: bool
+    reason: str
+
+
+def explained(play: Play) -> str:
+    """Returns the plan of a play as paragraphs, and a line for each engine."""
+    lines = [*_described(play.join, play)]
+    for answer in answers(play):
+        word = "yes" if answer.runs else "not yet"
+        lines.append((f"on {answer.engine.value}", f"{word}: {answer.reason}"))
+    return paragraphs(lines)
+
+
+def answers(play: Play) -> Iterator[Answer]:
+    """Yields for each engine whether it can run the play, the quickest first."""
+    for engine, judge in _JUDGES.items():
+        try:
+            yield Answer(engine, runs=True, reason=judge(play))
+        except UnsupportedError as error:
+            yield Answer(engine, runs=False, reason=", ".join(error.missing))
+
+
+def _described(join: JoinSpec | SetJoinSpec, play: Play) -> Iterator[Line]:
+    """Gives headings and sentences; the joins inside follow the one they feed."""
+    if isinstance(join, SetJoinSpec):
+        sets = ", ".join(join.sets)
+        yield "join", f"{join.kind.value} of the sets {sets}"
+        return
+    yield from described(
+        join, {hand: known_input(join.side(hand).source, play.inputs) for hand in HANDS}
+    )
+    for hand in HANDS:
+        match join.side(hand).source:
+            case Nested(inner):
+                yield "", ""
+                yield f"{hand.value} is", "a join of its own:"
+                yield from _described(inner, play)
+            case Named():
+                pass
+
+
+def _by_oracle(play: Play) -> str:
+    """Returns how the definition plays a join, or refuses it."""
+    if isinstance(play.join, JoinSpec):
+        refuse_oracle(play, play.join)
+    return "the definition, over plain rows"
+
+
+def _by_local(play: Play) -> str:
+    """Returns how the kernels play a join without Spark, or refuses it."""
+    if isinstance(play.join, JoinSpec):
+        local.refuse(play)
+    return "the kernels, event by event, without Spark"
+
+
+def _by_batch(play: Play) -> str:
+    """Returns how Spark joins DataFrames, or refuses it."""
+    refuse_batch(play)
+    how = "one native Spark plan; no row passes through Python"
+    if isinstance(play.join, JoinSpec):
+        return f"{how}{compared(play.join, play.inputs)}"
+    return how
+
+
+def _by_stream(play: Play) -> str:
+    """Returns how a Spark stream joins, or refuses it."""
+    join = stream.refuse(play)
+    how = stream.spread(join, play.settings).reason
+    return f"a stateful operator on Spark; {how}"
+
+
+_JUDGES: Mapping[EngineName, Callable[[Play], str]] = {
+    EngineName.ORACLE: _by_oracle,
+    EngineName.LOCAL: _by_local,
+    EngineName.BATCH: _by_batch,
+    EngineName.STREAM: _by_stream,
+}

@@ -1,0 +1,49 @@
+"""A program played on the files of a folder without Spark, by the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dovetail.bind.files import Format, Root
+from dovetail.bind.files.fitting import fitted
+from dovetail.bind.files.writing import write_rows
+from dovetail.conformance.engines import EngineName
+from dovetail.conformance.programs import ProgramPlay
+from dovetail.engines.tables import arrow_table
+from dovetail.spec.inputs import Row
+from dovetail.spec.program import Program, givens_of, schema_of
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedOutcome:
+    """A program that was played without Spark."""
+
+    program: Program
+    rows: dict[str, list[Row]]
+
+    def first(self, name: str, count: int) -> Sequence[Row]:
+        """Returns the first rows of an output."""
+        return self.rows[name][:count]
+
+    def write(self, name: str, place: Path, written: Format) -> Path:
+        """Writes an output as a new file, and returns it."""
+        table = arrow_table(self.rows[name], schema_of(self.program, name))
+        return write_rows(place, written, table, self.rows[name])
+
+    def done(self) -> tuple[int, int]:
+        """Returns that nothing is left to be done: all is played beforehand."""
+        return (0, 0)
+
+
+def played(program: Program, root: Root) -> PlayedOutcome:
+    """Returns what the kernels make of a program on the files of a folder."""
+    files = {
+        given.name: list(fitted(root, given).rows()) for given in givens_of(program)
+    }
+    play = ProgramPlay(program, files)
+    rows: dict[str, list[Row]] = {one.name: [] for one in program.outputs}
+    for line in play.lines(EngineName.LOCAL):
+        rows[str(line.facts["out"])].append(line.row)
+    return PlayedOutcome(program, rows)

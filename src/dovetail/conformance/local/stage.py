@@ -1,0 +1,208 @@
+"""A play taken apart for the kernels, and the two places where its state can lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol
+
+import pyarrow as pa
+
+from dovetail.conformance.local.cargo import NUMBER, Cargo, cargo
+from dovetail.conformance.local.outlets import Writer
+from dovetail.conformance.local.parcels import NO_NEWS, News, Sender
+from dovetail.engines.kernel_settings import Manner, kernel_settings
+from dovetail.kernels.arrays.rows import BEGINNING
+from dovetail.kernels.arriving.arrival import Parcel
+from dovetail.kernels.candidates.counting import TooManyError
+from dovetail.kernels.lifetimes.windows import Endless
+from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
+from dovetail.kernels.state import JoinState, new_state
+from dovetail.kernels.step import Stepped, step
+from dovetail.kernels.store import Shelf, Store
+from dovetail.plan.local import refuse
+from dovetail.spec.inputs import Event, InputKind, OuterRows
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
+from dovetail.spec.play import Play
+
+_NULLS = {
+    OuterRows.EXPIRY: Nulls.AT_END,
+    OuterRows.PER_MILLISECOND: Nulls.SPLIT,
+    OuterRows.EAGER: Nulls.EAGER,
+    OuterRows.EAGER_RETRACT: Nulls.RETRACTED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is known beside a play: of the lives that rows of inner joins hand on.
+
+    `ends` are the positions at which its steps end; without any each event is one.
+    """
+
+    news: Mapping[Hand, News]
+    ends: tuple[int, ...] = ()
+
+
+NOTHING_TOLD = Told({})
+
+
+class Memory(Protocol):
+    """Where the state lies between two steps."""
+
+    def step(self, parcels: list[Parcel], now: int) -> Stepped:
+        """Takes what has come, and keeps what the next step needs to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A play before anything has come: who sends, who writes."""
+
+    join: JoinSpec
+    settings: JoinSettings
+    events: tuple[Event, ...]
+    openings: int
+    cargoes: tuple[Cargo, Cargo]
+    senders: tuple[Sender, Sender]
+    writer: Writer
+    ends: tuple[int, ...]
+
+    @classmethod
+    def of(cls, play: Play, told: Told = NOTHING_TOLD) -> Stage:
+        """Returns the stage of a play, or refuses what the kernels cannot do yet."""
+        join = refuse(play)
+        manner = Manner(
+            Arrival.SEQUENCE,
+            ordered=join.clock is Clock.EVENT,
+            nulls=_NULLS[play.settings.outer_rows],
+            late_tables=play.settings.late_table_rows,
+            live=_live(play, join),
+        )
+        settings = kernel_settings(join, play.inputs, manner)
+        cargoes = cargo(play, join, settings)
+        left, right = (
+            Sender.of(play, join, hand, one, told.news.get(hand, NO_NEWS))
+            for hand, one in zip(HANDS, cargoes, strict=True)
+        )
+        return cls(
+            join,
+            settings,
+            (*play.opening, *play.events),
+            len(play.opening),
+            cargoes,
+            (left, right),
+            Writer.of(join, play.inputs, cargoes),
+            told.ends or tuple(range(1, len(play.opening) + len(play.events) + 1)),
+        )
+
+    @property
+    def is_arrival(self) -> bool:
+        """Tells whether rows meet in the order in which they come."""
+        return self.join.clock is Clock.ARRIVAL
+
+    @property
+    def gives_marks(self) -> bool:
+        """Tells whether marks tell how many rows have come out of the first port."""
+        return self.is_arrival and not self.settings.changelog
+
+    def is_in_time(self, number: int) -> bool:
+        """Tells of a side, by its number, whether its rows are not simply there."""
+        side = self.settings.sides[number]
+        return not (side.static and side.window == Endless())
+
+    def opening(self) -> list[Parcel]:
+        """Returns what is there from the start, of those sides that have something."""
+        told = [sender.opening() for sender in self.senders]
+        return [one for one in told if len(one.rows) or one.report.bound > BEGINNING]
+
+    def everything(self) -> list[Parcel]:
+        """Returns all rows at once."""
+        return [sender.everything() for sender in self.senders]
+
+    def between(
+        self, first: int, past: int, *, hands: Sequence[Hand] = HANDS, most: int = 1
+    ) -> list[Parcel]:
+        """Returns what comes between two positions, so many rows a parcel."""
+        senders = [self.senders[HANDS.index(hand)] for hand in hands]
+        return [
+            parcel for sender in senders for parcel in sender.between(first, past, most)
+        ]
+
+
+def _live(play: Play, join: JoinSpec) -> frozenset[str]:
+    """Returns the tables that may change while a join on the event clock goes on."""
+    tables = [one for one in play.inputs.values() if one.kind is InputKind.TABLE]
+    is_moving = join.clock is Clock.EVENT
+    return frozenset(one.name for one in tables if is_moving)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What one step has given: during which event, or while time passed before it."""
+
+    position: int
+    stepped: Stepped
+    is_pause: bool = False
+
+
+def moments(stage: Stage, memory: Memory) -> Iterator[Moment]:
+    """Gives the steps of a play after its start, one an event, or one each side."""
+    turns = [(hand,) for hand in HANDS] if stage.is_arrival else [HANDS]
+    for first, past in pairwise((0, *stage.ends)):
+        position, clock = past - 1, stage.events[first].clock
+        if stage.settings.reads_clock:
+            yield Moment(position, memory.step([], clock), is_pause=True)
+        for hands in turns:
+            parcels = stage.between(first, past, hands=hands)
+            if parcels:
+                yield Moment(position, memory.step(parcels, clock))
+
+
+class InPlace:
+    """The state as the step has left it."""
+
+    def __init__(self, stage: Stage) -> None:
+        """Starts with nothing."""
+        self._stage = stage
+        self.state: JoinState = new_state(_schemas(stage))
+
+    def step(self, parcels: list[Parcel], now: int) -> Stepped:
+        """Takes what has come, and keeps what the next step needs to know."""
+        stepped = _stepped(self._stage, self.state, parcels, now)
+        self.state = stepped.state()
+        return stepped
+
+
+class OnShelf:
+    """The state as bytes on a shelf; `written` and `state` are what tests look at."""
+
+    def __init__(self, stage: Stage, shelf: Shelf) -> None:
+        """Starts with what lies on the shelf."""
+        self._stage = stage
+        self._shelf = shelf
+        self.written = 0
+
+    def step(self, parcels: list[Parcel], now: int) -> Stepped:
+        """Takes what has come, and keeps what the next step needs to know."""
+        store = Store(self._stage.settings, _schemas(self._stage), self._shelf)
+        stepped = _stepped(self._stage, store.load(), parcels, now)
+        self.written += store.save(stepped)
+        return stepped
+
+
+def _stepped(
+    stage: Stage, state: JoinState, parcels: list[Parcel], now: int
+) -> Stepped:
+    """Returns what a step leaves behind, or raises what fails the join."""
+    try:
+        return step(stage.settings, state, parcels, now)
+    except TooManyError as error:
+        left = stage.cargoes[0].values[error.row.column(NUMBER)[0].as_py()]
+        raise stage.writer.exceeded(left, error.count) from error
+
+
+def _schemas(stage: Stage) -> tuple[pa.Schema, pa.Schema]:
+    """Returns the columns of both payloads."""
+    left, right = (one.rows.payload.schema for one in stage.cargoes)
+    return left, right

@@ -1,0 +1,23 @@
+"""The definition: what a join gives, as nested loops over plain rows.
+
+Every other engine is judged by this one, so it is written to be read beside the rules:
+one event at a time, no index, nothing clever. It refuses what no rule has a meaning
+for.
+"""
+
+from dovetail.conformance.oracle.axis import Axis
+from dovetail.conformance.oracle.playing import play
+from dovetail.conformance.oracle.program import play_program
+from dovetail.conformance.oracle.reasons import Fate
+from dovetail.conformance.oracle.tracing import Meeting, Trace, TracedRow, trace
+
+__all__ = [
+    "Axis",
+    "Fate",
+    "Meeting",
+    "Trace",
+    "TracedRow",
+    "play",
+    "play_program",
+    "trace",
+]

@@ -1,0 +1,176 @@
+"""A join of several sets: rows that share the stepped columns, one of each set.
+
+    left    a1 a2 b1        with all sets: a1+x1, a2+x1, as far as the conditions hold
+    right   x1(a) y1(c)     without: b1 alone
+
+The rows that stand together are the active ones. `l` is the first of them, and in a
+condition on pairs `l` and `r` are neighbours. A left row has all its partners or none:
+with one set missing it stands alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import Any, assert_never
+
+from dovetail.conformance.oracle.life import Plain
+from dovetail.conformance.oracle.scalars import PairScalar
+from dovetail.conformance.oracle.sides import same
+from dovetail.expression import BARE, Scope, compiled
+from dovetail.schema import blank
+from dovetail.spec.inputs import Arrive, Emission, Input, Outlet, Remove
+from dovetail.spec.join import SetJoinSpec, SetKind
+from dovetail.spec.play import Play
+from dovetail.spec.sources import schema_of_sets
+
+Active = tuple[Plain, ...]
+Key = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sets:
+    """A join of several sets taken apart: its rows, conditions and output columns."""
+
+    spec: SetJoinSpec
+    rows: tuple[Sequence[Plain], ...]
+    absent: Plain
+    pair_condition: PairScalar
+    rows_condition: PairScalar
+    skip_when: PairScalar
+    select: Mapping[str, PairScalar]
+
+    @classmethod
+    def of(cls, play: Play, spec: SetJoinSpec) -> Sets:
+        """Returns the parts of a play's join."""
+        schema = schema_of_sets(spec, play.inputs)
+        pair = Scope((("l", schema), ("r", schema)))
+        scope = Scope(pair.sides, rows=schema)
+        return cls(
+            spec,
+            tuple(rows_of(play, play.inputs[name]) for name in spec.sets),
+            {column.name: blank(column.type) for column in schema.columns},
+            compiled(spec.pair_condition, pair),
+            compiled(spec.rows_condition, scope),
+            compiled(spec.skip_when, scope),
+            {name: compiled(text, scope) for name, text in spec.select.columns},
+        )
+
+    def play(self) -> list[Emission]:
+        """Returns the result, sorted as the join says; equal rows stay as found."""
+        found = [active for active in self._actives() if not self._is_skipped(active)]
+        rows = [(self._written(active), active[0]) for active in found]
+        rows.sort(key=lambda pair: self._place(*pair))
+        return [Emission(Outlet.MATCHED, row) for row, _ in rows]
+
+    def _actives(self) -> Iterator[Active]:
+        """Yields the rows that stand together."""
+        if self.spec.kind is SetKind.M_OF_N:
+            yield from self._of_some()
+            return
+        for left in self.rows[0]:
+            whole = list(self._with_all(left))
+            match self.spec.kind:
+                case SetKind.INNER:
+                    yield from whole
+                case SetKind.LEFT_OUTER:
+                    yield from whole or [(left,)]
+                case SetKind.LEFT_ONLY:
+                    yield from [] if whole else [(left,)]
+                case _:
+                    assert_never(self.spec.kind)
+
+    def _with_all(self, left: Plain) -> Iterator[Active]:
+        """Yields a left row with one row of each other set, as the conditions hold."""
+        key = self._key(left)
+        others = [self._of_key(rows, key) for rows in self.rows[1:]]
+        for active in product([left], *others):
+            if self._holds(active) and None not in key:
+                yield active
+
+    def _of_some(self) -> Iterator[Active]:
+        """Yields one row of each set that has a key, where so many have it."""
+        keys = dict.fromkeys(self._key(row) for rows in self.rows for row in rows)
+        for key in keys:
+            sets = [self._of_key(rows, key) for rows in self.rows]
+            active_sets = [rows for rows in sets if rows]
+            is_counted = self.spec.least <= len(active_sets) <= self.spec.most
+            if is_counted and None not in key:
+                yield from filter(self._holds, product(*active_sets))
+
+    def _key(self, row: Plain) -> Key:
+        """Returns the stepped values of a row; one with a null equals no other."""
+        return tuple(same(_value(row, name)) for name in self.spec.stepped)
+
+    def _of_key(self, rows: Sequence[Plain], key: Key) -> list[Plain]:
+        """Returns the rows of a set that have a key, in their order."""
+        return [row for row in rows if self._key(row) == key]
+
+    def _holds(self, active: Active) -> bool:
+        """Tells whether the conditions hold of neighbours, and of all together."""
+        neighbours = pairwise(active)
+        return all(
+            self.pair_condition({"l": one, "r": other, BARE: {}}) is True
+            for one, other in neighbours
+        ) and (self.rows_condition(self._sight(active)) is True)
+
+    def _is_skipped(self, active: Active) -> bool:
+        """Tells whether the row of these would not come out."""
+        return self.skip_when(self._sight(active)) is True
+
+    def _written(self, active: Active) -> Plain:
+        """Returns the row of the result."""
+        seen = self._sight(active)
+        return {name: scalar(seen) for name, scalar in self.select.items()}
+
+    def _sight(self, active: Active) -> Mapping[str, Plain]:
+        """Returns what an expression sees: the first rows, and all of them."""
+        first, second, *_ = (*active, self.absent)
+        return {"l": first, "r": second, BARE: {"rows": list(active)}}
+
+    def _place(self, row: Plain, first: Plain) -> list[tuple[bool, bool, Any]]:
+        """Returns where a row stands: nulls before values, and NaN behind them."""
+        names = {name.lower() for name in row}
+        values = [
+            _value(row if name.lower() in names else first, name)
+            for name in self.spec.ordered_by
+        ]
+        return [_rank(value) for value in values]
+
+
+def rows_of(play: Play, source: Input) -> list[Plain]:
+    """Returns all rows of an input; a table with a key has the newest of each."""
+    rows: list[Plain] = []
+    state = [Arrive(source.name, row) for row in source.rows]
+    for event in (*state, *play.opening, *play.events):
+        match event:
+            case Arrive(input=source.name) | Remove(input=source.name):
+                rows = _without(rows, source, event.row)
+                rows += [event.row] if isinstance(event, Arrive) else []
+            case _:
+                pass
+    return rows
+
+
+def _without(rows: list[Plain], source: Input, newer: Plain) -> list[Plain]:
+    """Returns the rows of a table without the one whose key comes again."""
+    if not source.key:
+        return rows
+    return [
+        row
+        for row in rows
+        if any(row.get(name) != newer.get(name) for name in source.key)
+    ]
+
+
+def _value(row: Plain, name: str) -> object:
+    """Returns the value of a column, whatever the case of its name."""
+    found = (value for key, value in row.items() if key.lower() == name.lower())
+    return next(found, None)
+
+
+def _rank(value: Any) -> tuple[bool, bool, Any]:  # noqa: ANN401 - of any type
+    """Returns what a value is sorted by."""
+    is_nan = value != value  # noqa: PLR0124 - that is the test
+    return value is not None, is_nan, value

@@ -1,0 +1,130 @@
+"""Texts of whole programs: read, given their rows, and played.
+
+A text declares the columns of its data sets, so the rows of a case are read when the
+program is known. ECL has no null and does not look at trailing blanks: what a row
+leaves out is blank, and texts come out without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dovetail.conformance.engines import EngineName
+from dovetail.conformance.given import Given
+from dovetail.conformance.lines import Count, Line, Rows
+from dovetail.conformance.oracle import play as oracle_play
+from dovetail.conformance.oracle import play_program
+from dovetail.dialects.ecl import translate
+from dovetail.errors import SpecError, UnsupportedError
+from dovetail.schema import Schema, blank, read_row
+from dovetail.spec.fields import Fields, many, mapping
+from dovetail.spec.inputs import Emission, Row
+from dovetail.spec.play import Play
+from dovetail.spec.program import Given as GivenStep
+from dovetail.spec.program import Program, givens_of
+from dovetail.spec.ranges import refuse_beyond
+from dovetail.spec.reading_inputs import read_schema
+
+JoinPlayer = Callable[[Play], list[Emission]]
+_NO_COLUMNS = Schema(())
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramPlay:
+    """A program with the rows of its inputs."""
+
+    program: Program
+    rows: Mapping[str, Sequence[Row]]
+
+    def lines(self, engine: EngineName) -> list[Line]:
+        """Returns what an engine puts out, each row with its output."""
+        if engine is EngineName.BATCH:
+            return told_lines(_on_spark(self))
+        return told_lines(play_program(self.program, self.rows, _player(engine)))
+
+
+def ecl_play(text: str, given: Given) -> ProgramPlay:
+    """Returns the program of an ECL text with the rows that a case gives."""
+    inputs = {
+        name: Fields(mapping(data, f"inputs.{name}"), f"inputs.{name}")
+        for name, data in given.inputs_data.items()
+    }
+    schemas = {
+        name: fields.take("schema", read_schema, _NO_COLUMNS)
+        for name, fields in inputs.items()
+    }
+    program = translate(text, schemas)
+    if given.has_events:
+        raise SpecError("events in a case of ECL", "rows alone", rule="case_file")
+    rows = {step.name: list(_rows(step, inputs)) for step in givens_of(program)}
+    return ProgramPlay(program, rows)
+
+
+def told_lines(found: Iterable[tuple[str, Row]]) -> list[Line]:
+    """Returns rows of outputs as lines, their texts without trailing blanks."""
+    return [Line(_trimmed_row(row), {"out": name}) for name, row in found]
+
+
+def without_blanks(expect: Rows | Count) -> Rows | Count:
+    """Returns what a case expects, its texts without trailing blanks."""
+    if isinstance(expect, Count):
+        return expect
+    lines = tuple(Line(_trimmed_row(one.row), one.facts) for one in expect.lines)
+    return Rows(lines, expect.order, expect.time_column)
+
+
+def _player(engine: EngineName) -> JoinPlayer:
+    """Returns who plays the joins."""
+    match engine:
+        case EngineName.ORACLE:
+            return oracle_play
+        case EngineName.LOCAL:
+            from dovetail.conformance import local  # noqa: PLC0415 - Arrow is slow
+
+            return local.play
+        case _:
+            raise UnsupportedError.not_yet(engine.value, "a program in ECL")
+
+
+def _on_spark(play: ProgramPlay) -> list[tuple[str, Row]]:
+    """Returns what comes out where every step is a native plan of Spark's."""
+    from dovetail.conformance import spark_program as cases  # noqa: PLC0415
+    from dovetail.engines.spark_session import local_session  # noqa: PLC0415
+
+    return cases.play(local_session(), play.program, play.rows)
+
+
+def _rows(step: GivenStep, inputs: Mapping[str, Fields]) -> Iterator[Row]:
+    """Yields the rows of an input as the program declares them; nothing is null."""
+    data = inputs[step.input].take("rows", many(mapping), ())
+    known = {name.lower() for name in step.schema.names}
+    for number, row in enumerate(data):
+        kept = {name: row[name] for name in row if name.lower() in known}
+        where = f"row {number} of {step.input}"
+        read = read_row(kept, step.schema, where)
+        refuse_beyond(step.ranges, read, where)
+        yield {
+            column.name: blank(column.type)
+            if read[column.name] is None and column.name != step.position
+            else _trimmed(read[column.name])
+            for column in step.schema.columns
+        }
+
+
+def _trimmed_row(row: Row) -> Row:
+    """Returns a row whose texts have no trailing blanks."""
+    return {name: _trimmed(value) for name, value in row.items()}
+
+
+def _trimmed(value: object) -> object:
+    """Returns a value whose texts have no trailing blanks."""
+    match value:
+        case str():
+            return value.rstrip(" ")
+        case list() | tuple():
+            return [_trimmed(item) for item in value]
+        case Mapping():
+            return {name: _trimmed(item) for name, item in value.items()}
+        case _:
+            return value

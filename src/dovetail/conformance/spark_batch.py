@@ -1,0 +1,140 @@
+"""Plays a play as one batch: all its rows at once, with the places at which they came.
+
+A batch knows no events: rows come out in the order that is promised, which is that of
+row time on the event clock, and that of the left rows on the clock `batch`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial, reduce
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+from pyspark.sql.types import StructType
+
+from dovetail.conformance.frames import arrivals
+from dovetail.engines.spark.moments import EARLIEST, LATEST
+from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark_batch.arrivals import PLACE, REASON
+from dovetail.engines.spark_batch.join import ordered_rows
+from dovetail.engines.spark_batch.limit import limits_told
+from dovetail.engines.spark_batch.line import ORDINALS, ROW_TIME
+from dovetail.engines.spark_batch.results import ORDER
+from dovetail.engines.spark_batch.sets import join_sets
+from dovetail.engines.spark_batch.tree import BatchRows
+from dovetail.engines.tables import plain_rows
+from dovetail.plan.batch import refuse_play
+from dovetail.schema import quoted
+from dovetail.spec.inputs import Emission, Order, Outlet
+from dovetail.spec.join import HANDS, Clock, Hand, SetJoinSpec
+from dovetail.spec.play import Play
+from dovetail.spec.sources import source_names
+
+# A play is small: more tasks, and plans made anew while they run, only cost time.
+_SMALL = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+}
+Found = Mapping[str, Any]  # values of whatever types the join's columns have
+
+
+def play(spark: SparkSession, play: Play) -> list[Emission]:
+    """Returns every row that comes out, in the order that a batch promises."""
+    refuse_play(play)
+    join, settings = play.join, play.settings
+    if isinstance(join, SetJoinSpec):
+        return _play_sets(spark, play, join)
+    if join.clock is Clock.EVENT:
+        settings = replace(settings, order=Order.ROW_TIME)
+    inputs = {name: play.inputs[name] for name in source_names(join)}
+    with plain_rules(spark, **_SMALL):
+        frames = {name: arrivals(spark, play, inputs[name]) for name in inputs}
+        outlets = _outlets(ordered_rows(join, inputs, frames, settings=settings))
+        with limits_told():
+            found = plain_rows(_together([frame for _, frame in outlets]).toArrow())
+    found.sort(key=_sort_key(join.clock, settings.order))
+    return [_emission(line, [outlet for outlet, _ in outlets]) for line in found]
+
+
+def _play_sets(spark: SparkSession, play: Play, join: SetJoinSpec) -> list[Emission]:
+    """Returns the rows of a join of several sets, in its order."""
+    with plain_rules(spark, **_SMALL):
+        frames = {
+            name: arrivals(spark, play, play.inputs[name]) for name in set(join.sets)
+        }
+        table = join_sets(join, play.inputs, frames).toArrow()
+    return [Emission(Outlet.MATCHED, row) for row in plain_rows(table)]
+
+
+def _outlets(rows: BatchRows) -> list[tuple[Outlet, DataFrame]]:
+    """Returns every outlet with its rows, late rows by their inputs."""
+    unknown = F.lit(None).cast("bigint")
+    late = [
+        frame.withColumnsRenamed(
+            {PLACE: ORDINALS[Hand.LEFT], REASON: "reason"}
+        ).withColumns({ROW_TIME: unknown, ORDINALS[Hand.RIGHT]: unknown})
+        for frame in rows.late.values()
+    ]
+    return [*rows.outlets.items(), *((Outlet.LATE, frame) for frame in late)]
+
+
+def _together(frames: Sequence[DataFrame]) -> DataFrame:
+    """Returns all rows as one frame, so that one job brings them all."""
+    return reduce(
+        partial(DataFrame.unionByName, allowMissingColumns=True),
+        [_numbered(frame, number) for number, frame in enumerate(frames)],
+    )
+
+
+def _numbered(frame: DataFrame, number: int) -> DataFrame:
+    """Returns the rows of one outlet as structs, beside the number of the outlet."""
+    names = [quoted(name) for name in frame.columns if name not in ORDER]
+    kind = _nullable(frame.select(*names).schema)
+    row = F.struct(*names).cast(kind).alias(f"row_{number}")
+    return frame.select(F.lit(number).alias("outlet"), row, *ORDER)
+
+
+def _nullable(schema: StructType) -> StructType:
+    """Returns the schema with every part nullable.
+
+    A row of one outlet is null in the columns of the others, and Arrow refuses a null
+    record whose fields may not be null.
+    """
+    text = re.sub(r'"(nullable|\w*[cC]ontainsNull)":false', r'"\1":true', schema.json())
+    return StructType.fromJson(json.loads(text))
+
+
+def _emission(line: Found, outlets: Sequence[Outlet]) -> Emission:
+    """Returns a line as what comes out of its outlet."""
+    number = line["outlet"]
+    return Emission(outlets[number], line[f"row_{number}"])
+
+
+def _sort_key(clock: Clock, order: Order) -> Callable[[Found], tuple[int, ...]]:
+    """Returns what to sort by: row time, and places as the clock has them."""
+    places = _event_places if clock is Clock.EVENT else _batch_places
+    if order is Order.AS_FOUND:
+        return places
+    return lambda line: (_number(line[ROW_TIME], LATEST), *places(line))
+
+
+def _event_places(line: Found) -> tuple[int, ...]:
+    """Returns the order among equal row times: pairs first, then as they came."""
+    places = [line[name] for name in ORDINALS.values() if line[name] is not None]
+    return (len(places) < len(HANDS), max(places, default=0), min(places, default=0))
+
+
+def _batch_places(line: Found) -> tuple[int, ...]:
+    """Returns the order of left rows, for each that of its right rows."""
+    left, right = (line[ORDINALS[hand]] for hand in HANDS)
+    return (_number(left, LATEST), _number(right, EARLIEST))
+
+
+def _number(value: object, otherwise: int) -> int:
+    """Returns a number, or what stands for one that is not known."""
+    return value if isinstance(value, int) else otherwise

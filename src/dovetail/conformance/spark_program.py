@@ -1,0 +1,47 @@
+"""Plays a program on rows of a case: every output as plain rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+
+from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark_batch.limit import limits_told
+from dovetail.engines.spark_program.running import frames
+from dovetail.engines.tables import arrow_table, plain_rows
+from dovetail.schema import Schema
+from dovetail.spec.inputs import Row
+from dovetail.spec.program import Program, givens_of
+
+# Rows of a case are few: more tasks, plans made anew while they run, and code compiled
+# for each plan cost more time than they save.
+_SMALL = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
+def play(
+    spark: SparkSession, program: Program, rows: Mapping[str, Sequence[Row]]
+) -> list[tuple[str, Row]]:
+    """Returns every row that comes out, with the name of its output, in order."""
+    schemas = {one.name: one.schema for one in givens_of(program)}
+    with plain_rules(spark, **_SMALL), limits_told():
+        inputs = {name: _frame(spark, rows[name], schemas[name]) for name in schemas}
+        outputs = frames(spark, program, inputs)
+        return [
+            (name, row)
+            for name, frame in outputs.items()
+            for row in plain_rows(frame.toArrow())
+        ]
+
+
+def _frame(spark: SparkSession, rows: Sequence[Row], schema: Schema) -> DataFrame:
+    """Returns plain rows as a frame."""
+    if not rows:
+        # Spark Connect makes no frame of a table without rows.
+        return spark.createDataFrame([], schema.to_sql())
+    return spark.createDataFrame(arrow_table(rows, schema))

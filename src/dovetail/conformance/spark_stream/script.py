@@ -1,0 +1,169 @@
+"""A play as lines for replay: positions, cuts, and which event each cut plays.
+
+    cut      0                       1              2
+    lines    state (arrival clock)   opening rows   event 0 ..
+
+On the arrival clock rows of the state meet nobody when they come, so they have a cut of
+their own, of which only late rows count. Else they share the first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from dovetail.conformance.spark_stream.replay import Line
+from dovetail.engines.kernel_settings import input_of, is_static
+from dovetail.kernels.arrays.lines import LineKind
+from dovetail.spec.inputs import (
+    UNKNOWN_EVENT,
+    Arrive,
+    Bound,
+    Emission,
+    Event,
+    Finish,
+    InputKind,
+    Outlet,
+    Pause,
+    Remove,
+    Row,
+)
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
+from dovetail.spec.play import Play
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlay:
+    """A play under its name, and how many events are over at the end of each batch.
+
+    `stepwise`: each event is a batch, so that it is known what comes out during it.
+    `in_order`: rows must leave in the order of the definition.
+    """
+
+    name: str
+    play: Play
+    ends: tuple[int, ...]
+    stepwise: bool = False
+    in_order: bool = False
+
+
+@dataclass(slots=True)
+class Script:
+    """The lines of a play with their rows; for each cut its event, and if it is state.
+
+    `lost` are rows that come out before anything is played.
+    """
+
+    scope: int
+    lines: list[Line] = field(default_factory=list)
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    events: list[int] = field(default_factory=list)
+    lost: list[Emission] = field(default_factory=list)
+    has_silent_start: bool = False
+
+    @property
+    def sequence(self) -> int:
+        """Returns the position of the next line."""
+        return self.lines[-1].sequence + 1 if self.lines else 0
+
+    def cut(self, lines: Sequence[tuple[Event, LineKind]], event: int) -> None:
+        """Adds a cut, unless nothing is in it."""
+        if not lines:
+            return
+        for one, kind in lines:
+            self._add(one, kind)
+        self.events.append(event)
+
+    def _add(self, event: Event, kind: LineKind) -> None:
+        """Adds a line to the cut that is being written."""
+        if isinstance(event, Pause):
+            return
+        moment = event.moment if isinstance(event, Bound) else None
+        line = Line(
+            len(self.events), self.sequence, self.scope, event.input, kind, moment
+        )
+        self.lines.append(line)
+        if isinstance(event, Arrive | Remove):
+            self.rows.setdefault(event.input, []).append(event.row)
+
+
+def script(scope: int, wanted: StreamPlay, join: JoinSpec) -> Script:
+    """Returns the lines of one play."""
+    play, written = wanted.play, Script(scope)
+    state = [
+        *(
+            (Arrive(name, row), LineKind.INITIAL)
+            for name, row in _state(play, join, written)
+        ),
+        *_whole_from_the_start(play, join),
+    ]
+    opening = list(_lines(play.opening))
+    written.has_silent_start = bool(state) and join.clock is Clock.ARRIVAL
+    if written.has_silent_start:
+        written.cut(state, UNKNOWN_EVENT)
+        state = []
+    if wanted.stepwise:
+        written.cut([*state, *opening], UNKNOWN_EVENT)
+        state, opening = [], []
+    for first, past in pairwise((0, *wanted.ends)):
+        known = first if wanted.stepwise else UNKNOWN_EVENT
+        written.cut([*state, *opening, *_lines(play.events[first:past])], known)
+        state, opening = [], []
+    return written
+
+
+def _lines(events: Sequence[Event]) -> Iterator[tuple[Event, LineKind]]:
+    """Gives the events that a source can bring, with what each is."""
+    for event in events:
+        match event:
+            case Arrive():
+                yield event, LineKind.ROW
+            case Remove():
+                yield event, LineKind.DELETE
+            case Bound():
+                yield event, LineKind.BOUND
+            case Finish():
+                yield event, LineKind.FINISH
+            case Pause():
+                pass
+
+
+def _state(play: Play, join: JoinSpec, written: Script) -> Iterator[tuple[str, Row]]:
+    """Gives the rows that are there from the start, those without time first.
+
+    Where a side is outside time, its row without the time of its input is lost.
+    """
+    hands = sorted(HANDS, key=lambda hand: input_of(join, hand, play.inputs).is_timed)
+    seen: set[str] = set()
+    for hand in hands:
+        source = input_of(join, hand, play.inputs)
+        if source.kind is InputKind.STREAM or source.name in seen:
+            continue
+        seen.add(source.name)
+        for row in source.rows:
+            if _is_lost(play, join, hand, row):
+                late = {**row, "reason": "null_time"}
+                written.lost.append(Emission(Outlet.LATE, late))
+            else:
+                yield source.name, row
+
+
+def _whole_from_the_start(play: Play, join: JoinSpec) -> list[tuple[Event, LineKind]]:
+    """Returns the ends of data sets in row time: nothing of them can still come."""
+    sources = {input_of(join, hand, play.inputs).name for hand in HANDS}
+    return [
+        (Finish(source.name), LineKind.FINISH)
+        for source in map(play.inputs.__getitem__, sorted(sources))
+        if source.kind is InputKind.DATASET and join.clock is Clock.EVENT
+    ]
+
+
+def _is_lost(play: Play, join: JoinSpec, hand: Hand, row: Row) -> bool:
+    """Tells whether a row of a side outside time lacks the time of its input."""
+    source = input_of(join, hand, play.inputs)
+    return (
+        source.is_timed
+        and is_static(join, hand, source)
+        and row.get(source.time) is None
+    )

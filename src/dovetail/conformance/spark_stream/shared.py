@@ -1,0 +1,216 @@
+"""One streaming query for plays of one shape: each play is a scope of it.
+
+The scope is part of where a row goes: every play has buckets of its own, so plays know
+nothing of each other, and a batch plays the next cut of all of them.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+
+from dovetail.conformance.spark_stream.replay import lines_of, record, replay
+from dovetail.conformance.spark_stream.script import Script
+from dovetail.engines.kernel_settings import Manner, input_of, kernel_settings
+from dovetail.engines.spark.rules import RULES
+from dovetail.engines.spark_stream.failures import is_passing
+from dovetail.engines.spark_stream.feeds import (
+    Buckets,
+    Feed,
+    Packing,
+    packings,
+)
+from dovetail.engines.spark_stream.joining import lay
+from dovetail.engines.spark_stream.keys import key_columns
+from dovetail.engines.spark_stream.labels import balanced_labels
+from dovetail.engines.tables import arrow_table
+from dovetail.kernels.arrays.names import reserved
+from dovetail.kernels.settings import Arrival
+from dovetail.plan.stream import spread
+from dovetail.spec.inputs import Input, Inputs, Order, Row, Settings
+from dovetail.spec.join import HANDS, Clock, JoinSpec
+
+_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+_STATE = "spark.sql.streaming.stateStore"
+_CONFS = {
+    **RULES,
+    f"{_STATE}.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.execution.arrow.compression.codec": "none",
+    # A batch without new lines changes nothing: time is data.
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    # A play is small: plans made anew while they run only cost time.
+    "spark.sql.adaptive.enabled": "false",
+}
+_STARTS = 4
+Batches = dict[int, pa.Table]
+"""The raw results of a query by batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What plays that share a query have in common.
+
+    Two buckets a play and two state partitions are enough to be mixed up. Where an
+    input stays open (`ends` is false) the definition holds rows back that a later row
+    could precede, whatever its key: then all rows of a play are in one bucket. So they
+    are where the order of rows is looked at (`is_told`).
+    """
+
+    join: JoinSpec
+    inputs: Inputs
+    settings: Settings
+    stepwise: bool
+    ends: bool = True
+    is_told: bool = False
+    most_buckets: int = 2
+    most_partitions: int = 2
+
+    @property
+    def by_row_time(self) -> bool:
+        """Tells whether rows leave in the order of row time."""
+        asked = self.one_by_one or self.settings.order is Order.ROW_TIME
+        return (asked or not self.ends) and self.join.clock is Clock.EVENT
+
+    @property
+    def one_by_one(self) -> bool:
+        """Tells whether rows come out in the order of the definition."""
+        return self.stepwise or self.is_told
+
+    @property
+    def per_scope(self) -> int:
+        """Returns how many buckets a play has."""
+        is_wide = spread(self.join, self.settings).is_wide
+        one_order = self.one_by_one or self.by_row_time
+        return self.most_buckets if is_wide and not one_order else 1
+
+
+def session_of_our_own(spark: SparkSession) -> SparkSession:
+    """Returns a session beside a user's, under the plain rules, on the same Spark."""
+    own = spark.newSession()
+    for name, value in _CONFS.items():
+        own.conf.set(name, value)
+    return own
+
+
+def run(spark: SparkSession, shape: Shape, scripts: Sequence[Script]) -> Batches:
+    """Returns what comes out of a query that plays all scripts.
+
+    On a busy machine a query may need to be started more than once.
+    """
+    for _ in range(_STARTS - 1):
+        try:
+            return _run_once(spark, shape, scripts)
+        except StreamingQueryException as error:
+            if not is_passing(error):
+                raise
+    return _run_once(spark, shape, scripts)
+
+
+def _run_once(spark: SparkSession, shape: Shape, scripts: Sequence[Script]) -> Batches:
+    """Returns what comes out of a query that plays all scripts, if it starts."""
+    with _folder() as place:
+        recording = place / "events.parquet"
+        record_scripts(recording, shape, scripts)
+        frame = raw_results(spark, shape, recording, len(scripts))
+        return _collected(frame, place / "checkpoint")
+
+
+def raw_results(
+    spark: SparkSession, shape: Shape, recording: Path, scopes: int
+) -> DataFrame:
+    """Returns what comes out of a recording of so many plays, as a stream."""
+    count = shape.per_scope * scopes
+    partitions = min(count, shape.most_partitions)
+    spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+    buckets = Buckets(balanced_labels(count, partitions), shape.per_scope)
+    return _laid(shape, replay(spark, recording), buckets)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """Gives a folder in memory, where there is such a thing, that does not stay."""
+    parent = _MEMORY if _MEMORY.is_dir() else None
+    # Spark may still be writing a last file when a query has ended.
+    with tempfile.TemporaryDirectory(
+        prefix="dovetail-", dir=parent, ignore_cleanup_errors=True
+    ) as name:
+        yield Path(name)
+
+
+def record_scripts(path: Path, shape: Shape, scripts: Sequence[Script]) -> None:
+    """Writes all scripts as one recording, in the order of cuts."""
+    lines = sorted(
+        (line for one in scripts for line in one.lines), key=lambda line: line.cut
+    )
+    waiting = {
+        (one.scope, name): iter(rows)
+        for one in scripts
+        for name, rows in one.rows.items()
+    }
+    rows = {
+        name: [
+            next(waiting[line.scope, name])
+            for line in lines
+            if line.has_row and line.input == name
+        ]
+        for name in _names(shape)
+    }
+    record(path, lines, {name: _table(shape.inputs[name], rows[name]) for name in rows})
+
+
+def _table(source: Input, rows: Sequence[Row]) -> pa.Table:
+    """Returns rows as a table; a delete may name the key's columns only."""
+    names = source.schema.names
+    whole = [{name: row.get(name) for name in names} for row in rows]
+    return arrow_table(whole, source.schema)
+
+
+def _names(shape: Shape) -> tuple[str, ...]:
+    """Returns the inputs of the join, each once."""
+    sources = (input_of(shape.join, hand, shape.inputs) for hand in HANDS)
+    return tuple(dict.fromkeys(source.name for source in sources))
+
+
+def _laid(shape: Shape, replayed: DataFrame, buckets: Buckets) -> DataFrame:
+    """Returns the raw results of the join."""
+    join, inputs = shape.join, shape.inputs
+    sources = [input_of(join, hand, inputs) for hand in HANDS]
+    feeds = [
+        Feed(
+            lines_of(replayed, one.name), position=reserved("sequence"), has_events=True
+        )
+        for one in sources
+    ]
+    columns = [one.schema.names for one in sources]
+    sides: tuple[Packing, Packing] = packings(
+        join, inputs, (feeds[0], feeds[1]), (columns[0], columns[1]), buckets
+    )
+    compared = len(key_columns(join, inputs)[0].compared)
+    manner = Manner(Arrival.SEQUENCE, ordered=shape.by_row_time, key_columns=compared)
+    return lay(sides, kernel_settings(join, inputs, manner), ())
+
+
+def _collected(frame: DataFrame, checkpoint: Path) -> Batches:
+    """Returns the rows of every batch once the query has ended."""
+    batches: Batches = {}
+
+    def take(batch: DataFrame, number: int) -> None:
+        batches[number] = batch.toArrow()
+
+    writer = frame.writeStream.foreachBatch(take).trigger(availableNow=True)
+    query = writer.option("checkpointLocation", str(checkpoint)).start()
+    try:
+        query.awaitTermination()
+    finally:
+        query.stop()
+    return batches

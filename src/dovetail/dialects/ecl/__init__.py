@@ -1,0 +1,7 @@
+"""ECL, the language of HPCC, as far as its joins need it: text becomes a program."""
+
+from dovetail.dialects.ecl.catalog import Catalog
+from dovetail.dialects.ecl.modules import NO_MODULES, Modules
+from dovetail.dialects.ecl.translating import translate
+
+__all__ = ["NO_MODULES", "Catalog", "Modules", "translate"]

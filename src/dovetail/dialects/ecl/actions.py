@@ -1,0 +1,261 @@
+"""What a program does: outputs, files, indexes, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from dovetail.dialects.ecl.builds import build
+from dovetail.dialects.ecl.casting import Scalar
+from dovetail.dialects.ecl.context import Context, is_known, known_value, refusal, said
+from dovetail.dialects.ecl.dataset_rows import file_name
+from dovetail.dialects.ecl.datasets import tabled
+from dovetail.dialects.ecl.either import branches_of
+from dovetail.dialects.ecl.job_options import WITHOUT_EFFECT
+from dovetail.dialects.ecl.names import record_defined
+from dovetail.dialects.ecl.nodes import (
+    Braces,
+    Call,
+    Member,
+    Name,
+    Node,
+    Omitted,
+    Operation,
+    Text,
+    word_of,
+    words_of,
+)
+from dovetail.dialects.ecl.totals import alone, gathering
+from dovetail.dialects.ecl.types import Field, RecordType
+from dovetail.dialects.ecl.values import (
+    Action,
+    DatasetValue,
+    RowValue,
+    Total,
+    Value,
+)
+from dovetail.expression import Expression
+from dovetail.spec.join import Columns
+from dovetail.spec.program import Counted, Grouped, Inline, Output
+
+_IN_ORDER = {"sequential", "parallel", "ordered", "evaluate"}
+_OUTPUT_WORDS = {
+    *("overwrite", "all", "thor", "flat", "csv", "json", "xml", "compressed", "expire"),
+    *("backup", "noxpath", "update", "cluster", "encrypt", "ordered", "unordered"),
+    *("stable", "unstable", "parallel", "algorithm", "__compressed__"),
+}
+
+
+def act(context: Context, node: Node) -> None:
+    """Carries out an action; a data set or a value by itself is put out."""
+    choice = branches_of(context, node)
+    if choice:
+        _either(context, choice)
+        return
+    value = _shown(context, node)
+    if not isinstance(value, Action):
+        _put_out(context, node, (value, ""))
+        return
+    call = value.node
+    inside = replace(context, scope=value.scope, rows=(), sides={})
+    if isinstance(call, Call) and call.word in _IN_ORDER:
+        for argument in call.arguments:
+            if not isinstance(argument, Omitted):
+                act(inside, argument)
+    elif isinstance(call, Call):
+        _ACTIONS[call.word](inside, call)
+
+
+def _either(context: Context, choice: tuple[Node, ...]) -> None:
+    """Carries out one action or another, as the text alone says."""
+    condition, *actions = choice
+    if not is_known(context, condition):
+        raise refusal(
+            condition,
+            "an action that rows decide about",
+            "a condition that the text alone decides",
+            "OUTPUT(IF(condition, rows, other rows)) puts out one or the other",
+        )
+    is_true = context.constant(condition) is True
+    for action in actions[:1] if is_true else actions[1:]:
+        act(context, action)
+
+
+def _output(context: Context, node: Call) -> None:
+    """Carries out OUTPUT: rows under a name, or into a file."""
+    first, *rest = node.arguments
+    value = _shown(context, first)
+    _refuse_field(first, value)
+    name, file = "", ""
+    for option in rest:
+        match option:
+            case Omitted():
+                continue
+            case Call(arguments=(inside,)) if option.word == "named":
+                name = _text(context, inside)
+            case _ if word_of(option) == "extend" or not _is_layout(option):
+                _known_word(option)
+            case _ if not _is_record(context, option):
+                file = _text(context, option)
+            case _ if isinstance(value, DatasetValue):
+                value = tabled(context, value, option)
+            case _:
+                raise refusal(option, "a record of a single value", "NAMED('name')")
+    if file and isinstance(value, DatasetValue):
+        _into_file(context, node, file_name(file), value)
+        return
+    _put_out(context, first, (value, name))
+
+
+def _refuse_field(node: Node, value: Value) -> None:
+    """Refuses OUTPUT(rows.field): nothing says of which row."""
+    if not isinstance(node, Member) or not isinstance(value, Scalar):
+        return
+    if value.text.startswith("l."):
+        raise refusal(
+            node,
+            f'"{node.name}" of many rows',
+            "a data set or a value",
+            f"OUTPUT(rows, {{{node.name}}}) puts out that column of all of them",
+        )
+
+
+def _shown(context: Context, node: Node) -> Value:
+    """Returns what is put out; values of whole data sets may stand in it."""
+    inside, totals = gathering(context)
+    value = inside.value(node)
+    return alone(value, totals) if totals and isinstance(value, Scalar) else value
+
+
+def _into_file(context: Context, node: Call, file: str, value: DatasetValue) -> None:
+    """Remembers rows as a file that the text may read again."""
+    replaces = any(word_of(option) == "overwrite" for option in node.arguments)
+    if file in context.world.files and not replaces:
+        raise refusal(node, f'the file "{file}" a second time', "OVERWRITE, or a name")
+    context.world.files[file] = value
+    context.world.stored[file] = Output(file, value.step)
+    if replaces:
+        context.world.overwritten.add(file)
+
+
+def _is_layout(option: Node) -> bool:
+    """Tells whether an option of OUTPUT says which fields come out, or what file."""
+    return isinstance(option, Braces | Text | Operation | Member) or (
+        isinstance(option, Name) and option.word not in _OUTPUT_WORDS
+    )
+
+
+def _is_record(context: Context, option: Node) -> bool:
+    """Tells whether an option of OUTPUT is a record; else it is the name of a file."""
+    if isinstance(option, Braces) or any(record_defined(context, option)):
+        return True
+    return not isinstance(context.value(option), Scalar)
+
+
+def _known_word(option: Node) -> None:
+    """Refuses an option of OUTPUT that is not known."""
+    if word_of(option) not in _OUTPUT_WORDS:
+        raise refusal(
+            option, f'"{words_of(option).upper()}" of OUTPUT', "NAMED('name')"
+        )
+
+
+def _text(context: Context, node: Node) -> str:
+    """Returns a text that is known from the program."""
+    found = context.constant(node)
+    if isinstance(found, str) and found:
+        return found
+    raise refusal(node, "a name that is no text", "a text")
+
+
+def _put_out(context: Context, node: Node, given: tuple[Value, str]) -> None:
+    """Adds rows to what comes out, under a name or the number of the output."""
+    value, name = given
+    world = context.world
+    number = len(world.outputs) + 1
+    if name and name in {output.name for output in world.outputs}:
+        raise refusal(
+            node, f'a second output named "{name}"', "a name of its own for each"
+        )
+    match value:
+        case DatasetValue():
+            found = value.step
+        case Total():
+            found = _total(value, name or f"Result_{number}")
+        case Scalar(type=RecordType() as record):
+            found = _single_row(node, value, record)
+        case Scalar():
+            found = _single(node, value, name or f"Result_{number}")
+        case RowValue():
+            raise refusal(node, "a single row", "a data set or a value")
+        case _:
+            raise refusal(
+                node,
+                f"{said(value)} that is put out",
+                "a data set or a value",
+                "OUTPUT(data set, {field, field}) puts out columns of rows",
+            )
+    world.outputs.append(Output(name or f"Result {number}", found))
+
+
+def _total(value: Total, name: str) -> Counted:
+    """Returns a value of all rows as a row, its column named after the output."""
+    record = RecordType((Field(name, value.value.type),))
+    columns = Columns(((name, Expression(value.value.text)),))
+    return Counted(Grouped(value.source.step, ()), record.schema, columns)
+
+
+def _single(node: Node, value: Scalar, name: str) -> Inline:
+    """Returns a single value as a row."""
+    record = RecordType((Field(name, value.type),))
+    return Inline(record.schema, ((known_value(node, value),),))
+
+
+def _single_row(node: Node, value: Scalar, record: RecordType) -> Inline:
+    """Returns a row by itself, each of its fields a column."""
+    found = known_value(node, value)
+    if not isinstance(found, Mapping):
+        raise refusal(node, "this as a row", "ROW({values}, record)")
+    return Inline(record.schema, (tuple(found[one.name] for one in record.fields),))
+
+
+def _option(context: Context, node: Call) -> None:
+    """Carries out #OPTION: honoured, or said to have no effect; unknown ones not."""
+    name, *values = (context.constant(one) for one in node.arguments)
+    word = str(name).lower()
+    if word in context.world.options:
+        context.world.options[word] = _setting(node, values[0])
+    elif word in WITHOUT_EFFECT:
+        context.world.remarks.append(f"#OPTION('{name}') has no effect")
+    else:
+        raise refusal(
+            node, f"the option '{name}'", f"one of {', '.join(_known(context))}"
+        )
+
+
+def _setting(node: Call, value: object) -> str:
+    """Returns the value of an option that is honoured: a number or a truth."""
+    if isinstance(value, int):
+        return str(int(value))
+    raise refusal(node, f"an option of {value!r}", "a whole number, TRUE or FALSE")
+
+
+def _known(context: Context) -> Iterable[str]:
+    """Returns the names of options."""
+    return (*context.world.options, *sorted(WITHOUT_EFFECT))
+
+
+def _remarked(context: Context, node: Call) -> None:
+    """Carries out #WORKUNIT and #ONWARNING, which change no rows."""
+    context.world.remarks.append(f"{node.word.upper()} has no effect")
+
+
+_ACTIONS: Mapping[str, Callable[[Context, Call], None]] = {
+    "output": _output,
+    "build": build,
+    "buildindex": build,
+    "#option": _option,
+    "#workunit": _remarked,
+    "#onwarning": _remarked,
+}
+ACTIONS = {*_IN_ORDER, *_ACTIONS}

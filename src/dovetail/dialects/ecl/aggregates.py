@@ -1,0 +1,292 @@
+"""COUNT, MAX, SET and the like, over rows inside a row.
+
+Those rows are a child data set, or all rows that stand together in a join of several
+sets; a part of them by conditions, or one of them by its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from dovetail.dialects.ecl.casting import Scalar, signed, trimmed, unsigned
+from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
+from dovetail.dialects.ecl.nodes import Call, Node
+from dovetail.dialects.ecl.types import (
+    BOOLEAN,
+    INTEGER,
+    REAL,
+    Exact,
+    Field,
+    Letters,
+    Real,
+    SetOf,
+    TableType,
+    Whole,
+    blank_text,
+    spark_type,
+    sum_of,
+)
+from dovetail.dialects.ecl.values import RowsValue, RowValue
+from dovetail.expression.writing import text_of
+from dovetail.schema import quoted
+
+Aggregate = Callable[[Context, Call, RowsValue], Scalar]
+_ITEM = "item"
+
+
+def filtered(
+    context: Context, rows: RowsValue, conditions: tuple[Node, ...]
+) -> RowsValue:
+    """Returns the rows of which conditions hold."""
+    inside = context.inside(row_inside(rows))
+    texts = tuple(inside.condition(one) for one in conditions)
+    return RowsValue(rows.record, rows.text, (*rows.conditions, *texts))
+
+
+def row_inside(rows: RowsValue) -> RowValue:
+    """Returns one of the rows, as expressions about it see it."""
+    return RowValue(rows.record, _ITEM if rows.text else "")
+
+
+def listed(rows: RowsValue, text: str) -> str:
+    """Returns the values of an expression over the rows as an array."""
+    condition = " AND ".join(rows.conditions)
+    if rows.text:
+        kept = (
+            f"filter({rows.text}, {_ITEM} -> {condition})" if condition else rows.text
+        )
+        return f"transform({kept}, {_ITEM} -> {text})"
+    if not condition:
+        return f"ROWS_LIST({text})"
+    pairs = f"ROWS_LIST(named_struct('kept', {condition}, 'value', {text}))"
+    return f"transform(filter({pairs}, one -> one.kept), one -> one.value)"
+
+
+def counted(rows: RowsValue) -> str:
+    """Returns the number of rows."""
+    if not rows.text and not rows.conditions:
+        return "CAST(ROWS_COUNT() AS BIGINT)"
+    if not rows.conditions:
+        return f"CAST(size({rows.text}) AS BIGINT)"
+    return f"CAST(size({listed(rows, 'true')}) AS BIGINT)"
+
+
+def nth(rows: RowsValue, place: str) -> RowValue:
+    """Returns the row at a place from 1; beyond them it is blank."""
+    found = f"get({all_rows(rows).text}, CAST({place} AS INT) - 1)"
+    return RowValue(rows.record, f"coalesce({found}, {blank_text(rows.record)})")
+
+
+def all_rows(rows: RowsValue) -> Scalar:
+    """Returns all rows that stand together as a child data set."""
+    parts = [f"{text_of(one.name)}, {_part(rows, one)}" for one in rows.record.fields]
+    text = listed(rows, f"named_struct({', '.join(parts)})")
+    return Scalar(text, TableType(rows.record))
+
+
+def _part(rows: RowsValue, one: Field) -> str:
+    """Returns a field of one of the rows."""
+    return f"{_ITEM}.{quoted(one.name)}" if rows.text else quoted(one.name)
+
+
+def _over(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns what an aggregate looks at in each row."""
+    if len(node.arguments) < 2:  # noqa: PLR2004 - the rows and a value
+        raise refusal(
+            node, f"{node.word.upper()} without a value", "a value of each row"
+        )
+    return context.inside(row_inside(rows)).scalar(node.arguments[1])
+
+
+def _kept(context: Context, rows: RowsValue, conditions: tuple[Node, ...]) -> RowsValue:
+    """Returns the rows that an aggregate looks at: of which its conditions hold."""
+    found = tuple(one for one in conditions if not is_word(one, "keyed", "few"))
+    return filtered(context, rows, found) if found else rows
+
+
+def _count(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns COUNT: of all rows, or of those of which a condition holds."""
+    return Scalar(counted(_kept(context, rows, node.arguments[1:])), INTEGER)
+
+
+def _exists(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns EXISTS."""
+    count = _count(context, node, rows)
+    return Scalar(f"({count.text} > 0L)", BOOLEAN)
+
+
+def _valued(context: Context, node: Call, rows: RowsValue) -> RowsValue:
+    """Returns the rows of which an aggregate takes a value: conditions stand behind."""
+    return _kept(context, rows, node.arguments[2:])
+
+
+def _extreme(name: str) -> Aggregate:
+    """Returns MAX or MIN of a value; of no rows it is blank."""
+
+    def call(context: Context, node: Call, rows: RowsValue) -> Scalar:
+        value, rows = _over(context, node, rows), _valued(context, node, rows)
+        text = trimmed(value) if isinstance(value.type, Letters) else value.text
+        found = f"{name}({listed(rows, text)})"
+        return Scalar(f"coalesce({found}, {blank_text(value.type)})", value.type)
+
+    return call
+
+
+def _sum(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns SUM; of no rows it is 0."""
+    value, rows = _over(context, node, rows), _valued(context, node, rows)
+    return added(node, value, partial(listed, rows))
+
+
+def added(node: Node, value: Scalar, listing: Callable[[str], str]) -> Scalar:
+    """Returns the sum of a value; `listing` makes an array of what it is of each row.
+
+    It is a number of 8 bytes, a decimal with more digits, or REAL.
+    """
+    match value.type:
+        case Whole() as kind:
+            text = _folded(listing(signed(value)), INTEGER)
+            return Scalar(unsigned(text), kind) if kind.is_wide else _whole(text)
+        case Exact() as kind:
+            wide = sum_of(kind)
+            text = _folded(listing(as_type(node, value, wide).text), wide)
+            return Scalar(f"coalesce({text}, {blank_text(wide)})", wide)
+        case Real():
+            return Scalar(_folded(listing(as_type(node, value, REAL).text), REAL), REAL)
+        case _:
+            return _whole(_folded(listing(as_type(node, value, INTEGER).text), INTEGER))
+
+
+def _whole(text: str) -> Scalar:
+    """Returns a whole number of 8 bytes."""
+    return Scalar(text, INTEGER)
+
+
+def _folded(items: str, kind: Whole | Exact | Real) -> str:
+    """Returns the items of an array added one after the other."""
+    merged = "total + one"
+    if isinstance(kind, Exact):
+        # Spark would give each sum a digit more than the one before.
+        merged = f"CAST({merged} AS {spark_type(kind)})"
+    return f"aggregate({items}, {blank_text(kind)}, (total, one) -> {merged})"
+
+
+def _average(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns AVE, a REAL; of no rows it is 0."""
+    total = as_type(node, _sum(context, node, rows), REAL)
+    return _mean(total.text, counted(_valued(context, node, rows)))
+
+
+def _mean(total: str, count: str) -> Scalar:
+    """Returns a sum divided by a count, 0 where nothing was counted."""
+    text = f"IF({count} = 0L, 0D, {total} / CAST({count} AS DOUBLE))"
+    return Scalar(text, REAL)
+
+
+def _variance(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns VARIANCE, of all the rows that there are: the mean square distance."""
+    spread = _Spread.of(context, node, rows, 1)
+    return spread.covariance(spread.values[0], spread.values[0])
+
+
+def _covariance(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns COVARIANCE of two values."""
+    spread = _Spread.of(context, node, rows, 2)
+    return spread.covariance(*spread.values)
+
+
+def _correlation(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns CORRELATION of two values, 0 where one of them is the same everywhere."""
+    spread = _Spread.of(context, node, rows, 2)
+    one, other = spread.values
+    below = f"sqrt({spread.distance(one, one)} * {spread.distance(other, other)})"
+    text = f"coalesce({spread.distance(one, other)} / nullif({below}, 0D), 0D)"
+    return Scalar(text, REAL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """Rows, and the values of each whose spread is looked at, as REAL."""
+
+    rows: RowsValue
+    values: tuple[str, ...]
+
+    @classmethod
+    def of(cls, context: Context, node: Call, rows: RowsValue, count: int) -> _Spread:
+        """Returns the values behind the rows; conditions stand behind them."""
+        inside = context.inside(row_inside(rows))
+        given = node.arguments[1 : count + 1]
+        if len(given) < count:
+            raise refusal(node, f"{node.word.upper()} of less", f"{count} values")
+        values = tuple(inside.typed(one, REAL).text for one in given)
+        return cls(_kept(context, rows, node.arguments[count + 1 :]), values)
+
+    @property
+    def count(self) -> str:
+        """Returns the number of rows as REAL."""
+        return f"CAST({counted(self.rows)} AS DOUBLE)"
+
+    def covariance(self, one: str, other: str) -> Scalar:
+        """Returns the mean of the products of distances, 0 where there are no rows."""
+        below = f"({self._total(one)} * {self._total(other)} / {self.count})"
+        total = f"({self._total(f'({one} * {other})')} - {below})"
+        return _mean(total, counted(self.rows))
+
+    def distance(self, one: str, other: str) -> str:
+        """Returns the sum of the products of distances, as often as there are rows."""
+        below = f"({self._total(one)} * {self._total(other)})"
+        return f"({self._total(f'({one} * {other})')} * {self.count} - {below})"
+
+    def _total(self, text: str) -> str:
+        """Returns the sum of a value."""
+        return _folded(listed(self.rows, text), REAL)
+
+
+def _set(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    """Returns SET: the values of all rows in their order."""
+    value = _over(context, node, rows)
+    return Scalar(listed(rows, value.text), SetOf(value.type))
+
+
+def of_set(node: Call, items: Scalar) -> Scalar:
+    """Returns COUNT and the like of the items of a set."""
+    element = items.type.element if isinstance(items.type, SetOf) else INTEGER
+    count = f"CAST(size({items.text}) AS BIGINT)"
+    match node.word:
+        case "count":
+            return Scalar(count, INTEGER)
+        case "exists":
+            return Scalar(f"({count} > 0L)", BOOLEAN)
+        case "max" | "min":
+            found = f"array_{node.word}({items.text})"
+            return Scalar(f"coalesce({found}, {blank_text(element)})", element)
+        case "sum" | "ave":
+            total = added(node, Scalar("item", element), partial(_each, items.text))
+            if node.word == "sum":
+                return total
+            return _mean(as_type(node, total, REAL).text, count)
+        case word:
+            raise refusal(
+                node, f"{word.upper()} of a set", "COUNT, EXISTS, MAX, MIN, SUM or AVE"
+            )
+
+
+def _each(items: str, text: str) -> str:
+    """Returns what becomes of each item of a set."""
+    return items if text == "item" else f"transform({items}, item -> {text})"
+
+
+AGGREGATES: Mapping[str, Aggregate] = {
+    "count": _count,
+    "exists": _exists,
+    "max": _extreme("array_max"),
+    "min": _extreme("array_min"),
+    "sum": _sum,
+    "ave": _average,
+    "variance": _variance,
+    "covariance": _covariance,
+    "correlation": _correlation,
+    "set": _set,
+}

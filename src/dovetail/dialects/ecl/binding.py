@@ -1,0 +1,388 @@
+"""What a node is, by its kind: one table of who answers for what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+
+from dovetail.dialects.ecl.actions import ACTIONS
+from dovetail.dialects.ecl.aggregates import AGGREGATES, all_rows, nth, of_set
+from dovetail.dialects.ecl.aggregates import filtered as part_of
+from dovetail.dialects.ecl.arguments import refuse_wrong_number
+from dovetail.dialects.ecl.casting import Scalar
+from dovetail.dialects.ecl.child_steps import child_step
+from dovetail.dialects.ecl.context import Context, is_known, refusal, said
+from dovetail.dialects.ecl.dataset_rows import of_row, read_dataset
+from dovetail.dialects.ecl.datasets import DATASETS, appended, chosen, filtered
+from dovetail.dialects.ecl.declared import read_braces, read_record, read_type
+from dovetail.dialects.ecl.defined_indexes import read_index
+from dovetail.dialects.ecl.denormalize import read_denormalize
+from dovetail.dialects.ecl.dictionaries import entry_at, read_dictionary, within
+from dovetail.dialects.ecl.either import read_either
+from dovetail.dialects.ecl.fetching import read_fetch
+from dovetail.dialects.ecl.functions import FUNCTIONS, extreme
+from dovetail.dialects.ecl.indexes import check_filter
+from dovetail.dialects.ecl.joins import read_join
+from dovetail.dialects.ecl.library import read_library
+from dovetail.dialects.ecl.literals import read_number, read_text
+from dovetail.dialects.ecl.merge_joins import read_merge_join
+from dovetail.dialects.ecl.modules import LIBRARY
+from dovetail.dialects.ecl.names import read_member, read_module, read_name
+from dovetail.dialects.ecl.neighbours import NEIGHBOURS
+from dovetail.dialects.ecl.nodes import (
+    Braces,
+    Call,
+    Cast,
+    Definition,
+    Function,
+    Items,
+    Member,
+    Module,
+    Name,
+    Node,
+    Number,
+    Operation,
+    Part,
+    Reach,
+    Record,
+    Sequence,
+    SetType,
+    Text,
+    Transform,
+    TypeName,
+    word_of,
+)
+from dovetail.dialects.ecl.normalize import read_normalize
+from dovetail.dialects.ecl.ordering import Verb
+from dovetail.dialects.ecl.record_sums import record_sum
+from dovetail.dialects.ecl.refused import INSTEAD, UNKNOWN
+from dovetail.dialects.ecl.row_limits import read_limit
+from dovetail.dialects.ecl.row_values import child_sum
+from dovetail.dialects.ecl.scalars import (
+    read_cast,
+    read_items,
+    read_letters,
+    read_operation,
+)
+from dovetail.dialects.ecl.set_joins import read_set_join
+from dovetail.dialects.ecl.transforms import applied, read_transform
+from dovetail.dialects.ecl.types import INTEGER, Letters, RecordType, SetOf, TableType
+from dovetail.dialects.ecl.values import (
+    Action,
+    DatasetValue,
+    Dictionary,
+    Imported,
+    Index,
+    Routine,
+    RowsValue,
+    SetOfDatasets,
+    Total,
+    TypeValue,
+    Value,
+)
+from dovetail.errors import DialectError
+
+# What only says where a value is computed.
+_PLAIN = {"nofold", "global"}
+# Of a cluster there is one part: what a job sees of it is the whole.
+_CONSTANTS = {
+    "workunit": Scalar("'W'", Letters(1)),
+    "clustersize": Scalar("1L", INTEGER),
+}
+_EXTREMES = {"max": extreme("greatest"), "min": extreme("least")}
+
+
+def bind(context: Context, node: Node) -> Value:
+    """Returns what a node is."""
+    reader = _READERS.get(type(node))
+    if isinstance(node, Definition):
+        raise refusal(
+            node,
+            "a value for a name here",
+            "a value",
+            "arguments have names in calls of the text's own functions alone",
+        )
+    if reader is None:
+        calls = isinstance(node, Sequence) and isinstance(node.parts[0], Call)
+        raise refusal(
+            node,
+            "this here",
+            "a value, a data set, or an action",
+            "an action ends with a semicolon"
+            if calls
+            else "between two values stands a comma, or an operator that ECL has",
+        )
+    return reader(context, node)
+
+
+def _name(context: Context, node: Name) -> Value:
+    """Returns what a name is; SKIP is nothing by itself."""
+    if node.word in _CONSTANTS:
+        return _CONSTANTS[node.word]
+    if node.word == "skip":
+        raise refusal(node, "SKIP here", "SKIP in an assignment of a transform")
+    match read_name(context, node):
+        # A function without parameters is called by its name alone.
+        case Routine(parameters=(), body=Function()) as routine:
+            return applied(context, Call(node.place, node, ()), routine)
+        case found:
+            return found
+
+
+def _operation(context: Context, node: Operation) -> Value:
+    """Returns what an operator gives: data sets or records put together, or a value."""
+    for record in record_sum(context, node):
+        return record
+    if node.sign == "IN" and not isinstance(node.operands[1], Items):
+        found = context.value(node.operands[1])
+        if isinstance(found, Dictionary):
+            return within(context, node, found)
+    if node.sign in {"+", "&"}:
+        for rows in child_sum(context, node):
+            return rows
+        values = [context.value(one) for one in node.operands]
+        sets = [*_as_rows(values, node.operands)]
+        if len(sets) == len(values):
+            return appended(sets)
+    return read_operation(context, node)
+
+
+def _as_rows(values: Iterable[Value], nodes: Iterable[Node]) -> Iterator[DatasetValue]:
+    """Yields the data sets of a sum; behind the first a row may stand, too."""
+    is_first = True
+    for value, node in zip(values, nodes, strict=True):
+        match value:
+            case DatasetValue():
+                yield value
+            case Scalar(type=RecordType()) if not is_first:
+                yield of_row(node, value)
+        is_first = False
+
+
+def _items(context: Context, node: Items) -> Value:
+    """Returns a set: of data sets, or of values."""
+    values = [context.value(one) for one in node.items]
+    sets = [one for one in values if isinstance(one, DatasetValue)]
+    if sets and len(sets) == len(values):
+        return SetOfDatasets(tuple(sets))
+    return read_items(context, node)
+
+
+def _part(context: Context, node: Part) -> Value:
+    """Returns a part: rows of a data set, a row of rows, letters, or an item."""
+    match context.value(node.of):
+        case DatasetValue() as source if _is_any_row(context, node):
+            rows = all_rows(RowsValue(source.record, ""))
+            listed = context.gathered(node, Total(source, rows))
+            place = context.typed(node.first, INTEGER).text
+            return nth(RowsValue(source.record, listed.text), place)
+        case DatasetValue() as source:
+            return chosen(context, node, source)
+        case Dictionary() as dictionary if node.reach is Reach.ONE:
+            return entry_at(context, node, dictionary)
+        case RowsValue() as rows if node.reach is Reach.ONE:
+            return nth(rows, context.typed(node.first, INTEGER).text)
+        case Total() as total if context.totals:
+            return read_letters(context, node, context.gathered(node, total))
+        case Scalar() as value:
+            return read_letters(context, node, value)
+        case found:
+            raise refusal(
+                node, f"{node.reach.value} of {said(found)}", "a text or a set"
+            )
+
+
+def _is_any_row(context: Context, node: Part) -> bool:
+    """Tells whether the row at hand says which row of a data set is meant."""
+    if node.reach is not Reach.ONE or not context.totals:
+        return False
+    return not is_known(context, node.first)
+
+
+def _call(context: Context, node: Call) -> Value:
+    """Returns what a call gives: what the text defines wins over what ECL has."""
+    if not node.word:
+        return _called(context, node, context.value(node.of))
+    own = [*islice(context.defined(node.of, node.word), 1)]
+    if own and isinstance(own[0], Routine):
+        return applied(context, node, own[0])
+    if node.word in _BUILT_IN:
+        return _built_in(context, node)
+    if own or any(list(row.record.find(node.word)) for row in context.rows):
+        return _called(context, node, context.value(node.of))
+    raise refusal(
+        node.of,
+        f'"{node.of.text if isinstance(node.of, Name) else node.word}" is outside '
+        "of what is understood of ECL",
+        "records, data sets, transforms, joins and outputs",
+        INSTEAD.get(node.word, UNKNOWN),
+    )
+
+
+def _called(context: Context, node: Call, found: Value) -> Value:
+    """Returns a filtered data set, or what a transform gives."""
+    match found:
+        case DatasetValue(index=Index()) as source:
+            check_filter(context, node, source)
+            return filtered(context, source, node.arguments)
+        case DatasetValue() as source:
+            return filtered(context, source, node.arguments)
+        case RowsValue() as rows:
+            return part_of(context, rows, node.arguments)
+        case Routine() as routine:
+            return applied(context, node, routine)
+        case Imported(path) if path[:1] == (LIBRARY,):
+            return read_library(context, node, path)
+        case TypeValue() if len(node.arguments) == 1:
+            return read_cast(context, Cast(node.place, node.of, *node.arguments))
+        case other:
+            raise refusal(
+                node, f"{said(other)} that is called", "a function or a data set"
+            )
+
+
+def _built_in(context: Context, node: Call) -> Value:
+    """Returns what one of ECL's own names gives."""
+    word = node.word
+    refuse_wrong_number(node)
+    if word in ACTIONS:
+        return Action(node, context.scope)
+    if word in AGGREGATES:
+        return _aggregate(context, node)
+    for rows in child_step(context, node):
+        return rows
+    if word in _STEPS and not _is_condition(context, node):
+        # Values of whole data sets gather where a step says so, not around it.
+        return _STEPS[word](replace(context, totals=()), node)
+    return _OTHERS[word](context, node)
+
+
+def _either(context: Context, node: Call) -> Value:
+    """Returns what IF, MAP or CASE gives: the rows of one data set, or a value."""
+    for rows in read_either(context, node):
+        return rows
+    return FUNCTIONS[node.word](context, node)
+
+
+def _record_of(context: Context, node: Call) -> Value:
+    """Returns RECORDOF: the record of rows."""
+    return context.record(*node.arguments)
+
+
+def _as_it_is(context: Context, node: Call) -> Value:
+    """Returns what stands in brackets behind a word that changes nothing."""
+    return context.value(node.arguments[0])
+
+
+def _is_condition(context: Context, node: Call) -> bool:
+    """Tells whether STEPPED stands around a condition, not around rows."""
+    if node.word != "stepped":
+        return False
+    first = node.arguments[0]
+    is_operation = isinstance(first, Operation)
+    return is_operation or not isinstance(context.value(first), DatasetValue)
+
+
+def _aggregate(context: Context, node: Call) -> Value:
+    """Returns COUNT and the like of rows inside a row, or MAX of single values."""
+    if not node.arguments:
+        raise refusal(node, f"{node.word.upper()} of nothing", "rows")
+    match context.value(node.arguments[0]):
+        case RowsValue() as rows:
+            return AGGREGATES[node.word](context, node, rows)
+        case DatasetValue() | Dictionary():
+            return _total(context, node)
+        case Scalar(text, TableType(record)):
+            rows = RowsValue(record, text)
+            return AGGREGATES[node.word](context, node, rows)
+        case Scalar(type=SetOf()) as items if len(node.arguments) == 1:
+            return of_set(node, items)
+        case _ if node.word in _EXTREMES:
+            return _EXTREMES[node.word](context, node)
+        case found:
+            raise refusal(node, f"{node.word.upper()} of {said(found)}", "rows")
+
+
+def _total(context: Context, node: Call) -> Total:
+    """Returns an aggregate of a whole data set; it depends on no row around it."""
+    alone = context.alone()
+    try:
+        source = alone.dataset(node.arguments[0])
+        rows = RowsValue(source.record, "")
+        return Total(source, AGGREGATES[node.word](alone, node, rows))
+    except DialectError as error:
+        if not (context.rows or context.sides):
+            raise
+        raise refusal(
+            node,
+            f"{node.word.upper()} of rows that the row around it chooses",
+            "a value of the same rows for every row",
+            "JOIN with TABLE(data set, {key, ..}, key), LEFT OUTER, on the key",
+        ) from error
+
+
+def _join(context: Context, node: Call) -> DatasetValue:
+    """Returns JOIN of two data sets, or of a set of them."""
+    if node.arguments:
+        first = context.value(node.arguments[0])
+        if isinstance(first, SetOfDatasets):
+            return read_set_join(context, node, first)
+    return read_join(context, node)
+
+
+def _rows(context: Context, node: Call) -> Value:
+    """Returns ROWS(LEFT) or ROWS(RIGHT): all rows that stand together."""
+    word = word_of(node.arguments[0])
+    if word not in _ROWS_OF:
+        raise refusal(node, "ROWS of something else", "ROWS(LEFT) or ROWS(RIGHT)")
+    name = f"rows({word})"
+    if name not in context.sides:
+        raise refusal(node, f"ROWS({word.upper()}) here", _ROWS_OF[word])
+    return context.sides[name]
+
+
+_ROWS_OF = {
+    "left": "it in a JOIN of a set of data sets, or in ROLLUP(groups, GROUP, ..)",
+    "right": "it in a DENORMALIZE(.., GROUP, transform)",
+}
+
+
+_STEPS: Mapping[str, Verb] = {
+    **DATASETS,
+    **NEIGHBOURS,
+    "dataset": read_dataset,
+    "denormalize": read_denormalize,
+    "normalize": read_normalize,
+    "fetch": read_fetch,
+    "index": read_index,
+    "join": _join,
+    "limit": read_limit,
+    "mergejoin": read_merge_join,
+}
+_OTHERS: Mapping[str, Callable[[Context, Call], Value]] = {
+    **FUNCTIONS,
+    **dict.fromkeys(_PLAIN, _as_it_is),
+    "dictionary": read_dictionary,
+    **dict.fromkeys(("if", "map", "case"), _either),
+    "rows": _rows,
+    "recordof": _record_of,
+}
+_BUILT_IN = {*ACTIONS, *AGGREGATES, *_STEPS, *_OTHERS}
+_READERS: Mapping[type, Callable[..., Value]] = {
+    Name: _name,
+    Number: read_number,
+    Text: read_text,
+    Member: read_member,
+    Call: _call,
+    Part: _part,
+    Operation: _operation,
+    Cast: read_cast,
+    Items: _items,
+    Braces: read_braces,
+    Record: read_record,
+    Transform: read_transform,
+    Module: read_module,
+    TypeName: read_type,
+    SetType: read_type,
+}

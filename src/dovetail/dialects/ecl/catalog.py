@@ -1,0 +1,117 @@
+"""The inputs of a text: found by name, their columns asked for only where needed.
+
+A text that declares an input by itself needs to know only that it is there. One that
+just names it takes the columns that the input has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from dovetail.dialects.ecl.casting import Scalar, converted
+from dovetail.dialects.ecl.types import (
+    INTEGER,
+    Field,
+    RecordType,
+    Whole,
+    unsized,
+)
+from dovetail.expression import Expression
+from dovetail.schema import Schema, quoted
+from dovetail.spec.join import Columns
+from dovetail.spec.layouts import Layout
+from dovetail.spec.program import Given, Projected, Step
+from dovetail.spec.ranges import Range
+
+
+class Catalog(Protocol):
+    """Whoever knows the inputs of a text."""
+
+    def spelled(self, word: str) -> str:
+        """Returns the name of an input as it is written, or nothing if there is none.
+
+        `word` is a name in lower case. Raises a SchemaError where it is not clear.
+        """
+
+    def file(self, word: str, layout: Layout) -> str:
+        """Returns the name of the input that is the file of a name, or nothing."""
+
+    def has_index(self, file: str) -> bool:
+        """Tells whether an earlier program has written an index of a name."""
+
+    def schema(self, name: str) -> Schema:
+        """Returns the columns that an input has by itself."""
+
+    def names(self) -> Iterable[str]:
+        """Returns all names, for hints."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Inputs whose columns are known beforehand."""
+
+    schemas: Mapping[str, Schema]
+
+    def spelled(self, word: str) -> str:
+        """Returns the name of an input as it is written, or nothing."""
+        return next((name for name in self.schemas if name.lower() == word), "")
+
+    def file(self, word: str, layout: Layout) -> str:  # noqa: ARG002
+        """Returns the name of an input; its rows are given, however written."""
+        return self.spelled(word)
+
+    def has_index(self, file: str) -> bool:  # noqa: ARG002 - none is kept
+        """Tells that no program has written an index."""
+        return False
+
+    def schema(self, name: str) -> Schema:
+        """Returns the columns of an input."""
+        return self.schemas[name]
+
+    def names(self) -> Iterable[str]:
+        """Returns all names in lower case."""
+        return [name.lower() for name in self.schemas]
+
+
+def taken(known: dict[str, list[Given]], wanted: Given) -> Given:
+    """Returns the step of an input; declared in another way it has another name."""
+    ways = known.setdefault(wanted.name, [])
+    for one in ways:
+        if replace(one, name=wanted.name, source="") == wanted:
+            return one
+    name = f"{wanted.name} ({len(ways) + 1})"
+    ways.append(replace(wanted, name=name, source=wanted.name) if ways else wanted)
+    return ways[-1]
+
+
+def taken_as(known: dict[str, list[Given]], wanted: Given, record: RecordType) -> Step:
+    """Returns the rows of an input with the sizes that a record of the text declares.
+
+    Texts are cut at their lengths. A number out of range would be another number:
+    whoever reads the rows refuses it.
+    """
+    given = taken(known, replace(wanted, ranges=tuple(_ranges(record))))
+    columns = tuple((one.name, Expression(_size(one))) for one in record.fields)
+    if all(text.text == f"l.{quoted(name)}" for name, text in columns):
+        return given
+    return Projected(given, record.schema, Columns(columns))
+
+
+def _ranges(record: RecordType) -> Iterator[Range]:
+    """Yields the numbers that fields may have whose columns have room for more."""
+    for one in record.fields:
+        match one.type:
+            case Whole() as kind if kind != INTEGER and not one.is_position:
+                yield Range(one.name, *kind.bounds, str(kind))
+            case _:
+                pass
+
+
+def _size(one: Field) -> str:
+    """Returns a column of an input in the size of its field."""
+    text = f"l.{quoted(one.name)}"
+    kind = one.type if isinstance(one.type, Whole) else unsized(one.type)
+    found = converted(Scalar(text, kind), one.type)
+    return found.text if found else text

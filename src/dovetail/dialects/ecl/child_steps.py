@@ -1,0 +1,167 @@
+"""Steps on the child rows of a row, or on all rows that stand together.
+
+PROJECT(LEFT.pets, TRANSFORM(..))    SORT(ROWS(LEFT), -age)    TOPN(LEFT.pets, 2, age)
+
+They are lists inside a row, so what becomes of them is an expression of the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from dovetail.dialects.ecl.aggregates import all_rows
+from dovetail.dialects.ecl.casting import Scalar, trimmed
+from dovetail.dialects.ecl.context import Context, as_type, is_known, refusal
+from dovetail.dialects.ecl.datasets import rebuilt_columns
+from dovetail.dialects.ecl.folds import struct_of
+from dovetail.dialects.ecl.joins import is_transform
+from dovetail.dialects.ecl.lists import made_of, numbers_to
+from dovetail.dialects.ecl.nodes import (
+    Call,
+    Items,
+    Node,
+    Omitted,
+    Operation,
+    Text,
+    word_of,
+)
+from dovetail.dialects.ecl.ordering import PASSED_OVER
+from dovetail.dialects.ecl.types import INTEGER, Exact, Letters, Real, TableType, Whole
+from dovetail.dialects.ecl.values import Made, RowsValue, RowValue, Value
+
+Child = Callable[[Context, Call, RowsValue], RowsValue]
+
+
+def _names(node: Node) -> tuple[str, str]:
+    """Returns names for an item and its place that no list around has."""
+    at = f"{node.place.line}_{node.place.column}"
+    return f"child_{at}", f"child_{at}_at"
+
+
+def _project(context: Context, node: Call, rows: RowsValue) -> RowsValue:
+    """Returns what a transform makes of each of the rows, or a record."""
+    _refuse_others(node.arguments[2:])
+    item, place = _names(node)
+    row = RowValue(rows.record, item)
+    counter = Scalar(f"({place} + 1L)", Whole())
+    sides: dict[str, Value] = {"left": row, "counter": counter}
+    match replace(context, sides={**context.sides, **sides}).value(node.arguments[1]):
+        case Made() as made:
+            pass
+        case _:
+            record = context.record(node.arguments[1])
+            columns = rebuilt_columns(Scalar(item, rows.record), record)
+            texts = ((name, str(text)) for name, text in columns.columns)
+            made = Made(record, tuple(texts), "false")
+    return RowsValue(made.record, made_of(all_rows(rows).text, made, (item, place)))
+
+
+def _sort(context: Context, node: Call, rows: RowsValue) -> RowsValue:
+    """Returns the rows in another order; equal ones stay as they were."""
+    item, place = _names(node)
+    inside = context.inside(RowValue(rows.record, item))
+    keys = [*_keys(inside, node.arguments[1:])]
+    named = [(f"key_{number}", key) for number, key in enumerate(keys)]
+    parts = (*named, ("at", place), ("row", item))
+    keyed = f"transform({all_rows(rows).text}, ({item}, {place}) -> "
+    found = f"array_sort({keyed}{struct_of(*parts)}))"
+    return RowsValue(rows.record, f"transform({found}, {item} -> {item}.row)")
+
+
+def _keys(context: Context, nodes: Iterable[Node]) -> Iterator[str]:
+    """Yields what rows are sorted by; a number turned round sorts downwards."""
+    for node in nodes:
+        if isinstance(node, Omitted) or word_of(node) in PASSED_OVER:
+            continue
+        match node:
+            case Operation(sign="NEGATIVE", operands=(inner,)):
+                value = context.scalar(inner)
+                if not isinstance(value.type, Whole | Real | Exact):
+                    raise refusal(
+                        node,
+                        "child rows sorted downwards by no number",
+                        "a number",
+                        "NORMALIZE makes rows of them, which SORT sorts by any value",
+                    )
+                yield f"-({value.text})"
+            case _:
+                value = context.scalar(node)
+                is_text = isinstance(value.type, Letters)
+                yield trimmed(value) if is_text else value.text
+
+
+def _chosen(context: Context, node: Call, rows: RowsValue) -> RowsValue:
+    """Returns so many of the rows, from a place on."""
+    _, number, *rest = node.arguments
+    first = _number(context, rest[0]) if rest else "1"
+    count = _number(context, number)
+    text = f"slice({all_rows(rows).text}, greatest({first}, 1), greatest({count}, 0))"
+    return RowsValue(rows.record, text)
+
+
+def _number(context: Context, node: Node) -> str:
+    """Returns a number of rows."""
+    return f"CAST({as_type(node, context.scalar(node), INTEGER).text} AS INT)"
+
+
+def _topn(context: Context, node: Call, rows: RowsValue) -> RowsValue:
+    """Returns so many of the sorted rows."""
+    first, number, *keys = node.arguments
+    ordered = _sort(context, replace(node, arguments=(first, *keys)), rows)
+    return _chosen(context, replace(node, arguments=(first, number)), ordered)
+
+
+def _counted(context: Context, node: Call) -> Iterator[RowsValue]:
+    """Gives DATASET(n, transform), if the row at hand says how many rows they are."""
+    if not _is_counted(context, node):
+        return
+    number, transform, *rest = node.arguments
+    _refuse_others(one for one in rest if word_of(one) != "distributed")
+    item, place = _names(node)
+    most = as_type(number, context.scalar(number), INTEGER).text
+    sides: dict[str, Value] = {"counter": Scalar(item, Whole())}
+    made = replace(context, sides={**context.sides, **sides}).made(transform)
+    text = made_of(numbers_to(most), made, (item, place))
+    yield RowsValue(made.record, text)
+
+
+def _is_counted(context: Context, node: Call) -> bool:
+    """Tells whether DATASET begins with a number of the row at hand."""
+    match node.arguments:
+        case (Items() | Text(), *_):
+            return False
+        case (number, second, *_) if is_transform(context, second):
+            return not is_known(context, number)
+        case _:
+            return False
+
+
+def child_step(context: Context, node: Call) -> Iterator[RowsValue]:
+    """Gives what a step makes of the rows inside a row, if it is one of these."""
+    if not (context.sides or context.rows):
+        return
+    if node.word == "dataset":
+        yield from _counted(context, node)
+    if node.word not in _CHILD_STEPS:
+        return
+    match context.value(node.arguments[0]):
+        case RowsValue() as rows:
+            yield _CHILD_STEPS[node.word](context, node, rows)
+        case Scalar(text, TableType(record)):
+            yield _CHILD_STEPS[node.word](context, node, RowsValue(record, text))
+
+
+def _refuse_others(nodes: Iterable[Node]) -> None:
+    """Refuses options of a step on child rows that would change something."""
+    for node in nodes:
+        if word_of(node) not in PASSED_OVER and not isinstance(node, Omitted):
+            raise refusal(node, "this here", "nothing more")
+
+
+_CHILD_STEPS: Mapping[str, Child] = {
+    "project": _project,
+    "sort": _sort,
+    "choosen": _chosen,
+    "topn": _topn,
+}

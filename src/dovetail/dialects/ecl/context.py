@@ -1,0 +1,347 @@
+"""What is known at a place in a text: names, rows, and what SKIP has been met.
+
+Binding asks for the value of a node; which function answers is looked up by the kind
+of the node, so that the rooms of data sets, of scalars and of transforms need not know
+each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from difflib import get_close_matches
+
+from dovetail.dialects.ecl.casting import Scalar, converted
+from dovetail.dialects.ecl.catalog import Catalog
+from dovetail.dialects.ecl.child_rows import parents_of
+from dovetail.dialects.ecl.modules import NO_MODULES, Modules, Path
+from dovetail.dialects.ecl.nodes import Name, Node, Number, Operation
+from dovetail.dialects.ecl.types import (
+    STRING,
+    EclType,
+    Letters,
+    RecordType,
+    TableType,
+    Truth,
+    spark_type,
+)
+from dovetail.dialects.ecl.values import (
+    DatasetValue,
+    Dictionary,
+    Lookup,
+    Made,
+    RowsValue,
+    RowValue,
+    Scope,
+    Total,
+    Value,
+)
+from dovetail.errors import DialectError
+from dovetail.expression import BARE, Expression, compiled
+from dovetail.expression import Scope as Names
+from dovetail.schema import Schema, quoted
+from dovetail.spec.program import Built, Given, Output
+
+NOTHING = Schema(())
+_OF_ALL, _ENTRY = "value of all rows", "entry of a dictionary"
+
+
+@dataclass(slots=True)
+class World:
+    """What a whole program shares: inputs, files written so far, outputs, remarks."""
+
+    text: str
+    inputs: Catalog
+    names: Callable[[Context, Node, str], Iterator[Value]]
+    follow: Callable[[Context, Node, Path], Iterator[Value]]
+    files: dict[str, DatasetValue] = field(default_factory=dict)
+    outputs: list[Output] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    builds: list[Built] = field(default_factory=list)
+    stored: dict[str, Output] = field(default_factory=dict)
+    overwritten: set[str] = field(default_factory=set)
+    options: dict[str, str] = field(default_factory=dict)
+    indexes: dict[str, DatasetValue] = field(default_factory=dict)
+    modules: Modules = NO_MODULES
+    brought: dict[Path, Scope] = field(default_factory=dict)
+    taken: dict[str, list[Given]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Everything around a place: scope, rows whose fields stand bare, LEFT and RIGHT.
+
+    `skips` gathers the conditions under which a row is skipped, `path` those that lead
+    to the place inside an IF; `label` is the name that is being defined. `totals`
+    gathers the values of other rows, where they may stand: of `l`, and of `r`.
+    """
+
+    world: World
+    scope: Scope
+    bind: Callable[[Context, Node], Value]
+    rows: tuple[RowValue, ...] = ()
+    sides: Mapping[str, Value] = field(default_factory=dict)
+    skips: list[str] = field(default_factory=list)
+    path: tuple[str, ...] = ()
+    label: str = ""
+    may_skip: bool = False
+    in_record: bool = False
+    totals: tuple[list[Total | Lookup], ...] = ()
+
+    def value(self, node: Node) -> Value:
+        """Returns what a node is."""
+        return self.bind(self, node)
+
+    def with_totals(self, *totals: list[Total | Lookup]) -> Context:
+        """Returns the context in which values of whole data sets gather."""
+        return replace(self, totals=totals)
+
+    def alone(self) -> Context:
+        """Returns the context without rows: of what holds for all of them."""
+        return replace(self, rows=(), sides={}, totals=())
+
+    def inside(self, row: RowValue) -> Context:
+        """Returns the context in which a row's fields stand bare."""
+        return replace(self, rows=(row, *self.rows))
+
+    def defined(self, node: Node, word: str) -> Iterator[Value]:
+        """Gives what the text defines under a name, if it does."""
+        return self.world.names(self, node, word)
+
+    def scalar(self, node: Node) -> Scalar:
+        """Returns a single value; a row or a child data set is one too."""
+        match self.value(node):
+            case Scalar() as scalar:
+                return scalar
+            case RowValue(record, text) if text:
+                return Scalar(text, record)
+            case RowsValue(record, text, conditions) if text:
+                kept = f"filter({text}, item -> {' AND '.join(conditions)})"
+                return Scalar(kept if conditions else text, TableType(record))
+            case Total() as total if self.totals:
+                return self.gathered(node, total)
+            case found:
+                raise refusal(
+                    node,
+                    f"{said(found)} where a value must stand",
+                    "a value",
+                    _INSTEAD.get(type(found).__name__, ""),
+                )
+
+    def gathered(self, node: Node, total: Total) -> Scalar:
+        """Returns a value of a whole data set, as a column that each row will have.
+
+        Of all child rows it is refused where one of their rows is at hand.
+        """
+        schemas = {row.record.schema for row in self.rows}
+        if schemas.intersection(parents_of(total.source.step)):
+            raise refusal(
+                node,
+                "a value of the child rows of all rows, where one row is at hand",
+                "a value of LEFT's own child rows",
+                "PROJECT(rows, TRANSFORM(.., SELF.n := COUNT(LEFT.children(..))))",
+            )
+        text = beside(self.totals[0], total)
+        return Scalar(text, total.value.type)
+
+    def typed(self, node: Node, wanted: EclType) -> Scalar:
+        """Returns a value as a type."""
+        value = self.scalar(node)
+        return as_type(node, value, wanted)
+
+    def condition(self, node: Node) -> str:
+        """Returns a condition as Spark SQL."""
+        return self.typed(node, Truth()).text
+
+    def dataset(self, node: Node) -> DatasetValue:
+        """Returns a data set."""
+        found = self.value(node)
+        if isinstance(found, DatasetValue):
+            return found
+        if isinstance(found, Dictionary):
+            return found.source
+        hint = _AS_ROWS.get(type(found).__name__, "")
+        raise refusal(
+            node, f"{said(found)} where a data set must stand", "a data set", hint
+        )
+
+    def record(self, node: Node) -> RecordType:
+        """Returns a record: a RECORD, or that of a data set."""
+        match self.value(node):
+            case RecordType() as record:
+                return record
+            case DatasetValue(record=record) | RowValue(record=record):
+                return record
+            case RowsValue(record=record):
+                return record
+            case found:
+                raise refusal(
+                    node, f"{said(found)} where a record must stand", "a record"
+                )
+
+    def constant(self, node: Node) -> object:
+        """Returns a value that is known from the text alone."""
+        scalar = self.scalar(node)
+        return known_value(node, scalar)
+
+    def count(self, node: Node, least: int = 0) -> int:
+        """Returns a whole number that is known from the text alone."""
+        found = self.constant(node)
+        if isinstance(found, Decimal) and found == int(found):
+            found = int(found)
+        if isinstance(found, bool) or not isinstance(found, int) or found < least:
+            raise refusal(node, f"{found!r} here", f"a whole number, {least} or more")
+        return found
+
+    def made(self, node: Node) -> Made:
+        """Returns a transform, applied."""
+        found = self.value(node)
+        if isinstance(found, Made):
+            return found
+        raise refusal(
+            node, f"{said(found)} where a transform must stand", "a transform"
+        )
+
+
+def total_name(number: int, total: Total | Lookup) -> str:
+    """Returns the hidden column of a value of other rows."""
+    return f"{_OF_ALL if isinstance(total, Total) else _ENTRY} {number + 1}"
+
+
+def is_total(column: str) -> bool:
+    """Tells whether a column has the same value beside every row."""
+    return column.startswith(_OF_ALL)
+
+
+def beside(
+    totals: list[Total | Lookup], total: Total | Lookup, letter: str = "l"
+) -> str:
+    """Returns a value of other rows as a column that each row will have."""
+    if total not in totals:
+        totals.append(total)
+    return f"{letter}.{quoted(total_name(totals.index(total), total))}"
+
+
+def known_value(node: Node, scalar: Scalar) -> object:
+    """Returns the value of an expression without columns."""
+    scope = Names.pair(NOTHING, NOTHING)
+    unknown = refusal(node, "a value that is not known from the text", "a constant")
+    try:
+        found = compiled(Expression(scalar.text), scope)({"l": {}, "r": {}, BARE: {}})
+    except Exception as error:
+        raise unknown from error
+    # No value of ECL is null: only COUNTER, of no row, comes out as one.
+    if found is None:
+        raise unknown
+    return found
+
+
+def is_known(context: Context, node: Node) -> bool:
+    """Tells whether a value is known from the text alone."""
+    try:
+        context.constant(node)
+    except DialectError:
+        return False
+    return True
+
+
+def as_type(node: Node, value: Scalar, wanted: EclType) -> Scalar:
+    """Returns a value as a type, or refuses it at its place."""
+    found = converted(value, wanted)
+    if found is None:
+        raise refusal(
+            node,
+            f"a value of {spark_type(value.type)} where one of "
+            f"{spark_type(wanted)} must stand",
+            "a type that ECL casts to it",
+        )
+    return found
+
+
+def as_text(node: Node, value: Scalar) -> Scalar:
+    """Returns a value that stands beside a text as one; a text keeps its type."""
+    return value if isinstance(value.type, Letters) else as_type(node, value, STRING)
+
+
+def refusal(node: Node, found: str, expected: str = "", hint: str = "") -> DialectError:
+    """Returns the error for a node, with its place."""
+    return DialectError(found, expected, hint, place=node.place)
+
+
+_NO_NAMES = {
+    "counter": "it counts in a transform alone, of PROJECT or of a JOIN of two data "
+    "sets; SKIP there leaves rows out by it",
+    **dict.fromkeys(("std", "str"), "IMPORT Std; before it brings the library"),
+    "all": "a set of every value needs no IN: leave the condition out",
+    "self": "give the value a name before, x := .., and say x in both places",
+}
+
+
+class UnknownNameError(DialectError):
+    """A name that nothing defines; of a definition that is not used it is none."""
+
+
+class UnassignedError(DialectError):
+    """A field that a transform gives no value; where nothing uses it, it is none."""
+
+
+def unknown_name(node: Node, name: str, known: list[str]) -> DialectError:
+    """Returns the error for a name that nothing defines."""
+    near = get_close_matches(name.lower(), known, 1)
+    meant = f'did you mean "{near[0]}"?' if near else ""
+    hint = _NO_NAMES.get(name.lower(), meant)
+    return UnknownNameError(
+        f'nothing is named "{name}"',
+        "a definition, a field, or an input",
+        hint,
+        place=node.place,
+    )
+
+
+def said(value: Value) -> str:
+    """Returns what a value is, in words."""
+    return _WORDS.get(type(value).__name__, "this")
+
+
+_WORDS = {
+    "Scalar": "a value",
+    "RowValue": "a row",
+    "RowsValue": "a child data set",
+    "DatasetValue": "a data set",
+    "SetOfDatasets": "a set of data sets",
+    "Dictionary": "a dictionary",
+    "Total": "a value of a whole data set",
+    "RecordType": "a record",
+    "Routine": "a transform or a function without its arguments",
+    "Made": "a transform",
+    "TypeValue": "a type",
+    "ModuleValue": "a module",
+    "Imported": "a folder of other texts",
+    "Action": "an action",
+}
+
+
+_AS_ROWS = dict.fromkeys(
+    ("Scalar", "RowValue"), "DATASET([{..}], record) has the rows that it names"
+)
+_INSTEAD = {
+    "Action": "OUTPUT(rows(condition)), or OUTPUT(IF(condition, value, other))",
+    "Total": "in a filter, PROJECT, TABLE, OUTPUT, JOIN of left rows it may stand as "
+    "it is; else JOIN with TABLE(data set, {..}) and the option ALL",
+    "DatasetValue": "COUNT, EXISTS or data set[n].field of it, or a JOIN with it",
+}
+
+
+def is_number(node: Node) -> bool:
+    """Tells whether a node is a number as it is written."""
+    match node:
+        case Operation(sign="NEGATIVE", operands=(inner,)):
+            return is_number(inner)
+        case _:
+            return isinstance(node, Number)
+
+
+def is_word(node: Node, *words: str) -> bool:
+    """Tells whether a node is one of some words."""
+    return isinstance(node, Name) and node.word in words

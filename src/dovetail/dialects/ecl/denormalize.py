@@ -1,0 +1,268 @@
+"""DENORMALIZE: a JOIN whose pairs of a left row become one row again.
+
+    Joined     each pair, and the number of its left row
+    Counted    the left row, and the list of its right rows
+    Projected  GROUP: one call of the transform, which sees the list as ROWS(RIGHT);
+               else a call a right row, which sees as LEFT what the last one made
+
+A left row without partners stays as it is. Right rows without a partner that have the
+same key become one row, of a blank left one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from dovetail.dialects.ecl.aggregates import nth
+from dovetail.dialects.ecl.columns import of_spark
+from dovetail.dialects.ecl.context import Context, is_word, refusal
+from dovetail.dialects.ecl.datasets import columns_of
+from dovetail.dialects.ecl.folds import (
+    COUNTER,
+    Fold,
+    coming_row,
+    in_record,
+    past_row,
+    struct_of,
+)
+from dovetail.dialects.ecl.join_parts import Conditions, Parts
+from dovetail.dialects.ecl.joins import (
+    join_step,
+    judged,
+    keep_of,
+    keeps_groups,
+    parts_of,
+    split,
+)
+from dovetail.dialects.ecl.limits import Counts
+from dovetail.dialects.ecl.nodes import Call, Node
+from dovetail.dialects.ecl.totals import Gathered, gathering, widened
+from dovetail.dialects.ecl.types import (
+    BOOLEAN,
+    INTEGER,
+    Field,
+    RecordType,
+    TableType,
+    blank_text,
+)
+from dovetail.dialects.ecl.values import (
+    DatasetValue,
+    Made,
+    RowsValue,
+    RowValue,
+    Value,
+)
+from dovetail.expression import NEVER, Expression, Scope, parse
+from dovetail.schema import Schema, quoted
+from dovetail.spec.join import Columns, Hand, Kind
+from dovetail.spec.picks import Keep, Limit
+from dovetail.spec.program import Counted, Numbered, Projected, Step
+
+_LEFT, _ROWS = "left", "rows"
+_RIGHT, _NUMBER, _MEETS, _KEY = "right", "number of left", "meets right", "key {}"
+# The row that a LIMIT puts in place of too many.
+_INSTEAD, _IS_OVER, _IS_SKIPPED = "instead", "is over", "is skipped"
+_FOLDED = "folded"
+_BEHIND = f"l.{_FOLDED}.counter > 0L AND l.{_FOLDED}.kept = 0L"
+_LISTED = f"named_struct('kept', {quoted(_MEETS)}, 'value', {quoted(_RIGHT)})"
+_KEPT = f"filter(ROWS_LIST({_LISTED}), one -> one.kept)"
+
+Part = tuple[Field, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What is made of a left row and its right ones."""
+
+    made: Made
+    totals: list[Gathered]
+    is_group: bool
+
+
+def read_denormalize(context: Context, node: Call) -> DatasetValue:
+    """Returns the rows of DENORMALIZE(left, right, condition, GROUP, transform, ..)."""
+    rest = [*node.arguments[3:]]
+    is_group = bool(rest) and is_word(rest[0], "group")
+    transform, options = split(context, rest[1:] if is_group else rest)
+    if not transform:
+        raise refusal(
+            node,
+            "a DENORMALIZE without a transform",
+            "DENORMALIZE(left, right, condition, transform, ..)",
+            "GROUP stands before the transform, every other option behind it",
+        )
+    parts = parts_of(context, node, (options, Kind.LEFT_OUTER))
+    if keeps_groups(parts):
+        raise refusal(
+            node,
+            "groups of the left rows in a DENORMALIZE",
+            "left rows without groups",
+            "UNGROUP(rows) before it, GROUP(SORT(..), ..) behind it",
+        )
+    form = _form(context, parts, (transform[0], is_group))
+    parts, conditions, counts = judged(replace(parts, made=form.made))
+    return _finished(parts, form, (conditions, counts))
+
+
+def _form(context: Context, parts: Parts, given: tuple[Node, bool]) -> _Form:
+    """Returns the transform, which sees a left row and its right ones."""
+    node, is_group = given
+    sides = _all_sides(parts) if is_group else _each_side(parts)
+    inside, totals = gathering(replace(context, sides=sides, rows=()))
+    made = inside.made(node)
+    if not is_group:
+        made = in_record(node, made, parts.left.record)
+    return _Form(made, totals, is_group)
+
+
+def _all_sides(parts: Parts) -> dict[str, Value]:
+    """Returns what a transform of all right rows sees; RIGHT is the first of them."""
+    rows = RowsValue(parts.right.record, f"l.{_ROWS}")
+    left = RowValue(parts.left.record, f"l.{_LEFT}")
+    return {"left": left, "right": nth(rows, "1L"), "rows(right)": rows}
+
+
+def _each_side(parts: Parts) -> dict[str, Value]:
+    """Returns what a transform of one right row sees."""
+    left, right = past_row(parts.left.record), coming_row(parts.right.record)
+    return {"left": left, "right": right, "counter": COUNTER}
+
+
+def _finished(
+    parts: Parts, form: _Form, given: tuple[Conditions, Counts]
+) -> DatasetValue:
+    """Returns what becomes of each left row with its right ones."""
+    conditions, counts = given
+    made, most = form.made, 0
+    if not form.is_group and made.skip != NEVER.text:
+        # KEEP does not count a right row that is skipped: the fold must see it.
+        parts, most = _without_keep(parts)
+    gathered = _gathered(parts, conditions, counts)
+    step = widened(gathered, form.totals)
+    if not form.is_group:
+        step, made = _folded(step, gathered.record, Fold(made, most))
+    made = _or_instead(made) if _has_instead(counts) else made
+    skip = Expression(made.skip)
+    last = Projected(step, made.record.schema, columns_of(made), skip)
+    return DatasetValue(last, made.record)
+
+
+def _without_keep(parts: Parts) -> tuple[Parts, int]:
+    """Returns a join without its KEEP, and how many that keeps; 0 is no limit."""
+    keep = keep_of(parts)
+    found = {name: it for name, it in parts.options.found.items() if name != "keep"}
+    options = replace(parts.options, found=found)
+    return replace(parts, options=options), (
+        keep.count if isinstance(keep, Keep) else 0
+    )
+
+
+def _gathered(parts: Parts, conditions: Conditions, counts: Counts) -> DatasetValue:
+    """Returns each left row with the list of its right ones."""
+    alone = tuple(_keys_alone(parts, conditions))
+    instead = tuple(_nothing_instead(parts.made)) if _has_instead(counts) else ()
+    pair = (
+        (Field(_LEFT, parts.left.record), parts.left.record.row_text("l")),
+        (Field(_RIGHT, parts.right.record), parts.right.record.row_text("r")),
+        (Field(_NUMBER, INTEGER), f"IF(matched_left, l.{quoted(_NUMBER)}, -1L)"),
+        (Field(_MEETS, BOOLEAN), "matched_right"),
+    )
+    pairs = join_step(
+        _of_pairs(parts, (*pair, *alone, *instead)),
+        conditions,
+        _of_limit(parts, counts),
+    )
+    first = (Field(_LEFT, parts.left.record), f"l.{_LEFT}")
+    rows = Field(_ROWS, TableType(parts.right.record))
+    others = ((one, f"l.{quoted(one.name)}") for one, _ in instead)
+    list_text = f"transform({_KEPT}, one -> one.value)"
+    record, columns = _columns((first, (rows, list_text), *others))
+    by = (_NUMBER, *(one.name for one, _ in alone))
+    return DatasetValue(Counted(pairs.step, record.schema, columns, by), record)
+
+
+def _columns(parts: tuple[Part, ...]) -> tuple[RecordType, Columns]:
+    """Returns fields with their values as a record and its columns."""
+    columns = tuple((one.name, Expression(text)) for one, text in parts)
+    return RecordType(tuple(one for one, _ in parts)), Columns(columns)
+
+
+def _of_pairs(parts: Parts, pair: tuple[Part, ...]) -> Parts:
+    """Returns the join that gives pairs, its left rows numbered."""
+    columns = tuple((one.name, text) for one, text in pair)
+    made = Made(RecordType(tuple(one for one, _ in pair)), columns, NEVER.text)
+    left = parts.left
+    number = RecordType((Field(_NUMBER, INTEGER),)).schema
+    schema = Schema((*left.step.schema.columns, *number.columns))
+    step = Numbered(left.step, schema, _NUMBER, may_gap=True)
+    return replace(parts, left=replace(left, step=step), made=made)
+
+
+def _keys_alone(parts: Parts, conditions: Conditions) -> Iterator[Part]:
+    """Gives the keys of right rows without a partner: by these they are one row."""
+    if not parts.options.kind.preserves(Hand.RIGHT):
+        return
+    hard, _, _ = conditions
+    scope = Scope.pair(parts.left.record.schema, parts.right.record.schema)
+    for number, equality in enumerate(hard, start=1):
+        kind = of_spark(parse(equality.right, scope).type)
+        text = f"IF(matched_left, NULL, {equality.right})"
+        yield Field(_KEY.format(number), kind), text
+
+
+def _has_instead(counts: Counts) -> bool:
+    """Tells whether a LIMIT puts a row of its own in place of too many."""
+    limit = counts.picks.limit
+    return isinstance(limit, Limit) and bool(limit.transform)
+
+
+def _nothing_instead(made: Made) -> Iterator[Part]:
+    """Gives what is known of a left row that is not over its LIMIT."""
+    yield Field(_INSTEAD, made.record), blank_text(made.record)
+    yield Field(_IS_OVER, BOOLEAN), "false"
+    yield Field(_IS_SKIPPED, BOOLEAN), "false"
+
+
+def _of_limit(parts: Parts, counts: Counts) -> Counts:
+    """Returns the counts of pairs; the row of a LIMIT is one of them."""
+    limit = counts.picks.limit
+    if not isinstance(limit, Limit) or not limit.transform:
+        return counts
+    instead = struct_of(*((name, str(text)) for name, text in limit.transform))
+    texts = (
+        (_LEFT, parts.left.record.row_text("l")),
+        (_NUMBER, f"l.{quoted(_NUMBER)}"),
+        (_MEETS, "false"),
+        (_INSTEAD, instead),
+        (_IS_OVER, "true"),
+        (_IS_SKIPPED, counts.skip),
+    )
+    transform = tuple((name, Expression(text)) for name, text in texts)
+    picks = replace(counts.picks, limit=replace(limit, transform=transform))
+    return replace(counts, picks=picks, hides_skips=False, skip=NEVER.text)
+
+
+def _folded(step: Step, record: RecordType, fold: Fold) -> tuple[Step, Made]:
+    """Returns rows with what a fold has made, and how that becomes the result."""
+    result = (Field(_FOLDED, fold.type), fold.text(f"l.{_ROWS}", f"l.{_LEFT}"))
+    others = tuple(
+        (one, f"l.{quoted(one.name)}")
+        for one in record.fields
+        if one.name not in (_LEFT, _ROWS)
+    )
+    wide, columns = _columns((result, *others))
+    texts = ((name, f"l.{_FOLDED}.row.{quoted(name)}") for name, _ in fold.made.columns)
+    made = Made(fold.made.record, tuple(texts), _BEHIND)
+    return Projected(step, wide.schema, columns), made
+
+
+def _or_instead(made: Made) -> Made:
+    """Returns a transform that gives the row of a LIMIT where one stands."""
+    over = f"l.{quoted(_IS_OVER)}"
+    columns = tuple(
+        (name, f"IF({over}, l.{_INSTEAD}.{quoted(name)}, {text})")
+        for name, text in made.columns
+    )
+    skip = f"IF({over}, l.{quoted(_IS_SKIPPED)}, {made.skip})"
+    return Made(made.record, columns, skip)

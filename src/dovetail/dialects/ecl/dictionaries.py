@@ -1,0 +1,225 @@
+"""DICTIONARY, and what is looked up in one: `k IN dictionary`, `dictionary[k].field`.
+
+Where what is looked for is known of the row at hand, the dictionary is joined to the
+rows by LOOKUP, before they are looked at. Elsewhere the whole dictionary stands beside
+each row as a list.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+from dovetail.dialects.ecl.aggregates import all_rows
+from dovetail.dialects.ecl.casting import Scalar
+from dovetail.dialects.ecl.context import Context, beside, refusal
+from dovetail.dialects.ecl.dataset_rows import read_dataset
+from dovetail.dialects.ecl.datasets import as_record, tabled
+from dovetail.dialects.ecl.declared import unarrowed
+from dovetail.dialects.ecl.nodes import (
+    Arrow,
+    Braces,
+    Call,
+    Items,
+    Node,
+    Operation,
+    Part,
+)
+from dovetail.dialects.ecl.ordering import ordered_text, row_at
+from dovetail.dialects.ecl.scalars import met
+from dovetail.dialects.ecl.totals import column_of
+from dovetail.dialects.ecl.types import BOOLEAN, RecordType
+from dovetail.dialects.ecl.values import (
+    DatasetValue,
+    Dictionary,
+    Lookup,
+    RowsValue,
+    RowValue,
+    Total,
+)
+from dovetail.errors import DovetailError
+from dovetail.expression import Expression, Scope, parse
+from dovetail.expression.tree import Column, with_parts
+from dovetail.expression.tree import Node as Tree
+from dovetail.expression.writing import written_tree
+from dovetail.schema import quoted
+from dovetail.spec.program import Chosen, Deduped, Filtered
+from dovetail.spec.references import references
+
+_ENTRY = "entry"
+
+
+def read_dictionary(context: Context, node: Call) -> Dictionary:
+    """Returns DICTIONARY: of rows in the text, or of fields of a data set."""
+    first, *rest = node.arguments
+    match first, rest:
+        case Items(items=items), [layout]:
+            rows = replace(first, items=tuple(map(_without_arrows, items)))
+            return _of(read_dataset(context, replace(node, arguments=(rows, layout))))
+        case Items(), _:
+            raise refusal(node, "entries without a record", "{key => value} behind")
+        case _, []:
+            return _of(context.dataset(first))
+        case _, [Braces() as layout]:
+            return _of(_computed(context, context.dataset(first), layout))
+        case _, [layout]:
+            return _of(as_record(context.dataset(first), context.record(layout)))
+        case _:
+            raise refusal(node, "a DICTIONARY of more", "DICTIONARY(rows, {k => v})")
+
+
+def _computed(context: Context, source: DatasetValue, layout: Braces) -> DatasetValue:
+    """Returns fields made of each row; those before an arrow are keys."""
+    found = tabled(context, source, _without_arrows(layout))
+    count = [*map(_is_arrow, unarrowed(layout.items)), True].index(True)
+    keys = (replace(one, is_key=True) for one in found.record.fields[:count])
+    return replace(found, record=RecordType((*keys, *found.record.fields[count:])))
+
+
+def _is_arrow(node: Node) -> bool:
+    """Tells whether a node stands between keys and values."""
+    return isinstance(node, Arrow)
+
+
+def _without_arrows(node: Node) -> Node:
+    """Returns an entry as the values of a row."""
+    if not isinstance(node, Braces):
+        return node
+    items = (one for one in unarrowed(node.items) if not _is_arrow(one))
+    return replace(node, items=tuple(items))
+
+
+def _of(source: DatasetValue) -> Dictionary:
+    """Returns the dictionary of rows: of those with the same keys the first stays."""
+    keys = tuple(one for one in source.record.fields if one.is_key)
+    keys = keys or source.record.fields
+    rows = (row_at(source.record), row_at(source.record, "r"))
+    texts = (" = ".join(ordered_text(row, key) for row in rows) for key in keys)
+    same = Expression(" AND ".join(texts))
+    step = Deduped(source.step, same, is_all=True)
+    return Dictionary(DatasetValue(step, source.record), keys)
+
+
+def entry_at(
+    context: Context, node: Part, dictionary: Dictionary
+) -> RowValue | DatasetValue:
+    """Returns dictionary[key]: a row that is blank where there is none."""
+    pairs = _equalities(context, node.first, dictionary)
+    for found in _beside(context, dictionary, pairs):
+        return RowValue(dictionary.source.record, f"{found}.row")
+    if context.totals:
+        rows = _entries(context, dictionary, pairs)
+        record = dictionary.source.record
+        text = f"coalesce(get({rows}, 0), {record.absent_text})"
+        return RowValue(record, text)
+    source = _chosen(node, dictionary, pairs)
+    return replace(source, step=Chosen(source.step, 1, 1))
+
+
+def within(context: Context, node: Operation, dictionary: Dictionary) -> Scalar | Total:
+    """Returns key IN dictionary."""
+    pairs = _equalities(context, node.operands[0], dictionary)
+    for found in _beside(context, dictionary, pairs):
+        return Scalar(f"{found}.found", BOOLEAN)
+    if context.totals:
+        rows = _entries(context, dictionary, pairs)
+        return Scalar(f"(size({rows}) > 0)", BOOLEAN)
+    is_there = Scalar("(CAST(ROWS_COUNT() AS BIGINT) > 0L)", BOOLEAN)
+    return Total(_chosen(node, dictionary, pairs), is_there)
+
+
+def _equalities(
+    context: Context, node: Node, dictionary: Dictionary
+) -> tuple[tuple[str, str], ...]:
+    """Returns what is looked for beside the keys, each in the type of both."""
+    values = _values(context, node)
+    if len(values) != len(dictionary.keys):
+        names = ", ".join(one.name for one in dictionary.keys)
+        raise refusal(
+            node, f"{len(values)} values to look for", f"one for each key: {names}"
+        )
+    pairs = []
+    for value, key in zip(values, dictionary.keys, strict=True):
+        other = Scalar(f"r.{quoted(key.name)}", key.type)
+        one, two = met(node, value, other)
+        pairs.append((one.text, two.text))
+    return tuple(pairs)
+
+
+def _values(context: Context, node: Node) -> list[Scalar]:
+    """Returns the values that are looked for: one, those in braces, those of a row."""
+    if isinstance(node, Braces):
+        return [context.scalar(one) for one in node.items]
+    value = context.scalar(node)
+    if not isinstance(value.type, RecordType):
+        return [value]
+    return [
+        Scalar(f"{value.text}.{quoted(one.name)}", one.type)
+        for one in value.type.fields
+    ]
+
+
+def _beside(
+    context: Context, dictionary: Dictionary, pairs: tuple[tuple[str, str], ...]
+) -> tuple[str, ...]:
+    """Returns the column beside the rows, where what is looked for is of the row."""
+    rows = (*context.rows, *context.sides.values())
+    for letter, totals in zip("lr", context.totals, strict=False):
+        at_hand = [it for it in rows if isinstance(it, RowValue) and it.text == letter]
+        hidden = [column_of(number, one) for number, one in enumerate(totals)]
+        for row in at_hand[:1]:
+            fields = (*row.record.fields, *hidden)
+            seen = Scope(((letter, RecordType(fields).schema),))
+            if all(_is_of(text, seen) for text, _ in pairs):
+                wanted = ((_as_left(text, seen), key) for text, key in pairs)
+                found = Lookup(dictionary, tuple(wanted))
+                return (beside(totals, found, letter),)
+    return ()
+
+
+def _is_of(text: str, seen: Scope) -> bool:
+    """Tells whether a value is one of a row alone."""
+    with suppress(DovetailError):
+        parse(Expression(text), seen)
+        return True
+    return False
+
+
+def _as_left(text: str, seen: Scope) -> str:
+    """Returns a value of the right row of a JOIN as one of `l`."""
+    tree = parse(Expression(text), seen).tree
+    return text if seen.schema("l") else written_tree(_of_left(tree))
+
+
+def _of_left(tree: Tree) -> Tree:
+    """Returns a tree with all columns those of `l`."""
+    if isinstance(tree, Column):
+        return replace(tree, side="l")
+    return with_parts(tree, _of_left)
+
+
+def _entries(
+    context: Context, dictionary: Dictionary, pairs: tuple[tuple[str, str], ...]
+) -> str:
+    """Returns the entries that are found, by going through the whole dictionary."""
+    record = dictionary.source.record
+    whole = Total(dictionary.source, all_rows(RowsValue(record, "")))
+    found = beside(context.totals[0], whole)
+    same = (f"{one} = {two.replace('r.`', f'{_ENTRY}.`')}" for one, two in pairs)
+    return f"filter({found}, {_ENTRY} -> {' AND '.join(same)})"
+
+
+def _chosen(
+    node: Node, dictionary: Dictionary, pairs: tuple[tuple[str, str], ...]
+) -> DatasetValue:
+    """Returns the entries that are found, as rows, by values that no row has."""
+    if any(references(Expression(text)) for text, _ in pairs):
+        raise refusal(
+            node,
+            "a look-up by fields of a row here",
+            "it in a filter, a transform, a TABLE or the condition of a JOIN",
+            "JOIN with DATASET(dictionary) on the key",
+        )
+    same = (f"{one} = {two.replace('r.`', 'l.`')}" for one, two in pairs)
+    condition = Expression(" AND ".join(same))
+    return replace(dictionary.source, step=Filtered(dictionary.source.step, condition))

@@ -1,0 +1,304 @@
+"""What of the standard library is understood: Std.Str and Std.Date.
+
+IMPORT Std;
+Std.Str.ToUpperCase(name)
+
+A function is its parameters, those that may be left out with their values, its result,
+and the Spark SQL that it is; `StringLib` has older names of the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from dovetail.dialects.ecl.casting import Scalar
+from dovetail.dialects.ecl.context import Context, known_value, refusal
+from dovetail.dialects.ecl.modules import OLDER, Path
+from dovetail.dialects.ecl.nodes import Call, Node
+from dovetail.dialects.ecl.types import (
+    BOOLEAN,
+    INTEGER,
+    STRING,
+    EclType,
+    SetOf,
+    Whole,
+)
+from dovetail.dialects.ecl.values import Imported, TypeValue
+from dovetail.expression.writing import text_of
+
+DATE, TIME = Whole(4, is_signed=False), Whole(3, is_signed=False)
+_TYPES: Mapping[str, EclType] = {
+    "date.date_t": DATE,
+    "date.days_t": Whole(4),
+    "date.time_t": TIME,
+    "date.seconds_t": Whole(8),
+    "date.timestamp_t": Whole(8),
+}
+_SIGN = re.compile(r"[^\w\s]")
+Text = Callable[..., str]
+
+
+@dataclass(frozen=True, slots=True)
+class Separator:
+    """A text between words, known from the program alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """A function of the library: types of parameters, defaults, result, Spark SQL."""
+
+    takes: tuple[EclType | Separator, ...]
+    gives: EclType
+    text: Text
+    defaults: tuple[str, ...] = ()
+
+
+def read_part(path: Path) -> Imported | TypeValue:
+    """Returns what a path into the library means: a type, or a part of it."""
+    name = ".".join(path[1:])
+    return TypeValue(_TYPES[name]) if name in _TYPES else Imported(path)
+
+
+def read_library(context: Context, node: Call, path: Path) -> Scalar:
+    """Returns what a function of the library gives."""
+    name = ".".join(path[1:])
+    name = _OLDER.get(name, name)
+    if name == "date.today":
+        return _today(context, node)
+    if name == "date.fromstringtodate":
+        return _read_day(context, node)
+    if name not in _FUNCTIONS:
+        own = ("date.today", "date.fromstringtodate")
+        theme, known = path[1] if path[1:] else "", [*_FUNCTIONS, *own]
+        near = [it for it in known if it.startswith(f"{theme}.")] or known
+        raise refusal(
+            node.of,
+            f'"{".".join(path)}" is outside of what is understood of the library',
+            f"one of {', '.join(sorted(near))}",
+            "compute the column before the program, or write it as an expression",
+        )
+    found = _FUNCTIONS[name]
+    texts = [
+        _argument(context, argument, kind)
+        for argument, kind in zip(_given(node, found), found.takes, strict=False)
+    ]
+    omitted = len(found.takes) - len(texts)
+    texts += found.defaults[len(found.defaults) - omitted :]
+    return Scalar(found.text(*texts), found.gives)
+
+
+def _argument(context: Context, node: Node, kind: EclType | Separator) -> str:
+    """Returns an argument; a separator as a regular expression that is just it."""
+    if not isinstance(kind, Separator):
+        return context.typed(node, kind).text
+    found = known_value(node, context.typed(node, STRING))
+    if not isinstance(found, str) or not found:
+        raise refusal(node, f"{found!r} between words", "a text of one letter or more")
+    return text_of(_SIGN.sub(r"\\\g<0>", found))
+
+
+def _given(node: Call, found: _Function) -> tuple[Node, ...]:
+    """Returns the arguments, of which there are neither too few nor too many."""
+    most, count = len(found.takes), len(node.arguments)
+    least = most - len(found.defaults)
+    if not least <= count <= most:
+        wanted = f"{least}" if least == most else f"{least} to {most}"
+        raise refusal(node, f"{count} arguments", f"{wanted} of them")
+    return node.arguments
+
+
+def _today(context: Context, node: Call) -> Scalar:
+    """Returns the day on which the text is read, as yyyymmdd."""
+    if node.arguments:
+        raise refusal(node, "an argument of Today", "none: the day is that of UTC")
+    day = f"{datetime.now(UTC):%Y%m%d}"
+    context.world.remarks.append(f"Today() is {day}, the day on which the text is read")
+    return Scalar(f"{day}L", DATE)
+
+
+_PIECES = {"%Y": r" *(\d{4})", "%m": r" *(\d{1,2})", "%d": r" *(\d{1,2})"}
+_PIECE = re.compile(r"%.|[^\w\s]")
+
+
+def _read_day(context: Context, node: Call) -> Scalar:
+    """Returns the date that a text says in a form of %Y, %m and %d; else 0."""
+    if len(node.arguments) != 2:  # noqa: PLR2004 - the text and its form
+        raise refusal(node, f"{len(node.arguments)} arguments", "2 of them")
+    first, second = node.arguments
+    text = context.typed(first, STRING).text
+    form = str(known_value(second, context.typed(second, STRING)))
+    order = [one for one in re.findall("%.", form) if one in _PIECES]
+    if sorted(order) != sorted(_PIECES) or len(re.findall("%", form)) > len(order):
+        raise refusal(second, f"the form '{form}'", "'%Y', '%m' and '%d', each once")
+    pattern = _PIECE.sub(lambda found: _PIECES.get(found[0], f"\\{found[0]}"), form)
+    year, month, day = (
+        f"CAST(concat('0', regexp_extract({text}, {text_of(f'^{pattern}')}, "
+        f"{order.index(one) + 1})) AS BIGINT)"
+        for one in _PIECES
+    )
+    is_day = f"{month} BETWEEN 1L AND 12L AND {day} BETWEEN 1L AND 31L"
+    number = f"{year} * 10000L + {month} * 100L + {day}"
+    return Scalar(f"IF({is_day}, {number}, 0L)", DATE)
+
+
+def _words(text: str, separator: str, blanks: str) -> str:
+    """Returns the words of a text; empty ones are some where they are allowed."""
+    kept = (
+        f"filter(split({text}, {separator}), std_piece -> {blanks} OR std_piece <> '')"
+    )
+    return f"IF({text} = '', CAST(array() AS ARRAY<STRING>), {kept})"
+
+
+def _found(text: str, sought: str, number: str) -> str:
+    """Returns where a text is found for the nth time, 0 where it is not."""
+    same = f"substring({text}, std_at, length({sought})) = {sought}"
+    places = f"filter(sequence(1, length({text})), std_at -> {same})"
+    place = f"coalesce(get({places}, CAST({number} - 1L AS INT)), 0)"
+    is_none = f"{text} = '' OR {sought} = ''"
+    return f"CAST(IF({is_none}, 0, {place}) AS BIGINT)"
+
+
+def _many(words: str) -> str:
+    """Returns how many words there are."""
+    return f"CAST(size({words}) AS BIGINT)"
+
+
+def _by_blanks(text: str) -> str:
+    """Returns the words of a text between blanks."""
+    return f"filter(split({text}, ' '), std_piece -> std_piece <> '')"
+
+
+def _day(date: str) -> str:
+    """Returns a date of the calendar, null where there is none."""
+    year, month, day = f"{date} DIV 10000L", _part(date, 100), _part(date, 1)
+    texts = (f"CAST({one} AS INT)" for one in (year, month, day))
+    names = ", ".join(texts)
+    last = f"day(last_day(make_date(CAST({year} AS INT), CAST({month} AS INT), 1)))"
+    is_one = f"{year} BETWEEN 1L AND 9999L AND {month} BETWEEN 1L AND 12L"
+    in_month = f"{day} BETWEEN 1L AND {last}"
+    return (
+        f"CASE WHEN {is_one} THEN CASE WHEN {in_month} THEN make_date({names}) END END"
+    )
+
+
+def _part(number: str, place: int) -> str:
+    """Returns two digits of a number, from a place on."""
+    return f"({number} DIV {place}L) % 100L"
+
+
+def _of_day(name: str) -> Text:
+    """Returns a function of Spark of a date; of none it is 0."""
+    return lambda date: f"coalesce(CAST({name}({_day(date)}) AS BIGINT), 0L)"
+
+
+def _between(first: str, last: str) -> str:
+    """Returns the number of days from a date to another."""
+    found = f"datediff({_day(last)}, {_day(first)})"
+    return f"coalesce(CAST({found} AS BIGINT), 0L)"
+
+
+def _letters(function: str) -> _Function:
+    """Returns a function of Spark from a text to a text."""
+    return _Function((STRING,), STRING, lambda text: f"{function}({text})")
+
+
+_TEXTS = (STRING, STRING)
+_WORDS = (STRING, Separator(), BOOLEAN)
+_FUNCTIONS: Mapping[str, _Function] = {
+    "str.touppercase": _letters("upper"),
+    "str.tolowercase": _letters("lower"),
+    "str.reverse": _letters("reverse"),
+    "str.cleanspaces": _Function(
+        (STRING,), STRING, lambda text: f"array_join({_by_blanks(text)}, ' ')"
+    ),
+    "str.find": _Function((*_TEXTS, INTEGER), INTEGER, _found, ("1L",)),
+    "str.findreplace": _Function(
+        (*_TEXTS, STRING),
+        STRING,
+        lambda text, sought, instead: f"replace({text}, {sought}, {instead})",
+    ),
+    "str.filterout": _Function(
+        _TEXTS, STRING, lambda text, out: f"translate({text}, {out}, '')"
+    ),
+    "str.filter": _Function(
+        _TEXTS,
+        STRING,
+        lambda text, kept: f"translate({text}, translate({text}, {kept}, ''), '')",
+    ),
+    "str.repeat": _Function(
+        (STRING, INTEGER),
+        STRING,
+        lambda text, count: f"repeat({text}, CAST({count} AS INT))",
+    ),
+    "str.startswith": _Function(
+        _TEXTS, BOOLEAN, lambda text, first: f"startswith({text}, rtrim({first}))"
+    ),
+    "str.endswith": _Function(
+        _TEXTS, BOOLEAN, lambda text, last: f"endswith(rtrim({text}), rtrim({last}))"
+    ),
+    "str.equalignorecase": _Function(
+        _TEXTS,
+        BOOLEAN,
+        lambda one, other: f"rtrim(lower({one})) = rtrim(lower({other}))",
+    ),
+    "str.editdistance": _Function(
+        _TEXTS,
+        INTEGER,
+        lambda one, other: f"CAST(levenshtein(rtrim({one}), rtrim({other})) AS BIGINT)",
+    ),
+    "str.countwords": _Function(
+        _WORDS, INTEGER, lambda *given: _many(_words(*given)), ("false",)
+    ),
+    "str.splitwords": _Function(_WORDS, SetOf(STRING), _words, ("false",)),
+    "str.combinewords": _Function(
+        (SetOf(STRING), STRING), STRING, lambda words, by: f"array_join({words}, {by})"
+    ),
+    "str.wordcount": _Function(
+        (STRING,), INTEGER, lambda text: _many(_by_blanks(text))
+    ),
+    "str.getnthword": _Function(
+        (STRING, INTEGER),
+        STRING,
+        lambda text, number: (
+            f"coalesce(get({_by_blanks(text)}, CAST({number} - 1L AS INT)), '')"
+        ),
+    ),
+    "date.year": _Function((DATE,), INTEGER, lambda date: f"({date} DIV 10000L)"),
+    "date.month": _Function((DATE,), INTEGER, lambda date: f"({_part(date, 100)})"),
+    "date.day": _Function((DATE,), INTEGER, lambda date: f"({_part(date, 1)})"),
+    "date.hour": _Function((TIME,), INTEGER, lambda time: f"({time} DIV 10000L)"),
+    "date.minute": _Function((TIME,), INTEGER, lambda time: f"({_part(time, 100)})"),
+    "date.second": _Function((TIME,), INTEGER, lambda time: f"({_part(time, 1)})"),
+    "date.datefromparts": _Function(
+        (INTEGER, INTEGER, INTEGER),
+        DATE,
+        lambda year, month, day: f"({year} * 10000L + {month} * 100L + {day})",
+    ),
+    "date.timefromparts": _Function(
+        (INTEGER, INTEGER, INTEGER),
+        TIME,
+        lambda hour, minute, second: f"({hour} * 10000L + {minute} * 100L + {second})",
+    ),
+    "date.dayofweek": _Function((DATE,), INTEGER, _of_day("dayofweek")),
+    "date.dayofyear": _Function((DATE,), INTEGER, _of_day("dayofyear")),
+    "date.daysbetween": _Function((DATE, DATE), INTEGER, _between),
+    "date.isvaliddate": _Function(
+        (DATE, INTEGER, INTEGER),
+        BOOLEAN,
+        lambda date, first, last: (
+            f"(({date} DIV 10000L) BETWEEN {first} AND {last} "
+            f"AND {_day(date)} IS NOT NULL)"
+        ),
+        ("1800L", "2100L"),
+    ),
+}
+_OLDER: Mapping[str, str] = {
+    f"{OLDER}.string{name}": f"str.{name}"
+    for name in (
+        *("touppercase", "tolowercase", "reverse", "cleanspaces", "find"),
+        *("findreplace", "filter", "filterout", "repeat", "wordcount"),
+    )
+}

@@ -1,0 +1,357 @@
+"""What a name means: a row's field, a definition, a parameter, an input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+from dovetail.dialects.ecl.casting import Scalar
+from dovetail.dialects.ecl.catalog import taken
+from dovetail.dialects.ecl.child_rows import unfolded
+from dovetail.dialects.ecl.columns import record_of
+from dovetail.dialects.ecl.context import (
+    Context,
+    UnknownNameError,
+    as_type,
+    refusal,
+    said,
+    unknown_name,
+)
+from dovetail.dialects.ecl.declared import declared_type
+from dovetail.dialects.ecl.modules import LIBRARY, OLDER, Path
+from dovetail.dialects.ecl.nodes import (
+    Call,
+    Definition,
+    Function,
+    Import,
+    Member,
+    Module,
+    Name,
+    Node,
+    Part,
+    Record,
+    Sequence,
+    Transform,
+    word_of,
+)
+from dovetail.dialects.ecl.refused import FOREIGN
+from dovetail.dialects.ecl.scopes import scope_of
+from dovetail.dialects.ecl.totals import alone, gathering
+from dovetail.dialects.ecl.types import BOOLEAN, RecordType, blank_text
+from dovetail.dialects.ecl.values import (
+    DatasetValue,
+    Imported,
+    ModuleValue,
+    Routine,
+    RowsValue,
+    RowValue,
+    Scope,
+    Total,
+    Value,
+)
+from dovetail.spec.program import Given
+
+_MODIFIERS = {"export", "shared", "local"}
+_TRUTHS = {"true": "true", "false": "false"}
+
+
+def read_name(context: Context, node: Name) -> Value:
+    """Returns what a name means at its place."""
+    if node.word in context.sides:
+        return context.sides[node.word]
+    if node.word in _TRUTHS:
+        return Scalar(_TRUTHS[node.word], BOOLEAN)
+    for row in context.rows:
+        for one in row.record.find(node.word):
+            return row.part(one)
+    for found in defined(context, node, node.word):
+        return found
+    if node.word in FOREIGN:
+        word, hint = FOREIGN[node.word]
+        raise UnknownNameError(
+            f'"{word}" is outside of what is understood of ECL',
+            "records, data sets, transforms, joins and outputs",
+            hint,
+            place=node.place,
+        )
+    if node.word == OLDER:
+        return Imported((LIBRARY, OLDER))
+    # Older programs name folders of modules without an IMPORT.
+    if context.world.modules.has((node.word,)):
+        return Imported((node.word,))
+    raise unknown_name(node, node.text, sorted(_known(context)))
+
+
+def defined(context: Context, node: Node, word: str) -> Iterator[Value]:
+    """Gives what a definition, a parameter or else an input of a name is, if any."""
+    scope: tuple[Scope, ...] = (context.scope,)
+    is_declared = False
+    while scope:
+        (here,) = scope
+        if word in here.known:
+            yield here.known[word]
+        for definition in _chosen(here, node, word):
+            yield bound(context, here, definition)
+            is_declared = True
+        yield from _imported(context, here, node, word)
+        scope = here.outer
+    name = context.world.inputs.spelled(word)
+    if name and not is_declared:
+        schema = context.world.inputs.schema(name)
+        step = taken(context.world.taken, Given(name, schema))
+        yield DatasetValue(step, record_of(schema))
+
+
+def _imported(context: Context, scope: Scope, node: Node, word: str) -> Iterator[Value]:
+    """Gives what an import brings under a name, if it does."""
+    follow = context.world.follow
+    if word in scope.imports:
+        path = scope.imports[word]
+        yield from follow(context, node, path)
+        yield Imported(path)
+    for path in scope.opened:
+        yield from follow(context, node, (*path, word))
+
+
+def name_of(definition: Definition) -> str:
+    """Returns the name that a definition gives, in lower case, or nothing."""
+    return word_of(head_of(definition)[-1])
+
+
+def head_of(definition: Definition) -> tuple[Node, ...]:
+    """Returns the type before the name, where there is one, and the name."""
+    match definition.head:
+        case Sequence(parts=parts):
+            kept = tuple(one for one in parts if word_of(one) not in _MODIFIERS)
+            return kept or parts
+        case head:
+            return (head,)
+
+
+def _chosen(scope: Scope, node: Node, word: str) -> Iterator[Definition]:
+    """Gives the newest definition of a name before its use, or else the first behind.
+
+    One that is being bound is not what a name in its own body means.
+    """
+    found = [
+        one
+        for one in scope.definitions
+        if name_of(one) == word and id(one) not in scope.pending
+    ]
+    before = [one for one in found if _is_before(one, node)]
+    yield from before[-1:] or found[:1]
+
+
+def _is_before(one: Definition, node: Node) -> bool:
+    """Tells whether a definition stands before a place; other texts do."""
+    there, here = one.place, node.place
+    if there.file != here.file:
+        return True
+    return (there.line, there.column) < (here.line, here.column)
+
+
+def bound(context: Context, scope: Scope, definition: Definition) -> Value:
+    """Returns the value of a definition, found once."""
+    key = id(definition)
+    if key in scope.bound:
+        return scope.bound[key]
+    scope.pending.add(key)
+    try:
+        value = _evaluated(context, scope, definition)
+    finally:
+        scope.pending.discard(key)
+    scope.bound[key] = value
+    return value
+
+
+def _evaluated(context: Context, scope: Scope, definition: Definition) -> Value:
+    """Returns what a definition defines, seen from where it stands."""
+    *types, last = head_of(definition)
+    body = definition.body
+    is_called = isinstance(last, Call)
+    if is_called or isinstance(body, Transform | Function):
+        given = last.arguments if isinstance(last, Call) else ()
+        return Routine(definition, given, body, tuple(types), scope)
+    sides = context.sides if scope.outer else {}
+    # A value is bound once for all who use it, so it asks no one's rows for more, but
+    # for those of the transform inside which it stands.
+    totals = context.totals if sides else ()
+    around = replace(
+        context, scope=scope, rows=(), sides=sides, label=_label(last), totals=totals
+    )
+    inside, found = gathering(around) if not sides else (around, [])
+    value = inside.value(body)
+    if found and isinstance(value, Scalar):
+        value = alone(value, found)
+    return _typed(around, body, value, types) if types else value
+
+
+def _typed(context: Context, node: Node, value: Value, types: list[Node]) -> Value:
+    """Returns a single value in the type that stands before its name."""
+    match value:
+        case Scalar():
+            return as_type(node, value, declared_type(context, types[-1]))
+        case Total(source, one):
+            return Total(source, as_type(node, one, declared_type(context, types[-1])))
+        case _:
+            return value
+
+
+def _label(last: Node) -> str:
+    """Returns a name as it is written."""
+    return last.text if isinstance(last, Name) else word_of(last)
+
+
+def _known(context: Context) -> set[str]:
+    """Returns all names that could stand at a place."""
+    names = set(context.world.inputs.names()) | set(context.sides)
+    names |= {one.word for row in context.rows for one in row.record.fields}
+    scope: tuple[Scope, ...] = (context.scope,)
+    while scope:
+        names |= {name_of(one) for one in scope[0].definitions} | set(scope[0].known)
+        scope = scope[0].outer
+    return names
+
+
+def read_member(context: Context, node: Member) -> Value:
+    """Returns a field of a row; of a data set it is the field of the row at hand."""
+    of = context.value(node.of)
+    match of:
+        case RowValue():
+            return _field(node, of)
+        case DatasetValue() as source:
+            return _of_dataset(context, node, source)
+        case RowsValue(record=record):
+            return _field(node, RowValue(record, ""))
+        case ModuleValue(scope):
+            return _of_module(context, node, scope)
+        case Imported(path):
+            return _of_path(context, node, (*path, node.word))
+        case RecordType() as record if context.in_record:
+            return _blank_field(node, record)
+        case _:
+            raise refusal(node, f'"{node.name}" of {said(of)}', "a field of a row")
+
+
+def _of_path(context: Context, node: Member, path: Path) -> Value:
+    """Returns what a path leads to, or refuses it with what there is."""
+    for found in context.world.follow(context, node, path):
+        return found
+    name, modules = ".".join(path), context.world.modules
+    near = ", ".join(sorted(modules.names(path[:-1])))
+    if near:
+        raise refusal(node, f'no "{name}" among the modules', f"one of {near}")
+    raise UnknownNameError(
+        f'"{name}" is a text of its own, and nothing has it',
+        "a definition in the text itself, or a folder of modules",
+        "dovetail run --modules FOLDER, or dt.ecl(.., modules=folder), reads its texts",
+        place=node.place,
+    )
+
+
+def _blank_field(node: Member, record: RecordType) -> Value:
+    """Returns a field of a record without rows, which is declared by it: blank."""
+    found = _field(node, RowValue(record, ""))
+    if isinstance(found, Scalar):
+        return Scalar(blank_text(found.type), found.type)
+    return found
+
+
+def read_module(context: Context, node: Module) -> ModuleValue:
+    """Returns a module, whose definitions are bound when they are asked for."""
+    for base in node.bases:
+        raise refusal(
+            base,
+            "a MODULE that begins with another",
+            "MODULE without brackets",
+            "write the definitions that it takes over into it",
+        )
+    for one in node.statements:
+        if not isinstance(one, Definition | Import):
+            raise refusal(one, "an action inside a MODULE", "it behind the MODULE")
+    return ModuleValue(scope_of(node.statements, (context.scope,)))
+
+
+def _of_module(context: Context, node: Member, scope: Scope) -> Value:
+    """Returns what a module exports under a name."""
+    outside = replace(context, rows=(), sides={})
+    for definition in _chosen(scope, node, node.word):
+        if not is_exported(definition):
+            raise refusal(
+                node,
+                f'"{node.name}" of a MODULE that does not export it',
+                f"EXPORT {node.name} := .. inside the MODULE",
+            )
+        return bound(outside, scope, definition)
+    names = [name_of(one) for one in scope.definitions if is_exported(one)]
+    raise refusal(node, f'no "{node.name}" in the MODULE', f"one of {', '.join(names)}")
+
+
+def is_exported(definition: Definition) -> bool:
+    """Tells whether a definition may be used outside of its module."""
+    head = definition.head
+    return isinstance(head, Sequence) and word_of(head.parts[0]) == "export"
+
+
+def exported(scope: Scope, word: str) -> list[Definition]:
+    """Returns the newest definition of a name that a text exports, if it does."""
+    found = [one for one in scope.definitions if name_of(one) == word]
+    return [one for one in found if is_exported(one)][-1:]
+
+
+def routine_of(context: Context, node: Call) -> Iterator[Routine]:
+    """Gives the transform or function of the text that a call means, if it does."""
+    if isinstance(node.of, Member):
+        found: Iterator[Value] = iter((context.value(node.of),))
+    else:
+        found = context.defined(node.of, node.word) if node.word else iter(())
+    yield from (one for one in islice(found, 1) if isinstance(one, Routine))
+
+
+def _of_dataset(context: Context, node: Member, source: DatasetValue) -> Value:
+    """Returns a field of the row at hand, or of the one row that is chosen.
+
+    A record may name fields of a data set before there is a row.
+    """
+    row = RowValue(source.record, "l")
+    if isinstance(node.of, Part):
+        field = _field(node, row)
+        return Total(source, field) if isinstance(field, Scalar) else field
+    for here in context.rows:
+        if here.record == source.record:
+            return _field(node, here)
+    if not context.rows and (context.in_record or not context.sides):
+        return _of_all(context, source, _field(node, row))
+    raise refusal(
+        node,
+        f'"{node.name}" of a data set that is not gone through here',
+        f"LEFT.{node.name} or RIGHT.{node.name}, or the data set that is",
+    )
+
+
+def _of_all(context: Context, source: DatasetValue, field: Value) -> Value:
+    """Returns a field of whatever row; child rows are those of all rows."""
+    if isinstance(field, RowsValue) and not context.in_record:
+        return unfolded(source.step, field.record, field.text)
+    return field
+
+
+def record_defined(context: Context, node: Node) -> Iterator[tuple[Context, Record]]:
+    """Gives the RECORD that a name stands for, and where it stands, if it is one."""
+    scope: tuple[Scope, ...] = (context.scope,)
+    while scope:
+        (here,) = scope
+        for definition in _chosen(here, node, word_of(node)):
+            if isinstance(definition.body, Record):
+                yield replace(context, scope=here), definition.body
+            return
+        scope = here.outer
+
+
+def _field(node: Member, row: RowValue) -> Value:
+    """Returns a field of a row, or refuses its name with those there are."""
+    for one in row.record.find(node.name):
+        return row.part(one)
+    names = ", ".join(one.name for one in row.record.fields)
+    raise refusal(node, f'no field "{node.name}"', f"one of {names}")

@@ -1,0 +1,291 @@
+"""ITERATE, ROLLUP and PROCESS: rows that are gone through in their order.
+
+    Counted    the list of all rows of a group
+    Projected  what comes out of going through it, as a list
+    Unfolded   a row for each item
+
+Where ROLLUP goes by equal values that its transform leaves as they are, the rows of a
+list are those with these values, and become one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import TypeGuard
+
+from dovetail.dialects.ecl.aggregates import all_rows
+from dovetail.dialects.ecl.conditions import Hard, Piece, pieces
+from dovetail.dialects.ecl.context import Context, is_word, refusal
+from dovetail.dialects.ecl.datasets import columns_of, refuse_others
+from dovetail.dialects.ecl.folds import (
+    BEHIND_FIRST,
+    COUNTER,
+    FIRST,
+    PAST,
+    ROW_BEFORE,
+    Fold,
+    coming_row,
+    in_record,
+    iterated,
+    past_row,
+    processed,
+    rolled,
+)
+from dovetail.dialects.ecl.joins import is_transform
+from dovetail.dialects.ecl.nodes import Call, Name, Node, word_of
+from dovetail.dialects.ecl.ordering import (
+    PASSED_OVER,
+    Verb,
+    orders,
+    orders_at,
+    row_at,
+)
+from dovetail.dialects.ecl.totals import Gathered, gathering, widened
+from dovetail.dialects.ecl.types import Field, RecordType, TableType
+from dovetail.dialects.ecl.values import (
+    DatasetValue,
+    Made,
+    RowsValue,
+    RowValue,
+    Value,
+)
+from dovetail.expression import NEVER, Expression
+from dovetail.schema import quoted
+from dovetail.spec.join import Columns
+from dovetail.spec.program import Counted, Grouped, Projected, Unfolded
+from dovetail.spec.references import references
+
+_ROWS, _FOLDED = "rows", "folded"
+
+
+def _iterate(context: Context, node: Call) -> DatasetValue:
+    """Returns ITERATE: a transform of each row, and of the result before it."""
+    first, transform, *rest = node.arguments
+    refuse_others(rest, set())
+    source = context.dataset(first)
+    made, totals = _stepped(context, source.record, transform)
+    start = source.record.absent_text
+    _tell(context, node, "each row looks at the one before it")
+    return _unfolded(source, (iterated(made, start), made.record), totals)
+
+
+def _process(context: Context, node: Call) -> DatasetValue:
+    """Returns PROCESS: a transform of each row and of a row that goes along."""
+    first, initial, transform, along, *rest = node.arguments
+    refuse_others(rest, set())
+    source, start = context.dataset(first), context.scalar(initial)
+    if not isinstance(start.type, RecordType):
+        raise refusal(initial, "a PROCESS that begins with no row", "ROW(..)")
+    sides: dict[str, Value] = {
+        "left": coming_row(source.record),
+        "right": past_row(start.type),
+        "counter": COUNTER,
+    }
+    inside, totals = gathering(replace(context, sides=sides, rows=()))
+    made = inside.made(transform)
+    state = in_record(along, inside.made(along), start.type)
+    if state.skip != NEVER.text:
+        raise refusal(along, "SKIP in the row that goes along", "it in the first one")
+    _tell(context, node, "each row looks at what goes along")
+    text = processed(made, state, start.text)
+    return _unfolded(source, (text, made.record), totals)
+
+
+def _rollup(context: Context, node: Call) -> DatasetValue:
+    """Returns ROLLUP by a condition, by fields, or of groups."""
+    first, second, *rest = node.arguments
+    source = context.dataset(first)
+    if is_word(second, "group"):
+        return _of_groups(context, node, source)
+    if is_transform(context, second):
+        transform, same = second, _by_last(context, source.record, rest)
+    elif rest and is_transform(context, rest[0]):
+        transform, *options = rest
+        refuse_others(options, set())
+        same = _by_condition(context, source.record, second)
+    else:
+        raise refusal(
+            node,
+            "a ROLLUP without a transform",
+            "ROLLUP(rows, condition, transform) or ROLLUP(rows, transform, fields)",
+        )
+    made, totals = _stepped(context, source.record, transform)
+    keys = () if source.is_grouped else tuple(_that_stay(same, made))
+    if keys and len(keys) == same.count:
+        return _folded(replace(source, step=Grouped(source.step, keys)), made, totals)
+    _tell(context, node, "each row looks at what the ones before it have become")
+    if keys:
+        source = replace(source, step=Grouped(source.step, keys))
+    return _unfolded(source, (rolled(made, same.text), made.record), totals)
+
+
+@dataclass(frozen=True, slots=True)
+class _Same:
+    """When a row is the same as the ones before it.
+
+    `keys` are values that are equal then, `count` terms say it all. `is_of_result`: a
+    row is compared with the result so far, not with the row before.
+    """
+
+    text: str
+    keys: tuple[Expression, ...]
+    count: int
+    is_of_result: bool
+
+
+def _by_last(context: Context, record: RecordType, nodes: Sequence[Node]) -> _Same:
+    """Returns what stands behind the transform: a condition on both rows, or fields."""
+    found = [one for one in nodes if word_of(one) not in PASSED_OVER]
+    if not any(map(_names_sides, found)):
+        return _by_fields(context, record, nodes)
+    for one in found[1:]:
+        raise refusal(one, "this beside a condition", "one condition", "AND joins two")
+    return _by_condition(context, record, found[0])
+
+
+def _by_fields(context: Context, record: RecordType, nodes: Sequence[Node]) -> _Same:
+    """Returns that fields or values equal those of the row before."""
+    keys = tuple(one.value for one in orders(context, record, nodes))
+    if not keys:
+        raise refusal(nodes[-1], "a ROLLUP by nothing", "fields, or RECORD")
+    rows = RowValue(record, ROW_BEFORE), coming_row(record)
+    sides = ([*orders_at(context, row, nodes)] for row in rows)
+    pairs = zip(*sides, strict=True)
+    text = " AND ".join(f"({one.value} = {other.value})" for one, other in pairs)
+    return _Same(text, keys, len(keys), is_of_result=False)
+
+
+def _by_condition(context: Context, record: RecordType, node: Node) -> _Same:
+    """Returns a condition on LEFT, the result so far, and on RIGHT, the row at hand.
+
+    One that names neither is a value that both rows have.
+    """
+    left, right = row_at(record), row_at(record, "r")
+    if not _names_sides(node):
+        return _by_fields(context, record, (node,))
+    apart: dict[str, Value] = {"left": left, "right": right}
+    found = pieces(replace(context, sides=apart, rows=()), node)
+    keys = (one.equality.left for one in found if _mirrors(one))
+    sides: dict[str, Value] = {"left": past_row(record), "right": coming_row(record)}
+    text = replace(context, sides=sides, rows=()).condition(node)
+    return _Same(text, tuple(keys), len(found), is_of_result=True)
+
+
+def _names_sides(node: object) -> bool:
+    """Tells whether LEFT or RIGHT stands somewhere in a condition."""
+    match node:
+        case Name(word=word):
+            return word in {"left", "right"}
+        case tuple():
+            return any(map(_names_sides, node))
+        case _ if is_dataclass(node):
+            return any(_names_sides(getattr(node, one.name)) for one in fields(node))
+        case _:
+            return False
+
+
+def _mirrors(one: Piece) -> TypeGuard[Hard]:
+    """Tells whether a term says that both rows have the same of a value."""
+    if not isinstance(one, Hard):
+        return False
+    return one.equality.right.text.replace("r.`", "l.`") == one.equality.left.text
+
+
+def _that_stay(same: _Same, made: Made) -> Iterator[Expression]:
+    """Gives the keys by which neighbours are a group, whatever is made of them."""
+    texts = {name.lower(): text for name, text in made.columns}
+    if not same.is_of_result:
+        yield from same.keys
+        return
+    for key in same.keys:
+        columns = (one.column for one in references(key))
+        left = (f"{PAST}.row.{quoted(name)}" == texts[name.lower()] for name in columns)
+        if all(left):
+            yield key
+
+
+def _stepped(
+    context: Context, record: RecordType, node: Node
+) -> tuple[Made, list[Gathered]]:
+    """Returns a transform of LEFT, the result so far, and of RIGHT, the row at hand."""
+    sides: dict[str, Value] = {
+        "left": past_row(record),
+        "right": coming_row(record),
+        "counter": COUNTER,
+    }
+    inside, totals = gathering(replace(context, sides=sides, rows=()))
+    return in_record(node, inside.made(node), record), totals
+
+
+def _tell(context: Context, node: Call, why: str) -> None:
+    """Notes where all rows of a group go through one task."""
+    context.world.remarks.append(
+        f"{node.word.upper()} in line {node.place.line}: {why}, so each group is gone "
+        "through by one task; without groups all rows are one"
+    )
+
+
+def _of_groups(context: Context, node: Call, source: DatasetValue) -> DatasetValue:
+    """Returns ROLLUP(groups, GROUP, transform): a row made of all rows of a group."""
+    first, _, *rest = node.arguments
+    if not rest:
+        raise refusal(
+            node, "a ROLLUP without a transform", "ROLLUP(groups, GROUP, transform)"
+        )
+    refuse_others(rest[1:], set())
+    if not source.is_grouped:
+        raise refusal(
+            first, "ROLLUP of rows without groups", "GROUP(SORT(rows, key), key)"
+        )
+    sides: dict[str, Value] = {
+        "left": row_at(source.record),
+        "rows(left)": RowsValue(source.record, ""),
+    }
+    made = replace(context, sides=sides).made(rest[0])
+    if made.skip != NEVER.text:
+        raise refusal(rest[0], "SKIP in a ROLLUP", "a filter behind it")
+    step = Counted(source.step, made.record.schema, columns_of(made))
+    return DatasetValue(step, made.record)
+
+
+def _folded(source: DatasetValue, made: Made, totals: list[Gathered]) -> DatasetValue:
+    """Returns each group of rows as one row."""
+    fold = Fold(made)
+    text = fold.text(BEHIND_FIRST, FIRST)
+    record = RecordType((Field(_FOLDED, fold.type),))
+    columns = Columns(((_FOLDED, Expression(text)),))
+    step = Projected(widened(_lists(source), totals), record.schema, columns)
+    texts = (
+        (name, Expression(f"l.{_FOLDED}.row.{quoted(name)}"))
+        for name, _ in made.columns
+    )
+    last = Projected(step, made.record.schema, Columns(tuple(texts)))
+    return DatasetValue(last, made.record)
+
+
+def _unfolded(
+    source: DatasetValue, given: tuple[str, RecordType], totals: list[Gathered]
+) -> DatasetValue:
+    """Returns the rows of a list that is made of the rows of each group."""
+    text, record = given
+    schema = RecordType((Field(_ROWS, TableType(record)),)).schema
+    columns = Columns(((_ROWS, Expression(text)),))
+    step = Projected(widened(_lists(source), totals), schema, columns)
+    rows = Unfolded(step, record.schema, _ROWS, source.is_grouped)
+    return DatasetValue(rows, record, is_grouped=source.is_grouped)
+
+
+def _lists(source: DatasetValue) -> DatasetValue:
+    """Returns a row for each group: the list of its rows."""
+    record = RecordType((Field(_ROWS, TableType(source.record)),))
+    text = all_rows(RowsValue(source.record, "")).text
+    columns = Columns(((_ROWS, Expression(text)),))
+    return DatasetValue(Counted(source.step, record.schema, columns), record)
+
+
+NEIGHBOURS: Mapping[str, Verb] = {
+    "iterate": _iterate,
+    "process": _process,
+    "rollup": _rollup,
+}

@@ -1,0 +1,137 @@
+"""Values of whole data sets inside expressions: every row gets them from a join.
+
+pets(n = MAX(pets, n))    is    JOIN(pets, TABLE(pets, {m := MAX(GROUP, n)}), TRUE, ALL)
+of which those rows stay where n = m
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dovetail.dialects.ecl.casting import Scalar
+from dovetail.dialects.ecl.context import Context, total_name
+from dovetail.dialects.ecl.types import BOOLEAN, Field, RecordType
+from dovetail.dialects.ecl.values import DatasetValue, Dictionary, Lookup, Total
+from dovetail.expression import Expression
+from dovetail.schema import quoted
+from dovetail.spec.join import BlankRow, Clock, Columns, JoinSpec, Kind, Named, Side
+from dovetail.spec.picks import Equality, Picks, Strategy
+from dovetail.spec.program import (
+    LEFT,
+    RIGHT,
+    Counted,
+    Grouped,
+    Inline,
+    Joined,
+    Projected,
+    Step,
+    Told,
+)
+
+Gathered = Total | Lookup
+_FOUND, _ROW = "found", "row"
+
+
+def gathering(context: Context) -> tuple[Context, list[Gathered]]:
+    """Returns the context in which such values may stand, and where they gather."""
+    totals: list[Gathered] = []
+    return context.with_totals(totals), totals
+
+
+def column_of(number: int, one: Gathered) -> Field:
+    """Returns the hidden column of a value."""
+    kind = one.value.type if isinstance(one, Total) else lookup_type(one.dictionary)
+    return Field(total_name(number, one), kind)
+
+
+def lookup_type(dictionary: Dictionary) -> RecordType:
+    """Returns what is known of a row that is looked up: whether it is there, and it."""
+    row = Field(_ROW, dictionary.source.record)
+    return RecordType((Field(_FOUND, BOOLEAN), row))
+
+
+def widened(source: DatasetValue, totals: Sequence[Gathered]) -> Step:
+    """Returns rows with a hidden column for each value; without any as they are."""
+    step, record = source.step, source.record
+    for number, total in enumerate(totals):
+        one = column_of(number, total)
+        step = _beside(step, record, (one, total), is_grouped=source.is_grouped)
+        record = RecordType((*record.fields, one))
+    return step
+
+
+def alone(value: Scalar, totals: Sequence[Gathered]) -> Total:
+    """Returns a value that is made of values of whole data sets, as one of them."""
+    nothing = RecordType(())
+    one_row = DatasetValue(Inline(nothing.schema, ((),)), nothing)
+    return Total(replace(one_row, step=widened(one_row, totals)), value)
+
+
+def narrowed(step: Step, record: RecordType, totals: Sequence[Gathered]) -> Step:
+    """Returns rows without their hidden columns."""
+    if not totals:
+        return step
+    columns = ((one.name, Expression(f"l.{quoted(one.name)}")) for one in record.fields)
+    return Projected(step, record.schema, Columns(tuple(columns)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """Other rows, what each row gets of them, and by what it finds it."""
+
+    step: Step
+    value: str
+    equalities: tuple[Equality, ...] = ()
+
+    @property
+    def kind(self) -> tuple[Kind, Strategy]:
+        """Returns how they are joined: the one row that there is, or one at most."""
+        if self.equalities:
+            return Kind.LEFT_OUTER, Strategy.LOOKUP
+        return Kind.INNER, Strategy.ALL
+
+    @property
+    def told(self) -> Told:
+        """Returns the join in words."""
+        hard = (("hard", f"{one.left} = {one.right}") for one in self.equalities)
+        title = "a row of a dictionary" if self.equalities else "a value of a data set"
+        return Told(f"{title} beside rows", (*hard, ("value", self.value)))
+
+
+def _other(one: Field, total: Gathered) -> _Other:
+    """Returns the rows that have a value, and it."""
+    if isinstance(total, Total):
+        value = Columns(((one.name, Expression(total.value.text)),))
+        alone = RecordType((one,)).schema
+        step = Counted(Grouped(total.source.step, ()), alone, value)
+        return _Other(step, f"r.{quoted(one.name)}")
+    source = total.dictionary.source
+    found = f"'{_FOUND}', matched_right, '{_ROW}', {source.record.row_text('r')}"
+    equalities = (Equality(*map(Expression, pair)) for pair in total.equalities)
+    return _Other(source.step, f"named_struct({found})", tuple(equalities))
+
+
+def _beside(
+    left: Step, record: RecordType, given: tuple[Field, Gathered], *, is_grouped: bool
+) -> Joined:
+    """Returns rows beside what they need of other rows."""
+    one, total = given
+    other = _other(one, total)
+    both = RecordType((*record.fields, one))
+    texts = [(it.name, Expression(f"l.{quoted(it.name)}")) for it in record.fields]
+    kind, strategy = other.kind
+    join = JoinSpec(
+        Side(Named(LEFT)),
+        Side(Named(RIGHT)),
+        kind,
+        Clock.BATCH,
+        other.equalities,
+        select=Columns((*texts, (one.name, Expression(other.value)))),
+        absent_left=BlankRow(),
+        absent_right=BlankRow(),
+        picks=Picks(strategy=strategy),
+    )
+    return Joined(
+        left, other.step, join, both.schema, other.told, keeps_groups=is_grouped
+    )

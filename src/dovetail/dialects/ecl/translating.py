@@ -1,0 +1,118 @@
+"""From a whole text to a program: actions in their order, then what they left over.
+
+Definitions are bound when a name asks for them. Those that nothing has asked for are
+bound at the end, so that their mistakes are found too; a name in them that nothing
+defines is none, as the rows that it would stand for are not needed; nor is a field that
+one of their transforms leaves without a value, as the document's own programs do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
+from dovetail.dialects.ecl.actions import ACTIONS, act
+from dovetail.dialects.ecl.binding import bind
+from dovetail.dialects.ecl.catalog import Catalog, Listed
+from dovetail.dialects.ecl.context import (
+    Context,
+    UnassignedError,
+    UnknownNameError,
+    World,
+)
+from dovetail.dialects.ecl.imports import follow, leads
+from dovetail.dialects.ecl.modules import NO_MODULES, Modules
+from dovetail.dialects.ecl.names import bound, defined, head_of, is_exported
+from dovetail.dialects.ecl.nodes import (
+    Call,
+    Definition,
+    Function,
+    Import,
+    Module,
+    Name,
+    Node,
+    Record,
+    Sequence,
+    Transform,
+)
+from dovetail.dialects.ecl.reading import read
+from dovetail.dialects.ecl.scopes import scope_of
+from dovetail.dialects.ecl.values import ModuleValue, Scope
+from dovetail.schema import Schema
+from dovetail.spec.program import Program
+
+_OPTIONS = {"defaultimplicitkeyedjoinlimit": "10000", "slidingjoins": "0"}
+
+
+def _parted(statement: Node) -> Iterator[Node]:
+    """Yields an action and the definition behind it, where no semicolon parts them.
+
+    The document's own programs end so, and stand one below the other.
+    """
+    match statement:
+        case Definition(place, Sequence(_, (Call() as call, *rest)), body) if (
+            call.word in ACTIONS and rest
+        ):
+            yield call
+            head = rest[0] if len(rest) == 1 else Sequence(place, tuple(rest))
+            yield Definition(head.place, head, body)
+        case _:
+            yield statement
+
+
+def _actions(statements: tuple[Node, ...]) -> list[Node]:
+    """Returns what a text does; one that does nothing puts out what it exports last."""
+    found: list[Node] = [
+        it for it in statements if not isinstance(it, Definition | Import)
+    ]
+    match statements[-1:]:
+        case (Definition() as last,) if not found and is_exported(last):
+            is_value = not isinstance(last.body, Function | Module | Record | Transform)
+            named = head_of(last)[-1]
+            return [named] if is_value and isinstance(named, Name) else []
+        case _:
+            return found
+
+
+def _unmet(context: Context, statements: tuple[Node, ...]) -> Iterator[str]:
+    """Yields the imported names that nothing stands behind."""
+    imports = (one for one in statements if isinstance(one, Import))
+    for name in (name for one in imports for name, _ in one.paths):
+        path = context.scope.imports.get(name)
+        if path is not None and not leads(context.world, path):
+            yield name
+
+
+def _look_at(context: Context, scope: Scope) -> None:
+    """Binds what nothing has asked for, inside modules too, to find its mistakes."""
+    for definition in scope.definitions:
+        with suppress(UnknownNameError, UnassignedError):
+            found = bound(context, scope, definition)
+            if isinstance(found, ModuleValue):
+                _look_at(context, found.scope)
+
+
+def translate(
+    text: str,
+    inputs: Mapping[str, Schema] | Catalog,
+    modules: Modules = NO_MODULES,
+) -> Program:
+    """Returns the program of a text; a name that it does not declare is an input.
+
+    `modules` are the texts that it may import.
+    """
+    catalog = Listed(inputs) if isinstance(inputs, Mapping) else inputs
+    statements = tuple(one for it in read(text) for one in _parted(it))
+    world = World(
+        text, catalog, defined, follow, modules=modules, options=dict(_OPTIONS)
+    )
+    context = Context(world, scope_of(statements, folder=modules.home), bind)
+    for name in _unmet(context, statements):
+        remark = f"IMPORT of {name} brings nothing: no folder of modules has it"
+        world.remarks.append(remark)
+    for statement in _actions(statements):
+        act(context, statement)
+    _look_at(context, context.scope)
+    remarks = tuple(dict.fromkeys(world.remarks))
+    stored = tuple(world.stored.values())
+    return Program(tuple(world.outputs), remarks, tuple(world.builds), stored)

@@ -1,0 +1,185 @@
+"""What a name or a call of a text turns out to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dovetail.dialects.ecl.casting import Scalar
+from dovetail.dialects.ecl.nodes import Definition, Function, Node, Transform
+from dovetail.dialects.ecl.types import EclType, Field, RecordType, TableType
+from dovetail.schema import quoted
+from dovetail.spec.program import Step
+
+
+@dataclass(frozen=True, slots=True)
+class RowValue:
+    """A row: what stands before its fields in Spark SQL, which may be nothing."""
+
+    record: RecordType
+    text: str
+
+    def part(self, one: Field) -> Value:
+        """Returns a field of the row."""
+        text = f"{self.text}.{quoted(one.name)}" if self.text else quoted(one.name)
+        if isinstance(one.type, RecordType):
+            return RowValue(one.type, text)
+        if isinstance(one.type, TableType):
+            return RowsValue(one.type.record, text)
+        return Scalar(text, one.type)
+
+
+@dataclass(frozen=True, slots=True)
+class RowsValue:
+    """Rows inside a row: a child data set, or all rows that stand together.
+
+    `text` is an array of records; of the rows that stand together, nothing.
+    """
+
+    record: RecordType
+    text: str
+    conditions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What an INDEX has beside rows: its keys, in lower case, in their order.
+
+    `is_read`: its rows are those that a BUILD has written.
+    """
+
+    keys: tuple[str, ...]
+    is_read: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NoIndex:
+    """Rows without an index."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetValue:
+    """A data set: its step in the program, its record, whether it is an INDEX."""
+
+    step: Step
+    record: RecordType
+    index: Index | NoIndex = NoIndex()
+    is_grouped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """A single value that is computed from a whole data set."""
+
+    source: DatasetValue
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    """Rows that are found by their first fields, the keys; no two have the same."""
+
+    source: DatasetValue
+    keys: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A row of a dictionary that a row needs: by what of it must equal the keys.
+
+    Each pair is the row's value as `l` has it, and the dictionary's as `r` has it.
+    """
+
+    dictionary: Dictionary
+    equalities: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetOfDatasets:
+    """`[ds1, ds2]`."""
+
+    datasets: tuple[DatasetValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A transform or a function by its name: parameters, body, where it stands."""
+
+    definition: Definition
+    parameters: tuple[Node, ...]
+    body: Transform | Function | Node
+    returned: tuple[Node, ...]
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A transform applied: its record, the fields' values, when it is skipped."""
+
+    record: RecordType
+    columns: tuple[tuple[str, str], ...]
+    skip: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypeValue:
+    """A type under a name of its own: `id_type := UNSIGNED4`."""
+
+    type: EclType
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleValue:
+    """A module: the definitions inside, seen from where it stands."""
+
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """Something on the way to a definition of another text: a folder, the library."""
+
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something to do: OUTPUT, BUILD, or several of them."""
+
+    node: Node
+    scope: Scope
+
+
+Value = (
+    Scalar
+    | RowValue
+    | RowsValue
+    | DatasetValue
+    | SetOfDatasets
+    | Dictionary
+    | Total
+    | RecordType
+    | Routine
+    | Made
+    | TypeValue
+    | ModuleValue
+    | Imported
+    | Action
+)
+
+
+@dataclass(slots=True)
+class Scope:
+    """Definitions that a name may mean, and those around them.
+
+    A name means the newest definition before its use, or else the first behind it:
+    `known` are values that need no definition, parameters for example. `imports` are
+    the paths of names of other texts, `opened` those all of whose names stand here.
+    """
+
+    definitions: tuple[Definition, ...] = ()
+    outer: tuple[Scope, ...] = ()
+    known: dict[str, Value] = field(default_factory=dict)
+    bound: dict[int, Value] = field(default_factory=dict)
+    pending: set[int] = field(default_factory=set)
+    imports: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    opened: list[tuple[str, ...]] = field(default_factory=list)

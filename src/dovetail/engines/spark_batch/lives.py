@@ -1,0 +1,231 @@
+"""Gives every row its life: from when until when it is alive on its side.
+
+A life is [BIRTH, DEATH) in microseconds of row time; END is the row time at which the
+row leaves unmatched. An empty life meets nobody. A version lives until the next one,
+one of the newest rows until so many have come:
+
+    key 1   10:00 [---------------)               a window function finds the next
+                            10:05 [-----------    version, or delete, of the key
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+from dovetail.engines.spark.moments import EARLIEST, LATEST, shifted
+from dovetail.engines.spark_batch.arrivals import PLACE, TIME, Admitted, Arrivals, What
+from dovetail.engines.spark_batch.hops import unit_end, window_ends
+from dovetail.engines.spark_batch.intervals import interval
+from dovetail.kernels.arrays.names import reserved
+from dovetail.plan.batch import lives_in_time
+from dovetail.schema import quoted
+from dovetail.spec.inputs import Input
+from dovetail.spec.join import Clock, Hand, Side
+from dovetail.spec.windows import (
+    Between,
+    Forever,
+    HopSize,
+    HopUnit,
+    Inherited,
+    Latest,
+    Range,
+    Rows,
+    RowsPreceding,
+)
+from dovetail.spec.windows import Window as Lifetime
+
+BIRTH, DEATH, END = reserved("birth"), reserved("death"), reserved("end")
+# Of a row with several lives, in windows of a size, the ends of the first and last.
+FIRST, LAST = reserved("first"), reserved("last")
+# Until when the rows of a join inside live, for a window that inherits it.
+LASTING = (reserved("lasts"), reserved("ends"))
+_AGE = reserved("age")
+SINCE, UNTIL = reserved("since"), reserved("until")
+Columns = dict[str, Column]
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One side of a join: its hand, its input, its window, and what has come.
+
+    One that is `is_state` has of each key the newest version alone.
+    """
+
+    hand: Hand
+    source: Input
+    side: Side
+    arrivals: Arrivals
+    clock: Clock
+    is_state: bool
+
+    @property
+    def window(self) -> Lifetime:
+        """Returns the window of the side."""
+        return self.side.window
+
+    @property
+    def is_timed(self) -> bool:
+        """Tells whether rows have lives in row time; else they are simply there."""
+        always = self.clock is Clock.BATCH and self.window == Forever()
+        return lives_in_time(self.source, self.window) and not always
+
+    @property
+    def lives_often(self) -> bool:
+        """Tells whether a row has a life for each window that it falls into."""
+        return isinstance(self.window, HopSize) and self.source.is_timed
+
+    @property
+    def is_met_on_arrival(self) -> bool:
+        """Tells whether the rows are met as they are when a row of a stream comes."""
+        untimed = self.clock is Clock.EVENT and not self.source.is_timed
+        return untimed and self.arrivals.has_places
+
+
+@dataclass(frozen=True, slots=True)
+class Living:
+    """The rows of a side with BIRTH, DEATH, END, and where needed SINCE and UNTIL."""
+
+    seat: Seat
+    frame: DataFrame
+
+    @property
+    def may_miss(self) -> bool:
+        """Tells whether a life can be other than always."""
+        of_others = isinstance(self.seat.window, Latest) and not self.seat.is_state
+        is_between = isinstance(self.seat.window, Between)
+        return self.seat.source.is_timed or is_between or of_others
+
+
+def give_lives(seat: Seat, admitted: Admitted) -> Living:
+    """Returns the rows of a side, each with its life; deletes end lives and go."""
+    lines = admitted.lines
+    if seat.is_state:
+        lines = _newest(seat, lines)
+    if seat.lives_often:
+        lines = _with_windows(lines, seat.window)
+    lines = lines.withColumns(_lives(seat))
+    if seat.is_met_on_arrival:
+        lines = lines.withColumns(_stays(seat))
+    return Living(seat, lines.where(~What.DELETE.is_it()))
+
+
+def _newest(seat: Seat, lines: DataFrame) -> DataFrame:
+    """Returns the newest version of each key; what lacks its time replaces none."""
+    by_age = _of_key(seat).orderBy(F.desc_nulls_last(TIME), F.desc(PLACE))
+    is_newest = F.col(_AGE) == 1
+    if seat.source.is_timed:
+        is_newest |= F.col(TIME).isNull()
+    numbered = lines.withColumn(_AGE, F.row_number().over(by_age))
+    return numbered.where(is_newest).drop(_AGE)
+
+
+def _with_windows(lines: DataFrame, window: Lifetime) -> DataFrame:
+    """Returns a line for each window that a row falls into, named by its end in END."""
+    if not isinstance(window, HopSize):
+        return lines
+    ends = window_ends(window, F.col(TIME))
+    known = lines.withColumn(END, ends)
+    bounds = {FIRST: F.array_min(END), LAST: F.array_max(END)}
+    return known.withColumns(bounds).withColumn(END, F.explode(END))
+
+
+def _lives(seat: Seat) -> Columns:
+    """Returns the columns of a life; a row that lacks its row time lives nowhere."""
+    birth, death, end = _timed_life(seat) if seat.is_timed else _untimed_life(seat)
+    if not seat.source.is_timed:
+        return {BIRTH: birth, DEATH: death, END: end}
+    has_time = F.col(TIME).isNotNull()
+    return {
+        BIRTH: F.when(has_time, birth).otherwise(LATEST),
+        DEATH: F.when(has_time, death).otherwise(EARLIEST),
+        END: F.when(has_time, end).otherwise(LATEST),
+    }
+
+
+def _timed_life(seat: Seat) -> tuple[Column, Column, Column]:
+    """Returns birth, death and end in row time."""
+    if isinstance(seat.window, Latest | RowsPreceding | Inherited):
+        return _life_among_others(seat)
+    born = F.col(TIME)
+    match seat.window:
+        case Range(preceding, following):
+            time = F.col(quoted(seat.source.time))
+            end = shifted(time, preceding)
+            return shifted(time, following.negated()), end + 1, end
+        case Rows(count=0):
+            return born, born + 1, born
+        case HopUnit(unit):
+            end = unit_end(unit, F.col(quoted(seat.source.time)))
+            return born, end, end
+        case HopSize():
+            return F.col(END), F.col(END) + 1, F.col(END)
+        case Between() as window:
+            start, end = interval(window)
+            return start, end + 1, end
+        case Forever():
+            return born, F.lit(LATEST), F.lit(LATEST)
+        case window:
+            raise AssertionError(window)
+
+
+def _life_among_others(seat: Seat) -> tuple[Column, Column, Column]:
+    """Returns birth, death and end of a row that other rows end."""
+    born = F.col(TIME)
+    match seat.window:
+        case RowsPreceding(first, last):
+            born, death = (_later(seat, number) for number in (last, first + 1))
+            return born, death, death
+        case Inherited():
+            death, end = (F.col(name) for name in LASTING)
+            return born, death, end
+        case _ if seat.is_state:
+            return born, F.lit(LATEST), F.lit(LATEST)
+        case _:
+            # A version without a time, on the clock `batch`, comes behind all others.
+            time = F.coalesce(TIME, F.lit(LATEST))
+            death = F.coalesce(_next(seat, time), F.lit(LATEST))
+            return born, death, death
+
+
+def _untimed_life(seat: Seat) -> tuple[Column, Column, Column]:
+    """Returns always, or of versions: for the newest always, for others never."""
+    always = F.lit(EARLIEST), F.lit(LATEST), F.lit(LATEST)
+    stays = seat.is_state or seat.is_met_on_arrival
+    if not isinstance(seat.window, Latest) or stays:
+        return always
+    is_newest = _next(seat, F.col(PLACE)).isNull()
+    birth, death = (F.lit(EARLIEST), F.lit(LATEST))
+    return (
+        F.when(is_newest, birth).otherwise(death),
+        F.when(is_newest, death).otherwise(birth),
+        F.lit(LATEST),
+    )
+
+
+def _stays(seat: Seat) -> Columns:
+    """Returns between which places of arrival a row without time is there."""
+    until = F.lit(LATEST)
+    if isinstance(seat.window, Latest):
+        until = F.coalesce(_next(seat, F.col(PLACE)), until)
+    return {SINCE: F.col(PLACE), UNTIL: until}
+
+
+def _later(seat: Seat, number: int) -> Column:
+    """Returns the row time of a later row of the partition; row 0 is the row itself."""
+    columns = [F.expr(part.text) for part in seat.side.partition_by]
+    rows = Window.partitionBy(*columns).orderBy(TIME, PLACE)
+    return F.coalesce(F.lead(TIME, number).over(rows), F.lit(LATEST))
+
+
+def _next(seat: Seat, order: Column) -> Column:
+    """Returns what the next version of a row's key has in a column, null for none."""
+    return F.lead(order).over(_of_key(seat).orderBy(order, PLACE))
+
+
+def _of_key(seat: Seat) -> WindowSpec:
+    """Returns the window of all versions of a row's key."""
+    key = seat.window.key if isinstance(seat.window, Latest) else ()
+    return Window.partitionBy(*(F.col(quoted(name)) for name in key))

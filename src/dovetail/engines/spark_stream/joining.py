@@ -1,0 +1,113 @@
+"""The streaming plan: pack both sides, one stateful operator, unpack.
+
+left  -> keys, time, payload -> pack --+
+right -> keys, time, payload -> pack --+-> operator by bucket -> unpack
+ticks ---------------------------------+
+"""
+
+from __future__ import annotations
+
+import itertools
+from functools import reduce
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+from pyspark.sql.types import StructField, StructType
+
+from dovetail.bind.travel import travel_by_value
+from dovetail.engines.spark_stream.feeds import Packing
+from dovetail.engines.spark_stream.types import as_nullable, unpacked
+from dovetail.engines.spark_stream.worker.operator import RESULT_DDL, JoinOperator
+from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
+from dovetail.engines.spark_stream.worker.parcels import LINE_DDL
+from dovetail.engines.spark_stream.worker.unpack import make_unpack
+from dovetail.kernels.arrays.names import HIDDEN
+from dovetail.kernels.settings import JoinSettings
+
+OUTLET, REASON, ROW_TIME, LEFT, RIGHT = "outlet", "reason", "row_time", "left", "right"
+COUNTERS = "dovetail.join"
+"""The name of the counters of a join that is written; others are numbered."""
+HEAD = pa.schema(
+    [
+        (OUTLET, pa.int8()),
+        (REASON, pa.int8()),
+        (ROW_TIME, pa.timestamp("us", tz="UTC")),
+        (LEFT, pa.bool_()),
+        (RIGHT, pa.bool_()),
+    ]
+)
+_HEAD_TYPES = (
+    StructType()
+    .add(OUTLET, "byte")
+    .add(REASON, "byte")
+    .add(ROW_TIME, "timestamp")
+    .add(LEFT, "boolean")
+    .add(RIGHT, "boolean")
+)
+
+
+_numbers = itertools.count(1)
+
+
+def numbered_counters() -> str:
+    """Returns a name of counters that no other join of this process has.
+
+    Several joins may stand in one query, where Spark wants a name for each.
+    """
+    return f"{COUNTERS}.{next(_numbers)}"
+
+
+def lay(
+    packings: tuple[Packing, Packing],
+    settings: JoinSettings,
+    ticks: tuple[DataFrame, ...],
+    counters: str = COUNTERS,
+) -> DataFrame:
+    """Returns the results of all outlets in one frame: the head, structs `l` and `r`.
+
+    `ticks` are frames whose single column is the batch's own time; by the name
+    `counters` Spark observes what is counted.
+    """
+    travel_by_value()
+    packed = [as_lines(packing) for packing in packings]
+    labels = packings[0].settings.labels
+    beats = [tick.mapInArrow(make_heartbeat(labels), LINE_DDL) for tick in ticks]
+    lines = reduce(DataFrame.unionAll, [*packed, *beats])
+    schemas = (packings[0].schema, packings[1].schema)
+    blobs = lines.groupBy("bucket").transformWithStateInPandas(
+        JoinOperator(settings, schemas),
+        outputStructType=RESULT_DDL,
+        outputMode="Append",
+        timeMode="None",
+    )
+    names = [part.split()[0] for part in RESULT_DDL.split(", ")[1:]]
+    sums = [F.sum(name).alias(name) for name in names]
+    counted = blobs.observe(counters, *sums).select("blob")
+    return _unpacked(counted, packings)
+
+
+def as_lines(packing: Packing) -> DataFrame:
+    """Returns a side's lines; PySpark itself reads a name with a dot as two."""
+    names = tuple(packing.frame.columns)
+    numbered = packing.frame.toDF(*(f"c{number}" for number in range(len(names))))
+    return numbered.mapInArrow(make_pack(packing.settings, names), LINE_DDL)
+
+
+def _unpacked(blobs: DataFrame, packings: tuple[Packing, Packing]) -> DataFrame:
+    """Returns the blobs' rows as plain columns, each side's in a struct."""
+    fields, flat = list(HEAD), list(_HEAD_TYPES)
+    structs = []
+    for letter, packing in zip("lr", packings, strict=True):
+        types = {field.name: field.dataType for field in packing.frame.schema}
+        names = [name for name in packing.schema.names if not name.startswith(HIDDEN)]
+        columns = []
+        for number, name in enumerate(names):
+            numbered = f"{letter}{number}"
+            fields.append(pa.field(numbered, packing.schema.field(name).type))
+            flat.append(StructField(numbered, as_nullable(types[name])))
+            own = packing.types.get(name, types[name])
+            columns.append(F.expr(unpacked(numbered, own)).alias(name))
+        structs.append(F.struct(*columns).alias(letter))
+    rows = blobs.mapInArrow(make_unpack(pa.schema(fields)), StructType(flat))
+    return rows.select(OUTLET, REASON, ROW_TIME, LEFT, RIGHT, *structs)

@@ -1,0 +1,183 @@
+"""From raw results to what an outlet shows: the select, unmatched rows, late rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+from dovetail.engines.kernel_settings import input_of
+from dovetail.engines.spark.absent import absent_struct
+from dovetail.engines.spark_stream.failures import said
+from dovetail.engines.spark_stream.joining import LEFT, OUTLET, REASON, RIGHT
+from dovetail.errors import SpecError
+from dovetail.kernels.pairs import leaving
+from dovetail.schema import quoted
+from dovetail.spec.inputs import Inputs, Outlet
+from dovetail.spec.join import (
+    HANDS,
+    Hand,
+    JoinSpec,
+    NullRow,
+)
+from dovetail.spec.results import own_outlets, selected_columns
+
+PRESENT = {Hand.LEFT: LEFT, Hand.RIGHT: RIGHT}
+_CODES = {
+    Outlet.MATCHED: leaving.Outlet.MATCHED,
+    Outlet.LEFT_UNMATCHED: leaving.Outlet.LEFT_UNMATCHED,
+    Outlet.RIGHT_UNMATCHED: leaving.Outlet.RIGHT_UNMATCHED,
+    Outlet.LATE: leaving.Outlet.LATE,
+}
+_REASONS = ("late", "null_time")  # in the order of leaving.Reason, which starts at 1
+
+
+@dataclass(frozen=True, slots=True)
+class Outlets:
+    """The outlets of a join over its raw results; `extra` columns ride along."""
+
+    join: JoinSpec
+    inputs: Inputs
+    extra: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[Outlet, ...]:
+        """Returns the outlets that this join has, the late one last."""
+        return (Outlet.MATCHED, *own_outlets(self.join).values(), Outlet.LATE)
+
+    def frame(self, raw: DataFrame, outlet: Outlet) -> DataFrame:
+        """Returns the rows of one outlet with its own columns."""
+        match outlet:
+            case Outlet.MATCHED:
+                return self._matched(raw)
+            case Outlet.LEFT_UNMATCHED:
+                return self._as_came(raw.where(self._leaves_by(outlet)), Hand.LEFT)
+            case Outlet.RIGHT_UNMATCHED:
+                return self._as_came(raw.where(self._leaves_by(outlet)), Hand.RIGHT)
+            case Outlet.LATE:
+                return self._late(raw.where(self._leaves_by(outlet)))
+            case _:
+                raise AssertionError(outlet)
+
+    def filled(self, raw: DataFrame) -> frozenset[Outlet]:
+        """Returns the outlets that have rows; counts them all, in one job."""
+        counts = [
+            F.count_if(self._leaves_by(outlet)).alias(outlet.value)
+            for outlet in self.names
+        ]
+        (found,) = raw.agg(*counts).collect()
+        return frozenset(outlet for outlet in self.names if found[outlet.value])
+
+    def refuse_select(self, raw: DataFrame) -> None:
+        """Refuses an output column that is not one value for each row.
+
+        A condition is such a value: Spark takes no aggregate and no window in one.
+        """
+        known, columns = self._known(raw), self._columns()
+        try:
+            _ = known.where(reduce(or_, (_is_null(text) for _, text in columns))).schema
+        except AnalysisException:
+            for name, text in columns:
+                _refuse_column(known, name, text)
+
+    def late_of(self, raw: DataFrame, hand: Hand) -> DataFrame:
+        """Returns one side's late rows as they came in, with the reason."""
+        late = raw.where(self._leaves_by(Outlet.LATE)).where(PRESENT[hand])
+        return self._as_came(late, hand, _reason().alias("reason"))
+
+    def _matched(self, raw: DataFrame) -> DataFrame:
+        """Returns what the select makes of pairs and, on one port, of lone rows."""
+        known = self._known(raw.where(self._leaves_by(Outlet.MATCHED)))
+        shown = [F.expr(text).alias(name) for name, text in self._columns()]
+        return known.select(*shown, *self.extra)
+
+    def _known(self, raw: DataFrame) -> DataFrame:
+        """Returns what a select may name: both rows, which are there, the row time."""
+        return raw.select(
+            *(self._row(hand) for hand in HANDS),
+            *(self._has_matched(hand).alias(f"matched_{hand.value}") for hand in HANDS),
+            "row_time",
+            *self.extra,
+        )
+
+    def _leaves_by(self, outlet: Outlet) -> Column:
+        """Returns whether a raw result leaves by an outlet.
+
+        On one port, rows without a partner leave with the pairs.
+        """
+        if outlet is Outlet.MATCHED and self.join.ports == 1:
+            return F.col(OUTLET) != int(leaving.Outlet.LATE)
+        return F.col(OUTLET) == int(_CODES[outlet])
+
+    def _has_matched(self, hand: Hand) -> Column:
+        """Returns whether a side is there; of a row given once, its partner was."""
+        once = self.join.kind.gives_once(hand.other)
+        return F.lit(True) if once else F.col(PRESENT[hand])  # noqa: FBT003
+
+    def _row(self, hand: Hand) -> Column:
+        """Returns a side's row, or what stands for it where it is absent."""
+        letter, absent = hand.letter, self.join.absent(hand)
+        if isinstance(absent, NullRow):
+            return F.col(letter)
+        source = input_of(self.join, hand, self.inputs)
+        there = F.struct(*(F.col(f"{letter}.{quoted(n)}") for n in source.schema.names))
+        stand_in = absent_struct(absent, source.schema)
+        return F.when(F.col(PRESENT[hand]), there).otherwise(stand_in).alias(letter)
+
+    def _columns(self) -> list[tuple[str, str]]:
+        """Returns the output columns: names, and what they are in Spark SQL."""
+        schemas = {
+            hand: input_of(self.join, hand, self.inputs).schema for hand in HANDS
+        }
+        columns = selected_columns(self.join, schemas)
+        return [(name, text.text) for name, text in columns]
+
+    def _as_came(self, rows: DataFrame, hand: Hand, *more: Column) -> DataFrame:
+        """Returns rows with the columns with which they came in."""
+        names = input_of(self.join, hand, self.inputs).schema.names
+        own = [F.col(f"{hand.letter}.{quoted(name)}").alias(name) for name in names]
+        return rows.select(*own, *more, *self.extra)
+
+    def _late(self, rows: DataFrame) -> DataFrame:
+        """Returns late rows: which side, why, and the row as it came in."""
+        side = F.when(F.col(LEFT), "left").otherwise("right").alias("side")
+        structs = [
+            F.when(
+                F.col(PRESENT[hand]),
+                F.struct(
+                    *(
+                        F.col(f"{hand.letter}.{quoted(name)}").alias(name)
+                        for name in input_of(self.join, hand, self.inputs).schema.names
+                    )
+                ),
+            ).alias(hand.value)
+            for hand in HANDS
+        ]
+        return rows.select(side, _reason().alias("reason"), *structs, *self.extra)
+
+
+def _is_null(text: str) -> Column:
+    """Returns whether an expression is null."""
+    return F.expr(text).isNull()
+
+
+def _refuse_column(known: DataFrame, name: str, text: str) -> None:
+    """Raises a SpecError where Spark does not take a column as a value of a row."""
+    try:
+        _ = known.select(F.expr(text).alias(name)).schema
+        _ = known.where(_is_null(text)).schema
+    except AnalysisException as error:
+        raise SpecError(
+            f'select of "{name}" is "{text}", which Spark refuses: {said(error)}',
+            "Spark SQL that gives one value for a row l and a row r",
+        ) from error
+
+
+def _reason() -> Column:
+    """Returns the reason of a late row as a word."""
+    code = F.col(REASON).cast("int")
+    return F.element_at(F.array(*map(F.lit, _REASONS)), code)

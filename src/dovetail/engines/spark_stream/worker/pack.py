@@ -1,0 +1,310 @@
+"""Pack: rows in, one line a bucket out, inside `mapInArrow`.
+
+It hashes each key to a bucket, notes which rows are late by what their own task has
+seen, and writes the rows of a bucket as one Arrow blob. After it Spark moves a handful
+of fat lines instead of rows, and has no late rows to drop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.engines.spark_stream.worker.parcels import HEARTBEAT, LINE
+from dovetail.kernels.arrays.blobs import append_batch, as_batch
+from dovetail.kernels.arrays.lines import LineKind
+from dovetail.kernels.arrays.rows import (
+    BEGINNING,
+    HAS_KEY,
+    LATE,
+    MISSING,
+    NEVER,
+    OPEN_TIME,
+    REMOVES,
+    STATE,
+    Flags,
+    Mask,
+    Rows,
+    Whole,
+    make_rows,
+)
+from dovetail.kernels.lifetimes.lengths import Length, shift
+
+BLOB_BYTES = 16 << 20
+FLUSH_ROWS = 1 << 20
+FLUSH_BYTES = 256 << 20
+ROW, DELETE, BOUND, FINISH, INITIAL = (int(kind) for kind in LineKind)
+"""What a line of a side is, in the column `@event` where it has one."""
+_ENDS = tuple((hand, NEVER, NEVER) for hand in (0, 1))
+"""What is said of either hand at its end: the last position, the last bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackSettings:
+    """How one side is packed; names of columns are empty where there is none.
+
+    `labels` are the buckets: `per_scope` of them for each scope, in order.
+    """
+
+    hand: int
+    labels: tuple[int, ...]
+    per_scope: int
+    lateness: Length
+    timed: bool
+    code: str
+    moment: str
+    payload: tuple[str, ...]
+    event: str = ""
+    partition: str = ""
+    position: str = ""
+    scope: str = ""
+    now: str = ""
+
+
+Batches = Iterator[pa.RecordBatch]
+
+
+def make_pack(
+    settings: PackSettings, names: tuple[str, ...]
+) -> Callable[[Batches], Batches]:
+    """Returns the function for `mapInArrow` that packs one side.
+
+    Columns go by their places into a worker, where they get their names.
+    """
+
+    def pack(batches: Batches) -> Batches:
+        packer = Packer(settings)
+        for batch in batches:
+            if packer.add(batch.rename_columns(list(names))):
+                yield packer.flush()
+        if packer.waiting:
+            yield packer.flush()
+
+    return pack
+
+
+def make_heartbeat(labels: tuple[int, ...]) -> Callable[[Batches], Batches]:
+    """Returns the function for `mapInArrow` that tells every bucket the time.
+
+    The last beat also says of both sides that nothing more comes, after whatever else
+    comes in its batch.
+    """
+
+    def beat(batches: Batches) -> Batches:
+        for batch in batches:
+            for now, ended in zip(*(c.to_pylist() for c in batch.columns), strict=True):
+                told = [(HEARTBEAT, 0, BEGINNING), *(_ENDS if ended else ())]
+                yield _lines(
+                    [
+                        (label, *report, BEGINNING, False, now, None)
+                        for label in labels
+                        for report in told
+                    ]
+                )
+
+    return beat
+
+
+@dataclass(slots=True)
+class Packer:
+    """One task's rows of one side, and how far it has come in each scope."""
+
+    settings: PackSettings
+    waiting: list[pa.RecordBatch] = field(default_factory=list)
+    rows: int = 0
+    bytes: int = 0
+    bounds: dict[int, int] = field(default_factory=dict)
+    newest: dict[int, int] = field(default_factory=dict)
+
+    def add(self, batch: pa.RecordBatch) -> bool:
+        """Takes a batch; tells whether there is enough to flush."""
+        if batch.num_rows:
+            self.waiting.append(batch)
+            self.rows += batch.num_rows
+            self.bytes += batch.nbytes
+        return self.rows >= FLUSH_ROWS or self.bytes >= FLUSH_BYTES
+
+    def flush(self) -> pa.RecordBatch:
+        """Returns the lines of all rows taken since the last flush."""
+        batch = _whole(self.waiting)
+        self.waiting, self.rows, self.bytes = [], 0, 0
+        if not self.settings.scope:
+            return _lines(self._scope(0, batch))
+        scopes = _numbers(batch, self.settings.scope)
+        lines = []
+        for scope in np.unique(scopes).tolist():
+            lines.extend(self._scope(scope, batch.filter(pa.array(scopes == scope))))
+        return _lines(lines)
+
+    def _scope(self, scope: int, batch: pa.RecordBatch) -> list[tuple[object, ...]]:
+        """Returns the lines of one scope."""
+        events = _events(batch, self.settings)
+        position = _position(batch, self.settings)
+        first = int(position.min())
+        rows, is_row = self._judged(scope, batch, events, position)
+        now = _now(batch, self.settings)
+        bound = self.bounds.get(scope, BEGINNING)
+        newest = self.newest.get(scope, BEGINNING)
+        report = (self.settings.hand, first, bound, newest, bool(is_row.any()), now)
+        each = self.settings.per_scope
+        labels = self.settings.labels[scope * each : (scope + 1) * each]
+        return [
+            (label, *report, blob)
+            for label, part in zip(labels, _parted(rows, each), strict=True)
+            for blob in self._blobs(part)
+        ]
+
+    def _judged(
+        self, scope: int, batch: pa.RecordBatch, events: Flags, position: Whole
+    ) -> tuple[Rows, Mask]:
+        """Returns the rows with their flags, and which lines are rows at all."""
+        settings = self.settings
+        moment = _moment(batch, settings)
+        is_row = (events != BOUND) & (events != FINISH)
+        flags = np.where(events == INITIAL, STATE, 0).astype(np.uint8)
+        timeless = (events == DELETE) & (moment == MISSING) & settings.timed
+        if settings.timed or settings.event:
+            moment, behind = self._progress(scope, events, moment, timeless)
+            flags |= np.where(behind, LATE, 0).astype(np.uint8)
+        flags |= np.where(events == DELETE, REMOVES, 0).astype(np.uint8)
+        flags |= np.where(timeless, OPEN_TIME, 0).astype(np.uint8)
+        code, has_key = _codes(batch, settings.code)
+        flags |= np.where(has_key, HAS_KEY, 0).astype(np.uint8)
+        rows = make_rows(
+            code, moment, position, flags, batch.select(list(settings.payload))
+        )
+        if settings.partition:
+            rows = rows.with_arrays(partition=_numbers(batch, settings.partition))
+        return (rows if is_row.all() else rows.take(is_row)), is_row
+
+    def _progress(
+        self, scope: int, events: Flags, moment: Whole, timeless: Mask
+    ) -> tuple[Whole, Mask]:
+        """Returns the row times, and which rows are behind what came before them.
+
+        Moves the scope's bound and newest time past these rows.
+        """
+        lines = (events == BOUND) | (events == FINISH)
+        own = np.where(lines | (moment == MISSING), BEGINNING, moment)
+        timed = moment
+        if timeless.any():
+            timed = np.where(timeless, _running(own, self.newest, scope), moment)
+        self.newest[scope] = max(self.newest.get(scope, BEGINNING), int(own.max()))
+        bound = shift(own, self.settings.lateness.back)
+        if lines.any():
+            bound = np.where(events == BOUND, moment, bound)
+            bound = np.where(events == FINISH, NEVER, bound)
+        return timed, timed < _running(bound, self.bounds, scope)
+
+    def _blobs(self, rows: Rows) -> Iterator[pa.RecordBatch | None]:
+        """Gives the rows as blobs of at most 16 MB, or nothing once."""
+        if not len(rows):
+            yield None
+            return
+        each = max(1, int(BLOB_BYTES // (rows.payload.nbytes / len(rows) + 40)))
+        for start in range(0, len(rows), each):
+            part = rows.take(slice(start, start + each))
+            yield as_batch(part, own_partition=bool(self.settings.partition))
+
+
+def _running(values: Whole, known: dict[int, int], scope: int) -> Whole:
+    """Returns the maximum before each value, and keeps the last for the scope."""
+    start = known.get(scope, BEGINNING)
+    reached = np.maximum.accumulate(np.concatenate(([start], values)))
+    known[scope] = int(reached[-1])
+    return reached[:-1]
+
+
+def _parted(rows: Rows, buckets: int) -> list[Rows]:
+    """Returns the rows bucket by bucket, each in the order in which they came."""
+    if buckets == 1:
+        return [rows]
+    mixed = rows.code.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    # The high bits as a fraction of all buckets: a division takes much longer.
+    bucket = (mixed >> np.uint64(32)) * np.uint64(buckets) >> np.uint64(32)
+    narrow = bucket.astype(np.uint16)
+    order = np.argsort(narrow, kind="stable")
+    edges = np.searchsorted(narrow[order], np.arange(buckets + 1))
+    ordered = rows.take(order)
+    return [
+        ordered.take(slice(start, stop))
+        for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+    ]
+
+
+def _whole(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """Returns the batches as one."""
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+
+
+def _numbers(batch: pa.RecordBatch, name: str) -> Whole:
+    """Returns a column as whole numbers; nulls are 0."""
+    return _codes(batch, name)[0]
+
+
+def _codes(batch: pa.RecordBatch, name: str) -> tuple[Whole, Mask]:
+    """Returns a column as whole numbers, and which rows have one."""
+    if not name:
+        zero = np.zeros(batch.num_rows, np.int64)
+        return zero, np.ones(batch.num_rows, bool)
+    column = batch.column(name)
+    whole = column.cast(pa.int64()) if column.type != pa.int64() else column
+    if not whole.null_count:
+        return whole.to_numpy(zero_copy_only=False), np.ones(len(whole), bool)
+    there = whole.is_valid().to_numpy(zero_copy_only=False)
+    return pc.fill_null(whole, 0).to_numpy(zero_copy_only=False), there
+
+
+def _moment(batch: pa.RecordBatch, settings: PackSettings) -> Whole:
+    """Returns the row times in microseconds; MISSING where there is none."""
+    if not settings.moment:
+        return np.full(batch.num_rows, MISSING)
+    values, there = _codes(batch, settings.moment)
+    return values if there.all() else np.where(there, values, MISSING)
+
+
+def _events(batch: pa.RecordBatch, settings: PackSettings) -> Flags:
+    """Returns what each line is; rows where nothing else is said."""
+    if not settings.event:
+        return np.full(batch.num_rows, ROW, np.uint8)
+    return _numbers(batch, settings.event).astype(np.uint8)
+
+
+def _position(batch: pa.RecordBatch, settings: PackSettings) -> Whole:
+    """Returns the positions of the lines; all alike where they have none."""
+    return _numbers(batch, settings.position)
+
+
+def _now(batch: pa.RecordBatch, settings: PackSettings) -> int:
+    """Returns the batch's own time, where it is asked for."""
+    if not settings.now:
+        return BEGINNING
+    return int(_numbers(batch.slice(0, 1), settings.now)[0])
+
+
+def _lines(lines: list[tuple[object, ...]]) -> pa.RecordBatch:
+    """Returns lines as a batch; the last of each is the batch to write, or None."""
+    *columns, batches = zip(*lines, strict=True)
+    arrays = [
+        pa.array(values, kind)
+        for values, kind in zip(columns, LINE.types[:-1], strict=True)
+    ]
+    return pa.RecordBatch.from_arrays([*arrays, _written(batches)], schema=LINE)
+
+
+def _written(batches: Sequence[pa.RecordBatch | None]) -> pa.BinaryArray:
+    """Returns the batches as blobs, written where they will lie; no batch is null."""
+    sink, ends = pa.BufferOutputStream(), [0]
+    for batch in batches:
+        if batch is not None:
+            append_batch(sink, batch)
+        ends.append(sink.tell())
+    there = np.packbits([batch is not None for batch in batches], bitorder="little")
+    buffers = [there, np.array(ends, np.int32), sink.getvalue()]
+    return pa.Array.from_buffers(
+        pa.binary(), len(batches), [pa.py_buffer(buffer) for buffer in buffers]
+    )

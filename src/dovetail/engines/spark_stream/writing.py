@@ -1,0 +1,270 @@
+"""One query, several sinks: start a join and keep each outlet's rows exactly once.
+
+Two `writeStream`s on one join would run it twice, with cuts of their own. Here one
+`foreachBatch` writes every outlet of a batch; a sink that gets the same batch again,
+after a crash between two outlets, must not count it twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+from pyspark.sql.streaming.query import StreamingQuery
+
+from dovetail.bind.sinks import Sink, refuse_shared
+from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
+from dovetail.engines.kernel_picks import candidate_equalities
+from dovetail.engines.kernel_settings import Manner, kernel_settings
+from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark_stream.checkpoint import (
+    NO_CHECKPOINT,
+    NOTHING,
+    Checkpoint,
+    read_checkpoint,
+)
+from dovetail.engines.spark_stream.failures import cause, sentence
+from dovetail.engines.spark_stream.feeds import (
+    BATCH_TIME,
+    Buckets,
+    Feed,
+    Packing,
+    packings,
+)
+from dovetail.engines.spark_stream.joining import COUNTERS, lay, numbered_counters
+from dovetail.engines.spark_stream.keys import key_columns, partition_code
+from dovetail.engines.spark_stream.labels import balanced_labels
+from dovetail.engines.spark_stream.outlets import Outlets
+from dovetail.errors import EngineError
+from dovetail.kernels.settings import Arrival, JoinSettings
+from dovetail.spec.inputs import Inputs, Outlet
+from dovetail.spec.join import HANDS, JoinSpec
+
+STATE = "spark.sql.streaming.stateStore"
+PROVIDER = f"{STATE}.providerClass"
+ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+STORE = {
+    PROVIDER: ROCKS_DB,
+    f"{STATE}.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.execution.arrow.compression.codec": "none",
+    # Spark's own choice, INT96, ends in 2262 and is read as nanoseconds elsewhere.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
+PER_PARTITION = 8
+MOST_PARTITIONS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Streaming:
+    """A join with its sides' frames, ready to be laid out as a streaming plan."""
+
+    join: JoinSpec
+    inputs: Inputs
+    feeds: tuple[Feed, Feed]
+    arrival: Arrival
+    idle: tuple[int, int]
+    one_bucket: bool
+
+    @property
+    def outlets(self) -> Outlets:
+        """Returns the outlets of the join."""
+        return Outlets(self.join, self.inputs)
+
+    @property
+    def spark(self) -> SparkSession:
+        """Returns the session of the frames."""
+        return self.feeds[0].frame.sparkSession
+
+    def layout(self) -> tuple[int, int]:
+        """Returns how many state partitions and buckets a new query gets.
+
+        Few of both: each costs time in every batch.
+        """
+        asked = int(self.spark.conf.get("spark.sql.shuffle.partitions") or 200)
+        partitions = min(asked, MOST_PARTITIONS)
+        return partitions, 1 if self.one_bucket else partitions * PER_PARTITION
+
+    def lay(
+        self,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+        ticks: tuple[DataFrame, ...] = (),
+        counters: str = COUNTERS,
+    ) -> DataFrame:
+        """Returns the raw results of the join, on the state that is kept.
+
+        Refuses what Spark cannot read: whoever explains a join asks as a start does.
+        """
+        kept = checkpoint.kept
+        partitions, count = self.layout() if kept == NOTHING else kept.layout
+        buckets = Buckets(balanced_labels(count, partitions), count)
+        columns = [source.schema.names for source in self.inputs.values()]
+        with plain_rules(self.spark):
+            left, right = (replace(one, tells_now=any(self.idle)) for one in self.feeds)
+            sides = packings(
+                self.join, self.inputs, (left, right), (columns[0], columns[1]), buckets
+            )
+            settings = replace(
+                self.settings(), layout=(partitions, count), origin=self._origin(sides)
+            )
+            checkpoint.refuse_other(settings)
+            raw = lay(sides, settings, ticks, counters)
+            self.outlets.refuse_select(raw)
+            return raw
+
+    def settings(self) -> JoinSettings:
+        """Returns what the kernels know of the join."""
+        keys = key_columns(self.join, self.inputs)
+        manner = Manner(self.arrival, idle=self.idle, key_columns=len(keys[0].compared))
+        return kernel_settings(self.join, self.inputs, manner)
+
+    def frame(self, outlet: Outlet) -> DataFrame:
+        """Returns the rows of one outlet as a streaming DataFrame."""
+        refuse_other_store(self.spark)
+        ticks = self.ticks() if any(self.idle) else ()
+        raw = self.lay(ticks=ticks, counters=numbered_counters())
+        with plain_rules(self.spark):
+            return self.outlets.frame(raw, outlet)
+
+    def _origin(self, sides: tuple[Packing, Packing]) -> str:
+        """Returns what keys, orders and columns of state and results are made of."""
+        told = [
+            (
+                source.time,
+                partition_code(self.join, hand),
+                feed.position,
+                str(side.schema),
+            )
+            for hand, source, feed, side in zip(
+                HANDS, self.inputs.values(), self.feeds, sides, strict=True
+            )
+        ]
+        shown = (self.join.select, self.join.ports)
+        return repr((candidate_equalities(self.join), told, shown))
+
+    def ticks(self, *, ends: bool = False) -> tuple[DataFrame, ...]:
+        """Returns the heartbeat; it beats where a side may fall idle."""
+        beat = SECONDS if any(self.idle) else NO_BEAT
+        now = F.expr(BATCH_TIME).alias("now")
+        return (ticks(self.spark, beat, ends=ends).select(now, ENDED),)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a query is started: where it keeps its state, how often it runs.
+
+    With `finish` it reads what there is, and lets the last rows come out; where that
+    is false it may be finished by a later start, where it is None never.
+    """
+
+    checkpoint: str
+    trigger: Mapping[str, object] = field(default_factory=dict)
+    name: str = ""
+    finish: bool | None = None
+
+
+NOW = {"availableNow": True}
+AT_ONCE = {"once": True}
+"""All that is there in one batch, or the batch that was begun and no other."""
+
+
+def start(
+    streaming: Streaming, sinks: Mapping[Outlet, Sink], how: Start
+) -> StreamingQuery:
+    """Returns the running query that writes every outlet into its sink."""
+    refuse_shared(sinks.values())
+    checkpoint = read_checkpoint(streaming.spark, how.checkpoint)
+    if not how.finish:
+        checkpoint.refuse_ended()
+        return _started(streaming, sinks, checkpoint, how)
+    if not checkpoint.is_ending:
+        checkpoint.refuse_ended()
+        reading = replace(how, trigger=NOW, finish=False)
+        _run_out(_started(streaming, sinks, checkpoint, reading))
+        checkpoint = read_checkpoint(streaming.spark, how.checkpoint)
+    return _started(streaming, sinks, checkpoint, replace(how, trigger=AT_ONCE))
+
+
+def _started(
+    streaming: Streaming,
+    sinks: Mapping[Outlet, Sink],
+    checkpoint: Checkpoint,
+    how: Start,
+) -> StreamingQuery:
+    """Returns a query that goes on from a checkpoint; to finish is one batch."""
+    spark = streaming.spark
+    has_heartbeat = any(streaming.idle) or how.finish is not None
+    if has_heartbeat:
+        checkpoint.refuse_without_heartbeat()
+    has_heartbeat |= checkpoint.has_heartbeat
+    ticks = streaming.ticks(ends=bool(how.finish)) if has_heartbeat else ()
+    raw = streaming.lay(checkpoint, ticks)
+    partitions, _ = streaming.layout()
+    confs = {**STORE, "spark.sql.shuffle.partitions": str(partitions)}
+    with plain_rules(spark, **confs):
+        for outlet, sink in sinks.items():
+            frame = streaming.outlets.frame(raw, outlet)
+            sink.prepare(frame, is_new=checkpoint.is_new)
+        writer = raw.writeStream.foreachBatch(writing(streaming.outlets, sinks))
+        writer = writer.option("checkpointLocation", how.checkpoint)
+        if how.trigger:
+            writer = writer.trigger(**how.trigger)  # type: ignore[call-overload]
+        if how.name:
+            writer = writer.queryName(how.name)
+        try:
+            return writer.start()
+        except Exception as error:
+            raise EngineError(
+                f'the query on the checkpoint "{how.checkpoint}" does not start: '
+                f"{cause(error)}"
+            ) from error
+
+
+def _run_out(query: StreamingQuery) -> None:
+    """Waits until a query has read what there is."""
+    try:
+        query.awaitTermination()
+    except StreamingQueryException as error:
+        raise sentence(error) from error
+    finally:
+        query.stop()
+
+
+def refuse_other_store(spark: SparkSession) -> None:
+    """Refuses a session whose store a stateful operator in Python cannot use."""
+    found = spark.conf.get(PROVIDER)
+    if found != ROCKS_DB:
+        raise EngineError(
+            f"the session keeps state in {found}, which Spark does not let Python's "
+            "stateful operators use",
+            "before the outlet is asked for: "
+            f'spark.conf.set("{PROVIDER}", "{ROCKS_DB}")',
+            "joined.write(...) needs no setting: it makes it for its own query",
+        )
+
+
+def writing(
+    outlets: Outlets, sinks: Mapping[Outlet, Sink]
+) -> Callable[[DataFrame, int], None]:
+    """Returns the function that writes one batch: every outlet into its own sink."""
+
+    def write(batch: DataFrame, number: int) -> None:
+        batch.persist()
+        try:
+            # All state must reach its store, whatever the sinks look at.
+            filled = outlets.filled(batch)
+            for outlet, sink in sinks.items():
+                rows = outlets.frame(batch, outlet)
+                try:
+                    sink.write(rows, number, is_empty=outlet not in filled)
+                except Exception as error:
+                    raise EngineError(
+                        f'the outlet "{outlet.value}" is not written: {sink.place} '
+                        f"failed in batch {number}: {cause(error)}"
+                    ) from error
+        finally:
+            batch.unpersist()
+
+    return write

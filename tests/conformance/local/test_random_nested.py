@@ -1,0 +1,49 @@
+"""Joins of joins without Spark equal the definition, on every clock.
+
+A failing seed is played again with `random_nested_play(seed, clock)`.
+"""
+
+from random import Random
+
+import pytest
+
+from dovetail.conformance import local, oracle
+from dovetail.conformance.local.nesting import Flat
+from dovetail.conformance.local.playing import Cut, play_cut
+from dovetail.conformance.local.stage import OnShelf, Stage
+from dovetail.spec.join import Clock
+from tests.conformance.local.agreement import MOVING, bag, chunks, comparable, seeds_of
+from tests.conformance.local.shelf import Shelf
+from tests.nested_plays import random_nested_play, random_static_play
+
+CHUNK = 20
+CHUNKS = chunks(1, 20)
+
+
+@pytest.mark.parametrize("clock", MOVING)
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_a_batch_inside_a_join_that_moves_is_a_data_set(chunk, clock):
+    for seed in seeds_of(chunk, CHUNK):
+        play = random_static_play(seed, clock)
+        found, expected = local.play(play), oracle.play(play)
+        assert comparable(play, found) == comparable(play, expected), seed
+
+
+@pytest.mark.parametrize("clock", list(Clock))
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_kernels_equal_the_definition_and_no_cut_changes_a_row(chunk, clock):
+    for seed in seeds_of(chunk, CHUNK):
+        play = random_nested_play(seed, clock)
+        found, expected = local.play(play), oracle.play(play)
+        assert comparable(play, found) == comparable(play, expected), seed
+        assert clock not in MOVING or bag(cut_outer(play, seed)) == bag(found), seed
+
+
+def cut_outer(play, seed):
+    """The rows of a play whose outer join takes many events in a few steps."""
+    chance = Random(seed)
+    flat = Flat.of(play)
+    stage = Stage.of(flat.play, flat.told)
+    ends = [end for end in range(len(stage.events)) if chance.random() < 0.2]
+    cut = Cut(ends, most=chance.randrange(1, 5))
+    return flat.whole(play_cut(stage, OnShelf(stage, Shelf()), cut), len(play.opening))

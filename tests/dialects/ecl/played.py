@@ -1,0 +1,25 @@
+"""What an engine makes of a program whose rows all stand in its text."""
+
+from dovetail.conformance.given import Given
+from dovetail.conformance.programs import ecl_play
+from dovetail.errors import LimitError
+from dovetail.plan.asked import is_promised
+
+NOTHING = Given({}, {}, (), has_events=False)
+
+
+def played(text, engine):
+    """The rows of every output, sorted where their order is not promised."""
+    play = ecl_play(text, NOTHING)
+    found = {output.name: [] for output in play.program.outputs}
+    try:
+        for line in play.lines(engine):
+            found[line.facts["out"]].append(tuple(line.row.values()))
+    except LimitError:
+        return "failed"
+    return {
+        output.name: found[output.name]
+        if is_promised(output.step)
+        else sorted(found[output.name])
+        for output in play.program.outputs
+    }
