@@ -3,38 +3,44 @@
 from tests.house.source import MODULES, TOP, Function, found, parameters
 
 
-def test_a_file_has_at_most_400_lines():
+def test_a_file_has_at_most_800_lines():
     tests = [path.relative_to(TOP) for path in (TOP / "tests").rglob("*.py")]
     lengths = {
         path: (TOP / path).read_text().count("\n") for path in [*MODULES, *tests]
     }
-    assert {path: size for path, size in lengths.items() if size > 400} == {}
+    assert {path: size for path, size in lengths.items() if size > 800} == {}
 
 
-def test_a_function_has_at_most_30_lines():
-    sizes = {
+def sizes():
+    """How many lines each function has."""
+    return {
         f"{place} {node.name}": node.end_lineno - node.body[0].lineno + 1
         for place, node in found(Function)
     }
-    assert {name: size for name, size in sizes.items() if size > 30} == {}
 
 
-# What a user may say of a stream, a join or a pick is free and all by name.
-DOORS = {
-    "src/dovetail/cli/run.py": {"run"},
-    "src/dovetail/api/streams.py": {"join", "stream"},
-    "src/dovetail/api/picks.py": {"asof"},
-}
+def test_a_function_has_at_most_45_lines():
+    assert {name: size for name, size in sizes().items() if size > 45} == {}
 
 
-def test_a_function_has_at_most_5_parameters():
-    crowded = []
-    for place, node in found(Function):
-        positional, named = parameters(node)
-        is_door = node.name in DOORS.get(place.partition(":")[0], ())
-        if len(positional) + len(named) > 5 and not (is_door and len(positional) <= 2):
-            crowded.append(f"{place} {node.name}")
-    assert crowded == []
+def test_all_but_a_twentieth_of_functions_have_at_most_35_lines():
+    ordered = sorted(sizes().values())
+    assert ordered[len(ordered) * 95 // 100] <= 35
+
+
+# Free choices are many where a user makes them, and each is said by its name: beyond
+# five by place a call cannot be read. The aim is three; the number only ever sinks.
+BY_PLACE = 5
+MORE_THAN_THREE = 189
+
+
+def test_a_function_takes_few_parameters_by_place():
+    counts = {
+        f"{place} {node.name}": len(parameters(node)[0])
+        for place, node in found(Function)
+    }
+    assert {name: count for name, count in counts.items() if count > BY_PLACE} == {}
+    assert sum(count > 3 for count in counts.values()) <= MORE_THAN_THREE
 
 
 def test_a_line_has_at_most_88_characters():

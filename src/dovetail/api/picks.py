@@ -23,7 +23,7 @@ _EXAMPLE = 'dt.asof("l.placed", "r.quoted")'
 
 
 @public
-def asof(  # noqa: PLR0913 - what may be said of nearness, all but the times by name
+def asof(
     left: str,
     right: str,
     *,

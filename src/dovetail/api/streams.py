@@ -100,7 +100,7 @@ class Rows:
         return replace(self, kept=kept, per=parts)
 
     @public
-    def join(  # noqa: PLR0913 - a join has this many free choices, all by name
+    def join(
         self,
         other: Rows,
         *,
@@ -176,7 +176,7 @@ class _Wish:
 
 
 @public
-def stream(  # noqa: PLR0913 - what may be known of a stream, all by name
+def stream(
     frame: DataFrame,
     *,
     time: str = "",

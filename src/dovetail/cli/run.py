@@ -64,7 +64,7 @@ Master = Annotated[
 ]
 
 
-def run(  # noqa: PLR0913 - a command takes what its user may say
+def run(
     program: Program,
     *,
     files: Files = None,
