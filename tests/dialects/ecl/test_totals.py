@@ -42,6 +42,9 @@ o made(RECORDOF(b) l, INTEGER place) := TRANSFORM
             "OUTPUT(PROJECT(GROUP(b, k)(n < most), made(LEFT, COUNTER)));",
             [(6, 1), (2, 2), (4, 1)],
         ),
+        ("OUTPUT(b(EXISTS(c(i = b.k))));", [(1, 3), (1, 1), (3, 6)]),
+        ("OUTPUT(b(COUNT(c(i = k)) > 0));", [(1, 3), (1, 1), (3, 6)]),
+        ("OUTPUT(b(SUM(c, i + k) > 6));", [(2, 2), (3, 6)]),
     ],
 )
 def test_each_row_sees_a_value_of_all_rows(engine, text, wanted):
@@ -56,9 +59,9 @@ def test_no_hidden_column_comes_out():
 @pytest.mark.parametrize(
     ("text", "column", "hint"),
     [
-        ("OUTPUT(b(EXISTS(c(i = b.k))));", 10, "LEFT OUTER, on the key"),
-        ("OUTPUT(b(COUNT(c(i = k)) > 1));", 10, "LEFT OUTER, on the key"),
-        ("OUTPUT(b(SUM(c, i + k) > 1));", 10, "LEFT OUTER, on the key"),
+        ("OUTPUT(SORT(b, COUNT(c(i = b.k))));", 28, "else JOIN with them"),
+        ("OUTPUT(CHOOSEN(b, COUNT(c(i = k))));", 31, ""),
+        ("OUTPUT(b(EXISTS(JOIN(c, c, LEFT.i = b.k))));", 37, "else JOIN with them"),
         ("OUTPUT(SORT(b, n - most));", 20, "the option ALL"),
         ("OUTPUT(CHOOSEN(b, COUNT(c)));", 19, "the option ALL"),
     ],

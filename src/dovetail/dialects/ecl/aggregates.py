@@ -33,7 +33,7 @@ from dovetail.expression.writing import text_of
 from dovetail.schema import quoted
 
 Aggregate = Callable[[Context, Call, RowsValue], Scalar]
-_ITEM = "item"
+ITEM = "item"
 
 
 def filtered(
@@ -47,17 +47,15 @@ def filtered(
 
 def row_inside(rows: RowsValue) -> RowValue:
     """Returns one of the rows, as expressions about it see it."""
-    return RowValue(rows.record, _ITEM if rows.text else "")
+    return RowValue(rows.record, ITEM if rows.text else "")
 
 
 def listed(rows: RowsValue, text: str) -> str:
     """Returns the values of an expression over the rows as an array."""
     condition = " AND ".join(rows.conditions)
     if rows.text:
-        kept = (
-            f"filter({rows.text}, {_ITEM} -> {condition})" if condition else rows.text
-        )
-        return f"transform({kept}, {_ITEM} -> {text})"
+        kept = f"filter({rows.text}, {ITEM} -> {condition})" if condition else rows.text
+        return f"transform({kept}, {ITEM} -> {text})"
     if not condition:
         return f"ROWS_LIST({text})"
     pairs = f"ROWS_LIST(named_struct('kept', {condition}, 'value', {text}))"
@@ -88,7 +86,7 @@ def all_rows(rows: RowsValue) -> Scalar:
 
 def _part(rows: RowsValue, one: Field) -> str:
     """Returns a field of one of the rows."""
-    return f"{_ITEM}.{quoted(one.name)}" if rows.text else quoted(one.name)
+    return f"{ITEM}.{quoted(one.name)}" if rows.text else quoted(one.name)
 
 
 def _over(context: Context, node: Call, rows: RowsValue) -> Scalar:

@@ -7,12 +7,19 @@ from dataclasses import replace
 from itertools import islice
 
 from dovetail.dialects.ecl.actions import ACTIONS
-from dovetail.dialects.ecl.aggregates import AGGREGATES, all_rows, nth, of_set
+from dovetail.dialects.ecl.aggregates import AGGREGATES, ITEM, all_rows, nth, of_set
 from dovetail.dialects.ecl.aggregates import filtered as part_of
 from dovetail.dialects.ecl.arguments import refuse_wrong_number
 from dovetail.dialects.ecl.casting import Scalar
-from dovetail.dialects.ecl.child_steps import child_step
-from dovetail.dialects.ecl.context import Context, is_known, refusal, said
+from dovetail.dialects.ecl.child_steps import child_step, listed_step
+from dovetail.dialects.ecl.chosen_rows import listed_beside, rows_chosen
+from dovetail.dialects.ecl.context import (
+    Context,
+    RowAroundError,
+    is_known,
+    refusal,
+    said,
+)
 from dovetail.dialects.ecl.dataset_rows import of_row, read_dataset
 from dovetail.dialects.ecl.datasets import DATASETS, appended, chosen, filtered
 from dovetail.dialects.ecl.declared import read_braces, read_record, read_type
@@ -81,7 +88,6 @@ from dovetail.dialects.ecl.values import (
     TypeValue,
     Value,
 )
-from dovetail.errors import DialectError
 
 # What only says where a value is computed.
 _PLAIN = {"nofold", "global"}
@@ -90,6 +96,8 @@ _CONSTANTS = {
     "workunit": Scalar("'W'", Letters(1)),
     "clustersize": Scalar("1L", INTEGER),
 }
+# What stands behind their rows are conditions.
+_OF_CONDITIONS = {"count", "exists"}
 _EXTREMES = {"max": extreme("greatest"), "min": extreme("least")}
 
 
@@ -223,11 +231,8 @@ def _call(context: Context, node: Call) -> Value:
 def _called(context: Context, node: Call, found: Value) -> Value:
     """Returns a filtered data set, or what a transform gives."""
     match found:
-        case DatasetValue(index=Index()) as source:
-            check_filter(context, node, source)
-            return filtered(context, source, node.arguments)
         case DatasetValue() as source:
-            return filtered(context, source, node.arguments)
+            return _filtered(context, node, source)
         case RowsValue() as rows:
             return part_of(context, rows, node.arguments)
         case Routine() as routine:
@@ -242,6 +247,33 @@ def _called(context: Context, node: Call, found: Value) -> Value:
             )
 
 
+def _filtered(context: Context, node: Call, source: DatasetValue) -> Value:
+    """Returns rows of which conditions hold; the row at hand chooses child rows."""
+    alone = context.alone()
+    try:
+        if isinstance(source.index, Index):
+            check_filter(alone, node, source)
+        return filtered(alone, source, node.arguments)
+    except RowAroundError:
+        if not context.may_list:
+            raise
+        return rows_chosen(context, node, source)
+
+
+def _step(context: Context, node: Call) -> Value:
+    """Returns what a step makes of data sets, or of them and of the row at hand.
+
+    Values of whole data sets gather where a step says so, not around it.
+    """
+    try:
+        return _STEPS[node.word](context.alone(), node)
+    except RowAroundError:
+        if context.may_list:
+            for rows in listed_step(context, node):
+                return rows
+        raise
+
+
 def _built_in(context: Context, node: Call) -> Value:
     """Returns what one of ECL's own names gives."""
     word = node.word
@@ -253,8 +285,7 @@ def _built_in(context: Context, node: Call) -> Value:
     for rows in child_step(context, node):
         return rows
     if word in _STEPS and not _is_condition(context, node):
-        # Values of whole data sets gather where a step says so, not around it.
-        return _STEPS[word](replace(context, totals=()), node)
+        return _step(context, node)
     return _OTHERS[word](context, node)
 
 
@@ -304,22 +335,25 @@ def _aggregate(context: Context, node: Call) -> Value:
             raise refusal(node, f"{node.word.upper()} of {said(found)}", "rows")
 
 
-def _total(context: Context, node: Call) -> Total:
-    """Returns an aggregate of a whole data set; it depends on no row around it."""
+def _total(context: Context, node: Call) -> Total | Scalar:
+    """Returns an aggregate of a whole data set, or of its rows and the row at hand."""
     alone = context.alone()
     try:
         source = alone.dataset(node.arguments[0])
         rows = RowsValue(source.record, "")
         return Total(source, AGGREGATES[node.word](alone, node, rows))
-    except DialectError as error:
-        if not (context.rows or context.sides):
+    except RowAroundError:
+        # Inside a list both rows would have the same name.
+        if not context.may_list or any(row.text == ITEM for row in context.rows):
             raise
-        raise refusal(
-            node,
-            f"{node.word.upper()} of rows that the row around it chooses",
-            "a value of the same rows for every row",
-            "JOIN with TABLE(data set, {key, ..}, key), LEFT OUTER, on the key",
-        ) from error
+        source, (first, *others) = context.dataset(node.arguments[0]), node.arguments
+        if node.word in _OF_CONDITIONS:
+            chosen = Call(node.place, first, tuple(others))
+            whole = replace(node, arguments=(first,))
+            rows = rows_chosen(context, chosen, source)
+            return AGGREGATES[node.word](context, whole, rows)
+        rows = listed_beside(context, node, source)
+        return AGGREGATES[node.word](context, node, rows)
 
 
 def _join(context: Context, node: Call) -> DatasetValue:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from dovetail.dialects.ecl.aggregates import all_rows
 from dovetail.dialects.ecl.casting import Scalar, trimmed
+from dovetail.dialects.ecl.chosen_rows import listed_beside
 from dovetail.dialects.ecl.context import Context, as_type, is_known, refusal
 from dovetail.dialects.ecl.datasets import rebuilt_columns
 from dovetail.dialects.ecl.folds import struct_of
@@ -116,6 +117,11 @@ def _counted(context: Context, node: Call) -> Iterator[RowsValue]:
     """Gives DATASET(n, transform), if the row at hand says how many rows they are."""
     if not _is_counted(context, node):
         return
+    yield counted_rows(context, node)
+
+
+def counted_rows(context: Context, node: Call) -> RowsValue:
+    """Returns DATASET(n, transform) as rows inside the row at hand."""
     number, transform, *rest = node.arguments
     _refuse_others(one for one in rest if word_of(one) != "distributed")
     item, place = _names(node)
@@ -123,7 +129,7 @@ def _counted(context: Context, node: Call) -> Iterator[RowsValue]:
     sides: dict[str, Value] = {"counter": Scalar(item, Whole())}
     made = replace(context, sides={**context.sides, **sides}).made(transform)
     text = made_of(numbers_to(most), made, (item, place))
-    yield RowsValue(made.record, text)
+    return RowsValue(made.record, text)
 
 
 def _is_counted(context: Context, node: Call) -> bool:
@@ -150,6 +156,24 @@ def child_step(context: Context, node: Call) -> Iterator[RowsValue]:
             yield _CHILD_STEPS[node.word](context, node, rows)
         case Scalar(text, TableType(record)):
             yield _CHILD_STEPS[node.word](context, node, RowsValue(record, text))
+
+
+def listed_step(context: Context, node: Call) -> Iterator[RowsValue]:
+    """Gives what a step makes of other rows and of the row at hand, if it can.
+
+    All the other rows are a list beside the row.
+    """
+    match node.arguments:
+        case (Items() | Text(), *_):
+            return
+        case (_, second, *_) if node.word == "dataset":
+            if is_transform(context, second):
+                yield counted_rows(context, node)
+        case (first, *_) if node.word in _CHILD_STEPS:
+            rows = listed_beside(context, node, context.dataset(first))
+            yield _CHILD_STEPS[node.word](context, node, rows)
+        case _:
+            return
 
 
 def _refuse_others(nodes: Iterable[Node]) -> None:

@@ -8,6 +8,7 @@ each other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from difflib import get_close_matches
@@ -31,6 +32,7 @@ from dovetail.dialects.ecl.values import (
     Dictionary,
     Lookup,
     Made,
+    OutOfReach,
     RowsValue,
     RowValue,
     Scope,
@@ -75,6 +77,7 @@ class Context:
     `skips` gathers the conditions under which a row is skipped, `path` those that lead
     to the place inside an IF; `label` is the name that is being defined. `totals`
     gathers the values of other rows, where they may stand: of `l`, and of `r`.
+    `around` are rows that are out of reach: what stands here is of other rows.
     """
 
     world: World
@@ -88,6 +91,17 @@ class Context:
     may_skip: bool = False
     in_record: bool = False
     totals: tuple[list[Total | Lookup], ...] = ()
+    around: tuple[RowValue, ...] = ()
+
+    @property
+    def has_row(self) -> bool:
+        """Tells whether there is a row at hand."""
+        return bool(self.sides or self.rows)
+
+    @property
+    def may_list(self) -> bool:
+        """Tells whether other rows may stand as a list beside the row at hand."""
+        return self.has_row and bool(self.totals)
 
     def value(self, node: Node) -> Value:
         """Returns what a node is."""
@@ -98,8 +112,18 @@ class Context:
         return replace(self, totals=totals)
 
     def alone(self) -> Context:
-        """Returns the context without rows: of what holds for all of them."""
-        return replace(self, rows=(), sides={}, totals=())
+        """Returns the context of other rows: those at hand are out of reach there."""
+        if not self.has_row:
+            return replace(self, totals=())
+        scope = Scope(
+            (), (_veiled(self.scope),), dict.fromkeys(self.sides, OutOfReach())
+        )
+        around = (*self.rows, *self.around)
+        return replace(self, scope=scope, rows=(), sides={}, totals=(), around=around)
+
+    def without_rows(self) -> Context:
+        """Returns the context of a body, in which no row's fields stand bare."""
+        return replace(self, rows=(), around=())
 
     def inside(self, row: RowValue) -> Context:
         """Returns the context in which a row's fields stand bare."""
@@ -134,16 +158,20 @@ class Context:
 
         Of all child rows it is refused where one of their rows is at hand.
         """
+        self.check_children(node, total.source)
+        text = beside(self.totals[0], total)
+        return Scalar(text, total.value.type)
+
+    def check_children(self, node: Node, source: DatasetValue) -> None:
+        """Refuses child rows of all rows where one of these rows is at hand."""
         schemas = {row.record.schema for row in self.rows}
-        if schemas.intersection(parents_of(total.source.step)):
+        if schemas.intersection(parents_of(source.step)):
             raise refusal(
                 node,
                 "a value of the child rows of all rows, where one row is at hand",
                 "a value of LEFT's own child rows",
                 "PROJECT(rows, TRANSFORM(.., SELF.n := COUNT(LEFT.children(..))))",
             )
-        text = beside(self.totals[0], total)
-        return Scalar(text, total.value.type)
 
     def typed(self, node: Node, wanted: EclType) -> Scalar:
         """Returns a value as a type."""
@@ -204,6 +232,32 @@ class Context:
         )
 
 
+def _veiled(scope: Scope) -> Scope:
+    """Returns the names of a scope, those that depend on a row at hand out of reach.
+
+    Only names inside a body can; what they mean is found anew, without the row.
+    """
+    if not scope.outer:
+        return scope
+    known = {
+        name: OutOfReach() if _is_of_row(value) else value
+        for name, value in scope.known.items()
+    }
+    (outer,) = scope.outer
+    return replace(scope, outer=(_veiled(outer),), known=known, bound={})
+
+
+def _is_of_row(value: Value) -> bool:
+    """Tells whether a value that a name stands for may depend on a row at hand."""
+    match value:
+        case RowValue() | RowsValue():
+            return True
+        case Scalar(text):
+            return _constant(text) is None
+        case _:
+            return False
+
+
 def total_name(number: int, total: Total | Lookup) -> str:
     """Returns the hidden column of a value of other rows."""
     return f"{_OF_ALL if isinstance(total, Total) else _ENTRY} {number + 1}"
@@ -225,16 +279,21 @@ def beside(
 
 def known_value(node: Node, scalar: Scalar) -> object:
     """Returns the value of an expression without columns."""
-    scope = Names.pair(NOTHING, NOTHING)
-    unknown = refusal(node, "a value that is not known from the text", "a constant")
-    try:
-        found = compiled(Expression(scalar.text), scope)({"l": {}, "r": {}, BARE: {}})
-    except Exception as error:
-        raise unknown from error
-    # No value of ECL is null: only COUNTER, of no row, comes out as one.
+    found = _constant(scalar.text)
     if found is None:
-        raise unknown
+        raise refusal(node, "a value that is not known from the text", "a constant")
     return found
+
+
+def _constant(text: str) -> object:
+    """Returns the value of an expression without columns, or None where it has some.
+
+    No value of ECL is null: only COUNTER, of no row, comes out as one.
+    """
+    scope = Names.pair(NOTHING, NOTHING)
+    with suppress(Exception):
+        return compiled(Expression(text), scope)({"l": {}, "r": {}, BARE: {}})
+    return None
 
 
 def is_known(context: Context, node: Node) -> bool:
@@ -282,6 +341,21 @@ class UnknownNameError(DialectError):
     """A name that nothing defines; of a definition that is not used it is none."""
 
 
+class RowAroundError(DialectError):
+    """A row around is meant where only other rows can be."""
+
+
+def row_around(node: Node, name: str) -> RowAroundError:
+    """Returns the error for a name that means a row around."""
+    return RowAroundError(
+        f'"{name}" of the row around, in what is made of other rows',
+        "values of these other rows alone",
+        "a filter, PROJECT, SORT and COUNT of them may name it, in a transform, a "
+        "TABLE or a filter; else JOIN with them",
+        place=node.place,
+    )
+
+
 class UnassignedError(DialectError):
     """A field that a transform gives no value; where nothing uses it, it is none."""
 
@@ -319,6 +393,7 @@ _WORDS = {
     "ModuleValue": "a module",
     "Imported": "a folder of other texts",
     "Action": "an action",
+    "OutOfReach": "a row around",
 }
 
 

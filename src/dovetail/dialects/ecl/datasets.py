@@ -28,6 +28,7 @@ from dovetail.dialects.ecl.ordering import (
     Verb,
     orders,
     row_at,
+    row_of_source,
     row_scope,
 )
 from dovetail.dialects.ecl.totals import gathering, narrowed, widened
@@ -63,7 +64,7 @@ def filtered(
     context: Context, source: DatasetValue, conditions: tuple[Node, ...]
 ) -> DatasetValue:
     """Returns the rows of which all conditions hold."""
-    inside, totals = gathering(context.inside(row_at(source.record)))
+    inside, totals = gathering(context.inside(row_of_source(source)))
     texts = [
         inside.condition(one) for one in conditions if not isinstance(one, Omitted)
     ]
@@ -164,7 +165,7 @@ def _table(context: Context, node: Call) -> DatasetValue:
 
 def tabled(context: Context, source: DatasetValue, *nodes: Node) -> DatasetValue:
     """Returns the fields of records, the first ones in front, made of each row."""
-    inside = row_scope(context, row_at(source.record))
+    inside = row_scope(context, row_of_source(source))
     group = RowsValue(source.record, "")
     inside, totals = gathering(replace(inside, sides={**inside.sides, "group": group}))
     record = RecordType(())

@@ -7,7 +7,6 @@ each row as a list.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 
 from dovetail.dialects.ecl.aggregates import all_rows
@@ -16,6 +15,7 @@ from dovetail.dialects.ecl.context import Context, beside, refusal
 from dovetail.dialects.ecl.dataset_rows import read_dataset
 from dovetail.dialects.ecl.datasets import as_record, tabled
 from dovetail.dialects.ecl.declared import unarrowed
+from dovetail.dialects.ecl.look_ups import looked_up
 from dovetail.dialects.ecl.nodes import (
     Arrow,
     Braces,
@@ -27,21 +27,15 @@ from dovetail.dialects.ecl.nodes import (
 )
 from dovetail.dialects.ecl.ordering import ordered_text, row_at
 from dovetail.dialects.ecl.scalars import met
-from dovetail.dialects.ecl.totals import column_of
 from dovetail.dialects.ecl.types import BOOLEAN, RecordType
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Dictionary,
-    Lookup,
     RowsValue,
     RowValue,
     Total,
 )
-from dovetail.errors import DovetailError
-from dovetail.expression import Expression, Scope, parse
-from dovetail.expression.tree import Column, with_parts
-from dovetail.expression.tree import Node as Tree
-from dovetail.expression.writing import written_tree
+from dovetail.expression import Expression
 from dovetail.schema import quoted
 from dovetail.spec.program import Chosen, Deduped, Filtered
 from dovetail.spec.references import references
@@ -105,7 +99,7 @@ def entry_at(
 ) -> RowValue | DatasetValue:
     """Returns dictionary[key]: a row that is blank where there is none."""
     pairs = _equalities(context, node.first, dictionary)
-    for found in _beside(context, dictionary, pairs):
+    for found in looked_up(context, dictionary, pairs):
         return RowValue(dictionary.source.record, f"{found}.row")
     if context.totals:
         rows = _entries(context, dictionary, pairs)
@@ -119,7 +113,7 @@ def entry_at(
 def within(context: Context, node: Operation, dictionary: Dictionary) -> Scalar | Total:
     """Returns key IN dictionary."""
     pairs = _equalities(context, node.operands[0], dictionary)
-    for found in _beside(context, dictionary, pairs):
+    for found in looked_up(context, dictionary, pairs):
         return Scalar(f"{found}.found", BOOLEAN)
     if context.totals:
         rows = _entries(context, dictionary, pairs)
@@ -157,45 +151,6 @@ def _values(context: Context, node: Node) -> list[Scalar]:
         Scalar(f"{value.text}.{quoted(one.name)}", one.type)
         for one in value.type.fields
     ]
-
-
-def _beside(
-    context: Context, dictionary: Dictionary, pairs: tuple[tuple[str, str], ...]
-) -> tuple[str, ...]:
-    """Returns the column beside the rows, where what is looked for is of the row."""
-    rows = (*context.rows, *context.sides.values())
-    for letter, totals in zip("lr", context.totals, strict=False):
-        at_hand = [it for it in rows if isinstance(it, RowValue) and it.text == letter]
-        hidden = [column_of(number, one) for number, one in enumerate(totals)]
-        for row in at_hand[:1]:
-            fields = (*row.record.fields, *hidden)
-            seen = Scope(((letter, RecordType(fields).schema),))
-            if all(_is_of(text, seen) for text, _ in pairs):
-                wanted = ((_as_left(text, seen), key) for text, key in pairs)
-                found = Lookup(dictionary, tuple(wanted))
-                return (beside(totals, found, letter),)
-    return ()
-
-
-def _is_of(text: str, seen: Scope) -> bool:
-    """Tells whether a value is one of a row alone."""
-    with suppress(DovetailError):
-        parse(Expression(text), seen)
-        return True
-    return False
-
-
-def _as_left(text: str, seen: Scope) -> str:
-    """Returns a value of the right row of a JOIN as one of `l`."""
-    tree = parse(Expression(text), seen).tree
-    return text if seen.schema("l") else written_tree(_of_left(tree))
-
-
-def _of_left(tree: Tree) -> Tree:
-    """Returns a tree with all columns those of `l`."""
-    if isinstance(tree, Column):
-        return replace(tree, side="l")
-    return with_parts(tree, _of_left)
 
 
 def _entries(

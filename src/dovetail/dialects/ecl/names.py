@@ -15,6 +15,7 @@ from dovetail.dialects.ecl.context import (
     UnknownNameError,
     as_type,
     refusal,
+    row_around,
     said,
     unknown_name,
 )
@@ -43,6 +44,7 @@ from dovetail.dialects.ecl.values import (
     DatasetValue,
     Imported,
     ModuleValue,
+    OutOfReach,
     Routine,
     RowsValue,
     RowValue,
@@ -62,11 +64,10 @@ def read_name(context: Context, node: Name) -> Value:
         return context.sides[node.word]
     if node.word in _TRUTHS:
         return Scalar(_TRUTHS[node.word], BOOLEAN)
-    for row in context.rows:
-        for one in row.record.find(node.word):
-            return row.part(one)
-    for found in defined(context, node, node.word):
-        return found
+    for value in _bare(context, node):
+        return value
+    for value in defined(context, node, node.word):
+        return value
     if node.word in FOREIGN:
         word, hint = FOREIGN[node.word]
         raise UnknownNameError(
@@ -83,6 +84,16 @@ def read_name(context: Context, node: Name) -> Value:
     raise unknown_name(node, node.text, sorted(_known(context)))
 
 
+def _bare(context: Context, node: Name) -> Iterator[Value]:
+    """Gives the field of a row at hand that a name alone means, if it does."""
+    for row in context.rows:
+        for one in row.record.find(node.word):
+            yield row.part(one)
+            return
+    if any([*row.record.find(node.word)] for row in context.around):
+        raise row_around(node, node.text)
+
+
 def defined(context: Context, node: Node, word: str) -> Iterator[Value]:
     """Gives what a definition, a parameter or else an input of a name is, if any."""
     scope: tuple[Scope, ...] = (context.scope,)
@@ -90,6 +101,8 @@ def defined(context: Context, node: Node, word: str) -> Iterator[Value]:
     while scope:
         (here,) = scope
         if word in here.known:
+            if isinstance(here.known[word], OutOfReach):
+                raise row_around(node, word)
             yield here.known[word]
         for definition in _chosen(here, node, word):
             yield bound(context, here, definition)
@@ -178,7 +191,11 @@ def _evaluated(context: Context, scope: Scope, definition: Definition) -> Value:
     # for those of the transform inside which it stands.
     totals = context.totals if sides else ()
     around = replace(
-        context, scope=scope, rows=(), sides=sides, label=_label(last), totals=totals
+        context.without_rows(),
+        scope=scope,
+        sides=sides,
+        label=_label(last),
+        totals=totals,
     )
     inside, found = gathering(around) if not sides else (around, [])
     value = inside.value(body)
@@ -275,7 +292,7 @@ def read_module(context: Context, node: Module) -> ModuleValue:
 
 def _of_module(context: Context, node: Member, scope: Scope) -> Value:
     """Returns what a module exports under a name."""
-    outside = replace(context, rows=(), sides={})
+    outside = replace(context.without_rows(), sides={})
     for definition in _chosen(scope, node, node.word):
         if not is_exported(definition):
             raise refusal(
@@ -319,8 +336,15 @@ def _of_dataset(context: Context, node: Member, source: DatasetValue) -> Value:
         field = _field(node, row)
         return Total(source, field) if isinstance(field, Scalar) else field
     for here in context.rows:
+        if here.of is source.step:
+            return _field(node, here)
+    if any(here.of is source.step for here in context.around):
+        raise row_around(node, node.name)
+    for here in context.rows:
         if here.record == source.record:
             return _field(node, here)
+    if any(here.record == source.record for here in context.around):
+        raise row_around(node, node.name)
     if not context.rows and (context.in_record or not context.sides):
         return _of_all(context, source, _field(node, row))
     raise refusal(

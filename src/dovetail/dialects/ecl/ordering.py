@@ -39,6 +39,11 @@ def row_at(record: RecordType, letter: str = "l") -> RowValue:
     return RowValue(record, letter)
 
 
+def row_of_source(source: DatasetValue, letter: str = "l") -> RowValue:
+    """Returns a row of a data set, which knows that it is one of these."""
+    return RowValue(source.record, letter, source.step)
+
+
 def row_scope(context: Context, row: RowValue) -> Context:
     """Returns the context inside a data set: its fields stand bare, LEFT is its row."""
     inside = context.inside(row)

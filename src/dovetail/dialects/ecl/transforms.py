@@ -281,7 +281,8 @@ def applied(context: Context, node: Call, routine: Routine) -> Value:
     if isinstance(routine.body, Transform):
         scope = Scope((), (routine.scope,), dict(_arguments(context, node, routine)))
         record = _returned(context, node, routine)
-        return filled(replace(context, scope=scope, rows=()), record, routine.body)
+        inside = replace(context.without_rows(), scope=scope)
+        return filled(inside, record, routine.body)
     inside, body = parameters_of(context, node, routine)
     value = inside.value(body)
     if routine.returned and isinstance(value, Scalar):
@@ -294,7 +295,7 @@ def parameters_of(
 ) -> tuple[Context, Node]:
     """Returns the body of a function and the context in which it has its arguments."""
     scope = Scope((), (routine.scope,), dict(_arguments(context, node, routine)))
-    around = replace(context, scope=scope, rows=())
+    around = replace(context.without_rows(), scope=scope)
     match routine.body:
         case Function(statements=statements, result=result):
             for one in statements:

@@ -11,12 +11,21 @@ from dovetail.schema import quoted
 from dovetail.spec.program import Step
 
 
+class Nowhere:
+    """Where a row stands that is of no step."""
+
+
+NOWHERE = Nowhere()
+
+
 @dataclass(frozen=True, slots=True)
 class RowValue:
     """A row: what stands before its fields in Spark SQL, which may be nothing."""
 
     record: RecordType
     text: str
+    # Whose row it is, where that is known: other rows may have the same record.
+    of: Step | Nowhere = field(default=NOWHERE, compare=False, repr=False)
 
     def part(self, one: Field) -> Value:
         """Returns a field of the row."""
@@ -94,6 +103,11 @@ class Lookup:
 
 
 @dataclass(frozen=True, slots=True)
+class OutOfReach:
+    """A row around, or a value of it, where what stands is of other rows."""
+
+
+@dataclass(frozen=True, slots=True)
 class SetOfDatasets:
     """`[ds1, ds2]`."""
 
@@ -164,6 +178,7 @@ Value = (
     | ModuleValue
     | Imported
     | Action
+    | OutOfReach
 )
 
 
