@@ -6,7 +6,9 @@ python docs/generate.py --check    names the pages that differ, and fails
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
@@ -14,6 +16,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
+import dovetail
 from dovetail.cli.main import app
 from dovetail.errors import DovetailError
 from dovetail.expression.casts import converter
@@ -27,6 +30,7 @@ from dovetail.schema import parse_type
 from dovetail.spec.rules import RULES
 
 HERE = Path(__file__).parent
+WIDTH = 84
 NOTE = "<!-- Written by docs/generate.py: change the code, then run scripts/docs. -->"
 ENGINES = (LOCAL, BATCH, STREAM)
 COMMANDS = ("check", "explain", "picture", "run", "translate")
@@ -61,6 +65,11 @@ hint: write for example lateness="10 minutes", or a timedelta
 A length of time is a text or a `timedelta`, a path a text or a `Path`, several names
 are a list, a tuple, or one name by itself.
 """
+REFERENCE_ABOVE = """\
+# Reference
+
+Every public name, under `import dovetail as dt`. What a name is for and how it behaves
+stands on the pages of [the index](index.md); here is what it takes and gives."""
 EXPRESSIONS_ABOVE = """\
 # Expressions
 
@@ -206,6 +215,105 @@ def _tree(kind: type[DovetailError], depth: int = 0) -> Iterator[tuple[int, type
             yield from _tree(below, depth + 1)
 
 
+def reference() -> Iterator[str]:
+    """Yields the page of public names: what each takes, and what its docstring says."""
+    yield REFERENCE_ABOVE
+    public = [(name, getattr(dovetail, name)) for name in dovetail.__all__]
+    functions = [(name, one) for name, one in public if inspect.isfunction(one)]
+    raised = [one for one in public if _is_error(one[1])]
+    held = [one for one in public if one not in functions and one not in raised]
+    yield "\n## Functions"
+    for name, function in functions:
+        yield from _called(name, function, "###")
+    yield "\n## Types"
+    for name, kind in held:
+        yield f"\n### dt.{name}\n"
+        if not inspect.isclass(kind):
+            yield _UNIONS.get(name) or f"For annotations: `{_plain(str(kind))}`."
+            continue
+        yield inspect.getdoc(kind) or ""
+        for own, member in vars(kind).items():
+            if not own.startswith("_") and own not in _INNER:
+                yield from _member(f"{name}.{own}", member)
+    yield "\n## Errors\n"
+    yield "[The page of errors](errors.md) has the laws that they tell of.\n"
+    yield "| error | is raised for |\n|---|---|"
+    for name, kind in raised:
+        yield f"| `dt.{name}` | {(inspect.getdoc(kind) or '').splitlines()[0]} |"
+
+
+_UNIONS = {
+    "Window": "For annotations: what `dt.rows`, `dt.range`, `dt.latest` and "
+    "`dt.forever` give."
+}
+# Methods that rooms of ours ask of each other.
+_INNER = {"in_words", "refuse_unbounded", "seat", "after", "prepare", "place"}
+
+
+def _is_error(kind: object) -> bool:
+    """Tells whether a public name is an error."""
+    return inspect.isclass(kind) and issubclass(kind, DovetailError)
+
+
+def _member(name: str, member: object) -> Iterator[str]:
+    """Yields what a user may ask of an object: its methods, and what it tells."""
+    if inspect.isfunction(member):
+        yield from _called(name, member, "####")
+    elif isinstance(member, property):
+        yield f"\n#### {name}\n\n{inspect.getdoc(member)}"
+
+
+def _called(name: str, function: Callable[..., object], level: str) -> Iterator[str]:
+    """Yields how a function is called, and what it says of itself."""
+    shown = name if "." in name else f"dt.{name}"
+    yield f"\n{level} {shown}\n"
+    yield f"```text\n{_signature(shown, function)}\n```\n"
+    yield inspect.getdoc(function) or ""
+
+
+def _signature(name: str, function: Callable[..., object]) -> str:
+    """Returns a call with all it takes, one a line where there is much."""
+    told = inspect.signature(function)
+    taken = [one for one in told.parameters.values() if one.name != "self"]
+    written = [_parameter(one) for one in taken]
+    by_name = [one.kind is one.KEYWORD_ONLY for one in taken]
+    if any(by_name):
+        # The sign for "by name from here" is no parameter of its own in Python's list.
+        written.insert(by_name.index(True), "*")
+    gives = _plain(str(told.return_annotation))
+    line = f"{name}({', '.join(written)}) -> {gives}"
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join([f"{name}(", *(f"    {one}," for one in written), f") -> {gives}"])
+
+
+def _parameter(taken: inspect.Parameter) -> str:
+    """Returns one parameter as its line in a call says it."""
+    stars = {taken.VAR_POSITIONAL: "*", taken.VAR_KEYWORD: "**"}.get(taken.kind, "")
+    left_out = "" if taken.default is taken.empty else f" = {taken.default!r}"
+    return f"{stars}{taken.name}: {_plain(str(taken.annotation))}{left_out}"
+
+
+def _plain(annotation: str) -> str:
+    """Returns a type as one writes it: without quotes and the places of classes.
+
+    A window is whatever one of the functions for windows gives.
+    """
+    windows = re.sub(r"\bwindows\.\w+", "Window", annotation)
+    return re.sub(r"'|\b(?:[a-z_]+\.)+(?=[A-Z])", "", windows)
+
+
+def changes() -> Iterator[str]:
+    """Yields what is new since the last release, as the fragments of `changes` say."""
+    yield "# Changes\n\n## To come"
+    for kind in ("added", "changed", "fixed", "removed"):
+        files = sorted((HERE.parent / "changes").glob(f"*.{kind}.md"))
+        if files:
+            yield f"\n### {kind.capitalize()}\n"
+        for file in files:
+            yield f"* {file.read_text(encoding='utf-8').strip()}"
+
+
 def commands() -> Iterator[str]:
     """Yields the page of what the program takes."""
     yield "# The commands"
@@ -277,8 +385,10 @@ def picture(name: str) -> str:
 PAGES: Mapping[str, Callable[[], Iterator[str]]] = {
     "engines.md": engines,
     "errors.md": errors,
+    "reference.md": reference,
     "expressions.md": expressions,
     "cli.md": commands,
+    "../CHANGELOG.md": changes,
 }
 PICTURES = ("orders",)
 
@@ -286,7 +396,7 @@ PICTURES = ("orders",)
 def main(words: list[str]) -> int:
     """Writes every page, or tells which differ; returns the exit status."""
     # Help is drawn for a screen: here it is always the same one.
-    os.environ |= {"COLUMNS": "84", "TERMINAL_WIDTH": "84", "NO_COLOR": "1"}
+    os.environ |= {"COLUMNS": str(WIDTH), "TERMINAL_WIDTH": str(WIDTH), "NO_COLOR": "1"}
     stale = []
     texts = {
         name: f"{NOTE}\n\n" + "\n".join(page()) + "\n" for name, page in PAGES.items()

@@ -18,14 +18,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dovetail.api.defaults import Key
     from dovetail.api.from_data import join
     from dovetail.api.from_text import ecl
     from dovetail.api.joined import Joined
+    from dovetail.api.outputs import Outputs
     from dovetail.api.picks import asof
-    from dovetail.api.progress import follow
+    from dovetail.api.progress import Progress, follow
+    from dovetail.api.samples import Sample
+    from dovetail.api.sources import Sources
     from dovetail.api.streams import Rows, dataset, stream, table
     from dovetail.api.windows import forever, latest, range, rows  # noqa: A004
-    from dovetail.bind.sinks import folder
+    from dovetail.bind.sinks import Folder, Sink, folder
+    from dovetail.draw.picture import Picture
     from dovetail.engines.spark_session import local_session
     from dovetail.errors import (
         DialectError,
@@ -37,20 +42,35 @@ if TYPE_CHECKING:
         SpecError,
         UnsupportedError,
     )
+    from dovetail.spec.arguments import AnyPath, Length
+    from dovetail.spec.picks import AsOf
+    from dovetail.spec.windows import Window
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AnyPath",
+    "AsOf",
     "DialectError",
     "DovetailError",
     "EngineError",
+    "Folder",
     "Joined",
+    "Key",
+    "Length",
     "LimitError",
     "MissingNameError",
+    "Outputs",
+    "Picture",
+    "Progress",
     "Rows",
+    "Sample",
     "SchemaError",
+    "Sink",
+    "Sources",
     "SpecError",
     "UnsupportedError",
+    "Window",
     "asof",
     "dataset",
     "ecl",
@@ -77,15 +97,23 @@ _ROOMS = {
         "SpecError",
         "UnsupportedError",
     ),
-    "bind.sinks": ("folder",),
+    "api.defaults": ("Key",),
+    "api.outputs": ("Outputs",),
+    "api.samples": ("Sample",),
+    "api.sources": ("Sources",),
+    "bind.sinks": ("Folder", "Sink", "folder"),
+    "draw.picture": ("Picture",),
     "engines.spark_session": ("local_session",),
     "api.from_data": ("join",),
     "api.from_text": ("ecl",),
     "api.joined": ("Joined",),
     "api.picks": ("asof",),
-    "api.progress": ("follow",),
+    "api.progress": ("Progress", "follow"),
     "api.streams": ("Rows", "dataset", "stream", "table"),
     "api.windows": ("forever", "latest", "range", "rows"),
+    "spec.arguments": ("AnyPath", "Length"),
+    "spec.picks": ("AsOf",),
+    "spec.windows": ("Window",),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -8,7 +8,8 @@ import sys
 import dovetail
 
 for name in dovetail.__all__:
-    getattr(dovetail, name)
+    if name != "Picture":  # who asks for it draws
+        getattr(dovetail, name)
 judges = ("dovetail.conformance", "dovetail.draw")
 print(*sorted(name for name in sys.modules if name.startswith(judges)))
 """
