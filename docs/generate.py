@@ -388,9 +388,13 @@ PAGES: Mapping[str, Callable[[], Iterator[str]]] = {
     "reference.md": reference,
     "expressions.md": expressions,
     "cli.md": commands,
-    "../CHANGELOG.md": changes,
 }
 PICTURES = ("orders",)
+
+
+def _page(page: Callable[[], Iterator[str]]) -> str:
+    """Returns the text of a page."""
+    return f"{NOTE}\n\n" + "\n".join(page()) + "\n"
 
 
 def main(words: list[str]) -> int:
@@ -398,10 +402,11 @@ def main(words: list[str]) -> int:
     # Help is drawn for a screen: here it is always the same one.
     os.environ |= {"COLUMNS": str(WIDTH), "TERMINAL_WIDTH": str(WIDTH), "NO_COLOR": "1"}
     stale = []
-    texts = {
-        name: f"{NOTE}\n\n" + "\n".join(page()) + "\n" for name, page in PAGES.items()
-    }
+    texts = {name: _page(page) for name, page in PAGES.items()}
     texts |= {f"pictures/{name}.svg": picture(name) for name in PICTURES}
+    if "--check" not in words:
+        # Every change adds to it: it is written with the pages, and not asked for.
+        texts["../CHANGELOG.md"] = _page(changes)
     for name, text in texts.items():
         file = HERE / name
         if "--check" not in words:
