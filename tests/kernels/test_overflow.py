@@ -11,7 +11,9 @@ import pytest
 
 from dovetail.kernels.arrays.rows import DROPPED, NEVER, make_rows
 from dovetail.kernels.arriving.evicting import evicted
-from dovetail.kernels.lifetimes.windows import ByTuples, Endless
+from dovetail.kernels.settings import SideSettings
+from dovetail.spec.spans import NO_TIME
+from dovetail.spec.windows import EvictTuples, Forever
 
 
 def rows_of(partitions, deaths):
@@ -62,11 +64,26 @@ def one_after_the_other(partitions, deaths, most):
     return deaths
 
 
+def side(most):
+    """A side that keeps so many rows."""
+    return SideSettings(
+        window=Forever(),
+        preserved=False,
+        once=False,
+        timed=False,
+        static=False,
+        lateness=NO_TIME,
+        idle=0,
+        own_partition=True,
+        eviction=EvictTuples(most),
+    )
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_partitions_leave_one_after_the_other(seed):
     partitions, deaths, most = drawn(Random(seed))
     rows = rows_of(partitions, deaths)
-    found = evicted(ByTuples(most), Endless(), rows, 0)
+    found = evicted(side(most), rows, 0)
     assert found.death.tolist() == one_after_the_other(partitions, deaths, most)
     assert found.has(DROPPED).tolist() == (found.death < rows.death).tolist()
 
@@ -76,11 +93,11 @@ def test_a_cut_changes_nothing(seed):
     chance = Random(seed)
     partitions, deaths, most = drawn(chance)
     cut, rows = chance.randrange(len(partitions)), rows_of(partitions, deaths)
-    begun = evicted(ByTuples(most), Endless(), rows.take(slice(0, cut)), 0)
+    begun = evicted(side(most), rows.take(slice(0, cut)), 0)
     rest = rows.take(slice(cut, None))
     kept = np.flatnonzero(begun.death > 3 * (cut - 1) + 1)
     joined = rows.with_arrays(death=np.append(begun.death, rest.death))
     later = np.append(kept, np.arange(cut, len(rows)))
-    found = evicted(ByTuples(most), Endless(), joined.take(later), len(kept))
-    whole = evicted(ByTuples(most), Endless(), rows, 0)
+    found = evicted(side(most), joined.take(later), len(kept))
+    whole = evicted(side(most), rows, 0)
     assert found.death.tolist() == whole.death[later].tolist()

@@ -1,18 +1,21 @@
 """What a bucket keeps follows what is alive, however long the join runs."""
 
+from decimal import Decimal
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from dovetail.expression import Expression
 from dovetail.kernels.arrays.rows import HAS_KEY, make_rows
 from dovetail.kernels.arriving.arrival import Parcel, Report
 from dovetail.kernels.arriving.passing import CLOCK
-from dovetail.kernels.lifetimes.lengths import Length
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH
-from dovetail.kernels.lifetimes.windows import Band, Delta, Fixed, Newest, Seconds
-from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
+from dovetail.kernels.settings import Arrival, Closing, JoinSettings, SideSettings
 from dovetail.kernels.step import step
 from dovetail.kernels.store import Store
+from dovetail.spec.spans import Span
+from dovetail.spec.windows import Delta, Range, Rows, Seconds
 
 SECOND = 1_000_000
 BATCH, WINDOW, LATENESS, ROWS = 10 * SECOND, 60 * SECOND, 5 * SECOND, 2000
@@ -46,32 +49,32 @@ class Drawer:
         return len(self.head) + sum(map(len, self.blobs.values()))
 
 
-FIXED = Fixed(Length(0, WINDOW), Length())
-LATE = Length(0, LATENESS)
+MINUTE = Range(Span(0, WINDOW))
 IN_ORDER = [
-    Newest(20),
-    Delta(),
-    Seconds(WINDOW),
-    Band(Length(0, WINDOW), Length(), Length(), graces=(LATE, LATE)),
+    (Rows(20), Closing.NONE),
+    (Delta(Expression("key"), Decimal(WINDOW)), Closing.NONE),
+    (Seconds(Span(0, WINDOW)), Closing.CLOCK),
+    (MINUTE, Closing.ROW_TIME),
 ]
 
 
-def settings_of(*, preserved, window=FIXED):
+def settings_of(*, preserved, window=MINUTE, closing=Closing.NONE, in_order=False):
     side = SideSettings(
         window=window,
         preserved=preserved,
         once=False,
         timed=True,
         static=False,
-        lateness=Length(0, LATENESS),
+        lateness=Span(0, LATENESS),
         idle=0,
         own_partition=False,
+        closing=closing,
     )
     return JoinSettings(
         sides=(side, side),
-        event_clock=window is FIXED,
+        event_clock=not in_order,
         gives_pairs=True,
-        arrival=Arrival.MERGED if window is FIXED else Arrival.SEQUENCE,
+        arrival=Arrival.SEQUENCE if in_order else Arrival.MERGED,
         ordered=False,
         soft=(),
         soft_columns=(),
@@ -126,9 +129,11 @@ def measured(parcel):
     return Parcel(report, rows)
 
 
-@pytest.mark.parametrize("window", IN_ORDER, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("window", IN_ORDER, ids=lambda one: type(one[0]).__name__)
 def test_state_in_order_of_arrival_levels_off_too(window):
-    settings, drawer = settings_of(preserved=True, window=window), Drawer()
+    kind, closing = window
+    settings = settings_of(preserved=True, window=kind, closing=closing, in_order=True)
+    drawer = Drawer()
     random = np.random.default_rng(1)
     sizes, alive = [], []
     for number in range(BATCHES // 2):

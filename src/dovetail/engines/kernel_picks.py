@@ -22,7 +22,6 @@ from dovetail.expression import (
     references,
 )
 from dovetail.kernels import picks as kernel
-from dovetail.kernels.lifetimes.lengths import Length
 from dovetail.schema import AtomicType, DecimalType, Type
 from dovetail.spec.absent import absent_row
 from dovetail.spec.inputs import Input, InputKind
@@ -248,11 +247,11 @@ def _as_kind(expression: Expression, kind: str, scope: Scope) -> Expression:
 
 def _tolerance(
     asof: AsOf, kind: str, scale: int
-) -> tuple[tuple[Length, ...], tuple[float, ...]]:
+) -> tuple[tuple[Span, ...], tuple[float, ...]]:
     """Returns how far the right time may be, as a span of time or as a number."""
     match asof.tolerance:
-        case Span(months, microseconds):
-            return (Length(months, microseconds),), ()
+        case Span() as span:
+            return (span,), ()
         case Decimal() as number if kind == "double":
             return (), (float(number),)
         case Decimal() as number:

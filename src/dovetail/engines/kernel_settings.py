@@ -1,8 +1,4 @@
-"""From a join to what the kernels know of it; shared by the engines that run kernels.
-
-The spec's windows have one counterpart each among the kernels' windows. Which clock
-they count on is the join's.
-"""
+"""From a join to what the kernels know of it; shared by engines that run kernels."""
 
 from __future__ import annotations
 
@@ -11,11 +7,10 @@ from dataclasses import dataclass
 from dovetail.engines.kernel_picks import further_condition, is_told, kernel_picks
 from dovetail.expression import Scope, is_constant_true, lower, parse, references
 from dovetail.kernels.arrays.rows import NEVER
-from dovetail.kernels.lifetimes import windows as kernel
-from dovetail.kernels.lifetimes.lengths import Length
 from dovetail.kernels.settings import (
     NO_WAIT,
     Arrival,
+    Closing,
     JoinSettings,
     Nulls,
     SideSettings,
@@ -29,24 +24,16 @@ from dovetail.spec.inputs import (
     Inputs,
 )
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Side
-from dovetail.spec.spans import NO_TIME, SECOND, Span
+from dovetail.spec.spans import Span
 from dovetail.spec.windows import (
     Between,
     Delta,
-    EvictAge,
-    EvictCount,
-    Eviction,
-    EvictTuples,
     Forever,
-    HopSize,
-    HopUnit,
-    Inherited,
     Latest,
     Range,
     Rows,
     RowsPreceding,
     Seconds,
-    Window,
 )
 
 
@@ -142,17 +129,20 @@ def _side(
     is_live = source.name in manner.live and not source.is_timed
     static = is_static(join, hand, source) and not is_live
     timed = source.is_timed and not static
+    is_aged = isinstance(side.window, Latest)
     return SideSettings(
-        window=_window(join, hand, sources),
+        window=side.window,
         preserved=join.kind.preserves(hand),
         once=join.kind.gives_once(hand),
         timed=timed and join.clock is not Clock.BATCH,
         static=static,
-        lateness=length(source.lateness),
+        lateness=source.lateness,
         idle=manner.idle[number],
         own_partition=bool(partition_of(side)),
-        eviction=_eviction(side.partition_evict),
+        eviction=side.partition_evict,
         untimed=is_live and not isinstance(side.window, Between),
+        closing=_closing(join, hand),
+        aged=is_aged and source.is_timed and join.clock is Clock.ARRIVAL,
     )
 
 
@@ -180,80 +170,15 @@ def key_of(side: Side, source: Input) -> tuple[str, ...]:
     return tuple(quoted(name) for name in names)
 
 
-def _window(join: JoinSpec, hand: Hand, sources: tuple[Input, Input]) -> kernel.Window:
-    """Returns the kernels' counterpart of a side's window."""
+def _closing(join: JoinSpec, hand: Hand) -> Closing:
+    """Returns which time closes a side's window; on the other clocks rows' own does."""
     match join.side(hand).window:
-        case Range() as window if join.clock is Clock.ARRIVAL:
-            return _band(window, join.side(hand.other).window, sources)
-        case Latest():
-            timed = sources[HANDS.index(hand)].is_timed
-            return kernel.Version(timed=timed and join.clock is Clock.ARRIVAL)
-        case RowsPreceding(first, last):
-            return kernel.Preceding(first, last)
-        case Inherited():
-            return kernel.Inherited()
-        case Range() | HopUnit() | HopSize() | Between() as window:
-            return _window_of_time(window)
-        case window:
-            return _window_of_order(window)
-
-
-def _eviction(eviction: Eviction) -> kernel.Eviction:
-    """Returns the kernels' counterpart of an eviction of partitions."""
-    match eviction:
-        case EvictAge(age):
-            return kernel.ByAge(age.microseconds // SECOND)
-        case EvictCount(partitions):
-            return kernel.ByCount(partitions)
-        case EvictTuples(rows):
-            return kernel.ByTuples(rows)
+        case Seconds():
+            return Closing.CLOCK
+        case Range() if join.clock is Clock.ARRIVAL:
+            return Closing.ROW_TIME
         case _:
-            return kernel.KeepAll()
-
-
-def _window_of_time(window: Range | HopUnit | HopSize | Between) -> kernel.Window:
-    """Returns the kernels' counterpart of a window that looks at row time."""
-    match window:
-        case Range(preceding, following):
-            return kernel.Fixed(length(preceding), length(following))
-        case HopUnit(unit):
-            return kernel.Calendar(unit)
-        case HopSize(size, every):
-            return kernel.Hop(size.microseconds, every.microseconds)
-        case Between():
-            return kernel.Interval()
-
-
-def _window_of_order(window: Window) -> kernel.Window:
-    """Returns the kernels' counterpart of a window that looks at who comes when."""
-    match window:
-        case Rows(0):
-            return kernel.Point()
-        case Rows(count):
-            return kernel.Newest(count)
-        case Delta():
-            return kernel.Delta()
-        case Seconds(duration):
-            return kernel.Seconds(duration.microseconds)
-        case _:
-            return kernel.Endless()
-
-
-def _band(window: Range, other: Window, sources: tuple[Input, Input]) -> kernel.Band:
-    """Returns the kernels' counterpart of a range in order of arrival."""
-    beyond = other.following if isinstance(other, Range) else NO_TIME
-    left, right = (length(source.lateness) for source in sources)
-    return kernel.Band(
-        length(window.preceding),
-        length(window.following),
-        length(beyond),
-        graces=(left, right),
-    )
-
-
-def length(span: Span) -> Length:
-    """Returns a span as the kernels write it."""
-    return Length(span.months, span.microseconds)
+            return Closing.NONE
 
 
 def _soft(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dovetail.kernels.arrays.rows import NEVER
-from dovetail.kernels.lifetimes.lengths import Length
+from dovetail.spec.spans import Span
 
 UNLIMITED = NEVER
 Program = tuple[object, ...]
@@ -53,7 +53,7 @@ class Nearest:
     left: Formula
     right: Formula
     direction: Direction
-    span: tuple[Length, ...]
+    span: tuple[Span, ...]
     width: tuple[float, ...]
     exact: bool
     last: bool

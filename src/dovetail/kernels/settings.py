@@ -13,21 +13,9 @@ from enum import Enum
 
 from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import NEVER
-from dovetail.kernels.lifetimes.lengths import Length
-from dovetail.kernels.lifetimes.windows import (
-    Band,
-    ByAge,
-    Eviction,
-    Hop,
-    Inherited,
-    KeepAll,
-    Preceding,
-    Seconds,
-    Version,
-    Window,
-    is_intrinsic,
-)
 from dovetail.kernels.picks import Picks, Program
+from dovetail.spec import windows
+from dovetail.spec.spans import Span
 
 FORMAT = 2
 
@@ -60,8 +48,24 @@ class Nulls(Enum):
     SPLIT = "split"
 
 
+class Closing(Enum):
+    """Which time closes a side's window in order of arrival, where rows do not.
+
+    CLOCK: processing time closes `Seconds`. ROW_TIME: the highest row time seen on
+    either side closes a `Range`, whose rows meet by row time and leave by arrival.
+    """
+
+    NONE = "none"
+    CLOCK = "clock"
+    ROW_TIME = "row_time"
+
+
 GIVEN_TIME = hidden("early")
 """The payload column with the row time that a null row given at once has."""
+
+
+_INTRINSIC = windows.Between | windows.HopUnit | windows.HopSize | windows.Forever
+_COUNTED = windows.RowsPreceding | windows.HopSize
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +73,22 @@ class SideSettings:
     """One side: its window, what is put out of it, and how late its rows may be.
 
     `untimed` is a table without row times on the event clock: a row of the other side
-    meets it as it is when that row comes.
+    meets it as it is when that row comes. `aged`: of versions in order of arrival the
+    newest by row time counts, so that one that comes behind a newer one never lives.
     """
 
-    window: Window
+    window: windows.Window
     preserved: bool
     once: bool
     timed: bool
     static: bool
-    lateness: Length
+    lateness: Span
     idle: int
     own_partition: bool
-    eviction: Eviction = KeepAll()
+    eviction: windows.Eviction = windows.KeepPartitions()
     untimed: bool = False
+    closing: Closing = Closing.NONE
+    aged: bool = False
 
     @property
     def remembers(self) -> bool:
@@ -91,7 +98,24 @@ class SideSettings:
     @property
     def evicts(self) -> bool:
         """Tells whether rows may leave with their whole partition."""
-        return not isinstance(self.eviction, KeepAll)
+        return not isinstance(self.eviction, windows.KeepPartitions)
+
+    @property
+    def is_intrinsic(self) -> bool:
+        """Tells whether a row alone says how long it lives."""
+        match self.window:
+            case windows.Rows(count):
+                return count == 0
+            case windows.Range():
+                return self.closing is Closing.NONE
+            case _:
+                own = (
+                    windows.Between
+                    | windows.HopUnit
+                    | windows.HopSize
+                    | windows.Forever
+                )
+                return isinstance(self.window, own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +149,7 @@ class JoinSettings:
     def numbered(self) -> bool:
         """Tells whether the order of arrival can be seen in the result."""
         bucket_windows = any(
-            side.untimed or not is_intrinsic(side.window) for side in self.sides
+            side.untimed or not side.is_intrinsic for side in self.sides
         )
         is_seen = self.ordered or bucket_windows or self.picks.ranks
         return not self.event_clock or is_seen
@@ -133,12 +157,12 @@ class JoinSettings:
     @property
     def inherits(self) -> bool:
         """Tells whether rows inherit lives that are told as time goes on."""
-        return any(isinstance(side.window, Inherited) for side in self.sides)
+        return any(isinstance(side.window, windows.Inherited) for side in self.sides)
 
     @property
     def copies_rows(self) -> bool:
         """Tells whether a row may be in several windows."""
-        return any(isinstance(side.window, Hop) for side in self.sides)
+        return any(isinstance(side.window, windows.HopSize) for side in self.sides)
 
     @property
     def keeps_places(self) -> bool:
@@ -148,7 +172,10 @@ class JoinSettings:
         one that takes part early may still stand behind one that waits. The copies of
         a row that is in several windows are known by its place.
         """
-        counts = any(isinstance(side.window, Preceding | Hop) for side in self.sides)
+        counts = any(
+            isinstance(side.window, windows.RowsPreceding | windows.HopSize)
+            for side in self.sides
+        )
         return self.event_clock and counts
 
     @property
@@ -185,14 +212,15 @@ class JoinSettings:
         """Tells whether rows carry the processing time at which they came."""
         waits = self.waits != (NO_WAIT, NO_WAIT)
         return (waits and not self.event_clock) or any(
-            isinstance(side.window, Seconds) or isinstance(side.eviction, ByAge)
+            isinstance(side.window, windows.Seconds)
+            or isinstance(side.eviction, windows.EvictAge)
             for side in self.sides
         )
 
     @property
     def reads_time(self) -> bool:
         """Tells whether time closes windows in order of arrival."""
-        return any(isinstance(side.window, Seconds | Band) for side in self.sides)
+        return any(side.closing is not Closing.NONE for side in self.sides)
 
     @property
     def fingerprint(self) -> str:
@@ -209,7 +237,7 @@ def waits_for(settings: JoinSettings) -> tuple[bool, bool]:
     """
     if settings.event_clock:
         left, right = (
-            isinstance(side.window, Version | Preceding)
+            isinstance(side.window, windows.Latest | windows.RowsPreceding)
             and not (side.static or side.untimed)
             for side in settings.sides
         )

@@ -23,11 +23,11 @@ from dovetail.kernels.arrays.blobs import read_batch, read_rows, write_batch, wr
 from dovetail.kernels.arrays.rows import Rows, Whole, join_rows, no_rows
 from dovetail.kernels.arriving.arrival import Watch
 from dovetail.kernels.lifetimes.births import births, deaths
-from dovetail.kernels.lifetimes.windows import Preceding, is_intrinsic
 from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_batches, memo_from
 from dovetail.kernels.settings import FORMAT, NO_WAIT, JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped
+from dovetail.spec.windows import RowsPreceding
 
 SMALL = 4096
 NOTHING = 0
@@ -156,7 +156,7 @@ class Store:
             return no_rows(self.schemas[hand])
         rows = read_rows(self.shelf.get(number))
         window = self.settings.sides[hand].window
-        if not self.settings.event_clock or isinstance(window, Preceding):
+        if not self.settings.event_clock or isinstance(window, RowsPreceding):
             return rows
         return rows.with_arrays(birth=births(window, rows))
 
@@ -169,13 +169,13 @@ def _watch(numbers: list[int]) -> Watch:
 
 def _lived(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
     """Returns rows read from a chunk with the lifetimes that follow from them."""
-    window = settings.sides[hand].window
-    if isinstance(window, Preceding):
+    side = settings.sides[hand]
+    if isinstance(side.window, RowsPreceding):
         return rows
-    begun = births(window, rows) if settings.event_clock else rows.place
+    begun = births(side.window, rows) if settings.event_clock else rows.place
     rows = rows.with_arrays(birth=begun)
-    if is_intrinsic(window):
-        return rows.with_arrays(death=deaths(window, rows))
+    if side.is_intrinsic:
+        return rows.with_arrays(death=deaths(side, rows))
     return rows
 
 
@@ -219,7 +219,7 @@ class _Writing:
         if not len(rows):
             return NOTHING
         side = self.store.settings.sides[hand]
-        own_life = isinstance(side.window, Preceding)
+        own_life = isinstance(side.window, RowsPreceding)
         own = side.own_partition
         return self.put(write_rows(rows, own_partition=own, own_life=own_life))
 
@@ -282,7 +282,7 @@ class _Writing:
         side = settings.sides[hand]
         waits = settings.picks.waits or settings.waits[hand] != NO_WAIT
         stays = settings.event_clock or waits
-        can_end = stays and (side.evicts or not is_intrinsic(side.window))
+        can_end = stays and (side.evicts or not side.is_intrinsic)
         names = [
             *(["first"] if side.remembers else []),
             *(["death"] if can_end else []),

@@ -33,8 +33,7 @@ from dovetail.kernels.arrays.rows import (
     make_rows,
 )
 from dovetail.kernels.arriving.passing import CLOCK, KEYLESS
-from dovetail.kernels.lifetimes.windows import Band, Endless, Version
-from dovetail.kernels.settings import GIVEN_TIME, JoinSettings, SideSettings
+from dovetail.kernels.settings import GIVEN_TIME, Closing, JoinSettings, SideSettings
 from dovetail.kernels.tables.changelog import KEY
 from dovetail.schema import to_microseconds
 from dovetail.spec.inputs import Arrive, Input, InputKind, Remove, Row
@@ -42,7 +41,7 @@ from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.picks import Equality
 from dovetail.spec.play import Play
 from dovetail.spec.sources import is_state
-from dovetail.spec.windows import Window as SpokenWindow
+from dovetail.spec.windows import Forever, Latest, Window
 
 NUMBER = reserved("row")
 BEFORE = -1
@@ -115,8 +114,7 @@ class _Seat:
     side: SideSettings
     reads_clock: bool
     takes_back: bool
-    window: SpokenWindow
-    windows: tuple[SpokenWindow, ...]
+    windows: tuple[Window, ...]
     is_state: bool
     clock: Clock
     keys: tuple[Callable[[Row], Hashable], ...]
@@ -149,7 +147,6 @@ class _Seat:
             settings.sides[HANDS.index(hand)],
             settings.reads_clock,
             settings.takes_back,
-            join.side(hand).window,
             _windows_of(play, join, source),
             is_state(join, hand),
             join.clock,
@@ -221,11 +218,11 @@ class _Seat:
 
     def _looks_at_time(self) -> bool:
         """Tells whether row times matter to the side, be it only among versions."""
-        window = self.side.window
-        has_age = isinstance(window, Version | Band) and self.source.is_timed
-        is_everlasting = self.clock is Clock.BATCH and isinstance(window, Endless)
+        window, closing = self.side.window, self.side.closing
+        has_age = isinstance(window, Latest) or closing is Closing.ROW_TIME
+        is_everlasting = self.clock is Clock.BATCH and isinstance(window, Forever)
         stays = self.side.static or is_everlasting
-        return has_age or (self.source.is_timed and not stays)
+        return self.source.is_timed and (has_age or not stays)
 
     def _moment(self, item: Item) -> int:
         """Returns one row time."""
@@ -276,12 +273,12 @@ class _Seat:
         columns = [pa.array(np.arange(len(rows))), *_arrays(table)]
         shown = pa.RecordBatch.from_arrays(columns, names=[NUMBER, *names])
         more = [
-            *hidden_columns(self.window, self.source, shown),
+            *hidden_columns(self.side.window, self.source, shown),
             *bad_intervals(self.windows, self.source, shown),
         ]
         for name, numbers in more:
             shown = shown.append_column(name, pa.array(numbers))
-        if isinstance(self.side.window, Band):
+        if self.side.closing is Closing.ROW_TIME:
             shown = shown.append_column(KEYLESS, pa.array(self._keyless(items)))
         if self.reads_clock:
             clocks = np.array([item.clock for item in items], np.int64)
@@ -306,7 +303,7 @@ class _Seat:
         return _numbers([tuple(key(row) for key in self.own_key) for row in values], {})
 
 
-def _windows_of(play: Play, join: JoinSpec, source: Input) -> tuple[SpokenWindow, ...]:
+def _windows_of(play: Play, join: JoinSpec, source: Input) -> tuple[Window, ...]:
     """Returns the windows of all sides that an input is on."""
     hands = [hand for hand in HANDS if input_of(join, hand, play.inputs) is source]
     return tuple(join.side(hand).window for hand in hands)

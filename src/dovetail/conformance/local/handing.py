@@ -25,9 +25,9 @@ from dovetail.conformance.local.outlets import Line
 from dovetail.conformance.local.stage import Moment, Stage
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Whole
 from dovetail.kernels.lifetimes.lives import Lives
-from dovetail.kernels.lifetimes.windows import Hop
 from dovetail.kernels.pairs.leaving import Outlet as Exit
 from dovetail.spec.inputs import Row
+from dovetail.spec.windows import HopSize
 
 NOBODY = -1
 """The number of the row on a hand of which nothing is inherited."""
@@ -54,7 +54,7 @@ class Hander:
     def of(cls, stage: Stage) -> Hander:
         """Returns who hands on the lives of a stage's rows."""
         left, right = (lives_of(stage, hand) for hand in (0, 1))
-        hops = any(isinstance(side.window, Hop) for side in stage.settings.sides)
+        hops = any(isinstance(side.window, HopSize) for side in stage.settings.sides)
         return cls((left, right), hops)
 
     @property

@@ -14,12 +14,18 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.expression import Expression, Scope, lower, parse
-from dovetail.kernels.arrays.names import reserved
+from dovetail.kernels.arrays.names import (
+    BAD,
+    END,
+    OWN_DEATH,
+    OWN_END,
+    START,
+    reserved,
+)
 from dovetail.kernels.arrays.program import run_program
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Mask, Whole
 from dovetail.kernels.lifetimes.lives import GROUP, LIFE, TOLD
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH, fits, measures
-from dovetail.kernels.lifetimes.windows import BAD, END, OWN_DEATH, OWN_END, START
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Input
 from dovetail.spec.windows import Between, Delta, Inherited, Window

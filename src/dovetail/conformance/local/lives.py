@@ -18,17 +18,12 @@ import numpy as np
 from dovetail.conformance.local.cargo import NUMBER
 from dovetail.conformance.local.parcels import News
 from dovetail.conformance.local.stage import Moment, Stage
+from dovetail.kernels.arrays.names import OWN_DEATH, OWN_END
 from dovetail.kernels.arrays.rows import NEVER, Rows, Whole, join_rows
 from dovetail.kernels.lifetimes.births import births, deaths, ends
 from dovetail.kernels.lifetimes.lives import GROUP, SETTLED, TOLD
 from dovetail.kernels.lifetimes.successors import later
-from dovetail.kernels.lifetimes.windows import (
-    OWN_DEATH,
-    OWN_END,
-    Inherited,
-    Preceding,
-    Version,
-)
+from dovetail.spec.windows import Inherited, Latest, RowsPreceding
 
 
 class SideLives(Protocol):
@@ -70,8 +65,8 @@ class Settled:
             endless = np.full(len(rows), NEVER)
             return cls(endless, endless, group, endless)
         born = rows.with_arrays(birth=births(side.window, rows))
-        lived = born.with_arrays(death=deaths(side.window, born))
-        return cls(lived.death, ends(side.window, lived), group, lived.death)
+        lived = born.with_arrays(death=deaths(side, born))
+        return cls(lived.death, ends(side, lived), group, lived.death)
 
 
 @dataclass(slots=True)
@@ -152,9 +147,9 @@ def lives_of(stage: Stage, hand: int) -> SideLives:
     if side.untimed or side.static:
         return Settled.of(stage, hand)
     match side.window:
-        case Version():
+        case Latest():
             return Succeeded.of(stage, hand, 1)
-        case Preceding(first):
+        case RowsPreceding(first):
             return Succeeded.of(stage, hand, first + 1)
         case Inherited():
             return Handed.of(stage, hand)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dovetail.conformance.local.cargo import BEFORE, Cargo
-from dovetail.engines.kernel_settings import input_of, length
+from dovetail.engines.kernel_settings import input_of
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     LATE,
@@ -25,7 +25,7 @@ from dovetail.kernels.arrays.rows import (
     Whole,
 )
 from dovetail.kernels.arriving.arrival import Parcel, Report, bad_intervals
-from dovetail.kernels.lifetimes.lengths import shift
+from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives
 from dovetail.spec.inputs import Bound, Finish, Input, InputKind
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
@@ -123,7 +123,7 @@ class Sender:
         rows = self._with_open_times(rows)
         told = rows.moment.copy()
         told[(rows.moment == MISSING) | bad_intervals(rows)] = BEGINNING
-        bounds = shift(told, length(self.source.lateness).back)
+        bounds = shift(told, self.source.lateness.negated())
         late = (rows.moment < _before(bounds)) & ~rows.has(STATE)
         late &= ~rows.has(OPEN_TIME) & (rows.moment != MISSING)
         flags = rows.flags | np.where(late, LATE, 0).astype(np.uint8)

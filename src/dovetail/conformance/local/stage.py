@@ -16,7 +16,6 @@ from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.kernels.arrays.rows import BEGINNING
 from dovetail.kernels.arriving.arrival import Parcel
 from dovetail.kernels.candidates.counting import TooManyError
-from dovetail.kernels.lifetimes.windows import Endless
 from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped, step
@@ -25,6 +24,7 @@ from dovetail.plan.local import refuse
 from dovetail.spec.inputs import Event, InputKind, OuterRows
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.play import Play
+from dovetail.spec.windows import Forever
 
 _NULLS = {
     OuterRows.EXPIRY: Nulls.AT_END,
@@ -109,7 +109,7 @@ class Stage:
     def is_in_time(self, number: int) -> bool:
         """Tells of a side, by its number, whether its rows are not simply there."""
         side = self.settings.sides[number]
-        return not (side.static and side.window == Endless())
+        return not (side.static and side.window == Forever())
 
     def opening(self) -> list[Parcel]:
         """Returns what is there from the start, of those sides that have something."""

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import DataType
 
-from dovetail.engines.kernel_settings import input_of, is_static, length
+from dovetail.engines.kernel_settings import input_of, is_static
 from dovetail.engines.spark_stream.keys import (
     CODE,
     PARTITION,
@@ -129,7 +129,7 @@ def _packing(
         hand=HANDS.index(seat.hand),
         labels=buckets.labels,
         per_scope=buckets.per_scope,
-        lateness=length(seat.source.lateness),
+        lateness=seat.source.lateness,
         timed=seat.timed,
         payload=tuple(name for name, _ in payload),
         **{field: used.get(name, "") for field, name in _FIELDS.items()},

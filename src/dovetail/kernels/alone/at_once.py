@@ -40,12 +40,12 @@ from dovetail.kernels.candidates.known_by_now import (
 from dovetail.kernels.candidates.pairing import that_hold
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.lifetimes.history import Stages, always, stages_of, time_of
-from dovetail.kernels.lifetimes.windows import Preceding
 from dovetail.kernels.pairs.leaving import ALONE, Shape, alone, leave
 from dovetail.kernels.pairs.matching import Matches, join_matches, overlaps
 from dovetail.kernels.pairs.releasing import as_told
 from dovetail.kernels.settings import GIVEN_TIME, JoinSettings, Nulls
 from dovetail.kernels.state import JoinState
+from dovetail.spec.windows import RowsPreceding
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class _Judge:
         one, other = (
             always(rows, places, end_place(rows))
             if side.untimed
-            else stages_of(side.window, _before(rows, alive), places, start)
+            else stages_of(side, _before(rows, alive), places, start)
             for side, rows, alive, places in zip(
                 settings.sides, (left, right), state.alive, came, strict=True
             )
@@ -186,7 +186,7 @@ class _Judge:
         rows, stages = self.sides[hand], self.stages[hand]
         birth, death = stages.birth[: len(rows)], stages.death[: len(rows)]
         looked = rows.with_arrays(birth=birth, death=death)
-        return ends(self.settings.sides[hand].window, looked)
+        return ends(self.settings.sides[hand], looked)
 
     def _found(self, hand: int, new: Whole) -> Matches:
         """Returns new rows beside stages of the other side's that they may meet.
@@ -221,7 +221,7 @@ class _Judge:
 
     def _least(self, hand: int, birth: Whole) -> Whole:
         """Returns the least births of a side's stages, by whatever bound."""
-        if not isinstance(self.settings.sides[hand].window, Preceding):
+        if not isinstance(self.settings.sides[hand].window, RowsPreceding):
             return birth
         return time_of(self.sides[hand])[self.stages[hand].row]
 
@@ -248,7 +248,7 @@ class _Judge:
     def _soonest(self, hand: int, stage: Whole, newcomer: tuple[int, Whole]) -> Whole:
         """Returns the least births that lives can have when a newcomer has come."""
         birth = self.stages[hand].birth[stage]
-        if not isinstance(self.settings.sides[hand].window, Preceding):
+        if not isinstance(self.settings.sides[hand].window, RowsPreceding):
             return birth
         side, number = newcomer
         bound = self.bounds[side][hand][number]

@@ -25,9 +25,9 @@ from dovetail.kernels.candidates.giving import let_out, meeting_times
 from dovetail.kernels.candidates.past import end_is_known, past
 from dovetail.kernels.candidates.picking import Picked
 from dovetail.kernels.lifetimes.births import ends
-from dovetail.kernels.lifetimes.windows import Newest, Preceding, Version, Window
 from dovetail.kernels.pairs.leaving import Leaving, Outlet, Reason, Turn, alone
 from dovetail.kernels.settings import JoinSettings, Nulls, SideSettings
+from dovetail.spec import windows
 
 GIVEN = MISSING
 """The earliest meeting of a row that has come out once and must not again."""
@@ -158,20 +158,20 @@ def _leaving(
     settings: JoinSettings, present: Present, hand: int, lonely: Mask, paired: Mask
 ) -> list[Leaving]:
     """Returns the rows that come out by themselves: null rows and rows given once."""
-    window, rows = settings.sides[hand].window, present.rows[hand]
+    side, rows = settings.sides[hand], present.rows[hand]
     if not np.count_nonzero(lonely | paired):
         return []
     single = np.flatnonzero(lonely & ~rows.has(DUE))
-    met = _earliest(window, rows, paired)
+    met = _earliest(side.window, rows, paired)
     outlet = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)[hand]
-    null_rows = alone(hand, single, ends(window, rows)[single], outlet)
+    null_rows = alone(hand, single, ends(side, rows)[single], outlet)
     given_once = alone(hand, met, rows.first[met], Outlet.MATCHED)
     given_once = replace(
         given_once, turn=Turn.PAIR, counter=np.ones(len(met), np.int64)
     )
     due = np.flatnonzero(lonely & rows.has(DUE))
     passed = alone(hand, due, rows.death[due], outlet)
-    last = last_moments(window, rows)[due]
+    last = last_moments(settings, hand, rows)[due]
     return [
         null_rows,
         replace(passed, turn=Turn.DUE, due=last),
@@ -222,7 +222,7 @@ def _awaits(
     return awaits
 
 
-def _earliest(window: Window, rows: Rows, paired: Mask) -> Whole:
+def _earliest(window: windows.Window, rows: Rows, paired: Mask) -> Whole:
     """Returns the numbers of rows given once, each in the window of its first match."""
     met: Whole = np.flatnonzero(paired)
     copies = Copies.of(window, rows)
@@ -236,14 +236,19 @@ def _earliest(window: Window, rows: Rows, paired: Mask) -> Whole:
 def _still_decides(settings: JoinSettings, present: Present, hand: int) -> Mask:
     """Tells which rows still have a say about the lives of others."""
     side, rows = settings.sides[hand], present.rows[hand]
-    if isinstance(side.window, Preceding) and present.watches[hand].bound == NEVER:
+    if (
+        isinstance(side.window, windows.RowsPreceding)
+        and present.watches[hand].bound == NEVER
+    ):
         return np.zeros(len(rows), bool)
     return _still_outdates(settings, present, hand) | _still_counts(side, rows)
 
 
 def _still_counts(side: SideSettings, rows: Rows) -> Mask:
     """Tells which rows count among the newest, though they are needed no more."""
-    if not side.evicts and not isinstance(side.window, Newest | Preceding):
+    if not side.evicts and not isinstance(
+        side.window, windows.Rows | windows.RowsPreceding
+    ):
         return np.zeros(len(rows), bool)
     still: Mask = rows.death == NEVER
     return still
@@ -252,9 +257,7 @@ def _still_counts(side: SideSettings, rows: Rows) -> Mask:
 def _still_outdates(settings: JoinSettings, present: Present, hand: int) -> Mask:
     """Tells which newest versions and deletes an older row may still run into."""
     side, rows = settings.sides[hand], present.rows[hand]
-    if settings.event_clock or not isinstance(side.window, Version):
-        return np.zeros(len(rows), bool)
-    if not side.window.timed:
+    if not side.aged:
         return np.zeros(len(rows), bool)
     newest: Mask = rows.death == NEVER
     return newest & (rows.moment >= present.watches[hand].bound)

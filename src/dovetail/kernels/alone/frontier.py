@@ -30,8 +30,8 @@ from dovetail.kernels.arriving.arrival import Watch
 from dovetail.kernels.arriving.untimed import has_untimed, is_replaced
 from dovetail.kernels.candidates.sureness import soonest_ends
 from dovetail.kernels.lifetimes.births import deaths, least_birth, least_end
-from dovetail.kernels.lifetimes.windows import Inherited, Window, is_intrinsic
 from dovetail.kernels.settings import JoinSettings, Nulls, SideSettings
+from dovetail.spec.windows import Inherited
 
 
 def least_births(settings: JoinSettings, present: Present) -> tuple[int, int]:
@@ -144,17 +144,17 @@ def _null_rows_of(
     gives = ~rows.has(EARLY)
     if not side.preserved or not gives.any():
         return []
-    least = soonest_ends(side.window, _with_own_ends(side.window, rows), watch)
-    if not is_intrinsic(side.window) and not isinstance(side.window, Inherited):
+    least = soonest_ends(side, _with_own_ends(side, rows), watch)
+    if not side.is_intrinsic and not isinstance(side.window, Inherited):
         least = np.minimum(least, np.maximum(born, watch.bound))
     return [int(least[gives].min())]
 
 
-def _with_own_ends(window: Window, rows: Rows) -> Rows:
+def _with_own_ends(side: SideSettings, rows: Rows) -> Rows:
     """Returns rows that wait with the ends that they have by themselves."""
-    if not is_intrinsic(window):
+    if not side.is_intrinsic:
         return rows
-    return rows.with_arrays(death=deaths(window, rows))
+    return rows.with_arrays(death=deaths(side, rows))
 
 
 def _alone(
@@ -163,8 +163,8 @@ def _alone(
     """Returns the least row times of null rows, of rows here and of rows to come."""
     side, bound = settings.sides[hand], present.watches[hand].bound
     rows, watch = present.rows[hand], present.watches[hand]
-    times = soonest_ends(side.window, rows, watch)
-    if settings.is_eager and not (is_intrinsic(side.window) or side.untimed):
+    times = soonest_ends(side, rows, watch)
+    if settings.is_eager and not (side.is_intrinsic or side.untimed):
         # Of those that did not come so, a row to come may end each from the bound on.
         times = np.minimum(times, np.maximum(rows.moment, bound))
     times = times[open_rows]

@@ -17,7 +17,6 @@ from dovetail.kernels.arrays.sorting import sorted_by
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.arriving.passing import last_moments
 from dovetail.kernels.lifetimes.births import ends
-from dovetail.kernels.lifetimes.windows import Window
 from dovetail.kernels.pairs.leaving import ABSENT, Leaving, Turn
 from dovetail.kernels.pairs.matching import Matches
 from dovetail.kernels.settings import JoinSettings
@@ -33,12 +32,13 @@ class _Turns:
     place: Whole
 
     @classmethod
-    def of(cls, window: Window, rows: Rows, chosen: Whole) -> _Turns:
+    def of(cls, settings: JoinSettings, hand: int, rows: Rows, chosen: Whole) -> _Turns:
         """Returns the turns of the chosen rows, as they leave their windows."""
         is_due = rows.has(DUE)[chosen]
-        last = last_moments(window, rows)[chosen]
+        last = last_moments(settings, hand, rows)[chosen]
+        end = ends(settings.sides[hand], rows)[chosen]
         return cls(
-            np.where(is_due, rows.death[chosen], ends(window, rows)[chosen]),
+            np.where(is_due, rows.death[chosen], end),
             np.where(is_due, int(Turn.DUE), int(Turn.ALONE)),
             np.where(is_due, last, 0),
             rows.place[chosen],
@@ -62,10 +62,8 @@ def with_host(
     if part.turn not in (Turn.DUE, Turn.ALONE) or np.count_nonzero(part.left >= 0):
         return [part]
     hosts, own = (
-        _Turns.of(side.window, rows, chosen)
-        for side, rows, chosen in zip(
-            settings.sides, present.rows, (judged.left, part.right), strict=True
-        )
+        _Turns.of(settings, hand, present.rows[hand], chosen)
+        for hand, chosen in enumerate((judged.left, part.right))
     )
     ranks = _ranks(hosts, own)
     rank, mine = ranks[: len(judged)], ranks[len(judged) :]
@@ -80,7 +78,7 @@ def at_first_host(
     settings: JoinSettings, present: Present, part: Leaving, met: Matches
 ) -> list[Leaving]:
     """Returns right rows that leave alone with the first left row that they met."""
-    hosts = _Turns.of(settings.sides[0].window, present.rows[0], met.left)
+    hosts = _Turns.of(settings, 0, present.rows[0], met.left)
     order = sorted_by(*hosts.keys)[::-1]
     first = np.full(len(present.rows[1]), ABSENT)
     first[met.right[order]] = order

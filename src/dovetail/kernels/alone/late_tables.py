@@ -26,7 +26,6 @@ from dovetail.kernels.candidates.pairing import that_hold
 from dovetail.kernels.candidates.past import past
 from dovetail.kernels.candidates.picking import Picked, waits_for_turn
 from dovetail.kernels.lifetimes.births import ends
-from dovetail.kernels.lifetimes.windows import Version, Window
 from dovetail.kernels.pairs.leaving import (
     ABSENT,
     ALONE,
@@ -39,6 +38,7 @@ from dovetail.kernels.pairs.leaving import (
 )
 from dovetail.kernels.pairs.matching import NO_MATCHES, Matches, join_matches, overlaps
 from dovetail.kernels.settings import GIVEN_TIME, NO_WAIT, JoinSettings
+from dovetail.spec.windows import Latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ class _Search:
 
         A left row that had too many candidates takes none that comes later.
         """
-        copies = Copies.of(self._window(), self.rows)
+        copies = Copies.of(self.settings.sides[self.hand].window, self.rows)
         first = copies.least(self.rows.first)
         has_met = (first != NEVER) & (first != WAITS)
         is_last = copies.are_last(self.rows.birth)
@@ -274,14 +274,13 @@ class _Search:
 
     def _limits(self) -> Whole:
         """Returns the last moments for which rows wait."""
-        end, wait = ends(self._window(), self.rows), self.settings.waits[self.hand]
+        end, wait = (
+            ends(self.settings.sides[self.hand], self.rows),
+            self.settings.waits[self.hand],
+        )
         waits_on = (end == NEVER) | (wait == NEVER)
         limits: Whole = np.where(waits_on, NEVER, np.where(waits_on, 0, end) + wait)
         return limits
-
-    def _window(self) -> Window:
-        """Returns the window of the hand that waits."""
-        return self.settings.sides[self.hand].window
 
     def _fitting(self) -> Matches:
         """Returns the pairs of rows that seek with rows of the table behind them."""
@@ -298,7 +297,7 @@ class _Search:
             birth=theirs, death=theirs + is_there
         )
         # Whom an older row may have met as it came, it has been asked about.
-        is_settled = side.untimed or isinstance(side.window, Version)
+        is_settled = side.untimed or isinstance(side.window, Latest)
         old = self.present.old if is_settled else (0, 0)
         found = overlaps(sides[0], sides[1], old)
         if not len(found):

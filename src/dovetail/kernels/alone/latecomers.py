@@ -32,7 +32,6 @@ from dovetail.kernels.candidates.giving import passes
 from dovetail.kernels.candidates.nearest import near
 from dovetail.kernels.candidates.pairing import that_hold
 from dovetail.kernels.candidates.picking import Picked
-from dovetail.kernels.lifetimes.windows import Band, Point, Seconds
 from dovetail.kernels.pairs.leaving import (
     ABSENT,
     ALONE,
@@ -44,7 +43,8 @@ from dovetail.kernels.pairs.leaving import (
     alone,
 )
 from dovetail.kernels.pairs.matching import Matches, overlaps
-from dovetail.kernels.settings import NO_WAIT, JoinSettings, Nulls
+from dovetail.kernels.settings import NO_WAIT, Closing, JoinSettings, Nulls
+from dovetail.spec import windows
 
 GIVEN_UP = -2
 """`first` of a row that waits since the clock stood at 0; later ones are below."""
@@ -289,7 +289,7 @@ class _Waiting:
     def _ranks(self) -> Whole:
         """Returns for each row how many stand before it in the order of leaving."""
         rows = self.present.rows[self.hand]
-        last = last_moments(self.settings.sides[self.hand].window, rows)
+        last = last_moments(self.settings, self.hand, rows)
         order = np.lexsort((rows.place, last, rows.death, self.begun))
         ranks = np.empty(len(order), np.int64)
         ranks[order] = np.arange(len(order))
@@ -298,9 +298,9 @@ class _Waiting:
 
 def _left(settings: JoinSettings, rows: Rows, hand: int) -> Whole:
     """Returns the place at which a row leaves: at once where it is not stored."""
-    window = settings.sides[hand].window
+    side = settings.sides[hand]
     brief = np.zeros(len(rows), bool)
-    if isinstance(window, Point | Band | Seconds):
+    if side.window == windows.Rows(0) or side.closing is not Closing.NONE:
         brief = (rows.death == rows.place + 1) & ~rows.has(DUE)
     return np.where(brief, rows.place, rows.death)
 

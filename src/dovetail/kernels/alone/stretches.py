@@ -21,20 +21,13 @@ from dovetail.kernels.alone.frontier import least_births
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Rows, Whole
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.lifetimes.births import least_end
-from dovetail.kernels.lifetimes.windows import (
-    Calendar,
-    Endless,
-    Fixed,
-    Point,
-    Window,
-    is_intrinsic,
-)
 from dovetail.kernels.pairs.covers import NO_COVERS, NOBODY, Covers, join_covers
 from dovetail.kernels.pairs.leaving import ALONE, Leaving, alone
 from dovetail.kernels.pairs.matching import Matches
 from dovetail.kernels.pairs.memo import numbers_of
 from dovetail.kernels.settings import JoinSettings, Nulls
 from dovetail.kernels.state import JoinState
+from dovetail.spec import windows
 
 MILLISECOND = 1000
 
@@ -192,7 +185,7 @@ class _Side:
         if other.untimed:
             death = np.full(len(death), NEVER)
         end[is_open] = death
-        is_final = is_intrinsic(other.window) or other.untimed
+        is_final = other.is_intrinsic or other.untimed
         partner[(end < NEVER) | is_final] = NOBODY
         return replace(covers, end=end, partner=partner)
 
@@ -237,13 +230,13 @@ def _whole(moment: Whole) -> Whole:
     return np.where(fixed, moment, -(-plain // MILLISECOND) * MILLISECOND)
 
 
-def _least_death(window: Window, bound: int) -> int:
+def _least_death(window: windows.Window, bound: int) -> int:
     """Returns the least death of a row that is not before the bound."""
     match window:
-        case Fixed() | Calendar() | Point() if bound > BEGINNING:
+        case windows.Range() | windows.HopUnit() | windows.Rows(0) if bound > BEGINNING:
             end = least_end(window, bound)
-            return end if isinstance(window, Calendar) else end + 1
-        case Endless():
+            return end if isinstance(window, windows.HopUnit) else end + 1
+        case windows.Forever():
             return NEVER
         case _:
             return bound

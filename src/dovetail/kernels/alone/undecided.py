@@ -35,8 +35,8 @@ def open_times(settings: JoinSettings, present: Present, picked: Picked) -> int:
             times.append(int(meeting_times(present, pairs).min()))
     waiting = picked.open_over
     if settings.picks.excess is Excess.TRANSFORM and len(waiting):
-        window = settings.sides[0].window
-        times.append(int(ends(window, present.rows[0])[waiting].min()))
+        null_rows = ends(settings.sides[0], present.rows[0])
+        times.append(int(null_rows[waiting].min()))
     is_sure = waits_for_turn(settings)  # such pairs only wait to be numbered
     if settings.takes_back and not is_sure and len(picked.held):
         times.append(_least_back(settings, present, picked))

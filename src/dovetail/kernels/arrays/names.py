@@ -26,3 +26,9 @@ def hidden(word: str) -> str:
 def is_reserved(name: str) -> bool:
     """Tells whether a name is reserved for columns of ours, whatever its case."""
     return name.lower().startswith(RESERVED)
+
+
+START, END, BAD = hidden("start"), hidden("end"), hidden("bad")
+"""The payload columns of intervals; BAD is 1 where the row takes no part for its."""
+OWN_DEATH, OWN_END = hidden("own death"), hidden("own end")
+"""The payload columns of inherited lives: what they are if no other row ends them."""

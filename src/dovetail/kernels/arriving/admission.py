@@ -19,17 +19,9 @@ from dovetail.kernels.arriving.passing import (
 from dovetail.kernels.arriving.untimed import replaced
 from dovetail.kernels.lifetimes.births import births, deaths, known_lives, unfolded
 from dovetail.kernels.lifetimes.lives import TOLD, Lives, shortened
-from dovetail.kernels.lifetimes.windows import (
-    Band,
-    Inherited,
-    Preceding,
-    Seconds,
-    Version,
-    Window,
-    is_intrinsic,
-)
-from dovetail.kernels.settings import Arrival, JoinSettings, waits_for
+from dovetail.kernels.settings import Arrival, Closing, JoinSettings, waits_for
 from dovetail.kernels.state import JoinState
+from dovetail.spec.windows import Inherited, Latest, RowsPreceding, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +117,7 @@ def _without_evicted(
 ) -> tuple[Rows, Rows]:
     """Returns both sides' rows; those that leave with their partition have an end."""
     left, right = (
-        evicted(side.eviction, side.window, rows, len(alive))
+        evicted(side, rows, len(alive))
         for side, rows, alive in zip(settings.sides, sides, state.alive, strict=True)
     )
     return left, right
@@ -139,10 +131,10 @@ def _closed(
 ) -> list[Rows]:
     """Returns both sides' rows with the deaths that time gives them."""
     return [
-        closed(side.window, rows, course, watch)
-        if isinstance(side.window, Band | Seconds)
-        else rows
-        for side, rows, watch in zip(settings.sides, sides, watches, strict=True)
+        rows
+        if settings.sides[hand].closing is Closing.NONE
+        else closed(settings, hand, rows, course, watch)
+        for hand, (rows, watch) in enumerate(zip(sides, watches, strict=True))
     ]
 
 
@@ -167,13 +159,13 @@ class _Side:
         """
         side = settings.sides[hand]
         window = side.window
-        if not settings.event_clock or not isinstance(window, Version | Preceding):
+        if not settings.event_clock or not isinstance(window, Latest | RowsPreceding):
             return self
-        if isinstance(window, Version) and not len(self.came):
+        if isinstance(window, Latest) and not len(self.came):
             return self
         rows = join_rows([self.alive.bare(), self._later(settings).bare()])
         old = len(self.alive)
-        known = replaced(rows) if side.untimed else known_lives(window, rows, bound)
+        known = replaced(rows) if side.untimed else known_lives(side, rows, bound)
         return _Side(
             self.alive.with_arrays(birth=known.birth[:old], death=known.death[:old]),
             self.came.with_arrays(birth=known.birth[old:], death=known.death[old:]),
@@ -231,12 +223,12 @@ def _with_lifetimes(
     settings: JoinSettings, hand: int, alive: Rows, fresh: Rows
 ) -> Rows:
     """Returns the rows with births and deaths; an end once known stays."""
-    window, rows = settings.sides[hand].window, join_rows([alive, fresh])
-    if is_intrinsic(window):
+    side, rows = settings.sides[hand], join_rows([alive, fresh])
+    if side.is_intrinsic:
         if settings.event_clock:
-            return rows.with_arrays(death=deaths(window, rows))
+            return rows.with_arrays(death=deaths(side, rows))
     elif settings.event_clock:
         return rows
     rows = rows.with_arrays(birth=rows.place)
-    ends = deaths(window, rows, len(alive))
+    ends = deaths(side, rows, len(alive))
     return rows.with_arrays(death=np.minimum(ends, rows.death))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dovetail.kernels.arrays.names import BAD
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     LATE,
@@ -29,7 +30,6 @@ from dovetail.kernels.arrays.rows import (
 )
 from dovetail.kernels.arrays.sorting import sorted_by
 from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives, join_lives
-from dovetail.kernels.lifetimes.windows import BAD
 from dovetail.kernels.pairs.leaving import Reason
 from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
 

@@ -21,28 +21,24 @@ from dovetail.kernels.arrays.rows import DROPPED, NEVER, Mask, Rows, Whole
 from dovetail.kernels.arriving.passing import CLOCK
 from dovetail.kernels.lifetimes.overflow import by_rows
 from dovetail.kernels.lifetimes.touches import Touches
-from dovetail.kernels.lifetimes.windows import (
-    ByAge,
-    ByCount,
-    ByTuples,
-    Eviction,
-    KeepAll,
-    Point,
-    Seconds,
-    Window,
-)
-
-SECOND = 1_000_000
+from dovetail.kernels.settings import SideSettings
+from dovetail.spec import windows
+from dovetail.spec.spans import SECOND
 
 
-def evicted(eviction: Eviction, window: Window, rows: Rows, old: int) -> Rows:
+def evicted(side: SideSettings, rows: Rows, old: int) -> Rows:
     """Returns the rows with the deaths of those that leave with their partition.
 
     The first `old` rows were there before; none of them has driven out another. Those
     that are dead and only wait for their left rows are in no partition any more.
     """
-    is_stored = not isinstance(window, Point)
-    if isinstance(eviction, KeepAll) or not is_stored or len(rows) == old:
+    eviction, window = side.eviction, side.window
+    is_stored = window != windows.Rows(0)
+    if (
+        isinstance(eviction, windows.KeepPartitions)
+        or not is_stored
+        or len(rows) == old
+    ):
         return rows
     stays = rows.death >= rows.place[old:].min()
     if stays.all():
@@ -55,24 +51,30 @@ def evicted(eviction: Eviction, window: Window, rows: Rows, old: int) -> Rows:
 
 
 def _evicted(
-    eviction: ByAge | ByCount | ByTuples, window: Window, rows: Rows, old: int
+    eviction: windows.EvictAge | windows.EvictCount | windows.EvictTuples,
+    window: windows.Window,
+    rows: Rows,
+    old: int,
 ) -> Rows:
     """Returns rows with the deaths of those that leave with their partition."""
     order = np.argsort(rows.place, kind="stable")
     touches = Touches.of(rows.take(order))
     match eviction:
-        case ByCount(most):
+        case windows.EvictCount(most):
             ends = _by_count(touches, most)
-        case ByTuples(most):
+        case windows.EvictTuples(most):
             ends = by_rows(touches, old, most)
-        case ByAge(seconds):
+        case windows.EvictAge(age):
+            seconds = age.microseconds // SECOND  # ages are told in whole seconds
             ends = _by_age(touches, order >= old, seconds, closes=window)
         case _:
             assert_never(eviction)
     death = np.empty(len(rows), np.int64)
     death[order] = touches.next_of(ends)
     # An age is looked at before an insertion drives out rows, but after time has.
-    is_first = isinstance(eviction, ByAge) and isinstance(window, Seconds)
+    is_first = isinstance(eviction, windows.EvictAge) and isinstance(
+        window, windows.Seconds
+    )
     dropped = death < rows.death if is_first else death <= rows.death
     dropped &= death < NEVER
     flags = rows.flags | np.where(dropped, DROPPED, 0).astype(np.uint8)
@@ -96,11 +98,11 @@ def _by_count(touches: Touches, most: int) -> Whole:
     return np.where(goes, touches.rows.place[at] + 1, NEVER)
 
 
-def _by_age(touches: Touches, fresh: Mask, age: int, closes: Window) -> Whole:
+def _by_age(touches: Touches, fresh: Mask, age: int, closes: windows.Window) -> Whole:
     """Returns the places at which partitions are too old, NEVER where they are not."""
     places = np.append(touches.rows.place, NEVER)
     own, until = places[:-1], places[touches.after]
-    if isinstance(closes, Seconds):
+    if isinstance(closes, windows.Seconds):
         until = np.minimum(until, touches.rows.death - 1)
     second = touches.rows.hidden(CLOCK) // SECOND
     limits, firsts = np.unique(second[fresh] - age, return_index=True)

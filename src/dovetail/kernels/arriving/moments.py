@@ -17,8 +17,8 @@ import numpy as np
 
 from dovetail.kernels.arrays.rows import DROPPED, DUE, NEVER, Rows, Whole
 from dovetail.kernels.arriving.passing import last_moments
-from dovetail.kernels.lifetimes.windows import Band, ByCount, ByTuples, Point, Seconds
-from dovetail.kernels.settings import JoinSettings, SideSettings
+from dovetail.kernels.settings import Closing, JoinSettings, SideSettings
+from dovetail.spec import windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +54,18 @@ def line_of(settings: JoinSettings, sides: tuple[Rows, Rows], since: int) -> Lin
 def _stored(side: SideSettings, rows: Rows) -> Rows:
     """Returns the rows as a table has them: one that is never stored has no life."""
     rows = _without_evicted(side, rows)
-    match side.window:
-        case Point():
-            return rows.with_arrays(death=rows.birth)
-        case Seconds() | Band():
-            # Who does not die when time passes it was past when it came.
-            is_past = (rows.death < NEVER) & ~rows.has(DUE) & ~rows.has(DROPPED)
-            return rows.with_arrays(death=np.where(is_past, rows.birth, rows.death))
-        case _:
-            return rows
+    if side.window == windows.Rows(0):
+        return rows.with_arrays(death=rows.birth)
+    if side.closing is Closing.NONE:
+        return rows
+    # Who does not die when time passes it was past when it came.
+    is_past = (rows.death < NEVER) & ~rows.has(DUE) & ~rows.has(DROPPED)
+    return rows.with_arrays(death=np.where(is_past, rows.birth, rows.death))
 
 
 def _without_evicted(side: SideSettings, rows: Rows) -> Rows:
     """Returns the rows; what an insertion makes too many goes with it, not behind."""
-    if not isinstance(side.eviction, ByCount | ByTuples):
+    if not isinstance(side.eviction, windows.EvictCount | windows.EvictTuples):
         return rows
     return rows.with_arrays(death=rows.death - rows.has(DROPPED))
 
@@ -77,8 +75,8 @@ def _numbered(settings: JoinSettings, sides: tuple[Rows, Rows], since: int) -> L
     places = np.concatenate([np.append(rows.birth, rows.death) for rows in sides])
     lasts = np.concatenate(
         [
-            np.append(np.full(len(rows), NEVER), _last(side, rows))
-            for side, rows in zip(settings.sides, sides, strict=True)
+            np.append(np.full(len(rows), NEVER), _last(settings, hand, rows))
+            for hand, rows in enumerate(sides)
         ]
     )
     order = np.lexsort((lasts, places))
@@ -96,7 +94,7 @@ def _numbered(settings: JoinSettings, sides: tuple[Rows, Rows], since: int) -> L
     return Line((told[0], told[1]), first, sides)
 
 
-def _last(side: SideSettings, rows: Rows) -> Whole:
+def _last(settings: JoinSettings, hand: int, rows: Rows) -> Whole:
     """Returns when time passes rows, NEVER where that is not what ends them."""
-    last = last_moments(side.window, rows)
+    last = last_moments(settings, hand, rows)
     return np.where(rows.has(DUE) & ~rows.has(DROPPED), last, NEVER)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Whole
 from dovetail.kernels.arriving.arrival import Arrived, Parcel
-from dovetail.kernels.lifetimes.lengths import shift
+from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 
@@ -85,7 +85,7 @@ def news_of(
             np.where(
                 came.on_time.moment == MISSING,
                 BEGINNING,
-                shift(came.on_time.moment, side.lateness.back),
+                shift(came.on_time.moment, side.lateness.negated()),
             ),
             NEVER if side.static else watch.bound,
         )

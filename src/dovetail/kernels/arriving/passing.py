@@ -8,7 +8,7 @@ place in the order of arrival where time is first past that moment:
     last moment 15                   dies at 6, before the row that came there
     last moment 20                             dies by time alone
 
-`Seconds` reads the processing time, `Band` the highest row time seen on either side.
+`Seconds` reads the processing time, `Range` the highest row time seen on either side.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from dovetail.kernels.arrays.rows import (
     Whole,
 )
 from dovetail.kernels.arriving.arrival import Watch
-from dovetail.kernels.lifetimes.lengths import shift
-from dovetail.kernels.lifetimes.windows import Band, Seconds, Window
-from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.lifetimes.calendar import shift
+from dovetail.kernels.settings import Closing, JoinSettings
+from dovetail.spec.spans import NO_TIME
+from dovetail.spec.windows import Range, Seconds
 
 CLOCK = hidden("clock")
 """The payload column with the processing time at which a row came."""
@@ -75,17 +76,22 @@ def course_of(settings: JoinSettings, fresh: tuple[Rows, Rows], edge: Edge) -> C
     )
 
 
-def closed(window: Band | Seconds, rows: Rows, course: Course, watch: Watch) -> Rows:
+def closed(
+    settings: JoinSettings, hand: int, rows: Rows, course: Course, watch: Watch
+) -> Rows:
     """Returns the rows with the deaths that time gives them.
 
     One that is past already when it comes, or that can meet nobody by its key, still
     has its own moment. The clock of a side that has ended stands still.
     """
-    last = last_moments(window, rows)
-    passed = np.searchsorted(_time(window, course, watch), last, "right")
+    last = last_moments(settings, hand, rows)
+    time, is_range = np.minimum(course.clock, watch.stopped), False
+    if settings.sides[hand].closing is Closing.ROW_TIME:
+        time, is_range = course.highest, True
+    passed = np.searchsorted(time, last, "right")
     death = np.append(course.places, NEVER)[passed]
     brief = death <= rows.place
-    if isinstance(window, Band):
+    if is_range:
         brief |= _without_key(rows)
     due = np.where(~brief & (death < NEVER), DUE, 0).astype(np.uint8)
     ended = replace(rows, flags=rows.flags | due)
@@ -101,23 +107,24 @@ def _without_key(rows: Rows) -> Mask:
     return ~rows.has(HAS_KEY)
 
 
-def last_moments(window: Window, rows: Rows) -> Whole:
-    """Returns the last moments at which rows can still meet others."""
-    match window:
-        case Seconds(length):
-            return rows.hidden(CLOCK) + length
-        case Band(preceding, _, beyond, graces):
-            end = shift(shift(rows.moment, preceding), beyond)
-            return np.maximum(*(shift(end, grace) for grace in graces))
+def last_moments(settings: JoinSettings, hand: int, rows: Rows) -> Whole:
+    """Returns the last moments at which rows of a side can still meet others.
+
+    A range is met until the highest row time is past its end, the other side's look
+    ahead, and the larger lateness: a row of either side may still come so late.
+    """
+    side, other = settings.sides[hand], settings.sides[1 - hand]
+    match side.window:
+        case Seconds(span):
+            return rows.hidden(CLOCK) + span.microseconds
+        case Range(preceding) if side.closing is Closing.ROW_TIME:
+            ahead = (
+                other.window.following if isinstance(other.window, Range) else NO_TIME
+            )
+            end = shift(shift(rows.moment, preceding), ahead)
+            return np.maximum(*(shift(end, one.lateness) for one in settings.sides))
         case _:
             return np.full(len(rows), NEVER)
-
-
-def _time(window: Band | Seconds, course: Course, watch: Watch) -> Whole:
-    """Returns the time that a window reads at each place."""
-    if isinstance(window, Band):
-        return course.highest
-    return np.minimum(course.clock, watch.stopped)
 
 
 def highest_of(watches: tuple[Watch, Watch]) -> int:

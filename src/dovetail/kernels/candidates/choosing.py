@@ -17,10 +17,10 @@ from dovetail.kernels.candidates.counting import fail, fail_at_first, within_lim
 from dovetail.kernels.candidates.nearest import best_of
 from dovetail.kernels.candidates.pairing import live_together, matches, that_hold
 from dovetail.kernels.candidates.walks import Test, nearest_pairs
-from dovetail.kernels.lifetimes.windows import Endless
 from dovetail.kernels.pairs.matching import NO_MATCHES, Matches
 from dovetail.kernels.picks import Excess, Nearest
 from dovetail.kernels.settings import JoinSettings
+from dovetail.spec.windows import Forever
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def row_times(settings: JoinSettings, rows: Rows) -> Whole:
 def _passes(settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches) -> Mask:
     """Tells which pairs of equal codes live together and hold."""
     stays = np.ones(len(found), bool)
-    if any(side.untimed or side.window != Endless() for side in settings.sides):
+    if any(side.untimed or side.window != Forever() for side in settings.sides):
         stays = live_together(settings, sides, found)
     if not settings.soft and not settings.key_columns:
         return stays

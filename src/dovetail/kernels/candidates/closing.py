@@ -17,9 +17,9 @@ from dovetail.kernels.candidates.choosing import right_order
 from dovetail.kernels.candidates.nearest import best_of
 from dovetail.kernels.candidates.pairing import that_hold, truly_equal
 from dovetail.kernels.lifetimes.births import deaths, least_birth
-from dovetail.kernels.lifetimes.windows import Preceding, Version
 from dovetail.kernels.pairs.matching import Matches, join_matches, overlaps
 from dovetail.kernels.settings import JoinSettings
+from dovetail.spec.windows import Latest, RowsPreceding
 
 
 def over_by_now(
@@ -45,11 +45,11 @@ def over_by_now(
 
 def latest_ends(settings: JoinSettings, present: Present) -> Whole:
     """Returns when left rows die if nobody else comes: they live no longer."""
-    window, rows = settings.sides[0].window, present.rows[0]
-    if not isinstance(window, Preceding | Version):
+    side, rows = settings.sides[0], present.rows[0]
+    if not isinstance(side.window, RowsPreceding | Latest):
         return rows.death
     every = join_rows([rows.bare(), present.waiting[0].bare()])
-    return np.minimum(rows.death, deaths(window, every)[: len(rows)])
+    return np.minimum(rows.death, deaths(side, every)[: len(rows)])
 
 
 def possible(settings: JoinSettings, present: Present, hand: int, rows: Rows) -> Rows:
@@ -57,12 +57,12 @@ def possible(settings: JoinSettings, present: Present, hand: int, rows: Rows) ->
 
     A life that later rows begin may begin as soon as one can come.
     """
-    window = settings.sides[hand].window
-    if not isinstance(window, Preceding | Version):
-        return rows.with_arrays(death=deaths(window, rows))
+    side = settings.sides[hand]
+    if not isinstance(side.window, RowsPreceding | Latest):
+        return rows.with_arrays(death=deaths(side, rows))
     soonest = np.maximum(rows.moment, present.watches[hand].bound)
     birth = np.where(rows.birth == NEVER, soonest, rows.birth)
-    ends = np.minimum(rows.death, deaths(window, rows))
+    ends = np.minimum(rows.death, deaths(side, rows))
     return rows.with_arrays(birth=birth, death=ends)
 
 

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.kernels.arrays.rows import Mask, Rows, Whole
-from dovetail.kernels.lifetimes.windows import Hop, Window
+from dovetail.kernels.lifetimes.calendar import copies
 from dovetail.kernels.pairs.matching import Matches
 from dovetail.kernels.settings import JoinSettings
+from dovetail.spec.windows import HopSize, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Copies:
     @classmethod
     def of(cls, window: Window, rows: Rows) -> Copies:
         """Returns who is a copy of whom."""
-        if not isinstance(window, Hop):
+        if not isinstance(window, HopSize):
             return cls(np.arange(len(rows)), are_single=True)
         row = places_of(window, rows)
         _, first, number = np.unique(row, return_index=True, return_inverse=True)
@@ -72,14 +73,14 @@ class Copies:
 
 def places_of(window: Window, rows: Rows) -> Whole:
     """Returns the places at which rows came, one for all copies of a row."""
-    return rows.place // window.copies if isinstance(window, Hop) else rows.place
+    return rows.place // copies(window) if isinstance(window, HopSize) else rows.place
 
 
 def are_first(window: Window, rows: Rows) -> Mask:
     """Tells which rows are there for the first of their windows."""
-    if not isinstance(window, Hop):
+    if not isinstance(window, HopSize):
         return np.ones(len(rows), bool)
-    first: Mask = rows.place % window.copies == 0
+    first: Mask = rows.place % copies(window) == 0
     return first
 
 

@@ -99,11 +99,11 @@ def let_out(settings: JoinSettings, present: Present, part: Leaving) -> list[Lea
     waits = settings.picks.waits and not settings.sides[1].static
     if settings.event_clock or not waits or not len(part.when):
         return [part]
-    window, left = settings.sides[0].window, present.rows[0]
+    left = present.rows[0]
     is_due = left.has(DUE)[part.left]
     due, plain = part.take(is_due), part.take(~is_due)
-    last = last_moments(window, left)[due.left]
-    when = ends(window, left)[plain.left]
+    last = last_moments(settings, 0, left)[due.left]
+    when = ends(settings.sides[0], left)[plain.left]
     plain = replace(plain, when=when, turn=Turn.ALONE, host=left.place[plain.left])
     when, host = left.death[due.left], left.place[due.left]
     return [plain, replace(due, when=when, turn=Turn.DUE, due=last, host=host)]
@@ -113,7 +113,7 @@ def over_limit(settings: JoinSettings, present: Present, over: Whole) -> list[Le
     """Returns the rows that stand for left rows with too many candidates."""
     if settings.picks.excess is not Excess.TRANSFORM:
         return []
-    when = ends(settings.sides[0].window, present.rows[0])[over]
+    when = ends(settings.sides[0], present.rows[0])[over]
     return let_out(settings, present, alone(0, over, when, Outlet.OVER_LIMIT))
 
 

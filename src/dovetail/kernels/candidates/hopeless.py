@@ -27,7 +27,6 @@ from dovetail.kernels.candidates.closing import possible
 from dovetail.kernels.candidates.nearest import Nearby, can_improve, near
 from dovetail.kernels.candidates.pairing import that_hold
 from dovetail.kernels.lifetimes.births import deaths
-from dovetail.kernels.lifetimes.windows import is_intrinsic
 from dovetail.kernels.pairs.matching import NO_MATCHES, overlaps
 from dovetail.kernels.picks import Nearest
 from dovetail.kernels.settings import Arrival, JoinSettings, waits_for
@@ -67,7 +66,7 @@ def _may_be_hopeless(settings: JoinSettings) -> bool:
 def _has_known_life(settings: JoinSettings, present: Present) -> Mask:
     """Tells of which left rows that wait no row to come changes the life."""
     rows, bound = present.waiting[0], present.watches[0].bound
-    if is_intrinsic(settings.sides[0].window):
+    if settings.sides[0].is_intrinsic:
         return np.ones(len(rows), bool)
     known: Mask = (rows.birth < NEVER) & ((rows.death < NEVER) | (bound == NEVER))
     return known & ~rows.has(REMOVES)
@@ -75,8 +74,8 @@ def _has_known_life(settings: JoinSettings, present: Present) -> Mask:
 
 def _ends(settings: JoinSettings, rows: Rows) -> Whole:
     """Returns when left rows die whose lives are known."""
-    window = settings.sides[0].window
-    return deaths(window, rows) if is_intrinsic(window) else rows.death
+    side = settings.sides[0]
+    return deaths(side, rows) if side.is_intrinsic else rows.death
 
 
 def _is_hopeless(settings: JoinSettings, present: Present, nearest: Nearest) -> Mask:

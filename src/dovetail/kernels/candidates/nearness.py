@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.kernels.arrays.rows import Mask, Rows
-from dovetail.kernels.lifetimes.lengths import shift
+from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.kernels.pairs.formulas import of_every_row
 from dovetail.kernels.picks import Direction, Nearest
 
@@ -66,7 +66,7 @@ def reach_of(nearest: Nearest, base: np.ndarray) -> tuple[np.ndarray, np.ndarray
     """Returns the first and the last right time that each left time may have."""
     lowest, highest = _least(base), greatest(base)
     for span in nearest.span:
-        lowest, highest = shift(base, span.back), shift(base, span)
+        lowest, highest = shift(base, span.negated()), shift(base, span)
     for width in nearest.width:
         lowest, highest = base - width, base + width
     if nearest.direction is Direction.BACKWARD:

@@ -16,9 +16,9 @@ from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Whole
 from dovetail.kernels.arrays.sorting import sorted_by
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.candidates.nearness import times_of
-from dovetail.kernels.lifetimes.windows import Endless
 from dovetail.kernels.picks import Direction, Nearest
 from dovetail.kernels.settings import JoinSettings
+from dovetail.spec.windows import Forever
 
 
 def outdated(
@@ -44,7 +44,7 @@ def outdated(
 
 def _is_known(settings: JoinSettings, nearest: Nearest) -> bool:
     """Tells whether row times and keys alone say who is taken."""
-    endless = all(side.window == Endless() for side in settings.sides)
+    endless = all(side.window == Forever() for side in settings.sides)
     is_timed = nearest.is_row_time and nearest.is_left_row_time
     is_plain = not settings.soft and not settings.key_columns
     looks_back = nearest.direction is Direction.BACKWARD and not settings.picks.counts

@@ -10,8 +10,7 @@ from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import Mask, Rows
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.arriving.untimed import by_arrival, has_untimed
-from dovetail.kernels.lifetimes.births import births, deaths
-from dovetail.kernels.lifetimes.windows import Band, Endless
+from dovetail.kernels.lifetimes.births import births, own_deaths
 from dovetail.kernels.pairs.formulas import column_of, of_pairs
 from dovetail.kernels.pairs.matching import (
     NO_MATCHES,
@@ -20,7 +19,8 @@ from dovetail.kernels.pairs.matching import (
     overlaps,
 )
 from dovetail.kernels.picks import UNLIMITED, Formula
-from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.settings import Closing, JoinSettings
+from dovetail.spec.windows import Forever
 
 
 def candidates(settings: JoinSettings, present: Present) -> Matches:
@@ -43,7 +43,7 @@ def _are_first_enough(settings: JoinSettings) -> bool:
     is_batch = settings.event_clock and not settings.ordered and not picks.by_time
     is_plain = not settings.soft and not settings.key_columns and not picks.skip
     is_short = picks.keep < UNLIMITED and not picks.waits and not sides[1].remembers
-    is_endless = all(side.window == Endless() for side in sides)
+    is_endless = all(side.window == Forever() for side in sides)
     ends = all(side.static for side in sides)
     return is_batch and is_plain and is_short and is_endless and ends
 
@@ -51,17 +51,17 @@ def _are_first_enough(settings: JoinSettings) -> bool:
 def _in_reach(settings: JoinSettings, sides: tuple[Rows, Rows]) -> tuple[Rows, Rows]:
     """Returns the rows with the lives on whose line they are searched.
 
-    A band is searched by row time: few rows that meet there are dead by arrival. A
-    table without row times is searched by arrival.
+    A range is searched by row time on every clock: few rows that meet there are dead
+    by arrival. A table without row times is searched by arrival.
     """
     if has_untimed(settings):
         return by_arrival(settings, sides)
     left, right = (
         rows.with_arrays(
-            birth=births(side.window.reach, rows),
-            death=deaths(side.window.reach, rows),
+            birth=births(side.window, rows),
+            death=own_deaths(side.window, rows),
         )
-        if isinstance(side.window, Band)
+        if side.closing is Closing.ROW_TIME
         else rows
         for side, rows in zip(settings.sides, sides, strict=True)
     )

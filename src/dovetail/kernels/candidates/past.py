@@ -10,9 +10,9 @@ from dovetail.kernels.arriving.untimed import by_arrival, is_replaced
 from dovetail.kernels.candidates.pairing import that_hold, truly_equal
 from dovetail.kernels.candidates.sureness import know_ends
 from dovetail.kernels.lifetimes.births import deaths
-from dovetail.kernels.lifetimes.windows import Inherited, Preceding, is_intrinsic
 from dovetail.kernels.pairs.matching import overlaps
 from dovetail.kernels.settings import JoinSettings, SideSettings
+from dovetail.spec.windows import Inherited, RowsPreceding
 
 
 def past(
@@ -34,10 +34,10 @@ def past(
 def end_is_known(side: SideSettings, present: Present, hand: int) -> Mask:
     """Tells whose end can no longer change; a newest version's can."""
     rows = present.rows[hand]
-    if is_intrinsic(side.window) or side.untimed:
+    if side.is_intrinsic or side.untimed:
         return np.ones(len(rows), bool)
     if isinstance(side.window, Inherited):
-        return know_ends(rows, present.watches[hand])
+        return know_ends(side, rows, present.watches[hand])
     if present.watches[hand].bound == NEVER:
         return np.ones(len(rows), bool)
     return rows.death < NEVER
@@ -45,11 +45,11 @@ def end_is_known(side: SideSettings, present: Present, hand: int) -> Mask:
 
 def _may_live(settings: JoinSettings, present: Present, hand: int) -> Mask:
     """Tells of which rows that wait a life is left by those that have come by now."""
-    window, waiting = settings.sides[hand].window, present.waiting[hand]
+    side, waiting = settings.sides[hand], present.waiting[hand]
     rows = join_rows([present.rows[hand].bare(), waiting.bare()])
-    end = deaths(window, rows)[len(present.rows[hand]) :]
+    end = deaths(side, rows)[len(present.rows[hand]) :]
     soonest = waiting.moment
-    if isinstance(window, Preceding) and window.last:
+    if isinstance(side.window, RowsPreceding) and side.window.last:
         soonest = np.maximum(soonest, present.watches[hand].bound)
     may_live: Mask = soonest < end
     return may_live

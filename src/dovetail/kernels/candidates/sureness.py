@@ -22,10 +22,10 @@ from dovetail.kernels.arriving.arrival import Watch
 from dovetail.kernels.candidates.giving import meeting_times
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.lifetimes.lives import sure_until
-from dovetail.kernels.lifetimes.windows import Inherited, Window
 from dovetail.kernels.pairs.matching import NO_MATCHES, Matches, join_matches
 from dovetail.kernels.pairs.memo import Memo
-from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.settings import JoinSettings, SideSettings
+from dovetail.spec.windows import Inherited
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +102,19 @@ def before_open(found: Sureness, pairs: Matches, rank: Whole, count: int) -> Mas
     return before
 
 
-def soonest_ends(window: Window, rows: Rows, watch: Watch) -> Whole:
+def soonest_ends(side: SideSettings, rows: Rows, watch: Watch) -> Whole:
     """Returns when null rows come out, at the soonest where they inherit a life."""
-    found = ends(window, rows)
-    if not isinstance(window, Inherited):
+    found = ends(side, rows)
+    if not isinstance(side.window, Inherited):
         return found
     held = np.maximum(rows.moment, sure_until(rows, watch.holds))
     soonest: Whole = np.minimum(found, held)
     return soonest
 
 
-def know_ends(rows: Rows, watch: Watch) -> Mask:
+def know_ends(side: SideSettings, rows: Rows, watch: Watch) -> Mask:
     """Tells of which rows that inherit a life its end can no longer change."""
-    known: Mask = ends(Inherited(), rows) == soonest_ends(Inherited(), rows, watch)
+    known: Mask = ends(side, rows) == soonest_ends(side, rows, watch)
     return known
 
 

@@ -18,9 +18,9 @@ from dovetail.kernels.candidates.choosing import right_order
 from dovetail.kernels.candidates.closing import latest_ends, possible
 from dovetail.kernels.candidates.nearest import best_of
 from dovetail.kernels.candidates.pairing import that_hold
-from dovetail.kernels.lifetimes.windows import Preceding
 from dovetail.kernels.pairs.matching import Matches, join_matches, overlaps
 from dovetail.kernels.settings import JoinSettings, waits_for
+from dovetail.spec.windows import RowsPreceding
 
 
 def before_unborn(settings: JoinSettings, present: Present, pairs: Matches) -> Mask:
@@ -56,7 +56,7 @@ def _has_unborn(settings: JoinSettings, present: Present) -> bool:
 
     Their lives begin with later rows, or they wait for the bound of versions.
     """
-    begins_later = isinstance(settings.sides[1].window, Preceding)
+    begins_later = isinstance(settings.sides[1].window, RowsPreceding)
     waits = begins_later or waits_for(settings)[0]
     return waits and len(present.waiting[1]) > 0
 

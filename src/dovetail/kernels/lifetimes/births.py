@@ -1,29 +1,28 @@
 """From rows to births and deaths, window by window.
 
     event clock          birth          death (exclusive)
-    Fixed                t - following  t + preceding + 1
-    Point                t              t + 1
-    Version              t              birth of the next version of its partition
-    Preceding            t of the `last`th later row, until t of the one after `first`
-    Endless              t              never
-    Calendar             t              end of the unit
-    Interval             its start      its end + 1
-    Hop                  window's end   window's end + 1: the row is there once for each
+    Range                t - following  t + preceding + 1
+    Rows(0)              t              t + 1
+    Latest               t              birth of the next version of its partition
+    RowsPreceding        t of the `last`th later row, until t of the one after `first`
+    Forever              t              never
+    HopUnit              t              end of the unit
+    Between              its start      its end + 1
+    HopSize              window's end   window's end + 1: the row is there once for each
     Inherited            t              death of the first of the rows it is made of
-    arrival clock        place          Point: place + 1
-    Newest               place          place of the nth later row of the partition
+    arrival clock        place          Rows(0): place + 1
+    Rows(n)              place          place of the nth later row of the partition
     Delta                place          place of the first later one that is far above
-    Seconds, Band        place          place at which time has passed (`passing`)
+    Seconds, Range       place          place at which time has passed (`passing`)
 
-A new window is one more arm in `births` and `deaths`.
+A new window is one more arm in `births` and `own_deaths` or `deaths`.
 """
 
 from __future__ import annotations
 
-from typing import assert_never
-
 import numpy as np
 
+from dovetail.kernels.arrays.names import END, OWN_DEATH, OWN_END, START
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     DUE,
@@ -32,8 +31,13 @@ from dovetail.kernels.arrays.rows import (
     Rows,
     Whole,
 )
-from dovetail.kernels.lifetimes.hopping import first_end, hopped, unit_ends
-from dovetail.kernels.lifetimes.lengths import least_shifted, shift
+from dovetail.kernels.lifetimes.calendar import (
+    first_end,
+    hopped,
+    least_shifted,
+    shift,
+    unit_ends,
+)
 from dovetail.kernels.lifetimes.successors import (
     birth_of_farther,
     birth_of_later,
@@ -41,27 +45,9 @@ from dovetail.kernels.lifetimes.successors import (
     later,
     starts_of,
 )
-from dovetail.kernels.lifetimes.windows import (
-    END,
-    OWN_DEATH,
-    OWN_END,
-    START,
-    Band,
-    Calendar,
-    Delta,
-    Endless,
-    Fixed,
-    Hop,
-    Inherited,
-    Interval,
-    Newest,
-    Point,
-    Preceding,
-    Seconds,
-    Version,
-    Window,
-    is_intrinsic,
-)
+from dovetail.kernels.settings import Closing, SideSettings
+from dovetail.spec import windows
+from dovetail.spec.windows import Window
 
 FIRST_MOMENT = BEGINNING // 2
 """Moments before this one are no row times; who dies there has no end in row time."""
@@ -69,109 +55,110 @@ FIRST_MOMENT = BEGINNING // 2
 
 def unfolded(window: Window, rows: Rows) -> Rows:
     """Returns the rows as often as the window holds them, before they are born."""
-    if isinstance(window, Hop):
-        return hopped(rows, window.size, window.every)
+    if isinstance(window, windows.HopSize):
+        return hopped(rows, window)
     return rows
 
 
 def births(window: Window, rows: Rows) -> Whole:
     """Returns the births on the event clock; rows without a time were always there."""
     match window:
-        case Fixed(_, following):
-            begun = shift(rows.moment, following.back)
-        case Interval():
+        case windows.Range(_, following):
+            begun = shift(rows.moment, following.negated())
+        case windows.Between():
             return rows.hidden(START)
-        case Preceding(_, last) if last:
+        case windows.RowsPreceding(_, last) if last:
             return np.full(len(rows), NEVER)  # not known yet
         case _:
             begun = rows.moment
     return np.where(rows.moment == MISSING, BEGINNING, begun)
 
 
-def known_lives(window: Version | Preceding, rows: Rows, bound: int) -> Rows:
-    """Returns the rows with the births and ends that no row to come can change.
+def known_lives(side: SideSettings, rows: Rows, bound: int) -> Rows:
+    """Returns rows whose lives others end, with births and ends that stay as they are.
 
     What is not known is NEVER; no moment is before the row's own. A row that is never
     born dies before it is.
     """
-    ends, sure = deaths(window, rows), np.maximum(rows.moment, bound)
+    ends, sure = deaths(side, rows), np.maximum(rows.moment, bound)
     rows = rows.with_arrays(
         death=np.minimum(np.where(ends <= sure, ends, NEVER), rows.death)
     )
-    if not isinstance(window, Preceding):
+    if not isinstance(side.window, windows.RowsPreceding):
         return rows
-    begun = later(rows, rows.moment, window.last)
+    begun = later(rows, rows.moment, side.window.last)
     birth = np.minimum(np.where(begun <= sure, begun, NEVER), rows.birth)
     unborn = (birth == NEVER) & (bound == NEVER)
     return rows.with_arrays(birth=birth, death=np.where(unborn, BEGINNING, rows.death))
 
 
-def deaths(window: Window, rows: Rows, old: int = 0) -> Whole:
+def deaths(side: SideSettings, rows: Rows, old: int = 0) -> Whole:
     """Returns the deaths of rows whose births are set.
 
     None of the first `old` rows ends the life of another of them.
     """
-    match window:
-        case Newest(count):
+    if side.is_intrinsic:
+        return own_deaths(side.window, rows)
+    match side.window:
+        case windows.Rows(count):
             return birth_of_later(rows, count)
-        case Preceding(first):
+        case windows.RowsPreceding(first):
             return later(rows, rows.moment, first + 1)
-        case Delta():
+        case windows.Delta():
             return birth_of_farther(rows, old)
-        case Seconds() | Band():
-            return np.full(len(rows), NEVER)
-        case Version(timed):
-            return _deaths_of_versions(rows, timed=timed)
-        case Inherited():
+        case windows.Latest():
+            return _deaths_of_versions(rows) if side.aged else birth_of_later(rows, 1)
+        case windows.Inherited():
             return rows.death
-        case _:
-            return _own_deaths(window, rows)
+        case _:  # time closes the others, and `passing` says when
+            return np.full(len(rows), NEVER)
 
 
-def _own_deaths(
-    window: Fixed | Point | Calendar | Interval | Hop | Endless, rows: Rows
-) -> Whole:
+def own_deaths(window: Window, rows: Rows) -> Whole:
     """Returns the deaths that a row has by itself; one without a time never dies."""
     match window:
-        case Point() | Hop():
+        case windows.Rows() | windows.HopSize():
             return rows.birth + 1
-        case Interval():
+        case windows.Between():
             last = rows.hidden(END)
             return np.where(last == NEVER, NEVER, last + 1)
-        case Fixed(preceding):
+        case windows.Range(preceding):
             death = shift(rows.moment, preceding) + 1
-        case Calendar(unit):
+        case windows.HopUnit(unit):
             death = unit_ends(unit, rows.moment)
-        case Endless():
-            death = np.full(len(rows), NEVER)
         case _:
-            assert_never(window)
+            death = np.full(len(rows), NEVER)
     return np.where(rows.moment == MISSING, NEVER, death)
 
 
-def ends(window: Window, rows: Rows) -> Whole:
+def ends(side: SideSettings, rows: Rows) -> Whole:
     """Returns when null rows come out: the ends of lifetimes, or NEVER."""
-    if isinstance(window, Band):
-        return np.where(rows.has(DUE), rows.death, rows.death - 1)
-    if isinstance(window, Preceding):
-        return np.where(rows.death < rows.birth, NEVER, rows.death)
-    if isinstance(window, Version):
-        return np.where(rows.death < FIRST_MOMENT, NEVER, rows.death)
-    if isinstance(window, Inherited):
-        own, end = rows.hidden(OWN_DEATH), rows.hidden(OWN_END)
-        return np.where(rows.death < own, rows.death, end)
-    if not is_intrinsic(window) or isinstance(window, Calendar | Endless):
-        return rows.death
-    return np.where(rows.death == NEVER, NEVER, rows.death - 1)
+    match side.window:
+        case windows.Range() if side.closing is Closing.ROW_TIME:
+            return np.where(rows.has(DUE), rows.death, rows.death - 1)
+        case windows.RowsPreceding():
+            return np.where(rows.death < rows.birth, NEVER, rows.death)
+        case windows.Latest():
+            return np.where(rows.death < FIRST_MOMENT, NEVER, rows.death)
+        case windows.Inherited():
+            own, end = rows.hidden(OWN_DEATH), rows.hidden(OWN_END)
+            return np.where(rows.death < own, rows.death, end)
+        case windows.HopUnit() | windows.Forever():
+            return rows.death
+        case _ if side.is_intrinsic:
+            # the last moment of the life, which is before its exclusive end
+            return np.where(rows.death == NEVER, NEVER, rows.death - 1)
+        case _:
+            return rows.death
 
 
 def least_birth(window: Window, bound: int) -> int:
     """Returns the least birth of a row that is not before the bound."""
     match window:
-        case Fixed(_, following):
-            return least_shifted(max(bound, BEGINNING), following.back)
-        case Hop(size, every) if bound > BEGINNING:
-            return first_end(bound, size, every)
+        case windows.Range(_, following):
+            return least_shifted(max(bound, BEGINNING), following.negated())
+        case windows.HopSize() if bound > BEGINNING:
+            return first_end(bound, window)
         case _:
             return max(bound, BEGINNING)
 
@@ -179,24 +166,24 @@ def least_birth(window: Window, bound: int) -> int:
 def least_end(window: Window, bound: int) -> int:
     """Returns the least row time of a null row that is not before the bound."""
     match window:
-        case Fixed(preceding):
+        case windows.Range(preceding):
             return least_shifted(max(bound, BEGINNING), preceding)
-        case Calendar(unit):
+        case windows.HopUnit(unit):
             return int(unit_ends(unit, np.array([bound]))[0])
-        case Hop():
+        case windows.HopSize():
             return least_birth(window, bound)
-        case Endless():
+        case windows.Forever():
             return NEVER
         case _:
             return bound
 
 
-def _deaths_of_versions(rows: Rows, *, timed: bool) -> Whole:
-    """Returns when versions are replaced; an outdated one dies at its birth."""
-    if not timed:
-        return birth_of_later(rows, 1)
+def _deaths_of_versions(rows: Rows) -> Whole:
+    """Returns when aged versions are replaced; an outdated one dies at its birth."""
     order = in_partitions(rows)
     groups = np.cumsum(starts_of(rows.partition[order])) - 1
+    # A rank of partition, then age: its running maximum never crosses a partition, and
+    # a version below it came behind a newer one.
     _, ages = np.unique(rows.moment[order], return_inverse=True)
     newest = np.maximum.accumulate(groups * (len(rows) + 1) + ages)
     current = order[newest == groups * (len(rows) + 1) + ages]

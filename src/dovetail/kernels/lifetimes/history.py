@@ -18,9 +18,10 @@ import numpy as np
 from dovetail.kernels.arrays.descent import NOWHERE, first_above
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Rows, Whole
 from dovetail.kernels.arrays.sorting import sorted_by
-from dovetail.kernels.lifetimes.births import births, deaths
+from dovetail.kernels.lifetimes.births import births, own_deaths
 from dovetail.kernels.lifetimes.successors import starts_of
-from dovetail.kernels.lifetimes.windows import Preceding, Window, is_intrinsic
+from dovetail.kernels.settings import SideSettings
+from dovetail.spec.windows import RowsPreceding, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +38,18 @@ class Stages:
     death: Whole
 
 
-def stages_of(window: Window, rows: Rows, came: Whole, start: int) -> Stages:
+def stages_of(side: SideSettings, rows: Rows, came: Whole, start: int) -> Stages:
     """Returns the stages of a side's rows from the place `start` on.
 
     `came` are their places. The lives of rows that came before are those known then.
     """
     number, since = np.arange(len(rows)), np.maximum(came, start - 1)
-    if is_intrinsic(window):
+    if side.is_intrinsic:
         endless = np.full(len(rows), NEVER)
-        birth = births(window, rows)
-        own = deaths(window, rows.with_arrays(birth=birth))
+        birth = births(side.window, rows)
+        own = own_deaths(side.window, rows.with_arrays(birth=birth))
         return Stages(number, since, endless, birth, own)
-    last, over = _counts(window)
+    last, over = _counts(side.window)
     new = np.flatnonzero(came >= start)
     back, line = _Line.of(rows, came, backward=True), _Line.of(rows, came)
     row, moment = [number], [since]
@@ -71,7 +72,9 @@ def time_of(rows: Rows) -> Whole:
 
 def _counts(window: Window) -> tuple[int, int]:
     """Returns which later row of its partition lets a row begin, and which ends it."""
-    return (window.last, window.first + 1) if isinstance(window, Preceding) else (0, 1)
+    return (
+        (window.last, window.first + 1) if isinstance(window, RowsPreceding) else (0, 1)
+    )
 
 
 def _told(

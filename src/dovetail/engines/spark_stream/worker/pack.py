@@ -32,7 +32,8 @@ from dovetail.kernels.arrays.rows import (
     Whole,
     make_rows,
 )
-from dovetail.kernels.lifetimes.lengths import Length, shift
+from dovetail.kernels.lifetimes.calendar import shift
+from dovetail.spec.spans import Span
 
 BLOB_BYTES = 16 << 20
 FLUSH_ROWS = 1 << 20
@@ -53,7 +54,7 @@ class PackSettings:
     hand: int
     labels: tuple[int, ...]
     per_scope: int
-    lateness: Length
+    lateness: Span
     timed: bool
     code: str
     moment: str
@@ -194,7 +195,7 @@ class Packer:
         if timeless.any():
             timed = np.where(timeless, _running(own, self.newest, scope), moment)
         self.newest[scope] = max(self.newest.get(scope, BEGINNING), int(own.max()))
-        bound = shift(own, self.settings.lateness.back)
+        bound = shift(own, self.settings.lateness.negated())
         if lines.any():
             bound = np.where(events == BOUND, moment, bound)
             bound = np.where(events == FINISH, NEVER, bound)

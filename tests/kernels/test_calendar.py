@@ -6,29 +6,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER
-from dovetail.kernels.lifetimes.lengths import Length, least_shifted, shift
+from dovetail.kernels.lifetimes.calendar import least_shifted, shift
 from dovetail.schema import to_microseconds
-from dovetail.spec.spans import SECOND
+from dovetail.spec.spans import SECOND, Span
 from tests import strategies
 
 MOMENTS = strategies.MOMENTS.map(to_microseconds)
 
 
-def length(span):
-    return Length(span.months, span.microseconds)
-
-
 @given(strategies.SPANS, st.lists(MOMENTS))
 def test_moments_are_shifted_as_by_the_spec(span, moments):
-    shifted = shift(np.array(moments, np.int64), length(span))
+    shifted = shift(np.array(moments, np.int64), span)
     assert shifted.tolist() == [span.after(moment) for moment in moments]
 
 
 @given(strategies.SPANS, MOMENTS)
 def test_the_least_of_later_moments_is_that_of_the_spec(span, moment):
-    assert least_shifted(moment, length(span)) == span.least_after(moment)
+    assert least_shifted(moment, span) == span.least_after(moment)
 
 
 @pytest.mark.parametrize("edge", [BEGINNING, NEVER])
 def test_what_is_before_and_after_all_time_stays(edge):
-    assert least_shifted(edge, Length(1, SECOND)) == edge
+    assert least_shifted(edge, Span(1, SECOND)) == edge
