@@ -51,11 +51,18 @@ def declared_type(context: Context, node: Node) -> EclType:
             return TableType(inner) if isinstance(inner, RecordType) else SetOf(inner)
         case Call(arguments=(of,)) if node.word in {"dataset", "_linkcounted_"}:
             return TableType(context.record(of))
+        case Call(arguments=(of, Call() as size)) if _is_sized(node, size):
+            return TableType(context.record(of))
         case Call(arguments=(of,)) if node.word in {"typeof", "recordof"}:
             return _type_of(context, of)
         case _:
             named = context.value(node)
             return named.type if isinstance(named, TypeValue) else context.record(node)
+
+
+def _is_sized(node: Call, size: Call) -> bool:
+    """Tells whether DATASET says how many rows it has, or bytes: who wrote it knows."""
+    return node.word == "dataset" and size.word in {"count", "sizeof"}
 
 
 def read_type(context: Context, node: TypeName | SetType) -> TypeValue:
@@ -178,7 +185,8 @@ def _taken(context: Context, name: str, node: Node) -> Field:
 
 def _declared(context: Context, parts: tuple[Node, ...]) -> Iterator[Field]:
     """Yields the field of a type, a name, and what belongs to it in braces."""
-    *front, last = parts
+    # How child rows lie in a file changes none of them.
+    *front, last = parts = parts[is_word(parts[0], "embedded") :]
     belongings = last.items if isinstance(last, Braces) else ()
     names = front if belongings else parts
     kind, name = names[0], names[-1]

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 WITHOUT_EFFECT = {
     *("smallsortthreshold", "targetclustertype", "timelimit", "unlimitedresources"),
-    *("optimizelevel", "foldfilter", "pickbestengine", "outputlimit", "freezepersists"),
+    *(
+        "allowactivityforkeyedjoin",
+        "optimizelevel",
+        "foldfilter",
+        "pickbestengine",
+        "outputlimit",
+        "freezepersists",
+    ),
     *("resourcememory", "joinorder", "spanmultiplecpp", "maxlength", "varfieldaccess"),
     *("checkasserts", "thorkeys", "newchildqueries", "globalautohoist", "globalfold"),
     *("obfuscateoutput", "enableclusterhopping", "outputlimitmb", "multiplepersists"),

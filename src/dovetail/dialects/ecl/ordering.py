@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TypeGuard
 
 from dovetail.dialects.ecl.casting import Scalar, trimmed
 from dovetail.dialects.ecl.context import Context, is_word, refusal
@@ -82,7 +83,7 @@ def _listed(record: RecordType, nodes: Iterable[Node]) -> Iterator[Node]:
     excepted = {name for one in found for name in _excepted(one)}
     is_open = bool(excepted)
     for node in found:
-        if is_word(node, "record") or (_excepted(node) and is_open):
+        if is_word(node, "record", "row") or (_excepted(node) and is_open):
             is_open = False
             for one in record.fields:
                 if one.word not in excepted:
@@ -195,11 +196,23 @@ def _choosen(context: Context, node: Call) -> DatasetValue:
 
 
 def _topn(context: Context, node: Call) -> DatasetValue:
-    """Returns TOPN: so many rows of the sorted ones."""
+    """Returns TOPN: so many rows of the sorted ones.
+
+    BEST says which values none can come before: whoever meets enough of them may stop.
+    """
     first, number, *rest = node.arguments
     source = context.dataset(first)
+    for one in rest:
+        for value in one.arguments if _is_best(one) else ():
+            context.scalar(value)
+    rest = [one for one in rest if not _is_best(one)]
     step = Ordered(source.step, tuple(orders(context, source.record, rest)))
     return replace(source, step=Chosen(step, 1, context.count(number)))
+
+
+def _is_best(node: Node) -> TypeGuard[Call]:
+    """Tells whether an option of TOPN is BEST(value, ..)."""
+    return isinstance(node, Call) and node.word == "best"
 
 
 def _same_rows(context: Context, node: Call) -> DatasetValue:

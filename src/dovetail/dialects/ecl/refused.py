@@ -49,7 +49,7 @@ INSTEAD: Mapping[str, str] = {
     "fail": "LIMIT(n, FAIL(code, 'message')), or a field of ONFAIL's transform",
     "nonempty": "rows + others(condition)",
     "combine": "number both by PROJECT with COUNTER, and JOIN by the number",
-    "catch": "a filter before",
+    "catch": "LIMIT(rows, n, SKIP) and LIMIT(rows, n, ONFAIL(transform)) do not fail",
     "loop": "write the steps one after the other",
     "graph": "write the steps one after the other",
     **dict.fromkeys(("enth", "sample"), _CHOSEN),
