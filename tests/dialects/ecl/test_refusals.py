@@ -84,9 +84,9 @@ def test_sliding_joins_need_a_range(condition, is_range):
             '"a" has a value by now',
         ),
         (
-            "OUTPUT(PROJECT(l, {INTEGER a} ));OUTPUT(COMBINE(l));",
+            "OUTPUT(PROJECT(l, {INTEGER a} ));OUTPUT(LOOP(l, 3));",
             41,
-            '"COMBINE" is outside',
+            '"LOOP" is outside',
         ),
         ("OUTPUT(l, NAMED('a')); OUTPUT(l, NAMED('a'));", 31, "a second output"),
         ("OUTPUT(l, FASTER);", 11, 'nothing is named "FASTER"'),

@@ -128,3 +128,10 @@ def test_what_has_no_effect_is_remarked():
         "#OPTION('smallSortThreshold') has no effect",
         "DISTRIBUTE changes no rows: Spark spreads them",
     )
+
+
+@ENGINES
+def test_a_combine_of_different_numbers_of_rows_fails_with_its_line(engine):
+    found = play("OUTPUT(COMBINE(d, d(k < 7)));")
+    with pytest.raises(LimitError, match="COMBINE in line 2: the sides have different"):
+        found.lines(engine)

@@ -41,6 +41,7 @@ _TAKES: Mapping[str, tuple[int, int]] = {
     "regexfind": (2, 4),
     "regexreplace": (3, 4),
     "combine": (2, _MANY),
+    "regroup": (2, _MANY),
     "power": (2, 2),
     "choosen": (2, 3),
     "dictionary": (1, 2),

@@ -13,6 +13,7 @@ from dovetail.dialects.ecl.arguments import refuse_wrong_number
 from dovetail.dialects.ecl.casting import Scalar
 from dovetail.dialects.ecl.child_steps import child_step, listed_step
 from dovetail.dialects.ecl.chosen_rows import listed_beside, rows_chosen
+from dovetail.dialects.ecl.combining import read_combine, read_regroup
 from dovetail.dialects.ecl.context import (
     Context,
     RowAroundError,
@@ -385,6 +386,8 @@ _ROWS_OF = {
 _STEPS: Mapping[str, Verb] = {
     **DATASETS,
     **NEIGHBOURS,
+    "combine": read_combine,
+    "regroup": read_regroup,
     "dataset": read_dataset,
     "denormalize": read_denormalize,
     "normalize": read_normalize,

@@ -30,6 +30,7 @@ from dovetail.dialects.ecl.nodes import (
 from dovetail.dialects.ecl.ordering import PASSED_OVER
 from dovetail.dialects.ecl.types import INTEGER, Exact, Letters, Real, TableType, Whole
 from dovetail.dialects.ecl.values import Made, RowsValue, RowValue, Value
+from dovetail.expression import NEVER
 
 Child = Callable[[Context, Call, RowsValue], RowsValue]
 
@@ -55,7 +56,49 @@ def _project(context: Context, node: Call, rows: RowsValue) -> RowsValue:
             columns = rebuilt_columns(Scalar(item, rows.record), record)
             texts = ((name, str(text)) for name, text in columns.columns)
             made = Made(record, tuple(texts), "false")
-    return RowsValue(made.record, made_of(all_rows(rows).text, made, (item, place)))
+    text = made_of(all_rows(rows).text, made, (item, place))
+    like = _as_many(rows) if made.skip == NEVER.text else ""
+    return RowsValue(made.record, text, like=like)
+
+
+def _as_many(rows: RowsValue) -> str:
+    """Returns an array that surely has as many rows."""
+    return rows.like if rows.like and not rows.conditions else all_rows(rows).text
+
+
+def _combine(context: Context, node: Call, rows: RowsValue) -> RowsValue:
+    """Returns what a transform makes of the rows of the same place in two lists.
+
+    HPCC fails where one is longer; inside a row nothing can, so both must be made of
+    one list.
+    """
+    _, second, *rest = node.arguments
+    match context.value(second), rest:
+        case RowsValue() as others, [transform, *options] if _as_many(
+            others
+        ) == _as_many(rows):
+            _refuse_others(options)
+        case RowsValue(), [_, *_]:
+            raise refusal(
+                second,
+                "COMBINE of child rows of which there may be different numbers",
+                "two lists that PROJECT or SORT make of the same child rows",
+            )
+        case _:
+            raise refusal(
+                node, "this COMBINE of child rows", "COMBINE(rows, other rows, t)"
+            )
+    item, place = _names(node)
+    both = f"{item}_of"
+    sides: dict[str, Value] = {
+        "left": RowValue(rows.record, item),
+        "right": RowValue(others.record, f"get({both}.other, CAST({place} AS INT))"),
+    }
+    made = replace(context, sides={**context.sides, **sides}).made(transform)
+    lists = struct_of(("one", all_rows(rows).text), ("other", all_rows(others).text))
+    text = made_of(f"{both}.one", made, (item, place))
+    once = f"get(transform(array({lists}), {both} -> {text}), 0)"
+    return RowsValue(made.record, once)
 
 
 def _sort(context: Context, node: Call, rows: RowsValue) -> RowsValue:
@@ -67,7 +110,8 @@ def _sort(context: Context, node: Call, rows: RowsValue) -> RowsValue:
     parts = (*named, ("at", place), ("row", item))
     keyed = f"transform({all_rows(rows).text}, ({item}, {place}) -> "
     found = f"array_sort({keyed}{struct_of(*parts)}))"
-    return RowsValue(rows.record, f"transform({found}, {item} -> {item}.row)")
+    text = f"transform({found}, {item} -> {item}.row)"
+    return RowsValue(rows.record, text, like=_as_many(rows))
 
 
 def _keys(context: Context, nodes: Iterable[Node]) -> Iterator[str]:
@@ -188,4 +232,5 @@ _CHILD_STEPS: Mapping[str, Child] = {
     "sort": _sort,
     "choosen": _chosen,
     "topn": _topn,
+    "combine": _combine,
 }

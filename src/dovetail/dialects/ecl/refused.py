@@ -48,7 +48,6 @@ INSTEAD: Mapping[str, str] = {
     "apply": "OUTPUT(rows)",
     "fail": "LIMIT(n, FAIL(code, 'message')), or a field of ONFAIL's transform",
     "nonempty": "rows + others(condition)",
-    "combine": "number both by PROJECT with COUNTER, and JOIN by the number",
     "catch": "LIMIT(rows, n, SKIP) and LIMIT(rows, n, ONFAIL(transform)) do not fail",
     "loop": "write the steps one after the other",
     "graph": "write the steps one after the other",

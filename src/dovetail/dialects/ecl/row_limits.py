@@ -8,7 +8,7 @@ LIMIT(rows, n)                   rows beside a count that fails where there are 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dovetail.dialects.ecl.casting import Scalar
 from dovetail.dialects.ecl.context import Context, is_word, refusal
@@ -34,12 +34,13 @@ from dovetail.spec.program import (
     Inline,
     Joined,
     Projected,
+    Step,
     Told,
 )
-from dovetail.spec.stops import Failure
+from dovetail.spec.stops import Failure, Plainly
 
-_COUNT = "CAST(ROWS_COUNT() AS BIGINT)"
-_ONE = RecordType((Field("n", INTEGER),))
+COUNT = "CAST(ROWS_COUNT() AS BIGINT)"
+ONE = RecordType((Field("n", INTEGER),))
 _PASSED = {*PASSED_OVER, "keyed", "count"}
 
 
@@ -48,7 +49,7 @@ def read_limit(context: Context, node: Call) -> DatasetValue:
     first, number, *rest = node.arguments
     source, most = context.dataset(first), context.count(number)
     options = [*_options(rest)]
-    total = Total(source, Scalar(_COUNT, INTEGER))
+    total = Total(source, Scalar(COUNT, INTEGER))
     few = _with(source, total, f"{{0}} <= {most}L")
     for one in options:
         if is_word(one, "skip"):
@@ -91,12 +92,22 @@ def _or_one(
     made = context.made(node.arguments[0])
     if made.record.shape != source.record.shape:
         raise refusal(node, "a transform of another record", "the record of the rows")
-    counted = Columns(((_ONE.fields[0].name, Expression(_COUNT)),))
-    count = Counted(Grouped(source.step, ()), _ONE.schema, counted)
+    counted = Columns(((ONE.fields[0].name, Expression(COUNT)),))
+    count = Counted(Grouped(source.step, ()), ONE.schema, counted)
     many = Filtered(count, Expression(f"l.`n` > {most}L"))
     row = Projected(many, made.record.schema, columns_of(made), Expression(made.skip))
     one = as_record(DatasetValue(row, made.record), source.record)
     return DatasetValue(Appended((few.step, one.step)), source.record)
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """How many of some rows there may be, and how a job fails that meets more."""
+
+    most: int
+    failure: Failure | Plainly
+    title: str
+    line: str
 
 
 def _or_failing(
@@ -104,25 +115,31 @@ def _or_failing(
 ) -> DatasetValue:
     """Returns the rows beside a count of them, which fails where there are too many."""
     source, most, options = given
-    said = Failure(0, f"LIMIT in line {node.place.line}: more than {most} rows")
+    title = f"LIMIT in line {node.place.line}"
+    said = Failure(0, f"{title}: more than {most} rows")
     failures = [failure_of(context, one) for one in options]
     failure = next((it for it in failures if isinstance(it, Failure)), said)
+    stop = Stop(most, failure, title, f"more than {most} rows fail the job")
+    return or_failing(source, Grouped(source.step, ()), stop)
+
+
+def or_failing(source: DatasetValue, rows: Step, stop: Stop) -> DatasetValue:
+    """Returns rows, or fails where there are too many of some other rows."""
     join = JoinSpec(
         Side(Named(LEFT)),
         Side(Named(RIGHT)),
         Kind.INNER,
         Clock.BATCH,
         (),
-        select=Columns(((_ONE.fields[0].name, Expression("l.`n`")),)),
+        select=Columns(((ONE.fields[0].name, Expression("l.`n`")),)),
         absent_left=BlankRow(),
         absent_right=BlankRow(),
-        picks=Picks(limit=Limit(most, OnExceed.FAIL)),
+        picks=Picks(limit=Limit(stop.most, OnExceed.FAIL)),
     )
-    line = f"more than {most} rows fail the job"
-    told = Told(f"LIMIT in line {node.place.line}", (("LIMIT", line),))
+    told = Told(stop.title, (("LIMIT", stop.line),))
     # One row more than there may be says that there are too many.
-    rows = Chosen(Grouped(source.step, ()), 1, most + 1)
-    whole = Inline(_ONE.schema, ((0,),))
-    counted = Joined(whole, rows, join, _ONE.schema, told, failure)
-    total = Total(DatasetValue(counted, _ONE), Scalar(_COUNT, INTEGER))
+    few = Chosen(rows, 1, stop.most + 1)
+    whole = Inline(ONE.schema, ((0,),))
+    counted = Joined(whole, few, join, ONE.schema, told, stop.failure)
+    total = Total(DatasetValue(counted, ONE), Scalar(COUNT, INTEGER))
     return _with(source, total, "{0} >= 0L")

@@ -41,12 +41,14 @@ class RowValue:
 class RowsValue:
     """Rows inside a row: a child data set, or all rows that stand together.
 
-    `text` is an array of records; of the rows that stand together, nothing.
+    `text` is an array of records; of the rows that stand together, nothing. `like` is
+    another array that surely has as many.
     """
 
     record: RecordType
     text: str
     conditions: tuple[str, ...] = ()
+    like: str = ""
 
 
 @dataclass(frozen=True, slots=True)

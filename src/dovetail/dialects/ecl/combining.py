@@ -1,0 +1,264 @@
+"""COMBINE and REGROUP: rows, or groups, of the same place stand together.
+
+    COMBINE(left, right, transform)          row n of both
+    COMBINE(left, right, GROUP, transform)   row n of the left, all rows of group n
+    REGROUP(one, other, ..)                  group n of each, one after the other
+
+Places are numbers, by which both sides are joined; where one side has more, the job
+fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from dovetail.dialects.ecl.aggregates import all_rows, nth
+from dovetail.dialects.ecl.casting import Scalar
+from dovetail.dialects.ecl.context import Context, is_word, refusal
+from dovetail.dialects.ecl.datasets import as_record, columns_of, refuse_others
+from dovetail.dialects.ecl.defaults import default_record
+from dovetail.dialects.ecl.folds import struct_of
+from dovetail.dialects.ecl.joins import is_transform
+from dovetail.dialects.ecl.nodes import Call, Node
+from dovetail.dialects.ecl.row_limits import COUNT, ONE, Stop, or_failing
+from dovetail.dialects.ecl.totals import gathering, narrowed, widened
+from dovetail.dialects.ecl.types import INTEGER, Field, RecordType, TableType
+from dovetail.dialects.ecl.values import (
+    DatasetValue,
+    Made,
+    RowsValue,
+    RowValue,
+    Total,
+    Value,
+)
+from dovetail.expression import Expression
+from dovetail.schema import quoted
+from dovetail.spec.join import BlankRow, Clock, Columns, JoinSpec, Kind, Named, Side
+from dovetail.spec.picks import Equality
+from dovetail.spec.program import (
+    LEFT,
+    RIGHT,
+    Appended,
+    By,
+    Counted,
+    Filtered,
+    Grouped,
+    Inline,
+    Joined,
+    Numbered,
+    Ordered,
+    Projected,
+    Step,
+    Told,
+    Unfolded,
+)
+from dovetail.spec.stops import Failure
+
+_ROW, _OTHER, _ROWS, _GROUP, _PLACE = "row", "other", "rows", "group", "place"
+_INPUT = "input"
+_NUMBERS = (Field(_GROUP, INTEGER), Field(_INPUT, INTEGER))
+
+
+def read_combine(context: Context, node: Call) -> DatasetValue:
+    """Returns what a transform makes of the rows of the same place."""
+    first, second, *rest = node.arguments
+    left, right = context.dataset(first), context.dataset(second)
+    by_group = bool(rest) and is_word(rest[0], "group")
+    transform = [one for one in rest[by_group:][:1] if is_transform(context, one)]
+    refuse_others(rest[by_group + len(transform) :], set())
+    _check_groups(node, (left, right), by_group=by_group)
+    if by_group and not transform:
+        raise refusal(node, "groups without a transform", "COMBINE(.., GROUP, t)")
+    one, other = _rows(left), _groups(right) if by_group else _single(right)
+    inside, totals = gathering(
+        replace(context, sides=_sides(left, right, by_group=by_group), rows=())
+    )
+    made = inside.made(transform[0]) if transform else _default(left, right)
+    both = _beside(node, _or_unlike(node, one, other), other)
+    step = Grouped(both.step, (_column(_GROUP),)) if left.is_grouped else both.step
+    pairs = replace(both, step=step, is_grouped=left.is_grouped)
+    last = Projected(
+        widened(pairs, totals),
+        made.record.schema,
+        columns_of(made),
+        Expression(made.skip),
+    )
+    return DatasetValue(last, made.record, is_grouped=left.is_grouped)
+
+
+def read_regroup(context: Context, node: Call) -> DatasetValue:
+    """Returns the groups of the same place of several data sets, each as one group."""
+    sources = [context.dataset(one) for one in node.arguments]
+    record = sources[0].record
+    steps = []
+    for number, source in enumerate(sources):
+        if not source.is_grouped:
+            raise refusal(
+                node.arguments[number],
+                "REGROUP of rows without groups",
+                "GROUP(SORT(rows, key), key)",
+            )
+        steps.append(_in_places(source, number, record))
+    by = tuple(By(_column(one.name)) for one in _NUMBERS)
+    ordered = Ordered(Appended(tuple(steps)), by)
+    step = Grouped(ordered, (_column(_GROUP),))
+    columns = ((it.name, f"l.{_ROW}.{quoted(it.name)}") for it in record.fields)
+    rows = Projected(step, record.schema, _texts(columns))
+    return DatasetValue(rows, record, is_grouped=True)
+
+
+def _check_groups(
+    node: Call, sides: tuple[DatasetValue, DatasetValue], *, by_group: bool
+) -> None:
+    """Refuses groups where rows are asked for, and rows where groups are."""
+    left, right = sides
+    if by_group and not right.is_grouped:
+        raise refusal(
+            node.arguments[1],
+            "COMBINE(.., GROUP, ..) with right rows without groups",
+            "GROUP(SORT(rows, key), key)",
+        )
+    if not by_group and (left.is_grouped or right.is_grouped):
+        raise refusal(
+            node.arguments[0 if left.is_grouped else 1],
+            "groups in a COMBINE of rows",
+            "UNGROUP(rows), or COMBINE(left, right, GROUP, transform)",
+        )
+
+
+def _sides(
+    left: DatasetValue, right: DatasetValue, *, by_group: bool
+) -> dict[str, Value]:
+    """Returns what a transform sees: rows, or with GROUP all rows of the right."""
+    row = RowValue(left.record, f"l.{_ROW}")
+    if not by_group:
+        return {"left": row, "right": RowValue(right.record, f"l.{_OTHER}")}
+    rows = RowsValue(right.record, f"l.{_OTHER}")
+    return {"left": row, "right": nth(rows, "1L"), "rows(right)": rows}
+
+
+def _default(left: DatasetValue, right: DatasetValue) -> Made:
+    """Returns the record of both: fields of the left, then new ones of the right."""
+    made = default_record(left.record, right.record, Kind.INNER)
+    known = {one.word for one in left.record.fields}
+    columns = tuple(
+        (name, f"l.{_ROW if name.lower() in known else _OTHER}.{quoted(name)}")
+        for name, _ in made.columns
+    )
+    return replace(made, columns=columns)
+
+
+def _rows(source: DatasetValue) -> DatasetValue:
+    """Returns each row with its place, and the number of its group, if there are."""
+    whole = Field(_ROW, source.record)
+    if not source.is_grouped:
+        return _placed(source.step, (whole, source.record.row_text("l")))
+    groups = _numbered(_listed(source, _ROWS), _GROUP)
+    item = RecordType((whole, Field(_GROUP, INTEGER)))
+    each = struct_of((_ROW, "item"), (_GROUP, f"l.{quoted(_GROUP)}"))
+    lists = RecordType((Field(_ROWS, TableType(item)),))
+    text = f"transform(l.{_ROWS}, item -> {each})"
+    step = Projected(groups.step, lists.schema, _texts([(_ROWS, text)]))
+    rows = Unfolded(step, item.schema, _ROWS)
+    return _numbered(DatasetValue(rows, item), _PLACE)
+
+
+def _single(source: DatasetValue) -> DatasetValue:
+    """Returns each right row with its place."""
+    return _placed(
+        source.step, (Field(_OTHER, source.record), source.record.row_text("l"))
+    )
+
+
+def _groups(source: DatasetValue) -> DatasetValue:
+    """Returns the list of rows of each group, with the place of the group."""
+    return _numbered(_listed(source, _OTHER), _PLACE)
+
+
+def _listed(source: DatasetValue, name: str) -> DatasetValue:
+    """Returns the list of rows of each group."""
+    rows = all_rows(RowsValue(source.record, ""))
+    record = RecordType((Field(name, rows.type),))
+    step = Counted(source.step, record.schema, _texts([(name, rows.text)]))
+    return DatasetValue(step, record)
+
+
+def _placed(step: Step, given: tuple[Field, str]) -> DatasetValue:
+    """Returns each row as one column, with its place."""
+    one, text = given
+    record = RecordType((one,))
+    columns = _texts([(one.name, text)])
+    whole = Projected(Grouped(step, ()), record.schema, columns)
+    return _numbered(DatasetValue(whole, record), _PLACE)
+
+
+def _numbered(source: DatasetValue, name: str) -> DatasetValue:
+    """Returns rows with their number, from 0."""
+    record = RecordType((*source.record.fields, Field(name, INTEGER)))
+    return DatasetValue(Numbered(source.step, record.schema, name), record)
+
+
+def _beside(node: Call, left: DatasetValue, right: DatasetValue) -> DatasetValue:
+    """Returns the columns of both sides where their places are the same."""
+    other = right.record.fields[0]
+    texts = [(it.name, f"l.{quoted(it.name)}") for it in left.record.fields]
+    record = RecordType((*left.record.fields, other))
+    join = JoinSpec(
+        Side(Named(LEFT)),
+        Side(Named(RIGHT)),
+        Kind.INNER,
+        Clock.BATCH,
+        (Equality(_column(_PLACE), Expression(f"r.{quoted(_PLACE)}")),),
+        select=_texts([*texts, (other.name, f"r.{quoted(other.name)}")]),
+        absent_left=BlankRow(),
+        absent_right=BlankRow(),
+    )
+    told = Told(_title(node), (("hard", "the place of the row"),))
+    return DatasetValue(
+        Joined(left.step, right.step, join, record.schema, told), record
+    )
+
+
+def _or_unlike(node: Call, left: DatasetValue, right: DatasetValue) -> DatasetValue:
+    """Returns the left rows, or fails where the sides have different numbers of rows.
+
+    Of two rows the second is there only where the counts differ: one is allowed.
+    """
+    totals = [Total(side, Scalar(COUNT, INTEGER)) for side in (left, right)]
+    two = DatasetValue(Inline(ONE.schema, ((0,), (1,))), ONE)
+    wide = widened(two, totals)
+    one, other = (f"l.{quoted(name)}" for name in wide.schema.names[-2:])
+    kept = Filtered(wide, Expression(f"l.`n` = 0L OR {one} <> {other}"))
+    said = f"{_title(node)}: the sides have different numbers of rows or groups"
+    stop = Stop(1, Failure(0, said), _title(node), "as many rows on both sides")
+    return or_failing(left, narrowed(kept, ONE, totals), stop)
+
+
+def _in_places(source: DatasetValue, number: int, record: RecordType) -> Step:
+    """Returns rows with the number of their group and of their data set."""
+    same = as_record(DatasetValue(Grouped(source.step, ()), source.record), record)
+    if same.record.schema != source.record.schema:
+        source = replace(source, step=same.step, record=record)
+    groups = _numbered(_listed(source, _ROWS), _GROUP)
+    item = RecordType((Field(_ROW, record), *_NUMBERS))
+    texts = ((_ROW, "item"), (_GROUP, f"l.{quoted(_GROUP)}"), (_INPUT, f"{number}L"))
+    text = f"transform(l.{_ROWS}, item -> {struct_of(*texts)})"
+    lists = RecordType((Field(_ROWS, TableType(item)),))
+    step = Projected(groups.step, lists.schema, _texts([(_ROWS, text)]))
+    return Unfolded(step, item.schema, _ROWS)
+
+
+def _title(node: Node) -> str:
+    """Returns what the join of both sides is called."""
+    return f"COMBINE in line {node.place.line}"
+
+
+def _column(name: str) -> Expression:
+    """Returns a column of the left row."""
+    return Expression(f"l.{quoted(name)}")
+
+
+def _texts(parts: Iterable[tuple[str, str]]) -> Columns:
+    """Returns named expressions as columns."""
+    return Columns(tuple((name, Expression(text)) for name, text in parts))
