@@ -10,6 +10,9 @@ python=$PWD/.venv/bin/python
 # one has no pyarrow.
 export PYSPARK_PYTHON=$python PYSPARK_DRIVER_PYTHON=$python
 
+# A worker of Spark that may not keep compiled modules compiles pandas anew: 2 s each.
+unset PYTHONDONTWRITEBYTECODE
+
 say() { printf '%s: %s\n' "$script" "$*" >&2; }
 die() { say "$*"; exit 1; }
 
