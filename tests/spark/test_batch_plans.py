@@ -8,7 +8,7 @@ from pyspark.errors import PySparkException
 
 from dovetail.engines.spark_batch.arrivals import REASON, Arrivals
 from dovetail.engines.spark_batch.join import join_batch
-from dovetail.engines.spark_batch.limit import limits_told
+from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.errors import LimitError, UnsupportedError
 from dovetail.expression import Expression
 from dovetail.schema import Schema

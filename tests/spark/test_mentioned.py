@@ -2,7 +2,7 @@
 
 import pytest
 
-from dovetail.engines.spark_batch.mentioned import mentioned
+from dovetail.engines.spark_batch.candidates import mentioned
 from dovetail.spec.join import Hand
 from dovetail.spec.reading import read_join
 

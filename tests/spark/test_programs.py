@@ -10,7 +10,7 @@ from dovetail.conformance.engines import EngineName
 from dovetail.conformance.split import parse_split
 from dovetail.dialects.ecl import translate
 from dovetail.engines.spark.rules import RULES
-from dovetail.engines.spark_batch.limit import limits_told
+from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.engines.spark_program import frames, script
 from dovetail.errors import DialectError, LimitError, SchemaError, SpecError
 from dovetail.schema import Schema

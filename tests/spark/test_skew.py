@@ -8,7 +8,7 @@ import pytest
 import dovetail as dt
 from dovetail.api.spark_plans import explained_by
 from dovetail.dialects.ecl import translate
-from dovetail.engines.spark_batch.limit import limits_told
+from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.engines.spark_program import script
 from dovetail.errors import LimitError
 from dovetail.schema import Schema

@@ -24,8 +24,7 @@ from dovetail.api.start import start_given
 from dovetail.api.wording import words_of_spark
 from dovetail.bind.sinks import Calling, Sink
 from dovetail.engines.spark_batch.arrivals import Arrivals
-from dovetail.engines.spark_batch.join import join_batch
-from dovetail.engines.spark_batch.samples import sample
+from dovetail.engines.spark_batch.join import join_batch, sample
 from dovetail.engines.spark_stream.feeds import Feed
 from dovetail.engines.spark_stream.writing import Streaming, start
 from dovetail.errors import SpecError

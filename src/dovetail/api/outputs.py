@@ -14,7 +14,7 @@ from html import escape
 from pyspark.sql import DataFrame
 
 from dovetail.bind.files.frames import misfits_told
-from dovetail.engines.spark_batch.limit import limits_told
+from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.engines.tables import plain_rows
 from dovetail.errors import DovetailError, EngineError
 from dovetail.schema import cited

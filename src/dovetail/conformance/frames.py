@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pyspark.sql import SparkSession
 
-from dovetail.engines.spark.moments import EARLIEST, LATEST
+from dovetail.engines.spark.values import EARLIEST, LATEST
 from dovetail.engines.spark_batch.arrivals import PLACE, WHAT, Arrivals, What
 from dovetail.engines.tables import arrow_table
 from dovetail.plan.batch import is_complete

@@ -18,15 +18,14 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import StructType
 
 from dovetail.conformance.frames import arrivals
-from dovetail.engines.spark.moments import EARLIEST, LATEST
 from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark.values import EARLIEST, LATEST
 from dovetail.engines.spark_batch.arrivals import PLACE, REASON
-from dovetail.engines.spark_batch.join import ordered_rows
-from dovetail.engines.spark_batch.limit import limits_told
-from dovetail.engines.spark_batch.line import ORDINALS, ROW_TIME
+from dovetail.engines.spark_batch.join import BatchRows, ordered_rows
+from dovetail.engines.spark_batch.lines import ORDINALS, ROW_TIME
 from dovetail.engines.spark_batch.results import ORDER
 from dovetail.engines.spark_batch.sets import join_sets
-from dovetail.engines.spark_batch.tree import BatchRows
+from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.engines.tables import plain_rows
 from dovetail.plan.batch import refuse_play
 from dovetail.schema import quoted

@@ -20,15 +20,12 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.engines.spark.moments import EARLIEST, LATEST, micros, shifted
-from dovetail.engines.spark_batch.intervals import is_bad_interval
-from dovetail.engines.spark_batch.truth import no, yes
+from dovetail.engines.spark import values
 from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import quoted
+from dovetail.spec import windows
 from dovetail.spec.inputs import Input
 from dovetail.spec.join import Clock
-from dovetail.spec.windows import Between
-from dovetail.spec.windows import Window as Lifetime
 
 TIME = reserved("time")
 PLACE = reserved("place")
@@ -61,14 +58,35 @@ class Arrivals:
 
     frame: DataFrame
     has_places: bool = False
-    bound: int = LATEST
+    bound: int = values.LATEST
 
     def placed(self) -> DataFrame:
         """Returns the lines with PLACE and WHAT; without any they are rows in order."""
         if self.has_places:
             return self.frame
+        # The numbers have gaps, but they grow as the rows of the frame come.
         number = F.monotonically_increasing_id()
         return self.frame.withColumns({PLACE: number, WHAT: F.lit(What.ROW.value)})
+
+    def timed(self, source: Input) -> DataFrame:
+        """Returns the lines with TIME in microseconds, and PLACE and WHAT in any case.
+
+        A delete that names no time happens at the newest time seen before it:
+
+            place 0   row     10:00:05
+            place 1   bound   10:00:09     a promise is no time seen
+            place 2   delete  -            10:00:05
+        """
+        time = F.lit(None).cast("bigint")
+        if source.is_timed:
+            time = values.micros(F.col(quoted(source.time)))
+        frame = self.placed().withColumn(TIME, time)
+        if not self.has_places or not source.is_timed:
+            return frame
+        seen = F.max(F.when(~_is_promise(), F.col(TIME))).over(_before())
+        newest = F.coalesce(seen, F.lit(values.EARLIEST))
+        own = F.when(What.DELETE.is_it(), F.coalesce(TIME, newest))
+        return frame.withColumn(TIME, own.otherwise(F.col(TIME)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,62 +98,62 @@ class Admitted:
 
 
 def admit(
-    source: Input, arrivals: Arrivals, clock: Clock, windows: Iterable[Lifetime]
+    source: Input,
+    arrivals: Arrivals,
+    clock: Clock,
+    lifetimes: Iterable[windows.Window],
 ) -> Admitted:
     """Returns which rows take part; on the clock `batch` no row is late.
 
     A row whose interval is bad in one of the windows takes no part in any.
     """
-    lines = _with_times(source, arrivals).withColumn(_IS_BAD, _is_bad(source, windows))
+    named = {one for one in lifetimes if isinstance(one, windows.Between)}
+    # A row that lacks its row time is late for that alone.
+    has_time = F.col(TIME).isNotNull() if source.is_timed else values.yes()
+    is_row = What.STATE.is_it() | What.ROW.is_it()
+    bad = reduce(Column.__or__, map(_is_bad_interval, named), values.no())
+    lines = arrivals.timed(source).withColumn(_IS_BAD, is_row & has_time & bad)
     reason = F.when(F.col(_IS_BAD), F.lit("bad_interval"))
     if clock is Clock.EVENT and source.is_timed:
         reason = F.coalesce(_reason(source, arrivals), reason)
-    lines = lines.withColumn(REASON, reason).drop(_IS_BAD)
-    columns = [F.col(quoted(name)) for name in source.schema.names]
-    lines = lines.where(~_is_promise())
+    # Promises are dropped only now: the bounds above are taken from them too.
+    lines = lines.withColumn(REASON, reason).drop(_IS_BAD).where(~_is_promise())
     late = lines.where(F.col(REASON).isNotNull() & ~What.DELETE.is_it())
+    columns = [F.col(quoted(name)) for name in source.schema.names]
     in_time = lines.where(F.col(REASON).isNull())
     return Admitted(in_time.drop(REASON), late.select(*columns, REASON, PLACE))
 
 
-def _is_bad(source: Input, windows: Iterable[Lifetime]) -> Column:
-    """Returns whether a row's interval is bad; one that lacks its row time has none."""
-    intervals = {window for window in windows if isinstance(window, Between)}
-    bad = [is_bad_interval(window, F.col(TIME)) for window in intervals]
-    has_time = F.col(TIME).isNotNull() if source.is_timed else yes()
-    is_row = What.STATE.is_it() | What.ROW.is_it()
-    return is_row & has_time & reduce(Column.__or__, bad, no())
+def interval(window: windows.Between) -> tuple[Column, Column]:
+    """Returns both ends of the interval in microseconds; null where there is none."""
+    start, end = (F.expr(text.text) for text in (window.start, window.end))
+    return values.micros(start), values.micros(end)
 
 
-def _with_times(source: Input, arrivals: Arrivals) -> DataFrame:
-    """Returns the lines with TIME in microseconds, and PLACE and WHAT in any case."""
-    time = F.lit(None).cast("bigint")
-    if source.is_timed:
-        time = micros(F.col(quoted(source.time)))
-    frame = arrivals.placed().withColumn(TIME, time)
-    if not arrivals.has_places or not source.is_timed:
-        return frame
-    # A delete without a time takes the newest time seen; a promise is no time seen.
-    seen = F.when(~_is_promise(), F.col(TIME))
-    newest = F.coalesce(F.max(seen).over(_before()), F.lit(EARLIEST))
-    given = F.when(What.DELETE.is_it(), F.coalesce(TIME, newest)).otherwise(F.col(TIME))
-    return frame.withColumn(TIME, given)
+def _is_bad_interval(window: windows.Between) -> Column:
+    """Tells whether a row cannot live in the interval that it names."""
+    start, end = interval(window)
+    is_missing = start.isNull() | end.isNull()
+    # A row without a time of its own starts before nothing.
+    is_early = values.is_true(start < F.col(TIME))
+    return is_missing | (end < start) | is_early
 
 
 def _reason(source: Input, arrivals: Arrivals) -> Column:
-    """Returns why a row takes no part; null where it does."""
+    """Returns why a row takes no part on the event clock; null where it does."""
     reason = F.when(F.col(TIME).isNull(), F.lit("null_time"))
     if not arrivals.has_places:
         return reason
     # The lateness is taken from the column itself: months go by the calendar.
-    time = shifted(F.col(quoted(source.time)), source.lateness.negated())
+    time = values.shifted(F.col(quoted(source.time)), source.lateness.negated())
     newest = F.when(~F.col(_IS_BAD), time)
     bounds = (
-        F.when(What.END.is_it(), F.lit(LATEST))
+        F.when(What.END.is_it(), F.lit(values.LATEST))
         .when(What.BOUND.is_it(), F.col(TIME))
         .otherwise(newest)
     )
     is_late = F.col(TIME) < F.max(bounds).over(_before())
+    # What was there from the start had no bound before it.
     return reason.when(is_late & ~What.STATE.is_it(), F.lit("late"))
 
 

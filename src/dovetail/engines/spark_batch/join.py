@@ -1,38 +1,75 @@
-"""A join of DataFrames as one native plan: the way in to this engine."""
+"""A join of DataFrames as one native plan: the way in to this engine.
+
+    arrivals     which rows of an input take part, and which are late
+    lives        from when until when each is alive
+    candidates   which rows meet: equalities, the rest of the condition, lives
+    picks        which candidates of a left row become its pairs (nearest: `asof`)
+    lines        pairs, rows alone, rows met once
+    results      the select, and the outlets
+    stops        when Spark stops the job: limits, skew
+    sets         the other join, of several sets of rows
+
+The rows of a join inside are the input of the one around. They carry their row time in
+a hidden column, and their life where it is inherited.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import assert_never
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.engines.spark.moments import LATEST
+from dovetail.bind.schemas import schema_of
 from dovetail.engines.spark.rules import pinned, plain_rules
-from dovetail.engines.spark_batch.arrivals import PLACE, WHAT, Arrivals, admit
-from dovetail.engines.spark_batch.inner import in_left_order
-from dovetail.engines.spark_batch.line import ROW_TIME
-from dovetail.engines.spark_batch.mentioned import mentions
-from dovetail.engines.spark_batch.results import ORDER
+from dovetail.engines.spark.values import LATEST, timestamp
+from dovetail.engines.spark_batch.arrivals import PLACE, WHAT, Admitted, Arrivals, admit
+from dovetail.engines.spark_batch.candidates import Meeting, mentions
+from dovetail.engines.spark_batch.lines import ORDINALS, ROW_TIME
+from dovetail.engines.spark_batch.lives import LASTING, Living, Seat, give_lives
+from dovetail.engines.spark_batch.picks import pruned
+from dovetail.engines.spark_batch.results import ORDER, outlets
 from dovetail.engines.spark_batch.sets import join_sets
-from dovetail.engines.spark_batch.tree import (
-    Asked,
-    BatchRows,
-    Ground,
-    joined,
-    windows_on,
-)
-from dovetail.plan.batch import refuse
+from dovetail.engines.spark_batch.stops import watched
+from dovetail.engines.tables import arrow_schema, plain_rows
+from dovetail.kernels.arrays.names import reserved
+from dovetail.plan.batch import plan_buckets, refuse
 from dovetail.plan.capability import ORDERED
-from dovetail.schema import quoted
-from dovetail.spec.inputs import Input, Inputs, Order, Outlet, Settings
-from dovetail.spec.join import Clock, JoinSpec, SetJoinSpec
-from dovetail.spec.sources import source_names
+from dovetail.schema import Schema, quoted
+from dovetail.spec.inputs import Input, Inputs, Order, Outlet, Row, Settings
+from dovetail.spec.join import (
+    HANDS,
+    Clock,
+    Hand,
+    JoinSpec,
+    Named,
+    Nested,
+    SetJoinSpec,
+    Side,
+)
+from dovetail.spec.picks import Picks, Strategy
+from dovetail.spec.sources import is_state, is_timed, known_input, source_names
 from dovetail.spec.stops import Stops
-from dovetail.spec.windows import Between
+from dovetail.spec.windows import Between, Latest, RowsPreceding, Window
 
 _USUAL = Settings()
 _NO_STOPS = Stops()
+_MOMENT = reserved("moment")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRows:
+    """The rows of every outlet, and the late rows of every input with their reasons.
+
+    Where `in_left_order` they come in the order of the left rows as they are.
+    """
+
+    outlets: Mapping[Outlet, DataFrame]
+    late: Mapping[str, DataFrame]
+    in_left_order: bool = False
 
 
 def join_batch(
@@ -52,29 +89,22 @@ def join_batch(
             together = pinned(join_sets(join, inputs, own))
             return BatchRows({Outlet.MATCHED: together}, {})
         rows = ordered_rows(join, inputs, own, settings=settings, stops=stops)
-        by_time = settings.order is Order.ROW_TIME
-        found = {
-            outlet: pinned(_sorted(join, frame, rows, by_time=by_time).drop(*ORDER))
-            for outlet, frame in rows.outlets.items()
-        }
+        found = {}
+        for outlet, frame in rows.outlets.items():
+            in_order = frame
+            if settings.order is Order.ROW_TIME:
+                in_order = frame.sort(ROW_TIME)
+            elif _is_promised(join) and not rows.in_left_order:
+                in_order = _in_left_order(frame)
+            found[outlet] = pinned(in_order.drop(*ORDER))
         late = {name: pinned(frame.drop(PLACE)) for name, frame in rows.late.items()}
         return BatchRows(found, late)
 
 
-def _sorted(
-    join: JoinSpec, frame: DataFrame, rows: BatchRows, *, by_time: bool
-) -> DataFrame:
-    """Returns the rows in the order that is promised, if one is."""
-    if by_time:
-        return frame.sort(ROW_TIME)
-    if _is_promised(join) and not rows.in_left_order:
-        return in_left_order(frame)
-    return frame
-
-
-def _is_promised(join: JoinSpec) -> bool:
-    """Tells whether rows come in the order of the left ones."""
-    return join.clock is Clock.BATCH and join.picks.strategy in ORDERED
+def sample(frame: DataFrame, schema: Schema, most: int) -> list[Row]:
+    """Returns at most so many rows, with times in UTC whatever the session says."""
+    table = frame.limit(most).toArrow().cast(arrow_schema(schema))
+    return [*plain_rows(table)]
 
 
 def ordered_rows(
@@ -87,36 +117,146 @@ def ordered_rows(
 ) -> BatchRows:
     """Returns the rows with the columns of ORDER; the plain rules are in force."""
     refuse(join, inputs, settings)
-    sources = {name: inputs[name] for name in source_names(join)}
-    own = {name: _own_columns(sources[name], frames[name]) for name in sources}
-    windows = {name: [*windows_on(join, name)] for name in sources}
-    admitted = {
-        name: admit(source, own[name], join.clock, windows[name])
-        for name, source in sources.items()
-    }
-    late = {
-        name: admitted[name].late
-        for name, source in sources.items()
-        if (join.clock is Clock.EVENT and source.is_timed)
-        or any(isinstance(window, Between) for window in windows[name])
-    }
-    ground = Ground(sources, own, admitted, stops)
-    asked = Asked(_asks_row_time(join, own, settings), _is_promised(join))
-    found = joined(join, ground, asked, "the join")
+    arrivals, admitted, late = {}, {}, {}
+    for name in source_names(join):
+        source, given = inputs[name], frames[name]
+        # Columns that the input does not declare are left out.
+        names = [quoted(column) for column in source.schema.names]
+        hidden = [PLACE, WHAT] if given.has_places else []
+        own = replace(given, frame=given.frame.select(*names, *hidden))
+        windows = [*_windows_on(join, name)]
+        arrivals[name] = own
+        admitted[name] = admit(source, own, join.clock, windows)
+        is_timed = join.clock is Clock.EVENT and source.is_timed
+        if is_timed or any(isinstance(window, Between) for window in windows):
+            late[name] = admitted[name].late
+    # Nothing else asks when a row of a semi join has first met.
+    is_open = any(one.bound < LATEST for one in arrivals.values())
+    by_time = settings.order is Order.ROW_TIME
+    asked = _Asked(
+        row_time=is_open or by_time or mentions(join, "row_time"),
+        order=_is_promised(join),
+    )
+    found = _joined(
+        join, _Sources(inputs, arrivals, admitted, stops), asked, "the join"
+    )
     return replace(found, late={**late, **found.late})
 
 
-def _own_columns(source: Input, arrivals: Arrivals) -> Arrivals:
-    """Returns the arrivals without columns that the input does not declare."""
-    names = [quoted(name) for name in source.schema.names]
-    hidden = [PLACE, WHAT] if arrivals.has_places else []
-    return replace(arrivals, frame=arrivals.frame.select(*names, *hidden))
+def _is_promised(join: JoinSpec) -> bool:
+    """Tells whether rows come in the order of the left ones."""
+    return join.clock is Clock.BATCH and join.picks.strategy in ORDERED
 
 
-def _asks_row_time(
-    join: JoinSpec, frames: Mapping[str, Arrivals], settings: Settings
-) -> bool:
-    """Tells whether the row time of a row of a semi join makes any difference."""
-    is_open = any(arrivals.bound < LATEST for arrivals in frames.values())
-    by_time = settings.order is Order.ROW_TIME
-    return is_open or by_time or mentions(join, "row_time")
+def _windows_on(join: JoinSpec, name: str) -> Iterator[Window]:
+    """Gives the windows of all sides of a tree of joins that an input is on."""
+    for hand in HANDS:
+        match join.side(hand):
+            case Side(source=Named(named), window=window) if named == name:
+                yield window
+            case Side(source=Nested(inner)):
+                yield from _windows_on(inner, name)
+            case _:
+                pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """The inputs that all joins of a tree stand on, and what is known of them."""
+
+    inputs: Inputs
+    arrivals: Mapping[str, Arrivals]
+    admitted: Mapping[str, Admitted]
+    stops: Stops
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of a join's rows: their row time, an order, hidden columns."""
+
+    row_time: bool
+    order: bool
+    hidden: tuple[str, ...] = ORDER
+
+
+@dataclass(frozen=True, slots=True)
+class _Incoming:
+    """The rows of a side, wherever they come from; those that are late by name."""
+
+    source: Input
+    arrivals: Arrivals
+    admitted: Admitted
+    late: Mapping[str, DataFrame]
+
+
+def _joined(join: JoinSpec, known: _Sources, asked: _Asked, place: str) -> BatchRows:
+    """Returns the rows of one join of the tree, which stands at a place in it."""
+    sides: dict[Hand, Living] = {}
+    late: dict[str, DataFrame] = {}
+    # Sorting what a join inside gives costs: it is done where the order is looked at.
+    by_others = Latest | RowsPreceding
+    ends = any(isinstance(join.side(hand).window, by_others) for hand in HANDS)
+    looks = join.picks != Picks() or ends or mentions(join, "counter")
+    wanted = _Asked(
+        row_time=True, order=asked.order or looks, hidden=(*ORDER, *LASTING)
+    )
+    for hand in HANDS:
+        came = _incoming(join, hand, known, wanted, f"{hand.value} of {place}")
+        of_side = (came.source, join.side(hand), came.arrivals, join.clock)
+        seat = Seat(hand, *of_side, is_state(join, hand))
+        sides[hand] = give_lives(seat, came.admitted)
+        late |= came.late
+    left, right = (sides[hand].seat.source for hand in HANDS)
+    buckets = plan_buckets(join, (left, right))
+    whole = Meeting(join, sides, buckets, asked.row_time, known.stops.failure)
+    # Unevenness is measured of all rows, so before any are pruned.
+    meeting = pruned(watched(whole, known.stops.skew))
+    # Left rows that look for one right row in memory stay where they are.
+    strategies = (join.picks.strategy, meeting.join.picks.strategy)
+    stays = strategies == (Strategy.LOOKUP, Strategy.MANY_LOOKUP)
+    return BatchRows(outlets(meeting, asked.hidden), late, in_left_order=stays)
+
+
+def _incoming(
+    join: JoinSpec, hand: Hand, known: _Sources, asked: _Asked, place: str
+) -> _Incoming:
+    """Returns what comes to a side; the rows of a join are an input of that name."""
+    side = join.side(hand)
+    match side.source:
+        case Named(name):
+            named = known.inputs[name], known.arrivals[name], known.admitted[name]
+            return _Incoming(*named, {})
+        case Nested(inner):
+            below = _joined(inner, known, asked, place)
+            rows = below.outlets[Outlet.MATCHED]
+            if asked.order:
+                in_order = (
+                    _in_time_order if join.clock is Clock.EVENT else _in_left_order
+                )
+                rows = in_order(rows)
+            source = replace(
+                known_input(side.source, known.inputs),
+                name=place,
+                schema=schema_of(rows.drop(*ORDER, *LASTING)),
+                time=_MOMENT if is_timed(side.source, known.inputs) else "",
+            )
+            timed = rows.withColumn(_MOMENT, timestamp(F.col(ROW_TIME)))
+            arrivals = Arrivals(timed.drop(*ORDER))
+            admitted = admit(source, arrivals, join.clock, [side.window])
+            late = {**below.late, place: admitted.late}
+            return _Incoming(source, arrivals, admitted, late)
+        case _:
+            assert_never(side.source)
+
+
+def _in_time_order(rows: DataFrame) -> DataFrame:
+    """Returns rows by row time: pairs first, then in the order of arrival."""
+    places = [F.col(ORDINALS[hand]) for hand in HANDS]
+    is_single = reduce(Column.__or__, (one.isNull() for one in places))
+    return rows.sort(ROW_TIME, is_single, F.greatest(*places), F.least(*places))
+
+
+def _in_left_order(rows: DataFrame) -> DataFrame:
+    """Returns rows in the order of left rows, for each that of its right rows."""
+    left, right = (F.col(ORDINALS[hand]) for hand in HANDS)
+    return rows.sort(left.asc_nulls_last(), right.asc_nulls_first(), ROW_TIME)

@@ -1,57 +1,99 @@
 """The lines of a join's result, before any select: pairs, rows alone, rows met once.
 
-Where every pair stands for itself Spark's own joins give them.
+A line has the structs `l` and `r`, whether each is there, and hidden columns: its row
+time, when it is settled, until when its rows are alive together, where it stands in the
+order of the output, and whether it stands for a left row over its limit.
+
+Where every pair stands for itself Spark's own joins give the lines. Where candidates
+are judged, by `limit`, `atmost` or `asof`, pairs and left rows alone come from one
+join, which keeps the left rows. What becomes of the right rows, once all left ones are
+judged, is found by another, which keeps those.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import reduce
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.engines.spark.moments import LATEST
+from dovetail.engines.spark.values import EARLIEST, LATEST, absent_struct, no, yes
 from dovetail.engines.spark_batch.arrivals import PLACE, TIME
-from dovetail.engines.spark_batch.judged import judges
-from dovetail.engines.spark_batch.judged_lines import judged_parts
-from dovetail.engines.spark_batch.line import (
-    SETTLED,
-    Line,
-    absent_row,
-    either,
-    lasting,
-    life_part,
-    met_at,
-    no_number,
-    passing,
-    row_if_here,
-    row_struct,
-)
-from dovetail.engines.spark_batch.lives import BIRTH, DEATH, END
-from dovetail.engines.spark_batch.matching import HERE, Meeting, side_column
-from dovetail.engines.spark_batch.truth import no, yes
+from dovetail.engines.spark_batch.candidates import HERE, Meeting, side_column
+from dovetail.engines.spark_batch.lives import BIRTH, DEATH, END, LAST, LASTING
+from dovetail.engines.spark_batch.picks import MATCH, OVER, Judged, judges
+from dovetail.kernels.arrays.names import reserved
 from dovetail.plan.batch import Buckets
-from dovetail.spec.join import HANDS, Clock, Hand
+from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Kind, NullRow
+from dovetail.spec.picks import Limit, OnExceed
 
-_HOW = ("inner", "left_outer", "full_outer")
+Columns = Mapping[Hand, Column]
+
+ROW_TIME = reserved("row_time")
+ORDINALS = {Hand.LEFT: reserved("left"), Hand.RIGHT: reserved("right")}
+SETTLED = reserved("settled")
+EXCEEDS = reserved("exceeds")
+RIGHT_TIME = reserved("right_time")
+_MARK, _ALONE, _ONCE, _EXCEEDS = (
+    reserved(word) for word in ("mark", "is_alone", "is_once", "is_over")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a line is made of; `settled` is the bound that both inputs must reach.
+
+    `exceeds` tells of a line for a left row over its limit; `right_time` is the row
+    time of the right row of a pair; `lasting` is the death and the end of the lives
+    that the line is made of.
+    """
+
+    rows: Columns
+    here: Columns
+    places: Columns
+    time: Column
+    settled: Column
+    exceeds: Column
+    right_time: Column
+    lasting: tuple[Column, Column]
+
+    def columns(self) -> list[Column]:
+        """Returns the columns of the line under their names."""
+        return [
+            *(self.rows[hand].alias(hand.letter) for hand in HANDS),
+            *(self.here[hand].alias(matched(hand)) for hand in HANDS),
+            *(self.places[hand].alias(ORDINALS[hand]) for hand in HANDS),
+            self.time.alias(ROW_TIME),
+            self.settled.alias(SETTLED),
+            self.exceeds.alias(EXCEEDS),
+            self.right_time.alias(RIGHT_TIME),
+            *(one.alias(name) for one, name in zip(self.lasting, LASTING, strict=True)),
+        ]
+
+
+def matched(hand: Hand) -> str:
+    """Returns the name that tells whether a hand's row is there."""
+    return f"matched_{hand.value}"
 
 
 def result_lines(meeting: Meeting) -> DataFrame:
     """Returns every line that comes out: the inputs have come far enough for it."""
-    parts = judged_parts(meeting) if judges(meeting.join) else _parts(meeting)
-    lines = reduce(DataFrame.unionByName, parts)
+    parts = _judged_parts if judges(meeting.join) else _plain_parts
+    lines = reduce(DataFrame.unionByName, parts(meeting))
     bound = min(side.seat.arrivals.bound for side in meeting.sides.values())
     if meeting.join.clock is Clock.EVENT and bound < LATEST:
         lines = lines.where(F.col(SETTLED) <= bound)
     return lines.drop(SETTLED)
 
 
-def _parts(meeting: Meeting) -> Iterator[DataFrame]:
+def _plain_parts(meeting: Meeting) -> Iterator[DataFrame]:
     """Gives the lines in as few joins as Spark needs for them."""
     kind = meeting.join.kind
     kept = [hand for hand in HANDS if kind.gives_pairs and kind.preserves(hand)]
     if isinstance(meeting.buckets, Buckets):
+        # The other side is copied into buckets: its rows alone would come out often.
         del kept[1:]
     if kind.gives_pairs:
         yield _paired(meeting, kept)
@@ -67,50 +109,67 @@ def _paired(meeting: Meeting, kept: list[Hand]) -> DataFrame:
     first = kept[0] if kept else Hand.LEFT
     here = {hand: side_column(hand, HERE).isNotNull() for hand in HANDS}
     is_pair = here[Hand.LEFT] & here[Hand.RIGHT]
-    time = F.when(is_pair, met_at(meeting))
+    time = F.when(is_pair, _met_at(meeting))
     settled = time + 1
     for hand in HANDS:
         is_alone = here[hand] & ~here[hand.other]
-        time = F.coalesce(time, F.when(is_alone, life_part(meeting, hand, END)))
-        settled = F.coalesce(settled, F.when(is_alone, life_part(meeting, hand, DEATH)))
+        time = F.coalesce(time, F.when(is_alone, _life_part(meeting, hand, END)))
+        settled = F.coalesce(
+            settled, F.when(is_alone, _life_part(meeting, hand, DEATH))
+        )
+    rows = {hand: _row_struct(meeting, hand) for hand in HANDS}
+    for hand, row in rows.items():
+        # An outer join gives nulls by itself; blanks and given rows are put in here.
+        if meeting.join.absent(hand) != NullRow():
+            absent = _absent_row(meeting, hand)
+            rows[hand] = F.when(here[hand], row).otherwise(absent)
     line = Line(
-        {hand: row_if_here(meeting, hand, here[hand]) for hand in HANDS},
+        rows,
         here,
         {hand: side_column(hand, PLACE) for hand in HANDS},
         time,
         settled,
         no(),
         side_column(Hand.RIGHT, TIME),
-        either(is_pair, lasting(meeting, HANDS), passing(time)),
+        _either(is_pair, _lasting(meeting, HANDS), _passing(time)),
     )
-    return meeting.joined(first, _HOW[len(kept)]).select(*line.columns())
+    how = ("inner", "left_outer", "full_outer")[len(kept)]
+    return meeting.joined(first, how).select(*line.columns())
 
 
 def _alone(meeting: Meeting, hand: Hand) -> DataFrame:
     """Returns the rows of a hand that are in no pair."""
     line = Line(
-        {hand: row_struct(meeting, hand), hand.other: absent_row(meeting, hand.other)},
+        {
+            hand: _row_struct(meeting, hand),
+            hand.other: _absent_row(meeting, hand.other),
+        },
         {hand: yes(), hand.other: no()},
-        {hand: side_column(hand, PLACE), hand.other: no_number()},
-        life_part(meeting, hand, END),
-        life_part(meeting, hand, DEATH),
+        {hand: side_column(hand, PLACE), hand.other: _no_number()},
+        _life_part(meeting, hand, END),
+        _life_part(meeting, hand, DEATH),
         no(),
-        no_number(),
-        passing(life_part(meeting, hand, END)),
+        _no_number(),
+        _passing(_life_part(meeting, hand, END)),
     )
     return meeting.joined(hand, "left_anti").select(*line.columns())
 
 
 def _once(meeting: Meeting, hand: Hand) -> DataFrame:
     """Returns each row of a hand that is in a pair; its row time is the earliest."""
-    row, place, time = row_struct(meeting, hand), side_column(hand, PLACE), no_number()
-    life = passing(time)
+    row, place, time = (
+        _row_struct(meeting, hand),
+        side_column(hand, PLACE),
+        _no_number(),
+    )
+    life = _passing(time)
     if meeting.knows_row_time or meeting.lives_often:
         births = (side_column(each, BIRTH) for each in HANDS)
-        met = F.struct(F.greatest(*births).alias("time"), *lasting(meeting, [hand]))
+        met = F.struct(F.greatest(*births).alias("time"), *_lasting(meeting, [hand]))
         pairs = meeting.joined(hand, "inner").select(
             row.alias("row"), place.alias("place"), met.alias("met")
         )
+        # The earliest of all meetings, with what the rows lived together then.
         firsts = F.first("row").alias("row"), F.min("met").alias("met")
         joined = pairs.groupBy("place").agg(*firsts)
         row, place, time = (F.col(name) for name in ("row", "place", "met.time"))
@@ -118,13 +177,181 @@ def _once(meeting: Meeting, hand: Hand) -> DataFrame:
     else:
         joined = meeting.joined(hand, "left_semi")
     line = Line(
-        {hand: row, hand.other: absent_row(meeting, hand.other)},
+        {hand: row, hand.other: _absent_row(meeting, hand.other)},
         dict.fromkeys(HANDS, yes()),
-        {hand: place, hand.other: no_number()},
+        {hand: place, hand.other: _no_number()},
         time,
         time + 1,
         no(),
-        no_number(),
+        _no_number(),
         life,
     )
     return joined.select(*line.columns())
+
+
+def _judged_parts(meeting: Meeting) -> Iterator[DataFrame]:
+    """Gives the lines of left rows, then those of right rows by themselves."""
+    kind, left, right = meeting.join.kind, Hand.LEFT, Hand.RIGHT
+    from_left = kind.gives_pairs or kind.preserves(left) or kind.gives_once(left)
+    if from_left or _is_transformed(meeting.join):
+        yield _of_left(meeting)
+    if kind.preserves(right) or kind.gives_once(right):
+        yield _of_right(meeting)
+
+
+def _of_left(meeting: Meeting) -> DataFrame:
+    """Returns the pairs, and left rows by themselves: alone, once, over a limit.
+
+    A left row is not alone where it is met once.
+    """
+    kind, is_transformed = meeting.join.kind, _is_transformed(meeting.join)
+    how = "left_outer" if kind.preserves(Hand.LEFT) else "inner"
+    judged = Judged.of(meeting, Hand.LEFT, how)
+    frame = _by_itself(judged, Hand.LEFT).withColumn(_EXCEEDS, no())
+    if is_transformed:
+        first = _number(judged.of_row(Hand.LEFT), Hand.RIGHT) == 1
+        frame = frame.withColumn(_EXCEEDS, F.col(OVER) & first)
+    is_pair = F.col(MATCH) & F.lit(kind.gives_pairs)
+    is_line = is_pair | F.col(_ALONE) | F.col(_ONCE) | F.col(_EXCEEDS)
+    right = _row_struct(meeting, Hand.RIGHT)
+    if kind is not Kind.INNER or is_transformed:
+        # Else nothing but pairs comes out, and nothing need be asked of each.
+        right = F.when(is_pair, right).otherwise(_absent_row(meeting, Hand.RIGHT))
+    is_met, met = is_pair | F.col(_ONCE), _met_at(meeting)
+    end = _life_part(meeting, Hand.LEFT, END)
+    # A left row over its limit is settled with the last of its lives.
+    last = side_column(Hand.LEFT, LAST) if meeting.lives_often else end
+    time = F.when(F.col(_EXCEEDS), last).when(is_met, met).otherwise(end)
+    line = Line(
+        {Hand.LEFT: _row_struct(meeting, Hand.LEFT), Hand.RIGHT: right},
+        {Hand.LEFT: yes(), Hand.RIGHT: is_met},
+        {
+            Hand.LEFT: side_column(Hand.LEFT, PLACE),
+            Hand.RIGHT: F.when(is_pair, side_column(Hand.RIGHT, PLACE)),
+        },
+        time,
+        F.when(is_met, met + 1).otherwise(_life_part(meeting, Hand.LEFT, DEATH)),
+        F.col(_EXCEEDS),
+        side_column(Hand.RIGHT, TIME),
+        _either(is_pair, _lasting(meeting, HANDS), _own_life(meeting, Hand.LEFT, time)),
+    )
+    return frame.where(is_line).select(*line.columns())
+
+
+def _of_right(meeting: Meeting) -> DataFrame:
+    """Returns each right row by itself: alone, or once where it is in a pair.
+
+    It has been met by left rows over their limit too.
+    """
+    how = "left_outer" if meeting.join.kind.preserves(Hand.RIGHT) else "inner"
+    judged = Judged.of(meeting, Hand.RIGHT, how)
+    frame = _by_itself(judged, Hand.RIGHT)
+    met = _met_at(meeting)
+    end = _life_part(meeting, Hand.RIGHT, END)
+    time = F.when(F.col(_ONCE), met).otherwise(end)
+    row, none = _row_struct(meeting, Hand.RIGHT), _absent_row(meeting, Hand.LEFT)
+    line = Line(
+        {Hand.LEFT: none, Hand.RIGHT: row},
+        {Hand.LEFT: F.col(_ONCE), Hand.RIGHT: yes()},
+        {Hand.LEFT: _no_number(), Hand.RIGHT: side_column(Hand.RIGHT, PLACE)},
+        time,
+        F.when(F.col(_ONCE), met + 1).otherwise(_life_part(meeting, Hand.RIGHT, DEATH)),
+        no(),
+        _no_number(),
+        _own_life(meeting, Hand.RIGHT, time),
+    )
+    return frame.where(F.col(_ALONE) | F.col(_ONCE)).select(*line.columns())
+
+
+def _own_life(meeting: Meeting, hand: Hand, time: Column) -> tuple[Column, Column]:
+    """Returns the death and the end of a row by itself; one alone has none but now."""
+    return _either(F.col(_ONCE), _lasting(meeting, [hand]), _passing(time))
+
+
+def _by_itself(judged: Judged, hand: Hand) -> DataFrame:
+    """Returns the lines, one of them marked for a row alone, or one for a row once."""
+    kind = judged.meeting.join.kind
+    frame = judged.frame.withColumn(_MARK, F.col(MATCH) | F.col(OVER))
+    if judged.is_single:
+        is_alone = ~F.col(MATCH) & F.lit(kind.preserves(hand))
+        is_once = F.col(MATCH) & F.lit(kind.gives_once(hand))
+        return frame.withColumns({_ALONE: is_alone, _ONCE: is_once})
+    frame = frame.withColumns({_ALONE: no(), _ONCE: no()})
+    if kind.preserves(hand):
+        own = judged.of_life(hand)
+        is_met = F.max(_MARK).over(own)
+        first = _number(own, hand.other) == 1
+        frame = frame.withColumn(_ALONE, ~is_met & first)
+    if kind.gives_once(hand):
+        # A left row over its limit does not come out; the right ones have been met.
+        mark = MATCH if hand is Hand.LEFT else _MARK
+        met = _met_at(judged.meeting)
+        own = judged.of_row(hand).orderBy(F.desc(mark), met)
+        frame = frame.withColumn(_ONCE, F.col(mark) & (F.row_number().over(own) == 1))
+    return frame
+
+
+def _number(own: WindowSpec, other: Hand) -> Column:
+    """Returns the number of a line in its window."""
+    return F.row_number().over(own.orderBy(side_column(other, PLACE)))
+
+
+def _is_transformed(join: JoinSpec) -> bool:
+    """Tells whether a left row over its limit gives a row of its own."""
+    limit = join.picks.limit
+    return isinstance(limit, Limit) and limit.on_exceed is OnExceed.TRANSFORM
+
+
+def _met_at(meeting: Meeting) -> Column:
+    """Returns the row time of a pair: the later birth."""
+    return F.greatest(*(_life_part(meeting, hand, BIRTH) for hand in HANDS))
+
+
+def _life_part(meeting: Meeting, hand: Hand, name: str) -> Column:
+    """Returns a column of a row's life; one that is always the same is no column."""
+    if meeting.sides[hand].may_miss:
+        return side_column(hand, name)
+    return F.lit(EARLIEST if name == BIRTH else LATEST)
+
+
+def _lasting(meeting: Meeting, hands: Iterable[Hand]) -> tuple[Column, Column]:
+    """Returns the death and the end of what the rows of these hands live together."""
+    sides = list(hands)
+    death, end = (
+        reduce(F.least, [_life_part(meeting, hand, name) for hand in sides]).alias(name)
+        for name in (DEATH, END)
+    )
+    return death, end
+
+
+def _either(
+    condition: Column, one: tuple[Column, Column], other: tuple[Column, Column]
+) -> tuple[Column, Column]:
+    """Returns one death and end where a condition is true, else the other ones."""
+    death, end = (
+        F.when(condition, first).otherwise(second)
+        for first, second in zip(one, other, strict=True)
+    )
+    return death, end
+
+
+def _passing(time: Column) -> tuple[Column, Column]:
+    """Returns the death and the end of what is alive at its own row time only."""
+    return time + 1, time
+
+
+def _no_number() -> Column:
+    """Returns a number that is not known."""
+    return F.lit(None).cast("bigint")
+
+
+def _row_struct(meeting: Meeting, hand: Hand) -> Column:
+    """Returns the row of a hand as a struct of its input's columns."""
+    names = meeting.sides[hand].seat.source.schema.names
+    return F.struct(*(side_column(hand, name).alias(name) for name in names))
+
+
+def _absent_row(meeting: Meeting, hand: Hand) -> Column:
+    """Returns what stands for a hand's row."""
+    schema = meeting.sides[hand].seat.source.schema
+    return absent_struct(meeting.join.absent(hand), schema)

@@ -6,6 +6,11 @@ one of the newest rows until so many have come:
 
     key 1   10:00 [---------------)               a window function finds the next
                             10:05 [-----------    version, or delete, of the key
+
+In windows of a size a row has a line of its own for each that it falls into, so that
+rows meet where the ends are equal: an equality, which Spark joins by.
+
+    size 10, every 5     00:07 falls into [00:00, 00:10) and [00:05, 00:15)
 """
 
 from __future__ import annotations
@@ -15,36 +20,31 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.engines.spark.moments import EARLIEST, LATEST, shifted
-from dovetail.engines.spark_batch.arrivals import PLACE, TIME, Admitted, Arrivals, What
-from dovetail.engines.spark_batch.hops import unit_end, window_ends
-from dovetail.engines.spark_batch.intervals import interval
+from dovetail.engines.spark.values import EARLIEST, LATEST, shifted
+from dovetail.engines.spark_batch.arrivals import (
+    PLACE,
+    TIME,
+    Admitted,
+    Arrivals,
+    What,
+    interval,
+)
 from dovetail.kernels.arrays.names import reserved
 from dovetail.plan.batch import lives_in_time
 from dovetail.schema import quoted
+from dovetail.spec import windows
 from dovetail.spec.inputs import Input
 from dovetail.spec.join import Clock, Hand, Side
-from dovetail.spec.windows import (
-    Between,
-    Forever,
-    HopSize,
-    HopUnit,
-    Inherited,
-    Latest,
-    Range,
-    Rows,
-    RowsPreceding,
-)
-from dovetail.spec.windows import Window as Lifetime
+from dovetail.spec.spans import parse_span
 
 BIRTH, DEATH, END = reserved("birth"), reserved("death"), reserved("end")
 # Of a row with several lives, in windows of a size, the ends of the first and last.
 FIRST, LAST = reserved("first"), reserved("last")
 # Until when the rows of a join inside live, for a window that inherits it.
 LASTING = (reserved("lasts"), reserved("ends"))
-_AGE = reserved("age")
+# Between which places of arrival a row without time is there.
 SINCE, UNTIL = reserved("since"), reserved("until")
-Columns = dict[str, Column]
+_AGE = reserved("age")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +62,20 @@ class Seat:
     is_state: bool
 
     @property
-    def window(self) -> Lifetime:
+    def window(self) -> windows.Window:
         """Returns the window of the side."""
         return self.side.window
 
     @property
     def is_timed(self) -> bool:
         """Tells whether rows have lives in row time; else they are simply there."""
-        always = self.clock is Clock.BATCH and self.window == Forever()
+        always = self.clock is Clock.BATCH and self.window == windows.Forever()
         return lives_in_time(self.source, self.window) and not always
 
     @property
     def lives_often(self) -> bool:
         """Tells whether a row has a life for each window that it falls into."""
-        return isinstance(self.window, HopSize) and self.source.is_timed
+        return isinstance(self.window, windows.HopSize) and self.source.is_timed
 
     @property
     def is_met_on_arrival(self) -> bool:
@@ -94,21 +94,37 @@ class Living:
     @property
     def may_miss(self) -> bool:
         """Tells whether a life can be other than always."""
-        of_others = isinstance(self.seat.window, Latest) and not self.seat.is_state
-        is_between = isinstance(self.seat.window, Between)
+        of_others = (
+            isinstance(self.seat.window, windows.Latest) and not self.seat.is_state
+        )
+        is_between = isinstance(self.seat.window, windows.Between)
         return self.seat.source.is_timed or is_between or of_others
 
 
 def give_lives(seat: Seat, admitted: Admitted) -> Living:
     """Returns the rows of a side, each with its life; deletes end lives and go."""
-    lines = admitted.lines
+    lines, window = admitted.lines, seat.window
     if seat.is_state:
         lines = _newest(seat, lines)
-    if seat.lives_often:
-        lines = _with_windows(lines, seat.window)
-    lines = lines.withColumns(_lives(seat))
+    if seat.source.is_timed and isinstance(window, windows.HopSize):
+        # A line for each window that a row falls into, named by its end.
+        known = lines.withColumn(END, _window_ends(window, F.col(TIME)))
+        bounds = {FIRST: F.array_min(END), LAST: F.array_max(END)}
+        lines = known.withColumns(bounds).withColumn(END, F.explode(END))
+    birth, death, end = _timed_life(seat) if seat.is_timed else _untimed_life(seat)
+    if seat.source.is_timed:
+        # A row that lacks its row time lives nowhere.
+        has_time = F.col(TIME).isNotNull()
+        birth = F.when(has_time, birth).otherwise(LATEST)
+        death = F.when(has_time, death).otherwise(EARLIEST)
+        end = F.when(has_time, end).otherwise(LATEST)
+    lines = lines.withColumns({BIRTH: birth, DEATH: death, END: end})
     if seat.is_met_on_arrival:
-        lines = lines.withColumns(_stays(seat))
+        until = F.lit(LATEST)
+        if isinstance(window, windows.Latest):
+            until = F.coalesce(_next(seat, F.col(PLACE)), until)
+        lines = lines.withColumns({SINCE: F.col(PLACE), UNTIL: until})
+    # Only now: a delete is the next version of its key, and ends the one before it.
     return Living(seat, lines.where(~What.DELETE.is_it()))
 
 
@@ -122,50 +138,43 @@ def _newest(seat: Seat, lines: DataFrame) -> DataFrame:
     return numbered.where(is_newest).drop(_AGE)
 
 
-def _with_windows(lines: DataFrame, window: Lifetime) -> DataFrame:
-    """Returns a line for each window that a row falls into, named by its end in END."""
-    if not isinstance(window, HopSize):
-        return lines
-    ends = window_ends(window, F.col(TIME))
-    known = lines.withColumn(END, ends)
-    bounds = {FIRST: F.array_min(END), LAST: F.array_max(END)}
-    return known.withColumns(bounds).withColumn(END, F.explode(END))
+def _window_ends(window: windows.HopSize, moment: Column) -> Column:
+    """Returns the ends of all windows that a moment falls into; of none it is never.
 
-
-def _lives(seat: Seat) -> Columns:
-    """Returns the columns of a life; a row that lacks its row time lives nowhere."""
-    birth, death, end = _timed_life(seat) if seat.is_timed else _untimed_life(seat)
-    if not seat.source.is_timed:
-        return {BIRTH: birth, DEATH: death, END: end}
-    has_time = F.col(TIME).isNotNull()
-    return {
-        BIRTH: F.when(has_time, birth).otherwise(LATEST),
-        DEATH: F.when(has_time, death).otherwise(EARLIEST),
-        END: F.when(has_time, end).otherwise(LATEST),
-    }
+    The newest window that has begun ends last, the others so many steps before it.
+    Where windows leave gaps, the newest may be over already: then there is none.
+    """
+    size, every = window.size.microseconds, window.every.microseconds
+    last = moment - F.pmod(moment, F.lit(every)) + size
+    ends = F.sequence(last, moment + 1, F.lit(-every))
+    nowhere = F.array(F.lit(LATEST))
+    none = F.array().cast("array<bigint>")
+    return F.when(moment.isNull(), nowhere).when(last > moment, ends).otherwise(none)
 
 
 def _timed_life(seat: Seat) -> tuple[Column, Column, Column]:
     """Returns birth, death and end in row time."""
-    if isinstance(seat.window, Latest | RowsPreceding | Inherited):
-        return _life_among_others(seat)
     born = F.col(TIME)
     match seat.window:
-        case Range(preceding, following):
+        case windows.Latest() | windows.RowsPreceding() | windows.Inherited():
+            return _life_among_others(seat)
+        case windows.Range(preceding, following):
             time = F.col(quoted(seat.source.time))
             end = shifted(time, preceding)
+            # Both ends belong to the window, so death is a microsecond behind it.
             return shifted(time, following.negated()), end + 1, end
-        case Rows(count=0):
+        case windows.Rows(count=0):
             return born, born + 1, born
-        case HopUnit(unit):
-            end = unit_end(unit, F.col(quoted(seat.source.time)))
+        case windows.HopUnit(unit):
+            time = F.col(quoted(seat.source.time)).cast("timestamp")
+            end = shifted(F.date_trunc(unit, time), parse_span(f"1 {unit}"))
             return born, end, end
-        case HopSize():
+        case windows.HopSize():
             return F.col(END), F.col(END) + 1, F.col(END)
-        case Between() as window:
+        case windows.Between() as window:
             start, end = interval(window)
             return start, end + 1, end
-        case Forever():
+        case windows.Forever():
             return born, F.lit(LATEST), F.lit(LATEST)
         case window:
             raise AssertionError(window)
@@ -175,10 +184,16 @@ def _life_among_others(seat: Seat) -> tuple[Column, Column, Column]:
     """Returns birth, death and end of a row that other rows end."""
     born = F.col(TIME)
     match seat.window:
-        case RowsPreceding(first, last):
-            born, death = (_later(seat, number) for number in (last, first + 1))
+        case windows.RowsPreceding(first, last):
+            parts = [F.expr(part.text) for part in seat.side.partition_by]
+            rows = Window.partitionBy(*parts).orderBy(TIME, PLACE)
+            # Row 0 is the row itself; one that has not come yet comes at the end.
+            born, death = (
+                F.coalesce(F.lead(TIME, number).over(rows), F.lit(LATEST))
+                for number in (last, first + 1)
+            )
             return born, death, death
-        case Inherited():
+        case windows.Inherited():
             death, end = (F.col(name) for name in LASTING)
             return born, death, end
         case _ if seat.is_state:
@@ -192,32 +207,17 @@ def _life_among_others(seat: Seat) -> tuple[Column, Column, Column]:
 
 def _untimed_life(seat: Seat) -> tuple[Column, Column, Column]:
     """Returns always, or of versions: for the newest always, for others never."""
-    always = F.lit(EARLIEST), F.lit(LATEST), F.lit(LATEST)
+    birth, death, end = F.lit(EARLIEST), F.lit(LATEST), F.lit(LATEST)
     stays = seat.is_state or seat.is_met_on_arrival
-    if not isinstance(seat.window, Latest) or stays:
-        return always
+    if not isinstance(seat.window, windows.Latest) or stays:
+        return birth, death, end
     is_newest = _next(seat, F.col(PLACE)).isNull()
-    birth, death = (F.lit(EARLIEST), F.lit(LATEST))
+    # A life that ends before it begins is never.
     return (
         F.when(is_newest, birth).otherwise(death),
         F.when(is_newest, death).otherwise(birth),
-        F.lit(LATEST),
+        end,
     )
-
-
-def _stays(seat: Seat) -> Columns:
-    """Returns between which places of arrival a row without time is there."""
-    until = F.lit(LATEST)
-    if isinstance(seat.window, Latest):
-        until = F.coalesce(_next(seat, F.col(PLACE)), until)
-    return {SINCE: F.col(PLACE), UNTIL: until}
-
-
-def _later(seat: Seat, number: int) -> Column:
-    """Returns the row time of a later row of the partition; row 0 is the row itself."""
-    columns = [F.expr(part.text) for part in seat.side.partition_by]
-    rows = Window.partitionBy(*columns).orderBy(TIME, PLACE)
-    return F.coalesce(F.lead(TIME, number).over(rows), F.lit(LATEST))
 
 
 def _next(seat: Seat, order: Column) -> Column:
@@ -227,5 +227,5 @@ def _next(seat: Seat, order: Column) -> Column:
 
 def _of_key(seat: Seat) -> WindowSpec:
     """Returns the window of all versions of a row's key."""
-    key = seat.window.key if isinstance(seat.window, Latest) else ()
+    key = seat.window.key if isinstance(seat.window, windows.Latest) else ()
     return Window.partitionBy(*(F.col(quoted(name)) for name in key))

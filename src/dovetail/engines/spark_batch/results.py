@@ -1,25 +1,28 @@
-"""From lines to what comes out: the outlets, and what the select makes of a line."""
+"""From lines to what comes out: picks that look at outputs, the select, the outlets.
+
+A row that is skipped has matched and was counted, but is not kept.
+
+    left 1   right 1 skipped     right 2     right 3       keep 1: right 2
+"""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.engines.spark.moments import timestamp
-from dovetail.engines.spark_batch.judged import judges
-from dovetail.engines.spark_batch.keeping import (
-    in_picked_order,
-    kept,
-    most_kept,
-    without_skipped,
+from dovetail.engines.spark.values import is_true, timestamp
+from dovetail.engines.spark_batch.candidates import Meeting, mentions
+from dovetail.engines.spark_batch.lines import (
+    EXCEEDS,
+    ORDINALS,
+    RIGHT_TIME,
+    ROW_TIME,
+    matched,
+    result_lines,
 )
-from dovetail.engines.spark_batch.line import EXCEEDS, ORDINALS, ROW_TIME, matched
-from dovetail.engines.spark_batch.lines import result_lines
-from dovetail.engines.spark_batch.matching import Meeting
-from dovetail.engines.spark_batch.mentioned import mentions
-from dovetail.expression import Expression
+from dovetail.engines.spark_batch.picks import judges, most_kept
+from dovetail.expression import NEVER
+from dovetail.kernels.arrays.names import reserved
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.picks import Limit, OnExceed
@@ -27,7 +30,7 @@ from dovetail.spec.results import own_outlets, selected_columns
 from dovetail.spec.windows import HopSize
 
 ORDER = (ROW_TIME, *ORDINALS.values())
-_NOTHING = Expression("NULL")
+_NUMBER = reserved("number")
 
 
 def outlets(
@@ -35,20 +38,24 @@ def outlets(
 ) -> dict[Outlet, DataFrame]:
     """Returns the rows of every outlet: its own columns, then hidden ones."""
     join = meeting.join
-    lines = kept(join, without_skipped(join, named(meeting)))
+    lines = _named(join, result_lines(meeting))
+    if join.picks.skip_when != NEVER:
+        lines = lines.where(~is_true(F.expr(join.picks.skip_when.text)))
+    most = most_kept(join.picks)
+    if most and join.kind.gives_pairs:
+        lines = lines.withColumn(_NUMBER, _rank(join)).where(F.col(_NUMBER) <= most)
     if join.ports == 1:
-        return {Outlet.MATCHED: _selected(meeting, lines, hidden)}
-    both = F.col(matched(Hand.LEFT)) & F.col(matched(Hand.RIGHT)) | F.col(EXCEEDS)
-    found = {Outlet.MATCHED: _selected(meeting, lines.where(both), hidden)}
+        return {Outlet.MATCHED: lines.select(*_columns(meeting), *hidden)}
+    matches = lines.where(_is_pair() | F.col(EXCEEDS))
+    found = {Outlet.MATCHED: matches.select(*_columns(meeting), *hidden)}
     for hand, outlet in own_outlets(join).items():
         is_alone = ~F.col(matched(hand.other)) & ~F.col(EXCEEDS)
         found[outlet] = lines.where(is_alone).select(f"{hand.letter}.*", *hidden)
     return found
 
 
-def named(meeting: Meeting) -> DataFrame:
+def _named(join: JoinSpec, lines: DataFrame) -> DataFrame:
     """Returns the lines of a join with all that an expression may name."""
-    join, lines = meeting.join, result_lines(meeting)
     known = lines.withColumn("row_time", timestamp(F.col(ROW_TIME)))
     match join.left.window:
         case HopSize(size=size):
@@ -62,33 +69,25 @@ def named(meeting: Meeting) -> DataFrame:
     return known
 
 
-def _selected(meeting: Meeting, lines: DataFrame, hidden: tuple[str, ...]) -> DataFrame:
-    """Returns the output columns of lines, computed from what a select may use."""
+def _columns(meeting: Meeting) -> list[Column]:
+    """Returns the output columns; a semi join has those of its own side.
+
+    A left row over its limit may have expressions of its own for them.
+    """
+    schemas = {hand: meeting.sides[hand].seat.source.schema for hand in HANDS}
+    columns = {
+        name: F.expr(expression.text)
+        for name, expression in selected_columns(meeting.join, schemas)
+    }
     match meeting.join.picks.limit:
         case Limit(on_exceed=OnExceed.TRANSFORM, transform=transform):
-            columns = _with_exceeding(_columns(meeting), dict(transform))
+            given = {name: expression.text for name, expression in transform}
+            for name, column in columns.items():
+                own = F.expr(given.get(name, "NULL"))
+                columns[name] = F.when(F.col(EXCEEDS), own).otherwise(column)
         case _:
-            columns = _columns(meeting)
-    shown = [column.alias(name) for name, column in columns.items()]
-    return lines.select(*shown, *hidden)
-
-
-def _with_exceeding(
-    columns: dict[str, Column], transform: Mapping[str, Expression]
-) -> dict[str, Column]:
-    """Returns the columns as they are of a left row over its limit, and of others."""
-    found: dict[str, Column] = {}
-    for name, column in columns.items():
-        given = transform.get(name, _NOTHING)
-        found[name] = F.when(F.col(EXCEEDS), F.expr(given.text)).otherwise(column)
-    return found
-
-
-def _columns(meeting: Meeting) -> dict[str, Column]:
-    """Returns the output columns; a semi join has those of its own side."""
-    schemas = {hand: meeting.sides[hand].seat.source.schema for hand in HANDS}
-    columns = selected_columns(meeting.join, schemas)
-    return {name: F.expr(expression.text) for name, expression in columns}
+            pass
+    return [column.alias(name) for name, column in columns.items()]
 
 
 def _counter(join: JoinSpec) -> Column:
@@ -98,6 +97,33 @@ def _counter(join: JoinSpec) -> Column:
     pairs = Window.partitionBy(left, F.when(left.isNull(), right))
     time = F.col(ROW_TIME)
     is_picked = join.clock is Clock.BATCH or judges(join) or most_kept(join.picks)
-    order = [*in_picked_order(join.clock), time] if is_picked else [time, right]
-    is_pair = F.col(matched(Hand.LEFT)) & F.col(matched(Hand.RIGHT))
-    return F.when(is_pair, F.row_number().over(pairs.orderBy(*order))).otherwise(0)
+    order = [*_picked_order(join.clock), time] if is_picked else [time, right]
+    return F.when(_is_pair(), F.row_number().over(pairs.orderBy(*order))).otherwise(0)
+
+
+def _rank(join: JoinSpec) -> Column:
+    """Returns the number of a pair among those of its left row, 0 where it is none.
+
+    A pair that meets more than once has one number.
+    """
+    left, right = (F.col(ORDINALS[hand]) for hand in HANDS)
+    # A line without a left row is no pair: it stands for itself.
+    pairs = Window.partitionBy(left, F.when(~_is_pair(), right))
+    order = pairs.orderBy(*_picked_order(join.clock))
+    return F.when(_is_pair(), F.dense_rank().over(order)).otherwise(0)
+
+
+def _picked_order(clock: Clock) -> list[Column]:
+    """Returns the order in which the pairs of a left row are picked.
+
+    That is the order of the right rows; on the event clock that of their row times.
+    """
+    place = F.col(ORDINALS[Hand.RIGHT])
+    if clock is Clock.BATCH:
+        return [place]
+    return [F.coalesce(F.col(RIGHT_TIME), F.lit(0)), place]
+
+
+def _is_pair() -> Column:
+    """Returns whether a line has both rows."""
+    return F.col(matched(Hand.LEFT)) & F.col(matched(Hand.RIGHT))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dovetail.engines.spark_batch.matching import counted
+from dovetail.engines.spark_batch.candidates import counted
 from dovetail.engines.spark_index.shelf import Shape
 from dovetail.engines.spark_program.book import Book
 from dovetail.engines.spark_program.lines import Sought

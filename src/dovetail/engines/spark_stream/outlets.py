@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.engines.kernel_settings import input_of
-from dovetail.engines.spark.absent import absent_struct
+from dovetail.engines.spark.values import absent_struct
 from dovetail.engines.spark_stream.failures import said
 from dovetail.engines.spark_stream.joining import LEFT, OUTLET, REASON, RIGHT
 from dovetail.errors import SpecError

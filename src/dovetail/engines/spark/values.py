@@ -1,4 +1,8 @@
-"""The row that stands for an absent side, as a struct of literals."""
+"""Values of ours in Spark's columns: moments, truth, and rows that stand for none.
+
+A moment is a whole number of microseconds since 1970. The two ends of the range stand
+for always and never; nobody's clock goes there.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,44 @@ from dovetail.schema import (
 )
 from dovetail.spec.absent import absent_row
 from dovetail.spec.join import Absent
+from dovetail.spec.spans import Span
+
+EARLIEST = -(1 << 63)
+LATEST = (1 << 63) - 1
+
+
+def micros(time: Column) -> Column:
+    """Returns the moment of a time column."""
+    return F.unix_micros(time.cast("timestamp"))
+
+
+def shifted(time: Column, span: Span) -> Column:
+    """Returns the moment a span after a time: by the calendar in UTC, then exactly."""
+    moved = time.cast("timestamp")
+    if span.months:
+        moved = F.timestamp_add("MONTH", F.lit(span.months), moved)
+    return F.unix_micros(moved) + F.lit(span.microseconds)
+
+
+def timestamp(moment: Column) -> Column:
+    """Returns the timestamp of a moment, null where it is always or never."""
+    is_known = ~moment.isin(EARLIEST, LATEST)
+    return F.when(is_known, F.timestamp_micros(moment))
+
+
+def yes() -> Column:
+    """Returns that it is so."""
+    return F.lit(True)  # noqa: FBT003 - a value, not a switch
+
+
+def no() -> Column:
+    """Returns that it is not so."""
+    return F.lit(False)  # noqa: FBT003 - a value, not a switch
+
+
+def is_true(term: Column) -> Column:
+    """Returns whether a term is true, neither false nor null."""
+    return F.coalesce(term, no())
 
 
 def absent_struct(absent: Absent, schema: Schema) -> Column:

@@ -1,0 +1,313 @@
+"""Finds the rows that meet: equalities, the rest of the condition, and lives.
+
+Spark does it: with an equality as a sort-merge or hash join, without one by buckets of
+time where lives are of limited length. The join condition never tells windows apart.
+
+The end of the file looks at what is written: where keys alone say which rows are
+candidates, which terms look at one side, and which columns anybody asks for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import assert_never
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+from dovetail import expression
+from dovetail.engines.spark.values import is_true, yes
+from dovetail.engines.spark_batch.arrivals import PLACE
+from dovetail.engines.spark_batch.lives import BIRTH, DEATH, SINCE, UNTIL, Living
+from dovetail.kernels.arrays.names import reserved
+from dovetail.plan.batch import Buckets, NoBuckets
+from dovetail.schema import QUOTED, quoted, unquoted
+from dovetail.spec import picks
+from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec
+from dovetail.spec.windows import Latest
+
+BUCKET = reserved("bucket")
+HERE = reserved("here")
+# What a strategy says of the right side: that it fits into memory, or how to find it.
+_HINTS = {
+    picks.Strategy.LOOKUP: "broadcast",
+    picks.Strategy.MANY_LOOKUP: "broadcast",
+    picks.Strategy.ALL: "broadcast",
+    picks.Strategy.HASH: "shuffle_hash",
+    picks.Strategy.SORT_MERGE: "merge",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Two living sides and the condition under which their rows meet.
+
+    Where `knows_row_time` is false, nobody asks when a semi join's row has first met.
+    `failure` is said where a limit fails.
+    """
+
+    join: JoinSpec
+    sides: Mapping[Hand, Living]
+    buckets: Buckets | NoBuckets
+    knows_row_time: bool
+    failure: str = ""
+
+    def joined(self, kept: Hand, how: str) -> DataFrame:
+        """Returns Spark's join, the kept hand first; columns are `l.x` and `r.x`.
+
+        Every row of the kept hand is there once before the join, so `left_outer`,
+        `left_semi` and `left_anti` are right. In a `full_outer` both must be: that one
+        cannot be done with buckets.
+        """
+        return self._joined(kept, how, [*self._candidate_terms(), *self.match_terms()])
+
+    def candidates(self, kept: Hand, how: str, more: Iterable[Column]) -> DataFrame:
+        """Returns Spark's join of left rows with all that the picks look at.
+
+        More terms may say what the picks look at no further.
+        """
+        terms = [*self._candidate_terms()]
+        match self.join.picks.at_most:
+            case picks.AtMost(optional=(first, *_)):
+                # A pair without the first optional equality shares nothing.
+                terms.append(next(_elements(first)))
+            case _:
+                pass
+        return self._joined(kept, how, [*terms, *more])
+
+    @property
+    def key(self) -> list[Column]:
+        """Returns the left side of the equalities by which candidates are found."""
+        return [F.expr(equality.left.text) for equality in counted(self.join)]
+
+    @property
+    def lives_often(self) -> bool:
+        """Tells whether a pair can meet more than once."""
+        return self.sides[Hand.LEFT].seat.lives_often
+
+    def _joined(self, kept: Hand, how: str, terms: Iterable[Column]) -> DataFrame:
+        """Returns Spark's join under all of the terms, the kept hand first."""
+        first = self._bucketed(kept, is_copied=False)
+        second = self._bucketed(kept.other, is_copied=True)
+        return first.join(second, reduce(Column.__and__, terms, yes()), how)
+
+    def frame(self, hand: Hand) -> DataFrame:
+        """Returns the rows of a hand under its letter, marked as being there."""
+        return self.sides[hand].frame.withColumn(HERE, yes()).alias(hand.letter)
+
+    def _bucketed(self, hand: Hand, *, is_copied: bool) -> DataFrame:
+        """Returns the rows of a hand for a join, copied into buckets where needed.
+
+        A row that is not copied stands where it is born. A copied one stands in every
+        bucket in which a row of the other hand can be born to meet it.
+        """
+        frame = self.frame(hand)
+        match self.buckets:
+            case Buckets() as buckets if is_copied:
+                # An empty life meets nobody, and `sequence` would count backwards.
+                frame = frame.where(F.col(BIRTH) < F.col(DEATH))
+                ends = F.col(BIRTH) - buckets.reach(hand.other) + 1, F.col(DEATH) - 1
+                inside = F.sequence(*(_bucket(end, buckets) for end in ends))
+                frame = frame.withColumn(BUCKET, F.explode(inside))
+            case Buckets() as buckets:
+                frame = frame.withColumn(BUCKET, _bucket(F.col(BIRTH), buckets))
+            case NoBuckets():
+                pass
+        found = frame.alias(hand.letter)
+        hint = _HINTS.get(self.join.picks.strategy, "")
+        return found.hint(hint) if hint and hand is Hand.RIGHT else found
+
+    def match_terms(self) -> Iterator[Column]:
+        """Gives what a candidate must fulfil besides, to match."""
+        for equality in self.join.hard:
+            if equality not in counted(self.join):
+                yield _equal(equality)
+        yield F.expr(self.join.soft.text)
+
+    def _candidate_terms(self) -> Iterator[Column]:
+        """Gives the terms that all hold for a left row and a candidate of it."""
+        if self.join.picks.left_condition != expression.ALWAYS:
+            yield F.expr(self.join.picks.left_condition.text)
+        yield from map(_equal, counted(self.join))
+        if self.lives_often:
+            # Windows are told apart by their ends alone.
+            yield side_column(Hand.LEFT, BIRTH) == side_column(Hand.RIGHT, BIRTH)
+        # Two lives overlap where none is empty and each starts before the other ends.
+        limited = [hand for hand in HANDS if self.sides[hand].may_miss]
+        for hand in limited:
+            yield side_column(hand, BIRTH) < side_column(hand, DEATH)
+            if hand.other in limited and not self.lives_often:
+                yield side_column(hand, BIRTH) < side_column(hand.other, DEATH)
+        for hand in HANDS:
+            if self.sides[hand].seat.is_met_on_arrival:
+                arrived = side_column(hand.other, PLACE)
+                yield side_column(hand, SINCE) < arrived
+                yield arrived < side_column(hand, UNTIL)
+        if isinstance(self.buckets, Buckets):
+            yield side_column(Hand.LEFT, BUCKET) == side_column(Hand.RIGHT, BUCKET)
+
+    @property
+    def is_by_key(self) -> bool:
+        """Tells whether rows of one key are all candidates, and no others are.
+
+        So it is where no window ends a life, and both sides of each equality have one
+        type. Of other types, two right values that differ could both equal one left
+        value.
+        """
+        for seat in (self.sides[hand].seat for hand in HANDS):
+            is_version = isinstance(seat.window, Latest)
+            if seat.is_timed or is_version or seat.is_met_on_arrival:
+                return False
+        kinds = []
+        for hand in HANDS:
+            keys = (key.alias(f"key_{at}") for at, key in enumerate(self.keys(hand)))
+            keyed = self.sides[hand].frame.alias(hand.letter).select(*keys)
+            kinds.append([kind for _, kind in keyed.dtypes])
+        return kinds[0] == kinds[1]
+
+    def keys(self, hand: Hand) -> list[Column]:
+        """Returns one hand's side of every equality, over its row under its letter."""
+        return [
+            F.expr((one.left if hand is Hand.LEFT else one.right).text)
+            for one in self.join.hard
+        ]
+
+    def may_meet(self, hand: Hand) -> Column:
+        """Returns whether a row can meet anyone: no part of key or time is missing."""
+        terms = [key.isNotNull() for key in self.keys(hand)]
+        if self.sides[hand].may_miss:
+            terms.append(side_column(hand, BIRTH) < side_column(hand, DEATH))
+        return reduce(Column.__and__, terms, yes())
+
+    def own_terms(self, hand: Hand) -> Iterator[Column]:
+        """Gives the terms of the condition that look at rows of one hand alone.
+
+        They are asked before any rows meet; what looks at no row is asked on the left.
+
+            l.price < r.price and r.valid and l.n > 3     left l.n > 3, right r.valid
+        """
+        for letters, text in self._conjuncts():
+            if (letters or {Hand.LEFT.letter}) == {hand.letter}:
+                yield is_true(F.expr(text))
+
+    def looks_across(self) -> bool:
+        """Tells whether a term of the condition looks at more than one hand's row."""
+        return any(len(letters) > 1 for letters, _ in self._conjuncts())
+
+    def _conjuncts(self) -> Iterator[tuple[set[str], str]]:
+        """Gives what must all be true, and the letters of the rows each looks at."""
+        schemas = (self.sides[hand].seat.source.schema for hand in HANDS)
+        whole = expression.parse(self.join.soft, expression.Scope.pair(*schemas))
+        for term in expression.conjuncts(whole):
+            yield {letter for letter, _ in expression.references(term)}, term.text
+
+
+def counted(join: JoinSpec) -> tuple[picks.Equality, ...]:
+    """Returns the equalities that make a candidate: all, but where `atmost` says."""
+    match join.picks.at_most:
+        case picks.AtMost(counted=tuple() as some):
+            return some
+        case _:
+            return join.hard
+
+
+def side_column(hand: Hand, name: str) -> Column:
+    """Returns a column of one hand in the joined rows."""
+    return F.col(f"{hand.letter}.{quoted(name)}")
+
+
+def shared(at_most: picks.AtMost) -> Column:
+    """Returns how many elements a pair shares, from the first without a gap.
+
+    The optional list is a row of elements: every letter of a prefix, every equality.
+
+        left "abcd"    right "abxx" shares 2, "abcx" 3, "xbcd" nothing: no candidate
+    """
+    elements = [same for part in at_most.optional for same in _elements(part)]
+    count = F.lit(len(elements))
+    for number, same in reversed([*enumerate(elements)]):
+        count = F.when(same, count).otherwise(F.lit(number))
+    return count
+
+
+def _elements(part: picks.OptionalPrefix | picks.OptionalEqual) -> Iterator[Column]:
+    """Gives whether each element of an optional equality is the same."""
+    match part:
+        case picks.OptionalEqual(equality):
+            yield _equal(equality)
+        case picks.OptionalPrefix(left, right, width):
+            # A shorter text is filled up with blanks, so that blanks are shared too.
+            texts = [
+                F.rpad(F.expr(text.text).cast("string"), width, " ")
+                for text in (left, right)
+            ]
+            for place in range(1, width + 1):
+                one, other = (F.substring(text, place, 1) for text in texts)
+                yield one == other
+        case _:
+            assert_never(part)
+
+
+def _equal(equality: picks.Equality) -> Column:
+    """Returns whether an equality holds."""
+    return F.expr(equality.left.text) == F.expr(equality.right.text)
+
+
+def _bucket(moment: Column, buckets: Buckets) -> Column:
+    """Returns the number of the bucket that a moment falls into, without rounding."""
+    width = F.lit(buckets.width)
+    return F.call_function("div", moment - F.pmod(moment, width), width)
+
+
+def mentions(join: JoinSpec, name: str) -> bool:
+    """Tells whether an output may use a name; a text in quotes counts as a use."""
+    word = re.compile(rf"\b{name}\b", re.IGNORECASE)
+    return any(word.search(one.text) for one in _written(join))
+
+
+def mentioned(join: JoinSpec, hand: Hand, names: tuple[str, ...]) -> list[str]:
+    """Returns the columns of a side that an output may use; no other is carried along.
+
+    All are where it may use a whole row, or where the columns are not written out. It
+    goes by letters, wherever they stand, in quotes too: rather one column too many than
+    one too few.
+    """
+    return _used(join, hand, names, _written(join))
+
+
+def moved(join: JoinSpec, hand: Hand, names: tuple[str, ...]) -> list[str]:
+    """Returns the columns of a side that a join moves: for its condition as well."""
+    terms = [it for one in join.hard for it in (one.left, one.right)]
+    return _used(join, hand, names, [*_written(join), *terms, join.soft])
+
+
+def _used(
+    join: JoinSpec,
+    hand: Hand,
+    names: tuple[str, ...],
+    written: Iterable[expression.Expression],
+) -> list[str]:
+    """Returns the columns of a side that expressions use."""
+    # The letter of the side, and where a point follows the name behind it: a letter by
+    # itself is the whole row, and is found as an empty name.
+    used = re.compile(rf"\b{hand.letter}\b`?(?:\s*\.\s*({QUOTED}|\w+))?", re.IGNORECASE)
+    found = {
+        unquoted(column).lower() for one in written for column in used.findall(one.text)
+    }
+    if not isinstance(join.select, Columns) or "" in found:
+        return [*names]
+    return [name for name in names if name.lower() in found]
+
+
+def _written(join: JoinSpec) -> Iterator[expression.Expression]:
+    """Gives every expression over the lines of a join."""
+    yield join.picks.skip_when
+    for columns in (join.select, join.picks.limit):
+        match columns:
+            case Columns(columns=pairs) | picks.Limit(transform=pairs):
+                yield from (text for _, text in pairs)
+            case _:
+                pass
