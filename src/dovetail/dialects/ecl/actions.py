@@ -60,10 +60,27 @@ def act(context: Context, node: Node) -> None:
     inside = replace(context, scope=value.scope, rows=(), sides={})
     if isinstance(call, Call) and call.word in _IN_ORDER:
         for argument in call.arguments:
-            if not isinstance(argument, Omitted):
+            if call.word == "evaluate":
+                _evaluate(inside, argument)
+            elif not isinstance(argument, Omitted):
                 act(inside, argument)
     elif isinstance(call, Call):
         _ACTIONS[call.word](inside, call)
+
+
+def is_value_of_row(context: Context, node: Call) -> bool:
+    """Tells whether EVALUATE gives a value of a row, not does something."""
+    match node.arguments:
+        case (row, _) if node.word == "evaluate":
+            return not isinstance(context.value(row), Action)
+        case _:
+            return False
+
+
+def _evaluate(context: Context, node: Node) -> None:
+    """Carries out an action, or looks at a value; nothing of it comes out."""
+    if isinstance(_shown(context, node), Action):
+        act(context, node)
 
 
 def _either(context: Context, choice: tuple[Node, ...]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
-from dovetail.dialects.ecl.actions import ACTIONS
+from dovetail.dialects.ecl.actions import ACTIONS, is_value_of_row
 from dovetail.dialects.ecl.aggregates import AGGREGATES, ITEM, all_rows, nth, of_set
 from dovetail.dialects.ecl.aggregates import filtered as part_of
 from dovetail.dialects.ecl.arguments import refuse_wrong_number
@@ -62,7 +62,7 @@ from dovetail.dialects.ecl.nodes import (
     word_of,
 )
 from dovetail.dialects.ecl.normalize import read_normalize
-from dovetail.dialects.ecl.ordering import Verb
+from dovetail.dialects.ecl.ordering import Verb, row_of_source
 from dovetail.dialects.ecl.record_sums import record_sum
 from dovetail.dialects.ecl.refused import INSTEAD, UNKNOWN
 from dovetail.dialects.ecl.row_limits import read_limit
@@ -84,6 +84,7 @@ from dovetail.dialects.ecl.values import (
     Index,
     Routine,
     RowsValue,
+    RowValue,
     SetOfDatasets,
     Total,
     TypeValue,
@@ -279,6 +280,8 @@ def _built_in(context: Context, node: Call) -> Value:
     """Returns what one of ECL's own names gives."""
     word = node.word
     refuse_wrong_number(node)
+    if is_value_of_row(context, node):
+        return _evaluated(context, node)
     if word in ACTIONS:
         return Action(node, context.scope)
     if word in AGGREGATES:
@@ -288,6 +291,21 @@ def _built_in(context: Context, node: Call) -> Value:
     if word in _STEPS and not _is_condition(context, node):
         return _step(context, node)
     return _OTHERS[word](context, node)
+
+
+def _evaluated(context: Context, node: Call) -> Value:
+    """Returns EVALUATE(row, value): a value in which the row's fields stand bare."""
+    first, second = node.arguments
+    match context.value(first):
+        case DatasetValue() as source:
+            inside = context.alone().inside(row_of_source(source))
+            return Total(source, inside.scalar(second))
+        case RowValue() as row:
+            return context.inside(row).value(second)
+        case Scalar(text, RecordType() as record):
+            return context.inside(RowValue(record, text)).value(second)
+        case found:
+            raise refusal(first, f"EVALUATE of {said(found)}", "a row: rows[n]")
 
 
 def _either(context: Context, node: Call) -> Value:

@@ -16,8 +16,8 @@ from dovetail.dialects.ecl.chosen_rows import listed_beside
 from dovetail.dialects.ecl.context import Context, as_type, is_known, refusal
 from dovetail.dialects.ecl.datasets import rebuilt_columns
 from dovetail.dialects.ecl.folds import struct_of
-from dovetail.dialects.ecl.joins import is_transform
 from dovetail.dialects.ecl.lists import made_of, numbers_to
+from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.nodes import (
     Call,
     Items,

@@ -19,7 +19,7 @@ from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.datasets import as_record, columns_of, refuse_others
 from dovetail.dialects.ecl.defaults import default_record
 from dovetail.dialects.ecl.folds import struct_of
-from dovetail.dialects.ecl.joins import is_transform
+from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.nodes import Call, Node
 from dovetail.dialects.ecl.row_limits import COUNT, ONE, Stop, or_failing
 from dovetail.dialects.ecl.totals import gathering, narrowed, widened

@@ -15,16 +15,31 @@ from dovetail.dialects.ecl.context import (
     known_value,
     refusal,
 )
-from dovetail.dialects.ecl.datasets import as_record, projected, refuse_others
+from dovetail.dialects.ecl.datasets import (
+    appended,
+    as_record,
+    projected,
+    rebuilt_columns,
+    refuse_others,
+)
 from dovetail.dialects.ecl.layouts import reading_of
+from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.nodes import Braces, Call, Items, Node, Text
 from dovetail.dialects.ecl.positions import by_position, kept_by_position
-from dovetail.dialects.ecl.row_values import row_of
-from dovetail.dialects.ecl.types import Field, Letters, RecordType, SetOf, Whole
+from dovetail.dialects.ecl.row_values import row_of, struct_of
+from dovetail.dialects.ecl.totals import Gathered, alone, gathering
+from dovetail.dialects.ecl.types import (
+    BOOLEAN,
+    Field,
+    Letters,
+    RecordType,
+    SetOf,
+    Whole,
+)
 from dovetail.dialects.ecl.values import DatasetValue
 from dovetail.errors import SchemaError
 from dovetail.spec.layouts import Layout
-from dovetail.spec.program import Given, Inline, Numbered, Step
+from dovetail.spec.program import Given, Inline, Numbered, Projected, Step
 
 
 def read_dataset(context: Context, node: Call) -> DatasetValue:
@@ -35,16 +50,50 @@ def read_dataset(context: Context, node: Call) -> DatasetValue:
             record = context.record(rest[0])
             rows = tuple(_row(context, one, record) for one in items)
             return DatasetValue(Inline(record.schema, rows), record)
+        case Items(items=items) if items and is_transform(context, items[0]):
+            return _made_rows(context, items)
         case Items() | Text():
             if not rest:
                 raise refusal(node, "rows without a record", "DATASET(.., record)")
             return _file(context, node, context.record(rest[0]), rest[1:])
         case Call() if first.word == "row":
-            return of_row(first, context.scalar(first))
+            return _single(context, first)
         case _ if rest:
             return _of_value(context, node)
         case _:
             return context.dataset(first)
+
+
+def _single(context: Context, node: Node) -> DatasetValue:
+    """Returns a row that is made of what the text knows, or of whole data sets."""
+    inside, totals = gathering(context)
+    return _with_totals(node, inside.scalar(node), totals)
+
+
+def _with_totals(node: Node, row: Scalar, totals: list[Gathered]) -> DatasetValue:
+    """Returns a row in which values of whole data sets may stand, as rows."""
+    if not totals:
+        return of_row(node, row)
+    if not isinstance(row.type, RecordType):
+        raise refusal(node, "this as a row", "ROW({values}, record)")
+    columns = rebuilt_columns(row, row.type)
+    step = Projected(alone(row, totals).source.step, row.type.schema, columns)
+    return DatasetValue(step, row.type)
+
+
+def _made_rows(context: Context, items: tuple[Node, ...]) -> DatasetValue:
+    """Returns the rows that transforms make, one each, in the record of the first."""
+    rows, record = [], RecordType(())
+    for node in items:
+        inside, totals = gathering(context)
+        made = inside.made(node)
+        record = made.record if node is items[0] else record
+        text = struct_of(made.record, [text for _, text in made.columns])
+        row = as_type(node, Scalar(text, made.record), record)
+        if known_value(node, Scalar(made.skip, BOOLEAN)) is False:
+            rows.append(_with_totals(node, row, totals))
+    nothing = DatasetValue(Inline(record.schema, ()), record)
+    return appended(rows) if rows else nothing
 
 
 def of_row(node: Node, row: Scalar) -> DatasetValue:

@@ -19,8 +19,8 @@ from dovetail.dialects.ecl.join_parts import (
     pointer_of,
 )
 from dovetail.dialects.ecl.limits import Counts, counts_of
-from dovetail.dialects.ecl.names import routine_of
-from dovetail.dialects.ecl.nodes import Call, Member, Name, Node, Omitted, Transform
+from dovetail.dialects.ecl.names import is_transform
+from dovetail.dialects.ecl.nodes import Call, Name, Node, Omitted
 from dovetail.dialects.ecl.options import Options, read_options, told
 from dovetail.dialects.ecl.ordering import orders, row_at
 from dovetail.dialects.ecl.skewing import skew_of, told_skew
@@ -121,17 +121,6 @@ def split(context: Context, rest: list[Node]) -> tuple[tuple[Node, ...], list[No
     if rest and is_transform(context, rest[0]):
         return (rest[0],), rest[1:]
     return (), rest
-
-
-def is_transform(context: Context, node: Node) -> bool:
-    """Tells whether a node is a transform, in place or by its name."""
-    match node:
-        case Transform():
-            return True
-        case Call(of=Name() | Member()):
-            return any(routine_of(context, node))
-        case _:
-            return False
 
 
 def _by_index(context: Context, options: Options, right: DatasetValue) -> DatasetValue:

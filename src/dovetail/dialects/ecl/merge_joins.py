@@ -20,7 +20,7 @@ from dovetail.dialects.ecl.child_rows import unfolded
 from dovetail.dialects.ecl.context import Context, refusal
 from dovetail.dialects.ecl.datasets import rebuilt_columns
 from dovetail.dialects.ecl.folds import struct_of
-from dovetail.dialects.ecl.joins import is_transform
+from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.nodes import Call, Name, Node
 from dovetail.dialects.ecl.ordering import ordered_text
 from dovetail.dialects.ecl.set_joins import SetOptions, SetParts, told_sets

@@ -326,6 +326,17 @@ def routine_of(context: Context, node: Call) -> Iterator[Routine]:
     yield from (one for one in islice(found, 1) if isinstance(one, Routine))
 
 
+def is_transform(context: Context, node: Node) -> bool:
+    """Tells whether a node is a transform, in place or by its name."""
+    match node:
+        case Transform():
+            return True
+        case Call(of=Name() | Member()):
+            return any(routine_of(context, node))
+        case _:
+            return False
+
+
 def _of_dataset(context: Context, node: Member, source: DatasetValue) -> Value:
     """Returns a field of the row at hand, or of the one row that is chosen.
 

@@ -32,7 +32,7 @@ from dovetail.dialects.ecl.folds import (
     processed,
     rolled,
 )
-from dovetail.dialects.ecl.joins import is_transform
+from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.nodes import Call, Name, Node, word_of
 from dovetail.dialects.ecl.ordering import (
     PASSED_OVER,
