@@ -1,0 +1,70 @@
+"""Writes the figures of the house into its page, beside those of an older commit.
+
+scripts/house              beside the commit that the page names
+scripts/house a1b2c3d      beside another one
+"""
+
+import re
+import subprocess
+import sys
+import tarfile
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.house.figures import figures
+from tests.house.source import PACKAGE, TOP
+
+PAGE = TOP / "docs/house-figures.md"
+ABOVE = """\
+# The house in figures
+
+Written by `scripts/house`, which measures; `tests/house` fails where the grain gets
+finer. Whoever adds a window or a pick reads the files that name one.
+
+"""
+AIMS = {
+    "lines": "below 47,000",
+    "imported names a thousand lines": "at most 80",
+    "private functions used once a thousand lines": "at most 9",
+    "comments, percent of lines": "3 or more",
+    "files that name a window, most": "7",
+    "files that name a pick, most": "10",
+}
+OLD = re.compile(r"at `(\w+)`")
+
+
+def written(old, before, now):
+    """The table of the figures, one a line."""
+    lines = [f"| measured | at `{old}` | now | aim |", "|---|---|---|---|"]
+    lines += [
+        f"| {name} | {before[name]:,} | {now[name]:,} | {AIMS.get(name, '')} |"
+        for name in now
+    ]
+    return "\n".join(lines)
+
+
+def figures_at(commit):
+    """The figures of the package as a commit has it."""
+    packed = subprocess.run(
+        ["git", "archive", commit, "src/dovetail"],
+        cwd=TOP,
+        capture_output=True,
+        check=True,
+    ).stdout
+    with TemporaryDirectory() as folder:
+        with tarfile.open(fileobj=BytesIO(packed)) as files:
+            files.extractall(folder, filter="data")
+        return figures(Path(folder) / "src/dovetail")
+
+
+def main(words):
+    """Measures both and writes the page."""
+    old = words[0] if words else OLD.search(PAGE.read_text())[1]
+    table = written(old, figures_at(old), figures(PACKAGE))
+    PAGE.write_text(f"{ABOVE}{table}\n")
+    sys.stdout.write(f"{table}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
