@@ -6,7 +6,7 @@ The bounds are where the house stands; they only ever go down, to the aims besid
 import pytest
 
 from tests.house.figures import figures
-from tests.house.page import AIMS, PAGE, written
+from tests.house.page import ABOVE, AIMS, PAGE, written
 from tests.house.source import PACKAGE
 
 BOUNDS = {
