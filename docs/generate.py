@@ -20,7 +20,7 @@ import dovetail
 from dovetail.cli.main import app
 from dovetail.errors import DovetailError
 from dovetail.expression.casts import converter
-from dovetail.expression.functions import THEMES, in_kernels
+from dovetail.expression.functions import THEMES, columnwise
 from dovetail.expression.functions.function import Entry, Function
 from dovetail.plan.batch import BATCH
 from dovetail.plan.features import Combination, Feature
@@ -82,13 +82,15 @@ there Spark reads every expression, its other functions too.
 One tree of nodes with types stands behind a text. The oracle computes it on plain rows,
 Spark is given the text (or what the tree is written as), and where kernels meet rows it
 becomes a program over Arrow columns. Kernels see the condition that is no equality, on
-the engines `local` and `stream`; output columns and keys may use everything, anywhere.
+the engines `local` and `stream`; output columns and keys are the engine's own.
 
-Of each function it says where it can stand:
+Every function stands in every place of a join, on every engine. How kernels compute it
+says how fast it is there:
 
-* *everywhere*: in every place of a join, on every engine;
-* *in part*: in a condition too, but not each of its forms;
-* *not in a condition of kernels*: everywhere but there.
+* *whole columns*: at once, by Arrow or numpy;
+* *in part*: at once in most of its forms, else row by row;
+* *row by row*: by the function that the oracle calls, for each distinct value where it
+  reads one column ([why](decisions/0015-a-function-stands-once.md)).
 
 Some arguments must be written out, because types depend on them, or because they are
 read before anything runs: digits of `round`, units of time, regular expressions, forms
@@ -114,11 +116,11 @@ name as keys and in conditions, and spans of months inside of other types."""
 CASTS_ABOVE = """\
 Between types, by `CAST` and, where it says *yes*, by `TRY_CAST`. Arrays, maps and
 structs are cast part by part."""
-# How much of a function the kernels have, by what stands before such functions.
+# What stands before functions that kernels compute so: all of its parts, or some.
 SUPPORT = {
-    "*Everywhere*": frozenset({True}),
+    "*Whole columns*": frozenset({True}),
     "*In part*": frozenset({True, False}),
-    "*Not in a condition of kernels*": frozenset({False}),
+    "*Row by row*": frozenset({False}),
 }
 CAST = (
     *("boolean", "int", "double", "decimal(10,2)", "string", "binary"),
@@ -347,9 +349,9 @@ def expressions() -> Iterator[str]:
 
 
 def _is_like(entry: Entry, wanted: frozenset[bool]) -> bool:
-    """Tells whether an entry is a name that users write, and the kernels have it so."""
+    """Tells whether an entry is a name that users write, and kernels compute it so."""
     is_part = isinstance(entry, Function) and " " in entry.name
-    return not is_part and frozenset(in_kernels(entry.name)) == wanted
+    return not is_part and frozenset(columnwise(entry.name)) == wanted
 
 
 def _shown(name: str) -> str:

@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import zlib
+from functools import cache
 
 import pyarrow as pa
 import pytest
@@ -23,8 +24,11 @@ from dovetail.engines.spark_stream.worker.operator import JoinOperator
 from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
 from dovetail.engines.spark_stream.worker.unpack import make_unpack
 from dovetail.engines.spark_stream.writing import writing
+from dovetail.expression import lower, parse
 from dovetail.kernels.settings import Arrival
 from dovetail.spec.inputs import Input, InputKind, Outlet
+from tests.expression.forms import FORMS
+from tests.expression.grammar import SCOPE, plain_expressions
 from tests.spark.stream_plays import SCHEMA, SOFT
 
 NO_COLUMNS = pa.schema([])
@@ -69,6 +73,23 @@ def writing_of():
     """What writes a batch: on a Connect server it runs where we are not installed."""
     inputs = {name: Input(name, InputKind.STREAM, SCHEMA, (), "t") for name in "ab"}
     return writing(Outlets(SOFT[0], inputs), {Outlet.MATCHED: folder("/out")})
+
+
+@cache
+def programs():
+    """The programs of every function: many carry what computes them for each row."""
+    texts = [text for name in FORMS for text in plain_expressions(name)]
+    return [lower(parse(text, SCOPE)) for text in texts]
+
+
+def test_functions_that_programs_carry_travel_with_all_of_their_code():
+    cloudpickle.register_pickle_by_value(dovetail)
+    for program in programs():
+        data = cloudpickle.dumps(program)
+        reading = Suspicious(data)
+        assert reading.load() == program
+        assert [name for name in reading.asked if name.startswith("dovetail")] == []
+        assert len(zlib.compress(data)) < 1 << 17, program
 
 
 class Suspicious(pickle.Unpickler):

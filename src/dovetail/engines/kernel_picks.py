@@ -13,7 +13,6 @@ from typing import assert_never
 from dovetail.errors import UnsupportedError
 from dovetail.expression import (
     BARE,
-    KERNELS,
     NEVER,
     Expression,
     Scope,
@@ -54,6 +53,7 @@ _WHOLE: Mapping[Type, int] = {
     AtomicType.INT: 10,
 }
 _MOST_DIGITS = 18
+KERNELS = "kernels"  # what refuses, as errors name it
 Known = Mapping[tuple[str, str], object]
 _EXCESS = {
     OnExceed.SKIP: kernel.Excess.SKIP,

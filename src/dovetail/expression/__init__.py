@@ -1,6 +1,5 @@
 """Scalar expressions: Spark SQL text, one typed tree, and what is made of it."""
 
-from dovetail.expression.functions.function import KERNELS
 from dovetail.expression.lowering import lower
 from dovetail.expression.questions import (
     common_type,
@@ -18,7 +17,6 @@ from dovetail.expression.tree import Typed
 __all__ = [
     "ALWAYS",
     "BARE",
-    "KERNELS",
     "NEVER",
     "PAIR_NAMES",
     "Expression",

@@ -1,8 +1,8 @@
 """From the typed tree to a program that the kernels run over Arrow columns.
 
 A program is nested tuples of plain data, so that it can travel to workers that do
-not have us and stand in a checkpoint's fingerprint. What no kernel does is refused
-here, by its name, before anything runs.
+not have us and stand in a checkpoint's fingerprint. A call that no operation computes
+for whole columns carries the function's evaluation, which kernels call for each row.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 
-from dovetail.errors import UnsupportedError
 from dovetail.expression.functions import function_of
-from dovetail.expression.functions.function import KERNELS, Program
+from dovetail.expression.functions.function import Program, RowFunction, operation
 from dovetail.expression.tree import (
     Call,
     Column,
@@ -66,11 +65,14 @@ def _lowered(node: Node) -> Program:
 
 
 def _call(node: Call) -> Program:
-    """Returns the program of a call."""
+    """Returns the program of a call: for whole columns, else row by row."""
     entry = function_of(node)
-    if entry.lower is None:
-        raise UnsupportedError.not_yet(KERNELS, f'the function "{node.function}"')
-    return entry.lower(node, tuple(map(_lowered, node.arguments)))
+    arguments = tuple(map(_lowered, node.arguments))
+    whole = entry.columnwise(node, arguments) if entry.columnwise else None
+    if whole is not None:
+        return whole
+    function = RowFunction(node.function, entry.strict, entry.evaluate(node))
+    return operation("by_row", node.type, *arguments, function=function)
 
 
 def plain(value: Value) -> object:

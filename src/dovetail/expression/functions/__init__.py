@@ -1,8 +1,8 @@
 """The one table of functions: what a name means, wherever it is asked.
 
 Each theme is a module with a tuple `FUNCTIONS`; a new function is one more entry in
-one of them. An entry names its typing rule, its evaluation on plain values, and its
-lowering to a program for the kernels.
+one of them. An entry names its typing rule and its evaluation on plain values; what
+kernels do for whole columns at once is a bonus (`kernels/operations`).
 """
 
 from __future__ import annotations
@@ -91,12 +91,12 @@ def misfit(name: str, arguments: tuple[Node, ...]) -> SpecError:
     return SpecError(f'"{name}" does not take ({given})')
 
 
-def in_kernels(name: str) -> tuple[bool, ...]:
-    """Returns for each function behind a name whether the kernels have it."""
+def columnwise(name: str) -> tuple[bool, ...]:
+    """Returns for each function behind a name whether it has a form for columns."""
     entry = TABLE[name]
     if isinstance(entry, Function):
-        return (entry.lower is not None,)
-    return tuple(has for part in entry.parts for has in in_kernels(part)) or (True,)
+        return (entry.columnwise is not None,)
+    return tuple(has for part in entry.parts for has in columnwise(part)) or (True,)
 
 
 def function_of(call: Call) -> Function:

@@ -11,7 +11,6 @@ import operator
 from collections.abc import Callable
 from decimal import Decimal
 
-from dovetail.errors import UnsupportedError
 from dovetail.expression.coercion import (
     BIGINT,
     BITS,
@@ -34,8 +33,8 @@ from dovetail.expression.coercion import (
     tightest,
 )
 from dovetail.expression.functions.function import (
-    KERNELS,
     Arguments,
+    Columnwise,
     Entry,
     Evaluation,
     Function,
@@ -53,6 +52,7 @@ from dovetail.schema import DecimalType
 
 Digits = Callable[[DecimalType, DecimalType], DecimalType]
 # Spark rounds quotients and products once at 39 digits, then at the result's scale.
+MOST_WIDE_DIGITS = 76  # of Arrow's decimals
 FACTORS = WIDE.copy()
 FACTORS.prec = MOST_DIGITS + 1
 
@@ -217,10 +217,10 @@ def _added_in(kind: Kind) -> Kind:
     return INT if kind in (TINYINT, SMALLINT) else kind
 
 
-def _lower_positive(call: Call, arguments: tuple[Program, ...]) -> Program:
+def _lower_positive(call: Call, arguments: tuple[Program, ...]) -> Program | None:
     """Lowers PMOD of machine numbers to remainders and a choice."""
     if isinstance(call.type, DecimalType):
-        raise UnsupportedError.not_yet(KERNELS, '"pmod" of decimals')
+        return None
     wide = _added_in(call.type)
     left, right = (operation("cast", wide, side) for side in arguments)
     found = operation("remainder", wide, left, right)
@@ -250,6 +250,41 @@ def _whole_quotients(call: Call) -> Callable[..., Value]:
 def _low_bits(value: Decimal | int | None) -> int | None:
     """Returns the bigint of a whole number."""
     return None if value is None else wrapped(int(value), BITS[BIGINT])
+
+
+def _of_machine_numbers(name: str) -> Columnwise:
+    """Returns the program of an operation that Arrow cannot do exactly on decimals."""
+    lower = kernel(name)
+    return lambda call, arguments: (
+        None
+        if isinstance(call.arguments[0].type, DecimalType)
+        else lower(call, arguments)
+    )
+
+
+def _sum(name: str) -> Columnwise:
+    """Returns the program of a sum; decimals need room for it in Arrow's widest."""
+    lower = kernel(name)
+
+    def fitting(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+        match kinds(call.arguments):
+            case (DecimalType() as left, DecimalType() as right):
+                scale = max(left.scale, right.scale)
+                whole = max(left.precision - left.scale, right.precision - right.scale)
+                if whole + scale + 1 > MOST_WIDE_DIGITS:
+                    return None
+        return lower(call, arguments)
+
+    return fitting
+
+
+def _lower_product(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+    """Lowers a product, unless Spark rounds it at 39 digits on the way."""
+    match kinds(call.arguments):
+        case (DecimalType(precision=left), DecimalType(precision=right)):
+            if left + right > MOST_DIGITS:
+                return None
+    return operation("multiply", call.type, *arguments)
 
 
 def _only_numbers(rule: Rule) -> Rule:
@@ -284,42 +319,42 @@ FUNCTIONS: tuple[Entry, ...] = (
         "+ of numbers",
         arithmetic(sum_digits),
         _operator(operator.add, WIDE.add),
-        kernel("add"),
+        _sum("add"),
         takes=2,
     ),
     Function(
         "- of numbers",
         arithmetic(sum_digits),
         _operator(operator.sub, WIDE.subtract),
-        kernel("subtract"),
+        _sum("subtract"),
         takes=2,
     ),
     Function(
         "* of numbers",
         arithmetic(product_digits),
         _operator(operator.mul, FACTORS.multiply),
-        kernel("multiply"),
+        _lower_product,
         takes=2,
     ),
     Function(
         "/",
         _quotient_rule,
         _unless_zero(_operator(operator.truediv, _quotient)),
-        kernel("divide"),
+        _of_machine_numbers("divide"),
         takes=2,
     ),
     Function(
         "div",
         _whole_quotient_rule,
         _unless_zero(_whole_quotients),
-        kernel("div"),
+        _of_machine_numbers("div"),
         takes=2,
     ),
     Function(
         "%",
         arithmetic(remainder_digits),
         _unless_zero(_operator(_remainder, WIDE.remainder)),
-        kernel("remainder"),
+        _of_machine_numbers("remainder"),
         takes=2,
     ),
     Function(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dovetail.errors import SpecError, UnsupportedError
+from dovetail.errors import SpecError
 from dovetail.expression.casts import converter
 from dovetail.expression.coercion import (
     BIGINT,
@@ -20,7 +20,6 @@ from dovetail.expression.coercion import (
     is_numeric,
 )
 from dovetail.expression.functions.function import (
-    KERNELS,
     Arguments,
     Build,
     Entry,
@@ -61,36 +60,36 @@ def _convert(call: Call) -> Callable[..., Value]:
     return found or (lambda _value: None)
 
 
-def _lower(call: Call, arguments: tuple[Program, ...]) -> Program:
+def _lower(call: Call, arguments: tuple[Program, ...]) -> Program | None:
     """Returns the program of a cast, where Arrow casts as Spark does."""
     source, target = call.arguments[0].type, call.type
     if (source, target) == (TIMESTAMP, BIGINT):
         return operation("units", target, *arguments, size=SECOND)
-    if not _is_lowered(source, target):
-        what = f"a cast from {source} to {target}"
-        raise UnsupportedError.not_yet(KERNELS, what)
-    return operation("cast", target, *arguments)
+    return operation("cast", target, *arguments) if _is_arrows(source, target) else None
 
 
-def _lower_careful(call: Call, arguments: tuple[Program, ...]) -> Program:
+def _lower_careful(call: Call, arguments: tuple[Program, ...]) -> Program | None:
     """Returns the program of a TRY_CAST of a text."""
     source, target = call.arguments[0].type, call.type
-    if source != STRING or not _is_lowered(source, target):
-        what = f"a try_cast from {source} to {target}"
-        raise UnsupportedError.not_yet(KERNELS, what)
-    return operation(TRY_CAST, target, *arguments)
+    fits = source == STRING and _is_arrows(source, target)
+    return operation(TRY_CAST, target, *arguments) if fits else None
 
 
-def _is_lowered(source: Kind, target: Kind) -> bool:
-    """Tells whether the kernels cast between two types."""
-    if STRING in (source, target):
-        other = target if source == STRING else source
-        return is_numeric(other) or other in (BOOLEAN, DATE, *MOMENTS)
+def _is_arrows(source: Kind, target: Kind) -> bool:
+    """Tells whether Arrow casts whole columns between two types as Spark does."""
     if isinstance(source, Interval):
         return True
+    if source == STRING:
+        return target in (BOOLEAN, *BITS, FLOAT, DOUBLE)
+    if target == STRING:
+        return source in (BOOLEAN, *BITS, DATE) or isinstance(source, DecimalType)
     both = (source, target)
-    times = all(kind in (DATE, *MOMENTS) for kind in both)
-    return times or all(is_numeric(kind) or kind == BOOLEAN for kind in both)
+    if all(kind in (DATE, *MOMENTS) for kind in both):
+        return True
+    from_fraction = source in (FLOAT, DOUBLE) and isinstance(target, DecimalType)
+    return not from_fraction and all(
+        is_numeric(kind) or kind == BOOLEAN for kind in both
+    )
 
 
 def _named_cast(name: str, kind: Kind) -> Macro:

@@ -138,11 +138,8 @@ def _pattern(piece: str, form: str, *, means: bool) -> str:
     return _READ[piece]
 
 
-def read(text: str, form: str) -> datetime | None:
+def _moment(found: re.Match[str]) -> datetime | None:
     """Returns the moment of a text in a form; a part that is not there is the least."""
-    found = _reader(form).fullmatch(text)
-    if not found:
-        return None
     parts = found.groupdict()
     values = {name: int(parts.get(name) or least) for name, least in _LEAST.items()}
     fraction = int(f"{parts.get('fraction') or '':0<6}")
@@ -181,11 +178,17 @@ def _written(call: Call) -> Callable[..., Value]:
 def _reading(result: Callable[[datetime], Value]) -> Evaluation:
     """Returns the evaluation of the reading of a text in a form."""
 
-    def evaluate(text: str, form: str) -> Value:
-        found = read(text, form)
-        return None if found is None else result(found)
+    def evaluate(call: Call) -> Callable[..., Value]:
+        pattern = _reader(_form(call) or "")
 
-    return lambda _call: evaluate
+        def read(text: str, _form: str) -> Value:
+            found = pattern.fullmatch(text)
+            moment = _moment(found) if found else None
+            return None if moment is None else result(moment)
+
+        return read
+
+    return evaluate
 
 
 def _read_with(name: str, reader: str, kind: Value) -> Macro:

@@ -1,17 +1,17 @@
 """What an entry of the table of functions says, and the shared ways to say it.
 
-A `Function` has a typing rule, an evaluation on plain values, and a lowering to a
-program for the kernels. A `Macro` is only another way to write other functions. A
-rule gets the arguments and returns the types they are cast to with the type of the
-result, or None where they do not fit.
+A `Function` has a typing rule and an evaluation on plain values, which is all that it
+needs: kernels call the evaluation for each row. Where Arrow or numpy can do the same
+for whole columns, it names that operation, too. A `Macro` is only another way to write
+other functions. A rule gets the arguments and returns the types they are cast to with
+the type of the result, or None where they do not fit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from dovetail.errors import UnsupportedError
 from dovetail.expression.coercion import BINARY, implicit
 from dovetail.expression.tree import Call, Kind, Literal, Node, Value
 from dovetail.schema import ArrayType, MapType, StructType
@@ -19,7 +19,6 @@ from dovetail.schema import ArrayType, MapType, StructType
 Arguments = tuple[Node, ...]
 # Nested tuples of plain data; `kernels/arrays/program.py` says what they mean.
 Program = tuple[object, ...]
-KERNELS = "kernels"
 _NESTED = (ArrayType, MapType, StructType)
 
 
@@ -43,7 +42,8 @@ Rule = Callable[[Arguments], Signature | None]
 Evaluation = Callable[[Call], Callable[..., Value]]
 # The types of the parameters of a lambda, found from the arguments before it.
 Parameters = Callable[[Arguments], tuple[Kind, ...]]
-Lowering = Callable[[Call, tuple[Program, ...]], Program]
+# The program for whole columns, or None where a call has a form that has none.
+Columnwise = Callable[[Call, tuple[Program, ...]], Program | None]
 Build = Callable[..., Node]
 
 
@@ -57,10 +57,23 @@ class Function:
     name: str
     rule: Rule
     evaluate: Evaluation
-    lower: Lowering | None = None
+    columnwise: Columnwise | None = None
     strict: bool = True
     parameters: Parameters = no_parameters
     takes: int = ANY_NUMBER
+
+
+@dataclass(frozen=True, slots=True)
+class RowFunction:
+    """What kernels call for each row; it travels with its code, and is known by name.
+
+    Programs are compared and stand in fingerprints, where a function has no face: all
+    that its computation depends on beside the name stands around it in the program.
+    """
+
+    name: str
+    strict: bool
+    compute: Callable[..., Value] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +118,19 @@ def plain(function: Callable[..., Value]) -> Evaluation:
     return lambda _call: function
 
 
-def kernel(name: str) -> Lowering:
-    """Returns the lowering to an operation of the kernels, told the result's type."""
+def kernel(name: str) -> Columnwise:
+    """Returns the program of an operation of the kernels on values without parts."""
 
-    def lower(call: Call, arguments: tuple[Program, ...]) -> Program:
+    def lower(call: Call, arguments: tuple[Program, ...]) -> Program | None:
         if any(isinstance(argument.type, _NESTED) for argument in call.arguments):
-            what = f'"{call.function}" of arrays, maps or structs'
-            raise UnsupportedError.not_yet(KERNELS, what)
+            return None
         return operation(name, call.type, *arguments)
 
     return lower
 
 
-def parts(name: str) -> Lowering:
-    """Returns the lowering to an operation that takes arrays, maps and structs."""
+def parts(name: str) -> Columnwise:
+    """Returns the program of an operation that takes arrays, maps and structs."""
     return lambda call, arguments: operation(name, call.type, *arguments)
 
 
@@ -134,16 +146,17 @@ def nothing(kind: Kind) -> Program:
     return ("literal", None, str(kind))
 
 
-def written(name: str, **defaults: object) -> Lowering:
-    """Returns the lowering to an operation whose arguments but the first are constants.
+def written(name: str, **defaults: object) -> Columnwise:
+    """Returns the program of an operation whose arguments but the first are constants.
 
     `defaults` names them in order; a null among them makes everything null.
     """
 
-    def lower(call: Call, arguments: tuple[Program, ...]) -> Program:
-        if call.arguments[0].type == BINARY:
-            raise UnsupportedError.not_yet(KERNELS, f'"{call.function}" of bytes')
-        given = tuple(written_value(call, node) for node in call.arguments[1:])
+    def lower(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+        first, *others = call.arguments
+        if first.type == BINARY or not all(map(is_literal, others)):
+            return None
+        given = tuple(map(constant, others))
         if None in given:
             return nothing(call.type)
         constants = defaults | dict(zip(defaults, given, strict=False))
@@ -152,12 +165,9 @@ def written(name: str, **defaults: object) -> Lowering:
     return lower
 
 
-def written_value(call: Call, node: Node) -> Value:
-    """Returns the value of an argument that the kernels need as a constant."""
-    if isinstance(node, Literal):
-        return node.value
-    what = f'"{call.function}" with a column for a constant'
-    raise UnsupportedError.not_yet(KERNELS, what)
+def is_literal(node: Node) -> bool:
+    """Tells whether a value stands in the expression itself."""
+    return isinstance(node, Literal)
 
 
 def alias(name: str, other: str, *, takes: int = ANY_NUMBER) -> Macro:

@@ -6,8 +6,6 @@ error: a place outside a text is empty.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from dovetail.expression.coercion import (
     BIGINT,
     BINARY,
@@ -182,30 +180,24 @@ def _turned(value: Value) -> Value:
     return value[::-1]
 
 
-def _text(name: str, rule: Rule, function: Callable[..., Value]) -> Function:
-    """Returns the entry of a function of texts that the kernels have, too."""
-    return Function(name, rule, plain(function), kernel(name))
-
-
 FUNCTIONS: tuple[Entry, ...] = (
     Function("reverse", _reverse_rule, plain(_turned), kernel("reverse"), takes=1),
-    _text("repeat", expects(STRING, STRING, INT), _repeated),
-    _text("initcap", _texts(STRING, 1), _titled),
-    _text("translate", _texts(STRING, 3), _translated),
+    Function("repeat", expects(STRING, STRING, INT), plain(_repeated)),
+    Function("initcap", _texts(STRING, 1), plain(_titled)),
+    Function("translate", _texts(STRING, 3), plain(_translated)),
     Function(
         "locate from",
         expects(INT, STRING, STRING, INT),
         plain(_located),
-        kernel("locate"),
         strict=False,
     ),
-    _text("split_part", expects(STRING, STRING, STRING, INT), _piece),
-    _text("substring_index", expects(STRING, STRING, STRING, INT), _until),
-    _text("ascii", _texts(INT, 1), _code),
-    _text("chr", expects(STRING, BIGINT), _letter),
+    Function("split_part", expects(STRING, STRING, STRING, INT), plain(_piece)),
+    Function("substring_index", expects(STRING, STRING, STRING, INT), plain(_until)),
+    Function("ascii", _texts(INT, 1), plain(_code)),
+    Function("chr", expects(STRING, BIGINT), plain(_letter)),
     Function("octet_length", _bytes_rule, plain(_size), kernel("octet_length")),
-    _text("levenshtein", _texts(INT, 2), steps),
-    _text("find_in_set", _texts(INT, 2), _place_in_list),
+    Function("levenshtein", _texts(INT, 2), plain(steps)),
+    Function("find_in_set", _texts(INT, 2), plain(_place_in_list)),
     Function(
         "overlay",
         expects(STRING, STRING, STRING, INT, INT, optional=1),

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 
-from dovetail.errors import UnsupportedError
 from dovetail.expression.coercion import (
     BIGINT,
     BOOLEAN,
@@ -24,7 +23,6 @@ from dovetail.expression.coercion import (
     without_texts,
 )
 from dovetail.expression.functions.function import (
-    KERNELS,
     Arguments,
     Entry,
     Evaluation,
@@ -144,12 +142,12 @@ def _field(call: Call) -> Callable[..., Value]:
     return lambda record, _name: record.get(name)
 
 
-def _lower_field(call: Call, arguments: tuple[Program, ...]) -> Program:
+def _lower_field(call: Call, arguments: tuple[Program, ...]) -> Program | None:
     """Lowers a field of a struct; the program has its name as the type spells it."""
     inside = call.arguments[0].type
     wanted = str(constant(call.arguments[1])).lower()
     if not isinstance(inside, StructType):
-        raise UnsupportedError.not_yet(KERNELS, "a field of an array's structs")
+        return None
     names = (name for name, _ in inside.fields if name.lower() == wanted)
     return operation("field", call.type, arguments[0], field=next(names))
 

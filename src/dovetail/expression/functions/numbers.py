@@ -23,9 +23,11 @@ from dovetail.expression.coercion import (
 from dovetail.expression.functions.arithmetic import narrowing, unchanged
 from dovetail.expression.functions.function import (
     Arguments,
+    Columnwise,
     Entry,
     Evaluation,
     Function,
+    Program,
     Signature,
     alias,
     expects,
@@ -73,6 +75,18 @@ def _narrowed(
         return lambda value: narrow(function(value))
 
     return evaluate
+
+
+def _signed(name: str) -> Columnwise:
+    """Returns the program of a change of sign, unless decimals lose digits by it."""
+    lower = kernel(name)
+
+    def keeping(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+        kind = call.type
+        loses = isinstance(kind, DecimalType) and kind.precision > SIGNS.prec
+        return None if loses else lower(call, arguments)
+
+    return keeping
 
 
 def _whole_rule(arguments: Arguments) -> Signature | None:
@@ -158,11 +172,11 @@ FUNCTIONS: tuple[Entry, ...] = (
         "negative",
         _one_amount,
         _narrowed(operator.neg, SIGNS.minus),
-        kernel("negative"),
+        _signed("negative"),
         takes=1,
     ),
     Function("positive", _one_amount, plain(unchanged), kernel("coalesce"), takes=1),
-    Function("abs", _one_amount, _narrowed(abs, _absolute), kernel("abs"), takes=1),
+    Function("abs", _one_amount, _narrowed(abs, _absolute), _signed("abs"), takes=1),
     Function("sign", _DOUBLES, plain(_sign), kernel("sign")),
     Function("floor", _whole_rule, _to_whole(math.floor), kernel("floor"), takes=1),
     Function("ceil", _whole_rule, _to_whole(math.ceil), kernel("ceil"), takes=1),

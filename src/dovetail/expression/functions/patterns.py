@@ -17,16 +17,11 @@ from dovetail.expression.functions.function import (
     Entry,
     Evaluation,
     Function,
-    Lowering,
     Macro,
-    Program,
     Rule,
     Signature,
     alias,
     expects,
-    nothing,
-    operation,
-    written_value,
 )
 from dovetail.expression.functions.regular import regular
 from dovetail.expression.tree import Call, Kind, Literal, Node, Value
@@ -133,20 +128,6 @@ def _split(pattern: re.Pattern[str], text: str) -> list[str]:
     return [*found, text[start:]]
 
 
-def _lowered(name: str, *names: str) -> Lowering:
-    """Returns the lowering to an operation that is told the pattern in our notation."""
-
-    def lower(call: Call, arguments: tuple[Program, ...]) -> Program:
-        values = [written_value(call, node) for node in call.arguments[1:]]
-        if None in values:
-            return nothing(call.type)
-        constants = dict(zip(names, values[1:], strict=False))
-        pattern = regular(values[0]).pattern
-        return operation(name, call.type, arguments[0], pattern=pattern, **constants)
-
-    return lower
-
-
 def _of_text(result: Kind) -> Rule:
     """Returns the rule of a function of a text and a pattern."""
     return _pattern_rule(expects(result, STRING, STRING))
@@ -175,25 +156,21 @@ def _group_rule(arguments: Arguments) -> Signature | None:
 _SPLIT = _filled_rule(expects(ArrayType(AtomicType.STRING), STRING, STRING))
 _COUNT = _filled_rule(expects(INT, STRING, STRING))
 FUNCTIONS: tuple[Entry, ...] = (
-    Function("rlike", _of_text(BOOLEAN), _searching(_matches), _lowered("rlike")),
+    Function("rlike", _of_text(BOOLEAN), _searching(_matches)),
     Function(
         "regexp group",
         _group_rule,
         _searching(_extracted),
-        _lowered("regexp_extract", "group"),
         takes=3,
     ),
     Function(
         "regexp_replace",
         _replacing_rule,
         _searching(_replaced),
-        _lowered("regexp_replace", "instead"),
         takes=3,
     ),
     Function("split", _SPLIT, _searching(_split), takes=2),
-    Function(
-        "regexp_count", _COUNT, _searching(_counted), _lowered("regexp_count"), takes=2
-    ),
+    Function("regexp_count", _COUNT, _searching(_counted), takes=2),
     Function("regexp_substr", _of_text(STRING), _searching(_piece), takes=2),
     Function("regexp_instr", _of_text(INT), _searching(_place), takes=2),
     Macro("regexp_extract", _extract, ("regexp group",), takes=2, optional=1),

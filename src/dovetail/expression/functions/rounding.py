@@ -29,13 +29,12 @@ from dovetail.expression.coercion import (
 from dovetail.expression.functions.arithmetic import narrowing
 from dovetail.expression.functions.function import (
     Arguments,
+    Columnwise,
     Entry,
     Evaluation,
     Function,
-    Program,
     Signature,
     constant,
-    operation,
     written,
 )
 from dovetail.expression.tree import Call, Kind, Literal, Value
@@ -153,17 +152,20 @@ def scientific(value: float, places: int) -> str:
     return f"{sign}{digits[0]}.{digits[1 : places + 1]}e{exponent:+03}"
 
 
-def _lower_form(call: Call, arguments: tuple[Program, ...]) -> Program:
-    """Returns the program of FORMAT_STRING."""
-    return operation("scientific", STRING, arguments[1], places=_places(call.arguments))
+def _of_decimals(name: str) -> Columnwise:
+    """Returns the program of rounding: of decimals, which Arrow rounds exactly."""
+    lower = written(name, digits=0)
+    return lambda call, arguments: (
+        lower(call, arguments)
+        if isinstance(call.arguments[0].type, DecimalType)
+        else None
+    )
 
 
 FUNCTIONS: tuple[Entry, ...] = (
+    Function("round", _rule, _rounding(decimal.ROUND_HALF_UP), _of_decimals("round")),
     Function(
-        "round", _rule, _rounding(decimal.ROUND_HALF_UP), written("round", digits=0)
+        "bround", _rule, _rounding(decimal.ROUND_HALF_EVEN), _of_decimals("bround")
     ),
-    Function(
-        "bround", _rule, _rounding(decimal.ROUND_HALF_EVEN), written("bround", digits=0)
-    ),
-    Function("format_string", _form_rule, _forming, _lower_form, strict=False, takes=2),
+    Function("format_string", _form_rule, _forming, strict=False, takes=2),
 )

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from dovetail.errors import UnsupportedError
 from dovetail.expression.coercion import (
     BIGINT,
     BITS,
@@ -30,7 +29,6 @@ from dovetail.expression.coercion import (
 )
 from dovetail.expression.functions.conversions import checked_cast
 from dovetail.expression.functions.function import (
-    KERNELS,
     Arguments,
     Build,
     Entry,
@@ -188,10 +186,10 @@ def _product(call: Call) -> Callable[..., Value]:
     return product
 
 
-def _lower_product(call: Call, arguments: tuple[Program, ...]) -> Program:
+def _lower_product(call: Call, arguments: tuple[Program, ...]) -> Program | None:
     """Lowers a span times a whole number."""
     if call.arguments[1].type not in BITS:
-        raise UnsupportedError.not_yet(KERNELS, "a span times a fraction")
+        return None
     span, number = arguments
     return operation("multiply", call.type, span, operation("cast", BIGINT, number))
 

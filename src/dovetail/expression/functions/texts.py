@@ -5,9 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from functools import lru_cache
 
-from dovetail.errors import UnsupportedError
 from dovetail.expression.coercion import (
     BINARY,
     BOOLEAN,
@@ -18,31 +16,32 @@ from dovetail.expression.coercion import (
     widest,
 )
 from dovetail.expression.functions.function import (
-    KERNELS,
     Arguments,
     Build,
+    Columnwise,
     Entry,
     Function,
-    Lowering,
     Macro,
     Program,
     Rule,
     Signature,
     alias,
+    constant,
     expects,
+    is_literal,
     kernel,
     kinds,
     nothing,
     operation,
     plain,
     written,
-    written_value,
 )
 from dovetail.expression.tree import Call, Literal, Node, Value
 from dovetail.schema import ArrayType, AtomicType
 
 BLANK = " "
 ESCAPE = "\\"
+_META = re.compile(r"[\\.^$*+?{}\[\]|()]")
 LONGEST = 2**31 - 1  # of a text, in characters
 
 
@@ -143,25 +142,26 @@ def _position(text: str, part: str) -> int:
 
 
 def like_expression(pattern: str, escape: str) -> str:
-    """Returns the regular expression of a LIKE pattern."""
+    """Returns the regular expression of a LIKE pattern, for Python and for Arrow."""
     parts, letters = [], iter(pattern)
     for letter in letters:
         if letter == escape:
-            parts.append(re.escape(next(letters, escape)))
+            parts.append(_literal(next(letters, escape)))
         else:
-            parts.append({"_": ".", "%": ".*"}.get(letter, re.escape(letter)))
+            parts.append({"_": ".", "%": ".*"}.get(letter) or _literal(letter))
     return "".join(parts)
 
 
-@lru_cache(maxsize=1000)
-def _pattern(pattern: str, escape: str) -> re.Pattern[str]:
-    """Returns the compiled pattern of a LIKE."""
-    return re.compile(like_expression(pattern, escape), re.DOTALL)
+def _literal(letter: str) -> str:
+    """Returns the expression of a letter; Arrow knows fewer escapes than `re`."""
+    return _META.sub(r"\\\g<0>", letter)
 
 
 def _like(text: str, pattern: str, escape: str = ESCAPE) -> bool:
     """Tells whether a whole text has the form of a pattern."""
-    return _pattern(pattern, escape).fullmatch(text) is not None
+    # `re` keeps what it compiled; a cache of ours would not travel to workers
+    expression = like_expression(pattern, escape)
+    return re.fullmatch(expression, text, re.DOTALL) is not None
 
 
 def _trimmed(trim: Callable[[str, str], str]) -> Callable[..., Value]:
@@ -171,13 +171,15 @@ def _trimmed(trim: Callable[[str, str], str]) -> Callable[..., Value]:
     )
 
 
-def _trim(name: str) -> Lowering:
-    """Returns the lowering of a trim, whose letters stand first where there are two."""
+def _trim(name: str) -> Columnwise:
+    """Returns the program of a trim, whose letters stand first where there are two."""
 
-    def lower(call: Call, arguments: tuple[Program, ...]) -> Program:
+    def lower(call: Call, arguments: tuple[Program, ...]) -> Program | None:
         if len(arguments) == 1:
             return operation(name, call.type, *arguments, letters=BLANK)
-        letters = written_value(call, call.arguments[0])
+        if not is_literal(call.arguments[0]):
+            return None
+        letters = constant(call.arguments[0])
         if letters is None:
             return nothing(call.type)
         return operation(name, call.type, arguments[1], letters=letters)
@@ -185,39 +187,55 @@ def _trim(name: str) -> Lowering:
     return lower
 
 
-def _from_right(call: Call, arguments: tuple[Program, ...]) -> Program:
+def _from_right(call: Call, arguments: tuple[Program, ...]) -> Program | None:
     """Lowers RIGHT to a substring that is counted from the end."""
-    length = written_value(call, call.arguments[1])
+    if not is_literal(call.arguments[1]):
+        return None
+    length = constant(call.arguments[1])
     if length is None:
         return nothing(call.type)
     size = max(length, 0)
     return operation("substring", call.type, arguments[0], start=-length, size=size)
 
 
-def _padding(name: str) -> Lowering:
-    """Returns the lowering of a padding with one letter."""
+def _padding(name: str) -> Columnwise:
+    """Returns the program of a padding with one letter, the only one that Arrow has."""
     lower = written(name, size=0, pad=BLANK)
 
-    def one_letter(call: Call, arguments: tuple[Program, ...]) -> Program:
-        pad = written_value(call, call.arguments[2]) if call.arguments[2:] else BLANK
-        if pad is not None and len(pad) != 1:
-            what = f'"{call.function}" with other than one letter'
-            raise UnsupportedError.not_yet(KERNELS, what)
-        return lower(call, arguments)
+    def one_letter(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+        pad = constant(call.arguments[2]) if call.arguments[2:] else BLANK
+        several = pad is not None and len(pad) != 1
+        return None if several else lower(call, arguments)
 
     return one_letter
 
 
-def _replacing(call: Call, arguments: tuple[Program, ...]) -> Program:
-    """Lowers REPLACE; without a replacement nothing stands instead."""
-    empty: Program = ("literal", "", str(STRING))
-    return operation("replace", call.type, *(*arguments, empty)[:3])
+def _replacing(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+    """Lowers REPLACE of a written text, by nothing where that is not given."""
+    _, search, *instead = call.arguments
+    if not all(map(is_literal, (search, *instead))) or not constant(search):
+        return None
+    known = "" if not instead else constant(instead[0])
+    if known is None:
+        return nothing(call.type)
+    found = {"pattern": constant(search), "replacement": known}
+    return operation("replace", call.type, arguments[0], **found)
 
 
-def _likeness(call: Call, arguments: tuple[Program, ...]) -> Program:
-    """Lowers LIKE, its escape letter written out."""
-    escape = written_value(call, call.arguments[2]) if call.arguments[2:] else ESCAPE
-    return operation("like", call.type, *arguments[:2], escape=escape)
+def _testing(name: str) -> Columnwise:
+    """Returns the program of a test for a written part."""
+    return written(name, pattern="")
+
+
+def _likeness(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+    """Lowers LIKE with a written form to a regular expression."""
+    if not all(map(is_literal, call.arguments[1:])):
+        return None
+    form, escape = (*map(constant, call.arguments[1:]), ESCAPE)[:2]
+    if None in (form, escape):
+        return nothing(call.type)
+    pattern = like_expression(form, escape)
+    return operation("like", call.type, arguments[0], pattern=pattern)
 
 
 def _texts(result: Value, count: int, optional: int = 0) -> Rule:
@@ -269,13 +287,13 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function("lpad", _PADDED, plain(padded_left), _padding("lpad")),
     Function("rpad", _PADDED, plain(padded_right), _padding("rpad")),
     Function("replace", _texts(STRING, 3, 1), plain(_replaced), _replacing),
-    Function("instr", _texts(INT, 2), plain(_position), kernel("instr")),
+    Function("instr", _texts(INT, 2), plain(_position)),
     Function(
-        "startswith", _texts(BOOLEAN, 2), plain(str.startswith), kernel("startswith")
+        "startswith", _texts(BOOLEAN, 2), plain(str.startswith), _testing("startswith")
     ),
-    Function("endswith", _texts(BOOLEAN, 2), plain(str.endswith), kernel("endswith")),
+    Function("endswith", _texts(BOOLEAN, 2), plain(str.endswith), _testing("endswith")),
     Function(
-        "contains", _texts(BOOLEAN, 2), plain(operator.contains), kernel("contains")
+        "contains", _texts(BOOLEAN, 2), plain(operator.contains), _testing("contains")
     ),
     Function("like", _texts(BOOLEAN, 3, 1), plain(_like), _likeness),
     alias("||", "concat"),

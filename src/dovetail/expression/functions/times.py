@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from dovetail.errors import UnsupportedError
 from dovetail.expression.coercion import (
     BIGINT,
     DATE,
@@ -20,20 +19,20 @@ from dovetail.expression.coercion import (
     is_numeric,
 )
 from dovetail.expression.functions.function import (
-    KERNELS,
     Arguments,
     Entry,
     Function,
     Program,
     Signature,
     alias,
+    constant,
     expects,
+    is_literal,
     kernel,
     kinds,
     nothing,
     operation,
     plain,
-    written_value,
 )
 from dovetail.expression.functions.spans import months_later
 from dovetail.expression.tree import Call, Value
@@ -163,17 +162,21 @@ def _weekday(value: date) -> int:
     return value.isoweekday() % 7 + 1
 
 
-def _lower_truncation(call: Call, arguments: tuple[Program, ...]) -> Program:
+def _lower_truncation(call: Call, arguments: tuple[Program, ...]) -> Program | None:
     """Lowers DATE_TRUNC with a written unit."""
-    unit = _UNIT_OF.get(str(written_value(call, call.arguments[0])).lower())
+    if not is_literal(call.arguments[0]):
+        return None
+    unit = _UNIT_OF.get(str(constant(call.arguments[0])).lower())
     if unit is None:
         return nothing(call.type)
     return operation("date_trunc", call.type, arguments[1], unit=unit)
 
 
-def _lower_day_truncation(call: Call, arguments: tuple[Program, ...]) -> Program:
+def _lower_day_truncation(call: Call, arguments: tuple[Program, ...]) -> Program | None:
     """Lowers TRUNC with a written unit to the truncation of midnight."""
-    unit = _UNIT_OF.get(str(written_value(call, call.arguments[1])).lower())
+    if not is_literal(call.arguments[1]):
+        return None
+    unit = _UNIT_OF.get(str(constant(call.arguments[1])).lower())
     if unit is None or unit not in _DAY_UNITS:
         return nothing(call.type)
     midnight = operation("cast", TIMESTAMP, arguments[0])
@@ -181,10 +184,10 @@ def _lower_day_truncation(call: Call, arguments: tuple[Program, ...]) -> Program
     return operation("cast", DATE, cut)
 
 
-def _lower_seconds(call: Call, arguments: tuple[Program, ...]) -> Program:
+def _lower_seconds(call: Call, arguments: tuple[Program, ...]) -> Program | None:
     """Lowers TIMESTAMP_SECONDS of whole numbers."""
     if not is_integral(call.arguments[0].type):
-        raise UnsupportedError.not_yet(KERNELS, '"timestamp_seconds" of fractions')
+        return None
     seconds = operation("cast", BIGINT, *arguments)
     return operation("since", TIMESTAMP, seconds, size=SECOND)
 

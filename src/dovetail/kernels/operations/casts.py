@@ -1,22 +1,28 @@
 """Casts in columns, as Spark does them without ANSI mode.
 
 Whole numbers lose their high bits, doubles are cut and kept at the edges, decimals are
-rounded half up and are null where they have no room.
+rounded half up and are null where they have no room. Of texts only numbers and truths
+are read here, whole columns at once; whitespace around a text does not count. Other
+casts expressions do row by row.
 """
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.kernels.operations import decimals, numbers
-from dovetail.kernels.operations.reading import read
-from dovetail.kernels.operations.values import Value, each, null_where
-from dovetail.kernels.operations.writing import written
+from dovetail.kernels.operations import numbers
+from dovetail.kernels.operations.values import Value, null_where
 
-_WIDE = Context(prec=400, rounding=ROUND_HALF_UP, Emax=9999, Emin=-9999)
+_BLANKS = "".join(map(chr, range(33))) + "\x7f"  # what Spark trims: controls and space
+_WHOLE = r"^(?P<sign>[+-]?)(?P<digits>[0-9]*)(?P<rest>\.[0-9]*)?$"
+_FRACTION = (
+    r"^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[dDfF]?|inf|nan)$"
+)
+_YES, _NO = ["t", "true", "y", "yes", "1"], ["f", "false", "n", "no", "0"]
+_DIGITS = 19  # no bigint has more
 
 
 def cast(kind: pa.DataType, value: Value) -> Value:
@@ -24,9 +30,9 @@ def cast(kind: pa.DataType, value: Value) -> Value:
     if value.type == kind:
         return value
     if pa.types.is_string(value.type):
-        return read(kind, value, careful=False)
+        return _read(kind, value, careful=False)
     if pa.types.is_string(kind):
-        return written(kind, value)
+        return value.cast(kind)
     if pa.types.is_boolean(kind):
         return pc.not_equal(value, pa.scalar(Decimal(0)).cast(value.type))
     if pa.types.is_integer(kind):
@@ -40,7 +46,7 @@ def cast(kind: pa.DataType, value: Value) -> Value:
 
 def try_cast(kind: pa.DataType, value: Value) -> Value:
     """Returns values that texts say; a whole number has no digits behind a point."""
-    return read(kind, value, careful=True)
+    return _read(kind, value, careful=True)
 
 
 def _to_whole(kind: pa.DataType, value: Value) -> Value:
@@ -67,21 +73,53 @@ def _to_fraction(kind: pa.DataType, value: Value) -> Value:
 
 def _to_decimal(kind: pa.Decimal128Type, value: Value) -> Value:
     """Returns decimals, half up, null where they have no room."""
-    if pa.types.is_floating(value.type):
-        return _from_fraction(kind, value)
     if pa.types.is_decimal(value.type):
-        return decimals.fitted(kind, value)
+        return numbers.fitted(kind, value)
     whole = value.cast(pa.int64()).cast(pa.decimal128(19, 0))
-    return decimals.fitted(kind, whole)
+    return numbers.fitted(kind, whole)
 
 
-def _from_fraction(kind: pa.Decimal128Type, value: Value) -> Value:
-    """Returns the decimals that floating point numbers are written as."""
-    unit, room = Decimal(1).scaleb(-kind.scale), kind.precision - kind.scale
+def _read(kind: pa.DataType, value: Value, *, careful: bool) -> Value:
+    """Returns the values of a type that texts say; the careful want whole numbers."""
+    plain = pc.utf8_trim(value, characters=_BLANKS)
+    if pa.types.is_integer(kind):
+        return _whole(kind, plain, careful=careful)
+    if pa.types.is_floating(kind):
+        return _fraction(plain).cast(kind, safe=False)
+    return _truth(plain)
 
-    def exactly(number: float) -> Decimal | None:
-        found = Decimal(repr(number)).quantize(unit, context=_WIDE)
-        return found if not found or found.adjusted() < room else None
 
-    finite = null_where(pc.invert(pc.is_finite(value)), value)
-    return each(kind, exactly, finite)
+def _truth(plain: Value) -> Value:
+    """Returns what words for yes or no say."""
+    word = pc.ascii_lower(plain)
+    is_yes, is_no = (pc.is_in(word, value_set=pa.array(words)) for words in (_YES, _NO))
+    return null_where(pc.invert(pc.or_(is_yes, is_no)), is_yes)
+
+
+def _whole(kind: pa.DataType, plain: Value, *, careful: bool) -> Value:
+    """Returns whole numbers that fit; only the careful mind digits behind a point."""
+    parts = pc.extract_regex(plain, pattern=_WHOLE)
+    sign, digits, rest = (pc.struct_field(parts, [place]) for place in range(3))
+    wrong = pc.and_(pc.equal(digits, ""), pc.equal(rest, ""))
+    wrong = pc.or_(wrong, pc.not_equal(rest, "")) if careful else wrong
+    short = pc.utf8_ltrim(digits, characters="0")
+    long = pc.greater(pc.utf8_length(short), _DIGITS)
+    minus = pc.if_else(pc.equal(sign, "-"), "-", "")
+    known = null_where(pc.or_(wrong, long), short)
+    text = pc.binary_join_element_wise(minus, "0", known, "")
+    number = text.cast(pa.decimal128(_DIGITS + 2, 0))
+    most = 1 << (kind.bit_width - 1)
+    low, high = (pa.scalar(Decimal(edge), number.type) for edge in (-most, most - 1))
+    outside = pc.or_(pc.less(number, low), pc.greater(number, high))
+    return null_where(outside, number).cast(kind)
+
+
+def _fraction(plain: Value) -> Value:
+    """Returns doubles; Java's suffixes `d` and `f` are allowed."""
+    word = pc.replace_substring(pc.ascii_lower(plain), "infinity", "inf")
+    wrong = pc.invert(pc.match_substring_regex(word, pattern=_FRACTION))
+    unsigned = pc.replace_substring_regex(word, pattern=r"^\+", replacement="")
+    digits = pc.replace_substring_regex(
+        unsigned, pattern=r"([0-9.])[df]$", replacement=r"\1"
+    )
+    return null_where(wrong, digits).cast(pa.float64())

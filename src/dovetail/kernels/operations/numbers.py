@@ -1,56 +1,56 @@
-"""Numbers in columns, as Java computes them: they wrap, and x/0 is null."""
+"""Numbers in columns, as Java computes them: they wrap, and x/0 is null.
+
+Decimals are computed wide and exactly, then rounded half up to their type; what Arrow
+cannot do exactly (quotients, products of many digits) expressions compute row by row.
+Bits are those of two's complement, shifts go round at the width of the type. Angles,
+logarithms and their kin are NaN out of range, never an error.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.kernels.operations import decimals
-from dovetail.kernels.operations.values import Value, each, null_where, spread
+from dovetail.kernels.operations.values import Value, null_where, spread
 
-_WIDE = Context(prec=400, Emax=9999, Emin=-9999)
+MOST_WIDE_DIGITS = 76
+BYTE = 8
+_COUNTS = np.array([value.bit_count() for value in range(1 << BYTE)], np.int32)
+Curve = Callable[..., np.ndarray]
 
 
 def add(kind: pa.DataType, left: Value, right: Value) -> Value:
-    """Returns sums."""
-    operation = decimals.add if pa.types.is_decimal(kind) else _add
-    return operation(kind, left, right)
-
-
-def _add(_kind: pa.DataType, left: Value, right: Value) -> Value:
-    """Returns sums of machine numbers, which wrap."""
+    """Returns sums; machine numbers wrap, decimals without room are null."""
+    if pa.types.is_decimal(kind):
+        return fitted(kind, pc.add(_widened(left), _widened(right)))
     return pc.add(left, right)
 
 
 def subtract(kind: pa.DataType, left: Value, right: Value) -> Value:
     """Returns differences."""
     if pa.types.is_decimal(kind):
-        return decimals.add(kind, left, pc.negate(right))
+        return add(kind, left, pc.negate(right))
     return pc.subtract(left, right)
 
 
 def multiply(kind: pa.DataType, left: Value, right: Value) -> Value:
     """Returns products."""
     if pa.types.is_decimal(kind):
-        return decimals.multiply(kind, left, right)
+        return fitted(kind, pc.multiply(_widened(left), _widened(right)))
     return pc.multiply(left, right)
 
 
-def divide(kind: pa.DataType, left: Value, right: Value) -> Value:
+def divide(_kind: pa.DataType, left: Value, right: Value) -> Value:
     """Returns quotients, null where the divisor is zero."""
-    if pa.types.is_decimal(kind):
-        return decimals.divide(kind, left, right)
     return null_where(pc.equal(right, _zero(right)), pc.divide(left, right))
 
 
-def whole_quotient(kind: pa.DataType, left: Value, right: Value) -> Value:
+def whole_quotient(_kind: pa.DataType, left: Value, right: Value) -> Value:
     """Returns quotients cut towards zero, null where the divisor is zero."""
-    if pa.types.is_decimal(left.type):
-        return decimals.whole_quotient(kind, left, right)
     return _cut_quotient(left, null_where(pc.equal(right, _zero(right)), right))
 
 
@@ -66,8 +66,6 @@ def _cut_quotient(left: Value, divisor: Value) -> Value:
 
 def remainder(kind: pa.DataType, left: Value, right: Value) -> Value:
     """Returns remainders with the sign of the dividend, null where the divisor is 0."""
-    if pa.types.is_decimal(kind):
-        return decimals.remainder(kind, left, right)
     divisor = null_where(pc.equal(right, _zero(right)), right)
     if pa.types.is_floating(kind):
         return _float_remainder(kind, left, divisor)
@@ -82,17 +80,13 @@ def _float_remainder(kind: pa.DataType, left: Value, right: Value) -> Value:
     return _masked(pa.array(found, kind), one, other)
 
 
-def negate(kind: pa.DataType, value: Value) -> Value:
+def negate(_kind: pa.DataType, value: Value) -> Value:
     """Returns numbers with the other sign."""
-    if pa.types.is_decimal(kind):
-        return decimals.negate(kind, value)
     return pc.negate(value)
 
 
-def absolute(kind: pa.DataType, value: Value) -> Value:
+def absolute(_kind: pa.DataType, value: Value) -> Value:
     """Returns numbers without sign; the least wraps to itself."""
-    if pa.types.is_decimal(kind):
-        return decimals.absolute(kind, value)
     return pc.abs(value)
 
 
@@ -114,7 +108,7 @@ def ceil(kind: pa.DataType, value: Value) -> Value:
 def _whole(kind: pa.DataType, value: Value, cut: Callable[[Value], Value]) -> Value:
     """Returns whole numbers of decimals or doubles; bigints are whole already."""
     if pa.types.is_decimal(value.type):
-        return decimals.whole(kind, value, cut)
+        return _whole_decimal(kind, value, cut)
     return value if value.type == kind else saturated(kind, cut(value))
 
 
@@ -155,47 +149,149 @@ def logarithm(_kind: pa.DataType, value: Value) -> Value:
 
 
 def round_half_up(kind: pa.DataType, value: Value, *, digits: int) -> Value:
-    """Returns numbers rounded, halves away from zero."""
-    if pa.types.is_decimal(value.type):
-        return decimals.rounded(
-            kind, value, digits=digits, mode="half_towards_infinity"
-        )
-    return _rounded(kind, value, digits=digits, mode=ROUND_HALF_UP)
+    """Returns decimals rounded, halves away from zero."""
+    return _rounded(kind, value, digits=digits, mode="half_towards_infinity")
 
 
 def round_half_even(kind: pa.DataType, value: Value, *, digits: int) -> Value:
-    """Returns numbers rounded, halves to the even neighbour."""
-    if pa.types.is_decimal(value.type):
-        return decimals.rounded(kind, value, digits=digits, mode="half_to_even")
-    return _rounded(kind, value, digits=digits, mode=ROUND_HALF_EVEN)
+    """Returns decimals rounded, halves to the even neighbour."""
+    return _rounded(kind, value, digits=digits, mode="half_to_even")
 
 
-def _rounded(kind: pa.DataType, value: Value, *, digits: int, mode: str) -> Value:
-    """Returns machine numbers rounded by their decimal digits, as Spark does."""
-    unit = Decimal(1).scaleb(-digits)
+def _whole_decimal(
+    kind: pa.Decimal128Type, value: Value, cut: Callable[[Value], Value]
+) -> Value:
+    """Returns decimals cut to whole ones."""
+    return cut(_widened(value)).cast(pa.decimal256(MOST_WIDE_DIGITS, 0)).cast(kind)
 
-    def exactly(number: float) -> float:
-        return number if not np.isfinite(number) else _quantized(number, unit, mode)
 
-    if pa.types.is_floating(kind):
-        return each(kind, exactly, value)
-    if digits >= 0:
-        return value
-    wide = each(
-        pa.int64(), lambda number: _low_bits(_quantized(number, unit, mode)), value
+def _rounded(kind: pa.Decimal128Type, value: Value, *, digits: int, mode: str) -> Value:
+    """Returns decimals rounded to a number of digits."""
+    if digits < value.type.scale:
+        value = pc.round(_widened(value), ndigits=digits, round_mode=mode)
+    return fitted(kind, value)
+
+
+def _widened(value: Value) -> Value:
+    """Returns decimals with room for one more digit."""
+    kind = value.type
+    return value.cast(
+        pa.decimal256(min(kind.precision + 1, MOST_WIDE_DIGITS), kind.scale)
     )
-    return wide.cast(kind, safe=False)
 
 
-def _quantized(number: float, unit: Decimal, mode: str) -> float:
-    """Returns one number rounded to a unit."""
-    found = Decimal(repr(number)).quantize(unit, rounding=mode, context=_WIDE)
-    return type(number)(found)
+def fitted(kind: pa.Decimal128Type, value: Value) -> Value:
+    """Returns decimals at the type's scale, half up, null where they have no room."""
+    if value.type.scale > kind.scale:
+        value = pc.round(
+            _widened(value), ndigits=kind.scale, round_mode="half_towards_infinity"
+        )
+    if value.type.precision - value.type.scale > kind.precision - kind.scale:
+        most = Decimal(10) ** (kind.precision - kind.scale)
+        bound = pa.scalar(most).cast(_room(value.type, kind))
+        value = null_where(pc.greater_equal(pc.abs(value), bound), value)
+    return value.cast(pa.decimal256(MOST_WIDE_DIGITS, kind.scale)).cast(kind)
 
 
-def _low_bits(number: float) -> int:
-    """Returns the bigint that a whole number wraps to."""
-    return (int(number) + (1 << 63)) % (1 << 64) - (1 << 63)
+def _room(kind: pa.DataType, target: pa.Decimal128Type) -> pa.DataType:
+    """Returns the type that can hold the bound of a target beside values of a type."""
+    whole = max(kind.precision - kind.scale, target.precision - target.scale + 1)
+    return pa.decimal256(min(whole + kind.scale, MOST_WIDE_DIGITS), kind.scale)
+
+
+def bits_of_both(_kind: pa.DataType, left: Value, right: Value) -> Value:
+    """Returns the bits that both have."""
+    return pc.bit_wise_and(left, right)
+
+
+def bits_of_either(_kind: pa.DataType, left: Value, right: Value) -> Value:
+    """Returns the bits that either has."""
+    return pc.bit_wise_or(left, right)
+
+
+def bits_of_one(_kind: pa.DataType, left: Value, right: Value) -> Value:
+    """Returns the bits that one of both has."""
+    return pc.bit_wise_xor(left, right)
+
+
+def other_bits(_kind: pa.DataType, value: Value) -> Value:
+    """Returns the bits that a number lacks."""
+    return pc.bit_wise_not(value)
+
+
+def _shift(
+    move: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> Callable[..., Value]:
+    """Returns the operation of a shift."""
+
+    def shifted(kind: pa.DataType, value: Value, places: Value) -> Value:
+        numbers, counts = spread(value, places)
+        known = pc.and_(pc.is_valid(numbers), pc.is_valid(counts))
+        width = np.dtype(kind.to_pandas_dtype())
+        moved = move(_numpy(numbers), _numpy(counts).astype(width) % kind.bit_width)
+        return null_where(pc.invert(known), pa.array(moved.astype(width), kind))
+
+    return shifted
+
+
+def _unsigned(numbers: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Returns bits moved right, with zeros behind them."""
+    width = np.dtype(f"u{numbers.itemsize}")
+    moved = np.right_shift(numbers.view(width), counts.astype(width))
+    return np.asarray(moved.view(numbers.dtype))
+
+
+shifted_left = _shift(np.left_shift)
+shifted_right = _shift(np.right_shift)
+shifted_unsigned = _shift(_unsigned)
+
+
+def count_bits(kind: pa.DataType, value: Value) -> Value:
+    """Returns the number of ones; a narrow number counts as the bigint it is."""
+    numbers = _numpy(
+        value.cast(pa.int8()) if pa.types.is_boolean(value.type) else value
+    )
+    parts = np.ascontiguousarray(numbers.astype(np.int64)).view(np.uint8)
+    found = _COUNTS[parts].reshape(len(numbers), BYTE).sum(axis=1)
+    return null_where(pc.is_null(value), pa.array(found.astype(np.int32), kind))
+
+
+def curve(function: Curve) -> Callable[..., Value]:
+    """Returns the operation of a function of doubles."""
+
+    def operation(kind: pa.DataType, *values: Value) -> Value:
+        columns = spread(*values)
+        numbers = [np.asarray(column.fill_null(0)) for column in columns]
+        with np.errstate(all="ignore"):
+            found = pa.array(function(*numbers), kind, from_pandas=False)
+        for column in columns:
+            found = null_where(pc.is_null(column), found)
+        return found
+
+    return operation
+
+
+def positive_curve(function: Curve, above: float) -> Callable[..., Value]:
+    """Returns the operation of a logarithm, null of what is not above a bound."""
+    computed = curve(function)
+
+    def operation(kind: pa.DataType, *values: Value) -> Value:
+        found = computed(kind, *values)
+        for value in values:
+            found = null_where(pc.less_equal(value, pa.scalar(above)), found)
+        return found
+
+    return operation
+
+
+def to_base(base: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """Returns logarithms to a base."""
+    return np.asarray(np.log(value) / np.log(base))
+
+
+def angle(height: np.ndarray, width: np.ndarray) -> np.ndarray:
+    """Returns the angles of points; a negative zero is a zero."""
+    return np.asarray(np.arctan2(height + 0.0, width + 0.0))
 
 
 def _zero(value: Value) -> pa.Scalar:

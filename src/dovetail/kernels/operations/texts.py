@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.kernels.operations.values import Value, each, spread
+from dovetail.kernels.operations.values import Value, each
 
 Operation = Callable[..., Value]
 _END = 2**31 - 1
-_META = re.compile(r"[\\.^$*+?{}\[\]|()]")
 
 
 def concat(_kind: pa.DataType, *values: Value) -> Value:
@@ -79,63 +77,38 @@ def padded_right(_kind: pa.DataType, value: Value, *, size: int, pad: str) -> Va
     return pc.utf8_rpad(cut, width=max(size, 0), padding=pad)
 
 
-def replace(kind: pa.DataType, *values: Value) -> Value:
-    """Returns texts with every occurrence replaced; an empty search finds none."""
-    value, search, instead = values
-    constant = isinstance(search, pa.Scalar) and isinstance(instead, pa.Scalar)
-    if constant and search.as_py() and instead.is_valid:
-        pattern, replacement = search.as_py(), instead.as_py()
-        return pc.replace_substring(value, pattern=pattern, replacement=replacement)
-    return each(kind, _replaced, value, search, instead)
+def replaced(
+    _kind: pa.DataType, value: Value, *, pattern: str, replacement: str
+) -> Value:
+    """Returns texts with every occurrence replaced."""
+    return pc.replace_substring(value, pattern=pattern, replacement=replacement)
 
 
-def _replaced(text: str, search: str, instead: str) -> str:
-    """Returns one text with every occurrence replaced."""
-    return text.replace(search, instead) if search else text
+def starts(_kind: pa.DataType, value: Value, *, pattern: str) -> Value:
+    """Returns whether texts begin so."""
+    return pc.starts_with(value, pattern=pattern)
 
 
-def position(kind: pa.DataType, value: Value, part: Value) -> Value:
-    """Returns where a part begins, from 1, or 0."""
-    return each(kind, lambda text, wanted: text.find(wanted) + 1, value, part)
+def ends(_kind: pa.DataType, value: Value, *, pattern: str) -> Value:
+    """Returns whether texts end so."""
+    return pc.ends_with(value, pattern=pattern)
 
 
-def _tested(
-    quick: Callable[..., Value], plain: Callable[[str, str], bool]
-) -> Operation:
-    """Returns the operation of a test for a part, quick where that is a constant."""
-
-    def tested(kind: pa.DataType, value: Value, part: Value) -> Value:
-        if isinstance(part, pa.Scalar) and part.is_valid:
-            return quick(value, pattern=part.as_py())
-        return each(kind, plain, value, part)
-
-    return tested
+def contains(_kind: pa.DataType, value: Value, *, pattern: str) -> Value:
+    """Returns whether texts have a part."""
+    return pc.match_substring(value, pattern=pattern)
 
 
-starts = _tested(pc.starts_with, str.startswith)
-ends = _tested(pc.ends_with, str.endswith)
-contains = _tested(pc.match_substring, str.__contains__)
+def like(_kind: pa.DataType, value: Value, *, pattern: str) -> Value:
+    """Returns whether whole texts match a pattern, in which a dot is any letter."""
+    return pc.match_substring_regex(value, pattern=rf"\A(?s:{pattern})\z")
 
 
-def like(kind: pa.DataType, value: Value, pattern: Value, *, escape: str) -> Value:
-    """Returns whether texts have the form of a pattern."""
-    texts, patterns = spread(value, pattern)
-    found = pa.nulls(len(texts), kind)
-    for known in pc.unique(patterns).drop_null().to_pylist():
-        regular = rf"\A(?s:{regular_expression(known, escape)})\z"
-        where = pc.equal(patterns, pa.scalar(known, patterns.type))
-        truth = pc.match_substring_regex(texts, pattern=regular)
-        found = pc.if_else(pc.fill_null(where, fill_value=False), truth, found)
-    return found
+def turned(_kind: pa.DataType, value: Value) -> Value:
+    """Returns texts from their end to their beginning."""
+    return pc.utf8_reverse(value)
 
 
-def regular_expression(pattern: str, escape: str) -> str:
-    """Returns the regular expression of a LIKE pattern."""
-    parts, letters = [], iter(pattern)
-    for letter in letters:
-        if letter == escape:
-            parts.append(_META.sub(r"\\\g<0>", next(letters, escape)))
-        else:
-            found = {"_": ".", "%": ".*"}.get(letter)
-            parts.append(found or _META.sub(r"\\\g<0>", letter))
-    return "".join(parts)
+def size_in_bytes(_kind: pa.DataType, value: Value) -> Value:
+    """Returns the number of bytes, of texts in UTF-8."""
+    return pc.binary_length(value)

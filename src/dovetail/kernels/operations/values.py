@@ -6,9 +6,9 @@ Moments are microseconds in UTC, spans of time are bigints of microseconds or mo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -98,7 +98,7 @@ def _read(value: Any, kind: pa.DataType) -> Any:  # noqa: ANN401 - of any type
             for key, item in value.items()
         ]
     if pa.types.is_struct(kind):
-        return {field.name: _read(value[field.name], field.type) for field in kind}
+        return {field.name: _read(value.get(field.name), field.type) for field in kind}
     return value
 
 
@@ -153,24 +153,59 @@ def null_where(condition: Value, value: Value) -> Value:
     )
 
 
-def each(kind: pa.DataType, function: Callable[..., Any], *values: Value) -> pa.Array:
-    """Returns what a plain function gives for each row, null where a value is null.
+class Carried(Protocol):
+    """What a program brings along for what no operation does."""
+
+    @property
+    def compute(self) -> Callable[..., Any]:
+        """Returns the function of plain values."""
+
+    @property
+    def strict(self) -> bool:
+        """Tells whether it is null where any value is."""
+
+
+def by_row(kind: pa.DataType, *values: Value, function: Carried) -> pa.Array:
+    """Returns what the function that a program carries gives for each row."""
+    return each(kind, function.compute, *values, strict=function.strict)
+
+
+def each(
+    kind: pa.DataType,
+    function: Callable[..., Any],
+    *values: Value,
+    strict: bool = True,
+) -> pa.Array:
+    """Returns what a plain function gives for each row; `strict` ones see no null.
 
     A loop in Python, for the few things that Arrow computes otherwise than Spark. Over
     one column it sees every distinct value once.
     """
     columns = [value for value in values if not isinstance(value, pa.Scalar)]
-    if len(columns) > 1 or pa.types.is_nested(columns[0].type):
-        return _looped(kind, function, *values)
+    if len(columns) > 1 or pa.types.is_nested(columns[0].type) or not strict:
+        return _looped(kind, function, values, strict=strict)
     known = columns[0].dictionary_encode()
     distinct = [known.dictionary if value is columns[0] else value for value in values]
-    return _looped(kind, function, *distinct).take(known.indices)
+    return _looped(kind, function, distinct, strict=True).take(known.indices)
 
 
 def _looped(
-    kind: pa.DataType, function: Callable[..., Any], *values: Value
+    kind: pa.DataType,
+    function: Callable[..., Any],
+    values: Sequence[Value],
+    *,
+    strict: bool,
 ) -> pa.Array:
-    """Returns what a plain function gives for each row, null where a value is null."""
-    rows = zip(*(array.to_pylist() for array in spread(*values)), strict=True)
-    found = [None if None in row else function(*row) for row in rows]
+    """Returns what a plain function gives for each row."""
+    rows = zip(*map(_plain, spread(*values)), strict=True)
+    found = [None if strict and None in row else function(*row) for row in rows]
+    if pa.types.is_nested(kind):
+        found = [_read(value, kind) for value in found]
     return pa.array(found, kind)
+
+
+def _plain(column: pa.Array) -> list[Any]:
+    """Returns values as the functions of expressions know them: maps are records."""
+    if pa.types.is_nested(column.type):
+        return list(column.to_pylist(maps_as_pydicts="strict"))
+    return list(column.to_pylist())
