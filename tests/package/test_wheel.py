@@ -90,7 +90,7 @@ def test_a_bare_install_says_what_it_lacks_and_runs_where_that_is_brought(
 def test_the_wheel_has_what_a_package_has(wheel):
     names = done(sys.executable, "-m", "zipfile", "-l", wheel)
     package = Path(dovetail.__file__).parent
-    for name in ("py.typed", "front/ecl/grammar.lark"):
+    for name in ("py.typed", "dialects/ecl/grammar.lark"):
         assert f"dovetail/{name}" in names
         assert (package / name).exists()
     assert "licenses/LICENSE" in names
