@@ -33,9 +33,8 @@ from dovetail.engines.spark_stream.feeds import Buckets, Feed, Packing, packings
 from dovetail.engines.spark_stream.joining import as_lines, lay
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.outlets import Outlets
-from dovetail.kernels.settings import Arrival
 from dovetail.spec.defaults import with_defaults
-from dovetail.spec.inputs import Outlet
+from dovetail.spec.inputs import Arrival, Outlet
 from dovetail.spec.reading import read_join
 from dovetail.spec.reading_inputs import read_inputs
 

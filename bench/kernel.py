@@ -29,12 +29,13 @@ from dovetail.conformance.local.hidden import hidden_columns
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.kernels.arrays.rows import BEGINNING, HAS_KEY, Rows, make_rows
 from dovetail.kernels.arriving.arrival import Parcel, Report
-from dovetail.kernels.settings import Arrival, JoinSettings
+from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import step
 from dovetail.plan.capability import features_of_join
 from dovetail.plan.local import LOCAL
 from dovetail.spec.defaults import with_defaults
+from dovetail.spec.inputs import Arrival
 from dovetail.spec.join import HANDS, JoinSpec
 from dovetail.spec.reading import read_join
 from dovetail.spec.reading_inputs import read_inputs

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from dovetail.kernels.arrays.rows import HAS_KEY, make_rows
 from dovetail.kernels.candidates.walks import nearest_pairs
-from dovetail.kernels.picks import Direction, Formula, Nearest
+from dovetail.kernels.settings import Formula, Nearest
+from dovetail.spec.picks import Direction, Tie, Unlimited
 
 TIMES = st.none() | st.integers(-4, 4) | st.sampled_from([2**61, -(2**61)])
 ROWS = st.lists(st.tuples(st.sampled_from([0, 1, 2**60]), TIMES), max_size=9)
@@ -16,10 +17,9 @@ PICKS = st.builds(
     st.just(Formula(("column", "l", "at", "bigint"), (("l", "at"),))),
     st.just(Formula(("column", "r", "at", "bigint"), (("r", "at"),))),
     st.sampled_from(Direction),
-    st.just(()),
-    st.just(()) | st.integers(0, 5).map(lambda width: (width,)),
+    st.just(Unlimited()) | st.integers(0, 5),
     st.booleans(),
-    st.booleans(),
+    st.sampled_from(Tie),
     st.just(value=False),
 )
 
@@ -35,7 +35,8 @@ def side_of(rows):
 
 
 def fits(pick, base, time):
-    is_near = not pick.width or abs(time - base) <= pick.width[0]
+    far = abs(time - base)
+    is_near = pick.tolerance == Unlimited() or far <= pick.tolerance
     ways = {
         Direction.BACKWARD: time <= base,
         Direction.FORWARD: time >= base,
@@ -46,7 +47,7 @@ def fits(pick, base, time):
 
 def best(pick, base, able):
     """The nearest, of equal distance the earlier, of one time the first or the last."""
-    sign = -1 if pick.last else 1
+    sign = -1 if pick.takes_last else 1
     order = [(abs(time - base), time, sign * number) for number, time in able]
     return abs(min(order)[2])
 

@@ -11,9 +11,10 @@ from dovetail.kernels.arrays.rows import HAS_KEY, make_rows
 from dovetail.kernels.arriving.arrival import Parcel, Report
 from dovetail.kernels.arriving.passing import CLOCK
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH
-from dovetail.kernels.settings import Arrival, Closing, JoinSettings, SideSettings
+from dovetail.kernels.settings import Closing, JoinSettings, SideSettings
 from dovetail.kernels.step import step
 from dovetail.kernels.store import Store
+from dovetail.spec.inputs import Arrival
 from dovetail.spec.spans import Span
 from dovetail.spec.windows import Delta, Range, Rows, Seconds
 

@@ -25,8 +25,7 @@ from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
 from dovetail.engines.spark_stream.worker.unpack import make_unpack
 from dovetail.engines.spark_stream.writing import writing
 from dovetail.expression import lower, parse
-from dovetail.kernels.settings import Arrival
-from dovetail.spec.inputs import Input, InputKind, Outlet
+from dovetail.spec.inputs import Arrival, Input, InputKind, Outlet
 from tests.expression.forms import FORMS
 from tests.expression.grammar import SCOPE, plain_expressions
 from tests.spark.stream_plays import SCHEMA, SOFT

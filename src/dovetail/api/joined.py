@@ -29,10 +29,8 @@ from dovetail.engines.spark_stream.feeds import Feed
 from dovetail.engines.spark_stream.writing import Streaming, start
 from dovetail.errors import SpecError
 from dovetail.expression import ALWAYS
-from dovetail.kernels import settings as kernel
 from dovetail.plan.compared import compared
 from dovetail.plan.manner import (
-    Arrival,
     Facts,
     SideFacts,
     arrival_of,
@@ -44,7 +42,7 @@ from dovetail.plan.words import Told, explained
 from dovetail.schema import quoted
 from dovetail.spec.arguments import AnyPath, told, wrong
 from dovetail.spec.calls import missing, public
-from dovetail.spec.inputs import Input, Inputs, Outlet, Row, Settings
+from dovetail.spec.inputs import Arrival, Input, Inputs, Outlet, Row, Settings
 from dovetail.spec.join import HANDS, Hand, JoinSpec
 from dovetail.spec.play import Play
 from dovetail.spec.results import own_outlets
@@ -283,7 +281,7 @@ class Joined:
             join=self.spec,
             inputs=self.inputs,
             feeds=(feeds[0], feeds[1]),
-            arrival=kernel.Arrival(arrival.value),
+            arrival=arrival,
             idle=(idle[0], idle[1]),
             one_bucket=not spread(self.spec, Settings()).is_wide,
         )

@@ -20,7 +20,14 @@ from dovetail.expression import (
     parse,
     references,
 )
-from dovetail.kernels import picks as kernel
+from dovetail.kernels.settings import (
+    UNLIMITED,
+    Formula,
+    Letters,
+    Nearest,
+    PickSettings,
+    SkipFormulas,
+)
 from dovetail.schema import AtomicType, DecimalType, Type
 from dovetail.spec.absent import absent_row
 from dovetail.spec.inputs import Input, InputKind
@@ -31,11 +38,10 @@ from dovetail.spec.picks import (
     Equality,
     Keep,
     Limit,
-    OnExceed,
     OptionalEqual,
     OptionalPrefix,
     Strategy,
-    Tie,
+    Unlimited,
 )
 from dovetail.spec.references import (
     Reference,
@@ -55,21 +61,14 @@ _WHOLE: Mapping[Type, int] = {
 _MOST_DIGITS = 18
 KERNELS = "kernels"  # what refuses, as errors name it
 Known = Mapping[tuple[str, str], object]
-_EXCESS = {
-    OnExceed.SKIP: kernel.Excess.SKIP,
-    OnExceed.FAIL: kernel.Excess.FAIL,
-    OnExceed.TRANSFORM: kernel.Excess.TRANSFORM,
-}
 
 
-def kernel_picks(join: JoinSpec, left: Input, right: Input) -> kernel.Picks:
+def kernel_picks(join: JoinSpec, left: Input, right: Input) -> PickSettings:
     """Returns the kernels' picks of a join."""
     scope = Scope.pair(left.schema, right.schema)
-    most, excess = _most(join)
-    return kernel.Picks(
+    return PickSettings(
         keep=_keep(join),
-        most=most,
-        excess=excess,
+        limit=_limit(join),
         shared=tuple(_shared(part, scope) for part in optional_parts(join)),
         skip=tuple(_skips(join, (left, right), scope)),
         nearest=tuple(_nearest(join, left, right, scope)),
@@ -86,7 +85,7 @@ def is_told(join: JoinSpec, inputs: Sequence[Input]) -> bool:
     return join.clock is Clock.ARRIVAL and InputKind.STREAM not in kinds
 
 
-def _counters(join: JoinSpec, scope: Scope) -> Iterator[kernel.Formula]:
+def _counters(join: JoinSpec, scope: Scope) -> Iterator[Formula]:
     """Gives the output columns that show the counter, as the kernels run them."""
     for name, text in counting_columns(join):
         if not isinstance(parse(text, scope).type, AtomicType | DecimalType):
@@ -140,20 +139,18 @@ def _keep(join: JoinSpec) -> int:
     if join.picks.strategy is Strategy.LOOKUP:
         return 1
     keep = join.picks.keep
-    return keep.count if isinstance(keep, Keep) else kernel.UNLIMITED
+    return keep.count if isinstance(keep, Keep) else UNLIMITED
 
 
-def _most(join: JoinSpec) -> tuple[int, kernel.Excess]:
+def _limit(join: JoinSpec) -> AtMost | Limit | Unlimited:
     """Returns how many candidates there may be, and what becomes of the others."""
-    match join.picks.at_most, join.picks.limit:
-        case AtMost(counted=(), optional=()), _:
-            return kernel.UNLIMITED, kernel.Excess.UNMATCHED
-        case AtMost(count), _:
-            return count, kernel.Excess.UNMATCHED
-        case _, Limit(count, on_exceed):
-            return count, _EXCESS[on_exceed]
+    match join.picks.at_most:
+        case AtMost(counted=(), optional=()):
+            return Unlimited()
+        case AtMost() as at_most:
+            return at_most
         case _:
-            return kernel.UNLIMITED, kernel.Excess.UNMATCHED
+            return join.picks.limit
 
 
 def _looks_at_counter(join: JoinSpec) -> bool:
@@ -162,9 +159,7 @@ def _looks_at_counter(join: JoinSpec) -> bool:
     return skips or bool(counting_columns(join))
 
 
-def _shared(
-    part: OptionalPrefix | OptionalEqual, scope: Scope
-) -> kernel.Formula | kernel.Letters:
+def _shared(part: OptionalPrefix | OptionalEqual, scope: Scope) -> Formula | Letters:
     """Returns an optional equality: as a whole, or letter by letter."""
     match part:
         case OptionalEqual(Equality(left, right)):
@@ -173,7 +168,7 @@ def _shared(
             ours, theirs = (
                 _formula(_as_text(text, scope), scope) for text in (left, right)
             )
-            return kernel.Letters(ours, theirs, width)
+            return Letters(ours, theirs, width)
         case _:
             assert_never(part)
 
@@ -187,7 +182,7 @@ def _as_text(expression: Expression, scope: Scope) -> Expression:
 
 def _nearest(
     join: JoinSpec, left: Input, right: Input, scope: Scope
-) -> Iterator[kernel.Nearest]:
+) -> Iterator[Nearest]:
     """Gives the pick of the nearest right row, if there is one."""
     asof = join.picks.asof
     if not isinstance(asof, AsOf):
@@ -195,13 +190,13 @@ def _nearest(
     times = (asof.left, asof.right)
     kind, scale = _common_time([parse(time, scope).type for time in times])
     ours, theirs = (_formula(_as_kind(time, kind, scope), scope) for time in times)
-    yield kernel.Nearest(
+    yield Nearest(
         ours,
         theirs,
-        kernel.Direction(asof.direction.value),
-        *_tolerance(asof, kind, scale),
+        asof.direction,
+        _tolerance(asof, kind, scale),
         exact=asof.exact,
-        last=asof.tie is Tie.LAST,
+        tie=asof.tie,
         is_row_time=_is_row_time(asof.right, right),
         is_left_row_time=_is_row_time(asof.left, left),
     )
@@ -245,24 +240,20 @@ def _as_kind(expression: Expression, kind: str, scope: Scope) -> Expression:
     return Expression(f"cast(({expression}) as {kind})")
 
 
-def _tolerance(
-    asof: AsOf, kind: str, scale: int
-) -> tuple[tuple[Span, ...], tuple[float, ...]]:
-    """Returns how far the right time may be, as a span of time or as a number."""
+def _tolerance(asof: AsOf, kind: str, scale: int) -> Span | float | Unlimited:
+    """Returns how far the right time may be, a number as times are measured."""
     match asof.tolerance:
-        case Span() as span:
-            return (span,), ()
         case Decimal() as number if kind == "double":
-            return (), (float(number),)
+            return float(number)
         case Decimal() as number:
-            return (), (int(number.scaleb(scale).to_integral_value(ROUND_FLOOR)),)
-        case _:
-            return (), ()
+            return int(number.scaleb(scale).to_integral_value(ROUND_FLOOR))
+        case tolerance:
+            return tolerance
 
 
 def _skips(
     join: JoinSpec, inputs: tuple[Input, Input], scope: Scope
-) -> list[kernel.Skip]:
+) -> list[SkipFormulas]:
     """Returns when a row does not come out; nothing where all do."""
     if join.picks.skip_when == NEVER:
         return []
@@ -276,7 +267,7 @@ def _skips(
         for known in (_seen(matched=HANDS), *alone, over)
     ]
     pair, left, right, exceeded = formulas
-    return [kernel.Skip(pair, (left, right), exceeded)]
+    return [SkipFormulas(pair, (left, right), exceeded)]
 
 
 def _seen_alone(
@@ -298,11 +289,9 @@ def _seen(matched: tuple[Hand, ...]) -> dict[tuple[str, str], object]:
     return {(BARE, f"matched_{hand.value}"): hand in matched for hand in HANDS}
 
 
-def _formula(
-    text: Expression, scope: Scope, known: Known | None = None
-) -> kernel.Formula:
+def _formula(text: Expression, scope: Scope, known: Known | None = None) -> Formula:
     """Returns an expression as the kernels run it."""
     known = known or {}
     typed = parse(text, scope)
     columns = references(typed) - known.keys()
-    return kernel.Formula(lower(typed, known), tuple(sorted(columns)))
+    return Formula(lower(typed, known), tuple(sorted(columns)))

@@ -7,21 +7,16 @@ from dataclasses import dataclass
 from dovetail.engines.kernel_picks import further_condition, is_told, kernel_picks
 from dovetail.expression import Scope, is_constant_true, lower, parse, references
 from dovetail.kernels.arrays.rows import NEVER
-from dovetail.kernels.settings import (
-    NO_WAIT,
-    Arrival,
-    Closing,
-    JoinSettings,
-    Nulls,
-    SideSettings,
-)
+from dovetail.kernels.settings import NO_WAIT, Closing, JoinSettings, SideSettings
 from dovetail.schema import quoted
 from dovetail.spec.inputs import (
+    Arrival,
     EmitLateTableRows,
     IgnoreLateTableRows,
     Input,
     InputKind,
     Inputs,
+    OuterRows,
 )
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Side
 from dovetail.spec.spans import Span
@@ -51,7 +46,7 @@ class Manner:
     ordered: bool = False
     idle: tuple[int, int] = (0, 0)
     key_columns: int = 0
-    nulls: Nulls = Nulls.AT_END
+    outer_rows: OuterRows = OuterRows.EXPIRY
     late_tables: IgnoreLateTableRows | EmitLateTableRows = IgnoreLateTableRows()
     live: frozenset[str] = frozenset()
 
@@ -74,7 +69,7 @@ def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSetti
         key_columns=manner.key_columns,
         self_join=left.name == right.name,
         changelog=is_told(join, (left, right)),
-        nulls=manner.nulls,
+        outer_rows=manner.outer_rows,
         waits=_waits(join, (left, right), manner),
         picks=picks,
     )

@@ -1,8 +1,9 @@
-"""What the kernels know of a join: windows and switches, as plain frozen data.
+"""What the kernels know of a join: nodes of the spec, formulas, switches: frozen data.
 
 It travels to Spark's workers and its fingerprint stands in every checkpoint, so that
 a restart with another join is refused instead of giving other rows. Pairs of values
-are always (left, right).
+are always (left, right). A count that is not limited is UNLIMITED, a condition that
+nobody wrote is no formula at all.
 """
 
 from __future__ import annotations
@@ -13,39 +14,16 @@ from enum import Enum
 
 from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import NEVER
-from dovetail.kernels.picks import Picks, Program
 from dovetail.spec import windows
+from dovetail.spec.inputs import Arrival, OuterRows
+from dovetail.spec.picks import AtMost, Direction, Limit, OnExceed, Tie, Unlimited
 from dovetail.spec.spans import Span
 
 FORMAT = 2
 
 
-class Arrival(Enum):
-    """What the order of arrival is made of; `place` is the row's own position.
-
-    SEQUENCE: one position over both sides. MERGED: row time, then side, then
-    position; rows wait until both bounds have passed. AS_READ: batch, side, position.
-    """
-
-    SEQUENCE = "sequence"
-    MERGED = "merged"
-    AS_READ = "as_read"
-
-
 NO_WAIT = -1
 """How long rows wait that do not wait at all."""
-
-
-class Nulls(Enum):
-    """When null rows leave: as their rows do, at once, or at once to be taken back.
-
-    SPLIT: one for each stretch of a life without a partner.
-    """
-
-    AT_END = "at_end"
-    EAGER = "eager"
-    RETRACTED = "retracted"
-    SPLIT = "split"
 
 
 class Closing(Enum):
@@ -62,6 +40,123 @@ class Closing(Enum):
 
 GIVEN_TIME = hidden("early")
 """The payload column with the row time that a null row given at once has."""
+
+
+UNLIMITED = NEVER
+Program = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A program, and the columns that it reads, each as (side, name)."""
+
+    program: Program
+    columns: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """Two texts that are compared letter by letter, up to a width."""
+
+    left: Formula
+    right: Formula
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The pick of the right row whose time is nearest.
+
+    How far it may be is a span of time, or of numbers that are none a number.
+    `is_row_time`: bounds tell of right times; `is_left_row_time`: and of left ones.
+    """
+
+    left: Formula
+    right: Formula
+    direction: Direction
+    tolerance: Span | float | Unlimited
+    exact: bool
+    tie: Tie
+    is_row_time: bool
+    is_left_row_time: bool = False
+
+    @property
+    def takes_last(self) -> bool:
+        """Tells whether of right rows of one time the last is taken."""
+        return self.tie is Tie.LAST
+
+
+@dataclass(frozen=True, slots=True)
+class SkipFormulas:
+    """When a row does not come out: a pair, a row alone by its hand, one over a limit.
+
+    What stands for an absent side is written into the formulas.
+    """
+
+    pair: Formula
+    alone: tuple[Formula, Formula]
+    over: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class PickSettings:
+    """The picks of a join, with what the spec says of them as programs.
+
+    `keep` pairs of a left row come out. `shared` ranks the candidates of an `AtMost` by
+    how many elements they share, and those that share least go first.
+    `numbered` pairs say which of their left row's they are; `shown` are the output
+    columns of a changelog that say so. A left row's pairs stand in the order in which
+    its right rows came, or first `by_time`, a payload column.
+    """
+
+    keep: int = UNLIMITED
+    limit: AtMost | Limit | Unlimited = Unlimited()
+    shared: tuple[Formula | Letters, ...] = ()
+    skip: tuple[SkipFormulas, ...] = ()
+    nearest: tuple[Nearest, ...] = ()
+    numbered: bool = False
+    time: str = ""
+    by_time: bool = False
+    shown: tuple[Formula, ...] = ()
+
+    @property
+    def most(self) -> int:
+        """Returns how many candidates a left row may have."""
+        return UNLIMITED if isinstance(self.limit, Unlimited) else self.limit.count
+
+    @property
+    def unmatches(self) -> bool:
+        """Tells whether a left row with too many candidates has no match instead."""
+        return isinstance(self.limit, AtMost)
+
+    @property
+    def fails(self) -> bool:
+        """Tells whether a left row with too many candidates is fatal."""
+        return self._exceeds(OnExceed.FAIL)
+
+    @property
+    def transforms(self) -> bool:
+        """Tells whether another row stands for one with too many candidates."""
+        return self._exceeds(OnExceed.TRANSFORM)
+
+    @property
+    def counts(self) -> bool:
+        """Tells whether candidates are counted before anything else is asked."""
+        return self.most < UNLIMITED
+
+    @property
+    def waits(self) -> bool:
+        """Tells whether a pair that comes later decides about those before it."""
+        return self.counts or bool(self.nearest)
+
+    @property
+    def ranks(self) -> bool:
+        """Tells whether the order of a left row's pairs matters."""
+        return self.numbered or self.waits or self.keep < UNLIMITED
+
+    def _exceeds(self, how: OnExceed) -> bool:
+        """Tells whether this becomes of a left row with too many candidates."""
+        return isinstance(self.limit, Limit) and self.limit.on_exceed is how
 
 
 _INTRINSIC = windows.Between | windows.HopUnit | windows.HopSize | windows.Forever
@@ -139,9 +234,9 @@ class JoinSettings:
     key_columns: int
     self_join: bool
     changelog: bool = False
-    nulls: Nulls = Nulls.AT_END
+    outer_rows: OuterRows = OuterRows.EXPIRY
     waits: tuple[int, int] = (NO_WAIT, NO_WAIT)
-    picks: Picks = Picks()
+    picks: PickSettings = PickSettings()
     layout: tuple[int, int] = (0, 0)
     origin: str = ""
 
@@ -181,13 +276,27 @@ class JoinSettings:
     @property
     def is_eager(self) -> bool:
         """Tells whether null rows come with their rows, in order of row time."""
-        is_asked = self.nulls in (Nulls.EAGER, Nulls.RETRACTED)
-        return self.event_clock and is_asked
+        return self.event_clock and self._asks_eager
 
     @property
     def takes_back(self) -> bool:
         """Tells whether such null rows are taken back with the row time they had."""
-        return self.event_clock and self.nulls is Nulls.RETRACTED
+        return self.event_clock and self.retracts
+
+    @property
+    def retracts(self) -> bool:
+        """Tells whether null rows come with their rows, to be taken back."""
+        return self.outer_rows is OuterRows.EAGER_RETRACT
+
+    @property
+    def splits_nulls(self) -> bool:
+        """Tells whether each stretch of a life without a partner has a null row."""
+        return self.outer_rows is OuterRows.PER_MILLISECOND
+
+    @property
+    def _asks_eager(self) -> bool:
+        """Tells whether null rows come with their rows, whatever order that is."""
+        return self.outer_rows in (OuterRows.EAGER, OuterRows.EAGER_RETRACT)
 
     @property
     def asks_bounds(self) -> bool:
@@ -203,7 +312,7 @@ class JoinSettings:
     @property
     def holds_nulls(self) -> bool:
         """Tells whether null rows come with their rows though picks hold pairs back."""
-        if self.event_clock or self.nulls not in (Nulls.EAGER, Nulls.RETRACTED):
+        if self.event_clock or not self._asks_eager:
             return False
         return self.picks.waits and not self.sides[1].static
 

@@ -37,10 +37,11 @@ from dovetail.kernels.candidates.picking import Picked, at_turn, pick
 from dovetail.kernels.pairs.leaving import Shape, leave
 from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_of
 from dovetail.kernels.pairs.releasing import as_told, release
-from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
+from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.tables.changelog import changelog
 from dovetail.kernels.tables.result import turned
+from dovetail.spec.inputs import Arrival
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +218,7 @@ def _results(
         timed=settings.event_clock,
         sorted=settings.numbered,
         numbered=settings.picks.numbered,
-        changing=settings.nulls is Nulls.RETRACTED,
+        changing=settings.retracts,
         told=settings.takes_back,
         placed=settings.ordered,
     )

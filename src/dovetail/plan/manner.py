@@ -8,22 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.spec.defaults import is_by_row_time
-from dovetail.spec.inputs import Input, InputKind
+from dovetail.spec.inputs import Arrival, Input, InputKind
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.spans import NO_TIME, Span
 from dovetail.spec.windows import Forever, Latest, Range, Rows, Window
-
-
-class Arrival(Enum):
-    """What the order of arrival is made of."""
-
-    SEQUENCE = "sequence"
-    MERGED = "merged"
-    AS_READ = "as_read"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Combination, Engine, Feature
-from dovetail.plan.manner import Arrival
 from dovetail.plan.together import missing_together
-from dovetail.spec.inputs import Order, Settings
+from dovetail.spec.inputs import Arrival, Order, Settings
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Side
 from dovetail.spec.play import Play
 from dovetail.spec.references import counting_columns, plain_column, references

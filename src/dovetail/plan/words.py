@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dovetail.expression import ALWAYS, Expression
-from dovetail.plan.manner import Arrival, state_bound
+from dovetail.plan.manner import state_bound
 from dovetail.plan.picked import picked
-from dovetail.spec.inputs import Input
+from dovetail.spec.inputs import Arrival, Input
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.spans import NO_TIME, Span
 from dovetail.spec.windows import (

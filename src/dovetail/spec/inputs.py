@@ -119,6 +119,18 @@ class Emission:
     change: Change = Change.NONE
 
 
+class Arrival(Enum):
+    """What the order of arrival is made of; `place` is the row's own position.
+
+    SEQUENCE: one position over both sides. MERGED: row time, then side, then
+    position; rows wait until both bounds have passed. AS_READ: batch, side, position.
+    """
+
+    SEQUENCE = "sequence"
+    MERGED = "merged"
+    AS_READ = "as_read"
+
+
 class OuterRows(Enum):
     """When the null row of an unmatched row comes out."""
 

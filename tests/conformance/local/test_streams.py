@@ -15,9 +15,8 @@ from dovetail.conformance.local.playing import Cut, play_cut
 from dovetail.conformance.local.stage import InPlace, Stage
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.errors import UnsupportedError
-from dovetail.kernels.settings import Arrival
 from dovetail.plan import stream as plan_stream
-from dovetail.spec.inputs import Finish, InputKind
+from dovetail.spec.inputs import Arrival, Finish, InputKind
 from dovetail.spec.join import Clock
 from tests.chance.plays import random_play
 from tests.conformance.local import agreement

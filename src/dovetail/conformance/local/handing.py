@@ -25,8 +25,8 @@ from dovetail.conformance.local.outlets import Line
 from dovetail.conformance.local.stage import Moment, Stage
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Whole
 from dovetail.kernels.lifetimes.lives import Lives
-from dovetail.kernels.pairs.leaving import Outlet as Exit
-from dovetail.spec.inputs import Row
+from dovetail.kernels.pairs.leaving import Reason
+from dovetail.spec.inputs import Outlet, Row
 from dovetail.spec.windows import HopSize
 
 NOBODY = -1
@@ -70,7 +70,8 @@ class Hander:
         """
         time = BEGINNING if line.row_time is None else line.row_time
         rows = (line.left, line.right)
-        if line.outlet != Exit.MATCHED or self.hops:
+        is_pair = line.outlet is Outlet.MATCHED and line.reason is Reason.NONE
+        if self.hops or not is_pair:
             rows = (None, None)
         numbers = tuple(NOBODY if number is None else number for number in rows)
         found = [

@@ -7,7 +7,7 @@ from functools import partial
 from dovetail.conformance.local.cargo import Cargo
 from dovetail.conformance.local.outlets import Line, lines
 from dovetail.conformance.local.stage import InPlace, Stage
-from dovetail.kernels.pairs.leaving import Outlet
+from dovetail.spec.inputs import Outlet
 
 _NEVER = float("inf")
 
@@ -19,8 +19,8 @@ def batch_lines(stage: Stage) -> list[Line]:
     """
     stepped = InPlace(stage).step(stage.everything(), 0)
     found = list(lines(stepped.out))
-    late = [line for line in found if line.outlet == Outlet.LATE]
-    others = [line for line in found if line.outlet != Outlet.LATE]
+    late = [line for line in found if line.outlet is Outlet.LATE]
+    others = [line for line in found if line.outlet is not Outlet.LATE]
     return [
         *sorted(late, key=partial(_came, stage.cargoes)),
         *sorted(others, key=_place),

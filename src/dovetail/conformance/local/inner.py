@@ -12,9 +12,8 @@ from dovetail.conformance.local.stage import InPlace, Moment, Stage, Told, momen
 from dovetail.kernels.arrays.names import is_reserved, reserved
 from dovetail.kernels.arrays.rows import BEGINNING
 from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives, join_lives
-from dovetail.kernels.pairs.leaving import Outlet as Exit
 from dovetail.schema import from_microseconds
-from dovetail.spec.inputs import Emission, Row
+from dovetail.spec.inputs import Emission, Outlet, Row
 from dovetail.spec.join import Clock
 from dovetail.spec.play import Play
 
@@ -82,7 +81,7 @@ class Inner:
         given.late.extend(self.stage.writer.lost())
         if self.stage.is_arrival:
             # What comes of the state is no row that arrives.
-            late = (line for line in lines(start.out) if line.outlet == Exit.LATE)
+            late = (line for line in lines(start.out) if line.outlet is Outlet.LATE)
             self._take(given, -1, late)
         else:
             self._step(given, -1, Moment(-1, start))
@@ -108,7 +107,7 @@ class Inner:
         """Takes down rows that come out at a position."""
         for line in found:
             emission = self.stage.writer.emission(line)
-            if line.outlet == Exit.LATE:
+            if line.outlet is Outlet.LATE:
                 given.late.append(replace(emission, after=position))
             else:
                 given.rows[position + 1].append({**emission.row, **self._hidden(line)})

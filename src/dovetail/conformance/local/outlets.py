@@ -12,19 +12,18 @@ from dovetail.conformance.local.projection import Projection, Sight
 from dovetail.engines.kernel_settings import input_of
 from dovetail.errors import LimitError
 from dovetail.expression import Scope, compiled
-from dovetail.kernels.pairs.leaving import Change, Reason
-from dovetail.kernels.pairs.leaving import Outlet as Exit
-from dovetail.spec.inputs import Change as Told
-from dovetail.spec.inputs import Emission, Inputs, Outlet, Row
+from dovetail.kernels.pairs.leaving import (
+    CHANGES,
+    OUTLETS,
+    REASONS,
+    UNMATCHED,
+    Reason,
+)
+from dovetail.spec.inputs import Change, Emission, Inputs, Outlet, Row
 from dovetail.spec.join import Hand, JoinSpec
 from dovetail.spec.picks import Limit
 from dovetail.spec.stops import row_of_key
 
-_OWN_PORT = {
-    Exit.LEFT_UNMATCHED: Outlet.LEFT_UNMATCHED,
-    Exit.RIGHT_UNMATCHED: Outlet.RIGHT_UNMATCHED,
-}
-CHANGES = {change: Told[change.name] for change in Change}
 _MORE = ("change", "counter")
 _HEAD = ("outlet", "reason", "row_time", f"l.{NUMBER}", f"r.{NUMBER}")
 
@@ -33,12 +32,12 @@ _HEAD = ("outlet", "reason", "row_time", f"l.{NUMBER}", f"r.{NUMBER}")
 class Line:
     """A row that comes out: its outlet, and the numbers of the rows that it is of."""
 
-    outlet: int
-    reason: int
+    outlet: Outlet
+    reason: Reason
     row_time: int | None
     left: int | None
     right: int | None
-    change: int = Change.NONE
+    change: Change = Change.NONE
     counter: int = 0
 
 
@@ -51,8 +50,17 @@ def lines(batches: Iterable[pa.RecordBatch]) -> Iterator[Line]:
             batch.column(names.index(name)).to_pylist() if name in names else zeros
             for name in (*_HEAD, *_MORE)
         ]
-        for values in zip(*columns, strict=True):
-            yield Line(*values)
+        outlets, reasons, times, lefts, rights, changes, counters = columns
+        yield from map(
+            Line,
+            (OUTLETS[one] for one in outlets),
+            (REASONS[one] for one in reasons),
+            times,
+            lefts,
+            rights,
+            (CHANGES[one] for one in changes),
+            counters,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +94,15 @@ class Writer:
             None if number is None else one.values[number]
             for number, one in zip((line.left, line.right), self.cargoes, strict=True)
         )
-        outlet = Exit(line.outlet)
-        if outlet is Exit.LATE:
-            return late_row(left or right or {}, Reason(line.reason))
-        change = CHANGES[Change(line.change)]
-        if self.has_own_ports and outlet in _OWN_PORT:
-            return Emission(_OWN_PORT[outlet], dict(left or right or {}), change=change)
-        projection = self.over if outlet is Exit.OVER_LIMIT else self.projection
-        row = projection.row((left, right), line.row_time, line.counter)
-        return Emission(Outlet.MATCHED, row, change=change)
+        if line.outlet is Outlet.LATE:
+            return late_row(left or right or {}, line.reason)
+        if self.has_own_ports and line.outlet in UNMATCHED:
+            row = dict(left or right or {})
+            return Emission(line.outlet, row, change=line.change)
+        is_over = line.reason is Reason.OVER_LIMIT
+        projection = self.over if is_over else self.projection
+        shown = projection.row((left, right), line.row_time, line.counter)
+        return Emission(Outlet.MATCHED, shown, change=line.change)
 
     def exceeded(self, left: Row, count: int) -> LimitError:
         """Returns what is wrong with a left row that has too many candidates."""
@@ -117,4 +125,4 @@ class Writer:
 
 def late_row(values: Row, reason: Reason) -> Emission:
     """Returns a row that takes no part, and why."""
-    return Emission(Outlet.LATE, {**values, "reason": reason.name.lower()})
+    return Emission(Outlet.LATE, {**values, "reason": reason.value})

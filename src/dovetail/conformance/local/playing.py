@@ -17,7 +17,6 @@ from dovetail.conformance.local.nesting import Flat, has_inner
 from dovetail.conformance.local.outlets import lines
 from dovetail.conformance.local.sets import play_sets
 from dovetail.conformance.local.stage import InPlace, Memory, Stage, moments
-from dovetail.kernels.pairs.leaving import Outlet as Exit
 from dovetail.kernels.step import Stepped
 from dovetail.spec.inputs import UNKNOWN_EVENT, Emission, Order, Outlet
 from dovetail.spec.join import Clock, SetJoinSpec
@@ -95,7 +94,7 @@ def _opening(stage: Stage, memory: Memory) -> Iterator[Emission]:
         yield from stage.writer.lost()
         yield from map(stage.writer.emission, found)
         return
-    late = [line for line in found if line.outlet == Exit.LATE]
+    late = [line for line in found if line.outlet is Outlet.LATE]
     for number in sorted((0, 1), key=stage.is_in_time):
         yield from stage.writer.lost_of(number)
         of_side = (one for one in late if number == (one.left is None))

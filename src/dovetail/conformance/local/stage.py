@@ -16,22 +16,15 @@ from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.kernels.arrays.rows import BEGINNING
 from dovetail.kernels.arriving.arrival import Parcel
 from dovetail.kernels.candidates.counting import TooManyError
-from dovetail.kernels.settings import Arrival, JoinSettings, Nulls
+from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped, step
 from dovetail.kernels.store import Shelf, Store
 from dovetail.plan.local import refuse
-from dovetail.spec.inputs import Event, InputKind, OuterRows
+from dovetail.spec.inputs import Arrival, Event, InputKind
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.play import Play
 from dovetail.spec.windows import Forever
-
-_NULLS = {
-    OuterRows.EXPIRY: Nulls.AT_END,
-    OuterRows.PER_MILLISECOND: Nulls.SPLIT,
-    OuterRows.EAGER: Nulls.EAGER,
-    OuterRows.EAGER_RETRACT: Nulls.RETRACTED,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +68,7 @@ class Stage:
         manner = Manner(
             Arrival.SEQUENCE,
             ordered=join.clock is Clock.EVENT,
-            nulls=_NULLS[play.settings.outer_rows],
+            outer_rows=play.settings.outer_rows,
             late_tables=play.settings.late_table_rows,
             live=_live(play, join),
         )

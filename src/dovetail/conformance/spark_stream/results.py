@@ -15,15 +15,11 @@ from dovetail.engines.spark_stream.joining import LEFT, OUTLET, ROW_TIME
 from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.engines.tables import plain_rows
 from dovetail.kernels.arrays.names import reserved
-from dovetail.kernels.pairs.leaving import Outlet as Exit
+from dovetail.kernels.pairs.leaving import OUTLETS, UNMATCHED
 from dovetail.spec.inputs import UNKNOWN_EVENT, Emission, Outlet
 from dovetail.spec.join import HANDS, Clock, Hand
 
 PLACE = reserved("place")
-_PORTS = {
-    Exit.LEFT_UNMATCHED: Outlet.LEFT_UNMATCHED,
-    Exit.RIGHT_UNMATCHED: Outlet.RIGHT_UNMATCHED,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +29,7 @@ class Result:
     place: int
     batch: int
     scope: int
-    exit: Exit
+    exit: Outlet
     is_left: bool
     row_time: int | None
 
@@ -78,13 +74,13 @@ def _results(table: pa.Table, raw: Batches) -> Iterator[Result]:
     heads = zip(batches, *(column.to_pylist() for column in columns), strict=True)
     for place, (batch, leaves, is_left, time, left, right) in enumerate(heads):
         scope = left if is_left else right
-        yield Result(place, batch, scope, Exit(leaves), is_left, time)
+        yield Result(place, batch, scope, OUTLETS[leaves], is_left, time)
 
 
 def _counts(result: Result, scripts: Sequence[Script]) -> bool:
     """Tells whether a result counts: of a silent start only late rows do."""
     is_silent = scripts[result.scope].has_silent_start and result.batch == 0
-    return not is_silent or result.exit is Exit.LATE
+    return not is_silent or result.exit is Outlet.LATE
 
 
 def _rows(
@@ -110,12 +106,12 @@ def _frames(
     """Gives the outlets that have rows, late rows by their side."""
     outlets = Outlets(shape.join, shape.inputs, (PLACE,))
     has_ports = shape.join.ports > 1
-    ports = {_PORTS[one.exit] for one in results if has_ports and one.exit in _PORTS}
+    ports = {one.exit for one in results if has_ports and one.exit in UNMATCHED}
     if any(_is_matched(one, has_ports=has_ports) for one in results):
         yield Outlet.MATCHED, outlets.frame(frame, Outlet.MATCHED)
     for port in ports:
         yield port, outlets.frame(frame, port)
-    late = {one.is_left for one in results if one.exit is Exit.LATE}
+    late = {one.is_left for one in results if one.exit is Outlet.LATE}
     for hand in HANDS:
         if (hand is Hand.LEFT) in late:
             yield Outlet.LATE, outlets.late_of(frame, hand)
@@ -123,4 +119,4 @@ def _frames(
 
 def _is_matched(result: Result, *, has_ports: bool) -> bool:
     """Tells whether a result goes through `select`."""
-    return result.exit is Exit.MATCHED or (not has_ports and result.exit in _PORTS)
+    return result.exit is Outlet.MATCHED or (not has_ports and result.exit in UNMATCHED)

@@ -32,9 +32,8 @@ from dovetail.engines.spark_stream.keys import key_columns
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.tables import arrow_table
 from dovetail.kernels.arrays.names import reserved
-from dovetail.kernels.settings import Arrival
 from dovetail.plan.stream import spread
-from dovetail.spec.inputs import Input, Inputs, Order, Row, Settings
+from dovetail.spec.inputs import Arrival, Input, Inputs, Order, Row, Settings
 from dovetail.spec.join import HANDS, Clock, JoinSpec
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it

@@ -15,7 +15,7 @@ from dovetail.engines.spark.values import absent_struct
 from dovetail.engines.spark_stream.failures import said
 from dovetail.engines.spark_stream.joining import LEFT, OUTLET, REASON, RIGHT
 from dovetail.errors import SpecError
-from dovetail.kernels.pairs import leaving
+from dovetail.kernels.pairs.leaving import REASONS, code
 from dovetail.schema import quoted
 from dovetail.spec.inputs import Inputs, Outlet
 from dovetail.spec.join import (
@@ -27,13 +27,7 @@ from dovetail.spec.join import (
 from dovetail.spec.results import own_outlets, selected_columns
 
 PRESENT = {Hand.LEFT: LEFT, Hand.RIGHT: RIGHT}
-_CODES = {
-    Outlet.MATCHED: leaving.Outlet.MATCHED,
-    Outlet.LEFT_UNMATCHED: leaving.Outlet.LEFT_UNMATCHED,
-    Outlet.RIGHT_UNMATCHED: leaving.Outlet.RIGHT_UNMATCHED,
-    Outlet.LATE: leaving.Outlet.LATE,
-}
-_REASONS = ("late", "null_time")  # in the order of leaving.Reason, which starts at 1
+_REASONS = tuple(reason.value for reason in REASONS[1:])  # of codes from 1 on
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +104,8 @@ class Outlets:
         On one port, rows without a partner leave with the pairs.
         """
         if outlet is Outlet.MATCHED and self.join.ports == 1:
-            return F.col(OUTLET) != int(leaving.Outlet.LATE)
-        return F.col(OUTLET) == int(_CODES[outlet])
+            return F.col(OUTLET) != code(Outlet.LATE)
+        return F.col(OUTLET) == code(outlet)
 
     def _has_matched(self, hand: Hand) -> Column:
         """Returns whether a side is there; of a row given once, its partner was."""

@@ -39,8 +39,8 @@ from dovetail.engines.spark_stream.keys import key_columns, partition_code
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.errors import EngineError
-from dovetail.kernels.settings import Arrival, JoinSettings
-from dovetail.spec.inputs import Inputs, Outlet
+from dovetail.kernels.settings import JoinSettings
+from dovetail.spec.inputs import Arrival, Inputs, Outlet
 from dovetail.spec.join import HANDS, JoinSpec
 
 STATE = "spark.sql.streaming.stateStore"

@@ -40,10 +40,10 @@ from dovetail.kernels.candidates.known_by_now import (
 from dovetail.kernels.candidates.pairing import that_hold
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.lifetimes.history import Stages, always, stages_of, time_of
-from dovetail.kernels.pairs.leaving import ALONE, Shape, alone, leave
+from dovetail.kernels.pairs.leaving import UNMATCHED, Shape, alone, leave
 from dovetail.kernels.pairs.matching import Matches, join_matches, overlaps
 from dovetail.kernels.pairs.releasing import as_told
-from dovetail.kernels.settings import GIVEN_TIME, JoinSettings, Nulls
+from dovetail.kernels.settings import GIVEN_TIME, JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.spec.windows import RowsPreceding
 
@@ -66,7 +66,7 @@ def at_once(
         if side.preserved:
             lonely = judge.lonely(hand)
             told = judge.told(hand)[lonely]
-            part = alone(hand, lonely, judge.came[hand][lonely], ALONE[hand])
+            part = alone(hand, lonely, judge.came[hand][lonely], UNMATCHED[hand])
             part = replace(part, told=told)
             parts.append(not_skipped(settings, judge.sides, part))
             sides[hand] = _marked(sides[hand], lonely, told)
@@ -86,7 +86,7 @@ def _shape(settings: JoinSettings) -> Shape:
         timed=True,
         sorted=True,
         numbered=settings.picks.numbered,
-        changing=settings.nulls is Nulls.RETRACTED,
+        changing=settings.retracts,
         told=True,
     )
 

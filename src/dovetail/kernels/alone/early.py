@@ -33,8 +33,9 @@ from dovetail.kernels.candidates.copies import Copies
 from dovetail.kernels.candidates.giving import meeting_times
 from dovetail.kernels.candidates.past import past
 from dovetail.kernels.candidates.picking import Picked
-from dovetail.kernels.pairs.leaving import ALONE, Change, Leaving, Turn, alone
-from dovetail.kernels.settings import GIVEN_TIME, JoinSettings, Nulls
+from dovetail.kernels.pairs.leaving import UNMATCHED, Leaving, Turn, alone
+from dovetail.kernels.settings import GIVEN_TIME, JoinSettings
+from dovetail.spec.inputs import Change, OuterRows
 
 
 def eager(
@@ -49,7 +50,7 @@ def eager(
     The `edge` is where the step begins in the order of arrival, and what births are
     least of those to come.
     """
-    if settings.nulls in (Nulls.AT_END, Nulls.SPLIT):
+    if settings.outer_rows in (OuterRows.EXPIRY, OuterRows.PER_MILLISECOND):
         return fates
     since, least = edge
     if settings.event_clock:
@@ -64,7 +65,7 @@ def eager(
         )
         for hand, fate in enumerate(fates)
     ]
-    if settings.holds_nulls and settings.nulls is Nulls.RETRACTED:
+    if settings.holds_nulls and settings.retracts:
         changed = [
             taken_back(settings, present, fate, hand, picked.met)
             for hand, fate in enumerate(changed)
@@ -139,7 +140,7 @@ def _goes(fate: Fate, present: Present, hand: int, first: Whole, other: Whole) -
     has_met = rows.has(EARLY) & (first > WAITS) & (first < NEVER)
     goes = has_met & (first <= np.maximum(rows.birth, other))
     number = np.flatnonzero(goes)
-    back = alone(hand, number, first[number], ALONE[hand])
+    back = alone(hand, number, first[number], UNMATCHED[hand])
     told = rows.hidden(GIVEN_TIME)[number]
     back = replace(back, told=told, turn=Turn.DUE, change=Change.DELETE)
     return replace(fate, leaving=(*fate.leaving, back), given=fate.given | goes)
@@ -157,11 +158,11 @@ def _at_once(
         return
     given = _given(settings, rows)
     new = np.flatnonzero(given & (rows.birth >= since))
-    early = alone(hand, new, rows.birth[new], ALONE[hand])
+    early = alone(hand, new, rows.birth[new], UNMATCHED[hand])
     yield replace(early, turn=Turn.EARLY)
-    if settings.nulls is Nulls.RETRACTED and not settings.holds_nulls:
+    if settings.retracts and not settings.holds_nulls:
         met = np.flatnonzero(given & (since <= rows.first) & (rows.first < NEVER))
-        back = alone(hand, met, rows.first[met], ALONE[hand])
+        back = alone(hand, met, rows.first[met], UNMATCHED[hand])
         order = _room(rows.place[met])
         yield replace(back, turn=Turn.PAIR, due=order, change=Change.DELETE)
 
@@ -175,9 +176,9 @@ def _given(settings: JoinSettings, rows: Rows) -> Mask:
 
 def _not_given(settings: JoinSettings, present: Present, part: Leaving) -> Leaving:
     """Returns those of the rows that leave alone which have not been given at once."""
-    if part.outlet not in ALONE:
+    if part.outlet not in UNMATCHED:
         return part
-    hand = ALONE.index(part.outlet)
+    hand = UNMATCHED.index(part.outlet)
     rows, chosen = present.rows[hand], (part.left, part.right)[hand]
     if settings.holds_nulls:
         return part.take(~rows.has(GIVEN_NULL)[chosen])
@@ -191,7 +192,7 @@ def in_order_of_older(
 
     The pairs of one newcomer stand in the order of their older rows.
     """
-    if settings.nulls is not Nulls.RETRACTED or settings.holds_nulls:
+    if not settings.retracts or settings.holds_nulls:
         return pairs
     left, right = present.rows
     older = np.minimum(left.place[pairs.left], right.place[pairs.right])

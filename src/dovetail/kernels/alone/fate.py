@@ -25,9 +25,10 @@ from dovetail.kernels.candidates.giving import let_out, meeting_times
 from dovetail.kernels.candidates.past import end_is_known, past
 from dovetail.kernels.candidates.picking import Picked
 from dovetail.kernels.lifetimes.births import ends
-from dovetail.kernels.pairs.leaving import Leaving, Outlet, Reason, Turn, alone
-from dovetail.kernels.settings import JoinSettings, Nulls, SideSettings
+from dovetail.kernels.pairs.leaving import UNMATCHED, Leaving, Reason, Turn, alone
+from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.spec import windows
+from dovetail.spec.inputs import Outlet
 
 GIVEN = MISSING
 """The earliest meeting of a row that has come out once and must not again."""
@@ -111,7 +112,7 @@ def fate(
 
 def _unmatched(settings: JoinSettings, hand: int, rows: Rows) -> Mask:
     """Tells which rows come out as null rows if they meet nobody."""
-    if not settings.sides[hand].preserved or settings.nulls is Nulls.SPLIT:
+    if not settings.sides[hand].preserved or settings.splits_nulls:
         return np.zeros(len(rows), bool)
     unmatched: Mask = (rows.first == NEVER) & ~rows.has(REMOVES) & ~rows.has(DROPPED)
     return unmatched
@@ -163,14 +164,13 @@ def _leaving(
         return []
     single = np.flatnonzero(lonely & ~rows.has(DUE))
     met = _earliest(side.window, rows, paired)
-    outlet = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)[hand]
-    null_rows = alone(hand, single, ends(side, rows)[single], outlet)
+    null_rows = alone(hand, single, ends(side, rows)[single], UNMATCHED[hand])
     given_once = alone(hand, met, rows.first[met], Outlet.MATCHED)
     given_once = replace(
         given_once, turn=Turn.PAIR, counter=np.ones(len(met), np.int64)
     )
     due = np.flatnonzero(lonely & rows.has(DUE))
-    passed = alone(hand, due, rows.death[due], outlet)
+    passed = alone(hand, due, rows.death[due], UNMATCHED[hand])
     last = last_moments(settings, hand, rows)[due]
     return [
         null_rows,
@@ -266,5 +266,4 @@ def _still_outdates(settings: JoinSettings, present: Present, hand: int) -> Mask
 def late_rows(present_rows: Rows, hand: int, reason: Reason, offset: int) -> Leaving:
     """Returns rows that leave as late; they stand behind `offset` other rows."""
     numbers = np.arange(offset, offset + len(present_rows))
-    leaving = alone(hand, numbers, np.full(len(numbers), NEVER), Outlet.LATE)
-    return replace(leaving, reason=reason)
+    return alone(hand, numbers, np.full(len(numbers), NEVER), Outlet.LATE, reason)

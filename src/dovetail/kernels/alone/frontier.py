@@ -30,7 +30,7 @@ from dovetail.kernels.arriving.arrival import Watch
 from dovetail.kernels.arriving.untimed import has_untimed, is_replaced
 from dovetail.kernels.candidates.sureness import soonest_ends
 from dovetail.kernels.lifetimes.births import deaths, least_birth, least_end
-from dovetail.kernels.settings import JoinSettings, Nulls, SideSettings
+from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.spec.windows import Inherited
 
 
@@ -129,7 +129,7 @@ def _waiting(
     soonest = np.maximum(rows.moment, present.watches[hand].bound)
     born = np.where(rows.birth == NEVER, soonest, rows.birth)  # not known: not yet
     first = int(born.min())
-    if partner <= first or (settings.nulls is Nulls.SPLIT and side.preserved):
+    if partner <= first or (settings.splits_nulls and side.preserved):
         return [first]
     return [partner, *_null_rows_of(side, rows, born, present.watches[hand])]
 
@@ -170,7 +170,7 @@ def _alone(
     times = times[open_rows]
     here = int(times.min()) if len(times) else NEVER
     # Null rows that come with their rows wait for nobody.
-    if settings.nulls is Nulls.SPLIT and bound < NEVER:
+    if settings.splits_nulls and bound < NEVER:
         return here, least_birth(side.window, bound)
     can_end = bound < NEVER and not side.untimed and not settings.is_eager
     return here, least_end(side.window, bound) if can_end else NEVER

@@ -23,9 +23,10 @@ from dovetail.kernels.candidates.choosing import choose, nearest_before, without
 from dovetail.kernels.candidates.giving import let_out
 from dovetail.kernels.candidates.pairing import matches
 from dovetail.kernels.candidates.picking import Picked
-from dovetail.kernels.pairs.leaving import ALONE, Change, alone
+from dovetail.kernels.pairs.leaving import UNMATCHED, alone
 from dovetail.kernels.pairs.matching import Matches, join_matches
 from dovetail.kernels.settings import JoinSettings
+from dovetail.spec.inputs import Change
 
 
 def given_at_once(
@@ -103,7 +104,7 @@ def taken_back(
     if hand == 1:
         goes &= rows.first != GIVEN
     number = np.flatnonzero(goes)
-    back = alone(hand, number, rows.place[number], ALONE[hand])
+    back = alone(hand, number, rows.place[number], UNMATCHED[hand])
     back = replace(back, change=Change.DELETE)
     parts = (
         let_out(settings, present, back)

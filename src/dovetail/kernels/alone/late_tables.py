@@ -28,16 +28,15 @@ from dovetail.kernels.candidates.picking import Picked, waits_for_turn
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.pairs.leaving import (
     ABSENT,
-    ALONE,
-    Change,
+    UNMATCHED,
     Leaving,
-    Outlet,
     Reason,
     Turn,
     alone,
 )
 from dovetail.kernels.pairs.matching import NO_MATCHES, Matches, join_matches, overlaps
 from dovetail.kernels.settings import GIVEN_TIME, NO_WAIT, JoinSettings
+from dovetail.spec.inputs import Change, Outlet
 from dovetail.spec.windows import Latest
 
 
@@ -172,7 +171,7 @@ class LateTables:
         is_early = rows.has(EARLY)[mine]
         when = meeting_times(self.present, self.pairs)[is_early]
         mine = mine[is_early]
-        back = alone(self.hand, mine, when, ALONE[self.hand])
+        back = alone(self.hand, mine, when, UNMATCHED[self.hand])
         told = rows.hidden(GIVEN_TIME)[mine]
         return [replace(back, told=told, turn=Turn.DUE, change=Change.DELETE)]
 

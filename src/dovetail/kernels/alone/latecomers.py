@@ -34,17 +34,16 @@ from dovetail.kernels.candidates.pairing import that_hold
 from dovetail.kernels.candidates.picking import Picked
 from dovetail.kernels.pairs.leaving import (
     ABSENT,
-    ALONE,
-    Change,
+    UNMATCHED,
     Leaving,
-    Outlet,
     Reason,
     Turn,
     alone,
 )
 from dovetail.kernels.pairs.matching import Matches, overlaps
-from dovetail.kernels.settings import NO_WAIT, Closing, JoinSettings, Nulls
+from dovetail.kernels.settings import NO_WAIT, Closing, JoinSettings
 from dovetail.spec import windows
+from dovetail.spec.inputs import Change, Outlet
 
 GIVEN_UP = -2
 """`first` of a row that waits since the clock stood at 0; later ones are below."""
@@ -248,9 +247,9 @@ class _Waiting:
             np.full(len(when), ABSENT),
         )
         late = late.take(passes(self.settings, self.present, late))
-        if self.settings.nulls is not Nulls.RETRACTED:
+        if not self.settings.retracts:
             return [late]
-        back = alone(self.hand, waiter, when, ALONE[self.hand])
+        back = alone(self.hand, waiter, when, UNMATCHED[self.hand])
         back = replace(back, turn=Turn.LATE_PAIR, due=2 * rank, change=Change.DELETE)
         return [late, self._given(back, waiter)]
 

@@ -22,10 +22,10 @@ from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Rows, Whole
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.lifetimes.births import least_end
 from dovetail.kernels.pairs.covers import NO_COVERS, NOBODY, Covers, join_covers
-from dovetail.kernels.pairs.leaving import ALONE, Leaving, alone
+from dovetail.kernels.pairs.leaving import UNMATCHED, Leaving, alone
 from dovetail.kernels.pairs.matching import Matches
 from dovetail.kernels.pairs.memo import numbers_of
-from dovetail.kernels.settings import JoinSettings, Nulls
+from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.spec import windows
 
@@ -70,7 +70,7 @@ def split(
     least: tuple[int, int],
 ) -> Split:
     """Returns the stretches that begin by now; `met` are the new pairs of a step."""
-    if settings.nulls is not Nulls.SPLIT:
+    if not settings.splits_nulls:
         return Split()
     watched = replace(present, watches=state.watches, waiting=state.waiting)
     before = least_births(settings, watched)
@@ -153,7 +153,7 @@ class _Side:
         )
         sure = starts.when < self.least
         out = sure & (starts.when >= lower[starts.row])
-        part = alone(self.hand, starts.row[out], starts.when[out], ALONE[self.hand])
+        part = alone(self.hand, starts.row[out], starts.when[out], UNMATCHED[self.hand])
         is_open = covers.partner != NOBODY
         kept = join_covers(covers.take(~is_open).merged(), covers.take(is_open))
         least = [starts.when[~sure], self._if_ended(covers.take(is_open))]

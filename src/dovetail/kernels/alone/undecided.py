@@ -19,8 +19,7 @@ from dovetail.kernels.candidates.picking import (
 )
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.pairs.matching import Matches
-from dovetail.kernels.picks import UNLIMITED, Excess
-from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.settings import UNLIMITED, JoinSettings
 
 
 def open_times(settings: JoinSettings, present: Present, picked: Picked) -> int:
@@ -34,7 +33,7 @@ def open_times(settings: JoinSettings, present: Present, picked: Picked) -> int:
         if may_come and len(pairs):
             times.append(int(meeting_times(present, pairs).min()))
     waiting = picked.open_over
-    if settings.picks.excess is Excess.TRANSFORM and len(waiting):
+    if settings.picks.transforms and len(waiting):
         null_rows = ends(settings.sides[0], present.rows[0])
         times.append(int(null_rows[waiting].min()))
     is_sure = waits_for_turn(settings)  # such pairs only wait to be numbered

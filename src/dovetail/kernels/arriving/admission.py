@@ -19,8 +19,9 @@ from dovetail.kernels.arriving.passing import (
 from dovetail.kernels.arriving.untimed import replaced
 from dovetail.kernels.lifetimes.births import births, deaths, known_lives, unfolded
 from dovetail.kernels.lifetimes.lives import TOLD, Lives, shortened
-from dovetail.kernels.settings import Arrival, Closing, JoinSettings, waits_for
+from dovetail.kernels.settings import Closing, JoinSettings, waits_for
 from dovetail.kernels.state import JoinState
+from dovetail.spec.inputs import Arrival
 from dovetail.spec.windows import Inherited, Latest, RowsPreceding, Window
 
 

@@ -30,8 +30,9 @@ from dovetail.kernels.arrays.rows import (
 )
 from dovetail.kernels.arrays.sorting import sorted_by
 from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives, join_lives
-from dovetail.kernels.pairs.leaving import Reason
-from dovetail.kernels.settings import Arrival, JoinSettings, SideSettings
+from dovetail.kernels.pairs.leaving import Reason, code
+from dovetail.kernels.settings import JoinSettings, SideSettings
+from dovetail.spec.inputs import Arrival
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,9 @@ def read_side(
         watch = watch.after(parcel, moment.now)
     return Arrived(
         join_rows(judged or [waiting.take(slice(0))]),
-        tuple((reason, join_rows(others[reason])) for reason in sorted(others)),
+        tuple(
+            (reason, join_rows(others[reason])) for reason in sorted(others, key=code)
+        ),
         watch,
         join_lives(parcel.lives for parcel in parcels),
     )

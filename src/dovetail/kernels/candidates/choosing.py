@@ -18,8 +18,8 @@ from dovetail.kernels.candidates.nearest import best_of
 from dovetail.kernels.candidates.pairing import live_together, matches, that_hold
 from dovetail.kernels.candidates.walks import Test, nearest_pairs
 from dovetail.kernels.pairs.matching import NO_MATCHES, Matches
-from dovetail.kernels.picks import Excess, Nearest
-from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.settings import JoinSettings, Nearest
+from dovetail.spec.picks import Limit, OnExceed
 from dovetail.spec.windows import Forever
 
 
@@ -64,9 +64,12 @@ def _choose(settings: JoinSettings, present: Present, found: Matches) -> Choice:
 
 def without_failing(settings: JoinSettings) -> JoinSettings:
     """Returns the settings with which too many candidates are no error."""
-    if settings.picks.excess is not Excess.FAIL:
-        return settings
-    return replace(settings, picks=replace(settings.picks, excess=Excess.SKIP))
+    match settings.picks.limit:
+        case Limit(count, OnExceed.FAIL):
+            skipping = Limit(count, OnExceed.SKIP)
+            return replace(settings, picks=replace(settings.picks, limit=skipping))
+        case _:
+            return settings
 
 
 def choose_nearest(
@@ -151,10 +154,10 @@ def _counted(settings: JoinSettings, present: Present, found: Matches) -> Choice
     if not picks.counts or not len(found):
         return Choice(found, NO_MATCHES)
     stay, over = within_limit(picks, present.rows, found)
-    if picks.excess is Excess.UNMATCHED:
+    if picks.unmatches:
         has_some = np.isin(found.left, found.left[stay])
         return Choice(found.take(stay), NO_MATCHES, found.take(~has_some))
-    if picks.excess is Excess.FAIL and over.any():
+    if picks.fails and over.any():
         if not settings.event_clock:
             fail_at_first(picks, present.rows, found)
         fail(present.rows[0], found, over)

@@ -19,7 +19,7 @@ from dovetail.kernels.arrays.rows import Mask, Rows, Whole
 from dovetail.kernels.arrays.sorting import sorted_by
 from dovetail.kernels.pairs.formulas import of_every_row, of_pairs
 from dovetail.kernels.pairs.matching import Matches
-from dovetail.kernels.picks import Formula, Letters, Picks
+from dovetail.kernels.settings import Formula, Letters, PickSettings
 
 
 class TooManyError(Exception):
@@ -33,7 +33,7 @@ class TooManyError(Exception):
 
 
 def within_limit(
-    picks: Picks, sides: tuple[Rows, Rows], found: Matches
+    picks: PickSettings, sides: tuple[Rows, Rows], found: Matches
 ) -> tuple[Mask, Mask]:
     """Tells which candidates stay, and which belong to a left row with too many."""
     if picks.shared:
@@ -51,7 +51,9 @@ def fail(rows: Rows, found: Matches, over: Mask) -> None:
     raise TooManyError(rows.payload.slice(first, 1), count)
 
 
-def fail_at_first(picks: Picks, sides: tuple[Rows, Rows], found: Matches) -> None:
+def fail_at_first(
+    picks: PickSettings, sides: tuple[Rows, Rows], found: Matches
+) -> None:
     """Raises what is wrong with the left row that first has one candidate too many."""
     left, right = (
         rows.place[index]
@@ -65,7 +67,9 @@ def fail_at_first(picks: Picks, sides: tuple[Rows, Rows], found: Matches) -> Non
     raise TooManyError(sides[0].payload.slice(int(first), 1), picks.most + 1)
 
 
-def _of_most_shared(picks: Picks, sides: tuple[Rows, Rows], found: Matches) -> Mask:
+def _of_most_shared(
+    picks: PickSettings, sides: tuple[Rows, Rows], found: Matches
+) -> Mask:
     """Tells which candidates share the most, as many of them as are allowed."""
     shared = _shared(picks, sides, found)
     order = sorted_by(found.left, -shared)
@@ -80,7 +84,7 @@ def _of_most_shared(picks: Picks, sides: tuple[Rows, Rows], found: Matches) -> M
     return stays
 
 
-def _shared(picks: Picks, sides: tuple[Rows, Rows], found: Matches) -> Whole:
+def _shared(picks: PickSettings, sides: tuple[Rows, Rows], found: Matches) -> Whole:
     """Returns how many elements each pair shares, from the first without a gap."""
     total = np.zeros(len(found), np.int64)
     unbroken = np.ones(len(found), bool)

@@ -14,10 +14,10 @@ from dovetail.kernels.arriving.passing import last_moments
 from dovetail.kernels.candidates.copies import copies_of
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.pairs.formulas import of_pairs, of_rows
-from dovetail.kernels.pairs.leaving import ABSENT, Leaving, Outlet, Reason, Turn, alone
+from dovetail.kernels.pairs.leaving import ABSENT, Leaving, Reason, Turn, alone
 from dovetail.kernels.pairs.matching import NO_MATCHES, Matches
-from dovetail.kernels.picks import Excess, Formula
-from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.settings import Formula, JoinSettings
+from dovetail.spec.inputs import Outlet
 
 Counts = tuple[Whole, Whole]
 
@@ -83,7 +83,8 @@ def not_skipped(
         return part
     for skip in settings.picks.skip if len(part.when) else ():
         hand = int(part.left[0] == ABSENT)
-        formula = skip.over if part.outlet is Outlet.OVER_LIMIT else skip.alone[hand]
+        is_over = part.reason is Reason.OVER_LIMIT
+        formula = skip.over if is_over else skip.alone[hand]
         chosen = part.right if hand else part.left
         bare = {"row_time": _times(settings, part.told)}
         skipped = of_rows(formula, hand, sides[hand], chosen, bare)
@@ -111,10 +112,11 @@ def let_out(settings: JoinSettings, present: Present, part: Leaving) -> list[Lea
 
 def over_limit(settings: JoinSettings, present: Present, over: Whole) -> list[Leaving]:
     """Returns the rows that stand for left rows with too many candidates."""
-    if settings.picks.excess is not Excess.TRANSFORM:
+    if not settings.picks.transforms:
         return []
     when = ends(settings.sides[0], present.rows[0])[over]
-    return let_out(settings, present, alone(0, over, when, Outlet.OVER_LIMIT))
+    stand_in = alone(0, over, when, Outlet.MATCHED, Reason.OVER_LIMIT)
+    return let_out(settings, present, stand_in)
 
 
 def _leaving(present: Present, met: Matches, counter: Whole) -> Leaving:

@@ -28,8 +28,8 @@ from dovetail.kernels.candidates.nearest import Nearby, can_improve, near
 from dovetail.kernels.candidates.pairing import that_hold
 from dovetail.kernels.lifetimes.births import deaths
 from dovetail.kernels.pairs.matching import NO_MATCHES, overlaps
-from dovetail.kernels.picks import Nearest
-from dovetail.kernels.settings import Arrival, JoinSettings, waits_for
+from dovetail.kernels.settings import JoinSettings, Nearest, waits_for
+from dovetail.spec.inputs import Arrival
 
 
 def without_hopeless(settings: JoinSettings, present: Present) -> Present:

@@ -12,7 +12,7 @@ import numpy as np
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, Whole
 from dovetail.kernels.candidates.nearness import Times, both_times, fits
 from dovetail.kernels.pairs.matching import Matches
-from dovetail.kernels.picks import Nearest
+from dovetail.kernels.settings import Nearest
 
 
 def near(nearest: Nearest, sides: tuple[Rows, Rows], found: Matches) -> Matches:
@@ -37,7 +37,7 @@ def best_of(
     base, time = ours.value[found.left], theirs.value[found.right]
     place = rank[found.right]
     order = np.lexsort(
-        (-place if nearest.last else place, time, abs(time - base), found.left)
+        (-place if nearest.takes_last else place, time, abs(time - base), found.left)
     )
     found = found.take(order)
     is_first = np.concatenate(([True], found.left[1:] != found.left[:-1]))
@@ -69,7 +69,7 @@ def can_improve(nearest: Nearest, nearby: Nearby) -> Mask:
     known = np.zeros(len(base), base.dtype)
     known[nearby.best.left] = theirs.value[nearby.best.right]
     if not nearest.is_row_time:
-        better |= ~has_best | (known != base) | nearest.last
+        better |= ~has_best | (known != base) | nearest.takes_last
         return better & ours.known
     edges = [base - 1, base, base + 1]
     is_bounded = nearby.bound > BEGINNING
@@ -89,4 +89,4 @@ def _beats(
     """Tells whether a later row of a time takes the place of a known one."""
     far, near = abs(time - base), abs(known - base)
     closer: Mask = (far < near) | ((far == near) & (time < known))
-    return np.where(time == known, nearest.last, closer)
+    return np.where(time == known, nearest.takes_last, closer)

@@ -15,7 +15,9 @@ import pyarrow.compute as pc
 from dovetail.kernels.arrays.rows import Mask, Rows
 from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.kernels.pairs.formulas import of_every_row
-from dovetail.kernels.picks import Direction, Nearest
+from dovetail.kernels.settings import Nearest
+from dovetail.spec.picks import Direction, Unlimited
+from dovetail.spec.spans import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +67,13 @@ def fits(nearest: Nearest, base: np.ndarray, time: np.ndarray) -> Mask:
 def reach_of(nearest: Nearest, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the first and the last right time that each left time may have."""
     lowest, highest = _least(base), greatest(base)
-    for span in nearest.span:
-        lowest, highest = shift(base, span.negated()), shift(base, span)
-    for width in nearest.width:
-        lowest, highest = base - width, base + width
+    match nearest.tolerance:
+        case Unlimited():
+            pass
+        case Span() as span:
+            lowest, highest = shift(base, span.negated()), shift(base, span)
+        case width:
+            lowest, highest = base - width, base + width
     if nearest.direction is Direction.BACKWARD:
         highest = base
     if nearest.direction is Direction.FORWARD:

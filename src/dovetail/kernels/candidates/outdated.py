@@ -16,8 +16,8 @@ from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Whole
 from dovetail.kernels.arrays.sorting import sorted_by
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.candidates.nearness import times_of
-from dovetail.kernels.picks import Direction, Nearest
-from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.settings import JoinSettings, Nearest
+from dovetail.spec.picks import Direction
 from dovetail.spec.windows import Forever
 
 
@@ -34,7 +34,7 @@ def outdated(
         times = times_of(nearest, 1, right)
         past = times.known & (times.value < least + nearest.exact)
         number = np.flatnonzero(past)
-        place = rank[number] if nearest.last else -rank[number]
+        place = rank[number] if nearest.takes_last else -rank[number]
         order = number[sorted_by(right.code[number], times.value[number], place)]
         is_best = np.append(np.diff(right.code[order]) != 0, values=True)
         useless = past

@@ -18,8 +18,7 @@ from dovetail.kernels.pairs.matching import (
     first_overlaps,
     overlaps,
 )
-from dovetail.kernels.picks import UNLIMITED, Formula
-from dovetail.kernels.settings import Closing, JoinSettings
+from dovetail.kernels.settings import UNLIMITED, Closing, Formula, JoinSettings
 from dovetail.spec.windows import Forever
 
 

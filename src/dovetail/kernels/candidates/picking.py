@@ -45,8 +45,7 @@ from dovetail.kernels.candidates.unborn import before_unborn, behind_unborn
 from dovetail.kernels.pairs.leaving import Leaving
 from dovetail.kernels.pairs.matching import NO_MATCHES, Matches, join_matches
 from dovetail.kernels.pairs.memo import Memo
-from dovetail.kernels.picks import UNLIMITED, Excess
-from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.settings import UNLIMITED, JoinSettings
 
 _NOBODY = np.empty(0, np.int64)
 
@@ -288,7 +287,7 @@ def _is_over_by_now(
     What stands for one over its limit comes out at its end, so that must be known.
     """
     by_now = over_by_now(settings, present, choice.matches, over)
-    if settings.picks.excess is Excess.TRANSFORM:
+    if settings.picks.transforms:
         beyond = choice.beyond.left
         waits = beyond[present.rows[0].death[beyond] == NEVER]
         is_known = end_is_known(settings.sides[0], present, 0)

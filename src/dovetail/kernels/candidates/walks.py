@@ -26,7 +26,8 @@ from dovetail.kernels.candidates.nearness import (
 )
 from dovetail.kernels.lifetimes.successors import starts_of
 from dovetail.kernels.pairs.matching import NO_MATCHES, Matches, join_matches
-from dovetail.kernels.picks import Direction, Nearest
+from dovetail.kernels.settings import Nearest
+from dovetail.spec.picks import Direction
 
 _EDGES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 _ROOM = 2**62
@@ -119,7 +120,7 @@ def _walks(
     for back, edges in ((True, (0, 1)), (False, (2, 3))):
         unwanted = Direction.FORWARD if back else Direction.BACKWARD
         if nearest.direction is not unwanted:
-            ordered = order if back == nearest.last else _turned(order, numbers)
+            ordered = order if back == nearest.takes_last else _turned(order, numbers)
             first, past = line.runs(numbers, *edges)
             yield _Walk(line.left, line.right[ordered], first, past, back)
 

@@ -10,7 +10,7 @@ and for null rows whose lifetime never ends. Where somebody looks at it there is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, IntEnum
 from operator import attrgetter
 
 import numpy as np
@@ -27,6 +27,7 @@ from dovetail.kernels.arrays.rows import (
     Whole,
 )
 from dovetail.kernels.arrays.sorting import sorted_by
+from dovetail.spec.inputs import Change, Outlet
 
 Small = npt.NDArray[np.int8]
 
@@ -35,27 +36,18 @@ PLACED = ("turn", "later", "earlier")
 """What decides among rows of one row time: their turn, then both rows' places."""
 
 
-class Outlet(IntEnum):
-    """Where a row leaves."""
-
-    MATCHED = 0
-    LEFT_UNMATCHED = 1
-    RIGHT_UNMATCHED = 2
-    LATE = 3
-    OVER_LIMIT = 4
-
-
-ALONE = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
+UNMATCHED = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
 """Where a side's rows leave that met nobody, by the side's number."""
 
 
-class Reason(IntEnum):
-    """Why a row left by the outlet for late rows."""
+class Reason(Enum):
+    """Why a row takes no part, or leaves for others: a left row over its limit does."""
 
-    NONE = 0
-    LATE = 1
-    NULL_TIME = 2
-    BAD_INTERVAL = 3
+    NONE = "none"
+    LATE = "late"
+    NULL_TIME = "null_time"
+    BAD_INTERVAL = "bad_interval"
+    OVER_LIMIT = "over_limit"
 
 
 class Turn(IntEnum):
@@ -68,20 +60,20 @@ class Turn(IntEnum):
     ALONE = 4
 
 
-class Change(IntEnum):
-    """What happens to a row of the result."""
+OUTLETS, REASONS, CHANGES = tuple(Outlet), tuple(Reason), tuple(Change)
+"""What the codes in a table of leaving rows mean, one after the other."""
 
-    NONE = 0
-    INSERT = 1
-    UPDATE_BEFORE = 2
-    UPDATE_AFTER = 3
-    DELETE = 4
+
+def code(word: Enum) -> int:
+    """Returns the number that stands for a word in a table: its place in its kind."""
+    return tuple(type(word)).index(word)
 
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
     """Rows that leave by one outlet for one reason, as row numbers of both sides.
 
+    `reason` says why they are late, or that they stand for rows over their limit.
     `when` is their moment of leaving; among rows of one, `due` decides. `told` is the
     row time that they show, where it is another. Rows stand by the later of their own,
     or by their `host`: the place of the left row that lets them out.
@@ -109,13 +101,19 @@ class Leaving:
 _arrays_of = attrgetter("left", "right", "when", "due", "counter", "told", "host")
 
 
-def alone(hand: int, rows: Whole, when: Whole, outlet: Outlet) -> Leaving:
+def alone(
+    hand: int,
+    rows: Whole,
+    when: Whole,
+    outlet: Outlet,
+    reason: Reason = Reason.NONE,
+) -> Leaving:
     """Returns rows of one hand that leave without the other side."""
     absent = np.full(len(rows), ABSENT)
     left, right = (rows, absent) if hand == 0 else (absent, rows)
     zeros = np.zeros(len(rows), np.int64)
     others = (left, right, when, zeros, zeros, when, absent)
-    return Leaving(outlet, Reason.NONE, Turn.ALONE, *others)
+    return Leaving(outlet, reason, Turn.ALONE, *others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +187,8 @@ class _Pile:
         return values[self.chosen]
 
     def words(self, name: str) -> Small:
-        """Returns what the parts of the rows are."""
-        words = np.array([getattr(part, name) for part in self.parts], np.int8)
+        """Returns the codes of what the parts of the rows are."""
+        words = np.array([code(getattr(part, name)) for part in self.parts], np.int8)
         of_rows: Small = words[self.part]
         return of_rows
 
@@ -228,7 +226,7 @@ def _order(pile: _Pile, places: tuple[Whole, Whole]) -> Whole:
     if len({part.turn for part in pile.parts}) > 1 or np.count_nonzero(due):
         first = (when, pile.words("turn").astype(np.int64), due)
     if np.count_nonzero(host > ABSENT):
-        goes = pile.words("change") == Change.DELETE
+        goes = pile.words("change") == code(Change.DELETE)
         return _by_host(first, (later, earlier), places, (host, goes))
     # Pairs in order of arrival leave at the place of their later row.
     keys = first if np.array_equal(when, later) else (*first, later)

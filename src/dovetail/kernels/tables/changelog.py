@@ -11,10 +11,11 @@ import pyarrow as pa
 
 from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import NEVER, Rows, Whole
-from dovetail.kernels.pairs.leaving import ABSENT, Change, table
+from dovetail.kernels.pairs.leaving import ABSENT, code, table
 from dovetail.kernels.tables.result import Turned
 from dovetail.kernels.tables.turns import Turns, join_turns
 from dovetail.kernels.tables.updates import Results, successors
+from dovetail.spec.inputs import Change
 
 KEY = hidden("key")
 """The payload column that numbers the keys of a table."""
@@ -32,7 +33,7 @@ def changelog(turned: Turned) -> tuple[pa.RecordBatch, ...]:
     parts = parts.take(order)
     head = [
         pa.array(parts.outlet.astype(np.int8)),
-        pa.array(np.zeros(len(order), np.int8)),
+        pa.array(parts.reason.astype(np.int8)),
         pa.nulls(len(order), pa.int64()),
     ]
     more = {
@@ -51,9 +52,9 @@ def _listed(successor: Whole, coming: int) -> tuple[Whole, Whole, Whole]:
     is_update = successor != ABSENT
     going, old = len(successor), np.flatnonzero(is_update)
     new = np.setdiff1d(np.arange(coming), successor[old], assume_unique=True)
-    changes = np.where(is_update, int(Change.UPDATE_BEFORE), int(Change.DELETE))
-    after = np.full(len(old), int(Change.UPDATE_AFTER))
-    fresh = np.full(len(new), int(Change.INSERT))
+    changes = np.where(is_update, code(Change.UPDATE_BEFORE), code(Change.DELETE))
+    after = np.full(len(old), code(Change.UPDATE_AFTER))
+    fresh = np.full(len(new), code(Change.INSERT))
     return (
         np.concatenate((changes, after, fresh)),
         np.concatenate((np.arange(going), old, going + new)),

@@ -28,25 +28,25 @@ from dovetail.kernels.candidates.counting import TooManyError
 from dovetail.kernels.candidates.giving import given_pairs
 from dovetail.kernels.candidates.picking import by_left_row
 from dovetail.kernels.pairs.formulas import of_pairs
-from dovetail.kernels.pairs.leaving import ABSENT, Outlet
+from dovetail.kernels.pairs.leaving import ABSENT, Reason
 from dovetail.kernels.pairs.matching import Matches, join_matches
-from dovetail.kernels.picks import Excess, Formula
-from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.settings import Formula, JoinSettings
 from dovetail.kernels.tables.touched import candidates_of_touched
-from dovetail.kernels.tables.turns import Change, Met, Standing
+from dovetail.kernels.tables.turns import Met, Standing, TableChange
+from dovetail.spec.inputs import Outlet
 
 _ROOM = 2**22
 """About how many candidates are looked at together."""
 
 
-def chosen(settings: JoinSettings, present: Present, since: int) -> Change:
+def chosen(settings: JoinSettings, present: Present, since: int) -> TableChange:
     """Returns what changes where pairs of a left row decide about each other."""
     begins = _beginning(present.rows, since)
     found = candidates_of_touched(settings, present.rows, since)
     found = found.take(found.stop > begins)
     found = found.take(np.argsort(found.pairs.left, kind="stable"))
     stages = _Stages.of(found, begins)
-    if settings.picks.excess is Excess.FAIL and not settings.picks.shared:
+    if settings.picks.fails and not settings.picks.shared:
         stages.refuse_excess(present.rows[0], settings.picks.most)
     parts = [part.change(settings, present) for part in stages.parts()]
     return _joined(parts)
@@ -130,11 +130,11 @@ class _Stages:
             self.past[pairs] - first,
         )
 
-    def change(self, settings: JoinSettings, present: Present) -> Change:
+    def change(self, settings: JoinSettings, present: Present) -> TableChange:
         """Returns what the picks choose at each stage, as it stands over them."""
         ours = replace(present, rows=(present.rows[0].take(self.left), present.rows[1]))
         choice = choose(settings, ours, self._candidates())
-        return Change(
+        return TableChange(
             (
                 self._met(_of_left(settings, choice)),
                 self._met(join_matches([choice.matches, choice.beyond])),
@@ -161,10 +161,11 @@ class _Stages:
             seen = _Seen(settings.picks.shown, ours.rows, given, part.counter)
             number, met = self._runs(given, seen)
             yield Standing(Outlet.MATCHED, met, part.counter[number])
-        if settings.picks.excess is Excess.TRANSFORM:
+        if settings.picks.transforms:
             over = np.unique(choice.beyond.left)
             met = self._met(Matches(over, np.full(len(over), ABSENT)))
-            yield Standing(Outlet.OVER_LIMIT, met, np.zeros(len(met.pairs), np.int64))
+            counter = np.zeros(len(met.pairs), np.int64)
+            yield Standing(Outlet.MATCHED, met, counter, Reason.OVER_LIMIT)
 
     def _met(self, found: Matches) -> Met:
         """Returns pairs of stages and right rows as those of rows, with their lives."""
@@ -250,7 +251,7 @@ def _of_left(settings: JoinSettings, choice: Choice) -> Matches:
     return join_matches([choice.matches, choice.beyond])
 
 
-def _joined(parts: list[Change]) -> Change:
+def _joined(parts: list[TableChange]) -> TableChange:
     """Returns the changes of all left rows as one."""
     if len(parts) == 1:
         return parts[0]
@@ -259,7 +260,7 @@ def _joined(parts: list[Change]) -> Change:
         _join_standing(list(some))
         for some in zip(*(part.standing for part in parts), strict=True)
     )
-    return Change((left, right), standing)
+    return TableChange((left, right), standing)
 
 
 def _join_met(parts: list[Met]) -> Met:
@@ -277,4 +278,5 @@ def _join_standing(parts: list[Standing]) -> Standing:
         parts[0].outlet,
         _join_met([part.met for part in parts]),
         np.concatenate([part.counter for part in parts]),
+        parts[0].reason,
     )

@@ -10,7 +10,7 @@ from dovetail.kernels.arrays.rows import Rows
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.arriving.moments import line_of
 from dovetail.kernels.candidates.giving import not_skipped
-from dovetail.kernels.pairs.leaving import Outlet, alone
+from dovetail.kernels.pairs.leaving import OUTLETS, REASONS, alone
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.tables.chosen import chosen
 from dovetail.kernels.tables.singles import Single
@@ -64,5 +64,6 @@ def _not_skipped(settings: JoinSettings, present: Present, part: Turns) -> Turns
     ours = (part.left, part.right)[hands[0]]
     # Their numbers stand where their moments would, so that they are known again.
     numbers = np.arange(len(ours))
-    leaving = alone(hands[0], ours, numbers, Outlet(int(part.outlet[0])))
+    outlet, reason = OUTLETS[int(part.outlet[0])], REASONS[int(part.reason[0])]
+    leaving = alone(hands[0], ours, numbers, outlet, reason)
     return part.take(not_skipped(settings, present.rows, leaving).when)

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.kernels.arrays.rows import NEVER, REMOVES, Mask, Rows, Whole
-from dovetail.kernels.pairs.leaving import ABSENT, Outlet
+from dovetail.kernels.pairs.leaving import ABSENT, UNMATCHED, Reason, code
 from dovetail.kernels.settings import SideSettings
 from dovetail.kernels.tables.turns import Met, Turns
-
-_ALONE = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
+from dovetail.spec.inputs import Outlet
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +86,11 @@ class Single:
         """Returns rows of the side as rows of the result."""
         absent = np.full(len(row), ABSENT)
         left, right = (row, absent) if self.hand == 0 else (absent, row)
-        outlet = _ALONE[self.hand] if self.side.preserved else Outlet.MATCHED
-        outlets = np.full(len(row), int(outlet))
+        outlet = UNMATCHED[self.hand] if self.side.preserved else Outlet.MATCHED
+        outlets = np.full(len(row), code(outlet))
+        reasons = np.full(len(row), code(Reason.NONE))
         counter = np.full(len(row), int(not self.side.preserved))
-        return Turns(outlets, left, right, when, counter)
+        return Turns(outlets, reasons, left, right, when, counter)
 
 
 @dataclass(frozen=True, slots=True)

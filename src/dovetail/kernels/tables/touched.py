@@ -10,13 +10,13 @@ from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.candidates.giving import comes
 from dovetail.kernels.candidates.pairing import live_together, that_hold, truly_equal
-from dovetail.kernels.pairs.leaving import Outlet
 from dovetail.kernels.pairs.matching import Matches, overlaps
 from dovetail.kernels.settings import JoinSettings
-from dovetail.kernels.tables.turns import Change, Met, Standing
+from dovetail.kernels.tables.turns import Met, Standing, TableChange
+from dovetail.spec.inputs import Outlet
 
 
-def touched(settings: JoinSettings, present: Present, since: int) -> Change:
+def touched(settings: JoinSettings, present: Present, since: int) -> TableChange:
     """Returns what changes where every pair stands for itself."""
     met = _changing(settings, present.rows, since)
     standing = []
@@ -24,7 +24,7 @@ def touched(settings: JoinSettings, present: Present, since: int) -> Change:
         shown = met.take(comes(settings, present, met.pairs))
         counter = np.zeros(len(shown.pairs), np.int64)
         standing.append(Standing(Outlet.MATCHED, shown, counter))
-    return Change((met, met), tuple(standing))
+    return TableChange((met, met), tuple(standing))
 
 
 def candidates_of_touched(

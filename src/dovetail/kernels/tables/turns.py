@@ -14,19 +14,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.kernels.arrays.rows import NEVER, Mask, Whole
+from dovetail.kernels.pairs.leaving import Reason, code
 from dovetail.kernels.pairs.matching import Matches
+from dovetail.spec.inputs import Outlet
 
-_NAMES = ("outlet", "left", "right", "when", "counter")
+_NAMES = ("outlet", "reason", "left", "right", "when", "counter")
 
 
 @dataclass(frozen=True, slots=True)
 class Turns:
     """Rows of the result that all come, or all go: what they are of, and when.
 
-    `counter` says which of its left row's pairs a pair is.
+    `outlet` and `reason` are codes; `counter` says which of its left row's pairs a pair
+    is.
     """
 
     outlet: Whole
+    reason: Whole
     left: Whole
     right: Whole
     when: Whole
@@ -61,13 +65,15 @@ class Met:
 class Standing:
     """Rows of the result with what they are of, from when until when they stand."""
 
-    outlet: int
+    outlet: Outlet
     met: Met
     counter: Whole
+    reason: Reason = Reason.NONE
 
     def take(self, chosen: Whole | Mask) -> Standing:
         """Returns the chosen ones."""
-        return Standing(self.outlet, self.met.take(chosen), self.counter[chosen])
+        met, counter = self.met.take(chosen), self.counter[chosen]
+        return Standing(self.outlet, met, counter, self.reason)
 
     def gone(self) -> Turns:
         """Returns those that go."""
@@ -79,13 +85,16 @@ class Standing:
 
     def _turns(self, when: Whole, chosen: Mask) -> Turns:
         """Returns the chosen ones, with the places at which they turn."""
-        outlet = np.full(len(when), self.outlet)
+        outlet, reason = (
+            np.full(len(when), code(word)) for word in (self.outlet, self.reason)
+        )
         pairs = self.met.pairs
-        return Turns(outlet, pairs.left, pairs.right, when, self.counter).take(chosen)
+        turns = Turns(outlet, reason, pairs.left, pairs.right, when, self.counter)
+        return turns.take(chosen)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TableChange:
     """What a step changes: rows that are partners by hand, rows that stand by both.
 
     The partners of one hand's rows decide whether these stand by themselves.

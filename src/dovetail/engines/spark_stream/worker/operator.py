@@ -17,10 +17,11 @@ from pyspark.sql.streaming.stateful_processor import (
 
 from dovetail.engines.spark_stream.worker.parcels import read_delivery
 from dovetail.kernels.arrays.blobs import write_batch
-from dovetail.kernels.pairs.leaving import Outlet
+from dovetail.kernels.pairs.leaving import code
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.step import Stepped, step
 from dovetail.kernels.store import Store
+from dovetail.spec.inputs import Outlet
 
 BLOB_BYTES = 16 << 20
 RESULT_DDL = (
@@ -135,7 +136,7 @@ def _counts(stepped: Stepped) -> tuple[int, int, int, int, int]:
 def _count(batch: pa.RecordBatch, outlet: Outlet) -> int:
     """Returns how many rows of a batch leave by an outlet."""
     leaving = batch.column("outlet").to_numpy(zero_copy_only=False)
-    return int((leaving == outlet).sum())
+    return int((leaving == code(outlet)).sum())
 
 
 def _sliced(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
