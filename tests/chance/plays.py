@@ -10,7 +10,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from dovetail.conformance.oracle import playing
+from dovetail.conformance.oracle import clocks
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression import Expression
 from dovetail.spec.inputs import (
@@ -39,18 +39,18 @@ SOFTS = [*["true"] * 3, "l.n < r.n", "l.g <> r.g", "l.g + r.g > 1 or l.n > 9"]
 WAITS = [Unending(), *map(seconds_of, (1, 3, 9))]
 
 
-def random_play(seed, accepts=playing.playable, clock=None):
+def random_play(seed, accepts=clocks.playable, clock=None):
     """Returns the play of a seed that an engine can play."""
     return play_of(Random(f"chance {seed}"), accepts, clock)
 
 
-def plays(accepts=playing.playable, clock=None):
+def plays(accepts=clocks.playable, clock=None):
     """Plays as Hypothesis draws them."""
     randoms = st.randoms(use_true_random=False)
     return randoms.map(lambda chance: play_of(chance, accepts, clock))
 
 
-def play_of(chance, accepts=playing.playable, clock=None):
+def play_of(chance, accepts=clocks.playable, clock=None):
     """Returns the first play by chance that is sound, and that an engine accepts."""
     dice = Dice(chance)
     clock = clock or dice.pick(list(Clock))

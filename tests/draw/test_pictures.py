@@ -7,7 +7,7 @@ import pytest
 
 from dovetail import draw
 from dovetail.conformance import oracle
-from dovetail.conformance.oracle import Fate
+from dovetail.conformance.oracle import RowOutcome
 from dovetail.draw.sheet import Sheet
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression import ALWAYS
@@ -47,9 +47,9 @@ def test_every_row_is_drawn_once_with_its_side_and_fate(played):
     assert len([0 for facts, _ in grouped(root, "row") if "data-row" in facts]) == len(
         trace.rows
     )
-    words = {Fate.OPEN: "open"}
+    words = {RowOutcome.OPEN: "open"}
     expected = {
-        number: {"row", row.hand.value, words.get(row.fate, row.fate.value)}
+        number: {"row", row.hand.value, words.get(row.outcome, row.outcome.value)}
         for number, row in enumerate(trace.rows)
     }
     assert rows_of(root) == expected

@@ -12,7 +12,7 @@ from dovetail.conformance.case import Neutral, Refusal, read_cases
 from dovetail.conformance.compare import compare
 from dovetail.conformance.difference import describe
 from dovetail.conformance.lines import Line, Rows, Sight
-from dovetail.conformance.oracle import playing
+from dovetail.conformance.oracle import clocks
 from dovetail.conformance.spark_batch import play as play_batch
 from dovetail.errors import LimitError, UnsupportedError
 from dovetail.expression import Expression
@@ -109,7 +109,7 @@ def in_the_slice(folder):
 def accepted(play):
     """Raises what the definition or the engine cannot do."""
     if isinstance(play.join, JoinSpec):
-        playing.playable(play)
+        clocks.playable(play)
     refuse_play(play)
 
 

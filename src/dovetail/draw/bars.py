@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement
 
-from dovetail.conformance.oracle import Axis, Fate
+from dovetail.conformance.oracle import Axis, RowOutcome
 from dovetail.draw.labels import Label
 from dovetail.draw.marks import DOT, LINE, NOTCH, SHORTEST, THICK, Mark
 from dovetail.draw.shapes import group, path, sayable, shape, text, titled, written
@@ -15,16 +15,16 @@ from dovetail.spec.join import Hand
 POINTED = 7.0
 BASELINE = 3.8  # from the middle of a line to the foot of its letters
 CLASSES = {
-    Fate.MATCHED: "matched",
-    Fate.UNMATCHED: "unmatched",
-    Fate.OPEN: "open",
-    Fate.LATE: "late",
+    RowOutcome.MATCHED: "matched",
+    RowOutcome.UNMATCHED: "unmatched",
+    RowOutcome.OPEN: "open",
+    RowOutcome.LATE: "late",
 }
 
 
 def drawn(mark: Mark, middle: float, axis: Axis) -> Element:
     """Returns a mark on a line, whose middle is at a height."""
-    css = f"row {mark.row.hand.value} {CLASSES[mark.row.fate]}"
+    css = f"row {mark.row.hand.value} {CLASSES[mark.row.outcome]}"
     parts = [_body(mark, middle), *_notch(mark, middle), *_label(mark, middle)]
     row = group(css, parts, data_row=str(mark.number))
     return titled(row, whole_row(mark.row, axis))
@@ -57,7 +57,7 @@ def _label(mark: Mark, middle: float) -> list[Element]:
 
 def _body(mark: Mark, middle: float) -> Element:
     """Returns a bar, pointed where it goes on beyond the page; a dot; or a cross."""
-    if mark.row.fate is Fate.LATE:
+    if mark.row.outcome is RowOutcome.LATE:
         return cross(mark.middle, middle)
     if mark.is_dot:
         return dot(mark.middle, middle)

@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from itertools import accumulate
 
-from dovetail.conformance.oracle import Fate, TracedRow
+from dovetail.conformance.oracle import RowOutcome, TracedRow
 from dovetail.schema import shown
 
 LETTER = 6.65  # the width of a letter of 11 points
@@ -56,12 +56,12 @@ def label_of(row: TracedRow, keys: Names, times: Names) -> Label:
 
 def reason_of(row: TracedRow) -> str:
     """Returns why a row met nobody, in few words."""
-    match row.fate:
-        case Fate.MATCHED:
+    match row.outcome:
+        case RowOutcome.MATCHED:
             return ""
-        case Fate.OPEN:
-            return Fate.OPEN.value
-        case Fate.LATE | Fate.UNMATCHED:
+        case RowOutcome.OPEN:
+            return RowOutcome.OPEN.value
+        case RowOutcome.LATE | RowOutcome.UNMATCHED:
             return row.reason.replace("_", " ")
 
 

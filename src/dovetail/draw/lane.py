@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from xml.etree.ElementTree import Element
 
-from dovetail.conformance.oracle import Axis, Fate, TracedRow
+from dovetail.conformance.oracle import Axis, RowOutcome, TracedRow
 from dovetail.draw.bars import CLASSES, cross, dot, drawn, height_of, label_text
 from dovetail.draw.labels import Label
 from dovetail.draw.marks import DOT, LINE, Mark, lines_of
@@ -43,9 +43,9 @@ class Placeless:
 
     def at(self, across: float, middle: float) -> Iterator[Element]:
         """Yields its sign and its label."""
-        css = f"row {self.row.hand.value} {CLASSES[self.row.fate]}"
+        css = f"row {self.row.hand.value} {CLASSES[self.row.outcome]}"
         sign = dot(across + DOT, middle)
-        if self.row.fate is Fate.LATE:
+        if self.row.outcome is RowOutcome.LATE:
             sign = cross(across + DOT, middle)
         place = across + 3 * DOT
         words = label_text(self.label, place, middle)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from dovetail.conformance.oracle import Fate, Trace
+from dovetail.conformance.oracle import RowOutcome, Trace
 from dovetail.draw.bars import BASELINE, CLASSES, cross
 from dovetail.draw.marks import DOT, Mark
 from dovetail.draw.page import LETTER
@@ -42,11 +42,11 @@ def legend(sheet: Sheet) -> Iterator[Sample]:
     """Yields a sample of every sign on the page."""
     trace, join = sheet.trace, sheet.join
     for hand in HANDS:
-        fates = {row.fate for row in trace.rows if row.hand is hand}
-        for fate in Fate:
-            if fate in fates and fate is not Fate.LATE:
+        fates = {row.outcome for row in trace.rows if row.hand is hand}
+        for fate in RowOutcome:
+            if fate in fates and fate is not RowOutcome.LATE:
                 yield Sample(_row_sign(hand, fate), fate_meaning(join, hand, fate))
-    if any(row.fate is Fate.LATE for row in trace.rows):
+    if any(row.outcome is RowOutcome.LATE for row in trace.rows):
         yield Sample(group("late", [cross(0, 0)]), "too late or faulty: takes no part")
     yield from _of_marks(sheet.marks)
     yield from _of_meetings(trace, join.kind)
@@ -54,14 +54,14 @@ def legend(sheet: Sheet) -> Iterator[Sample]:
         yield Sample(_upright("bound"), "bound: what is older comes too late")
 
 
-def fate_meaning(join: JoinSpec, hand: Hand, fate: Fate) -> str:
+def fate_meaning(join: JoinSpec, hand: Hand, fate: RowOutcome) -> str:
     """Returns what a fate means for the rows of a side."""
     match fate:
-        case Fate.UNMATCHED:
+        case RowOutcome.UNMATCHED:
             comes_out = join.kind.preserves(hand)
             told = "comes out" if comes_out else "does not come out"
             return f"{hand.value}, unmatched: {told}"
-        case Fate.OPEN:
+        case RowOutcome.OPEN:
             return f"{hand.value}, a partner may still come"
         case _:
             return f"{hand.value}, {fate.value}"
@@ -69,7 +69,7 @@ def fate_meaning(join: JoinSpec, hand: Hand, fate: Fate) -> str:
 
 def _of_marks(marks: Sequence[Mark]) -> Iterator[Sample]:
     """Yields the signs that tell of the shape of a life."""
-    if any(mark.is_dot and mark.row.fate is not Fate.LATE for mark in marks):
+    if any(mark.is_dot and mark.row.outcome is not RowOutcome.LATE for mark in marks):
         dot = shape("circle", "sample", cx=0, cy=0, r=DOT - 0.5)
         yield Sample(dot, "at one moment only")
     if any(mark.goes_on or mark.comes_from_before for mark in marks):
@@ -89,7 +89,7 @@ def _of_meetings(trace: Trace, kind: Kind) -> Iterator[Sample]:
         yield Sample(_upright("link silent"), f"they meet: {told}")
 
 
-def _row_sign(hand: Hand, fate: Fate) -> Element:
+def _row_sign(hand: Hand, fate: RowOutcome) -> Element:
     """Returns a small bar as a row of such a fate has it."""
     corners = [(-LONG / 2, -HIGH / 2), (LONG / 2, -HIGH / 2)]
     corners += [(across, -height) for across, height in reversed(corners)]

@@ -93,7 +93,7 @@ def _bar_or_dot(mark: Mark, scale: Scale) -> Mark:
         start=start,
         stop=stop,
         lives=_places(row.lives, scale) if has_several else (),
-        lonely=_places(row.lonely_lives, scale) if has_several else (),
+        lonely=_places(row.unmatched_lives, scale) if has_several else (),
         comes_from_before=row.birth < scale.first,
         goes_on=row.death > scale.last,
     )

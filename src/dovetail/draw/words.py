@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 
-from dovetail.conformance.oracle import Axis, Fate, Trace, TracedRow
+from dovetail.conformance.oracle import Axis, RowOutcome, Trace, TracedRow
 from dovetail.draw.ticks import moment_words
 from dovetail.plan.words import described
 from dovetail.schema import shown_row
@@ -66,11 +66,11 @@ def life_words(row: TracedRow, axis: Axis) -> str:
 def fate_words(row: TracedRow) -> str:
     """Returns what became of a row, and why."""
     told = (
-        f"{row.fate.value}: {row.reason.replace('_', ' ')}"
+        f"{row.outcome.value}: {row.reason.replace('_', ' ')}"
         if row.reason
-        else row.fate.value
+        else row.outcome.value
     )
-    if row.fate is Fate.LATE and abs(row.bound) != float("inf"):
+    if row.outcome is RowOutcome.LATE and abs(row.bound) != float("inf"):
         return f"{told}, behind the bound {moment_words(Axis.ROW_TIME, row.bound)}"
     return told
 
@@ -79,9 +79,9 @@ def summary(trace: Trace) -> str:
     """Returns the picture in one sentence, for who cannot see it."""
     sides = Counter(row.hand.value for row in trace.rows)
     rows = " and ".join(f"{sides[hand.value]} {hand.value} rows" for hand in HANDS)
-    fates = Counter(row.fate.value for row in trace.rows)
+    fates = Counter(row.outcome.value for row in trace.rows)
     told = ", ".join(
-        f"{fates[fate.value]} {fate.value}" for fate in Fate if fates[fate.value]
+        f"{fates[fate.value]} {fate.value}" for fate in RowOutcome if fates[fate.value]
     )
     given = sum(meeting.comes_out for meeting in trace.meetings)
     return (

@@ -13,7 +13,7 @@ import pytest
 from dovetail.conformance import local, oracle
 from dovetail.conformance.local.playing import Cut, play_cut
 from dovetail.conformance.local.stage import OnShelf, Stage
-from dovetail.conformance.oracle import playing
+from dovetail.conformance.oracle import clocks
 from dovetail.errors import EngineError, UnsupportedError
 from dovetail.plan.features import Combination
 from dovetail.plan.local import refuse
@@ -75,7 +75,7 @@ def cut_play(play, chance):
 
 def accepted(play):
     """Raises what the definition or the kernels cannot do yet."""
-    playing.playable(play)
+    clocks.playable(play)
     refuse(play)
 
 

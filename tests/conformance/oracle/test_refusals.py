@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from dovetail.conformance import oracle
-from dovetail.conformance.oracle.eviction import leaving
-from dovetail.conformance.oracle.life import LivingRow
-from dovetail.conformance.oracle.lifetimes import lives_of
-from dovetail.conformance.oracle.sides import OneSide
+from dovetail.conformance.oracle.lives import lives_of
+from dovetail.conformance.oracle.sides import LivingRow, OneSide
+from dovetail.conformance.oracle.store import leaving
 from dovetail.errors import UnsupportedError
 from dovetail.expression import Expression
 from dovetail.schema import Schema
@@ -90,9 +89,8 @@ def test_a_switch_has_no_meaning_for_joins_inside_joins(settings, says):
 
 def test_a_window_without_a_definition_gives_no_life():
     source, window = INPUTS["stream"], Unstated()
-    kept, by = KeepPartitions(), lambda _values: None
     is_state, nothing = False, ((), (), ())
-    known = (source, window, is_state, (), kept, by)
+    known = (source, window, is_state, (), KeepPartitions())
     side = OneSide(Hand.LEFT, Clock.EVENT, *known, *nothing)
     row = LivingRow(Hand.LEFT, {}, 0, 0)
     with pytest.raises(UnsupportedError, match="Unstated"):

@@ -6,7 +6,7 @@ import pytest
 
 from dovetail.conformance import oracle
 from dovetail.conformance.case import read_cases
-from dovetail.conformance.oracle import Axis, Fate
+from dovetail.conformance.oracle import Axis, RowOutcome
 from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.expression import ALWAYS, NEVER, Expression
 from dovetail.schema import Schema, from_microseconds
@@ -82,7 +82,7 @@ def told(trace):
         (
             one.values["k"],
             *(whole(moment, size) for moment in (one.at, one.birth, one.death)),
-            one.fate.value,
+            one.outcome.value,
             one.reason,
         )
         for one in trace.rows
@@ -96,7 +96,7 @@ def test_a_trace_says_what_comes_out(seed):
     emissions = oracle.play(play)
     late = [one for one in emissions if one.outlet is Outlet.LATE]
     sides = {side.source.name for side in (play.join.left, play.join.right)}
-    told = [one for one in trace.rows if one.fate is Fate.LATE]
+    told = [one for one in trace.rows if one.outcome is RowOutcome.LATE]
     assert (
         len(told) == len(late) if len(sides) == len(HANDS) else len(told) >= len(late)
     )
@@ -105,7 +105,7 @@ def test_a_trace_says_what_comes_out(seed):
     is_changelog = play.join.clock is Clock.ARRIVAL and InputKind.STREAM not in kinds
     if play.join.kind in {Kind.INNER, Kind.CROSS} and not is_changelog:
         assert given == sum(one.comes_out for one in trace.meetings)
-    is_over = all(one.fate is not Fate.OPEN for one in trace.rows)
+    is_over = all(one.outcome is not RowOutcome.OPEN for one in trace.rows)
     is_whole = play.join.picks.skip_when == NEVER and is_over and not is_changelog
     # What comes at once may meet somebody later, and may be taken back.
     is_whole &= play.settings.outer_rows is OuterRows.EXPIRY
@@ -115,9 +115,11 @@ def test_a_trace_says_what_comes_out(seed):
 
 def times_alone(one):
     """How often a row leaves without a partner: once, or once for each such window."""
-    if one.hand is Hand.RIGHT or one.fate is Fate.LATE:
+    if one.hand is Hand.RIGHT or one.outcome is RowOutcome.LATE:
         return 0
-    is_over = one.fate is Fate.UNMATCHED and one.reason != "between two windows"
+    is_over = (
+        one.outcome is RowOutcome.UNMATCHED and one.reason != "between two windows"
+    )
     return len(one.lonely_lives) if len(one.lives) > 1 else is_over
 
 
@@ -131,7 +133,7 @@ def test_rows_that_meet_are_alive_together_and_the_others_have_a_reason(seed):
         assert all(is_there(one, meeting.moment) for one in (left, right))
         met |= {meeting.left, meeting.right}
     for number, one in enumerate(trace.rows):
-        assert (one.fate is Fate.MATCHED) is (number in met)
+        assert (one.outcome is RowOutcome.MATCHED) is (number in met)
         assert (one.reason == "") is (number in met)
 
 
@@ -234,16 +236,16 @@ def test_an_unmatched_row_of_a_batch_has_the_first_reason_that_holds(
     }
     trace = oracle.trace(play((Range(), Range()), [], Clock.BATCH, **inputs))
     assert trace.rows[0].reason == reason
-    assert {one.fate for one in trace.rows} == {Fate.UNMATCHED}
+    assert {one.outcome for one in trace.rows} == {RowOutcome.UNMATCHED}
     assert trace.bounds == ((Hand.LEFT, INFINITY), (Hand.RIGHT, INFINITY))
 
 
 def test_rows_that_a_play_ends_with_are_no_longer_open():
     windows = Range(Span(0, SECOND)), Range()
     over = play(windows, [arrive("left", 1), Finish("right"), Finish("left")])
-    assert [one.fate for one in oracle.trace(over).rows] == [Fate.UNMATCHED]
+    assert [one.outcome for one in oracle.trace(over).rows] == [RowOutcome.UNMATCHED]
     still = replace(over, events=over.events[:1])
-    assert [one.fate for one in oracle.trace(still).rows] == [Fate.OPEN]
+    assert [one.outcome for one in oracle.trace(still).rows] == [RowOutcome.OPEN]
 
 
 def test_a_batch_without_times_is_told_in_its_order():
@@ -332,5 +334,5 @@ def test_a_join_of_a_join_is_traced_with_the_rows_of_the_inner_one():
 
 def test_a_row_of_an_inner_join_that_is_turned_away_is_told():
     trace = oracle.trace(cases("nested")["no_row_time_is_late"])
-    [late] = [one for one in trace.rows if one.fate is Fate.LATE]
+    [late] = [one for one in trace.rows if one.outcome is RowOutcome.LATE]
     assert (late.hand, late.reason) == (Hand.LEFT, "null_time")

@@ -5,16 +5,21 @@ one event at a time, no index, nothing clever. It refuses what no rule has a mea
 for.
 """
 
-from dovetail.conformance.oracle.axis import Axis
-from dovetail.conformance.oracle.playing import play
+from dovetail.conformance.oracle.clocks import play
 from dovetail.conformance.oracle.program import play_program
-from dovetail.conformance.oracle.reasons import Fate
-from dovetail.conformance.oracle.tracing import Meeting, Trace, TracedRow, trace
+from dovetail.conformance.oracle.traces import (
+    Axis,
+    Meeting,
+    RowOutcome,
+    Trace,
+    TracedRow,
+    trace,
+)
 
 __all__ = [
     "Axis",
-    "Fate",
     "Meeting",
+    "RowOutcome",
     "Trace",
     "TracedRow",
     "play",

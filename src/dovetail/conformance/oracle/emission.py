@@ -5,22 +5,33 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, assert_never
 
-from dovetail.conformance.oracle.absent import absent_row
-from dovetail.conformance.oracle.life import (
+from dovetail.conformance.oracle.sides import (
     NEVER,
+    Bindings,
     LivingRow,
     Moment,
+    Pair,
+    PairScalar,
     Plain,
+    pair_scalar,
+    sides_of,
     timestamp_of,
 )
-from dovetail.conformance.oracle.matching import Pair
-from dovetail.conformance.oracle.scalars import PairScalar, Sight, pair_scalar, sight
-from dovetail.conformance.oracle.sides import sides_of
-from dovetail.expression import Expression
+from dovetail.expression import BARE, Expression
+from dovetail.schema import Schema, blank, read_value
 from dovetail.spec.inputs import Emission, Input, Outlet
-from dovetail.spec.join import HANDS, Hand, JoinSpec, Kind
+from dovetail.spec.join import (
+    HANDS,
+    Absent,
+    BlankRow,
+    GivenRow,
+    Hand,
+    JoinSpec,
+    Kind,
+    NullRow,
+)
 from dovetail.spec.picks import Limit, OnExceed
 from dovetail.spec.play import Play
 from dovetail.spec.results import selected_columns
@@ -53,6 +64,7 @@ class Writer:
         left, right = (sides[hand].input for hand in HANDS)
         schemas = {hand: sides[hand].input.schema for hand in HANDS}
         columns = selected_columns(spec, schemas)
+        window = spec.side(Hand.LEFT).window
         exceeded = dict.fromkeys((name for name, _ in columns), NOTHING)
         on_exceed = OnExceed.SKIP
         if isinstance(spec.picks.limit, Limit):
@@ -69,7 +81,8 @@ class Writer:
                 hand: absent_row(spec.absent(hand), sides[hand].input.schema)
                 for hand in HANDS
             },
-            window_size_of(spec),
+            # The rules make the windows of both sides the same.
+            window.size if isinstance(window, HopSize) else NO_TIME,
         )
 
     def pair(
@@ -77,11 +90,11 @@ class Writer:
     ) -> list[Emission]:
         """Returns the row of a pair; `counter` is its number among the left row's."""
         there = {row.hand: row.values for row in pair.rows}
-        return self._matched(self.select, self._sight(there, row_time, counter))
+        return self._matched(self.select, self._seen(there, row_time, counter))
 
     def unmatched(self, row: LivingRow, row_time: Moment = NEVER) -> list[Emission]:
         """Returns an unmatched row: as it came in, or with the other side absent."""
-        seen = self._sight({row.hand: row.values}, row_time, 0)
+        seen = self._seen({row.hand: row.values}, row_time, 0)
         if self.has_own_ports and not self._is_skipped(seen):
             return [Emission(OWN_PORT[row.hand], dict(row.values))]
         return self._matched(self.select, seen)
@@ -89,58 +102,52 @@ class Writer:
     def once(self, row: LivingRow, row_time: Moment = NEVER) -> list[Emission]:
         """Returns the row of a semi join, which has found its first partner."""
         there = dict(self.absent) | {row.hand: row.values}
-        return self._matched(self.select, self._sight(there, row_time, 1))
+        return self._matched(self.select, self._seen(there, row_time, 1))
 
     def over_limit(self, row: LivingRow, row_time: Moment = NEVER) -> list[Emission]:
         """Returns the row that stands for a left row over its limit, if one does."""
         if self.on_exceed is not OnExceed.TRANSFORM:
             return []
-        return self._matched(
-            self.exceeded, self._sight({row.hand: row.values}, row_time)
-        )
+        seen = self._seen({row.hand: row.values}, row_time)
+        return self._matched(self.exceeded, seen)
 
     def skips(self, pair: Pair, counter: int, row_time: Moment) -> bool:
         """Tells whether the row of a pair would not come out."""
         there = {row.hand: row.values for row in pair.rows}
-        return self._is_skipped(self._sight(there, row_time, counter))
+        return self._is_skipped(self._seen(there, row_time, counter))
 
-    def _sight(
+    def _seen(
         self, there: Mapping[Hand, Plain], row_time: Moment = NEVER, counter: int = 0
-    ) -> Sight:
-        """Returns what expressions see where only some of the rows are there."""
+    ) -> Bindings:
+        """Returns what expressions see where only some of the rows are there.
+
+        A row of a window of a size comes out at the end of that window.
+        """
         left, right = (there.get(hand, self.absent[hand]) for hand in HANDS)
+        start = row_time
+        if math.isfinite(row_time):
+            start = self.window_size.negated().after(int(row_time))
         bare = {
             "matched_left": Hand.LEFT in there,
             "matched_right": Hand.RIGHT in there,
             "counter": counter,
             "row_time": timestamp_of(row_time),
-            **self._window(row_time),
+            "window_start": timestamp_of(start),
+            "window_end": timestamp_of(row_time),
         }
-        return sight(left, right, bare)
+        return {"l": left, "r": right, BARE: bare}
 
-    def _window(self, end: Moment) -> dict[str, object]:
-        """Returns the bounds of the window of a size at whose end a row comes out."""
-        if math.isinf(end):
-            return {"window_start": None, "window_end": None}
-        start = self.window_size.negated().after(int(end))
-        return {"window_start": timestamp_of(start), "window_end": timestamp_of(end)}
-
-    def _matched(self, select: Select, seen: Sight) -> list[Emission]:
+    def _matched(self, select: Select, seen: Bindings) -> list[Emission]:
         """Returns the row of the first port, nothing where it is skipped."""
         if self._is_skipped(seen):
             return []
         row = {name: scalar(seen) for name, scalar in select}
         return [Emission(Outlet.MATCHED, row)]
 
-    def _is_skipped(self, seen: Sight) -> bool:
+    def _is_skipped(self, seen: Bindings) -> bool:
         """Tells whether `skip_when` holds of a row that would come out."""
+        # Null is not true, so such a row comes out.
         return self.skip_when(seen) is True
-
-
-def window_size_of(spec: JoinSpec) -> Span:
-    """Returns the size of the windows, nothing where they have none."""
-    window = spec.side(Hand.LEFT).window
-    return window.size if isinstance(window, HopSize) else NO_TIME
 
 
 def select_of(columns: Iterable[Column], left: Input, right: Input) -> Select:
@@ -156,3 +163,21 @@ def late_row(values: Plain, reason: str) -> Emission:
 def mark(ordinal: int) -> Emission:
     """Returns the window punctuation behind so many rows of the first port."""
     return Emission(Outlet.MARKS, {"port": 0, "ordinal": ordinal})
+
+
+def absent_row(absent: Absent, schema: Schema) -> Plain:
+    """Returns the row that a side's columns show where the side is not there."""
+    match absent:
+        case NullRow():
+            return dict.fromkeys(schema.names)
+        case BlankRow():
+            return {column.name: blank(column.type) for column in schema.columns}
+        case GivenRow(values=values, rest=rest):
+            columns = [(schema[name], value) for name, value in values]
+            given = {
+                column.name: read_value(value, column.type, f'"{column.name}"')
+                for column, value in columns
+            }
+            return {**absent_row(rest, schema), **given}
+        case _:
+            assert_never(absent)

@@ -1,4 +1,4 @@
-"""What can still come on the event clock, judged by bounds and windows alone.
+"""What can still come on the event clock, and what the picks make of what is there.
 
 left    10:00 [####)   10:03 [####)    bound 10:03: rows from here on may come
 right              10:02 [##)          bound 10:02
@@ -6,30 +6,41 @@ right              10:02 [##)          bound 10:02
 A life may still change: the next version ends it, and a row that counts may come in
 between. So each life is looked at twice: as it is if nothing more comes, and as soon
 as what comes can make it begin and end.
+
+A pair is *sure* when no version can come that ends one of its lives before they meet.
+A left row is *closed* when nothing that comes can change what it gives: no candidate,
+or, in an `asof`, none that is better than the best by now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from dovetail.conformance.oracle.lateness import Bounds
-from dovetail.conformance.oracle.life import NEVER, PAST, Life, LivingRow, Moment
-from dovetail.conformance.oracle.lifetimes import (
+from dovetail.conformance.oracle.lives import (
     first_life,
     inherited_life,
     is_settled,
     soonest,
 )
-from dovetail.conformance.oracle.matching import Pair
-from dovetail.conformance.oracle.sides import Sides
+from dovetail.conformance.oracle.parts import Bounds, Parts
+from dovetail.conformance.oracle.picks import Nearest
+from dovetail.conformance.oracle.sides import (
+    NEVER,
+    PAST,
+    Life,
+    LivingRow,
+    Moment,
+    Pair,
+    Sides,
+)
 from dovetail.spec.join import HANDS, Hand
 from dovetail.spec.windows import Inherited
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class Overlap:
     """Two lives that overlap or may, by their numbers, and the least time they meet."""
 
     lives: tuple[int, int]
@@ -69,9 +80,7 @@ class Horizon:
             return life
         if isinstance(self.sides[row.hand].window, Inherited):
             inner = self.inner[row.hand]
-            lives = [
-                inner.soonest(one, one.lives[number]) for one, number in row.origin
-            ]
+            lives = [inner.soonest(one, one.lives[at]) for one, at in row.origin]
             return inherited_life(self._time(row), lives)
         return soonest(life, self._time(row), self.bound(row.hand))
 
@@ -85,7 +94,7 @@ class Horizon:
         birth = max(self.soonest(row, life).birth, least_birth)
         return row not in self.gone and life.death > birth
 
-    def meetings(self, pair: Pair) -> Iterator[Meeting]:
+    def meetings(self, pair: Pair) -> Iterator[Overlap]:
         """Yields the meetings of a pair that there are or may be, by number of lives.
 
         One is sure when neither life can change any more so that it would fall away or
@@ -98,7 +107,7 @@ class Horizon:
             row_time = max(life.birth for life in least)
             if row_time < min(life.death for life in lives):
                 is_sure = row_time < min(life.death for life in least)
-                yield Meeting((one, other), row_time, is_sure)
+                yield Overlap((one, other), row_time, is_sure)
 
     def is_sure(self, pair: Pair) -> bool:
         """Tells whether the rows of a pair have met for good."""
@@ -128,3 +137,90 @@ class Horizon:
     def _time(self, row: LivingRow) -> Moment:
         """Returns the row time of a row; those without stand before all others."""
         return PAST if row.time is None else row.time
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The pairs that come out or may, and those that match a right row or may.
+
+    Where every pair stands for itself nothing is picked. What is picked waits until the
+    left row is closed.
+    """
+
+    matches: list[Pair]
+    marks: list[Pair]
+    is_picked: bool = False
+    is_closed: bool = False
+    is_over_limit: bool = False
+    has_too_many: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Tells whether the picks may still take pairs from the left row."""
+        return self.is_picked and not self.is_closed
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """The judge of left rows at one moment."""
+
+    parts: Parts
+    horizon: Horizon
+
+    def of(
+        self, lefts: Iterable[LivingRow], pairs: Iterable[Pair]
+    ) -> dict[LivingRow, Judgement]:
+        """Returns the judgement on each left row, its pairs by time and order."""
+        met: dict[LivingRow, list[Pair]] = {left: [] for left in lefts}
+        for pair in sorted(pairs, key=by_right_row):
+            if any(self.horizon.meetings(pair)):
+                met[pair.left].append(pair)
+        if not self.parts.picker.waits:
+            return {left: Judgement(own, own) for left, own in met.items()}
+        return {left: self._picked(left, own) for left, own in met.items()}
+
+    def _picked(self, left: LivingRow, met: list[Pair]) -> Judgement:
+        """Returns the judgement where a pair decides about others."""
+        picker = self.parts.picker
+        sure = [pair for pair in met if self.horizon.is_sure(pair)]
+        self.parts.refuse_excess(left, len(picker.candidates(sure)))
+        possible = [pair for pair in met if self._may_come(pair, sure)]
+        is_closed = self._is_closed(left, met, possible)
+        choice = picker.choose(sure)
+        marks = choice.matches if is_closed else met
+        return Judgement(
+            possible,
+            marks,
+            is_picked=True,
+            is_closed=is_closed,
+            is_over_limit=choice.is_over_limit,
+            has_too_many=choice.has_too_many,
+        )
+
+    def _may_come(self, pair: Pair, sure: list[Pair]) -> bool:
+        """Tells whether a pair is still picked, if it is there beside those for sure.
+
+        More pairs only ever take others away, so what is not picked now never is.
+        """
+        beside = sure if pair in sure else sorted([*sure, pair], key=by_right_row)
+        choice = self.parts.picker.choose(beside)
+        return pair in choice.matches and not choice.is_over_limit
+
+    def _is_closed(
+        self, left: LivingRow, met: list[Pair], possible: list[Pair]
+    ) -> bool:
+        """Tells whether the judgement is final."""
+        can_meet, nearest = self.horizon.can_meet(left), self.parts.picker.nearest
+        if isinstance(nearest, Nearest) and not self.parts.picker.counts:
+            # Only a right row that is nearer than the best by now changes anything.
+            best = [nearest.right(pair.right.values) for pair in possible]
+            time, bound = nearest.left(left.values), self.horizon.bound(Hand.RIGHT)
+            can_improve = nearest.can_be_better(time, next(iter(best), None), bound)
+            is_open = can_meet and can_improve
+            return not is_open and all(map(self.horizon.is_sure, possible))
+        return not can_meet and all(map(self.horizon.is_sure, met))
+
+
+def by_right_row(pair: Pair) -> int:
+    """Returns what pairs of a left row, in order of arrival, are picked by."""
+    return pair.right.time or 0

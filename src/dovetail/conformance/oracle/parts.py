@@ -1,28 +1,42 @@
-"""The parts of one join that every clock plays with."""
+"""The parts of one join that every clock plays with, and the bounds of its inputs.
+
+The bound of an input is the newest row time seen less its lateness, or a higher
+promise. A row below the bound that stood before it is late:
+
+    lateness 2 seconds   10:00:05 arrives -> bound 10:00:03
+                         10:00:03 arrives    in time
+                         10:00:02 arrives    late
+"""
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
 from dovetail.conformance.oracle.emission import Writer
-from dovetail.conformance.oracle.intervals import is_bad_interval
-from dovetail.conformance.oracle.lateness import (
-    BAD_INTERVAL,
-    IN_TIME,
-    NULL_TIME,
-    Bounds,
+from dovetail.conformance.oracle.lives import Version, is_bad_interval
+from dovetail.conformance.oracle.picks import Picker
+from dovetail.conformance.oracle.sides import (
+    NEVER,
+    PAST,
+    LivingRow,
+    Moment,
+    NewRow,
+    OneSide,
+    Pair,
+    Plain,
+    Sides,
+    moment_of,
+    sides_of,
 )
-from dovetail.conformance.oracle.life import Came, LivingRow, Moment, Plain, moment_of
-from dovetail.conformance.oracle.matching import Pair
-from dovetail.conformance.oracle.picking import Picker
-from dovetail.conformance.oracle.sides import OneSide, Sides, sides_of
-from dovetail.conformance.oracle.versions import Version
 from dovetail.errors import LimitError
 from dovetail.spec.inputs import (
     Arrive,
     Emission,
+    EmitLateTableRows,
     IgnoreLateTableRows,
     Input,
     InputKind,
@@ -31,8 +45,54 @@ from dovetail.spec.inputs import (
     Settings,
 )
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Kind, Nested
+from dovetail.spec.picks import OnExceed
 from dovetail.spec.play import Play
+from dovetail.spec.spans import Span
 from dovetail.spec.stops import row_of_key
+
+LATE = "late"
+NULL_TIME = "null_time"
+BAD_INTERVAL = "bad_interval"
+IN_TIME = ""
+
+
+class Bounds:
+    """The bound of every input, moved by rows, promises and ends."""
+
+    def __init__(self) -> None:
+        """Starts with nothing seen."""
+        self._newest: dict[str, Moment] = defaultdict(lambda: PAST)
+        self._promised: dict[str, Moment] = defaultdict(lambda: PAST)
+
+    def newest(self, source: Input) -> Moment:
+        """Returns the newest row time seen."""
+        return self._newest[source.name]
+
+    def bound(self, source: Input) -> Moment:
+        """Returns the time below which a row would be late."""
+        newest = self.newest(source)
+        if newest > PAST:
+            newest = source.lateness.negated().after(int(newest))
+        return max(newest, self._promised[source.name])
+
+    def see(self, source: Input, time: Moment) -> None:
+        """Moves the newest time forward, never back."""
+        self._newest[source.name] = max(self.newest(source), time)
+        # Less a month a later time may be an earlier day; a bound never goes back.
+        self.promise(source.name, self.bound(source))
+
+    def promise(self, name: str, time: Moment = NEVER) -> None:
+        """Takes a promise that no earlier row follows; without a time, none at all."""
+        self._promised[name] = max(self._promised[name], time)
+
+    def rejection(self, source: Input, values: Plain) -> str:
+        """Returns why a row takes no part, or `IN_TIME`."""
+        if not source.is_timed:
+            return IN_TIME
+        time = moment_of(values[source.time])
+        if time is None:
+            return NULL_TIME
+        return LATE if time < self.bound(source) else IN_TIME
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +153,14 @@ class Parts:
             and self.kind.gives_pairs
         )
 
+    def has_waited(self, since: Moment, now: Moment) -> bool:
+        """Tells whether a row has waited longer than rows wait for a table."""
+        match self.settings.late_table_rows:
+            case EmitLateTableRows(wait=Span() as wait) if math.isfinite(since):
+                return now > wait.after(int(since))
+            case _:
+                return False
+
     def hands_of(self, name: str) -> tuple[Hand, ...]:
         """Returns the hands of an input: both, left first, in a self-join."""
         return tuple(hand for hand in HANDS if self.sides[hand].input.name == name)
@@ -105,32 +173,26 @@ class Parts:
             else:
                 yield self.sides[hand]
 
-    def verdict(self, event: Arrive) -> str:
-        """Returns why a row that arrives takes no part, or `IN_TIME`."""
-        reason = self.bounds.verdict(self.inputs[event.input], event.row)
-        return reason if reason != IN_TIME else self._verdict_of_interval(event)
+    def rejection(self, event: Arrive, *, is_state: bool = False) -> str:
+        """Returns why a row takes no part, or `IN_TIME`; state is never late.
 
-    def verdict_of_state(self, event: Arrive) -> str:
-        """Returns why a row that is there from the start takes no part: never late."""
-        reason = self.bounds.verdict(self.inputs[event.input], event.row)
-        return reason if reason == NULL_TIME else self._verdict_of_interval(event)
-
-    def _verdict_of_interval(self, event: Arrive) -> str:
-        """Returns whether the interval of a row is bad.
-
-        In a self-join one that is bad on one side is bad on both: the row leaves once.
+        In a self-join an interval that is bad on one side is bad on both: the row
+        leaves once.
         """
-        came = self.came(event)
+        reason = self.bounds.rejection(self.inputs[event.input], event.row)
+        if reason == NULL_TIME or (reason == LATE and not is_state):
+            return reason
+        row = self.new_row(event)
         sides = [side for side in self.leaves() if side.input.name == event.input]
-        is_bad = any(is_bad_interval(side, came) for side in sides)
+        is_bad = any(is_bad_interval(side, row) for side in sides)
         return BAD_INTERVAL if is_bad else IN_TIME
 
-    def verdict_of_result(self, hand: Hand, came: Came) -> str:
+    def rejection_of_result(self, hand: Hand, row: NewRow) -> str:
         """Returns why the row of an inner join takes no part: never late either."""
         side = self.sides[hand]
-        if side.input.is_timed and came.time is None:
+        if side.input.is_timed and row.time is None:
             return NULL_TIME
-        return BAD_INTERVAL if is_bad_interval(side, came) else IN_TIME
+        return BAD_INTERVAL if is_bad_interval(side, row) else IN_TIME
 
     def state(self) -> tuple[Arrive, ...]:
         """Returns the rows that are there from the start; those of a stream arrive."""
@@ -142,16 +204,16 @@ class Parts:
             for row in source.rows
         )
 
-    def came(self, event: Arrive) -> Came:
+    def new_row(self, event: Arrive) -> NewRow:
         """Returns the row of an event with its row time."""
-        return Came(event.row, self._time(self.inputs[event.input], event.row))
+        return NewRow(event.row, self._time(self.inputs[event.input], event.row))
 
-    def row(self, hand: Hand, came: Came, arrived: int = 0) -> LivingRow:
+    def row(self, hand: Hand, new: NewRow, arrived: int = 0) -> LivingRow:
         """Returns the next row of a side; its row time has now been seen."""
-        if came.time is not None:
-            self.bounds.see(self.sides[hand].input, came.time)
+        if new.time is not None:
+            self.bounds.see(self.sides[hand].input, new.time)
         place = next(self.places)
-        row = LivingRow(hand, came.values, place, came.time, came.origin, arrived)
+        row = LivingRow(hand, new.values, place, new.time, new.origin, arrived)
         self.rows.append(row)
         return row
 
@@ -167,11 +229,12 @@ class Parts:
 
     def refuse_excess(self, left: LivingRow, count: int) -> None:
         """Ends the job where a left row has more candidates than a fatal limit."""
-        if self.picker.is_fatal(count):
+        picker = self.picker
+        if count > picker.limit and picker.on_exceed is OnExceed.FAIL:
             key = [str(part(left.values)) for part in self.sides[Hand.LEFT].hard]
             raise LimitError(
                 f"{row_of_key(key)} has {count} candidates",
-                f"at most {self.picker.limit}",
+                f"at most {picker.limit}",
             )
 
     def pair_rows(
@@ -184,13 +247,13 @@ class Parts:
         """
         counter = count(start=1)
         for pair in matches:
-            if pair.left.given < self.picker.keep:
+            if pair.left.emitted < self.picker.keep:
                 rows = [
                     (moment, emission)
                     for moment in row_times(pair)
                     for emission in self.writer.pair(pair, next(counter), moment)
                 ]
-                pair.left.given += bool(rows)
+                pair.left.emitted += bool(rows)
                 yield from rows
 
     def is_late(self, event: Remove) -> bool:

@@ -2,6 +2,18 @@
 
 A result is one row that comes out, or may: a meeting of a pair, one row of a semi join,
 a life without a partner. It is *decided* when nothing that can still come changes it.
+
+Null rows per millisecond: one for each stretch of a life without a partner.
+
+    row        10:00:00 [#################] 10:01:00
+    partners        10:00:05 [###] 10:00:20
+    null rows  10:00:00           10:00:20.001
+
+Rows of a table that come late: a stream's row that found no match gives one more row
+with the first version of the table that begins after its own life.
+
+    stream   10:00 (null row) ............ pair
+    table                       10:05 [##########
 """
 
 from __future__ import annotations
@@ -11,13 +23,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from dovetail.conformance.oracle.horizon import Horizon
-from dovetail.conformance.oracle.late_tables import LateTables
-from dovetail.conformance.oracle.life import Life, LivingRow, Moment
-from dovetail.conformance.oracle.matching import Pair
+from dovetail.conformance.oracle.horizon import Horizon, Judgement
 from dovetail.conformance.oracle.parts import Parts
-from dovetail.conformance.oracle.stretches import stretches
-from dovetail.conformance.oracle.verdict import Verdict
+from dovetail.conformance.oracle.sides import (
+    NOWHERE,
+    PAST,
+    Life,
+    LivingRow,
+    Moment,
+    Pair,
+)
 from dovetail.spec.inputs import OuterRows
 from dovetail.spec.join import HANDS, Hand
 
@@ -27,7 +42,7 @@ class Role(Enum):
 
     PAIR = "pair"
     ONCE = "once"
-    ALONE = "alone"
+    UNMATCHED = "unmatched"
     OVER_LIMIT = "over_limit"
     TAKEN_BACK = "taken_back"
     LATE_PAIR = "late_pair"
@@ -59,7 +74,8 @@ class Result:
         return self.lives[self.rows.index(row)]
 
 
-EarlyRow = tuple[LivingRow, int]  # a life that has given its null row at once
+EarlyRow = tuple[LivingRow, int]  # a life whose null row has come out at once
+MILLISECOND = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +84,7 @@ class Known:
 
     parts: Parts
     rows: dict[Hand, list[LivingRow]]
-    verdicts: Mapping[LivingRow, Verdict]
+    judgements: Mapping[LivingRow, Judgement]
     horizon: Horizon
     pairs: Sequence[Pair]
     early: Collection[EarlyRow]
@@ -76,73 +92,76 @@ class Known:
     def results(self) -> Iterator[Result]:
         """Yields every result that is, or may be, by what is known."""
         met_by = self._met_by()
-        for late in self._late(met_by):
+        late_pairs = [
+            late
+            for row, met in met_by.items()
+            if self._waits_for_table(row) and not met
+            for late in self._late_match(row)
+        ]
+        for late in late_pairs:
             yield late
+            # The row that waited has its null row; only that can be taken back. For
+            # the table's row it is a match as any other.
             for row in late.rows:
                 if self.parts.waits_for_table(row.hand):
                     yield from self._taken_back(row, len(row.lives) - 1, [late])
                 else:
                     met_by[row].append(late)
-        for left, verdict in self.verdicts.items():
-            yield from self._of_left(left, verdict, met_by[left])
+        for left, judgement in self.judgements.items():
+            yield from self._of_left(left, judgement, met_by[left])
         for right in self.rows[Hand.RIGHT]:
             yield from self._of_row(right, met_by[right])
 
     def _met_by(self) -> dict[LivingRow, list[Result]]:
-        """Returns the meetings of each row: a right one's are those that mark it."""
+        """Returns the meetings of each row.
+
+        Those of a left row are the pairs that may come out; those of a right row are
+        the pairs that mark it as matched, be they over a limit.
+        """
         met_by: dict[LivingRow, list[Result]] = {
             row: [] for hand in HANDS for row in self.rows[hand]
         }
-        for verdict in self.verdicts.values():
-            for pair in verdict.marks:
-                met_by[pair.right].extend(self.of_pair(pair, verdict))
-            for pair in verdict.matches:
-                met_by[pair.left].extend(self.of_pair(pair, verdict))
+        for judgement in self.judgements.values():
+            for pair in judgement.marks:
+                met_by[pair.right].extend(self.of_pair(pair, judgement))
+            for pair in judgement.matches:
+                met_by[pair.left].extend(self.of_pair(pair, judgement))
         return met_by
 
-    def _late(self, met_by: Mapping[LivingRow, list[Result]]) -> list[Result]:
-        """Returns the late matches of rows that have no other."""
-        judge = LateTables(self.parts, self.horizon)
-        results = []
-        for row, met in met_by.items():
-            waits = self.parts.waits_for_table(row.hand) and not self._is_done(row)
-            if waits and row.lives and not met:
-                own = [pair for pair in self.pairs if row in pair.rows]
-                for match in judge.of(row, own):
-                    told = (match.pair.rows, match.row_time, match.is_decided)
-                    results.append(Result(Role.LATE_PAIR, *told, (0, 0)))
-        return results
+    def _waits_for_table(self, row: LivingRow) -> bool:
+        """Tells whether a row waits for a table; one with too many candidates does not.
 
-    def _is_done(self, row: LivingRow) -> bool:
-        """Tells whether a row had too many candidates: it takes none that comes."""
-        verdict = self.verdicts.get(row)
-        had_too_many = verdict is not None and verdict.has_too_many
-        return had_too_many or self._is_over(row)
+        Nor does one that is in no window.
+        """
+        judgement = self.judgements.get(row)
+        has_too_many = judgement is not None and judgement.has_too_many
+        is_done = has_too_many or self._is_over(row) or not row.lives
+        return self.parts.waits_for_table(row.hand) and not is_done
 
     def _is_over(self, row: LivingRow) -> bool:
         """Tells whether a row has more candidates than its limit: it has matched."""
-        verdict = self.verdicts.get(row)
-        return verdict is not None and verdict.is_over_limit
+        judgement = self.judgements.get(row)
+        return judgement is not None and judgement.is_over_limit
 
     def _of_left(
-        self, left: LivingRow, verdict: Verdict, met: list[Result]
+        self, left: LivingRow, judgement: Judgement, met: list[Result]
     ) -> Iterator[Result]:
         """Yields what becomes of a left row and its pairs."""
         pairs = [one for one in met if one.role is Role.PAIR]
         if self.parts.kind.gives_pairs:
-            is_plain = math.isinf(self.parts.picker.keep) and not verdict.is_picked
-            yield from pairs if is_plain else self._counted(pairs, verdict)
-        if not verdict.is_over_limit:
+            is_plain = math.isinf(self.parts.picker.keep) and not judgement.is_picked
+            yield from pairs if is_plain else self._counted(pairs, judgement)
+        if not judgement.is_over_limit:
             yield from self._of_row(left, met)
             return
-        marks = [one for pair in verdict.marks for one in self.of_pair(pair, verdict)]
+        marks = [it for pair in judgement.marks for it in self.of_pair(pair, judgement)]
         for number in range(len(left.lives)):
             yield from self._taken_back(left, number, marks)
         last = len(left.lives) - 1
-        result = self._alone(left, last, is_decided=verdict.is_closed)
+        result = self._unmatched(left, last, is_decided=judgement.is_closed)
         yield replace(result, role=Role.OVER_LIMIT)
 
-    def _counted(self, pairs: list[Result], verdict: Verdict) -> Iterator[Result]:
+    def _counted(self, pairs: list[Result], judgement: Judgement) -> Iterator[Result]:
         """Yields the first pairs of a left row, by time and order of the right ones.
 
         A pair is sure when nothing can come or go before it; until then those behind it
@@ -151,20 +170,13 @@ class Known:
         """
         is_sure, kept = True, set[object]()
         for counter, pair in enumerate(pairs, start=1):
-            is_passed = verdict.is_picked or self.horizon.is_passed(pair.rows[1])
+            is_passed = judgement.is_picked or self.horizon.is_passed(pair.rows[1])
             is_sure = is_sure and pair.is_decided and is_passed
-            result = replace(pair, is_decided=is_sure, counter=counter)
-            if self._is_skipped(result):
-                continue
-            if pair.rows in kept or len(kept) < self.parts.picker.keep:
-                yield result
+            is_kept = pair.rows in kept or len(kept) < self.parts.picker.keep
+            written = Pair(*pair.rows), counter, pair.row_time
+            if is_kept and not self.parts.writer.skips(*written):
+                yield replace(pair, is_decided=is_sure, counter=counter)
                 kept.add(pair.rows)
-
-    def _is_skipped(self, result: Result) -> bool:
-        """Tells whether the row of a pair would not come out."""
-        left, right = result.rows
-        pair = Pair(left, right)
-        return self.parts.writer.skips(pair, result.counter, result.row_time)
 
     def _of_row(self, row: LivingRow, met: list[Result]) -> Iterator[Result]:
         """Yields what becomes of one row by itself: once, or a null row for a life."""
@@ -182,7 +194,7 @@ class Known:
                 yield from self._taken_back(row, number, of_life)
             elif not any(one.is_decided for one in of_life):
                 is_closed = not of_life and self._is_closed(row, number)
-                yield self._alone(row, number, is_decided=is_closed)
+                yield self._unmatched(row, number, is_decided=is_closed)
 
     def _taken_back(
         self, row: LivingRow, number: int, met: list[Result]
@@ -196,33 +208,37 @@ class Known:
             )
 
     def _stretches(self, row: LivingRow, met: list[Result]) -> Iterator[Result]:
-        """Yields a null row for each stretch of a life without a partner."""
-        partners: dict[bool, list[Life]] = {True: [], False: []}
+        """Yields a null row for each stretch of a life without a partner.
+
+        A stretch begins with the row's own life, or in the first millisecond in which
+        the last partner is no longer there. It is known once no row comes any more that
+        is there by then, and the picks have judged all those that are.
+        """
+        lives: list[Life] = []
+        open_lives: list[Life] = []  # of partners that the picks may still take away
         for one in met:
-            partners[self._is_open(one.rows[0])] += [
-                there.lives[one.life_of(there)]
-                for there in one.rows
-                if there is not row
-            ]
-        for stretch in stretches(self.horizon, row, partners[False], partners[True]):
-            start, is_decided = stretch.start, stretch.is_decided
-            yield Result(Role.ALONE, (row,), start, is_decided, (int(start),))
+            is_open = self.judgements[one.rows[0]].is_open
+            (there,) = (other for other in one.rows if other is not row)
+            (open_lives if is_open else lives).append(there.lives[one.life_of(there)])
+        to_come = self.horizon.first_to_come(row.hand.other)
+        starts = {row.life.birth, *(whole(one.death) for one in (*lives, *open_lives))}
+        for start in starts:
+            is_unmatched = not any(life.birth <= start < life.death for life in lives)
+            if is_unmatched and start < row.life.death:
+                is_judged = all(life.birth > start for life in open_lives)
+                is_decided = to_come.birth > start and is_judged
+                yield Result(Role.UNMATCHED, (row,), start, is_decided, (int(start),))
 
-    def _is_open(self, left: LivingRow) -> bool:
-        """Tells whether a left row's pairs may still be taken from it by its picks."""
-        verdict = self.verdicts[left]
-        return verdict.is_picked and not verdict.is_closed
-
-    def lonely_lives(self, row: LivingRow) -> Iterator[int]:
+    def unmatched_lives(self, row: LivingRow) -> Iterator[int]:
         """Yields the lives of a row in which it has no match by now."""
         if self._is_over(row):
             return
         met = [
             one
-            for verdict in self.verdicts.values()
-            for pair in verdict.matches
+            for judgement in self.judgements.values()
+            for pair in judgement.matches
             if row in pair.rows
-            for one in self.of_pair(pair, verdict)
+            for one in self.of_pair(pair, judgement)
         ]
         for number in range(len(row.lives)):
             if not any(one.life_of(row) == number for one in met):
@@ -230,23 +246,67 @@ class Known:
 
     def _is_closed(self, row: LivingRow, number: int) -> bool:
         """Tells whether a life gets no more pairs."""
-        verdict = self.verdicts.get(row)
-        if verdict is not None and verdict.is_picked:
-            return verdict.is_closed
+        judgement = self.judgements.get(row)
+        if judgement is not None and judgement.is_picked:
+            return judgement.is_closed
         return not self.horizon.can_meet_in(row, row.lives[number])
 
-    def _alone(self, row: LivingRow, number: int, *, is_decided: bool) -> Result:
+    def _unmatched(self, row: LivingRow, number: int, *, is_decided: bool) -> Result:
         """Returns the result of one row by itself, at the end of one of its lives."""
         life = row.lives[number]
+        # A version to come may end the life sooner: then its end is not known yet.
         end = self.horizon.soonest(row, life).end
         is_known = is_decided and end == life.end
-        return Result(Role.ALONE, (row,), end, is_known, (number,))
+        return Result(Role.UNMATCHED, (row,), end, is_known, (number,))
 
-    def of_pair(self, pair: Pair, verdict: Verdict) -> Iterator[Result]:
+    def of_pair(self, pair: Pair, judgement: Judgement) -> Iterator[Result]:
         """Yields the results of a pair: one at each later birth, if neither changes."""
-        is_open = verdict.is_picked and not verdict.is_closed
-        for meeting in self.horizon.meetings(pair):
-            is_decided = meeting.is_sure and not is_open
-            yield Result(
-                Role.PAIR, pair.rows, meeting.row_time, is_decided, meeting.lives
-            )
+        for found in self.horizon.meetings(pair):
+            is_decided = found.is_sure and not judgement.is_open
+            yield Result(Role.PAIR, pair.rows, found.row_time, is_decided, found.lives)
+
+    def _late_match(self, row: LivingRow) -> Iterator[Result]:
+        """Yields the pair of a row without a match and a table's row that comes late.
+
+        One that is still to come has the row time of a row to come, so nothing that is
+        known waits for it.
+        """
+        late = []
+        for pair in self.pairs:
+            if row in pair.rows:
+                (there,) = (one for one in pair.rows if one is not row)
+                if self._is_late(row, there, pair):
+                    late.append((first_life(there).birth, there, pair))
+        if late:
+            _, there, pair = min(late, key=lambda found: found[0])
+            life, horizon = first_life(there), self.horizon
+            least = horizon.soonest(there, life)
+            # Sure once no row can come that is met before this one, or ends it.
+            is_first = horizon.first_to_come(there.hand).birth >= life.birth
+            is_sure = is_first and least.death > life.birth
+            meeting = max(least.birth, row.lives[-1].birth)
+            yield Result(Role.LATE_PAIR, pair.rows, meeting, is_sure, (0, 0))
+
+    def _is_late(self, row: LivingRow, there: LivingRow, pair: Pair) -> bool:
+        """Tells whether the table's row begins after the other, not too late.
+
+        One without time begins as it comes.
+        """
+        own, life = row.lives[-1], first_life(there)
+        came_later = life.birth == PAST and there.place > row.place
+        is_behind = life.birth >= own.death or came_later
+        has_match = bool(self.parts.picker.choose([pair]).matches)
+        has_waited = self.parts.has_waited(own.end, life.birth)
+        return is_behind and not life.is_empty and has_match and not has_waited
+
+
+def first_life(row: LivingRow) -> Life:
+    """Returns the first life of a table's row; one that is in no window has none."""
+    return next(iter(row.lives), NOWHERE)
+
+
+def whole(moment: Moment) -> Moment:
+    """Returns the first whole millisecond from a moment on."""
+    if math.isinf(moment):
+        return moment
+    return math.ceil(moment / MILLISECOND) * MILLISECOND

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any, assert_never
 
-from dovetail.conformance.oracle.life import Plain
-from dovetail.conformance.oracle.scalars import PairScalar
-from dovetail.conformance.oracle.sides import same
+from dovetail.conformance.oracle.sides import PairScalar, Plain, same
 from dovetail.expression import BARE, Scope, compiled
 from dovetail.schema import blank
 from dovetail.spec.inputs import Arrive, Emission, Input, Outlet, Remove

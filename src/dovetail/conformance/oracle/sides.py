@@ -1,12 +1,26 @@
-"""What is known about each side of a join before a row has come."""
+"""What takes part in a join: rows with their lives, their sides, and their pairs.
+
+Moments are microseconds of row time. A life is half-open, so a row with row time 10:00
+and a window of no length lives from 10:00 to one microsecond later:
+
+    left   10:00 [###########)            10 minutes preceding
+    right          10:04 [#)              no window
+                                          they meet at 10:04
+
+Most windows give a row one life. Windows of a size that start every so often give it
+one for each window that it falls into, and one that falls into none has no life.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import product
 
-from dovetail.conformance.oracle.life import LivingRow
-from dovetail.conformance.oracle.scalars import Scalar, own_row_scalar, side_scalar
+from dovetail.expression import BARE, Expression, Scope, compiled
+from dovetail.schema import from_microseconds, to_microseconds
 from dovetail.spec.inputs import Input, InputKind
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.picks import Equality
@@ -15,12 +29,174 @@ from dovetail.spec.results import input_of
 from dovetail.spec.sources import is_state
 from dovetail.spec.windows import Between, Delta, Eviction, Forever, Latest, Window
 
+Moment = float  # whole microseconds, or one of the two infinities
+PAST = -math.inf
+NEVER = math.inf
+Plain = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """Alive in [birth, death); `end` is the row time at which it leaves unmatched.
+
+    `end` is inside the life where windows include their last moment, and `death` one
+    microsecond later; where they exclude it, both are the same.
+    """
+
+    birth: Moment
+    death: Moment
+    end: Moment
+
+    def meets(self, other: Life) -> bool:
+        """Tells whether two lives overlap; an empty life overlaps none."""
+        return max(self.birth, other.birth) < min(self.death, other.death)
+
+    @property
+    def is_empty(self) -> bool:
+        """Tells whether the row is alive at no moment."""
+        return self.birth >= self.death
+
+
+ALWAYS = Life(PAST, NEVER, NEVER)
+NOWHERE = Life(NEVER, PAST, NEVER)
+
+
+@dataclass(frozen=True, slots=True)
+class NewRow:
+    """A row that comes to a side: its values, its row time, and where it is from.
+
+    The row of a join is from lives of its rows, each by its number; it lives no longer
+    than they do where its window is `inherited`.
+    """
+
+    values: Plain
+    time: int | None = None
+    origin: tuple[tuple[LivingRow, int], ...] = ()
+
+
+@dataclass(eq=False, slots=True)
+class LivingRow:
+    """One row on one side.
+
+    `place` is its position in the order of arrival, `arrived` the processing time;
+    `partners` and `emitted` count its pairs, and those of them that have come out. One
+    that `leaves_silently` gives no unmatched row. On the clock `arrival` `is_stored`
+    tells whether the row is in a store by now, `has_too_many` whether it had too many
+    candidates.
+    """
+
+    hand: Hand
+    values: Plain
+    place: int
+    time: int | None = None
+    origin: tuple[tuple[LivingRow, int], ...] = ()
+    arrived: int = 0
+    lives: tuple[Life, ...] = (ALWAYS,)
+    partners: int = 0
+    emitted: int = 0
+    leaves_silently: bool = False
+    is_stored: bool = False
+    has_too_many: bool = False
+
+    @property
+    def life(self) -> Life:
+        """Returns the life of a row that has one, as on the clock `arrival`."""
+        (life,) = self.lives
+        return life
+
+    def life_at(self, moment: Moment) -> int:
+        """Returns the number of the life in which the row is alive at a moment.
+
+        That is the first that is not over by then.
+        """
+        return next(
+            number for number, life in enumerate(self.lives) if moment < life.death
+        )
+
+
+def moment_of(value: object) -> int | None:
+    """Returns the microseconds since 1970 of a timestamp, None of a null."""
+    return to_microseconds(value) if isinstance(value, datetime) else None
+
+
+def timestamp_of(moment: Moment) -> datetime | None:
+    """Returns the timestamp of a moment, None of one that never is."""
+    return None if math.isinf(moment) else from_microseconds(int(moment))
+
+
+# What an expression sees: the rows `l` and `r`, and the names that stand bare.
+Bindings = Mapping[str, Plain]
+PairScalar = Callable[[Bindings], object]
+Scalar = Callable[[Plain], object]
+Terms = tuple[PairScalar, ...]
+
+
+def pair_scalar(expression: Expression, left: Input, right: Input) -> PairScalar:
+    """Returns the function of what a pair's expression sees."""
+    return compiled(expression, Scope.pair(left.schema, right.schema))
+
+
+def own_row_scalar(expression: Expression, source: Input) -> Scalar:
+    """Returns the function of a row whose columns an expression names bare."""
+    scalar = compiled(expression, Scope.row(source.schema))
+    return lambda values: scalar({BARE: values})
+
+
+def side_scalar(expression: Expression, letter: str, source: Input) -> Scalar:
+    """Returns the function of a row that an expression names by its side's letter."""
+    scalar = compiled(expression, Scope(((letter, source.schema),)))
+    return lambda values: scalar({letter: values})
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A left row and a right row that meet."""
+
+    left: LivingRow
+    right: LivingRow
+
+    @classmethod
+    def of(cls, one: LivingRow, other: LivingRow) -> Pair:
+        """Returns the pair of two rows of opposite sides, whichever comes first."""
+        rows = {one.hand: one, other.hand: other}
+        return cls(rows[Hand.LEFT], rows[Hand.RIGHT])
+
+    @property
+    def rows(self) -> tuple[LivingRow, LivingRow]:
+        """Returns both rows, the left one first."""
+        return self.left, self.right
+
+    @property
+    def is_alive_together(self) -> bool:
+        """Tells whether a life of the one overlaps a life of the other."""
+        lives = product(self.left.lives, self.right.lives)
+        return any(one.meets(other) for one, other in lives)
+
+
+def terms_of(texts: Iterable[Expression], left: Input, right: Input) -> Terms:
+    """Returns expressions of a pair as functions."""
+    return tuple(pair_scalar(text, left, right) for text in texts)
+
+
+def hold(terms: Terms, pair: Pair) -> bool:
+    """Tells whether every term is true of a pair, neither false nor null."""
+    seen = {"l": pair.left.values, "r": pair.right.values, BARE: {}}
+    # Three-valued logic: a term that is null does not hold.
+    return all(term(seen) is True for term in terms)
+
+
+def equal(equality: Equality) -> Expression:
+    """Returns the equality as one expression; it is null where a side is null."""
+    return Expression(f"({equality.left}) = ({equality.right})")
+
 
 @dataclass(frozen=True, slots=True)
 class OneSide:
-    """One side: its input, its window, and its partitions.
+    """One side: its input, its window, its partitions, and its parts of equalities.
 
     Of one that `is_state` only the newest version of each key is there at all.
+    `measures` are what the window asks of a row: by what a `delta` measures it, or the
+    start and the end of a `between`.
     """
 
     hand: Hand
@@ -30,8 +206,7 @@ class OneSide:
     is_state: bool
     partition_by: tuple[Scalar, ...]
     partition_evict: Eviction
-    delta_by: Scalar
-    between: tuple[Scalar, ...]
+    measures: tuple[Scalar, ...]
     hard: tuple[Scalar, ...]
     counted: tuple[Scalar, ...]
 
@@ -79,30 +254,23 @@ def sides_of(play: Play, spec: JoinSpec, inside: str = "the join") -> Sides:
 
 def _side_of(play: Play, spec: JoinSpec, hand: Hand, inside: str) -> OneSide:
     """Returns one side of a join with its input."""
-    side = spec.side(hand)
-    source = input_of(side.source, play.inputs, place_of(play, hand, inside))
-    partition_by = tuple(own_row_scalar(part, source) for part in side.partition_by)
+    side, name = spec.side(hand), f"{hand.value} of {inside}"
+    # The rows of a join inside this one have no input; no input may have their name.
+    while name in play.inputs:
+        name = f"the {name}"
+    source = input_of(side.source, play.inputs, name)
     return OneSide(
         hand,
         spec.clock,
         source,
         side.window,
         is_state(spec, hand),
-        partition_by,
+        tuple(own_row_scalar(part, source) for part in side.partition_by),
         side.partition_evict,
-        _delta_by(side.window, source),
-        _between(side.window, source),
+        tuple(own_row_scalar(part, source) for part in _measures(side.window)),
         _own_part(spec.hard, hand, source),
         _own_part(spec.counted, hand, source),
     )
-
-
-def place_of(play: Play, hand: Hand, inside: str) -> str:
-    """Returns the name of the rows of a join on a side, which no input has."""
-    name = f"{hand.value} of {inside}"
-    while name in play.inputs:
-        name = f"the {name}"
-    return name
 
 
 def _own_part(
@@ -113,17 +281,12 @@ def _own_part(
     return tuple(side_scalar(part, hand.letter, source) for part in parts)
 
 
-def _delta_by(window: Window, source: Input) -> Scalar:
-    """Returns what a delta window measures its rows by; nothing for other windows."""
-    if isinstance(window, Delta):
-        return own_row_scalar(window.by, source)
-    return lambda _values: None
-
-
-def _between(window: Window, source: Input) -> tuple[Scalar, ...]:
-    """Returns the start and the end that a row names; nothing for other windows."""
-    if isinstance(window, Between):
-        return tuple(
-            own_row_scalar(part, source) for part in (window.start, window.end)
-        )
-    return ()
+def _measures(window: Window) -> tuple[Expression, ...]:
+    """Returns the expressions that a window asks of each of its rows."""
+    match window:
+        case Delta(by=by):
+            return (by,)
+        case Between(start=start, end=end):
+            return start, end
+        case _:
+            return ()

@@ -1,17 +1,52 @@
-"""What is stored of one side on the clock `arrival`: one class, used for both sides."""
+"""What is stored of one side on the clock `arrival`, and who leaves it.
+
+A newcomer may drive out rows of its own side, as the window says; it never drives out
+rows of the other side. Partitions may be evicted as a whole, the one least recently
+inserted into first; its rows leave without a word: not even unmatched ones come out.
+From other windows rows leave as time goes on: `seconds` looks at the processing time,
+`range` at the highest row time seen on either input:
+
+    rows: 2      a b  c arrives -> b c      a is driven out
+    seconds 10   12:00:00 arrives ........ 12:00:10 stays ... 12:00:11 is gone
+    range        gone once the highest row time exceeds its end, as far as the other
+                 side reaches back, and the larger lateness
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import MAX_PREC, Decimal, localcontext
+from typing import Any
 
-from dovetail.conformance.oracle.eviction import leaving, of_key, stays
-from dovetail.conformance.oracle.expiry import Now, has_expired
-from dovetail.conformance.oracle.life import LivingRow
-from dovetail.conformance.oracle.partitions import too_many, too_old
-from dovetail.conformance.oracle.sides import Sides
-from dovetail.conformance.oracle.versions import Version, version_of
+from dovetail.conformance.oracle.lives import Version, range_life, version_of
+from dovetail.conformance.oracle.sides import (
+    ALWAYS,
+    NEVER,
+    PAST,
+    Life,
+    LivingRow,
+    Moment,
+    OneSide,
+    Sides,
+)
+from dovetail.errors import UnsupportedError
+from dovetail.schema import to_microseconds
 from dovetail.spec.join import Hand
-from dovetail.spec.windows import Latest, Seconds
+from dovetail.spec.spans import SECOND
+from dovetail.spec.windows import (
+    Delta,
+    EvictAge,
+    EvictCount,
+    EvictTuples,
+    Forever,
+    Latest,
+    Range,
+    Rows,
+    Seconds,
+)
 
 
 class Store:
@@ -28,15 +63,17 @@ class Store:
     def insert(self, row: LivingRow, now: Now) -> list[LivingRow]:
         """Stores a row where it stays, and returns the rows that leave, it maybe too.
 
-        Those of partitions that are evicted as a whole are forgotten.
+        Those of partitions that are evicted as a whole leave silently.
         """
         if not stays(self._side, row) or has_expired(self._sides, row, now):
             return [row]
-        too_long = self._forget(too_old(self._side, self.rows, now.clock))
+        # Age is looked at before the newcomer makes its own partition young again, and
+        # the number of partitions once it is there.
+        evicted = self._evict(too_old(self._side, self.rows, now.clock))
         gone = self._out(leaving(self._side, self.rows, row))
         self.rows.append(row)
         row.is_stored = True
-        return [*too_long, *gone, *self._forget(too_many(self._side, self.rows))]
+        return [*evicted, *gone, *self._evict(too_many(self._side, self.rows))]
 
     def expire(self, now: Now) -> list[LivingRow]:
         """Takes out the rows that time has passed, and returns them."""
@@ -62,6 +99,7 @@ class Store:
 
     def _take_version(self, version: Version) -> bool:
         """Tells whether no newer version of a key is known, and takes it in."""
+        # A delete is remembered too: an older row that comes after it stays out.
         if not isinstance(self._side.window, Latest) or not self._side.input.is_timed:
             return True
         known = [one for one in self._versions if one.key == version.key]
@@ -70,12 +108,12 @@ class Store:
         self._versions.append(version)
         return True
 
-    def _forget(self, partitions: Sequence[Sequence[LivingRow]]) -> list[LivingRow]:
-        """Takes whole partitions out, and returns their rows as forgotten."""
-        forgotten = [row for rows in partitions for row in rows]
-        for row in forgotten:
-            row.is_forgotten = True
-        return self._out(forgotten)
+    def _evict(self, partitions: Sequence[Sequence[LivingRow]]) -> list[LivingRow]:
+        """Takes whole partitions out, and returns their rows, which leave silently."""
+        evicted = [row for rows in partitions for row in rows]
+        for row in evicted:
+            row.leaves_silently = True
+        return self._out(evicted)
 
     def _out(self, rows: Sequence[LivingRow]) -> list[LivingRow]:
         """Takes rows out and returns them."""
@@ -83,3 +121,147 @@ class Store:
             row.is_stored = False
         self.rows = [row for row in self.rows if row not in rows]
         return list(rows)
+
+
+def stays(side: OneSide, row: LivingRow) -> bool:
+    """Tells whether a row is kept; one of `rows: 0` meets only what is there.
+
+    Nor does `range` keep a row that a null keeps from ever being a candidate.
+    """
+    if isinstance(side.window, Range):
+        return all(part(row.values) is not None for part in side.counted)
+    return side.window != Rows(0)
+
+
+def leaving(
+    side: OneSide, stored: Sequence[LivingRow], newcomer: LivingRow
+) -> list[LivingRow]:
+    """Returns the rows of a side that a newcomer drives out, oldest first."""
+    match side.window:
+        case Rows(count=count):
+            peers = peers_of(side, stored, newcomer)
+            return peers[: max(0, len(peers) + 1 - count)]
+        case Latest():
+            return of_key(side, stored, side.key_of(newcomer.values))
+        case Delta(width=width):
+            peers, (by,) = peers_of(side, stored, newcomer), side.measures
+            new = by(newcomer.values)
+            return [row for row in peers if rise(by(row.values), new) > width]
+        case Forever() | Seconds() | Range():
+            return []
+        case window:
+            raise UnsupportedError.not_yet("oracle", f"the window {window}")
+
+
+def peers_of(
+    side: OneSide, stored: Sequence[LivingRow], newcomer: LivingRow
+) -> list[LivingRow]:
+    """Returns the stored rows of the newcomer's partition."""
+    partition = side.partition_of(newcomer)
+    return [row for row in stored if side.partition_of(row) == partition]
+
+
+def rise(old: Any, new: Any) -> Decimal | float:  # noqa: ANN401 - numbers or times
+    """Returns how far a value is above an older one, in seconds where it is a time.
+
+    A null or NaN is far from nothing.
+    """
+    if old is None or new is None:
+        return -math.inf
+    if isinstance(new, datetime):
+        return Decimal(to_microseconds(new) - to_microseconds(old)) / SECOND
+    # The difference of two decimals must not be rounded to the usual 28 digits.
+    with localcontext(prec=MAX_PREC):
+        rise = new - old
+    return -math.inf if math.isnan(rise) else rise
+
+
+def of_key(
+    side: OneSide, stored: Sequence[LivingRow], key: tuple[object, ...]
+) -> list[LivingRow]:
+    """Returns the stored version of a key, which a newer one or a delete drives out."""
+    return [row for row in stored if side.key_of(row.values) == key]
+
+
+Partitions = list[list[LivingRow]]
+
+
+def least_recent_first(side: OneSide, stored: Sequence[LivingRow]) -> Partitions:
+    """Returns the rows by partition, the least recently inserted into first."""
+    partitions: dict[tuple[object, ...], list[LivingRow]] = {}
+    for row in stored:
+        partitions.setdefault(side.partition_of(row), []).append(row)
+    return sorted(partitions.values(), key=lambda rows: rows[-1].place)
+
+
+def too_old(side: OneSide, stored: Sequence[LivingRow], clock: int) -> Partitions:
+    """Returns the partitions that an insertion finds too old, in whole seconds.
+
+    Nothing goes before the oldest is older than the age; then all of that age go.
+    """
+    if not isinstance(side.partition_evict, EvictAge):
+        return []
+    limit = clock // SECOND - side.partition_evict.age.microseconds // SECOND
+    partitions = least_recent_first(side, stored)
+    inserted = [rows[-1].arrived // SECOND for rows in partitions]
+    if not inserted or inserted[0] >= limit:
+        return []
+    return [
+        rows for rows, last in zip(partitions, inserted, strict=True) if last <= limit
+    ]
+
+
+def too_many(side: OneSide, stored: Sequence[LivingRow]) -> Partitions:
+    """Returns the partitions that are too many after an insertion."""
+    partitions = least_recent_first(side, stored)
+    match side.partition_evict:
+        case EvictCount(partitions=most):
+            return partitions[: max(0, len(partitions) - most)]
+        case EvictTuples(rows=most) if len(stored) > most:
+            return partitions[:1]
+        case _:
+            return []
+
+
+@dataclass(slots=True)
+class Now:
+    """How far time has come: processing time, and the highest row time seen."""
+
+    clock: int = 0
+    highest: Moment = PAST
+
+
+def arrival_life(side: OneSide, row: LivingRow) -> Life:
+    """Returns the row times that a row meets; outside `range` time is not looked at."""
+    if isinstance(side.window, Range) and row.time is not None:
+        return range_life(side.window, row.time)
+    return ALWAYS
+
+
+def expires_after(sides: Sides, row: LivingRow) -> Moment:
+    """Returns the last moment at which the row can still meet another."""
+    mine, other = sides[row.hand], sides[row.hand.other]
+    match mine.window, other.window:
+        case Seconds(length=length), _:
+            return length.after(row.arrived)
+        case Range(), Range(following=following):
+            end = following.after(int(row.life.end))
+            return max(side.input.lateness.after(end) for side in (mine, other))
+        case _:
+            return NEVER
+
+
+def has_expired(sides: Sides, row: LivingRow, now: Now) -> bool:
+    """Tells whether time has passed the row."""
+    return reading(sides[row.hand], now) > expires_after(sides, row)
+
+
+def reading(side: OneSide, now: Now) -> Moment:
+    """Returns the time that a side's window looks at."""
+    match side.window:
+        case Seconds():
+            return now.clock
+        case Range():
+            return now.highest
+        case _:
+            return PAST

@@ -1,0 +1,125 @@
+"""Plays a join event by event and says during which event each row comes out.
+
+Rows that take no part are turned away at the gate before any clock sees them: late,
+without a row time, or with a bad interval. Such a row leaves once, by the outlet
+`late`, however many sides and inner joins it would have come to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Protocol
+
+from dovetail.conformance.oracle.arrival import ArrivalClock
+from dovetail.conformance.oracle.batch import play_batch, with_static_played
+from dovetail.conformance.oracle.changelog import ChangelogClock
+from dovetail.conformance.oracle.emission import late_row
+from dovetail.conformance.oracle.event import EventClock
+from dovetail.conformance.oracle.parts import IN_TIME, Parts
+from dovetail.conformance.oracle.refusals import refuse
+from dovetail.conformance.oracle.sets import Sets
+from dovetail.errors import UnsupportedError
+from dovetail.spec.inputs import (
+    Arrive,
+    Change,
+    Emission,
+    Event,
+    InputKind,
+    OuterRows,
+    Outlet,
+    Pause,
+)
+from dovetail.spec.join import Clock, JoinSpec, SetJoinSpec
+from dovetail.spec.play import Play
+
+
+def play(play: Play) -> list[Emission]:
+    """Returns every row that comes out, in the order in which they come out."""
+    if isinstance(play.join, SetJoinSpec):
+        return Sets.of(play, play.join).play()
+    whole, join, late = playable(play)
+    parts = Parts.of(whole, join)
+    if join.clock is Clock.BATCH:
+        return play_batch(parts, whole)
+    clock = clock_of(parts)
+    found = [*late, *clock.start()]
+    for event in whole.opening:
+        found += clock.on(event)
+    for number, event in enumerate(whole.events):
+        found += [replace(one, after=number) for one in clock.on(event)]
+    if play.settings.outer_rows is OuterRows.EAGER_RETRACT:
+        return list(map(_as_change, found))
+    return found
+
+
+def playable(play: Play) -> tuple[Play, JoinSpec, list[Emission]]:
+    """Returns a play of two sides and its join, static joins inside it being played.
+
+    With them come the rows that the static joins turn away. What is not done of a play
+    is raised.
+    """
+    if isinstance(play.join, SetJoinSpec):
+        raise UnsupportedError.not_yet("oracle", "a step of a join of several sets")
+    whole, join, late = with_static_played(play, play.join)
+    refuse(whole, join)
+    return whole, join, late
+
+
+def clock_of(parts: Parts) -> Gate:
+    """Returns the clock of a join behind its gate; of two tables that of changes."""
+    kinds = {side.input.kind for side in parts.sides.values()}
+    if parts.clock is Clock.EVENT:
+        return Gate(parts, EventClock(parts))
+    if InputKind.STREAM in kinds:
+        return Gate(parts, ArrivalClock(parts))
+    return Gate(parts, ChangelogClock(parts))
+
+
+def _as_change(emission: Emission) -> Emission:
+    """Returns a row of the result as an insert, where it takes none back."""
+    is_result = emission.outlet not in {Outlet.LATE, Outlet.MARKS}
+    if is_result and emission.change is Change.NONE:
+        return replace(emission, change=Change.INSERT)
+    return emission
+
+
+class MovingClock(Protocol):
+    """A clock that takes events one by one."""
+
+    def state(self, event: Arrive) -> None:
+        """Takes a row that is there from the start."""
+
+    def start(self) -> Iterator[Emission]:
+        """Yields what the rows give that are there from the start."""
+
+    def on(self, event: Event) -> Iterator[Emission]:
+        """Yields what one event gives."""
+
+
+class Gate:
+    """Stands before a clock, and lets rows in that take part."""
+
+    def __init__(self, parts: Parts, clock: MovingClock) -> None:
+        """Stands before this clock of a join."""
+        self._parts = parts
+        self._clock = clock
+
+    def start(self) -> Iterator[Emission]:
+        """Yields what the rows give that are there from the start."""
+        for event in self._parts.state():
+            reason = self._parts.rejection(event, is_state=True)
+            if reason == IN_TIME:
+                self._clock.state(event)
+            else:
+                yield late_row(event.row, reason)
+        yield from self._clock.start()
+
+    def on(self, event: Event) -> Iterator[Emission]:
+        """Yields what one event gives; time goes on where a row is turned away."""
+        match event:
+            case Arrive() if (reason := self._parts.rejection(event)) != IN_TIME:
+                yield from self._clock.on(Pause(event.clock))
+                yield late_row(event.row, reason)
+            case _:
+                yield from self._clock.on(event)

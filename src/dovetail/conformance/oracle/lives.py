@@ -1,0 +1,279 @@
+"""Lives in row time, one function per window: a row and its side in, lives out.
+
+    range          10:00 [######)             preceding 10 minutes
+    between        from the one moment that the row names to the other
+    hop hour       10:20 [############) 11:00      null row at 11:00
+    hop size 10,   00:07 falls into [00:00, 00:10) and [00:05, 00:15):
+    every 5                        [#) 00:10  [#) 00:15
+    latest         A 10:00 [######)           until the next version of A
+                   B   10:02 [##########      nobody has replaced it yet
+                   A        10:05 [#######
+    rows_preceding   10:00 [######)           1: until the second later row
+                       10:02 [#######
+
+On the clocks `event` and `batch`. A window is nothing but this: whoever matches rows
+looks at lives only. Besides, a window says what the first row still to come may have,
+and whether rows to come can change the lives of those that are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from dovetail.conformance.oracle.sides import (
+    ALWAYS,
+    NEVER,
+    NOWHERE,
+    PAST,
+    Life,
+    LivingRow,
+    Moment,
+    NewRow,
+    OneSide,
+    Plain,
+    moment_of,
+)
+from dovetail.errors import UnsupportedError
+from dovetail.schema import from_microseconds, to_microseconds
+from dovetail.spec.spans import parse_span
+from dovetail.spec.windows import (
+    Between,
+    Forever,
+    HopSize,
+    HopUnit,
+    HopUnitName,
+    Inherited,
+    Latest,
+    Range,
+    Rows,
+    RowsPreceding,
+)
+
+Lives = tuple[Life, ...]
+
+
+def give_lives(
+    side: OneSide, rows: Sequence[LivingRow], deletes: Iterable[Version]
+) -> None:
+    """Gives every row its lives, as they are if nothing more comes."""
+    versions = [*(version_of(side, row) for row in rows), *deletes]
+    for row in rows:
+        row.lives = lives_of(side, row, versions)
+
+
+def lives_of(side: OneSide, row: LivingRow, versions: Sequence[Version]) -> Lives:
+    """Returns the lives of a row among the versions of its side."""
+    if side.input.is_timed and row.time is None:
+        return (NOWHERE,)
+    match side.window:
+        case Latest():
+            return latest_lives(side, version_of(side, row), versions)
+        case Between():
+            return (interval_life(side, row.values),)
+        case _ if row.time is None or not side.is_timed:
+            return (ALWAYS,)
+        case Inherited():
+            lives = [one.lives[number] for one, number in row.origin]
+            return (inherited_life(row.time, lives),)
+        case RowsPreceding() as window:
+            return (rows_life(window, version_of(side, row), versions),)
+        case HopSize() as window:
+            return hop_lives(window, row.time)
+        case _:
+            return (own_life(side, row.time),)
+
+
+def own_life(side: OneSide, time: int) -> Life:
+    """Returns the one life that follows from a row time alone."""
+    match side.window:
+        case Range() as window:
+            return range_life(window, time)
+        case Rows(count=0):
+            return Life(time, time + 1, time)
+        case HopUnit(unit=unit):
+            return unit_life(unit, time)
+        case Forever():
+            return Life(time, NEVER, NEVER)
+        case window:
+            raise UnsupportedError.not_yet("oracle", f"the window {window}")
+
+
+def range_life(window: Range, time: int) -> Life:
+    """Returns [time - following, time + preceding], by the calendar for months."""
+    end = window.preceding.after(time)
+    return Life(window.following.negated().after(time), end + 1, end)
+
+
+def inherited_life(time: Moment, lives: Sequence[Life]) -> Life:
+    """Returns the life of a join's row: from its row time on, while all its own last.
+
+    One that has no partner is alive at its own row time only.
+    """
+    deaths = [life.death for life in lives]
+    ends = [life.end for life in lives]
+    return Life(time, min(deaths, default=time + 1), min(ends, default=time))
+
+
+def first_life(side: OneSide, bound: Moment) -> Life:
+    """Returns the least birth, death and end that a row not before a bound can have.
+
+    What follows from other rows, or from other columns, may be over as it begins.
+    """
+    match side.window:
+        case Forever():
+            return Life(bound, NEVER, NEVER)
+        case _ if bound in (PAST, NEVER):
+            return Life(bound, bound, bound)
+        case Range(preceding=preceding, following=following):
+            # Of months the least is asked for: a later day may end a month earlier.
+            end = preceding.least_after(int(bound))
+            return Life(following.negated().least_after(int(bound)), end + 1, end)
+        case Rows() | HopUnit():
+            return own_life(side, int(bound))
+        case HopSize(size=size, every=every):
+            # The first window to end after the bound; ends are `size` after its start.
+            behind = (int(bound) - size.microseconds) % every.microseconds
+            end = int(bound) - behind + every.microseconds
+            return Life(end, end + 1, end)
+        case _:
+            return Life(bound, bound, bound)
+
+
+def is_settled(side: OneSide) -> bool:
+    """Tells whether rows to come leave the lives of those that are there alone."""
+    changing = Latest | RowsPreceding | Inherited
+    return not side.is_timed or not isinstance(side.window, changing)
+
+
+def soonest(life: Life, time: Moment, bound: Moment) -> Life:
+    """Returns a life as rows to come may make it: each moment as early as can be.
+
+    What is after the bound may move back to it, not before the row's own time.
+    """
+    moments = (life.birth, life.death, life.end)
+    return Life(*(min(one, max(time, bound)) for one in moments))
+
+
+def interval_life(side: OneSide, values: Plain) -> Life:
+    """Returns the life from the one moment to the other, both included."""
+    start, end = interval(side, values)
+    return Life(start, end + 1, end)
+
+
+def is_bad_interval(side: OneSide, came: NewRow) -> bool:
+    """Tells whether the row of a side names an interval in which it cannot live.
+
+    Such a row starts before the row's own time, runs backward, or has no start or end.
+    """
+    if not isinstance(side.window, Between):
+        return False
+    start, end = interval(side, came.values)
+    return end < start or (came.time is not None and start < came.time)
+
+
+def interval(side: OneSide, values: Plain) -> tuple[Moment, Moment]:
+    """Returns the start and the end that a row names; a null makes it run backward."""
+    start, end = (moment_of(part(values)) for part in side.measures)
+    return NEVER if start is None else start, PAST if end is None else end
+
+
+def unit_life(unit: HopUnitName, time: int) -> Life:
+    """Returns the life from a row time to the end of the unit in which it stands."""
+    start = unit_start(unit, from_microseconds(time))
+    end = parse_span(f"1 {unit}").after(to_microseconds(start))
+    return Life(time, end, end)
+
+
+def unit_start(unit: HopUnitName, moment: datetime) -> datetime:
+    """Returns the first moment of the unit in which a moment stands, in UTC."""
+    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    match unit:
+        case "second":
+            return moment.replace(microsecond=0)
+        case "minute":
+            return moment.replace(second=0, microsecond=0)
+        case "hour":
+            return moment.replace(minute=0, second=0, microsecond=0)
+        case "day":
+            return midnight
+        case "week":
+            return midnight - timedelta(days=midnight.weekday())
+        case "month":
+            return midnight.replace(day=1)
+        case "year":
+            return midnight.replace(month=1, day=1)
+
+
+def hop_lives(window: HopSize, time: int) -> tuple[Life, ...]:
+    """Returns a life at the end of each window that a row falls into: none in a gap.
+
+    In windows of a size everything happens at their ends. So a row lives at the end of
+    each window that it falls into, and two rows meet once for each that they share.
+    """
+    size, every = window.size.microseconds, window.every.microseconds
+    # Windows start at multiples of `every` since 1970.
+    latest_start = time - time % every
+    ends = [start + size for start in range(latest_start, time - size, -every)]
+    return tuple(Life(end, end + 1, end) for end in reversed(ends))
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A row or a delete of a key: what ends the version before it."""
+
+    key: tuple[object, ...]
+    time: Moment
+    place: int
+
+    @property
+    def age(self) -> tuple[Moment, int]:
+        """Returns where it stands: row time, then arrival."""
+        return self.time, self.place
+
+
+def version_of(side: OneSide, row: LivingRow) -> Version:
+    """Returns the version that a row is: of its key, else of its partition."""
+    time = PAST if row.time is None else row.time
+    if isinstance(side.window, RowsPreceding):
+        return Version(side.partition_of(row), time, row.place)
+    return Version(side.key_of(row.values), time, row.place)
+
+
+def latest_lives(
+    side: OneSide, own: Version, versions: Iterable[Version]
+) -> tuple[Life, ...]:
+    """Returns the life from a version's time to that of the next version of its key.
+
+    Of two versions at one time the later arrival wins, and the other lives nowhere.
+    Without row times only the newest version is there, and was always. Of a side that
+    is its state at the end older versions have no life at all.
+    """
+    times = later_times(own, versions)
+    if side.is_state and times:
+        return ()
+    if not side.is_timed:
+        return (NOWHERE,) if times else (ALWAYS,)
+    end = times[0] if times else NEVER
+    return (Life(own.time, end, end),)
+
+
+def rows_life(window: RowsPreceding, own: Version, versions: Iterable[Version]) -> Life:
+    """Returns the life between two later rows, the row itself being 0.
+
+    They are rows of its partition; without `partition_by` that is the whole stream.
+    """
+    times = [own.time, *later_times(own, versions)]
+    # Row `last` lets it in, and the row behind row `first` puts it out.
+    birth, end = (
+        times[number] if number < len(times) else NEVER
+        for number in (window.last, window.first + 1)
+    )
+    return Life(birth, end, end)
+
+
+def later_times(own: Version, versions: Iterable[Version]) -> list[Moment]:
+    """Returns the times of the versions of a key after one, by time and arrival."""
+    peers = (one for one in versions if one.key == own.key)
+    return [time for time, _ in sorted(one.age for one in peers if one.age > own.age)]

@@ -1,0 +1,287 @@
+"""Picks: which of a left row's candidates count.
+
+Candidates are the right rows that pass the equalities that count. `atmost` and `limit`
+number them before anything else is asked of them. `asof` takes, of the right rows that
+fit, the one nearest in time:
+
+    left            10:00
+    right  9:57 9:58     10:01      backward takes 9:58, forward and nearest 10:01
+
+Its times may be numbers. A null or a number without an end (NaN, infinity) is near to
+nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from itertools import takewhile
+from typing import Self, assert_never
+
+from dovetail.conformance.oracle.sides import (
+    Moment,
+    Pair,
+    Scalar,
+    Terms,
+    equal,
+    hold,
+    side_scalar,
+    terms_of,
+)
+from dovetail.schema import to_microseconds
+from dovetail.spec.inputs import Input
+from dovetail.spec.join import JoinSpec
+from dovetail.spec.picks import (
+    AsOf,
+    AtMost,
+    Direction,
+    Keep,
+    Limit,
+    OnExceed,
+    OptionalEqual,
+    OptionalPrefix,
+    Strategy,
+    Tie,
+    Unlimited,
+)
+from dovetail.spec.references import Reference, plain_reference
+from dovetail.spec.spans import SECOND, Span
+
+Optional = Callable[[Pair], list[bool]]  # whether a pair shares an element, one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The matches of a left row, in their order.
+
+    Over its limit it has no match that comes out; then all its candidates stand here,
+    for they have matched. One that `has_too_many` has no match for that alone.
+    """
+
+    matches: list[Pair]
+    is_over_limit: bool = False
+    has_too_many: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Picker:
+    """Picks among the candidates of a left row."""
+
+    keep: float
+    at_most: float
+    limit: float
+    on_exceed: OnExceed
+    counted: Terms
+    optional: tuple[Optional, ...]
+    nearest: Nearest | Unlimited
+    condition: Terms
+
+    @classmethod
+    def of(cls, spec: JoinSpec, left: Input, right: Input) -> Self:
+        """Returns the picker of a join; what is not limited has an infinite limit."""
+        picks = spec.picks
+        keep, at_most, limit = math.inf, math.inf, math.inf
+        optional: tuple[OptionalPrefix | OptionalEqual, ...] = ()
+        on_exceed = OnExceed.FAIL
+        if picks.strategy is Strategy.LOOKUP:
+            keep = 1
+        elif isinstance(picks.keep, Keep):
+            keep = picks.keep.count
+        if isinstance(picks.at_most, AtMost):
+            optional = picks.at_most.optional
+            # Without an equality it counts no candidate, so none is too many.
+            if optional or picks.at_most.counted:
+                at_most = picks.at_most.count
+        if isinstance(picks.limit, Limit):
+            limit, on_exceed = picks.limit.count, picks.limit.on_exceed
+        asof, own = picks.asof, picks.left_condition
+        return cls(
+            keep,
+            at_most,
+            limit,
+            on_exceed,
+            terms_of((own, *map(equal, spec.counted)), left, right),
+            tuple(_optional(part, left, right) for part in optional),
+            Nearest.of_pick(asof, left, right) if isinstance(asof, AsOf) else asof,
+            terms_of((own, *map(equal, spec.hard), spec.soft), left, right),
+        )
+
+    @property
+    def counts(self) -> bool:
+        """Tells whether the number of candidates decides what comes out."""
+        return any(map(math.isfinite, (self.at_most, self.limit)))
+
+    @property
+    def waits(self) -> bool:
+        """Tells whether a candidate that comes later decides about those before it."""
+        return self.counts or isinstance(self.nearest, Nearest)
+
+    def may_count(self, pair: Pair) -> bool:
+        """Tells whether a pair is one that the picks look at."""
+        return self._is_counted(pair) if self.waits else hold(self.condition, pair)
+
+    def choose(self, pairs: Sequence[Pair]) -> Choice:
+        """Returns what becomes of a left row's pairs, which stand in their order."""
+        candidates = self.candidates(pairs)
+        if not candidates and any(map(self._is_counted, pairs)):
+            return Choice([], has_too_many=True)
+        if len(candidates) > self.limit:
+            return Choice(candidates, is_over_limit=True)
+        # What `soft` asks besides comes only now: it does not count.
+        matches = [pair for pair in candidates if hold(self.condition, pair)]
+        if isinstance(self.nearest, Nearest):
+            return Choice(self.nearest.of(matches))
+        return Choice(matches)
+
+    def candidates(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Returns a left row's candidates: none where they are more than `atmost`.
+
+        With optional equalities those that share the most elements, at most so many.
+        """
+        found = [pair for pair in pairs if self._is_counted(pair)]
+        if not self.optional:
+            return found if len(found) <= self.at_most else []
+        # While there are too many, those that share least go, be it all of them.
+        while len(found) > self.at_most:
+            least = min(map(self._shared, found))
+            found = [pair for pair in found if self._shared(pair) > least]
+        return found
+
+    def _is_counted(self, pair: Pair) -> bool:
+        """Tells whether a pair is a candidate: one that shares nothing is none."""
+        shares = not self.optional or self._shared(pair) > 0
+        return shares and hold(self.counted, pair)
+
+    def _shared(self, pair: Pair) -> int:
+        """Returns how many elements a pair shares, from the first without a gap."""
+        elements = [same for part in self.optional for same in part(pair)]
+        return len(list(takewhile(bool, elements)))
+
+
+def _optional(
+    part: OptionalPrefix | OptionalEqual, left: Input, right: Input
+) -> Optional:
+    """Returns what one optional equality says of a pair, element by element."""
+    match part:
+        case OptionalEqual(equality=equality):
+            terms = terms_of([equal(equality)], left, right)
+            return lambda pair: [hold(terms, pair)]
+        case OptionalPrefix(width=width):
+            one = side_scalar(part.left, "l", left)
+            other = side_scalar(part.right, "r", right)
+            return lambda pair: _same_letters(
+                (one(pair.left.values), other(pair.right.values)), width
+            )
+        case _:
+            assert_never(part)
+
+
+def _same_letters(texts: tuple[object, object], width: int) -> list[bool]:
+    """Returns whether two texts have the same letter at each place; blanks fill up."""
+    if None in texts:
+        return [False] * width
+    padded = [str(text).ljust(width)[:width] for text in texts]
+    return [first == second for first, second in zip(*padded, strict=True)]
+
+
+Time = Fraction  # microseconds since 1970, or a number
+DAY = 86_400 * SECOND
+EPOCH = date(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """How the time of each side is told, and which right time is the best.
+
+    Bounds tell what may still come of row times, of other times they do not.
+    """
+
+    pick: AsOf
+    left: Scalar
+    right: Scalar
+    is_row_time: bool
+
+    @classmethod
+    def of_pick(cls, pick: AsOf, left: Input, right: Input) -> Nearest:
+        """Returns the pick with its expressions as functions."""
+        match plain_reference(pick.right):
+            case Reference(column=column):
+                is_row_time = column.lower() == right.time.lower()
+            case _:
+                is_row_time = False
+        scalars = side_scalar(pick.left, "l", left), side_scalar(pick.right, "r", right)
+        return cls(pick, *scalars, is_row_time)
+
+    def of(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Returns the pair of the best right row, of pairs of one left row in order."""
+        best: list[tuple[Time, Pair]] = []
+        for pair in pairs:
+            base = measure(self.left(pair.left.values))
+            time = measure(self.right(pair.right.values))
+            if base is None or time is None or not self._fits(base, time):
+                continue
+            if all(self._beats(base, time, known) for known, _ in best):
+                best = [(time, pair)]
+        return [pair for _, pair in best]
+
+    def can_be_better(self, left: object, best: object, bound: Moment) -> bool:
+        """Tells whether a right row to come, from the bound on, can be better.
+
+        Only the times around the left one and the bound can be the best of those. Of
+        times that are no row times nobody knows how near one may come.
+        """
+        base, known = measure(left), measure(best)
+        if base is None:
+            return False
+        if not self.is_row_time:
+            return known != base or self.pick.tie is Tie.LAST
+        # Row times are whole microseconds: none is nearer than its neighbours.
+        edges = {base - 1, base, base + 1}
+        if math.isfinite(bound):
+            edges.add(Fraction(bound))
+        coming = [time for time in edges if time >= bound and self._fits(base, time)]
+        return any(known is None or self._beats(base, time, known) for time in coming)
+
+    def _beats(self, base: Time, time: Time, known: Time) -> bool:
+        """Tells whether a later row of this time takes the place of a known one.
+
+        At equal distance the earlier time is better; at the same time the tie decides.
+        """
+        if time == known:
+            return self.pick.tie is Tie.LAST
+        return (abs(time - base), time) < (abs(known - base), known)
+
+    def _fits(self, base: Time, time: Time) -> bool:
+        """Tells whether a right time lies in the direction, within the tolerance."""
+        match self.pick.direction:
+            case Direction.BACKWARD if time > base:
+                return False
+            case Direction.FORWARD if time < base:
+                return False
+            case _ if time == base and not self.pick.exact:
+                return False
+        match self.pick.tolerance:
+            case Decimal() as number:
+                return abs(time - base) <= Fraction(number)
+            case Span() as span:  # months by the calendar, which has no distance
+                least, most = (one.after(int(base)) for one in (span.negated(), span))
+                return least <= time <= most
+            case _:
+                return True
+
+
+def measure(value: object) -> Time | None:
+    """Returns a time or a number as an exact number; nothing where it is neither."""
+    match value:
+        case datetime():
+            return Fraction(to_microseconds(value))
+        case date():
+            return Fraction((value - EPOCH).days * DAY)
+        case int() | float() | Decimal() if math.isfinite(value):
+            return Fraction(value)
+        case _:
+            return None
