@@ -185,7 +185,7 @@ def test_unused_definitions_are_looked_at_but_for_names_that_nothing_gives():
         ("OUTPUT(l(RANDOM() > 5));", 10, "PROJECT gives rows a number"),
         ("OUTPUT(DENORMALIZE(l, r, LEFT.k = RIGHT.k));", 8, "before the transform"),
         ("OUTPUT(WHEN(l, OUTPUT(r)));", 8, "SEQUENTIAL(action, OUTPUT(rows))"),
-        ("OUTPUT(l, {h := HASH32(k)});", 17, "before the program"),
+        ("OUTPUT(l, {h := HASHMD5(k)});", 17, "before the program"),
         ("OUTPUT(CHOOSEN(l, COUNT(l)));", 19, "JOIN with TABLE(data set, {..})"),
         ("OUTPUT(l - r);", 8, "a JOIN with it"),
         ("OUTPUT(ASSERT(l, k < 5, FAIL));", 25, ""),

@@ -27,7 +27,7 @@ from dovetail.dialects.ecl.nodes import (
     Text,
     word_of,
 )
-from dovetail.dialects.ecl.ordering import PASSED_OVER
+from dovetail.dialects.ecl.ordering import PASSED_OVER, is_passed_over
 from dovetail.dialects.ecl.types import INTEGER, Exact, Letters, Real, TableType, Whole
 from dovetail.dialects.ecl.values import Made, RowsValue, RowValue, Value
 from dovetail.expression import NEVER
@@ -117,7 +117,7 @@ def _sort(context: Context, node: Call, rows: RowsValue) -> RowsValue:
 def _keys(context: Context, nodes: Iterable[Node]) -> Iterator[str]:
     """Yields what rows are sorted by; a number turned round sorts downwards."""
     for node in nodes:
-        if isinstance(node, Omitted) or word_of(node) in PASSED_OVER:
+        if isinstance(node, Omitted) or is_passed_over(node):
             continue
         match node:
             case Operation(sign="NEGATIVE", operands=(inner,)):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from dovetail.dialects.ecl.casting import Scalar, part_text
 from dovetail.dialects.ecl.context import (
     Context,
+    is_word,
     refusal,
 )
 from dovetail.dialects.ecl.declared import read_record, record_with
@@ -26,6 +27,7 @@ from dovetail.dialects.ecl.ordering import (
     ORDERING,
     PASSED_OVER,
     Verb,
+    is_passed_over,
     orders,
     row_at,
     row_of_source,
@@ -154,8 +156,11 @@ def _table(context: Context, node: Call) -> DatasetValue:
     """Returns TABLE: the fields that a record computes from each row."""
     first, second, *rest = node.arguments
     source = context.dataset(first)
-    passed = {*PASSED_OVER, "keyed", "unsorted", "grouped"}
-    fields = [one for one in rest if word_of(one) not in passed]
+    fields = [
+        one
+        for one in rest
+        if not (is_passed_over(one) or is_word(one, "keyed", "unsorted", "grouped"))
+    ]
     if fields:
         by = tuple(orders(context, source.record, fields))
         grouped = Grouped(Ordered(source.step, by), tuple(one.value for one in by))

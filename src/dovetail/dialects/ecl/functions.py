@@ -15,6 +15,7 @@ from dovetail.dialects.ecl.context import (
     known_value,
     refusal,
 )
+from dovetail.dialects.ecl.hashes import HASHES
 from dovetail.dialects.ecl.nodes import (
     Braces,
     Call,
@@ -254,6 +255,7 @@ def _row_made(context: Context, node: Node) -> Scalar:
 
 FUNCTIONS: Mapping[str, Choice] = {
     **CHOICES,
+    **HASHES,
     "length": _length,
     "trim": _trim,
     "matched": _matched,

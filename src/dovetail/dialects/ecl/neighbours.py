@@ -33,10 +33,10 @@ from dovetail.dialects.ecl.folds import (
     rolled,
 )
 from dovetail.dialects.ecl.names import is_transform
-from dovetail.dialects.ecl.nodes import Call, Name, Node, word_of
+from dovetail.dialects.ecl.nodes import Call, Name, Node
 from dovetail.dialects.ecl.ordering import (
-    PASSED_OVER,
     Verb,
+    is_passed_over,
     orders,
     orders_at,
     row_at,
@@ -136,7 +136,7 @@ class _Same:
 
 def _by_last(context: Context, record: RecordType, nodes: Sequence[Node]) -> _Same:
     """Returns what stands behind the transform: a condition on both rows, or fields."""
-    found = [one for one in nodes if word_of(one) not in PASSED_OVER]
+    found = [one for one in nodes if not is_passed_over(one)]
     if not any(map(_names_sides, found)):
         return _by_fields(context, record, nodes)
     for one in found[1:]:

@@ -35,6 +35,12 @@ PASSED_OVER = {
 }
 
 
+def is_passed_over(node: Node) -> bool:
+    """Tells whether an option only says how; HASH of a value is that value."""
+    is_value = isinstance(node, Call) and node.word == "hash"
+    return word_of(node) in PASSED_OVER and not is_value
+
+
 def row_at(record: RecordType, letter: str = "l") -> RowValue:
     """Returns the row of a side."""
     return RowValue(record, letter)
@@ -69,7 +75,7 @@ def orders_at(context: Context, row: RowValue, nodes: Iterable[Node]) -> Iterabl
     inside = row_scope(context, row)
     for node in _listed(row.record, nodes):
         match node:
-            case _ if word_of(node) in PASSED_OVER:
+            case _ if is_passed_over(node):
                 continue
             case Operation(sign="NEGATIVE", operands=(inner,)):
                 yield By(Expression(_sorting(inside, inner)), is_descending=True)

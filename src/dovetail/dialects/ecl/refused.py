@@ -52,7 +52,6 @@ INSTEAD: Mapping[str, str] = {
     "loop": "write the steps one after the other",
     "graph": "write the steps one after the other",
     **dict.fromkeys(("enth", "sample"), _CHOSEN),
-    **dict.fromkeys(("hash", "hash32", "hash64", "hashcrc"), _COLUMN),
     **dict.fromkeys(("hashmd5", "realformat"), _COLUMN),
     **dict.fromkeys(("variance", "covariance", "correlation"), _COUNTED),
     **dict.fromkeys(("parse", "xmldecode", "fromxml", "fromjson"), _PARSED),
