@@ -28,6 +28,7 @@ from dovetail.dialects.ecl.types import (
     spark_type,
 )
 from dovetail.dialects.ecl.values import (
+    NOWHERE,
     DatasetValue,
     Dictionary,
     Lookup,
@@ -63,6 +64,7 @@ class World:
     builds: list[Built] = field(default_factory=list)
     stored: dict[str, Output] = field(default_factory=dict)
     overwritten: set[str] = field(default_factory=set)
+    of_rows: set[int] = field(default_factory=set)
     options: dict[str, str] = field(default_factory=dict)
     indexes: dict[str, DatasetValue] = field(default_factory=dict)
     modules: Modules = NO_MODULES
@@ -77,7 +79,8 @@ class Context:
     `skips` gathers the conditions under which a row is skipped, `path` those that lead
     to the place inside an IF; `label` is the name that is being defined. `totals`
     gathers the values of other rows, where they may stand: of `l`, and of `r`.
-    `around` are rows that are out of reach: what stands here is of other rows.
+    `around` are rows that are out of reach: what stands here is of other rows. `named`
+    are rows that are at hand by the names of their data sets alone.
     """
 
     world: World
@@ -92,11 +95,12 @@ class Context:
     in_record: bool = False
     totals: tuple[list[Total | Lookup], ...] = ()
     around: tuple[RowValue, ...] = ()
+    named: tuple[RowValue, ...] = ()
 
     @property
     def has_row(self) -> bool:
         """Tells whether there is a row at hand."""
-        return bool(self.sides or self.rows)
+        return bool(self.sides or self.rows or self.named)
 
     @property
     def may_list(self) -> bool:
@@ -118,12 +122,20 @@ class Context:
         scope = Scope(
             (), (_veiled(self.scope),), dict.fromkeys(self.sides, OutOfReach())
         )
-        around = (*self.rows, *self.around)
-        return replace(self, scope=scope, rows=(), sides={}, totals=(), around=around)
+        # Fields of a row that is at hand by a name do not stand bare.
+        named = (RowValue(RecordType(()), "", row.of) for row in self.named)
+        around = (*self.rows, *named, *self.around)
+        return replace(
+            self, scope=scope, rows=(), sides={}, totals=(), around=around, named=()
+        )
 
     def without_rows(self) -> Context:
         """Returns the context of a body, in which no row's fields stand bare."""
-        return replace(self, rows=(), around=())
+        return replace(self, rows=(), around=(), named=())
+
+    def by_names(self) -> tuple[RowValue, ...]:
+        """Returns the rows at hand that are of a data set which has a name."""
+        return (*(it for it in self.rows if it.of is not NOWHERE), *self.named)
 
     def inside(self, row: RowValue) -> Context:
         """Returns the context in which a row's fields stand bare."""
@@ -164,7 +176,7 @@ class Context:
 
     def check_children(self, node: Node, source: DatasetValue) -> None:
         """Refuses child rows of all rows where one of these rows is at hand."""
-        schemas = {row.record.schema for row in self.rows}
+        schemas = {row.record.schema for row in (*self.rows, *self.named)}
         if schemas.intersection(parents_of(source.step)):
             raise refusal(
                 node,
@@ -354,6 +366,10 @@ def row_around(node: Node, name: str) -> RowAroundError:
         "TABLE or a filter; else JOIN with them",
         place=node.place,
     )
+
+
+class OtherRowsError(DialectError):
+    """A field of a data set whose rows are not gone through."""
 
 
 class UnassignedError(DialectError):

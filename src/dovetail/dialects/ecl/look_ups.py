@@ -36,7 +36,7 @@ class AtHand:
 
 def rows_at_hand(context: Context) -> Iterator[AtHand]:
     """Yields the rows of a step beside which values of other rows may stand."""
-    rows = (*context.rows, *context.sides.values())
+    rows = (*context.rows, *context.named, *context.sides.values())
     for letter, totals in zip("lr", context.totals, strict=False):
         at_hand = [it for it in rows if isinstance(it, RowValue) and it.text == letter]
         hidden = [column_of(number, one) for number, one in enumerate(totals)]

@@ -12,6 +12,7 @@ from dovetail.dialects.ecl.child_rows import unfolded
 from dovetail.dialects.ecl.columns import record_of
 from dovetail.dialects.ecl.context import (
     Context,
+    OtherRowsError,
     UnknownNameError,
     as_type,
     refusal,
@@ -172,6 +173,12 @@ def bound(context: Context, scope: Scope, definition: Definition) -> Value:
     scope.pending.add(key)
     try:
         value = _evaluated(context, scope, definition)
+    except OtherRowsError:
+        if not context.by_names():
+            raise
+        # It means something else for each row, so nobody else may have it.
+        context.world.of_rows.add(key)
+        return _evaluated_of_row(context, scope, definition)
     finally:
         scope.pending.discard(key)
     scope.bound[key] = value
@@ -202,6 +209,20 @@ def _evaluated(context: Context, scope: Scope, definition: Definition) -> Value:
     if found and isinstance(value, Scalar):
         value = alone(value, found)
     return _typed(around, body, value, types) if types else value
+
+
+def _evaluated_of_row(context: Context, scope: Scope, definition: Definition) -> Value:
+    """Returns what a definition means that names the data set of the row at hand."""
+    *types, last = head_of(definition)
+    around = replace(
+        context.without_rows(),
+        named=context.by_names(),
+        scope=scope,
+        sides=context.sides if scope.outer else {},
+        label=_label(last),
+    )
+    value = around.value(definition.body)
+    return _typed(around, definition.body, value, types) if types else value
 
 
 def _typed(context: Context, node: Node, value: Value, types: list[Node]) -> Value:
@@ -346,7 +367,7 @@ def _of_dataset(context: Context, node: Member, source: DatasetValue) -> Value:
     if isinstance(node.of, Part):
         field = _field(node, row)
         return Total(source, field) if isinstance(field, Scalar) else field
-    for here in context.rows:
+    for here in (*context.rows, *context.named):
         if here.of is source.step:
             return _field(node, here)
     if any(here.of is source.step for here in context.around):
@@ -358,10 +379,10 @@ def _of_dataset(context: Context, node: Member, source: DatasetValue) -> Value:
         raise row_around(node, node.name)
     if not context.rows and (context.in_record or not context.sides):
         return _of_all(context, source, _field(node, row))
-    raise refusal(
-        node,
+    raise OtherRowsError(
         f'"{node.name}" of a data set that is not gone through here',
         f"LEFT.{node.name} or RIGHT.{node.name}, or the data set that is",
+        place=node.place,
     )
 
 

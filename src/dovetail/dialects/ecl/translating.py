@@ -86,6 +86,9 @@ def _unmet(context: Context, statements: tuple[Node, ...]) -> Iterator[str]:
 def _look_at(context: Context, scope: Scope) -> None:
     """Binds what nothing has asked for, inside modules too, to find its mistakes."""
     for definition in scope.definitions:
+        # Without a row there is nothing to say of what a row has asked for.
+        if id(definition) in context.world.of_rows:
+            continue
         with suppress(UnknownNameError, UnassignedError):
             found = bound(context, scope, definition)
             if isinstance(found, ModuleValue):
