@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 import dovetail
 from dovetail.cli.main import app
 from dovetail.errors import DovetailError
-from dovetail.expression.casts import converter
 from dovetail.expression.functions import THEMES, columnwise
+from dovetail.expression.functions.casts import converter
 from dovetail.expression.functions.function import Entry, Function
 from dovetail.plan.batch import BATCH
 from dovetail.plan.features import Combination, Feature

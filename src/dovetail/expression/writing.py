@@ -9,12 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from dovetail.expression.casts.writing import (
-    date_text,
-    double_text,
-    float_text,
-    moment_text,
-)
 from dovetail.expression.coercion import (
     BIGINT,
     BITS,
@@ -23,6 +17,12 @@ from dovetail.expression.coercion import (
     INT,
     SMALLINT,
     TINYINT,
+)
+from dovetail.expression.functions.casts import (
+    date_text,
+    double_text,
+    float_text,
+    moment_text,
 )
 from dovetail.expression.functions.function import constant
 from dovetail.expression.scope import BARE

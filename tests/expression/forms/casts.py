@@ -1,6 +1,6 @@
 """Casts from every type to every other that has one."""
 
-from dovetail.expression.casts import converter
+from dovetail.expression.functions.casts import converter
 from dovetail.schema import parse_type
 from tests.expression.forms.form import form
 

@@ -1,6 +1,6 @@
 """The one table of functions: what a name means, wherever it is asked.
 
-Each theme is a module with a tuple `FUNCTIONS`; a new function is one more entry in
+Each idea is a module with a tuple `FUNCTIONS`; a new function is one more entry in
 one of them. An entry names its typing rule and its evaluation on plain values; what
 kernels do for whole columns at once is a bonus (`kernels/operations`).
 """
@@ -14,36 +14,26 @@ from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression.functions import (
     arithmetic,
     arrays,
-    bits,
-    calendars,
-    conversions,
-    curves,
-    digests,
+    casts,
     formats,
-    letters,
     logic,
-    maps,
-    nested,
     numbers,
-    parts,
     patterns,
-    rounding,
     spans,
     texts,
     times,
-    zones,
 )
-from dovetail.expression.functions.conversions import cast
+from dovetail.expression.functions.casts import cast
 from dovetail.expression.functions.function import ANY_NUMBER, Entry, Function, Macro
 from dovetail.expression.tree import Call, Kind, Node
 
 THEMES: dict[str, tuple[ModuleType, ...]] = {
     "Truth and choices": (logic,),
-    "Numbers": (arithmetic, numbers, rounding, curves, bits),
-    "Texts": (texts, letters, patterns, digests),
-    "Dates and moments": (times, parts, calendars, formats, spans, zones),
-    "Arrays, maps and structs": (nested, arrays, maps),
-    "Casts": (conversions,),
+    "Numbers": (arithmetic, numbers),
+    "Texts": (texts, patterns),
+    "Dates and moments": (times, formats, spans),
+    "Arrays, maps and structs": (arrays,),
+    "Casts": (casts,),
 }
 TABLE: dict[str, Entry] = {
     entry.name: entry

@@ -1,7 +1,8 @@
-"""Arithmetic of two numbers, as Java does it; decimals by Spark's rules of digits.
+"""Operators of numbers, as Java does them; decimals by Spark's rules of digits.
 
 Whole numbers wrap around, division by zero is null, `/` is never whole, `%` has the
-sign of the dividend, and decimals round half up at the scale of the result.
+sign of the dividend, and decimals round half up at the scale of the result. Bits are
+those of two's complement, in the width of the type.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from dovetail.expression.coercion import (
     adjusted,
     as_decimal,
     bounded,
+    implicit,
     is_fraction,
     is_integral,
     is_numeric,
@@ -45,6 +47,7 @@ from dovetail.expression.functions.function import (
     kernel,
     kinds,
     operation,
+    plain,
 )
 from dovetail.expression.tree import Call, Kind, Literal, Node, Value
 from dovetail.expression.values import WIDE, fitted, rounded, single, wrapped
@@ -314,6 +317,59 @@ def _try(
     return Function(name, _only_numbers(arithmetic(digits)), evaluate, takes=2)
 
 
+Shift = Callable[[int, int, int], int]
+
+
+def _both(arguments: Arguments) -> Signature | None:
+    """Types an operator of the bits of two whole numbers."""
+    common = tightest(*kinds(arguments))
+    if common is None or not is_integral(common):
+        return None
+    return Signature((common, common), common)
+
+
+def _one(arguments: Arguments) -> Signature | None:
+    """Types an operator of the bits of one whole number."""
+    (kind,) = kinds(arguments)
+    return Signature((kind,), kind) if is_integral(kind) else None
+
+
+def _shift_rule(arguments: Arguments) -> Signature | None:
+    """Types a shift: bigints stay wide, all other numbers become ints."""
+    base, places = kinds(arguments)
+    kind = BIGINT if base == BIGINT else INT
+    fits = implicit(base, kind) and implicit(places, INT)
+    return Signature((kind, INT), kind) if fits else None
+
+
+def _shifted(shift: Shift) -> Evaluation:
+    """Returns the evaluation of a shift; as in Java it goes round at the width."""
+
+    def evaluate(call: Call) -> Callable[..., Value]:
+        bits = BITS[BIGINT if call.type == BIGINT else INT]
+        narrow = narrowing(call.type)
+        return lambda value, places: narrow(shift(value, places % bits, bits))
+
+    return evaluate
+
+
+def _unsigned_right(value: int, places: int, bits: int) -> int:
+    """Returns the bits moved right, with zeros behind them."""
+    return (value % (1 << bits)) >> places
+
+
+def _counted_rule(arguments: Arguments) -> Signature | None:
+    """Types BIT_COUNT: a whole number or a truth."""
+    (kind,) = kinds(arguments)
+    fits = is_integral(kind) or kind == BOOLEAN
+    return Signature((kind,), INT) if fits else None
+
+
+def _ones(value: int) -> int:
+    """Returns the number of ones; a narrow number counts as the bigint it is."""
+    return (int(value) % (1 << BITS[BIGINT])).bit_count()
+
+
 FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "+ of numbers",
@@ -370,4 +426,32 @@ FUNCTIONS: tuple[Entry, ...] = (
     alias("try_divide", "/"),
     alias("try_mod", "%"),
     alias("mod", "%"),
+    Function("&", _both, plain(operator.and_), kernel("&"), takes=2),
+    Function("|", _both, plain(operator.or_), kernel("|"), takes=2),
+    Function("^", _both, plain(operator.xor), kernel("^"), takes=2),
+    Function("~", _one, plain(operator.invert), kernel("~"), takes=1),
+    Function(
+        "shiftleft",
+        _shift_rule,
+        _shifted(lambda value, places, _bits: value << places),
+        kernel("shiftleft"),
+        takes=2,
+    ),
+    Function(
+        "shiftright",
+        _shift_rule,
+        _shifted(lambda value, places, _bits: value >> places),
+        kernel("shiftright"),
+        takes=2,
+    ),
+    Function(
+        "shiftrightunsigned",
+        _shift_rule,
+        _shifted(_unsigned_right),
+        kernel("shiftrightunsigned"),
+        takes=2,
+    ),
+    Function("bit_count", _counted_rule, plain(_ones), kernel("bit_count"), takes=1),
+    alias("<<", "shiftleft"),
+    alias(">>", "shiftright"),
 )

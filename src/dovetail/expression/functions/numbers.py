@@ -1,41 +1,56 @@
-"""Functions of one number, and powers: signs, whole numbers, roots, logarithms.
+"""Functions of a number: signs, roots, rounding, angles, logarithms, forms.
 
-They compute as Java does: no errors, only infinities and NaN.
+They compute as Java does: no errors, only infinities and NaN; a logarithm out of its
+range is null. ROUND goes half away from zero, BROUND half to even; their digits are
+written in the expression, because the type of a rounded decimal depends on them.
+FORMAT_STRING writes a number with so many digits, and knows no other form than that.
 """
 
 from __future__ import annotations
 
+import decimal
 import math
 import operator
+import re
 from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, Decimal
 
+from dovetail.errors import UnsupportedError
 from dovetail.expression.coercion import (
     BIGINT,
     BITS,
     DOUBLE,
+    FLOAT,
+    INT,
+    MOST_DIGITS,
     NULL,
     STRING,
     bounded,
+    implicit,
     is_integral,
     is_numeric,
 )
 from dovetail.expression.functions.arithmetic import narrowing, unchanged
+from dovetail.expression.functions.casts import double_text
 from dovetail.expression.functions.function import (
     Arguments,
+    Build,
     Columnwise,
     Entry,
     Evaluation,
     Function,
+    Macro,
     Program,
     Signature,
     alias,
+    constant,
     expects,
     kernel,
     kinds,
     plain,
+    written,
 )
-from dovetail.expression.tree import Call, Interval, Value
+from dovetail.expression.tree import Call, Interval, Kind, Literal, Node, Value
 from dovetail.expression.values import WIDE, saturated
 from dovetail.schema import DecimalType
 
@@ -167,6 +182,193 @@ def _logarithm(value: float) -> float | None:
 
 _DOUBLES = expects(DOUBLE, DOUBLE)
 
+
+def _digits(arguments: Arguments) -> int | None:
+    """Returns the written number of digits, zero where none is, None if not written."""
+    match arguments:
+        case (_,):
+            return 0
+        case (_, Literal(value=int(value), type=kind)) if implicit(kind, INT):
+            return value
+        case _:
+            return None
+
+
+def rounded_type(kind: DecimalType, digits: int) -> DecimalType:
+    """Returns the type of a rounded decimal: one whole digit more, less scale."""
+    whole = kind.precision - kind.scale + 1
+    if digits < 0:
+        return DecimalType(min(max(whole, 1 - digits), MOST_DIGITS), 0)
+    scale = min(kind.scale, digits)
+    return DecimalType(min(whole + scale, MOST_DIGITS), scale)
+
+
+def _rule(arguments: Arguments) -> Signature | None:
+    """Types ROUND and BROUND: numbers keep their type, decimals lose scale."""
+    digits = _digits(arguments)
+    if digits is None:
+        return None
+    kind = arguments[0].type
+    kind = DOUBLE if kind in (STRING, NULL) else kind
+    if not is_numeric(kind):
+        return None
+    result = rounded_type(kind, digits) if isinstance(kind, DecimalType) else kind
+    return Signature((kind, INT)[: len(arguments)], result)
+
+
+def _exactly(kind: Kind) -> Callable[[Value], Decimal]:
+    """Returns the reading of a number as the decimal that Spark rounds."""
+    if kind in (DOUBLE, FLOAT):
+        return lambda value: Decimal(repr(value))
+    return Decimal
+
+
+def _rounding(mode: str) -> Evaluation:
+    """Returns the evaluation of rounding in a mode of Python's decimals."""
+
+    def evaluate(call: Call) -> Callable[..., Value]:
+        unit = Decimal(1).scaleb(-(_digits(call.arguments) or 0))
+        exactly, narrow = _exactly(call.arguments[0].type), narrowing(call.type)
+        back = _back(call.type)
+
+        def rounded(value: Value, _digits: int = 0) -> Value:
+            if isinstance(value, float) and not math.isfinite(value):
+                return value
+            found = exactly(value).quantize(unit, rounding=mode, context=WIDE)
+            return narrow(back(found))
+
+        return rounded
+
+    return evaluate
+
+
+def _back(kind: Kind) -> Callable[[Decimal], Value]:
+    """Returns what makes a rounded decimal a value of a type of numbers."""
+    if isinstance(kind, DecimalType):
+        return lambda value: value
+    return float if kind in (DOUBLE, FLOAT) else int
+
+
+_FORM = re.compile(r"%\.([1-9]\d?)e")
+
+
+def _places(arguments: Arguments) -> int:
+    """Returns the number of digits behind the point that a written form asks for."""
+    form = constant(arguments[0])
+    found = _FORM.fullmatch(form) if isinstance(form, str) else None
+    if found is None:
+        raise UnsupportedError(f"FORMAT_STRING of {form!r}", hint="'%.15e' is known")
+    return int(found[1])
+
+
+def _form_rule(arguments: Arguments) -> Signature | None:
+    """Types FORMAT_STRING: a written form and a number of floating point."""
+    if arguments[1].type not in (DOUBLE, FLOAT) or not _places(arguments):
+        return None
+    return Signature((STRING, DOUBLE), STRING)
+
+
+def _forming(call: Call) -> Callable[..., Value]:
+    """Returns the evaluation of FORMAT_STRING."""
+    places = _places(call.arguments)
+    # Java cuts the word for nothing as it would cut any other.
+    nothing = "null"[:places]
+    return lambda _form, value: nothing if value is None else scientific(value, places)
+
+
+def scientific(value: float, places: int) -> str:
+    """Returns a number as one digit, a point, digits and an exponent, half up."""
+    if not math.isfinite(value):
+        return double_text(value)
+    number = Decimal(repr(value))
+    if len(number.normalize().as_tuple().digits) == 1:
+        # Java writes two digits at least: 4.9E-324.
+        number = Decimal(f"{value:.1e}")
+    if number:
+        unit = Decimal(1).scaleb(number.adjusted() - places)
+        number = number.quantize(unit, rounding=decimal.ROUND_HALF_UP, context=WIDE)
+    digits = "".join(map(str, number.as_tuple().digits)).ljust(places + 1, "0")
+    sign = "-" if number.is_signed() else ""
+    exponent = number.adjusted() if number else 0
+    return f"{sign}{digits[0]}.{digits[1 : places + 1]}e{exponent:+03}"
+
+
+def _of_decimals(name: str) -> Columnwise:
+    """Returns the program of rounding: of decimals, which Arrow rounds exactly."""
+    lower = written(name, digits=0)
+    return lambda call, arguments: (
+        lower(call, arguments)
+        if isinstance(call.arguments[0].type, DecimalType)
+        else None
+    )
+
+
+Curve = Callable[[float], float]
+_ONE, _TWO = expects(DOUBLE, DOUBLE), expects(DOUBLE, DOUBLE, DOUBLE)
+
+
+def _java(curve: Curve) -> Evaluation:
+    """Returns the evaluation of a curve: NaN out of range, infinite if too great."""
+
+    def computed(value: float) -> float:
+        try:
+            return curve(value)
+        except ValueError:
+            return math.nan
+        except OverflowError:
+            return math.copysign(math.inf, value)
+
+    return plain(computed)
+
+
+def _positive(curve: Curve, above: float) -> Evaluation:
+    """Returns the evaluation of a logarithm, null of what is not above a bound."""
+    return plain(lambda value: None if value <= above else curve(value))
+
+
+def _to_base(base: float, value: float) -> float | None:
+    """Returns the logarithm to a base; of base 1 it is infinite or NaN."""
+    if base <= 0 or value <= 0:
+        return None
+    above, below = math.log(value), math.log(base)
+    if below == 0:
+        return math.copysign(math.inf, above) if above else math.nan
+    return math.nan if math.isinf(above) and math.isinf(below) else above / below
+
+
+def _angle(height: float, width: float) -> float:
+    """Returns the angle of a point; a negative zero is a zero."""
+    return math.atan2(height + 0.0, width + 0.0)
+
+
+def _whole(value: float) -> float:
+    """Returns the nearest whole double, halves to the even neighbour."""
+    return math.copysign(round(value), value) if math.isfinite(value) else value
+
+
+def _catenary(value: float) -> float:
+    """Returns the hyperbolic cosine, which is positive on both sides."""
+    try:
+        return math.cosh(value)
+    except OverflowError:
+        return math.inf
+
+
+def _curve(name: str, curve: Curve) -> Function:
+    """Returns the entry of a function of one double."""
+    return Function(name, _ONE, _java(curve), kernel(name))
+
+
+def _log(build: Build, arguments: Arguments) -> Node:
+    """Writes LOG: natural of one number, to the base of the first of two."""
+    return build("ln" if len(arguments) == 1 else "log of base", *arguments)
+
+
+def _constant(name: str, value: Value) -> Macro:
+    """Returns the entry of a number with a name."""
+    return Macro(name, lambda _build, _none: Literal(value, DOUBLE), (), takes=0)
+
+
 FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "negative",
@@ -187,4 +389,32 @@ FUNCTIONS: tuple[Entry, ...] = (
     alias("power", "pow"),
     alias("signum", "sign"),
     alias("ceiling", "ceil"),
+    Function("round", _rule, _rounding(decimal.ROUND_HALF_UP), _of_decimals("round")),
+    Function(
+        "bround", _rule, _rounding(decimal.ROUND_HALF_EVEN), _of_decimals("bround")
+    ),
+    Function("format_string", _form_rule, _forming, strict=False, takes=2),
+    _curve("sin", math.sin),
+    _curve("cos", math.cos),
+    _curve("tan", math.tan),
+    _curve("asin", math.asin),
+    _curve("acos", math.acos),
+    _curve("atan", math.atan),
+    _curve("sinh", math.sinh),
+    _curve("cosh", _catenary),
+    _curve("tanh", math.tanh),
+    _curve("degrees", math.degrees),
+    _curve("radians", math.radians),
+    _curve("cbrt", math.cbrt),
+    _curve("expm1", math.expm1),
+    _curve("rint", _whole),
+    Function("log10", _ONE, _positive(math.log10, 0), kernel("log10")),
+    Function("log2", _ONE, _positive(math.log2, 0), kernel("log2")),
+    Function("log1p", _ONE, _positive(math.log1p, -1), kernel("log1p")),
+    Function("log of base", _TWO, plain(_to_base), kernel("log of base")),
+    Function("atan2", _TWO, plain(_angle), kernel("atan2")),
+    Function("hypot", _TWO, plain(math.hypot), kernel("hypot")),
+    Macro("log", _log, ("ln", "log of base"), takes=1, optional=1),
+    _constant("pi", math.pi),
+    _constant("e", math.e),
 )

@@ -27,7 +27,7 @@ from dovetail.expression.coercion import (
     is_numeric,
     tightest,
 )
-from dovetail.expression.functions.conversions import checked_cast
+from dovetail.expression.functions.casts import checked_cast
 from dovetail.expression.functions.function import (
     Arguments,
     Build,

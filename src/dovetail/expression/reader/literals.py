@@ -12,9 +12,8 @@ from decimal import Decimal
 from sqlglot import exp
 
 from dovetail.errors import SpecError
-from dovetail.expression.casts import converter
 from dovetail.expression.coercion import BIGINT, BITS, DOUBLE, INT, MOST_DIGITS, STRING
-from dovetail.expression.functions.conversions import checked_cast
+from dovetail.expression.functions.casts import checked_cast, converter
 from dovetail.expression.tree import Literal, Node
 from dovetail.expression.values import WIDE
 from dovetail.schema import DecimalType, Type, parse_type
