@@ -10,9 +10,15 @@ from dovetail.expression.questions import (
     references,
 )
 from dovetail.expression.reader import parse
-from dovetail.expression.scope import BARE, PAIR_NAMES, Scope
-from dovetail.expression.text import ALWAYS, NEVER, Expression
-from dovetail.expression.tree import Typed
+from dovetail.expression.tree import (
+    ALWAYS,
+    BARE,
+    NEVER,
+    PAIR_NAMES,
+    Expression,
+    Scope,
+    Typed,
+)
 
 __all__ = [
     "ALWAYS",

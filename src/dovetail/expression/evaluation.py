@@ -18,6 +18,7 @@ from dovetail.expression.tree import (
     Node,
     Value,
     Variable,
+    with_parts,
 )
 
 # Rows by the letter of their side, bare names under "", lambda parameters by number.
@@ -86,3 +87,21 @@ def _call(node: Call) -> Closure:
         return None if strict and None in values else function(*values)
 
     return apply
+
+
+def folded(node: Node) -> Node:
+    """Returns the tree with every constant call replaced by its value."""
+    inner = with_parts(node, folded)
+    return value_of(inner) if _is_constant(inner) else inner
+
+
+def _is_constant(node: Node) -> bool:
+    """Tells whether a node is a call that has only literals to work on."""
+    return isinstance(node, Call) and all(
+        isinstance(argument, Literal) for argument in node.arguments
+    )
+
+
+def value_of(node: Node) -> Literal:
+    """Returns the literal that a constant tree computes to."""
+    return Literal(closure(node)({}), node.type)

@@ -1,16 +1,29 @@
-"""What others ask of an expression: its value, its columns, its type beside another."""
+"""What others ask of an expression: its value, its columns, its type beside another.
+
+Those that look rows up ask for keys that are equal exactly where an equality holds:
+`l.a = r.b` compares in the type that both meet in, and 0.0 with -0.0, NaN with NaN as
+equals. A key is what a side's value is in that comparison, ready for a dictionary.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 
 from dovetail.errors import SpecError
 from dovetail.expression.coercion import NULL, columnar, compared, is_comparable
 from dovetail.expression.evaluation import Rows, closure
 from dovetail.expression.reader import parse
-from dovetail.expression.scope import Scope
-from dovetail.expression.text import Expression
-from dovetail.expression.tree import Call, Column, Typed, Value, walk
+from dovetail.expression.tree import (
+    Call,
+    Column,
+    Expression,
+    Node,
+    Scope,
+    Typed,
+    Value,
+    walk,
+)
+from dovetail.expression.values import order
 from dovetail.expression.writing import written_tree
 from dovetail.schema import Type
 
@@ -55,3 +68,41 @@ def is_constant_true(typed: Typed) -> bool:
     """Tells whether an expression is true whatever the rows are."""
     value = getattr(typed.tree, "value", None)
     return value is True
+
+
+Key = Callable[[Rows], Hashable]
+
+
+def equality_keys(left: Expression, right: Expression, scope: Scope) -> tuple[Key, Key]:
+    """Returns the keys of both sides of an equality; a null has the key None."""
+    tree = parse(f"({left}) = ({right})", scope).tree
+    match tree:
+        case Call("=", (one, other)):
+            return _key(one), _key(other)
+        case constant:
+            holds = closure(constant)({}) is True or None
+            return (lambda _rows: holds), (lambda _rows: holds)
+
+
+def value_key(expression: Expression, scope: Scope) -> Key:
+    """Returns the key of an expression's value; nulls have the key None."""
+    return _key(parse(expression, scope).tree)
+
+
+def _key(node: Node) -> Key:
+    """Returns the key of a node's value."""
+    read, rank = closure(node), order(node.type)
+
+    def key(rows: Rows) -> Hashable:
+        value = read(rows)
+        return None if value is None else _hashable(rank(value))
+
+    return key
+
+
+def _hashable(value: Value) -> Hashable:
+    """Returns a value whose lists are tuples, all the way down."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashable, value))
+    found: Hashable = value
+    return found

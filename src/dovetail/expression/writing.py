@@ -25,8 +25,8 @@ from dovetail.expression.functions.casts import (
     moment_text,
 )
 from dovetail.expression.functions.function import constant
-from dovetail.expression.scope import BARE
 from dovetail.expression.tree import (
+    BARE,
     Call,
     Column,
     Interval,

@@ -17,7 +17,7 @@ from dovetail.engines.kernel_picks import candidate_equalities
 from dovetail.engines.kernel_settings import input_of, key_of, partition_of
 from dovetail.engines.tables import arrow_table
 from dovetail.expression import ALWAYS, BARE, Expression, Scope, compiled
-from dovetail.expression.equality import Key, equality_keys, value_key
+from dovetail.expression.questions import Key, equality_keys, value_key
 from dovetail.kernels.arrays.names import reserved
 from dovetail.kernels.arrays.rows import (
     BARRED,

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from dovetail.expression.coercion import BIGINT, columnar
-from dovetail.expression.scope import BARE
 from dovetail.expression.tree import (
+    BARE,
     Call,
     Column,
     Lambda,

@@ -1,0 +1,647 @@
+"""The reader of expressions: one walk over sqlglot's tree, one function a kind of node.
+
+Names are resolved, arguments cast, types found. What is not in the table of readers, at
+the end, is refused by its name, with a caret in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import lru_cache, reduce
+from itertools import count
+
+from sqlglot import exp
+
+from dovetail.errors import DovetailError, SpecError, UnsupportedError
+from dovetail.expression.coercion import (
+    BIGINT,
+    BINARY,
+    BITS,
+    BOOLEAN,
+    DOUBLE,
+    INT,
+    MOST_DIGITS,
+    NULL,
+    STRING,
+    columnar,
+)
+from dovetail.expression.evaluation import folded
+from dovetail.expression.functions import build, parameters_of
+from dovetail.expression.functions.casts import checked_cast, converter
+from dovetail.expression.syntax import is_pointed, pointed, syntax
+from dovetail.expression.tree import (
+    BARE,
+    Column,
+    Expression,
+    Interval,
+    Kind,
+    Lambda,
+    Literal,
+    Node,
+    Scope,
+    Typed,
+    Variable,
+)
+from dovetail.expression.values import DAY, SECOND, WIDE
+from dovetail.schema import (
+    ArrayType,
+    DecimalType,
+    MapType,
+    StructType,
+    Type,
+    blank,
+    parse_type,
+)
+
+Reader = Callable[["Context", exp.Expr], Node]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The text, the names, and the lambda parameters around a place in it.
+
+    `row` is the parameter whose fields stand bare inside `ROWS_LIST(..)`.
+    """
+
+    text: str
+    scope: Scope
+    readers: Mapping[type[exp.Expr], Reader]
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    row: Variable | None = None
+    numbers: Iterator[int] = field(default_factory=count)
+
+    def read(self, node: exp.Expr) -> Node:
+        """Returns the typed node of a node of sqlglot's."""
+        reader = self.readers.get(type(node))
+        try:
+            if reader is None:
+                raise UnsupportedError(f"{node.key} in an expression")
+            return reader(self, node)
+        except DovetailError as error:
+            if is_pointed(error):
+                raise
+            raise pointed(error, self.text, node) from error
+
+
+def number(text: str) -> Literal:
+    """Returns the literal of a written number."""
+    if "e" in text.lower():
+        return Literal(float(text), DOUBLE)
+    if "." in text:
+        return exact(text)
+    value = int(text)
+    for kind in (INT, BIGINT):
+        if -(1 << (BITS[kind] - 1)) <= value < 1 << (BITS[kind] - 1):
+            return Literal(value, kind)
+    return exact(text)
+
+
+def exact(text: str) -> Literal:
+    """Returns the decimal literal with just the digits of a written number."""
+    value = WIDE.create_decimal(text)
+    scale = max(0, -int(value.as_tuple().exponent))
+    precision = max(len(value.as_tuple().digits), scale)
+    if precision > MOST_DIGITS:
+        raise SpecError(f'the number "{text}"', f"at most {MOST_DIGITS} digits")
+    return Literal(value, DecimalType(precision, scale))
+
+
+def written_type(node: exp.Expr) -> Type:
+    """Returns the type that an expression names."""
+    return parse_type(node.sql(dialect="spark"))
+
+
+def read_cast(read: Callable[[exp.Expr], Node], node: exp.Expr) -> Node:
+    """Reads CAST, TRY_CAST, a text with a type before it, or a number with a suffix."""
+    kind = written_type(node.args["to"])
+    if node.meta.get("suffix") == "BD":
+        return exact(node.this.this)
+    inner = number(node.this.this) if "suffix" in node.meta else read(node.this)
+    if "suffix" in node.meta or type(node) is exp.Cast:
+        return _typed_literal(inner, kind)
+    return checked_cast("try_cast" if node.args.get("safe") else "cast", inner, kind)
+
+
+def _typed_literal(inner: Node, kind: Type) -> Node:
+    """Returns a literal of another type, or raises where its text is none."""
+    if not isinstance(inner, Literal):
+        return checked_cast("cast", inner, kind)
+    # a suffix casts the digits that were written, so 1.1F is the nearest single
+    source = STRING if isinstance(inner.value, Decimal) else inner.type
+    convert = converter(source, kind, careful=True)
+    value = (
+        convert(str(inner.value) if source == STRING else inner.value)
+        if convert
+        else None
+    )
+    if value is None:
+        raise SpecError(f'the literal "{inner.value}" is no {kind}')
+    return Literal(value, kind)
+
+
+_MINUTE, _HOUR = 60 * SECOND, 3600 * SECOND
+_UNITS = {
+    "year": (Interval.MONTHS, 12),
+    "quarter": (Interval.MONTHS, 3),
+    "month": (Interval.MONTHS, 1),
+    "week": (Interval.DAYS, 7 * DAY),
+    "day": (Interval.DAYS, DAY),
+    "hour": (Interval.TIME, _HOUR),
+    "minute": (Interval.TIME, _MINUTE),
+    "second": (Interval.TIME, SECOND),
+    "millisecond": (Interval.TIME, 1000),
+    "microsecond": (Interval.TIME, 1),
+}
+_NUMBER = re.compile(r"\s*([+-]?\s*\d*\.?\d+)\s*")
+_YEARS = re.compile(r"\s*([+-]?)(\d+)-(\d+)\s*")
+_FIELDS = ("day", "hour", "minute", "second")
+_PARTS = r"\s*([+-]?)\s*{}(?:\.(\d{{1,9}}))?\s*"
+
+
+def span(node: exp.Expr) -> Literal:
+    """Returns the literal of a written span of time."""
+    value, unit = node.this, node.args.get("unit")
+    if isinstance(value, exp.Neg):
+        inner = span(exp.Interval(this=value.this, unit=unit))
+        return Literal(-inner.value, inner.type)
+    if not isinstance(value, exp.Literal):
+        raise UnsupportedError("an interval that is no literal with its unit")
+    if unit is None:
+        return _several(value.this)
+    if isinstance(unit, exp.IntervalSpan):
+        return _from_to(
+            value.this, unit.this.name.lower(), unit.expression.name.lower()
+        )
+    return _single(value.this, unit.name.lower())
+
+
+def _single(text: str, unit: str) -> Literal:
+    """Returns the span of a number of one unit."""
+    found, known = _NUMBER.fullmatch(text), _UNITS.get(unit.removesuffix("s"))
+    if not found or not known:
+        raise _no_span(text, unit)
+    kind, size = known
+    count = Decimal(found[1].replace(" ", ""))
+    if count != int(count) and size != SECOND:
+        raise _no_span(text, unit)
+    return Literal(int(count * size), kind)
+
+
+def _several(text: str) -> Literal:
+    """Returns the span of a text with units in it: `1 day 3 hours`."""
+    words = text.split()
+    pairs = zip(words[::2], words[1::2], strict=False)
+    spans = [_single(number, unit.lower()) for number, unit in pairs]
+    kinds = {span.type for span in spans}
+    months = Interval.MONTHS in kinds
+    if not spans or len(words) % 2 or (months and len(kinds) > 1):
+        raise _no_span(text, "")
+    kind = spans[0].type if len(kinds) == 1 else Interval.TIME
+    return Literal(sum(span.value for span in spans), kind)
+
+
+def _from_to(text: str, first: str, last: str) -> Literal:
+    """Returns the span of a text with several fields."""
+    if (first, last) == ("year", "month"):
+        found = _YEARS.fullmatch(text)
+        if not found:
+            raise _no_span(text, "year to month")
+        months = int(found[2]) * 12 + int(found[3])
+        return Literal(-months if found[1] == "-" else months, Interval.MONTHS)
+    if first not in _FIELDS or last not in _FIELDS:
+        raise _no_span(text, f"{first} to {last}")
+    return _clock(text, _FIELDS[_FIELDS.index(first) : _FIELDS.index(last) + 1])
+
+
+def _clock(text: str, fields: tuple[str, ...]) -> Literal:
+    """Returns the span of days, hours, minutes and seconds, as many as are named."""
+    days = r"(\d+)\s+" if fields[0] == "day" else ""
+    clock = ":".join([r"(\d+)"] * (len(fields) - bool(days)))
+    found = re.fullmatch(_PARTS.format(days + clock), text)
+    if not found:
+        raise _no_span(text, f"{fields[0]} to {fields[-1]}")
+    sign, *parts, fraction = found.groups()
+    sizes = (_UNITS[field][1] for field in fields)
+    total = sum(int(part) * size for part, size in zip(parts, sizes, strict=True))
+    total += int(f"{fraction or '':0<6}"[:6])
+    return Literal(-total if sign == "-" else total, Interval.TIME)
+
+
+def _no_span(text: str, unit: str) -> SpecError:
+    """Returns the error for a text that is no span of its units."""
+    return SpecError(f"INTERVAL '{text}' {unit.upper()} is no span of time")
+
+
+def read_name(context: Context, node: exp.Expr) -> Node:
+    """Reads a name: what its front means, then fields."""
+    parts = node.parts if isinstance(node, exp.Column) else [node]
+    found, fields = _resolved(context, [part.name for part in parts])
+    for name in fields:
+        found = _field(found, name)
+    return found
+
+
+def read_dot(context: Context, node: exp.Expr) -> Node:
+    """Reads a field of something that is no plain name."""
+    return _field(context.read(node.this), node.expression.name)
+
+
+def _field(whole: Node, name: str) -> Node:
+    """Returns a field of a struct, or raises with the fields there are."""
+    if isinstance(whole.type, StructType):
+        known = [known for known, _ in whole.type.fields]
+        if name.lower() not in {other.lower() for other in known}:
+            raise SpecError(f'no field "{name}"', f"one of {', '.join(known)}")
+    if isinstance(whole.type, MapType):
+        return build("[]", whole, Literal(name, STRING))
+    return build("field", whole, Literal(name, STRING))
+
+
+def _resolved(context: Context, names: list[str]) -> tuple[Node, list[str]]:
+    """Returns what the front of a dotted name means, and the names behind it."""
+    first, *rest = names
+    if first.lower() in context.variables:
+        return context.variables[first.lower()], rest
+    schema = context.scope.schema(first)
+    if schema and rest and rest[0] in schema:
+        column = schema[rest[0]]
+        return Column(first.lower(), column.name, column.type), rest[1:]
+    if context.row and first in context.scope.rows:
+        return _field(context.row, first), rest
+    if first in context.scope.bare:
+        column = context.scope.bare[first]
+        return Column(BARE, column.name, column.type), rest
+    raise SpecError(f'no column "{".".join(names)}"', _known(context))
+
+
+def _known(context: Context) -> str:
+    """Returns the names that could have been meant."""
+    own = context.scope.rows.names if context.row else ()
+    return f"one of {', '.join((*own, *context.scope.known))}"
+
+
+ROWS = "rows"
+# Functions that may begin with a bare unit of time, by the names they then have.
+_WITH_UNIT = {
+    "timestampadd": "timestampadd",
+    "dateadd": "timestampadd",
+    "date_add": "timestampadd",
+    "timestampdiff": "timestampdiff",
+    "datediff": "timestampdiff",
+    "date_diff": "timestampdiff",
+}
+_WITH_UNIT_TAKE = 3
+
+
+def read_call(context: Context, node: exp.Expr) -> Node:
+    """Reads a call by its name."""
+    if not isinstance(node.this, str):
+        raise UnsupportedError(f'the function "{node.name}"')
+    name = node.this.lower()
+    if name in _OVER_ROWS:
+        return _read_over_rows(context, name, node.expressions)
+    if name == "struct":
+        return build("named_struct", *_named(context, node.expressions))
+    arguments: list[Node] = []
+    if name in _WITH_UNIT and len(node.expressions) == _WITH_UNIT_TAKE:
+        return _with_unit(context, _WITH_UNIT[name], node.expressions)
+    for part in node.expressions:
+        arguments.append(_argument(context, part, parameters_of(name, arguments)))
+    return build(name, *arguments)
+
+
+def _with_unit(context: Context, name: str, nodes: list[exp.Expr]) -> Node:
+    """Reads a call whose first argument is a bare unit of time."""
+    unit, *rest = nodes
+    return build(name, Literal(unit.name, STRING), *map(context.read, rest))
+
+
+def _argument(context: Context, node: exp.Expr, given: Sequence[Kind]) -> Node:
+    """Reads an argument; a lambda's parameters have the types that are given."""
+    if not isinstance(node, exp.Lambda):
+        return context.read(node)
+    names = [parameter.name for parameter in node.expressions]
+    if len(names) > len(given):
+        raise SpecError(f"a lambda of {', '.join(names)}", f"{len(given)} parameters")
+    parameters = tuple(
+        Variable(name, next(context.numbers), kind)
+        for name, kind in zip(names, given, strict=False)
+    )
+    known = {parameter.name.lower(): parameter for parameter in parameters}
+    inner = replace(context, variables={**context.variables, **known})
+    return Lambda(parameters, inner.read(node.this))
+
+
+def _named(context: Context, nodes: list[exp.Expr]) -> Iterator[Node]:
+    """Yields the names and values of STRUCT; a value without a name gets `col3`."""
+    for place, node in enumerate(nodes, start=1):
+        named = isinstance(node, exp.Alias | exp.Column | exp.Dot)
+        yield Literal(node.output_name if named else f"col{place}", STRING)
+        yield context.read(node.this if isinstance(node, exp.Alias) else node)
+
+
+def _read_over_rows(context: Context, name: str, nodes: list[exp.Expr]) -> Node:
+    """Reads a function over the active rows."""
+    columns = context.scope.rows.columns
+    record = StructType(tuple((column.name, column.type) for column in columns))
+    if not columns:
+        raise SpecError(f'"{name}" outside a join of several sets')
+    rows = Column(BARE, ROWS, ArrayType(record))
+    count, write = _OVER_ROWS[name]
+    if len(nodes) != count:
+        raise SpecError(f'"{name}" with {len(nodes)} arguments', f"{count}")
+    return write(rows, [_of_a_row(context, record, node) for node in nodes])
+
+
+def _of_a_row(context: Context, record: StructType, node: exp.Expr) -> Lambda:
+    """Returns the lambda of one active row, whose fields stand bare."""
+    row = Variable("row", next(context.numbers), record)
+    return Lambda((row,), replace(context, row=row).read(node))
+
+
+def _listed(rows: Node, given: list[Lambda]) -> Node:
+    """Writes ROWS_LIST: the values of all rows."""
+    return build("transform", rows, given[-1])
+
+
+def _nth(rows: Node, given: list[Lambda]) -> Node:
+    """Writes ROWS_NTH: the value of the row at a place from 1, blank beyond them."""
+    place, value = given[0].body, given[-1].body
+    is_there = build("between", place, Literal(1, INT), build("size", rows))
+    found = build("element_at", _listed(rows, given), place)
+    return build(
+        "if", is_there, found, Literal(blank(columnar(value.type)), value.type)
+    )
+
+
+def _last(rows: Node, given: list[Lambda]) -> Node:
+    """Writes ROWS_LAST: the value of the last row."""
+    return build("element_at", _listed(rows, given), Literal(-1, INT))
+
+
+def _any(rows: Node, given: list[Lambda]) -> Node:
+    """Writes ROWS_ANY: whether any row passes; an unknown does not."""
+    some = build("exists", rows, *given)
+    return build("coalesce", some, Literal(value=False, type=BOOLEAN))
+
+
+_OVER_ROWS: dict[str, tuple[int, Callable[[Node, list[Lambda]], Node]]] = {
+    "rows_count": (0, lambda rows, _given: build("size", rows)),
+    "rows_list": (1, _listed),
+    "rows_nth": (2, _nth),
+    "rows_last": (1, _last),
+    "rows_min": (1, lambda rows, given: build("array_min", _listed(rows, given))),
+    "rows_max": (1, lambda rows, given: build("array_max", _listed(rows, given))),
+    "rows_any": (1, _any),
+}
+
+_COMPARISONS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.NullSafeEQ: "<=>",
+    exp.NullSafeNEQ: "is distinct from",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+}
+# Spark and sqlglot bind these differently: two of them need parentheses.
+_BITS: dict[type[exp.Expr], str] = {
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+    exp.BitwiseLeftShift: "<<",
+    exp.BitwiseRightShift: ">>",
+}
+_SIGNS: dict[type[exp.Expr], str] = {
+    **_COMPARISONS,
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.Div: "/",
+    exp.IntDiv: "div",
+    exp.Mod: "%",
+    exp.DPipe: "||",
+    exp.And: "and",
+    exp.Or: "or",
+    exp.Bracket: "[]",
+}
+
+
+def _operator(name: str) -> Reader:
+    """Returns the reader of an operator with two sides."""
+    return lambda context, node: build(
+        name, context.read(node.this), context.read(node.expression)
+    )
+
+
+def _comparison(context: Context, node: exp.Expr) -> Node:
+    """Reads a comparison; one of comparisons is read otherwise by Spark and sqlglot."""
+    if any(type(side) in _COMPARISONS for side in (node.this, node.expression)):
+        raise UnsupportedError("a comparison of comparisons", hint="add parentheses")
+    return _operator(_COMPARISONS[type(node)])(context, node)
+
+
+def _bits(context: Context, node: exp.Expr) -> Node:
+    """Reads an operator of bits; two kinds of them side by side are not read alike."""
+    sides = (node.this, node.expression)
+    if any(type(side) in _BITS and type(side) is not type(node) for side in sides):
+        raise UnsupportedError("two operators of bits", hint="add parentheses")
+    return _operator(_BITS[type(node)])(context, node)
+
+
+def _negative(context: Context, node: exp.Expr) -> Node:
+    """Reads a sign; before a written number it belongs to the number."""
+    inner = node.this
+    if isinstance(inner, exp.Literal) and not inner.is_string:
+        return number(f"-{inner.this}")
+    if "suffix" in inner.meta:
+        written = exp.Literal(
+            this=f"-{inner.this.this}", is_string=inner.this.is_string
+        )
+        inner = inner.copy()
+        inner.set("this", written)
+        return context.read(inner)
+    return build("negative", context.read(inner))
+
+
+def _item(context: Context, node: exp.Expr) -> Node:
+    """Reads an element in brackets."""
+    return build("[]", context.read(node.this), *map(context.read, node.expressions))
+
+
+def _between(context: Context, node: exp.Expr) -> Node:
+    """Reads BETWEEN."""
+    parts = (node.this, node.args["low"], node.args["high"])
+    return build("between", *map(context.read, parts))
+
+
+def _in(context: Context, node: exp.Expr) -> Node:
+    """Reads IN with a list of values."""
+    if not node.expressions:
+        raise UnsupportedError("IN with anything but a list")
+    return build("in", *map(context.read, (node.this, *node.expressions)))
+
+
+def _is(context: Context, node: exp.Expr) -> Node:
+    """Reads IS NULL, IS TRUE, IS FALSE, and IS NOT DISTINCT FROM."""
+    value = context.read(node.this)
+    if isinstance(node.expression, exp.Null):
+        return build("isnull", value)
+    return build("<=>", value, context.read(node.expression))
+
+
+def _like(context: Context, node: exp.Expr, *escape: Node) -> Node:
+    """Reads LIKE and ILIKE, and each with NOT."""
+    if isinstance(node.expression, exp.Any | exp.All):
+        return _like_several(context, node)
+    sides = (context.read(node.this), context.read(node.expression))
+    found = build("like" if isinstance(node, exp.Like) else "ilike", *sides, *escape)
+    return build("not", found) if node.args.get("negate") else found
+
+
+def _like_several(context: Context, node: exp.Expr) -> Node:
+    """Reads LIKE ANY and LIKE ALL as OR or AND of every pattern's LIKE."""
+    several = node.expression
+    text = context.read(node.this)
+    name = "like" if isinstance(node, exp.Like) else "ilike"
+    parts = several.this.unnest()
+    patterns = parts.expressions if isinstance(parts, exp.Tuple) else [parts]
+    found = [build(name, text, context.read(pattern)) for pattern in patterns]
+    if node.args.get("negate"):
+        found = [build("not", one) for one in found]
+    together = "or" if isinstance(several, exp.Any) else "and"
+    return reduce(lambda one, other: build(together, one, other), found)
+
+
+def _tuple(context: Context, node: exp.Expr) -> Node:
+    """Reads values in brackets as a struct of columns by their place."""
+    parts: list[Node] = []
+    for place, part in enumerate(node.expressions, start=1):
+        parts += (Literal(f"col{place}", STRING), context.read(part))
+    return build("named_struct", *parts)
+
+
+def _escape(context: Context, node: exp.Expr) -> Node:
+    """Reads LIKE with an escape letter."""
+    if not isinstance(node.this, exp.Like | exp.ILike):
+        raise UnsupportedError("ESCAPE behind anything but LIKE")
+    return _like(context, node.this, context.read(node.expression))
+
+
+def _case(context: Context, node: exp.Expr) -> Node:
+    """Reads CASE with or without a value to compare."""
+    subject = node.this and context.read(node.this)
+    arguments: list[Node] = []
+    for branch in node.args["ifs"]:
+        condition = context.read(branch.this)
+        arguments.append(build("=", subject, condition) if subject else condition)
+        arguments.append(context.read(branch.args["true"]))
+    default = node.args.get("default")
+    arguments.append(context.read(default) if default else Literal(None, NULL))
+    return build("case", *arguments)
+
+
+def _extract(context: Context, node: exp.Expr) -> Node:
+    """Reads EXTRACT(part FROM moment)."""
+    part = Literal(node.this.name, STRING)
+    return build("date_part", part, context.read(node.expression))
+
+
+def _trim(context: Context, node: exp.Expr) -> Node:
+    """Reads TRIM(BOTH letters FROM text) as the function with the letters first."""
+    names = {"LEADING": "ltrim", "TRAILING": "rtrim"}
+    letters = node.args.get("expression")
+    parts = (letters, node.this) if letters else (node.this,)
+    name = names.get(node.args.get("position") or "", "trim")
+    return build(name, *map(context.read, parts))
+
+
+def _position(context: Context, node: exp.Expr) -> Node:
+    """Reads POSITION(part IN text), from a place on where one is given."""
+    start = node.args.get("position")
+    parts = (node.args["substr"], node.this, *([start] if start else []))
+    return build("locate", *map(context.read, parts))
+
+
+def _substring(context: Context, node: exp.Expr) -> Node:
+    """Reads SUBSTRING, its start and length between commas or words."""
+    parts = (node.this, node.args.get("start"), node.args.get("length"))
+    return build("substring", *(context.read(part) for part in parts if part))
+
+
+OPERATORS: dict[type[exp.Expr], Reader] = {
+    **{kind: _operator(name) for kind, name in _SIGNS.items()},
+    **dict.fromkeys(_COMPARISONS, _comparison),
+    exp.Neg: _negative,
+    exp.Not: lambda context, node: build("not", context.read(node.this)),
+    exp.Bracket: _item,
+    exp.Between: _between,
+    exp.In: _in,
+    exp.Is: _is,
+    **dict.fromkeys(_BITS, _bits),
+    exp.BitwiseNot: lambda context, node: build("~", context.read(node.this)),
+    exp.RegexpLike: _operator("rlike"),
+    exp.Like: _like,
+    exp.ILike: _like,
+    exp.Escape: _escape,
+    exp.Case: _case,
+    exp.Extract: _extract,
+    exp.Trim: _trim,
+    exp.StrPosition: _position,
+    exp.Substring: _substring,
+    exp.Tuple: _tuple,
+}
+
+
+def parse(expression: Expression | str, scope: Scope) -> Typed:
+    """Returns the typed expression that a text means in a scope."""
+    return _parsed(str(expression), scope)
+
+
+# Rules, plans and engines all ask what the same few texts mean.
+@lru_cache(maxsize=1000)
+def _parsed(text: str, scope: Scope) -> Typed:
+    """Returns the typed expression of a text."""
+    tree = folded(Context(text, scope, _READERS).read(syntax(text)))
+    return Typed(tree, columnar(tree.type), text)
+
+
+def _written(_context: Context, node: exp.Expr) -> Node:
+    """Reads a literal: a text or a number."""
+    return Literal(node.this, STRING) if node.args["is_string"] else number(node.this)
+
+
+def _joined(_context: Context, node: exp.Expr) -> Node:
+    """Reads texts that stand beside each other as one."""
+    return Literal("".join(part.name for part in node.expressions), STRING)
+
+
+def _bytes(_context: Context, node: exp.Expr) -> Node:
+    """Reads bytes in hexadecimal digits."""
+    digits = node.this
+    if len(digits) % 2:
+        digits = f"0{digits}"
+    return Literal(bytes.fromhex(digits), BINARY)
+
+
+_READERS: dict[type[exp.Expr], Reader] = {
+    **OPERATORS,
+    exp.Column: read_name,
+    exp.Identifier: read_name,
+    exp.Dot: read_dot,
+    exp.Literal: _written,
+    exp.Concat: _joined,
+    exp.RawString: lambda _context, node: Literal(node.this, STRING),
+    exp.HexString: _bytes,
+    exp.Null: lambda _context, _node: Literal(None, NULL),
+    exp.Boolean: lambda _context, node: Literal(bool(node.this), BOOLEAN),
+    exp.Paren: lambda context, node: context.read(node.this),
+    exp.Cast: lambda context, node: read_cast(context.read, node),
+    exp.TryCast: lambda context, node: read_cast(context.read, node),
+    exp.Interval: lambda _context, node: span(node),
+    exp.Anonymous: read_call,
+}
