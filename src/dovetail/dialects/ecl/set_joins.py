@@ -21,7 +21,7 @@ from dovetail.dialects.ecl.values import (
 from dovetail.expression import ALWAYS, Expression
 from dovetail.spec.join import Columns, SetJoinSpec, SetKind
 from dovetail.spec.program import SetJoined, Told, set_name
-from dovetail.spec.references import Reference, plain_reference
+from dovetail.spec.references import Reference, plain_reference, references
 
 _KINDS = {
     "inner": SetKind.INNER,
@@ -261,8 +261,14 @@ def _stepped(node: Node, one: Hard) -> str:
         case [Reference(column=left), Reference(column=right)] if left == right:
             return left
         case _:
+            found = (references(it) for it in (one.equality.left, one.equality.right))
+            names = dict.fromkeys(it.column for some in found for it in some)
             raise refusal(
-                node, f"stepped by {one.equality.left}", "the same field on both sides"
+                node,
+                f"STEPPED by {' and '.join(names)}",
+                "the same field on both sides, a number or a STRINGn",
+                "PROJECT(data set, record) gives a STRING a length; other equalities "
+                "stand beside STEPPED",
             )
 
 
