@@ -35,8 +35,7 @@ from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Arrival, Outlet
-from dovetail.spec.reading import read_join
-from dovetail.spec.reading_inputs import read_inputs
+from dovetail.spec.reading import read_inputs, read_join
 
 PARTITIONS, BUCKETS = 2, 16
 QUICK = Stretch(files=2, rows=1000, keys=100, seconds=100)

@@ -37,8 +37,7 @@ from dovetail.engines.spark_index.writing import Sorted, write_index
 from dovetail.engines.spark_session import FOR_MANY_ROWS, local_session
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Outlet
-from dovetail.spec.reading import read_join
-from dovetail.spec.reading_inputs import read_inputs
+from dovetail.spec.reading import read_inputs, read_join
 
 ROWS, LEFT = 5_000_000, 100
 QUICK, FEW = 20_000, 5

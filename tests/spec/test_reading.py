@@ -21,9 +21,7 @@ from dovetail.spec.inputs import (
 )
 from dovetail.spec.join import BlankRow, Clock, GivenRow, Kind, NullRow
 from dovetail.spec.picks import Unlimited
-from dovetail.spec.reading import read_join
-from dovetail.spec.reading_events import read_events
-from dovetail.spec.reading_inputs import read_inputs, read_settings
+from dovetail.spec.reading import read_events, read_inputs, read_join, read_settings
 from dovetail.spec.spans import Span, parse_span
 from dovetail.spec.windows import (
     Forever,
@@ -36,9 +34,13 @@ from dovetail.spec.windows import (
     RowsPreceding,
     Seconds,
 )
-from dovetail.spec.writing import write_join
-from dovetail.spec.writing_inputs import write_events, write_inputs, write_settings
-from dovetail.spec.writing_windows import write_window
+from dovetail.spec.writing import (
+    write_events,
+    write_inputs,
+    write_join,
+    write_settings,
+    write_window,
+)
 from tests import strategies
 
 SMALL = {

@@ -23,8 +23,7 @@ from dovetail.spec.inputs import (
 )
 from dovetail.spec.join import Clock, JoinSpec, SetJoinSpec
 from dovetail.spec.play import Play
-from dovetail.spec.reading_events import read_events
-from dovetail.spec.reading_inputs import read_inputs, read_settings
+from dovetail.spec.reading import read_events, read_inputs, read_settings
 from dovetail.spec.rules import checked
 
 _UNDECLARED: Mapping[str, Schema] = {}

@@ -24,7 +24,7 @@ from dovetail.spec.play import Play
 from dovetail.spec.program import Given as GivenStep
 from dovetail.spec.program import Program, givens_of
 from dovetail.spec.ranges import refuse_beyond
-from dovetail.spec.reading_inputs import read_schema
+from dovetail.spec.reading import read_schema
 
 JoinPlayer = Callable[[Play], list[Emission]]
 _NO_COLUMNS = Schema(())

@@ -1,17 +1,23 @@
-"""From JSON to a join: the neutral spec as case files and tools write it.
+"""From JSON to a join, its inputs, and what happens: as case files and tools write it.
 
 Every key is read by one small reader; a key that no reader knows, a value of another
 type or a word that is no choice is a SpecError that names the place. What a join means
 as a whole is not judged here: that is what the rules are for.
+
+An event is known by its keys: `in` and `row` is an arrival, `in` and `bound` a promise,
+`end` an end. `at` moves the processing-time clock before any of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from decimal import Decimal
+from typing import TypeVar, get_args
 
 from dovetail.errors import SpecError
 from dovetail.expression import ALWAYS, NEVER, Expression
+from dovetail.schema import Schema, read_moment, read_row
 from dovetail.spec.fields import (
     Fields,
     Reader,
@@ -20,11 +26,30 @@ from dovetail.spec.fields import (
     many,
     mapping,
     number,
+    only,
+    seconds,
     span,
     text,
     truth,
     whole,
     wrong,
+)
+from dovetail.spec.inputs import (
+    Arrive,
+    Bound,
+    EmitLateTableRows,
+    Event,
+    Finish,
+    IgnoreLateTableRows,
+    Input,
+    InputKind,
+    Inputs,
+    Order,
+    OuterRows,
+    Pause,
+    Remove,
+    Row,
+    Settings,
 )
 from dovetail.spec.join import (
     Absent,
@@ -59,10 +84,112 @@ from dovetail.spec.picks import (
     Tie,
     Unlimited,
 )
-from dovetail.spec.reading_windows import read_eviction, read_window
-from dovetail.spec.spans import Span
-from dovetail.spec.windows import KeepPartitions, Unstated
-from dovetail.spec.writing_windows import write_number
+from dovetail.spec.spans import NO_TIME, Span
+from dovetail.spec.windows import (
+    Between,
+    Delta,
+    EvictAge,
+    EvictCount,
+    Eviction,
+    EvictTuples,
+    Forever,
+    HopSize,
+    HopUnit,
+    HopUnitName,
+    Inherited,
+    KeepPartitions,
+    Latest,
+    Range,
+    Rows,
+    RowsPreceding,
+    Seconds,
+    Unstated,
+    Window,
+)
+from dovetail.spec.writing import write_number
+
+Taken = TypeVar("Taken")
+Made = TypeVar("Made")
+_WORDS: Mapping[str, Window] = {"inherited": Inherited(), "forever": Forever()}
+_HOP_UNITS: tuple[HopUnitName, ...] = get_args(HopUnitName)
+
+
+def read_window(value: object, where: str) -> Window:
+    """Reads a window: a word, or an object whose one key is its name."""
+    if isinstance(value, str):
+        if value in _WORDS:
+            return _WORDS[value]
+        raise wrong(where, value, f"one of {', '.join(_WORDS)}, or an object")
+    return only(value, where, _WINDOWS)
+
+
+def read_eviction(value: object, where: str) -> Eviction:
+    """Reads when whole partitions leave."""
+    return only(value, where, _EVICTIONS)
+
+
+def _made(make: Callable[[Taken], Made], read: Reader[Taken]) -> Reader[Made]:
+    """Returns the reader of a node that is one value and no more."""
+    return lambda value, where: make(read(value, where))
+
+
+def _read_delta(value: object, where: str) -> Delta:
+    """Reads how far a column may move on before a row dies."""
+    fields = Fields.of(value, where, ("by", "width"))
+    return Delta(fields.need("by", expression), fields.need("width", number))
+
+
+def _read_range(value: object, where: str) -> Range:
+    """Reads how long before and after its row time a row is alive."""
+    fields = Fields.of(value, where, ("preceding", "following"))
+    return Range(
+        fields.take("preceding", span, NO_TIME), fields.take("following", span, NO_TIME)
+    )
+
+
+def _read_rows_preceding(value: object, where: str) -> RowsPreceding:
+    """Reads between which later rows of its stream a row is alive."""
+    if not isinstance(value, Mapping):
+        return RowsPreceding(whole(value, where))
+    fields = Fields.of(value, where, ("from", "to"))
+    return RowsPreceding(fields.need("from", whole), fields.take("to", whole, 0))
+
+
+def _read_hop(value: object, where: str) -> HopUnit | HopSize:
+    """Reads a unit of the calendar, or windows of one size."""
+    if isinstance(value, Mapping):
+        fields = Fields.of(value, where, ("size", "every"))
+        return HopSize(fields.need("size", span), fields.need("every", span))
+    for unit in _HOP_UNITS:
+        if unit == value:
+            return HopUnit(unit)
+    raise wrong(where, value, f"one of {', '.join(_HOP_UNITS)}, or size and every")
+
+
+def _read_between(value: object, where: str) -> Between:
+    """Reads from which row time to which a row is alive."""
+    match many(expression)(value, where):
+        case start, end:
+            return Between(start, end)
+        case _:
+            raise wrong(where, value, "[start expression, end expression]")
+
+
+_WINDOWS: Mapping[str, Reader[Window]] = {
+    "rows": _made(Rows, whole),
+    "seconds": _made(Seconds, seconds),
+    "delta": _read_delta,
+    "range": _read_range,
+    "rows_preceding": _read_rows_preceding,
+    "hop": _read_hop,
+    "between": _read_between,
+    "latest": _made(Latest, many(text)),
+}
+_EVICTIONS: Mapping[str, Reader[Eviction]] = {
+    "age": _made(EvictAge, seconds),
+    "count": _made(EvictCount, whole),
+    "tuples": _made(EvictTuples, whole),
+}
 
 _PICK_KEYS = (
     *("keep", "atmost", "limit", "asof"),
@@ -100,7 +227,7 @@ def _read_pair(data: object, where: str) -> JoinSpec:
         clock=fields.need("clock", choice(Clock)),
         hard=fields.take("hard", many(_read_equality), ()),
         soft=fields.take("soft", expression, ALWAYS),
-        select=fields.take("select", _read_select, AllColumns()),
+        select=fields.take("select", _made(Columns, _read_named), AllColumns()),
         ports=fields.take("ports", _read_ports, 1),
         absent_left=_read_absent(fields, Hand.LEFT),
         absent_right=_read_absent(fields, Hand.RIGHT),
@@ -119,7 +246,7 @@ def _read_sets(data: object, where: str) -> SetJoinSpec:
         kind=fields.need("type", choice(SetKind)),
         stepped=fields.take("stepped", many(text), ()),
         ordered_by=fields.take("sorted", many(text), ()),
-        select=fields.need("select", _read_select),
+        select=fields.need("select", _made(Columns, _read_named)),
         least=fields.take("min", whole, 0),
         most=fields.take("max", whole, 0),
         pair_condition=fields.take("pair_condition", expression, ALWAYS),
@@ -171,11 +298,6 @@ def _read_named(value: object, where: str) -> tuple[tuple[str, Expression], ...]
     )
 
 
-def _read_select(value: object, where: str) -> Columns:
-    """Reads the output columns."""
-    return Columns(_read_named(value, where))
-
-
 def _read_ports(value: object, where: str) -> int:
     """Reads the number of ports."""
     if (ports := whole(value, where)) in _PORTS:
@@ -187,13 +309,12 @@ def _read_absent(fields: Fields, hand: Hand) -> Absent:
     """Reads what stands for a missing row: its columns, and how the others are."""
     rest = fields.take("absent", _read_rest(hand), NullRow())
     given = fields.take(f"default_{hand.value}", mapping, {})
-    values = tuple((name, _exact(value)) for name, value in given.items())
+    # a value stays as JSON can have it again, be it read with exact numbers
+    values = tuple(
+        (name, write_number(value) if isinstance(value, Decimal) else value)
+        for name, value in given.items()
+    )
     return GivenRow(values, rest) if values else rest
-
-
-def _exact(value: object) -> object:
-    """Returns a value as JSON can have it again, be it read with exact numbers."""
-    return write_number(value) if isinstance(value, Decimal) else value
 
 
 def _read_rest(hand: Hand) -> Reader[NullRow | BlankRow]:
@@ -279,3 +400,185 @@ def _read_tolerance(value: object, where: str) -> Span | Decimal:
         return number(value, where)
     except SpecError:
         return span(value, where)
+
+
+_INPUT_KEYS = ("kind", "schema", "key", "time", "lateness", "rows")
+_NO_COLUMNS = Schema(())
+_NOTHING: Mapping[str, Schema] = {}
+_USUAL = Settings()
+_LATE_WORDS: Mapping[str, IgnoreLateTableRows | EmitLateTableRows] = {
+    "ignore": IgnoreLateTableRows(),
+    "emit": EmitLateTableRows(),
+}
+
+
+def read_inputs(
+    data: object, declared: Mapping[str, Schema] = _NOTHING
+) -> dict[str, Input]:
+    """Returns the inputs by name, their rows as plain values.
+
+    `declared` are the schemas that a text gives to inputs whose JSON has none. Rows of
+    an input whose columns nobody knows yet stay as JSON has them.
+    """
+    return {
+        name: _read_input(name, item, declared.get(name, _NO_COLUMNS))
+        for name, item in mapping(data, "inputs").items()
+    }
+
+
+def read_settings(data: object, usual: Settings = _USUAL) -> Settings:
+    """Returns the switches: those that are not written are as usual."""
+    fields = Fields.of(data, "settings", ("outer_rows", "late_table_rows", "order"))
+    return Settings(
+        fields.take("outer_rows", choice(OuterRows), usual.outer_rows),
+        fields.take("late_table_rows", _read_late_table_rows, usual.late_table_rows),
+        fields.take("order", choice(Order), usual.order),
+    )
+
+
+def read_input_row(row: object, source: Input, where: str) -> Row:
+    """Returns a row of an input as plain values, or as it is without known columns."""
+    if not source.schema.columns:
+        return mapping(row, where)
+    return read_row(row, source.schema, where)
+
+
+def _read_input(name: str, data: object, declared: Schema) -> Input:
+    """Reads one input; names of columns are spelled as the schema spells them."""
+    where = f"inputs.{name}"
+    fields = Fields.of(data, where, _INPUT_KEYS)
+    schema = fields.take("schema", read_schema, declared)
+    source = Input(
+        name,
+        fields.need("kind", choice(InputKind)),
+        schema,
+        tuple(schema.spelled(column) for column in fields.take("key", many(text), ())),
+        schema.spelled(fields.take("time", text, "")),
+        fields.take("lateness", span, NO_TIME),
+    )
+    rows = many(lambda row, place: read_input_row(row, source, place))
+    return replace(source, rows=fields.take("rows", rows, ()))
+
+
+def read_schema(value: object, where: str) -> Schema:
+    """Reads the columns with their types."""
+    columns = mapping(value, where).items()
+    return Schema.of({name: text(kind, f"{where}.{name}") for name, kind in columns})
+
+
+def _read_late_table_rows(
+    value: object, where: str
+) -> IgnoreLateTableRows | EmitLateTableRows:
+    """Reads whether stream rows wait for table rows, and for how long."""
+    if isinstance(value, str):
+        if value in _LATE_WORDS:
+            return _LATE_WORDS[value]
+        raise wrong(where, value, 'one of ignore, emit, or {"emit": "1 day"}')
+    return EmitLateTableRows(only(value, where, {"emit": span}))
+
+
+_EVENT_KEYS = ("in", "row", "delete", "key", "value", "bound", "at", "end")
+
+
+def read_events(data: object, inputs: Inputs) -> tuple[Event, ...]:
+    """Returns the events in order, each with the clock at which it happens."""
+    events: list[Event] = []
+    clock = 0
+    for place, item in enumerate(many(mapping)(data, "events")):
+        fields = Fields.of(item, f"event {place}", _EVENT_KEYS)
+        clock = _read_clock(fields, clock)
+        events.append(_read_event(fields, inputs, clock))
+    return tuple(events)
+
+
+def _read_clock(fields: Fields, before: int) -> int:
+    """Returns the clock of an event, which is never behind that of the one before."""
+    if not fields.has("at"):
+        return before
+    clock = fields.need("at", seconds).microseconds
+    if clock < before:
+        raise wrong(
+            f"{fields.where}.at", fields.data["at"], "a clock that does not go back"
+        )
+    return clock
+
+
+def _read_event(fields: Fields, inputs: Inputs, clock: int) -> Event:
+    """Reads one event by the form that its keys make."""
+    form = _FORMS.get(frozenset(fields.data) - {"at"})
+    if form is None:
+        forms = "; ".join(sorted(", ".join(sorted(keys)) or "at" for keys in _FORMS))
+        raise SpecError(
+            f"{fields.where} has the keys {', '.join(fields.data)}",
+            f"one of {forms}",
+            rule="event",
+        )
+    return form(fields, inputs, clock)
+
+
+def _read_arrival(fields: Fields, inputs: Inputs, clock: int) -> Arrive | Remove:
+    """Reads a row that comes, or a row whose key is lost."""
+    source = _input(fields, "in", inputs)
+    row = read_input_row(fields.need("row", mapping), source, fields.where)
+    if fields.take("delete", truth, default=False):
+        return Remove(_keyed(fields, source).name, row, clock)
+    return Arrive(source.name, row, clock)
+
+
+def _read_loss(fields: Fields, inputs: Inputs, clock: int) -> Remove:
+    """Reads a key without a value: a table loses it."""
+    if fields.has("value"):
+        raise wrong(f"{fields.where}.value", fields.data["value"], "null")
+    source = _keyed(fields, _input(fields, "in", inputs))
+    row = read_input_row(fields.need("key", mapping), source, fields.where)
+    return Remove(source.name, row, clock)
+
+
+def _read_bound(fields: Fields, inputs: Inputs, clock: int) -> Bound:
+    """Reads a promise that no earlier row follows."""
+    source = _input(fields, "in", inputs)
+    label = f'"bound" of {fields.where}'
+    moment = fields.need("bound", lambda value, _: read_moment(value, label))
+    return Bound(source.name, moment, clock)
+
+
+def _read_end(fields: Fields, inputs: Inputs, clock: int) -> Finish:
+    """Reads the end of an input."""
+    return Finish(_input(fields, "end", inputs).name, clock)
+
+
+def _read_pause(fields: Fields, inputs: Inputs, clock: int) -> Pause:
+    """Reads an event that is nothing but time."""
+    del inputs
+    fields.need("at", seconds)
+    return Pause(clock)
+
+
+def _input(fields: Fields, key: str, inputs: Inputs) -> Input:
+    """Returns the input that an event names."""
+    name = fields.need(key, text)
+    if name not in inputs:
+        raise wrong(f"{fields.where}.{key}", name, f"one of {', '.join(inputs)}")
+    return inputs[name]
+
+
+def _keyed(fields: Fields, source: Input) -> Input:
+    """Returns an input that can lose a key: a table that has one."""
+    if source.kind is InputKind.TABLE and source.key:
+        return source
+    raise SpecError(
+        f'{fields.where} takes a key from "{source.name}", a {source.kind.value}',
+        "a table with a key",
+        rule="delete_key",
+    )
+
+
+_Form = Callable[[Fields, Inputs, int], Event]
+_FORMS: Mapping[frozenset[str], _Form] = {
+    frozenset({"in", "row"}): _read_arrival,
+    frozenset({"in", "row", "delete"}): _read_arrival,
+    frozenset({"in", "key", "value"}): _read_loss,
+    frozenset({"in", "bound"}): _read_bound,
+    frozenset({"end"}): _read_end,
+    frozenset(): _read_pause,
+}

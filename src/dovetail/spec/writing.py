@@ -1,4 +1,4 @@
-"""From a join to JSON: what `read_join` reads back as the same join.
+"""From a join, its inputs and events to JSON: what is read back as the same.
 
 Only what differs from its default is written, so that a small join is a small object.
 """
@@ -10,6 +10,23 @@ from decimal import Decimal
 from typing import assert_never
 
 from dovetail.expression import ALWAYS, NEVER, Expression
+from dovetail.schema import from_microseconds, shown, shown_row
+from dovetail.spec.inputs import (
+    Arrive,
+    Bound,
+    EmitLateTableRows,
+    Event,
+    Finish,
+    IgnoreLateTableRows,
+    Input,
+    Inputs,
+    Order,
+    OuterRows,
+    Pause,
+    Remove,
+    Settings,
+    Unending,
+)
 from dovetail.spec.join import (
     HANDS,
     Absent,
@@ -39,10 +56,106 @@ from dovetail.spec.picks import (
     Tie,
     Unlimited,
 )
-from dovetail.spec.spans import Span
-from dovetail.spec.writing_windows import write_eviction, write_number, write_window
+from dovetail.spec.spans import NO_TIME, SECOND, Span
+from dovetail.spec.windows import (
+    Between,
+    Delta,
+    EvictAge,
+    EvictCount,
+    Eviction,
+    EvictTuples,
+    Forever,
+    HopSize,
+    HopUnit,
+    Inherited,
+    KeepPartitions,
+    Latest,
+    Range,
+    Rows,
+    RowsPreceding,
+    Seconds,
+    Unstated,
+    Window,
+)
 
 Json = dict[str, object]
+
+
+def write_window(window: Window) -> Json:
+    """Returns the key `window` with its JSON, nothing where none was written."""
+    match window:
+        case Unstated():
+            return {}
+        case Forever():
+            return {"window": "forever"}
+        case Inherited():
+            return {"window": "inherited"}
+        case Latest(key):
+            return {"window": {"latest": list(key)}}
+        case Rows() | Seconds() | Delta():
+            return {"window": _write_counted(window)}
+        case _:
+            return {"window": _write_timed(window)}
+
+
+def write_eviction(eviction: Eviction) -> Json:
+    """Returns the key `partition_evict` with its JSON, nothing where none leave."""
+    match eviction:
+        case EvictAge(age):
+            return {"partition_evict": {"age": write_seconds(age)}}
+        case EvictCount(partitions):
+            return {"partition_evict": {"count": partitions}}
+        case EvictTuples(rows):
+            return {"partition_evict": {"tuples": rows}}
+        case KeepPartitions():
+            return {}
+        case _:
+            assert_never(eviction)
+
+
+def write_number(exact: Decimal) -> int | float | str:
+    """Returns a number as JSON has it, as a text where a double would blur it."""
+    if exact == exact.to_integral_value():
+        return int(exact)
+    rounded = float(exact)
+    return rounded if Decimal(str(rounded)) == exact else str(exact)
+
+
+def write_seconds(length: Span) -> int | float | str:
+    """Returns an exact length of time as a number of seconds."""
+    return write_number(Decimal(length.microseconds) / SECOND)
+
+
+def _write_counted(window: Rows | Seconds | Delta) -> Json:
+    """Returns the JSON of a window of the arrival clock."""
+    match window:
+        case Rows(count):
+            return {"rows": count}
+        case Seconds(length):
+            return {"seconds": write_seconds(length)}
+        case Delta(by, width):
+            return {"delta": {"by": by.text, "width": write_number(width)}}
+        case _:
+            assert_never(window)
+
+
+def _write_timed(
+    window: Range | RowsPreceding | HopUnit | HopSize | Between,
+) -> Json:
+    """Returns the JSON of a window of row time."""
+    match window:
+        case Range(preceding, following):
+            return {"range": {"preceding": str(preceding), "following": str(following)}}
+        case RowsPreceding(first, last):
+            return {"rows_preceding": {"from": first, "to": last} if last else first}
+        case HopUnit(unit):
+            return {"hop": unit}
+        case HopSize(size, every):
+            return {"hop": {"size": str(size), "every": str(every)}}
+        case Between(start, end):
+            return {"between": [start.text, end.text]}
+        case _:
+            assert_never(window)
 
 
 def write_join(join: JoinSpec | SetJoinSpec) -> Json:
@@ -165,7 +278,7 @@ def _write_rest(absent: Absent) -> str:
 def _write_picks(picks: Picks) -> Json:
     """Returns the picks that are made."""
     return {
-        **_write_keep(picks.keep),
+        **({"keep": picks.keep.count} if isinstance(picks.keep, Keep) else {}),
         **_write_at_most(picks.at_most),
         **_write_limit(picks.limit),
         **_write_asof(picks.asof),
@@ -173,11 +286,6 @@ def _write_picks(picks: Picks) -> Json:
         **_unless(ALWAYS, left_condition=picks.left_condition),
         **_unless(NEVER, skip_when=picks.skip_when),
     }
-
-
-def _write_keep(keep: Keep | Unlimited) -> Json:
-    """Returns how many pairs are kept."""
-    return {"keep": keep.count} if isinstance(keep, Keep) else {}
 
 
 def _write_at_most(pick: AtMost | Unlimited) -> Json:
@@ -239,3 +347,72 @@ def _write_tolerance(tolerance: Span | Decimal | Unlimited) -> Json:
             return {}
         case _:
             assert_never(tolerance)
+
+
+def write_inputs(inputs: Inputs) -> Json:
+    """Returns the JSON of inputs; reading it gives the same inputs."""
+    return {name: _write_input(source) for name, source in inputs.items()}
+
+
+def write_settings(settings: Settings) -> Json:
+    """Returns the switches that are not at their defaults."""
+    written: Json = {}
+    if settings.outer_rows is not OuterRows.EXPIRY:
+        written["outer_rows"] = settings.outer_rows.value
+    if settings.order is not Order.AS_FOUND:
+        written["order"] = settings.order.value
+    match settings.late_table_rows:
+        case IgnoreLateTableRows():
+            return written
+        case EmitLateTableRows(Unending()):
+            return {**written, "late_table_rows": "emit"}
+        case EmitLateTableRows(wait):
+            return {**written, "late_table_rows": {"emit": str(wait)}}
+        case _:
+            assert_never(settings.late_table_rows)
+
+
+def write_events(events: Iterable[Event]) -> list[Json]:
+    """Returns the JSON of events; `at` stands where the clock moves."""
+    written: list[Json] = []
+    clock = 0
+    for event in events:
+        moved = event.clock != clock or isinstance(event, Pause)
+        clock = event.clock
+        moment = {"at": write_number(Decimal(clock) / SECOND)} if moved else {}
+        written.append(moment | _write_event(event))
+    return written
+
+
+def _write_input(source: Input) -> Json:
+    """Returns the JSON of one input."""
+    columns = source.schema.columns
+    written: Json = {"kind": source.kind.value}
+    if columns:
+        written["schema"] = {column.name: str(column.type) for column in columns}
+    if source.key:
+        written["key"] = list(source.key)
+    if source.is_timed:
+        written["time"] = source.time
+    if source.lateness != NO_TIME:
+        written["lateness"] = str(source.lateness)
+    if source.rows:
+        written["rows"] = [shown_row(row) for row in source.rows]
+    return written
+
+
+def _write_event(event: Event) -> Json:
+    """Returns the JSON of one event, but for its clock."""
+    match event:
+        case Arrive(name, row):
+            return {"in": name, "row": shown_row(row)}
+        case Remove(name, row):
+            return {"in": name, "row": shown_row(row), "delete": True}
+        case Bound(name, moment):
+            return {"in": name, "bound": shown(from_microseconds(moment))}
+        case Finish(name):
+            return {"end": name}
+        case Pause():
+            return {}
+        case _:
+            assert_never(event)
