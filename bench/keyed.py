@@ -29,11 +29,9 @@ from bench.data import CACHE
 from bench.measure import Sample, figures, in_turns, median_rate, show
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch
-from dovetail.engines.spark_index.keyed import Read, read_by_keys
+from dovetail.engines.spark_index.builds import Sorted, newest, opened, write_index
 from dovetail.engines.spark_index.layout import NoBuild, Sizes
-from dovetail.engines.spark_index.manifest import newest, opened
-from dovetail.engines.spark_index.needs import Term
-from dovetail.engines.spark_index.writing import Sorted, write_index
+from dovetail.engines.spark_index.reads import Read, Term, read_by_keys
 from dovetail.engines.spark_session import FOR_MANY_ROWS, local_session
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Outlet

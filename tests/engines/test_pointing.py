@@ -10,7 +10,7 @@ from dovetail.engines.spark_program.lines import (
     Sought,
     Unpointed,
 )
-from dovetail.engines.spark_program.lowering import lowered
+from dovetail.engines.spark_program.program import lowered
 
 FILE = """
     b := DATASET([{2, 'p'}, {1, 'q'}], {INTEGER k, STRING w});

@@ -3,15 +3,14 @@
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.engines.spark_index.keyed import (
+from dovetail.engines.spark_index.builds import Sorted, builds, opened, write_index
+from dovetail.engines.spark_index.layout import ROW, Sizes
+from dovetail.engines.spark_index.reads import (
     LEFT_ROWS,
+    Term,
     read_by_keys,
     read_whole,
 )
-from dovetail.engines.spark_index.layout import ROW, Sizes
-from dovetail.engines.spark_index.manifest import builds, opened
-from dovetail.engines.spark_index.needs import Term
-from dovetail.engines.spark_index.writing import Sorted, write_index
 from dovetail.errors import EngineError, SchemaError
 
 ROWS, FILES, GROUP = 200_000, 64, 500

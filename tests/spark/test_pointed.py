@@ -9,8 +9,8 @@ from dovetail.conformance.engines import EngineName
 from dovetail.conformance.given import Given
 from dovetail.conformance.programs import ecl_play
 from dovetail.dialects.ecl import translate
-from dovetail.engines.spark_index.keyed import LEFT_ROWS
 from dovetail.engines.spark_index.layout import Sizes
+from dovetail.engines.spark_index.reads import LEFT_ROWS
 from dovetail.engines.spark_index.shelf import Shelf, readings_told
 from dovetail.engines.spark_program import frames
 

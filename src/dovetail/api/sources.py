@@ -26,8 +26,8 @@ from dovetail.bind.files.own import own_schema
 from dovetail.bind.schemas import frame_given, schema_of
 from dovetail.dialects.ecl import Catalog
 from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark_index.builds import newest
 from dovetail.engines.spark_index.layout import Build
-from dovetail.engines.spark_index.manifest import newest
 from dovetail.engines.spark_index.shelf import AnyShelf, NoShelf, Shelf
 from dovetail.errors import SpecError
 from dovetail.schema import Schema

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_batch.stops import limits_told
-from dovetail.engines.spark_program.running import frames
+from dovetail.engines.spark_program.runner import frames
 from dovetail.engines.tables import arrow_table, plain_rows
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Row

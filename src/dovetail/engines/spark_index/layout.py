@@ -16,10 +16,20 @@ no line is not there, so a build that was cut off is never read.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
-from pyspark.sql.types import LongType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    DataType,
+    DateType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import quoted
@@ -126,3 +136,45 @@ def row_in_file() -> Column:
 def file_of_row() -> Column:
     """Returns the name of the file in which a row lies."""
     return F.col("_metadata.file_name")
+
+
+def carried(value: Column, kind: DataType) -> Column:
+    """Returns a value as it travels."""
+    match kind:
+        case TimestampType():
+            return F.unix_micros(value)
+        case TimestampNTZType():
+            return value.cast("string")
+        case DateType():
+            return F.unix_date(value)
+        case _:
+            return value
+
+
+def literal(value: object, kind: DataType) -> str:
+    """Returns a value that has travelled as a constant of its type in Spark SQL.
+
+    Its characters stand as bytes: how a text is read is a setting of the session.
+    """
+    match value:
+        case None:
+            return f"CAST(NULL AS {kind.simpleString()})"
+        case bytes() | bytearray():
+            return _bytes(value)
+        case Decimal():
+            text = f"{value:f}"
+        case _:
+            text = str(value)
+    as_text = f"CAST({_bytes(text.encode())} AS STRING)"
+    match kind:
+        case TimestampType():
+            return f"timestamp_micros(CAST({as_text} AS BIGINT))"
+        case DateType():
+            return f"date_from_unix_date(CAST({as_text} AS INT))"
+        case _:
+            return f"CAST({as_text} AS {kind.simpleString()})"
+
+
+def _bytes(value: bytes | bytearray) -> str:
+    """Returns bytes as a constant."""
+    return f"X'{value.hex()}'"

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
 
-from dovetail.engines.spark_index.keyed import Read
+from dovetail.engines.spark_index.builds import newest
 from dovetail.engines.spark_index.layout import Build, Sizes
-from dovetail.engines.spark_index.manifest import newest
+from dovetail.engines.spark_index.reads import Read
 from dovetail.errors import EngineError
 from dovetail.schema import Column
 

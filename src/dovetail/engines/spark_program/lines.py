@@ -49,13 +49,13 @@ class Downwards:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class FrameName:
     """The frame of another line."""
 
     frame: str
 
 
-Argument = str | int | Sql | Downwards | Named
+Argument = str | int | Sql | Downwards | FrameName
 
 
 @dataclass(frozen=True, slots=True)

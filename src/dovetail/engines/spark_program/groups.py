@@ -1,0 +1,470 @@
+"""Steps that look at rows that stand together: groups, counts, lists, duplicates.
+
+**Groups** are neighbours. Where the rows are sorted by the values that make a group,
+its rows have those values and no others do, so tasks may share the work. Else each row
+is compared with the one before it, and a group is the number of changes so far.
+
+    a a b a     sorted by nothing: groups 0 0 1 2
+
+**Counts** of all rows of a group are Spark's own aggregates where they do it. Anything
+else sees the rows as one list. Sums of fractions do so too, because they depend on the
+order in which they are added.
+
+    ROWS_COUNT()                        count(1)
+    array_max(ROWS_LIST(n))             max(n)
+    aggregate(ROWS_LIST(n), 0L, +)      sum(n), of whole numbers and of decimals
+
+**Duplicates** are left out, but the first ones or the last. Most often rows are the
+same whose values are equal: then each has a number among them, and those stay whose
+number is small enough. Other conditions, as "no more than 5 apart", depend on which row
+has been kept before: rows of a group are gone through one by one, in SQL, as one list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from dovetail.engines.spark_program.book import (
+    ALONE,
+    Book,
+    Rows,
+    Term,
+    Terms,
+    aliased,
+    as_row,
+    once,
+    select,
+    where,
+    window,
+)
+from dovetail.engines.spark_program.lines import Call, Method, Sql
+from dovetail.expression import Scope, parse
+from dovetail.expression.coercion import BIGINT, columnar
+from dovetail.expression.tree import (
+    BARE,
+    Column,
+    Lambda,
+    Literal,
+    Node,
+    Variable,
+    walk,
+    with_parts,
+)
+from dovetail.expression.tree import Call as Applied
+from dovetail.expression.writing import (
+    literal_text,
+    text_of,
+    written_tree,
+)
+from dovetail.schema import DecimalType, Schema, blank, quoted
+from dovetail.spec.program import Counted, Deduped, Grouped, Unfolded
+
+ROW, ROWS = "the row", "rows"
+_NUMBER = "number of it"
+_EXTREMES = {"array_max": "max", "array_min": "min"}
+_NO_COLUMNS = Schema(())
+
+
+def grouped(book: Book, rows: Rows, step: Grouped) -> Rows:
+    """Returns the same rows, neighbours with the same values in one group."""
+    if not step.by:
+        return replace(rows, groups=())
+    rows = book.placed(rows)
+    scope = Scope.pair(rows.schema, _NO_COLUMNS)
+    values = [parse(one, scope).tree for one in step.by]
+    terms = neighbours_by(rows, values)
+    if terms:
+        return replace(rows, groups=terms)
+    value, before, group = (book.hidden(it) for it in ("value", "change", "group"))
+    parts = ", ".join(f"'v{number}', {one}" for number, one in enumerate(step.by))
+    over = window((), rows.order)
+    same = f"{quoted(value)} <=> lag({quoted(value)}) {over}"
+    changes = aliased(f"IF({same}, 0L, 1L)", before)
+    total = aliased(f"sum({quoted(before)}) {over}", group)
+    found = book.changed(
+        rows,
+        "grouped",
+        as_row("l"),
+        select("*", aliased(f"named_struct({parts})", value)),
+        select("*", changes),
+        select(*rows.columns, *rows.hidden, total),
+        note=ALONE,
+    )
+    term = Term(group)
+    return replace(found, groups=(term,), order=(term, *rows.order), in_place=False)
+
+
+def neighbours_by(rows: Rows, values: list[Node]) -> Terms:
+    """Returns the terms that sort rows by just these values, if there are such.
+
+    Rows of a group that have the same values are neighbours then.
+    """
+    after = rows.order[len(rows.groups) :] if rows.groups else rows.order
+    own: Terms = ()
+    for number, term in enumerate(after):
+        if term.value not in values:
+            break
+        own = after[: number + 1]
+        if all(any(term.value == it for term in own) for it in values):
+            return own
+    return ()
+
+
+def counted(book: Book, rows: Rows, step: Counted) -> Rows:
+    """Returns one row for each group, in the order of their first rows."""
+    rows = book.placed(rows)
+    if any(term.is_descending for term in rows.order):
+        rows = book.numbered(rows)
+    scope = Scope((("l", rows.schema),), rows=rows.schema)
+    counts, place = Counts(), book.hidden("place")
+    columns = {
+        name: counts.rewritten(parse(text, scope).tree)
+        for name, text in step.select.columns
+    }
+    texts = [aliased(written_tree(tree), name) for name, tree in columns.items()]
+    # Names without blanks: a join reads the types of hidden columns, too.
+    parts = (f"'at_{it}', {quoted(term.column)}" for it, term in enumerate(rows.order))
+    at = f"named_struct({', '.join(parts)})"
+    by = [quoted(it) for it in step.by or [term.column for term in rows.groups]]
+    sums, seen = _seen(rows.schema, [*columns.values()], quoted(place))
+    found = book.changed(
+        rows,
+        "counted",
+        select(aliased(rows.record, ROW), aliased(at, place), *by),
+        Call(Method.GROUP, tuple(by)),
+        Call(
+            Method.AGGREGATE,
+            (
+                *(Sql(aliased(text, name)) for text, name in counts.found.items()),
+                *sums,
+                Sql(aliased(f"min({quoted(place)})", place)),
+            ),
+        ),
+        select(*map(quoted, counts.found.values()), *seen, quoted(place)),
+        select(*texts, quoted(place)),
+    )
+    order = (Term(place, is_number=False),)
+    return Rows(found.frame, step.schema, order, in_place=False)
+
+
+def _seen(schema: Schema, trees: list[Node], place: str) -> tuple[list[Sql], list[str]]:
+    """Returns the aggregates for the first row and all rows, and what is made of them.
+
+    That is where an expression looks at them; a first row that is not there is blank.
+    """
+    sums, seen, row = [], [], quoted(ROW)
+    if any(map(sees_first, trees)):
+        pairs = (
+            f"{text_of(one.name)}, {literal_text(blank(one.type), one.type)}"
+            for one in schema.columns
+        )
+        sums.append(Sql(f"min_by({row}, {place}) AS l"))
+        seen.append(f"coalesce(l, named_struct({', '.join(pairs)})) AS l")
+    if any(map(sees_rows, trees)):
+        parts = (
+            f"{text_of(name)}, {row}.{quoted(name)}"
+            for name in listed(trees, schema.names)
+        )
+        of_it = f"named_struct({', '.join(parts)}) AS of_it"
+        # A list is collected in any order: it is sorted by the places, which go again.
+        items = f"array_sort(collect_list(struct({place} AS at, {of_it})))"
+        sums.append(Sql(aliased(f"transform({items}, one -> one.of_it)", ROWS)))
+        seen.append(quoted(ROWS))
+    return sums, seen
+
+
+def unfolded(book: Book, rows: Rows, step: Unfolded) -> Rows:
+    """Returns a row for each item of a list, in the order of the lists."""
+    asks = id(step) in book.asked or step.keeps_groups
+    rows = book.placed(rows) if asks else replace(rows, order=())
+    at = book.hidden("place")
+    names = (quoted(at), "one")
+    column, hidden = quoted(step.column), rows.hidden if asks else ()
+    items = f"posexplode({column}) AS ({', '.join(names)})"
+    found = book.changed(
+        rows, "unfolded", select(items, *hidden), select("one.*", *names[:1], *hidden)
+    )
+    order = (*rows.order, Term(at)) if asks else ()
+    groups = rows.order if step.keeps_groups else ()
+    shown = Rows(found.frame, step.schema, order, in_place=not asks, groups=groups)
+    return shown.without_values()
+
+
+def deduped(book: Book, rows: Rows, step: Deduped) -> Rows:
+    """Returns the rows without those that are the same as others."""
+    rows = book.placed(rows)
+    values = equal_values(step.same.text, rows.schema)
+    sorted_by = neighbours_by(rows, list(values)) if values else ()
+    if values and step.is_all:
+        keys = [book.hidden("key") for _ in values]
+        texts = [
+            aliased(written_tree(value), key)
+            for value, key in zip(values, keys, strict=True)
+        ]
+        keyed = book.changed(rows, "keyed", as_row("l"), select("*", *texts))
+        return _first_of(book, keyed, step, tuple(map(Term, keys)))
+    if sorted_by:
+        return _first_of(book, rows, step, sorted_by)
+    if values or (step.keeps_last and not step.is_all):
+        return _by_runs(book, rows, step)
+    return _one_by_one(book, rows, step)
+
+
+def equal_values(text: str, schema: Schema) -> tuple[Node, ...]:
+    """Returns the values of `l` of which `r` must have equal ones.
+
+    Nothing where the text says anything else.
+    """
+    tree = parse(text, Scope.pair(schema, schema)).tree
+    found: list[Node] = []
+    for term in _terms(tree):
+        match term:
+            case Applied(function="=", arguments=(one, other)) if _mirrors(one, other):
+                found.append(one if _sides(one) == {"l"} else other)
+            case _:
+                return ()
+    return tuple(found)
+
+
+def _terms(tree: Node) -> Iterator[Node]:
+    """Gives the parts of a condition that must all be true."""
+    match tree:
+        case Applied(function="and", arguments=arguments):
+            for one in arguments:
+                yield from _terms(one)
+        case _:
+            yield tree
+
+
+def _mirrors(one: Node, other: Node) -> bool:
+    """Tells whether one value is of a row what the other is of the other row."""
+    are_two = [_sides(one), _sides(other)] in ([{"l"}, {"r"}], [{"r"}, {"l"}])
+    return are_two and _as_left(one) == _as_left(other)
+
+
+def _sides(tree: Node) -> set[str]:
+    """Returns the rows that a value looks at."""
+    return {node.side for node in walk(tree) if isinstance(node, Column)}
+
+
+def _as_left(tree: Node) -> Node:
+    """Returns a value with the other row's columns as those of `l`."""
+    match tree:
+        case Column():
+            return replace(tree, side="l")
+        case _:
+            return with_parts(tree, _as_left)
+
+
+def _first_of(book: Book, rows: Rows, step: Deduped, parts: Terms) -> Rows:
+    """Returns the first rows, or the last, of those with the same parts."""
+    order = tuple(term.backwards() if step.keeps_last else term for term in rows.order)
+    number = f"row_number() {window((*rows.groups, *parts), order)}"
+    found = book.changed(
+        rows,
+        "deduped",
+        select("*", aliased(number, _NUMBER)),
+        where(f"{quoted(_NUMBER)} <= {step.keep}"),
+        select(*rows.columns, *rows.hidden),
+    )
+    return replace(found, in_place=False)
+
+
+def _by_runs(book: Book, rows: Rows, step: Deduped) -> Rows:
+    """Returns the first rows, or the last, of neighbours that are the same.
+
+    Each is compared with the one before it.
+    """
+    record, run = book.hidden("row"), book.hidden("run")
+    over = window(rows.groups, rows.order)
+    hidden = rows.hidden
+    before = f"lag({quoted(record)}) {over} AS l"
+    changes = f"sum(IF(coalesce({step.same}, false), 0L, 1L)) {over}"
+    found = book.changed(
+        rows,
+        "compared",
+        select(aliased(rows.record, record), *hidden),
+        select(quoted(record), before, f"{quoted(record)} AS r", *hidden),
+        select(f"{quoted(record)}.*", *hidden, aliased(changes, run)),
+        note="" if rows.groups else ALONE,
+    )
+    return _first_of(book, found, step, (Term(run),))
+
+
+def _one_by_one(book: Book, rows: Rows, step: Deduped) -> Rows:
+    """Returns what stays of each group when its rows are gone through in order."""
+    rows = book.numbered(rows)
+    first, *_ = rows.order
+    groups = tuple(quoted(term.column) for term in rows.groups)
+    pair = f"struct({quoted(first.column)} AS place, {rows.record} AS of_it)"
+    folding = _Folding(step)
+    stays = folding.of_all if step.is_all else folding.of_neighbours
+    found = book.changed(
+        rows,
+        "deduped",
+        Call(Method.GROUP, groups),
+        Call(Method.AGGREGATE, (Sql(f"array_sort(collect_list({pair})) AS `rows`"),)),
+        select(*groups, f"explode({stays}) AS one"),
+        select("one.of_it.*", *groups, aliased("one.place", first.column)),
+        note="" if groups else ALONE,
+    )
+    order = once(*rows.groups, first)
+    return replace(found, order=order, in_place=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Folding:
+    """The SQL that goes through the list `rows`, and keeps what stays of it."""
+
+    step: Deduped
+
+    def _same(self, kept: str) -> str:
+        """Returns whether the row at hand is the same as a kept one."""
+        inner = f"exists(array(one.of_it), r -> coalesce({self.step.same}, false))"
+        return f"exists(array({kept}.of_it), l -> {inner})"
+
+    @property
+    def of_neighbours(self) -> str:
+        """Returns the first rows of each run: a row is compared with the last kept."""
+        kept = "struct(concat(found.kept, array(one)) AS kept, {} AS size)"
+        more, new = kept.format("found.size + 1"), kept.format("1")
+        few = f"IF(found.size < {self.step.keep}, {more}, found)"
+        same = self._same("get(found.kept, size(found.kept) - 1)")
+        start = "struct(filter(`rows`, one -> false) AS kept, 0 AS size)"
+        merge = f"(found, one) -> IF({same}, {few}, {new})"
+        return f"aggregate(`rows`, {start}, {merge}, found -> found.kept)"
+
+    @property
+    def of_all(self) -> str:
+        """Returns the rows that stay of each list: the first is what is compared."""
+        same = self._same("get(kind, 0)")
+        place = f"array_position(transform(found, kind -> {same}), true)"
+        more = "concat(kind, array(one))"
+        joins = f"transform(found, (kind, at) -> IF(at + 1 = {place}, {more}, kind))"
+        new = "concat(found, array(array(one)))"
+        merge = f"(found, one) -> IF({place} > 0, {joins}, {new})"
+        start = "filter(array(`rows`), kind -> false)"
+        keep = self.step.keep
+        begin = f"greatest(size(kind) - {keep} + 1, 1)" if self.step.keeps_last else "1"
+        stays = f"transform(found, kind -> slice(kind, {begin}, {keep}))"
+        return f"aggregate(`rows`, {start}, {merge}, found -> flatten({stays}))"
+
+
+@dataclass(slots=True)
+class Counts:
+    """The aggregates that texts need, each with the name of its column."""
+
+    found: dict[str, str] = field(default_factory=dict)
+
+    def rewritten(self, tree: Node) -> Node:
+        """Returns an expression with what is counted as columns."""
+        for text in _aggregate(tree):
+            name = self.found.setdefault(text, f"count {len(self.found) + 1}")
+            return Column(BARE, name, columnar(tree.type))
+        return with_parts(tree, self.rewritten)
+
+
+def sees_rows(tree: Node) -> bool:
+    """Tells whether an expression looks at all rows as a list."""
+    return any(isinstance(it, Column) and _is_rows(it) for it in walk(tree))
+
+
+def listed(trees: Iterable[Node], every: Iterable[str]) -> list[str]:
+    """Returns the columns that expressions look at in the list of all rows."""
+    nodes = [node for tree in trees for node in walk(tree)]
+    rows = {row for node in nodes for row in _goes_through(node)}
+    whole = sum(isinstance(it, Column) and _is_rows(it) for it in nodes) - len(rows)
+    whole += sum(isinstance(it, Variable) and it in rows for it in nodes)
+    found = set()
+    for node in nodes:
+        match node:
+            case Applied("field", (Variable() as row, Literal(str() as name))) if (
+                row in rows
+            ):
+                found.add(name)
+                whole -= 1
+    return [name for name in every if whole or name in found]
+
+
+def _goes_through(node: Node) -> Iterator[Variable]:
+    """Gives the name of a row where each row of the list becomes a value."""
+    match node:
+        case Applied("transform", (Column() as rows, Lambda((row,)))) if _is_rows(rows):
+            yield row
+
+
+def sees_first(tree: Node) -> bool:
+    """Tells whether an expression looks at the first row."""
+    return any(isinstance(it, Column) and it.side == "l" for it in walk(tree))
+
+
+def _aggregate(tree: Node) -> Iterator[str]:
+    """Gives the aggregate of Spark's that an expression is, if it is one."""
+    match tree:
+        case Applied("cast", (Applied("size", (Column() as rows,)),), kind) if (
+            _is_rows(rows) and kind == BIGINT
+        ):
+            # More rows than an int can count are counted all the same.
+            yield "count(1)"
+        case Applied("size", (Column() as rows,)) if _is_rows(rows):
+            yield "CAST(count(1) AS INT)"
+        case Applied(("array_max" | "array_min") as name, (items,)):
+            for value in _of_each(items):
+                yield f"{_EXTREMES[name]}({value})"
+        case Applied("aggregate", (items, Literal(0) as zero, merge), kind) if _adds(
+            merge
+        ):
+            for value in _of_each(items):
+                yield f"coalesce(CAST(sum({value}) AS {kind}), {written_tree(zero)})"
+        case _:
+            return
+
+
+def _adds(merge: Node) -> bool:
+    """Tells whether a lambda adds numbers whose sum has no order: of no fraction."""
+    match merge:
+        case Lambda(parameters, Applied("cast", (total,), DecimalType())):
+            return _is_sum(total, parameters)
+        case Lambda(parameters, total):
+            return total.type == BIGINT and _is_sum(total, parameters)
+        case _:
+            return False
+
+
+def _is_sum(tree: Node, parameters: tuple[Variable, ...]) -> bool:
+    """Tells whether a call is the sum of the parameters of a lambda."""
+    match tree:
+        case Applied("+ of numbers", arguments):
+            return set(arguments) == set(parameters)
+        case _:
+            return False
+
+
+def _of_each(items: Node) -> Iterator[str]:
+    """Gives the value of each row that a list consists of, if it is such a list.
+
+    One that looks at the first row too is none: while rows are counted it is unknown.
+    """
+    match items:
+        case Applied("transform", (Column() as rows, Lambda((row,), body))) if _is_rows(
+            rows
+        ) and not sees_first(body):
+            yield written_tree(_of_row(body, row))
+        case _:
+            return
+
+
+def _of_row(tree: Node, row: Variable) -> Node:
+    """Returns the body of a lambda over the column that has the row."""
+    match tree:
+        case Variable() if tree == row:
+            return Column(BARE, ROW, columnar(row.type))
+        case _:
+            return with_parts(tree, partial(_of_row, row=row))
+
+
+def _is_rows(column: Column) -> bool:
+    """Tells whether a column is the list of all rows."""
+    return (column.side, column.name) == (BARE, ROWS)

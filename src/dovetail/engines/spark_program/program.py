@@ -1,0 +1,152 @@
+"""From a program to lines: every step becomes a frame, sources before what takes them.
+
+Filtered(Given("people"))    ->    people = inputs["people"]
+                                   filtered = people.where(..)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from dovetail.engines.spark_index.shelf import NoShelf, Shape
+from dovetail.engines.spark_program import groups, indexes, steps
+from dovetail.engines.spark_program.book import Book, Rows, aliased, select
+from dovetail.engines.spark_program.lines import Line, Put
+from dovetail.plan.asked import asked_of
+from dovetail.schema import quoted
+from dovetail.spec import program as spec
+
+Known = Mapping[str, frozenset[str]]
+Shelved = Mapping[str, Shape] | NoShelf
+_NOTHING: Known = {}
+_NO_SHELF = NoShelf()
+
+
+def lowered(
+    program: spec.Program, known: Known = _NOTHING, shelf: Shelved = _NO_SHELF
+) -> tuple[Line, ...]:
+    """Returns the lines of a program.
+
+    `known`: the columns that inputs have, in lower case; what is not known is there as
+    it is declared. `shelf`: the indexes on disk, where they are kept.
+    """
+    book = Book(asked_of(program), known)
+    writer = _Writer(book)
+    if not isinstance(shelf, NoShelf):
+        book.shelf.update(shelf)
+        for built in program.builds:
+            indexes.kept(book, writer.rows(built.index.source), built)
+    for output in program.outputs:
+        writer.put(output)
+    return tuple(book.lines)
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes steps into a book; what has been written is remembered by the step."""
+
+    book: Book
+    written: dict[int, Rows] = field(default_factory=dict)
+
+    def rows(self, step: spec.Step) -> Rows:
+        """Returns the frame of a step."""
+        # A step lives as long as its program, so its identity is a name for it.
+        if id(step) not in self.written:
+            self.written[id(step)] = _rows(self.book, step, self._sources(step))
+        return self.written[id(step)]
+
+    def _sources(self, step: spec.Step) -> list[Rows]:
+        """Returns the frames whose rows a step takes."""
+        match step:
+            case spec.Indexed() if indexes.is_kept(self.book, step):
+                return [indexes.whole(self.book, step)]
+            case spec.Joined(left, right, join) if indexes.is_sought(join):
+                first = self.rows(left)
+                for index, rows in indexes.sought(self.book, first, step):
+                    return [first, self._above(right, index, rows)]
+                return [first, self.rows(right)]
+            case _:
+                return [self.rows(source) for source in spec.sources_of(step)]
+
+    def _above(self, step: spec.Step, index: spec.Indexed, rows: Rows) -> Rows:
+        """Returns the frame of steps above an index, given those of its rows to take.
+
+        They are seen by this one join alone, so they are not remembered.
+        """
+        if step is index:
+            return rows
+        [source] = spec.sources_of(step)
+        return _rows(self.book, step, [self._above(source, index, rows)])
+
+    def put(self, output: spec.Output) -> None:
+        """Writes what comes out: visible columns, sorted where that is promised."""
+        rows = self.rows(output.step)
+        if id(output.step) in self.book.asked:
+            rows = self.book.sorted(rows)
+        columns = [
+            aliased(steps.trimmed(quoted(one.name), one.type), one.name)
+            for one in rows.schema.columns
+        ]
+        found = self.book.changed(rows, output.name, select(*columns))
+        self.book.lines.append(Put(output.name, found.frame))
+
+
+def _rows(book: Book, step: spec.Step, sources: list[Rows]) -> Rows:
+    """Returns the frame of a step, given those of its sources."""
+    match step:
+        case spec.Inline():
+            return steps.made(book, step)
+        case spec.Given():
+            return steps.taken(book, step)
+        case spec.Indexed():
+            return sources[0]
+        case spec.Written():
+            raise step.unread()
+        case spec.Joined():
+            left, right = sources
+            return steps.joined(book, left, right, step)
+        case spec.SetJoined():
+            return steps.sets_joined(book, sources, step)
+        case spec.Appended():
+            return steps.appended(book, sources, step)
+        case _:
+            return _changed(book, sources[0], step)
+
+
+def _changed(
+    book: Book,
+    rows: Rows,
+    step: spec.Filtered
+    | spec.Projected
+    | spec.Ordered
+    | spec.Chosen
+    | spec.Numbered
+    | spec.Deduped
+    | spec.Grouped
+    | spec.Counted
+    | spec.Unfolded,
+) -> Rows:
+    """Returns the frame of a step that takes the rows of one other."""
+    match step:
+        case spec.Filtered():
+            return steps.filtered(book, rows, step)
+        case spec.Projected():
+            return steps.projected(book, rows, step)
+        case spec.Ordered():
+            return steps.ordered(book, rows, step)
+        case spec.Chosen():
+            return steps.chosen(book, rows, step)
+        case spec.Numbered():
+            return steps.numbered(book, rows, step)
+        case spec.Deduped():
+            return groups.deduped(book, rows, step)
+        case spec.Grouped():
+            return groups.grouped(book, rows, step)
+        case spec.Counted():
+            return groups.counted(book, rows, step)
+        case spec.Unfolded():
+            return groups.unfolded(book, rows, step)
+        case _:
+            assert_never(step)

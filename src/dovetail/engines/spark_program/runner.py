@@ -1,0 +1,225 @@
+"""Runs the lines of a program: one DataFrame after the other, none of them computed.
+
+Only indexes on disk are written, and read as joins need them, at once: each in small
+jobs of Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+from dovetail.bind.schemas import schema_of
+from dovetail.engines.spark.rules import pinned, plain_rules
+from dovetail.engines.spark_batch.arrivals import Arrivals
+from dovetail.engines.spark_batch.join import join_batch
+from dovetail.engines.spark_index import reads, shelf
+from dovetail.engines.spark_index.builds import Sorted, opened, write_index
+from dovetail.engines.spark_index.layout import ROW, Build, Origin
+from dovetail.engines.spark_index.reads import Term
+from dovetail.engines.spark_program import lines
+from dovetail.engines.spark_program.indexes import indexes_of, shape_of
+from dovetail.engines.spark_program.program import Shelved, lowered
+from dovetail.errors import SpecError
+from dovetail.schema import quoted
+from dovetail.spec.inputs import Input, InputKind, Outlet
+from dovetail.spec.join import Hand, JoinSpec, SetJoinSpec
+from dovetail.spec.play import Play
+from dovetail.spec.program import Program
+from dovetail.spec.rules import checked
+from dovetail.spec.stops import Stops
+
+Frames = Mapping[str, DataFrame]
+_NO_SHELF = shelf.NoShelf()
+_NO_STOPS = Stops()
+
+
+def frames(
+    spark: SparkSession,
+    program: Program,
+    inputs: Frames,
+    kept: shelf.AnyShelf = _NO_SHELF,
+) -> dict[str, DataFrame]:
+    """Returns the rows of every output by its name; nothing runs before they are asked.
+
+    `inputs`: a DataFrame for each input that the program names. Its rows are in the
+    order in which it has them. With a shelf, `kept`, indexes are written and read on
+    disk: for these alone Spark runs at once.
+    """
+    known = {
+        name: frozenset(column.lower() for column in frame.columns)
+        for name, frame in inputs.items()
+    }
+    # What the user computed before keeps the user's rules.
+    own = {name: pinned(frame) for name, frame in inputs.items()}
+    disk = kept if isinstance(kept, shelf.NoShelf) else _Disk(spark, kept)
+    runner = _Runner(spark, own, disk)
+    with plain_rules(spark):
+        for line in lowered(program, known, _shelved(spark, program, kept)):
+            runner.run(line)
+        return {name: pinned(frame) for name, frame in runner.outputs.items()}
+
+
+def _shelved(spark: SparkSession, program: Program, kept: shelf.AnyShelf) -> Shelved:
+    """Returns the indexes that lie on disk and are not written anew, by their files."""
+    if isinstance(kept, shelf.NoShelf):
+        return kept
+    built = {one.index.file for one in program.builds}
+    shapes = {one.file: shape_of(one) for one in indexes_of(program)}
+    return {
+        file: shape
+        for file, shape in shapes.items()
+        if file not in built and kept.has(spark, file, shape)
+    }
+
+
+def met(
+    join: JoinSpec | SetJoinSpec,
+    frames: Frames,
+    stops: Stops = _NO_STOPS,
+) -> DataFrame:
+    """Returns the rows of a join given as data; `stops` says when its job fails.
+
+    The rows of each frame count in the order in which it has them.
+    """
+    inputs = {
+        name: Input(name, InputKind.DATASET, schema_of(frame))
+        for name, frame in frames.items()
+    }
+    play = checked(Play(join, inputs))
+    arrivals = {name: Arrivals(frame) for name, frame in frames.items()}
+    rows = join_batch(play.join, play.inputs, arrivals, stops=stops)
+    return rows.outlets[Outlet.MATCHED]
+
+
+@dataclass(slots=True)
+class _Runner:
+    """The frames so far by their names, and those that come out."""
+
+    spark: SparkSession
+    inputs: Frames
+    disk: _Disk | shelf.NoShelf
+    frames: dict[str, DataFrame] = field(default_factory=dict)
+    outputs: dict[str, DataFrame] = field(default_factory=dict)
+
+    def run(self, line: lines.Line) -> None:
+        """Makes the frame of a line."""
+        match line:
+            case lines.Taken(name, source):
+                self.frames[name] = self._input(source)
+            case lines.Made(name, columns, rows):
+                self.frames[name] = self.spark.createDataFrame([*rows], columns)
+            case lines.Changed(name, source, calls):
+                found = self.frames[source]
+                for call in calls:
+                    method = getattr(found, call.method.value)
+                    found = method(*map(self._argument, call.arguments))
+                self.frames[name] = found
+            case lines.Met(name, join, sides, stops):
+                taken = {side: self.frames[frame] for side, frame in sides}
+                self.frames[name] = met(join, taken, stops)
+            case lines.Put(output, frame):
+                self.outputs[output] = self.frames[frame]
+            case lines.Kept() | lines.Sought() | lines.Pointed() | lines.Unpointed():
+                # Without a shelf no such line is written, and none would be run.
+                if isinstance(self.disk, _Disk):
+                    self.frames.update(self.disk.done(line, self.frames))
+            case _:
+                assert_never(line)
+
+    def _input(self, name: str) -> DataFrame:
+        """Returns the frame of an input."""
+        if name in self.inputs:
+            return self.inputs[name]
+        known = ", ".join(sorted(self.inputs)) or "none"
+        raise SpecError(
+            f'no rows are given for the input "{name}"',
+            f"a DataFrame of that name; there are: {known}",
+            rule="program_inputs",
+        )
+
+    def _argument(self, argument: lines.Argument) -> str | int | Column | DataFrame:
+        """Returns an argument as Spark takes it."""
+        match argument:
+            case lines.Sql(text):
+                return F.expr(text)
+            case lines.Downwards(column):
+                return F.desc(column)
+            case lines.FrameName(frame):
+                return self.frames[frame]
+            case _:
+                return argument
+
+
+@dataclass(slots=True)
+class _Disk:
+    """The indexes of a program; what is read of one is of one build all the time."""
+
+    spark: SparkSession
+    kept: shelf.Shelf
+    builds: dict[str, Build] = field(default_factory=dict)
+
+    def done(self, line: lines.OnDisk, frames: Frames) -> dict[str, DataFrame]:
+        """Returns the frames that a line makes, by their names."""
+        match line:
+            case lines.Kept():
+                self._keep(line, frames[line.frame])
+                return {}
+            case lines.Sought(asked=("", _)):
+                build = self._opened(line.file)
+                read = reads.read_whole(self.spark, build, "nothing narrows them")
+                return {line.name: self._read(line, read)}
+            case lines.Sought(asked=asked):
+                build = self._opened(line.file)
+                read = reads.read_by_keys(*_left(frames, *asked), build)
+                return {line.name: self._read(line, read)}
+            case lines.Pointed(rows=rows):
+                index, file = self._opened(line.index), self._opened(rows.file)
+                left, terms = _left(frames, *line.asked)
+                read, *before = reads.read_by_pointer(left, terms, index, file)
+                # What is read of the index is told before what is read by it.
+                for one in before:
+                    told = shelf.Reading(rows.note, line.index, one)
+                    self.kept.readings.append(told)
+                return {rows.name: self._read(rows, read)}
+            case lines.Unpointed(note, why):
+                self.kept.readings.append(shelf.Unaided(note, why))
+                return {}
+            case _:
+                assert_never(line)
+
+    def _keep(self, line: lines.Kept, frame: DataFrame) -> None:
+        """Writes an index; one that points to rows remembers their build."""
+        points, origin = line.points, Origin()
+        if points.file:
+            build = self._opened(points.file)
+            origin = Origin(build.name, points.keys, points.position)
+        rows = Sorted(frame, line.keys, (line.place,), origin)
+        folder, sizes = self.kept.place(line.file), self.kept.sizes
+        build = write_index(rows, folder, sizes=sizes, replaces=line.replaces)
+        self.builds[line.file] = build
+
+    def _opened(self, file: str) -> Build:
+        """Returns the build of a file, the same one each time."""
+        if file not in self.builds:
+            self.builds[file] = opened(self.spark, self.kept.place(file))
+        return self.builds[file]
+
+    def _read(self, line: lines.Sought, read: reads.Read) -> DataFrame:
+        """Returns what is read as the columns of a line, and remembers the reading."""
+        told = shelf.Reading(line.note, line.file, read, line.kind)
+        self.kept.readings.append(told)
+        names = [F.col(quoted(one)) for one in line.columns]
+        return read.frame.select(*names, F.col(ROW).alias(line.place))
+
+
+def _left(
+    frames: Frames, left: str, terms: tuple[tuple[str, str], ...]
+) -> tuple[DataFrame, list[Term]]:
+    """Returns the left rows, and what of them must be equal to which key."""
+    asked = [Term(key, F.expr(text)) for key, text in terms]
+    return frames[left].alias(Hand.LEFT.letter), asked

@@ -1,0 +1,344 @@
+"""Steps of a program as lines: inputs, what looks at a row or its place, joins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dovetail.engines.spark_program.book import (
+    ALONE,
+    Book,
+    Rows,
+    Term,
+    Terms,
+    aliased,
+    as_row,
+    once,
+    select,
+    where,
+    window,
+)
+from dovetail.engines.spark_program.lines import Call, Made, Met, Method, Taken
+from dovetail.errors import SchemaError
+from dovetail.expression import NEVER, Expression, Scope, parse
+from dovetail.expression.writing import literal_text, text_of
+from dovetail.plan.asked import counts_rows, takes_first
+from dovetail.plan.capability import ORDERED
+from dovetail.schema import (
+    ArrayType,
+    AtomicType,
+    Column,
+    Schema,
+    StructType,
+    Type,
+    blank,
+    quoted,
+)
+from dovetail.spec.join import Columns, Hand, JoinSpec
+from dovetail.spec.picks import Limit
+from dovetail.spec.program import (
+    LEFT,
+    RIGHT,
+    Appended,
+    Chosen,
+    Filtered,
+    Given,
+    Inline,
+    Joined,
+    Numbered,
+    Ordered,
+    Projected,
+    SetJoined,
+    Told,
+    set_name,
+)
+from dovetail.spec.stops import Failure, Stops
+
+# More rows than this are not gathered by one task to be sorted there.
+_FEW = 100_000
+_NO_COLUMNS = Schema(())
+Hidden = tuple[tuple[str, Expression], ...]
+_UNKNOWN: Terms = ()
+
+
+def made(book: Book, step: Inline) -> Rows:
+    """Returns rows that stand in the text."""
+    name = book.name("rows")
+    book.lines.append(Made(name, step.schema.to_sql(), step.rows))
+    return Rows(name, step.schema)
+
+
+def taken(book: Book, step: Given) -> Rows:
+    """Returns the rows of an input as the program declares them."""
+    name = book.name(step.name)
+    source = step.name if step.name in book.known else step.input
+    book.lines.append(Taken(name, source))
+    given = Rows(name, step.schema)
+    own = step.position.lower()
+    declared = frozenset({one.lower() for one in step.schema.names} - {own})
+    known = book.known.get(source, declared)
+    for one in step.schema.names:
+        if one.lower() not in known and one != step.position:
+            raise SchemaError.no_column(one, tuple(sorted(known)))
+    columns = [
+        aliased(_clean(column), column.name)
+        for column in step.schema.columns
+        if column.name != step.position
+    ]
+    if not step.position:
+        return book.changed(given, f"{name}_rows", select(*columns))
+    kind, column = step.schema[step.position].type, quoted(step.position)
+    # A number that a row has of its own stands; it is null where the row has none.
+    if own in known:
+        columns.append(aliased(f"CAST({column} AS {kind})", step.position))
+    placed = book.placed(given)
+    chosen = select(*columns, *placed.hidden)
+    first = book.changed(placed, f"{name}_rows", chosen)
+    text = f"CAST(row_number() {window((), first.order)} - 1 AS {kind})"
+    if own in known:
+        text = f"coalesce({column}, {text})"
+    numbered = select(*_computed(step.schema, step.position, text), *first.hidden)
+    found = book.changed(first, f"{name}_numbered", numbered, note=ALONE)
+    return Rows(found.frame, step.schema, found.order, in_place=False)
+
+
+def _computed(schema: Schema, column: str, text: str) -> list[str]:
+    """Returns the columns of a schema, one of them computed."""
+    return [
+        aliased(text, name) if name == column else quoted(name) for name in schema.names
+    ]
+
+
+def _clean(column: Column) -> str:
+    """Returns a column of an input as a column of a program.
+
+    Nothing is null and no text ends in blanks: what goes in is made so.
+
+        id bigint, name string     NULL, 'Rita  '     becomes     0, 'Rita'
+    """
+    text = trimmed(f"CAST({quoted(column.name)} AS {column.type})", column.type)
+    return f"coalesce({text}, {literal_text(blank(column.type), column.type)})"
+
+
+def trimmed(text: str, kind: Type, depth: int = 0) -> str:
+    """Returns a value whose texts have no blanks at their ends."""
+    if not _has_text(kind):
+        return text
+    match kind:
+        case ArrayType(element):
+            item = f"item_{depth}"
+            return f"transform({text}, {item} -> {trimmed(item, element, depth + 1)})"
+        case StructType(fields):
+            pairs = (
+                f"{text_of(name)}, {trimmed(f'{text}.{quoted(name)}', part, depth)}"
+                for name, part in fields
+            )
+            return f"IF({text} IS NULL, NULL, named_struct({', '.join(pairs)}))"
+        case _:
+            return f"rtrim({text})"
+
+
+def _has_text(kind: Type) -> bool:
+    """Tells whether there is text inside values of a type."""
+    match kind:
+        case ArrayType(element):
+            return _has_text(element)
+        case StructType(fields):
+            return any(_has_text(part) for _, part in fields)
+        case _:
+            return kind == AtomicType.STRING
+
+
+def filtered(book: Book, rows: Rows, step: Filtered) -> Rows:
+    """Returns the rows of which the condition is true."""
+    return book.changed(rows, "filtered", as_row("l"), where(step.condition.text))
+
+
+def projected(book: Book, rows: Rows, step: Projected) -> Rows:
+    """Returns what is made of each row."""
+    columns = [aliased(text, name) for name, text in step.select.columns]
+    skips = step.skip_when != NEVER
+    calls = [where(f"NOT coalesce({step.skip_when}, false)")] if skips else []
+    if not counts_rows(step):
+        chosen = select(*columns, *rows.hidden)
+        found = book.changed(rows, "projected", as_row("l"), *calls, chosen)
+    else:
+        rows = replace(book.placed(rows), in_place=False)
+        number = f"CAST(row_number() {window(rows.groups, rows.order)} AS BIGINT)"
+        packed = select(f"{rows.record} AS l", f"{number} AS counter", *rows.hidden)
+        calls = [packed, *calls, select(*columns, *rows.hidden)]
+        note = "" if rows.groups else ALONE
+        found = book.changed(rows, "projected", *calls, note=note)
+    return replace(found.without_values(), schema=step.schema)
+
+
+def ordered(book: Book, rows: Rows, step: Ordered) -> Rows:
+    """Returns the rows with another order; equal ones stay as they were."""
+    before = book.placed(rows) if id(step) in book.asked else rows
+    scope = Scope.pair(before.schema, _NO_COLUMNS)
+    by = tuple(
+        Term(book.hidden("key"), one.is_descending, parse(one.value, scope).tree)
+        for one in step.by
+    )
+    texts = [
+        aliased(one.value, term.column) for one, term in zip(step.by, by, strict=True)
+    ]
+    found = book.changed(before, "keyed", as_row("l"), select("*", *texts))
+    order = once(*rows.groups, *by, *before.order)
+    return replace(found, order=order, in_place=False)
+
+
+def chosen(book: Book, rows: Rows, step: Chosen) -> Rows:
+    """Returns the rows between two places, of each group."""
+    rows = replace(book.placed(rows), in_place=False)
+    past = step.first - 1 + step.count
+    if not rows.groups and past <= _FEW:
+        calls = [Call(Method.SORT, tuple(term.sorting for term in rows.order))]
+        if step.first > 1:
+            calls.append(Call(Method.OFFSET, (step.first - 1,)))
+        return book.changed(rows, "chosen", *calls, Call(Method.LIMIT, (step.count,)))
+    name = book.unused("number of it")
+    number = aliased(f"row_number() {window(rows.groups, rows.order)}", name)
+    calls = [
+        select("*", number),
+        where(f"{quoted(name)} BETWEEN {step.first} AND {past}"),
+        select(*rows.columns, *rows.hidden),
+    ]
+    return book.changed(rows, "chosen", *calls, note="" if rows.groups else ALONE)
+
+
+def numbered(book: Book, rows: Rows, step: Numbered) -> Rows:
+    """Returns the rows, without groups, with their number from 0.
+
+    Where numbers may have gaps each row has one of its own, and none goes through one
+    task.
+    """
+    if step.may_gap:
+        number = aliased("monotonically_increasing_id()", step.column)
+        every = select(*rows.columns, number, *rows.hidden)
+        found = book.changed(rows, "numbered", every)
+        return replace(found, schema=step.schema, groups=())
+    rows = replace(book.placed(rows), groups=(), in_place=False)
+    kind = step.schema[step.column].type
+    text = f"CAST(row_number() {window((), rows.order)} - 1 AS {kind})"
+    every = select(*_computed(step.schema, step.column, text), *rows.hidden)
+    found = book.changed(rows, "numbered", every, note=ALONE)
+    return replace(found, schema=step.schema)
+
+
+def appended(book: Book, sources: list[Rows], step: Appended) -> Rows:
+    """Returns the rows of several, one after the other, without groups."""
+    asks = id(step) in book.asked
+    part, place = (book.hidden(what) if asks else "" for what in ("part", "place"))
+    parts = [
+        _part(book, rows, number, step.schema, (part, place) if asks else ())
+        for number, rows in enumerate(sources)
+    ]
+    first, *others = parts
+    calls = [Call(Method.UNION, (other.named,)) for other in others]
+    found = book.changed(first, "appended", *calls)
+    order = (Term(part), Term(place)) if asks else ()
+    return Rows(found.frame, step.schema, order, in_place=False)
+
+
+def _part(
+    book: Book, rows: Rows, number: int, schema: Schema, places: tuple[str, ...]
+) -> Rows:
+    """Returns rows with the columns of all parts: the visible ones, part and place."""
+    rows = book.numbered(rows) if places else rows
+    values = (f"{number}", *(quoted(term.column) for term in rows.order[:1]))
+    texts = [aliased(text, name) for text, name in zip(values, places, strict=False)]
+    columns = map(quoted, schema.names)
+    return book.changed(rows, "part", select(*columns, *texts))
+
+
+def joined(book: Book, left: Rows, right: Rows, step: Joined) -> Rows:
+    """Returns the rows of a join of two.
+
+    The engine takes the right rows in the order of their frame. What comes out is
+    sorted by the places of the left rows and then of the right ones; right rows alone
+    stand at the end. Hidden columns carry an order, or groups, through the join.
+    """
+    asks = id(step) in book.asked
+    if asks or takes_first(step.join):
+        right = book.sorted(right)
+    stays = step.join.picks.strategy in ORDERED and left.in_place
+    groups = left.groups if step.keeps_groups else ()
+    hidden, order = _carried(groups, groups, Hand.LEFT, step.join), _UNKNOWN
+    if asks and not stays:
+        left, right = book.placed(left), book.placed(right)
+        left = replace(left, order=once(*groups, *left.order))
+        hidden, order = _places(book, left, right, step.join)
+    name = book.name(_wish(step.told))
+    frames = ((LEFT, left.frame), (RIGHT, right.frame))
+    said = step.failure.text if isinstance(step.failure, Failure) else ""
+    join, stops = _with_hidden(step.join, hidden), Stops(said, step.skew)
+    book.lines.append(Met(name, join, frames, stops, step.told.title))
+    found = Rows(name, step.schema, order, in_place=stays, groups=groups)
+    return found.without_values()
+
+
+def _places(
+    book: Book, left: Rows, right: Rows, join: JoinSpec
+) -> tuple[Hidden, Terms]:
+    """Returns the columns that tell the order of a join's rows, and how they do."""
+    taken_names = {term.column for term in left.order}
+    # Where both sides come from one frame, they have hidden columns of one name.
+    others = tuple(
+        replace(term, column=book.hidden(term.column.partition(" ")[0]))
+        if term.column in taken_names
+        else term
+        for term in right.order
+    )
+    places = (
+        *_carried(left.order, left.order, Hand.LEFT, join),
+        *_carried(right.order, others, Hand.RIGHT, join),
+    )
+    order = (*left.order, *others)
+    if not join.kind.preserves(Hand.RIGHT):
+        return places, order
+    side = book.hidden("side")
+    alone = (side, Expression("IF(matched_left, 0, 1)"))
+    return (alone, *places), (Term(side), *order)
+
+
+def _carried(terms: Terms, others: Terms, hand: Hand, join: JoinSpec) -> Hidden:
+    """Returns hidden columns of a side under other names, null where it is absent."""
+    # A row that a limit puts in place of others has no right row either.
+    may_lack = join.kind.preserves(hand.other) or isinstance(join.picks.limit, Limit)
+    form = f"IF(matched_{hand.value}, {{0}}, NULL)" if may_lack else "{0}"
+    return tuple(
+        (
+            other.column,
+            Expression(form.format(f"{hand.letter}.{quoted(term.column)}")),
+        )
+        for term, other in zip(terms, others, strict=True)
+    )
+
+
+def _with_hidden(join: JoinSpec, hidden: Hidden) -> JoinSpec:
+    """Returns a join with more columns, those of a limit's own rows among them."""
+    if not hidden or not isinstance(join.select, Columns):
+        return join
+    picks = join.picks
+    if isinstance(picks.limit, Limit) and picks.limit.transform:
+        transform = (*picks.limit.transform, *hidden)
+        picks = replace(picks, limit=replace(picks.limit, transform=transform))
+    columns = Columns((*join.select.columns, *hidden))
+    return replace(join, select=columns, picks=picks)
+
+
+def sets_joined(book: Book, sources: list[Rows], step: SetJoined) -> Rows:
+    """Returns the rows of a join of several sets, in its order."""
+    frames = tuple(
+        (set_name(number), book.sorted(rows).frame)
+        for number, rows in enumerate(sources)
+    )
+    name = book.name(_wish(step.told))
+    book.lines.append(Met(name, step.join, frames, note=step.told.title))
+    return Rows(name, step.schema)
+
+
+def _wish(told: Told) -> str:
+    """Returns what a join should be called: as the text names it."""
+    label, mark, _ = told.title.partition(" := ")
+    return label if mark else "joined"
