@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from dovetail.cli.main import app
 from dovetail.cli.report import table
-from dovetail.conformance.difference import Cell, Difference, Near
+from dovetail.conformance.compare import Cell, Difference, Near
 from dovetail.conformance.lines import Line
 
 JOIN = {

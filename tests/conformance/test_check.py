@@ -9,9 +9,8 @@ from dovetail.conformance import check as checking
 from dovetail.conformance import engines
 from dovetail.conformance.case import Case, Neutral, Refusal, Script, read_cases
 from dovetail.conformance.check import Check, Status
-from dovetail.conformance.engines import EngineName, NamedPlay, outcomes
+from dovetail.conformance.engines import Each, EngineName, NamedPlay, Whole, outcomes
 from dovetail.conformance.lines import Count, Line, Rows, Sight
-from dovetail.conformance.split import Each, Whole
 from dovetail.errors import EngineError, LimitError, SpecError, UnsupportedError
 from dovetail.spec.inputs import Emission, Outlet
 

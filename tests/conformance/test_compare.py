@@ -2,8 +2,7 @@
 
 import pytest
 
-from dovetail.conformance.compare import compare
-from dovetail.conformance.difference import SAME, Cell, describe
+from dovetail.conformance.compare import SAME, Cell, compare, describe
 from dovetail.conformance.lines import Count, Line, Order, Rows, Sight
 from dovetail.spec.inputs import UNKNOWN_EVENT, Change, Emission, Outlet
 

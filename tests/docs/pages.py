@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from typer.testing import CliRunner
 
 from dovetail.cli.main import app
+from dovetail.conformance.case import CaseData
 from dovetail.conformance.engines import EngineName
-from dovetail.conformance.given import Given
 from dovetail.conformance.programs import ecl_play
 from tests.house.source import TOP
 
@@ -63,7 +63,7 @@ def run_python(page, block, names):
 
 def run_ecl(block):
     """The rows that come out of a program, a line each."""
-    play = ecl_play(block.text, Given({}, {}, (), has_events=False))
+    play = ecl_play(block.text, CaseData({}, {}, (), has_events=False))
     rows = (line.row for line in play.lines(EngineName.ORACLE))
     return "\n".join(" ".join(map(str, row.values())) for row in rows)
 

@@ -23,7 +23,7 @@ from dovetail.conformance.lines import Sight, emitted
 from dovetail.conformance.programs import (
     ProgramPlay,
     ecl_play,
-    told_lines,
+    output_lines,
     without_blanks,
 )
 from dovetail.errors import DovetailError
@@ -122,7 +122,7 @@ def fails(oracle, case, play):
 def lines_of(oracle, play):
     """What an oracle puts out."""
     if isinstance(play, ProgramPlay):
-        return told_lines(oracle.play_program(play.program, play.rows, oracle.play))
+        return output_lines(oracle.play_program(play.program, play.rows, oracle.play))
     return [emitted(one, Sight.EVENTS) for one in oracle.play(play)]
 
 

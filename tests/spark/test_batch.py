@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from dovetail.conformance import oracle
 from dovetail.conformance.case import Neutral, Refusal, read_cases
-from dovetail.conformance.compare import compare
-from dovetail.conformance.difference import describe
+from dovetail.conformance.compare import compare, describe
 from dovetail.conformance.lines import Line, Rows, Sight
 from dovetail.conformance.oracle import clocks
 from dovetail.conformance.spark_batch import play as play_batch

@@ -9,8 +9,7 @@ import dovetail as dt
 from dovetail.cli.main import app
 from dovetail.conformance.case import read_cases
 from dovetail.conformance.check import Check
-from dovetail.conformance.engines import EngineName
-from dovetail.conformance.split import parse_split
+from dovetail.conformance.engines import EngineName, parse_split
 from dovetail.dialects.ecl import translate
 from dovetail.engines.spark_index.layout import Sizes
 from dovetail.engines.spark_index.shelf import Shelf

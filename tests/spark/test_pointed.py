@@ -5,8 +5,8 @@ from shutil import copytree
 import pytest
 
 from dovetail.api.sources import Indexed, Named
+from dovetail.conformance.case import CaseData
 from dovetail.conformance.engines import EngineName
-from dovetail.conformance.given import Given
 from dovetail.conformance.programs import ecl_play
 from dovetail.dialects.ecl import translate
 from dovetail.engines.spark_index.layout import Sizes
@@ -80,7 +80,7 @@ def oracles(text):
         "b": {"rows": [dict(zip("kwn", row, strict=True)) for row in B]},
     }
     found = {}
-    played = ecl_play(text, Given(inputs, {}, (), has_events=False))
+    played = ecl_play(text, CaseData(inputs, {}, (), has_events=False))
     for line in played.lines(EngineName.ORACLE):
         found.setdefault(line.facts["out"], []).append(tuple(line.row.values()))
     return found

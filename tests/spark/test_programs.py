@@ -5,9 +5,8 @@ from hypothesis import HealthCheck, given, settings
 
 import dovetail as dt
 from dovetail.conformance.check import Check, Status
-from dovetail.conformance.difference import describe
-from dovetail.conformance.engines import EngineName
-from dovetail.conformance.split import parse_split
+from dovetail.conformance.compare import describe
+from dovetail.conformance.engines import EngineName, parse_split
 from dovetail.dialects.ecl import translate
 from dovetail.engines.spark.rules import RULES
 from dovetail.engines.spark_batch.stops import limits_told

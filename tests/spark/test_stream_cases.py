@@ -10,12 +10,11 @@ import pytest
 
 from dovetail.conformance import oracle
 from dovetail.conformance.case import Refusal
-from dovetail.conformance.compare import compare
-from dovetail.conformance.difference import describe
+from dovetail.conformance.compare import compare, describe
+from dovetail.conformance.engines import Each, batch_ends, parse_split
 from dovetail.conformance.lines import Line, Order, Rows, Sight
 from dovetail.conformance.spark_stream.cases import play_all
 from dovetail.conformance.spark_stream.script import StreamPlay
-from dovetail.conformance.split import Each, batch_ends, parse_split
 from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.plan.stream import refuse
 from dovetail.spec.inputs import Outlet

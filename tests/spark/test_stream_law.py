@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 from pyspark.errors import StreamingQueryException
 
-from dovetail.conformance.compare import compare
-from dovetail.conformance.difference import describe
+from dovetail.conformance.compare import compare, describe
 from dovetail.conformance.lines import Sight
 from dovetail.conformance.spark_stream.cases import shape_of
 from dovetail.conformance.spark_stream.results import emissions

@@ -12,8 +12,7 @@ from dovetail.cli.failing import BROKEN, told
 from dovetail.cli.report import JsonReport, Report, TextReport
 from dovetail.conformance.case import Case, all_cases
 from dovetail.conformance.check import Check, Status
-from dovetail.conformance.engines import EngineName
-from dovetail.conformance.split import DEFAULT, parse_split
+from dovetail.conformance.engines import DEFAULT, EngineName, parse_split
 
 
 class Choice(Enum):

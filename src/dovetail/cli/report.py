@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dovetail.conformance.check import Status, Verdict
-from dovetail.conformance.difference import SHOWN, Difference, describe, plain, shown
+from dovetail.conformance.compare import SHOWN, Difference, describe, plain, shown
 
 _STYLES = {Status.OK: "green", Status.FAIL: "bold red", Status.SKIP: "yellow"}
 _COUNTS = {Status.OK: "passed", Status.FAIL: "failed", Status.SKIP: "skipped"}

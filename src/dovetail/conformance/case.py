@@ -1,9 +1,15 @@
 """Case files: a join, what comes in, and what must come out, as JSON says it.
 
+    {"name": "event_range/one_pair",
+     "join": {...} or "dialect": "ecl", "text": "...",      what is asked
+     "inputs": {...}, "events": [...], "settings": {...},   what comes in
+     "expect": [...] or {"count": 3} or {"error": {...}}}   what must come out
+
 A file holds one case or a list of them. A file that is no JSON is refused as a whole,
 and a case that breaks the form of cases by itself, with file, case and field. What is
 wrong with the join, its inputs or its events is found when the play is asked for: a
-case may say that just that must be refused.
+case may say that just that must be refused. A text may declare schemas first, or have
+switches of its own by default, so what comes in stays JSON until its front end asks.
 """
 
 from __future__ import annotations
@@ -11,12 +17,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 
-from dovetail.conformance.given import Given
 from dovetail.conformance.lines import MARK, Count, Line, Order, Rows
 from dovetail.errors import DovetailError, SpecError
+from dovetail.schema import Schema, to_microseconds
 from dovetail.spec.fields import (
     Fields,
     Reader,
@@ -27,15 +34,88 @@ from dovetail.spec.fields import (
     whole,
     wrong,
 )
-from dovetail.spec.inputs import Change, Outlet
+from dovetail.spec.inputs import (
+    Arrive,
+    Change,
+    Event,
+    Finish,
+    Input,
+    InputKind,
+    Inputs,
+    Outlet,
+    Row,
+    Settings,
+)
+from dovetail.spec.join import Clock, JoinSpec, SetJoinSpec
 from dovetail.spec.play import Play
-from dovetail.spec.reading import read_join
+from dovetail.spec.reading import read_events, read_inputs, read_join, read_settings
+from dovetail.spec.rules import checked
 
 _CASE_KEYS = (
     *("name", "source", "dialect", "text", "join", "inputs", "events", "settings"),
     *("expect", "compare", "time_column"),
 )
+ErrorKind = type[DovetailError]
+_UNDECLARED: Mapping[str, Schema] = {}
+_USUAL = Settings()
 _LINE_KEYS = ("row", "mark", "out", "after", "change")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseData:
+    """Inputs, events and switches of one case, as JSON has them."""
+
+    inputs_data: Mapping[str, object]
+    settings_data: Mapping[str, object]
+    events_data: tuple[object, ...]
+    has_events: bool
+
+    @classmethod
+    def of(cls, fields: Fields) -> CaseData:
+        """Returns what a case gives."""
+        return cls(
+            fields.need("inputs", mapping),
+            fields.take("settings", mapping, {}),
+            fields.take("events", many(mapping), ()),
+            fields.has("events"),
+        )
+
+    def inputs(self, declared: Mapping[str, Schema] = _UNDECLARED) -> Inputs:
+        """Returns the inputs, with the schemas that a text declares where none is."""
+        return read_inputs(self.inputs_data, declared)
+
+    def settings(self, usual: Settings = _USUAL) -> Settings:
+        """Returns the switches; `usual` are those of the language."""
+        return read_settings(self.settings_data, usual)
+
+    def play(
+        self, join: JoinSpec | SetJoinSpec, inputs: Inputs, settings: Settings
+    ) -> Play:
+        """Returns the checked play of a join: each row is an event, or state, once.
+
+        The rows of a stream arrive. On the clock `event` a case without events is
+        bounded: versions of tables arrive too, all rows come in the order of row time,
+        and then every input ends.
+        """
+        is_timed = isinstance(join, JoinSpec) and join.clock is Clock.EVENT
+        is_bounded = is_timed and not self.has_events
+        arriving = [
+            source
+            for source in inputs.values()
+            if source.kind is InputKind.STREAM
+            or (is_bounded and source.kind is InputKind.TABLE and source.is_timed)
+        ]
+        arrivals = [(source, row) for source in arriving for row in source.rows]
+        if is_bounded:
+            arrivals.sort(key=lambda arrival: _place_in_time(*arrival))
+        opening: list[Event] = [Arrive(source.name, row) for source, row in arrivals]
+        if is_bounded:
+            opening += map(Finish, inputs)
+        emptied = {source.name: replace(source, rows=()) for source in arriving}
+        events = read_events(self.events_data, inputs)
+        return checked(
+            Play(join, {**inputs, **emptied}, events, tuple(opening), settings)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +123,7 @@ class Neutral:
     """The join as a neutral spec."""
 
     data: object
-    given: Given
+    given: CaseData
 
     def play(self) -> Play:
         """Returns the play, checked against every law, its windows written out."""
@@ -57,7 +137,7 @@ class Script:
 
     dialect: str
     text: str
-    given: Given
+    given: CaseData
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +151,7 @@ class Broken:
 class Refusal:
     """The case must be refused: by this kind of error, its message saying this."""
 
-    kind: type[DovetailError]
+    kind: ErrorKind
     says: str
 
     def is_met_by(self, error: DovetailError) -> bool:
@@ -88,6 +168,12 @@ class Case:
     file: Path
     join: Neutral | Script | Broken
     expect: Rows | Count | Refusal
+
+
+def _place_in_time(source: Input, row: Row) -> tuple[bool, int]:
+    """Returns the place of a row in row time; rows without a time come first."""
+    time = row.get(source.time)
+    return (True, to_microseconds(time)) if isinstance(time, datetime) else (False, 0)
 
 
 def read_cases(paths: Iterable[Path]) -> tuple[Case, ...]:
@@ -187,7 +273,7 @@ def _read_case(data: object, file: Path, number: int) -> Case:
 
 def _read_statement(fields: Fields) -> Neutral | Script:
     """Returns the join of a case, in the form in which the case has it."""
-    given = Given.of(fields)
+    given = CaseData.of(fields)
     if not fields.has("join"):
         return Script(fields.need("dialect", text), fields.need("text", text), given)
     if fields.has("text") or fields.has("dialect"):
@@ -207,24 +293,19 @@ def _read_expectation(fields: Fields, join: Neutral | Script) -> Rows | Count | 
         case list():
             outlets = tuple(outlet.value for outlet in Outlet)
             reader = _line_reader(outlets if isinstance(join, Neutral) else ())
-            return _read_rows(fields, many(reader)(expected, place))
+            lines = many(reader)(expected, place)
+            order = fields.take("compare", choice(Order), Order.BAG)
+            column = fields.take("time_column", text, "")
+            if order is Order.BY_TIME and not column:
+                needed = "a time_column beside by_time"
+                raise wrong(f"{fields.where}.compare", order.value, needed)
+            return Rows(lines, order, column)
         case {"count": _}:
             return Count(Fields.of(expected, place, ("count",)).need("count", whole))
         case {"error": _}:
             return Fields.of(expected, place, ("error",)).need("error", _read_refusal)
         case _:
             raise wrong(place, expected, 'rows, {"count": n} or {"error": {..}}')
-
-
-def _read_rows(fields: Fields, lines: tuple[Line, ...]) -> Rows:
-    """Returns the expected lines with what is said about their order."""
-    order = fields.take("compare", choice(Order), Order.BAG)
-    time_column = fields.take("time_column", text, "")
-    if order is Order.BY_TIME and not time_column:
-        raise wrong(
-            f"{fields.where}.compare", order.value, "a time_column beside by_time"
-        )
-    return Rows(lines, order, time_column)
 
 
 def _line_reader(outlets: tuple[str, ...]) -> Reader[Line]:
@@ -261,14 +342,12 @@ def _one_of(words: tuple[str, ...]) -> Reader[str]:
 def _read_refusal(value: object, where: str) -> Refusal:
     """Returns the error that is expected; without a kind any of ours will do."""
     fields = Fields.of(value, where, ("kind", "says"))
-    kinds: Mapping[str, type[DovetailError]] = dict(_error_tree(DovetailError))
+    kinds: Mapping[str, ErrorKind] = dict(_error_tree(DovetailError))
     kind = fields.take("kind", _one_of(tuple(kinds)), DovetailError.__name__)
     return Refusal(kinds[kind], fields.take("says", text, ""))
 
 
-def _error_tree(
-    root: type[DovetailError],
-) -> Iterator[tuple[str, type[DovetailError]]]:
+def _error_tree(root: ErrorKind) -> Iterator[tuple[str, ErrorKind]]:
     """Yields the classes of the error tree by name."""
     yield root.__name__, root
     for kind in root.__subclasses__():

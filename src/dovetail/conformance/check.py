@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dovetail.conformance.case import Broken, Case, Neutral, Refusal, Script
-from dovetail.conformance.compare import compare, compare_lines
-from dovetail.conformance.difference import SAME, Difference
-from dovetail.conformance.engines import EngineName, NamedPlay, Outcome, outcomes
+from dovetail.conformance.compare import SAME, Difference, compare, compare_lines
+from dovetail.conformance.engines import EngineName, NamedPlay, Outcome, Split, outcomes
 from dovetail.conformance.lines import Order, Rows
 from dovetail.conformance.programs import ProgramPlay, ecl_play, without_blanks
-from dovetail.conformance.split import Split
 from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.spec.play import Play
 

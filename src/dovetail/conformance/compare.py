@@ -12,12 +12,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import Enum
 from itertools import pairwise
 
-from dovetail.conformance.difference import NO_COLUMN, SAME, Cell, Difference, Near
-from dovetail.conformance.lines import Count, Line, Order, Rows, Sight, emitted
-from dovetail.conformance.sameness import folded, rough_key, same_value
+from dovetail.conformance.lines import (
+    Count,
+    Line,
+    Order,
+    Rows,
+    Sight,
+    emitted,
+    folded,
+    rough_key,
+    same_value,
+)
 from dovetail.spec.inputs import Emission, Outlet
 
 
@@ -34,21 +43,15 @@ def compare_lines(
     """Returns how lines differ from what a case expects."""
     match expected:
         case Count(rows):
-            return _count_difference(rows, _looked_at(found, ()))
-        case Rows():
-            known = _known(expected, sight)
-            return _row_difference(known, _looked_at(found, known.lines), sight)
-
-
-def _known(expected: Rows, sight: Sight) -> Rows:
-    """Returns what can be asked of an engine.
-
-    A mark stands behind the rows of one event, so only who knows events has marks.
-    """
-    if sight is Sight.EVENTS:
-        return expected
-    lines = tuple(line for line in expected.lines if not line.is_mark())
-    return replace(expected, lines=lines)
+            count = len(_looked_at(found, ()))
+            note = f"expected {rows} rows, found {count}"
+            return SAME if count == rows else Difference(notes=(note,))
+        case Rows() if sight is Sight.EVENTS:
+            return _row_difference(expected, found, sight)
+        case Rows(lines):
+            # A mark stands behind the rows of one event: who knows no events has none.
+            kept = tuple(line for line in lines if not line.is_mark())
+            return _row_difference(replace(expected, lines=kept), found, sight)
 
 
 def _looked_at(found: Sequence[Line], expected: Sequence[Line]) -> list[Line]:
@@ -64,15 +67,9 @@ def _looked_at(found: Sequence[Line], expected: Sequence[Line]) -> list[Line]:
     ]
 
 
-def _count_difference(expected: int, found: Sequence[Line]) -> Difference:
-    """Returns a note where the number of rows is another."""
-    if len(found) == expected:
-        return SAME
-    return Difference(notes=(f"expected {expected} rows, found {len(found)}",))
-
-
 def _row_difference(expected: Rows, found: list[Line], sight: Sight) -> Difference:
     """Returns the difference as bags; where there is none, the one in order."""
+    found = _looked_at(found, expected.lines)
     missing, unexpected = _leftovers(expected.lines, found)
     if missing or unexpected:
         return _paired(missing, unexpected)
@@ -132,17 +129,14 @@ def _paired(missing: list[Line], unexpected: list[Line]) -> Difference:
             key=lambda pair: len(pair.cells),
             default=None,
         )
-        if closest is None or 2 * len(closest.cells) > 1 + _width(line):
+        # A line of which more than half differs is another line, not a near one.
+        width = len(line.row) + len(line.facts)
+        if closest is None or 2 * len(closest.cells) > 1 + width:
             alone.append(line)
         else:
             near.append(closest)
             rest.remove(closest.found)
     return Difference(tuple(alone), tuple(rest), tuple(near))
-
-
-def _width(line: Line) -> int:
-    """Returns the number of a line's cells and facts."""
-    return len(line.row) + len(line.facts)
 
 
 def _cells(expected: Line, found: Line) -> tuple[Cell, ...]:
@@ -202,3 +196,96 @@ def _time_difference(column: str, found: Sequence[Line]) -> Difference:
             note = f'the rows are right, but not in the order of "{column}"'
             return Difference(notes=(f"{note}: {after} comes after {before}",))
     return SAME
+
+
+class Missing(Enum):
+    """What stands for a value that is not even null."""
+
+    COLUMN = "no such column"
+
+
+NO_COLUMN = Missing.COLUMN
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value that is not as expected."""
+
+    name: str
+    expected: object
+    found: object
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """An expected line and the found one most like it, with the cells that differ."""
+
+    expected: Line
+    found: Line
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is missing, what is too much, what is almost right; false where nothing."""
+
+    missing: tuple[Line, ...] = ()
+    unexpected: tuple[Line, ...] = ()
+    near: tuple[Near, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Tells whether anything differs."""
+        return bool(self.missing or self.unexpected or self.near or self.notes)
+
+
+SAME = Difference()
+SHOWN = 10
+
+
+def describe(difference: Difference) -> list[str]:
+    """Returns the difference as lines of text, at most ten of a sort."""
+    return [
+        *difference.notes,
+        *_some([_near(pair) for pair in difference.near]),
+        *_some([f"missing     {shown(line)}" for line in difference.missing]),
+        *_some([f"unexpected  {shown(line)}" for line in difference.unexpected]),
+    ]
+
+
+def shown(line: Line) -> str:
+    """Returns a line as a person reads it: the cells, then the facts."""
+    cells = ", ".join(f"{name} = {plain(value)}" for name, value in line.row.items())
+    facts = ", ".join(f"{name} {value}" for name, value in line.facts.items())
+    return f"{cells or '(no columns)'}  [{facts}]" if facts else cells
+
+
+def plain(value: object) -> str:
+    """Returns a value as a person reads it: null for None, texts in quotes."""
+    match value:
+        case None:
+            return "null"
+        case str():
+            return f"'{value}'"
+        case bool():
+            return str(value).lower()
+        case Missing():
+            return value.value
+        case _:
+            return str(value)
+
+
+def _near(pair: Near) -> str:
+    """Returns the line that was expected with the cells that are not as expected."""
+    cells = "; ".join(
+        f"{cell.name}: expected {plain(cell.expected)}, found {plain(cell.found)}"
+        for cell in pair.cells
+    )
+    return f"differs     {shown(pair.expected)}: {cells}"
+
+
+def _some(texts: list[str]) -> Iterator[str]:
+    """Gives the first ten texts, and how many more there are."""
+    yield from texts[:SHOWN]
+    if len(texts) > SHOWN:
+        yield f"... and {len(texts) - SHOWN} more like these"

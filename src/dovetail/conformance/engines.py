@@ -1,12 +1,19 @@
-"""The engines by name: what each makes of plays, all through one door.
+"""The engines by name: what each makes of plays, all asked in one way.
 
 An engine takes all plays at once, because starting is dear and plays of one shape may
 share a query, and gives one outcome for each as it comes: its rows, or the error that
 ended it. Spark is imported only when one of its engines is asked for.
+
+A stream gets the events of a play in micro-batches; no cut may change a row:
+
+    each        0 | 1 | 2 | 3 | 4
+    whole       0   1   2   3   4
+    random:7    0   1 | 2   3 | 4
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -14,8 +21,7 @@ from typing import assert_never
 
 from dovetail.conformance import oracle
 from dovetail.conformance.lines import Sight
-from dovetail.conformance.split import Each, Split, batch_ends
-from dovetail.errors import DovetailError, EngineError
+from dovetail.errors import DovetailError, EngineError, SpecError
 from dovetail.spec.inputs import Emission
 from dovetail.spec.play import Play
 
@@ -64,9 +70,15 @@ def outcomes(
         case EngineName.ORACLE:
             return _one_by_one(oracle.play, plays)
         case EngineName.LOCAL:
-            return _local(plays)
+            from dovetail.conformance import local  # noqa: PLC0415 - Arrow is slow
+
+            return _one_by_one(local.play, plays)
         case EngineName.BATCH:
-            return _batch(plays)
+            from dovetail.conformance import spark_batch  # noqa: PLC0415 - needs Spark
+            from dovetail.engines.spark_session import local_session  # noqa: PLC0415
+
+            spark = local_session()
+            return _one_by_one(lambda play: spark_batch.play(spark, play), plays)
         case EngineName.STREAM:
             return _guarded(_stream(plays, split), [one.name for one in plays])
         case _ as unknown:
@@ -110,22 +122,6 @@ def _broken(error: Exception) -> EngineError:
     return broken
 
 
-def _local(plays: Sequence[NamedPlay]) -> Iterator[NamedOutcome]:
-    """Gives what the kernels make of each play, without Spark."""
-    from dovetail.conformance import local  # noqa: PLC0415 - Arrow is slow
-
-    return _one_by_one(local.play, plays)
-
-
-def _batch(plays: Sequence[NamedPlay]) -> Iterator[NamedOutcome]:
-    """Gives what a batch of DataFrames makes of each play."""
-    from dovetail.conformance import spark_batch as cases  # noqa: PLC0415 - needs Spark
-    from dovetail.engines.spark_session import local_session  # noqa: PLC0415
-
-    spark = local_session()
-    return _one_by_one(lambda play: cases.play(spark, play), plays)
-
-
 def _stream(plays: Sequence[NamedPlay], split: Split) -> Iterator[NamedOutcome]:
     """Gives what structured streams make of the plays, cut into micro-batches."""
     from dovetail.conformance.spark_stream import cases, script  # noqa: PLC0415
@@ -142,3 +138,62 @@ def _stream(plays: Sequence[NamedPlay], split: Split) -> Iterator[NamedOutcome]:
         for one in plays
     ]
     return cases.play_all(local_session, cut)
+
+
+MOST_BATCHES = 5
+DEFAULT = "random:1"
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """One event a batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """All events in one batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Random:
+    """At most five batches, cut by chance; the same for one seed and one name."""
+
+    seed: int
+
+
+Split = Each | Whole | Random
+
+
+def parse_split(text: str) -> Split:
+    """Returns the split that `each`, `whole` or `random:SEED` names."""
+    word, _, seed = text.partition(":")
+    match word:
+        case "each" if not seed:
+            return Each()
+        case "whole" if not seed:
+            return Whole()
+        case "random" if seed.isdecimal():
+            return Random(int(seed))
+        case _:
+            raise SpecError(
+                f'no split "{text}"', "each, whole or random:SEED", rule="split"
+            )
+
+
+def batch_ends(split: Split, events: int, name: str) -> tuple[int, ...]:
+    """Returns how many events have been played at the end of each batch.
+
+    The last is always `events`; a play without events has one empty batch.
+    """
+    match split:
+        case Each():
+            return tuple(range(1, events + 1)) or (0,)
+        case Whole():
+            return (events,)
+        case Random(seed):
+            # A text seeds alike on every machine, a hash of it would not.
+            chance = random.Random(f"{seed}/{name}")  # noqa: S311 # no secret
+            cuts = min(chance.randrange(MOST_BATCHES), max(events - 1, 0))
+            return (*sorted(chance.sample(range(1, events), cuts)), events)
+        case _ as unknown:
+            assert_never(unknown)

@@ -1,17 +1,28 @@
-"""What a case expects and what came out, in one form: lines.
+"""What a case expects and what came out, in one form, lines; and when two are the same.
 
 A *line* is a row and the facts about it: those that the case lists on the one hand,
 those that the engine knows on the other (its outlet, its event, its change). Two lines
 are the same where their rows are, and every fact that both have.
+
+A file has JSON: a number without a type, a time as text. What comes out is typed. So
+numbers compare by value, doubles to 12 significant digits, texts beside times are read
+as times, and names of fields are compared without regard to case.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+import json
+import math
+from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from enum import Enum
 
-from dovetail.conformance.sameness import same_row
+from dovetail.errors import SchemaError
+from dovetail.schema import AtomicType, read_value, shown
 from dovetail.spec.inputs import UNKNOWN_EVENT, Change, Emission, Outlet, Row
 
 Facts = Mapping[str, object]
@@ -84,3 +95,102 @@ def emitted(emission: Emission, sight: Sight) -> Line:
     change = Change.INSERT if emission.change is Change.NONE else emission.change
     facts |= {"out": emission.outlet.value, "change": change.value}
     return Line(emission.row, facts)
+
+
+Number = int | float | Decimal
+DIGITS = 12
+
+
+def same_row(expected: Mapping[str, object], found: Mapping[str, object]) -> bool:
+    """Tells whether two rows have the same columns with the same values."""
+    left, right = folded(expected), folded(found)
+    return left.keys() == right.keys() and all(
+        same_value(value, right[name]) for name, value in left.items()
+    )
+
+
+def folded(row: Mapping[str, object]) -> dict[str, object]:
+    """Returns the row, or the map, with its names in lower case.
+
+    Keys of a map are as a file writes them; where case alone parts two, they stay.
+    """
+    names = {_name(key): value for key, value in row.items()}
+    lowered = {name.lower(): value for name, value in names.items()}
+    return lowered if len(lowered) == len(names) else names
+
+
+def _name(key: object) -> str:
+    """Returns a name, or the key of a map, as a file writes it."""
+    written = shown(key)
+    return written if isinstance(written, str) else json.dumps(written)
+
+
+def same_value(expected: object, found: object) -> bool:
+    """Tells whether two values are the same by value, whatever their types."""
+    if isinstance(expected, bool) or isinstance(found, bool) or expected is None:
+        return expected is found
+    if isinstance(expected, Number) and isinstance(found, Number):
+        return _same_number(expected, found)
+    if isinstance(expected, Mapping) and isinstance(found, Mapping):
+        return same_row(expected, found)
+    if isinstance(expected, list | tuple) and isinstance(found, list | tuple):
+        return len(expected) == len(found) and all(map(same_value, expected, found))
+    if isinstance(expected, date) or isinstance(found, date):
+        return _moment(expected) == _moment(found)
+    if isinstance(expected, str) and isinstance(found, float | Decimal):
+        # As a file writes what JSON has no number for: NaN, infinity.
+        try:
+            return _same_number(type(found)(expected), found)
+        except (ValueError, ArithmeticError):
+            return False
+    return _plain(expected) == _plain(found)
+
+
+def rough_key(value: object) -> Hashable:
+    """Returns a key that two same values share, but for doubles at a rounding edge.
+
+    Values with one key need not be the same: the key only makes candidates few.
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    # A text may stand for a number, a number is never read as a text: so both are one.
+    with suppress(ValueError):
+        if isinstance(value, Number | str):
+            return f"{float(value):.9g}"
+    if isinstance(value, Mapping):
+        fields = folded(value).items()
+        return tuple(sorted((name, str(rough_key(part))) for name, part in fields))
+    if isinstance(value, list | tuple):
+        return tuple(rough_key(part) for part in value)
+    return str(_plain(_moment(value)))
+
+
+def _same_number(expected: Number, found: Number) -> bool:
+    """Tells whether two numbers are equal, to 12 digits where one is a double."""
+    if not isinstance(expected, float) and not isinstance(found, float):
+        return expected == found
+    left, right = float(expected), float(found)
+    if math.isnan(left) or math.isnan(right):
+        return math.isnan(left) and math.isnan(right)
+    digits = f".{DIGITS}g"
+    # Rounded alike, or close across an edge of rounding.
+    close = math.isclose(left, right, rel_tol=10.0**-DIGITS)
+    return close or format(left, digits) == format(right, digits)
+
+
+def _moment(value: object) -> object:
+    """Returns a date or the text of a time as a moment in UTC, others as they are."""
+    match value:
+        case datetime():
+            return read_value(value, AtomicType.TIMESTAMP, "a time")
+        case date():
+            return datetime(value.year, value.month, value.day, tzinfo=UTC)
+        case str():
+            with suppress(SchemaError):
+                return read_value(value, AtomicType.TIMESTAMP, "a time")
+    return value
+
+
+def _plain(value: object) -> object:
+    """Returns bytes in base64, as a file must write them; others as they are."""
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value

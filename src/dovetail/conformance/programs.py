@@ -7,26 +7,22 @@ leaves out is blank, and texts come out without them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from dovetail.conformance import oracle
+from dovetail.conformance.case import CaseData
 from dovetail.conformance.engines import EngineName
-from dovetail.conformance.given import Given
 from dovetail.conformance.lines import Count, Line, Rows
-from dovetail.conformance.oracle import play as oracle_play
-from dovetail.conformance.oracle import play_program
 from dovetail.dialects.ecl import translate
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.schema import Schema, blank, read_row
 from dovetail.spec.fields import Fields, many, mapping
-from dovetail.spec.inputs import Emission, Row
-from dovetail.spec.play import Play
-from dovetail.spec.program import Given as GivenStep
-from dovetail.spec.program import Program, givens_of
+from dovetail.spec.inputs import Row
+from dovetail.spec.program import Given, Program, givens_of
 from dovetail.spec.ranges import refuse_beyond
 from dovetail.spec.reading import read_schema
 
-JoinPlayer = Callable[[Play], list[Emission]]
 _NO_COLUMNS = Schema(())
 
 
@@ -39,12 +35,26 @@ class ProgramPlay:
 
     def lines(self, engine: EngineName) -> list[Line]:
         """Returns what an engine puts out, each row with its output."""
-        if engine is EngineName.BATCH:
-            return told_lines(_on_spark(self))
-        return told_lines(play_program(self.program, self.rows, _player(engine)))
+        match engine:
+            case EngineName.ORACLE:
+                found = oracle.play_program(self.program, self.rows, oracle.play)
+            case EngineName.LOCAL:
+                from dovetail.conformance import local  # noqa: PLC0415 - Arrow is slow
+
+                found = oracle.play_program(self.program, self.rows, local.play)
+            case EngineName.BATCH:
+                from dovetail.conformance import spark_program  # noqa: PLC0415
+                from dovetail.engines.spark_session import (  # noqa: PLC0415
+                    local_session,
+                )
+
+                found = spark_program.play(local_session(), self.program, self.rows)
+            case _:
+                raise UnsupportedError.not_yet(engine.value, "a program in ECL")
+        return output_lines(found)
 
 
-def ecl_play(text: str, given: Given) -> ProgramPlay:
+def ecl_play(text: str, given: CaseData) -> ProgramPlay:
     """Returns the program of an ECL text with the rows that a case gives."""
     inputs = {
         name: Fields(mapping(data, f"inputs.{name}"), f"inputs.{name}")
@@ -61,7 +71,7 @@ def ecl_play(text: str, given: Given) -> ProgramPlay:
     return ProgramPlay(program, rows)
 
 
-def told_lines(found: Iterable[tuple[str, Row]]) -> list[Line]:
+def output_lines(found: Iterable[tuple[str, Row]]) -> list[Line]:
     """Returns rows of outputs as lines, their texts without trailing blanks."""
     return [Line(_trimmed_row(row), {"out": name}) for name, row in found]
 
@@ -74,28 +84,7 @@ def without_blanks(expect: Rows | Count) -> Rows | Count:
     return Rows(lines, expect.order, expect.time_column)
 
 
-def _player(engine: EngineName) -> JoinPlayer:
-    """Returns who plays the joins."""
-    match engine:
-        case EngineName.ORACLE:
-            return oracle_play
-        case EngineName.LOCAL:
-            from dovetail.conformance import local  # noqa: PLC0415 - Arrow is slow
-
-            return local.play
-        case _:
-            raise UnsupportedError.not_yet(engine.value, "a program in ECL")
-
-
-def _on_spark(play: ProgramPlay) -> list[tuple[str, Row]]:
-    """Returns what comes out where every step is a native plan of Spark's."""
-    from dovetail.conformance import spark_program as cases  # noqa: PLC0415
-    from dovetail.engines.spark_session import local_session  # noqa: PLC0415
-
-    return cases.play(local_session(), play.program, play.rows)
-
-
-def _rows(step: GivenStep, inputs: Mapping[str, Fields]) -> Iterator[Row]:
+def _rows(step: Given, inputs: Mapping[str, Fields]) -> Iterator[Row]:
     """Yields the rows of an input as the program declares them; nothing is null."""
     data = inputs[step.input].take("rows", many(mapping), ())
     known = {name.lower() for name in step.schema.names}

@@ -7,8 +7,7 @@ import pytest
 
 from dovetail.conformance import local
 from dovetail.conformance.case import Refusal
-from dovetail.conformance.compare import compare
-from dovetail.conformance.difference import describe
+from dovetail.conformance.compare import compare, describe
 from dovetail.conformance.lines import Sight
 from dovetail.errors import DovetailError, UnsupportedError
 from tests.conformance.oracle.test_cases import SAMPLES, TESTS, neutral_cases

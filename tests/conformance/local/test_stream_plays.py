@@ -3,8 +3,7 @@
 import pytest
 
 from dovetail.conformance import local, oracle
-from dovetail.conformance.compare import compare
-from dovetail.conformance.difference import describe
+from dovetail.conformance.compare import compare, describe
 from dovetail.conformance.lines import Line, Rows, Sight
 from dovetail.expression import ALWAYS
 from dovetail.spec import windows

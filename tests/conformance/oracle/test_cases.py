@@ -6,8 +6,7 @@ import pytest
 
 from dovetail.conformance import oracle
 from dovetail.conformance.case import Neutral, Refusal, read_cases
-from dovetail.conformance.compare import compare
-from dovetail.conformance.difference import describe
+from dovetail.conformance.compare import compare, describe
 from dovetail.conformance.lines import Sight
 from dovetail.errors import DovetailError
 

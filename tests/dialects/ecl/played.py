@@ -1,11 +1,11 @@
 """What an engine makes of a program whose rows all stand in its text."""
 
-from dovetail.conformance.given import Given
+from dovetail.conformance.case import CaseData
 from dovetail.conformance.programs import ecl_play
 from dovetail.errors import LimitError
 from dovetail.plan.asked import is_promised
 
-NOTHING = Given({}, {}, (), has_events=False)
+NOTHING = CaseData({}, {}, (), has_events=False)
 
 
 def played(text, engine):

@@ -4,9 +4,8 @@ import pytest
 
 from dovetail.conformance.case import Script, read_cases
 from dovetail.conformance.check import Check, Status
-from dovetail.conformance.difference import describe
-from dovetail.conformance.engines import EngineName
-from dovetail.conformance.split import parse_split
+from dovetail.conformance.compare import describe
+from dovetail.conformance.engines import EngineName, parse_split
 from tests.conformance.oracle.test_cases import SAMPLES, TESTS
 
 FILES = sorted([*TESTS.glob("cases/ecl*.json"), *SAMPLES.glob("seeds_ecl*.json")])

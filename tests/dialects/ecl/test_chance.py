@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dovetail.conformance.case import CaseData
 from dovetail.conformance.engines import EngineName
-from dovetail.conformance.given import Given
 from dovetail.conformance.programs import ecl_play
 from dovetail.errors import LimitError
 from tests.dialects.ecl.pipeline import RIGHT_KEPT, FailedError, Options, joined
@@ -72,7 +72,7 @@ def written(lefts, rights, options, way):
 
 def outcome(text, engine):
     """The sorted rows of a program, or that it fails."""
-    play = ecl_play(text, Given({}, {}, (), has_events=False))
+    play = ecl_play(text, CaseData({}, {}, (), has_events=False))
     try:
         return sorted(tuple(line.row.values()) for line in play.lines(engine))
     except LimitError:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from dovetail.conformance.case import CaseData
 from dovetail.conformance.engines import EngineName
-from dovetail.conformance.given import Given
 from dovetail.conformance.oracle import play, play_program
 from dovetail.conformance.programs import ecl_play
 from dovetail.dialects.ecl import translate
@@ -56,7 +56,7 @@ def test_an_input_of_its_name_gives_the_rows_of_an_index(engine):
     given = [{"k": 2, "w": "p "}, {"k": 1}]
     inputs = {"a::i": {"rows": given}}
     text = "OUTPUT(INDEX({INTEGER k}, {STRING w}, '~A::i')(KEYED(k > 0)));"
-    found = ecl_play(text, Given(inputs, {}, (), has_events=False)).lines(engine)
+    found = ecl_play(text, CaseData(inputs, {}, (), has_events=False)).lines(engine)
     assert [tuple(line.row.values()) for line in found] == [(1, ""), (2, "p")]
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from dovetail.conformance.case import CaseData
 from dovetail.conformance.engines import EngineName
-from dovetail.conformance.given import Given
 from dovetail.conformance.programs import ecl_play
 from dovetail.errors import DialectError, LimitError
 from dovetail.plan.shapes import explained_program
@@ -16,7 +16,7 @@ ENGINES = pytest.mark.parametrize("engine", [EngineName.ORACLE, EngineName.LOCAL
 
 
 def play(text):
-    return ecl_play(ROWS + text, Given({}, {}, (), has_events=False))
+    return ecl_play(ROWS + text, CaseData({}, {}, (), has_events=False))
 
 
 def told(options):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from dovetail.conformance.case import CaseData
 from dovetail.conformance.engines import EngineName
-from dovetail.conformance.given import Given
 from dovetail.conformance.programs import ecl_play
 from dovetail.errors import DialectError
 from dovetail.spec.fields import Fields
@@ -40,7 +40,7 @@ ENGINES = pytest.mark.parametrize("engine", [EngineName.ORACLE, EngineName.LOCAL
 def played(text, engine):
     """The outputs of a program by their names, rows as their values."""
     case = {"inputs": INPUTS}
-    play = ecl_play(text, Given.of(Fields.of(case, "case", ("inputs",))))
+    play = ecl_play(text, CaseData.of(Fields.of(case, "case", ("inputs",))))
     found = {output.name: [] for output in play.program.outputs}
     for line in play.lines(engine):
         found[line.facts["out"]].append(tuple(line.row.values()))

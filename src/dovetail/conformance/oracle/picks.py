@@ -143,9 +143,8 @@ class Picker:
         With optional equalities those that share the most elements, at most so many.
         """
         found = [pair for pair in pairs if self._is_counted(pair)]
-        if not self.optional:
-            return found if len(found) <= self.at_most else []
-        # While there are too many, those that share least go, be it all of them.
+        # While there are too many, those that share least go, be it all of them: as it
+        # is without optional equalities, where all share nothing.
         while len(found) > self.at_most:
             least = min(map(self._shared, found))
             found = [pair for pair in found if self._shared(pair) > least]

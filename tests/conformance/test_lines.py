@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from dovetail.conformance.sameness import rough_key, same_row, same_value
+from dovetail.conformance.lines import rough_key, same_row, same_value
 
 MOMENT = datetime(1970, 1, 1, 10, 0, 5, tzinfo=UTC)
 SAME = [

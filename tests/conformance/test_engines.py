@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.conformance.split import (
+from dovetail.conformance.engines import (
     MOST_BATCHES,
     Each,
     Random,
