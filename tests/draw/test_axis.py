@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from dovetail.conformance.oracle import Axis
-from dovetail.draw.scale import SECOND, Scale
-from dovetail.draw.ticks import MOST, moment_words, ticks
+from dovetail.draw.scale import MOST, SECOND, Scale, moment_words, ticks
 from dovetail.schema import to_microseconds
 
 NOON = to_microseconds(datetime(2026, 3, 2, 12, tzinfo=UTC))

@@ -7,7 +7,6 @@
 Nothing is decided here: lives, links and reasons are those of the oracle's trace.
 """
 
-from dovetail.draw.painting import picture
-from dovetail.draw.picture import Picture
+from dovetail.draw.picture import Picture, picture
 
 __all__ = ["Picture", "picture"]

@@ -3,17 +3,24 @@
     line 1        [==== a row ====]
     line 0   [====] a short row      [==== a later row ====]
 
-Marks of one line never touch, their labels included.
+Marks of one line never touch, their labels included. A mark is drawn as a bar or a dot,
+with a notch at the row's own time. Meetings are links from a left row to a right one,
+at the moment at which both live; links that would lie upon each other stand side by
+side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from xml.etree.ElementTree import Element, SubElement
 
-from dovetail.conformance.oracle import TracedRow
-from dovetail.draw.labels import Label
+from dovetail.conformance.oracle import Axis, Meeting, RowOutcome, TracedRow
+from dovetail.draw.labels import Label, whole_row
 from dovetail.draw.scale import Scale, is_simply_there
+from dovetail.draw.shapes import group, path, sayable, shape, text, titled, written
+from dovetail.spec.join import Hand
 
 LINE = 22.0
 THICK = 17.0
@@ -157,3 +164,215 @@ def on_lines(marks: Iterable[Mark]) -> list[Mark]:
 def lines_of(marks: Sequence[Mark]) -> int:
     """Returns how many lines marks take."""
     return max((mark.line + 1 for mark in marks), default=0)
+
+
+POINTED = 7.0
+BASELINE = 3.8  # from the middle of a line to the foot of its letters
+CLASSES = {
+    RowOutcome.MATCHED: "matched",
+    RowOutcome.UNMATCHED: "unmatched",
+    RowOutcome.OPEN: "open",
+    RowOutcome.LATE: "late",
+}
+
+
+def drawn(mark: Mark, middle: float, axis: Axis) -> Element:
+    """Returns a mark on a line, whose middle is at a height."""
+    css = f"row {mark.row.hand.value} {CLASSES[mark.row.outcome]}"
+    parts = [_body(mark, middle), *_notch(mark, middle), *_label(mark, middle)]
+    row = group(css, parts, data_row=str(mark.number))
+    return titled(row, whole_row(mark.row, axis))
+
+
+def label_text(label: Label, across: float, middle: float) -> Element:
+    """Returns a label as a line of text, its reason set apart."""
+    words = text(label.values, "label", x=across, y=middle + BASELINE)
+    if label.reason:
+        reason = SubElement(words, "tspan", {"class": "reason"})
+        reason.text = sayable(f" {label.reason}" if label.values else label.reason)
+    return words
+
+
+def _label(mark: Mark, middle: float) -> list[Element]:
+    """Returns the label of a mark, on ground of its own outside a bar."""
+    words = label_text(mark.label, mark.label_at, middle)
+    if mark.is_labelled_inside:
+        return [words]
+    ground = shape(
+        "rect",
+        "ground",
+        x=mark.label_at - 1,
+        y=middle - THICK / 2,
+        width=mark.label.width + 2,
+        height=THICK,
+    )
+    return [ground, words]
+
+
+def _body(mark: Mark, middle: float) -> Element:
+    """Returns a bar, pointed where it goes on beyond the page; a dot; or a cross."""
+    if mark.row.outcome is RowOutcome.LATE:
+        return cross(mark.middle, middle)
+    if mark.is_dot:
+        return dot(mark.middle, middle)
+    if mark.lives:
+        return group("lives", _beads(mark, middle))
+    return bar((mark.start, mark.stop), middle, mark)
+
+
+def dot(across: float, middle: float) -> Element:
+    """Returns the sign of a row that is alive at one moment."""
+    return shape("circle", "dot", cx=across, cy=middle, r=DOT - 0.5)
+
+
+def _beads(mark: Mark, middle: float) -> Iterator[Element]:
+    """Yields several lives on one string."""
+    yield _string((mark.start, mark.stop), middle)
+    for life in mark.lives:
+        css = "hollow" if life in mark.lonely else ""
+        start, stop = life
+        is_short = stop - start < SHORTEST
+        body = dot(start, middle) if is_short else bar(life, middle, mark)
+        yield group(f"life {css}".strip(), [body])
+
+
+def _string(ends: tuple[float, float], middle: float) -> Element:
+    """Returns a thin line between two places."""
+    return shape("line", "bar", x1=ends[0], x2=ends[1], y1=middle, y2=middle)
+
+
+def bar(ends: tuple[float, float], middle: float, mark: Mark) -> Element:
+    """Returns a bar between two places."""
+    (start, stop), half = ends, THICK / 2
+    before = POINTED if mark.comes_from_before else 0
+    behind = POINTED if mark.goes_on else 0
+    corners = [
+        (start + before, middle - half),
+        (stop - behind, middle - half),
+        *([(stop, middle)] if behind else []),
+        (stop - behind, middle + half),
+        (start + before, middle + half),
+        *([(start, middle)] if before else []),
+    ]
+    return path(corners, "bar", closed=True)
+
+
+def cross(across: float, middle: float) -> Element:
+    """Returns the sign of a row that takes no part."""
+    near, far = across - DOT + 1, across + DOT - 1
+    up, down = middle - DOT + 1, middle + DOT - 1
+    strokes = f"M{written(near)} {written(up)} L{written(far)} {written(down)}"
+    other = f"M{written(near)} {written(down)} L{written(far)} {written(up)}"
+    return shape("path", "cross", d=f"{strokes} {other}")
+
+
+def _notch(mark: Mark, middle: float) -> list[Element]:
+    """Returns a notch at the row's own time: on the outer edge, or tied to the bar."""
+    if not mark.has_notch:
+        return []
+    across = mark.own
+    out = -1 if mark.row.hand is Hand.LEFT else 1
+    if not mark.start <= across <= mark.stop:
+        near = mark.start if across < mark.start else mark.stop
+        return [
+            _string((across, near), middle),
+            _arrow(across, middle + out * NOTCH, out),
+        ]
+    return [_arrow(across, middle + out * THICK / 2, out)]
+
+
+def _arrow(across: float, edge: float, out: int) -> Element:
+    """Returns an arrowhead that points at the middle of the page."""
+    corners = [
+        (across - NOTCH, edge),
+        (across + NOTCH, edge),
+        (across, edge - out * 1.4 * NOTCH),
+    ]
+    return path(corners, "notch", closed=True)
+
+
+def height_of(line: int, hand: Hand, edge: float) -> float:
+    """Returns the middle of a line; lines count away from the middle of the page."""
+    away = (line + 0.5) * LINE
+    return edge - away if hand is Hand.LEFT else edge + away
+
+
+BESIDE = 4.0
+
+
+@dataclass(slots=True)
+class Linking:
+    """Draws the links of a picture; knows how many lie at each place already.
+
+    `heights` are the middles of the marks' lines, by the number of the row.
+    """
+
+    scale: Scale
+    marks: Mapping[int, Mark]
+    heights: Mapping[int, float]
+    taken: Counter[int] = field(default_factory=Counter)
+
+    def all(self, meetings: Sequence[Meeting]) -> Iterator[Element]:
+        """Yields every link whose rows are both on the page."""
+        for meeting in meetings:
+            if meeting.left in self.marks and meeting.right in self.marks:
+                yield self._link(meeting)
+
+    def _link(self, meeting: Meeting) -> Element:
+        """Returns one link with its two ends."""
+        left, right = self.marks[meeting.left], self.marks[meeting.right]
+        above, below = self._places((left, right), meeting.moment)
+        top = self.heights[meeting.left] + _half(left)
+        bottom = self.heights[meeting.right] - _half(right)
+        css = "link" if meeting.comes_out else "link silent"
+        line = shape("path", css, d=_curve((above, top), (below, bottom)))
+        ends = [
+            shape("circle", "end", cx=across, cy=height, r="2.4")
+            for across, height in ((above, top), (below, bottom))
+        ]
+        facts = {"data_left": str(meeting.left), "data_right": str(meeting.right)}
+        return group("meeting", [line, *ends], **facts)
+
+    def _places(self, rows: Sequence[Mark], moment: float) -> tuple[float, float]:
+        """Returns where a link leaves the left row and where it reaches the right."""
+        ones, others = (ends(row, self.scale.place(moment)) for row in rows)
+        shared = max(ones[0], others[0]), min(ones[1], others[1])
+        if shared[0] > shared[1]:
+            return self._clear(ones), self._clear(others)
+        place = self._clear(shared)
+        return place, place
+
+    def _clear(self, room: tuple[float, float]) -> float:
+        """Returns the first place of a room that no link has taken, if there is one."""
+        start, stop = room
+        place = start + min(BESIDE, (stop - start) / 2)
+        while self.taken[round(place / BESIDE)] and place + 2 * BESIDE <= stop:
+            place += BESIDE
+        self.taken[round(place / BESIDE)] += 1
+        return place
+
+
+def ends(mark: Mark, place: float) -> tuple[float, float]:
+    """Returns between which places a link may touch a mark, from a place on."""
+    if mark.is_dot:
+        return mark.middle, mark.middle
+    inside = min(max(place, mark.start), mark.stop)
+    return (inside, inside) if mark.lives else (inside, mark.stop)
+
+
+def _half(mark: Mark) -> float:
+    """Returns how far a mark reaches from the middle of its line."""
+    return DOT if mark.is_dot else THICK / 2
+
+
+def _curve(start: tuple[float, float], stop: tuple[float, float]) -> str:
+    """Returns a straight line, or a curve where the ends are not above each other."""
+    (above, top), (below, bottom) = start, stop
+    begin = f"M{written(above)} {written(top)}"
+    if abs(above - below) < 1:
+        return f"{begin} L{written(below)} {written(bottom)}"
+    middle = written((top + bottom) / 2)
+    return (
+        f"{begin} C{written(above)} {middle} {written(below)} {middle} "
+        f"{written(below)} {written(bottom)}"
+    )

@@ -1,12 +1,161 @@
-"""A picture that can be looked at: as SVG, in a notebook, in a file."""
+"""A join as it was played, drawn: as SVG, in a notebook, in a file, and as a table.
+
+The table of HTML is for whoever reads rather than looks.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
+from xml.etree.ElementTree import Element, SubElement, tostring
+from zlib import crc32
 
-from dovetail.errors import SpecError
+from dovetail.conformance.oracle import Axis, Trace, TracedRow, trace
+from dovetail.draw.labels import fate_words, life_words, shortened, summary, title_of
+from dovetail.draw.marks import Linking
+from dovetail.draw.scale import Tick, ticks
+from dovetail.draw.shapes import (
+    LETTER,
+    MARGIN,
+    WIDTH,
+    Column,
+    sayable,
+    shape,
+    style_sheet,
+    text,
+    written,
+)
+from dovetail.draw.sheet import STRIP, Sheet, legend
+from dovetail.errors import SpecError, UnsupportedError
+from dovetail.schema import shown_row
 from dovetail.spec.arguments import path as path_of
+from dovetail.spec.join import HANDS, Hand, JoinSpec
+from dovetail.spec.play import Play
+
+MOST_ROWS = 100
+LONGEST_TITLE = 95
+CROSSING, TOUCHING = 44.0, 22.0
+SIGNS = 20.0
+AXIS = 54.0
+CAPTIONS = {
+    Axis.ROW_TIME: "row time, in UTC",
+    Axis.PROCESSING_TIME: "processing time, in seconds",
+    Axis.ARRIVAL: "order of arrival, by the number of the event",
+    Axis.AS_OF_TIME: "the time that asof compares, in UTC",
+    Axis.AS_OF_NUMBER: "the number that asof compares",
+}
+
+
+def picture(play: Play, name: str = "") -> Picture:
+    """Returns the picture of a play, or refuses one that has no two small sides."""
+    if not isinstance(play.join, JoinSpec):
+        raise UnsupportedError(
+            "a join of several sets has no two sides to draw", "a join of two sides"
+        )
+    traced = trace(play)
+    _refuse_crowds(traced)
+    sheet = Sheet.of(play, play.join, traced)
+    root = _drawing(sheet, title_of(play.join, name))
+    return Picture(tostring(root, encoding="unicode"), table(traced))
+
+
+def _refuse_crowds(traced: Trace) -> None:
+    """Refuses more rows than anyone could tell apart."""
+    for hand in HANDS:
+        count = sum(row.hand is hand for row in traced.rows)
+        if count > MOST_ROWS:
+            raise SpecError(
+                f"the {hand.value} side has {count} rows",
+                f"at most {MOST_ROWS} a side in a picture",
+                "choose some rows of a few keys",
+            )
+
+
+def _drawing(sheet: Sheet, title: str) -> Element:
+    """Returns the whole picture as one element."""
+    column = Column()
+    column.prose(shortened(title, LONGEST_TITLE), "name")
+    column.prose(f"{sheet.condition}; on the clock {sheet.join.clock.value}", "quiet")
+    column.flow(legend(sheet), SIGNS)
+    inside = list(_lanes(sheet, column))
+    root = _root(title, summary(sheet.trace), column.bottom)
+    root.append(shape("rect", "ground", width="100%", height="100%"))
+    root.extend([*inside, *column.shapes])
+    return root
+
+
+def _root(title: str, description: str, height: float) -> Element:
+    """Returns an empty picture with its style, and its words for who cannot see it."""
+    mark = f"dovetail-{crc32(f'{title} {description}'.encode()):08x}"
+    root = shape(
+        "svg",
+        "dovetail",
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {written(WIDTH)} {written(height)}",
+        width=WIDTH,
+        height=height,
+        style="max-width:100%;height:auto",
+        role="img",
+        aria_labelledby=f"{mark}-title {mark}-desc",
+    )
+    for tag, words in (("title", title), ("desc", description)):
+        SubElement(root, tag, {"id": f"{mark}-{tag}"}).text = sayable(words)
+    SubElement(root, "style").text = style_sheet()
+    return root
+
+
+def _lanes(sheet: Sheet, column: Column) -> Iterator[Element]:
+    """Yields grid, links, bounds and rows, and writes what is around them."""
+    left, right = (sheet.lanes[hand] for hand in HANDS)
+    left.write_heading(column)
+    above = column.band(STRIP if left.shows_bound else 0)
+    top = column.band(left.height)
+    column.band(CROSSING if sheet.trace.meetings else TOUCHING)
+    edges = {Hand.LEFT: top + left.height, Hand.RIGHT: column.band(right.height)}
+    below = column.band(STRIP if right.shows_bound else 0)
+    right.write_heading(column)
+    yield from _grid(sheet, (top, below), column)
+    marks = {mark.number: mark for mark in sheet.marks}
+    links = Linking(sheet.scale, marks, sheet.heights(edges))
+    yield from links.all(sheet.trace.meetings)
+    yield from left.promise(top, above, sheet.scale)
+    yield from right.promise(edges[Hand.RIGHT], below, sheet.scale)
+    yield from _rows(sheet, edges)
+
+
+def _rows(sheet: Sheet, edges: Mapping[Hand, float]) -> Iterator[Element]:
+    """Yields the rows of both lanes."""
+    for hand, lane in sheet.lanes.items():
+        yield from lane.rows(edges[hand])
+
+
+def _grid(sheet: Sheet, ends: tuple[float, float], column: Column) -> Iterator[Element]:
+    """Yields the lines of the grid, and writes the axis below everything."""
+    top = column.band(AXIS)
+    for tick in ticks(sheet.trace.axis, sheet.scale):
+        across = sheet.scale.place(tick.moment)
+        yield shape("line", "grid", x1=across, y1=ends[0], x2=across, y2=ends[1])
+        column.add(_tick_words(tick, across, top))
+    edges = {"x1": sheet.scale.start, "x2": sheet.scale.stop}
+    yield shape("line", "axis", y1=top + 2, y2=top + 2, **edges)
+    foot = top + AXIS - 6
+    caption = CAPTIONS[sheet.trace.axis]
+    place = sheet.scale.stop
+    column.add([text(caption, "quiet", x=place, y=foot, text_anchor="end")])
+
+
+def _tick_words(tick: Tick, across: float, top: float) -> Iterator[Element]:
+    """Yields the words of a tick, and below them its date."""
+    ends = {"x1": across, "x2": across}
+    yield shape("line", "axis", y1=top + 2, y2=top + 7, **ends)
+    for words, foot, css in ((tick.words, 20, "tick"), (tick.date, 34, "tick quiet")):
+        if words:
+            half = len(words) * LETTER / 2 + MARGIN / 2
+            middle = min(max(across, half), WIDTH - half)
+            yield text(words, css, x=middle, y=top + foot, text_anchor="middle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +212,36 @@ class Picture:
             f"<title>dovetail picture</title></head>\n"
             f"<body>{self._repr_html_()}</body>\n</html>\n"
         )
+
+
+HEADINGS = ("row", "side", "values", "life", "what became of it", "meets")
+
+
+def table(trace: Trace) -> str:
+    """Returns a line for each row, with the numbers of those that it met."""
+    head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
+    lines = "".join(
+        f"<tr>{_cells(number, row, trace)}</tr>"
+        for number, row in enumerate(trace.rows)
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def _cells(number: int, row: TracedRow, trace: Trace) -> str:
+    """Returns the cells of one row."""
+    cells = (
+        str(number),
+        row.hand.value,
+        json.dumps(shown_row(row.values), ensure_ascii=False),
+        life_words(row, trace.axis),
+        fate_words(row),
+        ", ".join(map(str, _partners(number, trace))),
+    )
+    return "".join(f"<td>{escape(sayable(cell))}</td>" for cell in cells)
+
+
+def _partners(number: int, trace: Trace) -> list[int]:
+    """Returns the numbers of the rows that a row met."""
+    pairs = [(one.left, one.right) for one in trace.meetings]
+    others = (other for pair in pairs if number in pair for other in pair)
+    return list(dict.fromkeys(other for other in others if other != number))

@@ -1,19 +1,49 @@
-"""A traced play laid out across the page: every row with its place and its label."""
+"""A traced play laid out across the page: a lane a side, mirrored about the middle.
+
+left lane     heading, rows without a place, bound, rows
+the middle, where links cross
+right lane    rows, bound, rows without a place, heading
+legend        a sample and a word for each sign that is on the page, and no other
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf, isfinite
+from xml.etree.ElementTree import Element
 
-from dovetail.conformance.oracle import Axis, Trace, TracedRow
-from dovetail.draw.bars import height_of
-from dovetail.draw.labels import Label, label_of
-from dovetail.draw.lane import Lane, Placeless
-from dovetail.draw.marks import Mark, has_place, mark_of, on_lines
-from dovetail.draw.page import MARGIN, WIDTH
-from dovetail.draw.scale import Scale, scale_of
-from dovetail.draw.words import keys_of, lanes_of, times_of
-from dovetail.spec.join import HANDS, Hand, JoinSpec
+from dovetail.conformance.oracle import Axis, RowOutcome, Trace, TracedRow
+from dovetail.draw.labels import Label, keys_of, label_of, lanes_of, times_of, whole_row
+from dovetail.draw.marks import (
+    BASELINE,
+    CLASSES,
+    DOT,
+    LINE,
+    Mark,
+    cross,
+    dot,
+    drawn,
+    has_place,
+    height_of,
+    label_text,
+    lines_of,
+    mark_of,
+    on_lines,
+)
+from dovetail.draw.scale import Scale, moment_words, scale_of
+from dovetail.draw.shapes import (
+    LETTER,
+    MARGIN,
+    WIDTH,
+    Column,
+    group,
+    path,
+    shape,
+    text,
+    titled,
+)
+from dovetail.spec.join import HANDS, Hand, JoinSpec, Kind
 from dovetail.spec.play import Play
 
 Numbered = tuple[int, TracedRow, Label]
@@ -75,3 +105,191 @@ def _lane(
     is_shown = trace.axis is Axis.ROW_TIME and scale.shows(bound)
     lane = Lane(hand, heading, on_lines(marks), beside, trace.axis)
     return replace(lane, bound=bound) if is_shown else lane
+
+
+STRIP = 18.0
+BEYOND = 9.0  # a bound reaches out of its lane, lest bars hide all of it
+
+
+@dataclass(frozen=True, slots=True)
+class Placeless:
+    """A row that stands nowhere on the axis, in the list beside the lane."""
+
+    number: int
+    row: TracedRow
+    label: Label
+    axis: Axis
+
+    @property
+    def width(self) -> float:
+        """Returns the room of its sign, its label and the space behind it."""
+        return 4 * DOT + self.label.width + 2 * DOT
+
+    def at(self, across: float, middle: float) -> Iterator[Element]:
+        """Yields its sign and its label."""
+        css = f"row {self.row.hand.value} {CLASSES[self.row.outcome]}"
+        sign = dot(across + DOT, middle)
+        if self.row.outcome is RowOutcome.LATE:
+            sign = cross(across + DOT, middle)
+        place = across + 3 * DOT
+        words = label_text(self.label, place, middle)
+        row = group(css, [sign, words], data_row=str(self.number))
+        yield titled(row, whole_row(self.row, self.axis))
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One side: its heading, its marks on their lines, and who has no place.
+
+    `bound` is infinite where it is not on the page.
+    """
+
+    hand: Hand
+    heading: str
+    marks: Sequence[Mark]
+    placeless: Sequence[Placeless]
+    axis: Axis
+    bound: float = inf
+
+    @property
+    def height(self) -> float:
+        """Returns the height of its lines."""
+        return max(lines_of(self.marks), 1) * LINE
+
+    @property
+    def shows_bound(self) -> bool:
+        """Tells whether its bound stands on the page."""
+        return isfinite(self.bound)
+
+    def write_heading(self, column: Column) -> None:
+        """Writes what the side is, and lists the rows that have no place."""
+        parts = [self._write_words, self._write_placeless]
+        for part in parts if self.hand is Hand.LEFT else reversed(parts):
+            part(column)
+
+    def _write_words(self, column: Column) -> None:
+        """Writes the heading."""
+        column.prose(self.heading, f"lane {self.hand.value}")
+
+    def _write_placeless(self, column: Column) -> None:
+        """Lists the rows that have no place on the axis."""
+        column.flow(self.placeless, LINE)
+
+    def rows(self, edge: float) -> list[Element]:
+        """Returns the rows of the lane, which grows away from its edge."""
+        return [
+            drawn(mark, height_of(mark.line, self.hand, edge), self.axis)
+            for mark in self.marks
+        ]
+
+    def promise(self, top: float, strip: float, scale: Scale) -> Iterator[Element]:
+        """Yields the bound: a line through the lane, and its time."""
+        if not self.shows_bound:
+            return
+        across = scale.place(self.bound)
+        words = f"bound {moment_words(self.axis, self.bound)}"
+        is_far = across + len(words) * LETTER > scale.stop
+        ends = {"y1": top - BEYOND, "y2": top + self.height + BEYOND}
+        yield shape("line", "bound", x1=across, x2=across, **ends)
+        yield text(
+            words,
+            "promise",
+            x=across - 4 if is_far else across + 4,
+            y=strip + 0.7 * STRIP,
+            text_anchor="end" if is_far else "start",
+        )
+
+
+SAMPLE = 24.0
+SPACE = 16.0
+LONG, HIGH = 16.0, 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A sign with its meaning; the sign stands around the origin."""
+
+    sign: Element
+    words: str
+
+    @property
+    def width(self) -> float:
+        """Returns the room of the sign, the words and the space behind them."""
+        return SAMPLE + len(self.words) * LETTER + SPACE
+
+    def at(self, across: float, middle: float) -> Iterator[Element]:
+        """Yields the sign and the words beside it."""
+        moved = f"translate({across + SAMPLE / 2 - 4:.1f} {middle:.1f})"
+        yield group("sign", [self.sign], transform=moved)
+        yield text(self.words, "quiet", x=across + SAMPLE, y=middle + BASELINE)
+
+
+def legend(sheet: Sheet) -> Iterator[Sample]:
+    """Yields a sample of every sign on the page."""
+    trace, join = sheet.trace, sheet.join
+    for hand in HANDS:
+        fates = {row.outcome for row in trace.rows if row.hand is hand}
+        for fate in RowOutcome:
+            if fate in fates and fate is not RowOutcome.LATE:
+                yield Sample(_row_sign(hand, fate), fate_meaning(join, hand, fate))
+    if any(row.outcome is RowOutcome.LATE for row in trace.rows):
+        yield Sample(group("late", [cross(0, 0)]), "too late or faulty: takes no part")
+    yield from _of_marks(sheet.marks)
+    yield from _of_meetings(trace, join.kind)
+    if any(lane.shows_bound for lane in sheet.lanes.values()):
+        yield Sample(_upright("bound"), "bound: what is older comes too late")
+
+
+def fate_meaning(join: JoinSpec, hand: Hand, fate: RowOutcome) -> str:
+    """Returns what a fate means for the rows of a side."""
+    match fate:
+        case RowOutcome.UNMATCHED:
+            comes_out = join.kind.preserves(hand)
+            told = "comes out" if comes_out else "does not come out"
+            return f"{hand.value}, unmatched: {told}"
+        case RowOutcome.OPEN:
+            return f"{hand.value}, a partner may still come"
+        case _:
+            return f"{hand.value}, {fate.value}"
+
+
+def _of_marks(marks: Sequence[Mark]) -> Iterator[Sample]:
+    """Yields the signs that tell of the shape of a life."""
+    if any(mark.is_dot and mark.row.outcome is not RowOutcome.LATE for mark in marks):
+        dot = shape("circle", "sample", cx=0, cy=0, r=DOT - 0.5)
+        yield Sample(dot, "at one moment only")
+    if any(mark.goes_on or mark.comes_from_before for mark in marks):
+        yield Sample(_pointed(), "goes on beyond the page")
+    if any(mark.has_notch for mark in marks):
+        notch = path([(-4, -3), (4, -3), (0, 3)], "sample filled", closed=True)
+        yield Sample(notch, "the row's own time")
+
+
+def _of_meetings(trace: Trace, kind: Kind) -> Iterator[Sample]:
+    """Yields the signs of rows that meet."""
+    outcomes = {meeting.comes_out for meeting in trace.meetings}
+    if True in outcomes:
+        yield Sample(_upright("link"), "they meet: a pair comes out")
+    if False in outcomes:
+        told = "no pair has come out" if kind.gives_pairs else "no pair comes out"
+        yield Sample(_upright("link silent"), f"they meet: {told}")
+
+
+def _row_sign(hand: Hand, fate: RowOutcome) -> Element:
+    """Returns a small bar as a row of such a fate has it."""
+    corners = [(-LONG / 2, -HIGH / 2), (LONG / 2, -HIGH / 2)]
+    corners += [(across, -height) for across, height in reversed(corners)]
+    css = f"row {hand.value} {CLASSES[fate]}"
+    return group(css, [path(corners, "bar", closed=True)])
+
+
+def _pointed() -> Element:
+    """Returns a small bar that goes on."""
+    edge, half = LONG / 2, HIGH / 2
+    corners = [(-edge, -half), (0, -half), (edge, 0), (0, half), (-edge, half)]
+    return path(corners, "sample", closed=True)
+
+
+def _upright(css: str) -> Element:
+    """Returns a short upright line."""
+    return shape("line", css, x1=0, y1=-HIGH / 2 - 1, x2=0, y2=HIGH / 2 + 1)
