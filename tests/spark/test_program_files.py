@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 import dovetail as dt
 from dovetail.api.spark_plans import explained_by
-from dovetail.bind.files.fitting import fitted
+from dovetail.bind.files.columns import fitted
 from dovetail.bind.files.frames import frame, misfits_told
-from dovetail.bind.files.logical import Root
+from dovetail.bind.files.names import Root
 from dovetail.cli.main import app
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.tables import plain_rows

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dovetail.bind.files import Root
-from dovetail.bind.files.own import own_schema
+from dovetail.bind.files.columns import own_schema
 from dovetail.dialects.ecl import NO_MODULES, Modules, translate
 from dovetail.schema import Schema
 from dovetail.spec.layouts import AnyLayout, Layout

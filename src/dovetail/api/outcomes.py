@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from dovetail.bind.files import Format
-from dovetail.bind.files.places import check_format, place_of
+from dovetail.bind.files.names import check_format, place_of
 from dovetail.errors import SpecError
 from dovetail.spec.inputs import Row
 from dovetail.spec.program import Program

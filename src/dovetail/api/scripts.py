@@ -9,9 +9,8 @@ from __future__ import annotations
 from dovetail.api.folder import FolderCatalog
 from dovetail.api.unseen import Unseen
 from dovetail.bind.files import Root
-from dovetail.bind.files.fitting import fitted
-from dovetail.bind.files.frames import readings
-from dovetail.bind.files.printing import files_function
+from dovetail.bind.files.columns import fitted
+from dovetail.bind.files.frames import files_function, readings
 from dovetail.dialects.ecl import NO_MODULES, Modules, translate
 from dovetail.engines.spark.rules import RULES
 from dovetail.engines.spark_program import script

@@ -19,10 +19,9 @@ from pyspark.sql import DataFrame, SparkSession
 from dovetail.api.folder import FolderCatalog
 from dovetail.api.memory import refuse_too_large
 from dovetail.bind.files import Root
-from dovetail.bind.files.fitting import fitted, fitted_file
+from dovetail.bind.files.columns import fitted, fitted_file, own_schema
 from dovetail.bind.files.frames import as_declared, frame
-from dovetail.bind.files.logical import file_at, plain_name
-from dovetail.bind.files.own import own_schema
+from dovetail.bind.files.names import file_at, plain_name
 from dovetail.bind.schemas import frame_given, schema_of
 from dovetail.dialects.ecl import Catalog
 from dovetail.engines.spark.rules import plain_rules

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dovetail.bind.files import Format, Root
-from dovetail.bind.files.fitting import fitted
-from dovetail.bind.files.writing import write_rows
+from dovetail.bind.files.columns import fitted
+from dovetail.bind.files.rows import write_rows
 from dovetail.conformance.engines import EngineName
 from dovetail.conformance.programs import ProgramPlay
 from dovetail.engines.tables import arrow_table

@@ -7,6 +7,6 @@ leaves out is blank, texts come without the blanks at their end. A value that is
 its type is an error that names file, column and value; it is never bent.
 """
 
-from dovetail.bind.files.logical import DataFile, Format, Root
+from dovetail.bind.files.names import DataFile, Format, Root
 
 __all__ = ["DataFile", "Format", "Root"]

@@ -18,10 +18,10 @@ from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
 
-from dovetail.bind.files.fitting import Fitted, Own, matched
-from dovetail.bind.files.logical import Format
-from dovetail.bind.files.reading import csv_layout, heading, is_list
-from dovetail.bind.files.sql import Place, column, ranged
+from dovetail.bind.files.columns import Fitted, Own, matched
+from dovetail.bind.files.names import Format
+from dovetail.bind.files.rows import csv_layout, heading, is_list
+from dovetail.bind.files.texts import ValuePlace, column, ranged
 from dovetail.bind.schemas import schema_of
 from dovetail.errors import SchemaError
 from dovetail.expression.writing import literal_text, text_of
@@ -30,6 +30,7 @@ from dovetail.spec.program import Given
 
 _GLOB = re.compile(r"([\[\]{}*?\\])")
 _MORE = "values more than names"
+_STEP = "    "
 _MISFIT = re.compile(
     r'(the (?:file|input) ".*?"(?:: the column ".*?")? has .*?); expected '
     r"(.*?)(?= SQLSTATE|$)",
@@ -39,7 +40,7 @@ _UNREAD = re.compile(r"\[FAILED_READ_FILE[^\]]*\].*?file (?P<file>\S+?)\.(?:\s|$
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Scan:
     """How Spark reads one part of a file: everything that it is told."""
 
     format: str
@@ -73,20 +74,23 @@ def as_declared(frame: DataFrame, given: Given) -> DataFrame:
     return frame.selectExpr(*declared(given, matched(found, given, where), where))
 
 
-def readings(fitted: Fitted) -> Iterator[Reading]:
+def readings(fitted: Fitted) -> Iterator[Scan]:
     """Yields how each part of a file is read.
 
     Each is read by itself: of several Spark would read the longest first.
     """
     for part in fitted.file.parts:
         source = _source(fitted, part)
-        yield Reading(
+        owns = {
+            name: Own(source.names[name], own.type) for name, own in fitted.owns.items()
+        }
+        yield Scan(
             fitted.file.format.value,
             source.options,
             source.schema,
             _GLOB.sub(r"\\\1", str(part.absolute())),
             source.conditions,
-            tuple(_columns(fitted, source.names, f'the file "{part}"')),
+            tuple(declared(fitted.given, owns, f'the file "{part}"')),
         )
 
 
@@ -102,9 +106,11 @@ def misfits_told() -> Iterator[None]:
         if facts is not None:
             raise SchemaError(facts[1], facts[2]) from error
         if unread is not None:
+            is_odd = "MALFORMED" in said
+            reason = "a row is not as it must be" if is_odd else said.partition("\n")[0]
             place = unquote(unread["file"]).removeprefix("file:").replace("//", "")
             raise SchemaError(
-                f'the file "{place}" cannot be read: {_reason(said)}',
+                f'the file "{place}" cannot be read: {reason}',
                 "rows as its ending says, in JSON an object each",
             ) from error
         raise
@@ -150,7 +156,11 @@ def _csv(fitted: Fitted, part: Path, names: tuple[str, ...]) -> _Source:
         "multiLine": "true",
         "maxCharsPerColumn": "-1",
     }
-    conditions = [_is_utf8(part, places)]
+    # Spark reads bytes that are no UTF-8 as U+FFFD, without a word.
+    values = ", ".join(quoted(place) for place in places)
+    odd = f'the file "{part}" has bytes that are no UTF-8; expected a text in UTF-8'
+    is_whole = f"instr(concat_ws('', {values}), '\\ufffd') = 0"
+    conditions = [f"IF({is_whole}, true, raise_error({text_of(odd)}))"]
     if layout.has_heading:
         longer = f'the file "{part}" has a row with more values than its first line'
         stop = f"raise_error({text_of(f'{longer}; expected {len(found)}')})"
@@ -163,29 +173,12 @@ def _csv(fitted: Fitted, part: Path, names: tuple[str, ...]) -> _Source:
     )
 
 
-def _is_utf8(part: Path, places: Iterable[str]) -> str:
-    """Returns the condition that stops the job for a text that is none in UTF-8.
-
-    Spark reads such bytes as U+FFFD, without a word.
-    """
-    values = ", ".join(quoted(place) for place in places)
-    odd = f'the file "{part}" has bytes that are no UTF-8; expected a text in UTF-8'
-    is_whole = f"instr(concat_ws('', {values}), '\\ufffd') = 0"
-    return f"IF({is_whole}, true, raise_error({text_of(odd)}))"
-
-
-def _columns(fitted: Fitted, names: Mapping[str, str], where: str) -> Iterator[str]:
-    """Yields the declared columns of a part, which has them under other names."""
-    owns = {name: Own(names[name], own.type) for name, own in fitted.owns.items()}
-    return declared(fitted.given, owns, where)
-
-
 def declared(given: Given, owns: Mapping[str, Own], where: str) -> Iterator[str]:
     """Yields the declared columns as SQL; one that only numbers rows may be missing."""
     for one in given.schema.columns:
         if one.name in owns:
             own = owns[one.name]
-            place = Place(where, one.name)
+            place = ValuePlace(where, one.name)
             text = column(own.name, (own.type, one.type), place)
             for wanted in (it for it in given.ranges if it.column == one.name):
                 text = ranged(text, wanted, place)
@@ -208,7 +201,36 @@ def _word(value: bool) -> str:  # noqa: FBT001 - an option has no name for it
     return str(value).lower()
 
 
-def _reason(said: str) -> str:
-    """Returns why Spark could not read a file."""
-    is_odd = "MALFORMED" in said
-    return "a row is not as it must be" if is_odd else said.partition("\n")[0]
+def files_function(
+    readings: Mapping[str, Iterable[Scan]], rules: Mapping[str, str]
+) -> str:
+    """Returns a function of Python that reads inputs by their names."""
+    lines = [
+        "def files(spark):",
+        f'{_STEP}"""Returns the rows of every input by its name, from its files."""',
+        *(f"{_STEP}spark.conf.set({name!r}, {rules[name]!r})" for name in rules),
+        f"{_STEP}inputs = {{}}",
+    ]
+    for name, parts in readings.items():
+        for number, part in enumerate(parts):
+            target = f"inputs[{name!r}]"
+            start, end = ("(", ")") if number == 0 else (f"{target}.union(", ")")
+            lines.append(f"{_STEP}{target} = {start}")
+            lines += [f"{_STEP * 2}{text}" for text in _chain(part)]
+            lines.append(f"{_STEP}{end}")
+    return "\n".join([*lines, f"{_STEP}return inputs", ""])
+
+
+def _chain(part: Scan) -> Iterator[str]:
+    """Gives the calls that read a part, a line each."""
+    yield f"spark.read.format({part.format!r})"
+    for name, value in part.options:
+        yield f".option({name!r}, {value!r})"
+    if part.schema:
+        yield f".schema({part.schema!r})"
+    yield f".load({part.path!r})"
+    for condition in part.conditions:
+        yield f".where({condition!r})"
+    yield ".selectExpr("
+    yield from (f"{_STEP}{text!r}," for text in part.columns)
+    yield ")"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dovetail.bind.files.logical import Format, Root
+from dovetail.bind.files.names import Format, Root
 from dovetail.errors import SchemaError, SpecError
 from dovetail.spec.layouts import AnyLayout, CsvLayout, JsonLayout
 

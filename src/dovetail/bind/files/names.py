@@ -5,7 +5,7 @@
     people.csv       that very file
 
 Case makes no difference. An ending says how a file is written; `.gz` behind it says
-that it is compressed.
+that it is compressed. What is written is a new file, `::` in its name is a level too.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from enum import Enum
 from pathlib import Path
 
 from dovetail.errors import SchemaError, SpecError
+from dovetail.schema import ArrayType, MapType, Schema, StructType
 from dovetail.spec.layouts import CsvLayout, JsonLayout, Layout
 
 LEVEL = "::"
@@ -239,3 +240,34 @@ def _said(place: Path, known: tuple[Format, ...], parts: tuple[Path, ...]) -> st
         return "written in " + " and in ".join(one.value for one in known)
     ending = _ending(place)
     return f"a file of {ending}" if ending else "a file without an ending"
+
+
+NESTED = (ArrayType, MapType, StructType)
+
+
+def place_of(folder: Path, name: str) -> Path:
+    """Returns where an output goes: :: in its name is a level; it must be new."""
+    levels = [one.strip() for one in name.removeprefix("~").split(LEVEL)]
+    if any(one in {"", ".", ".."} or "/" in one or "\\" in one for one in levels):
+        raise SpecError(
+            f'the name "{name}" is no name of a file', "words, with :: between levels"
+        )
+    place = folder.joinpath(*levels)
+    taken = [place, *(place.with_name(place.name + f".{one.value}") for one in Format)]
+    for one in taken:
+        if one.exists():
+            raise SpecError(
+                f'"{one}" is there already', "a new file", "remove it first"
+            )
+    return place
+
+
+def check_format(name: str, schema: Schema, written: Format) -> None:
+    """Refuses columns that a format has no room for."""
+    nested = [one.name for one in schema.columns if isinstance(one.type, NESTED)]
+    if written is Format.CSV and nested:
+        raise SpecError(
+            f'csv cannot hold the column "{nested[0]}" of "{name}"',
+            "plain columns",
+            "--format json or parquet can",
+        )

@@ -1,4 +1,7 @@
-"""The columns that a text declares, in the file that it names.
+"""The columns that a file has by itself, and those that a text declares of it.
+
+A Parquet file says its columns and types. In a file of CSV every column is a text. A
+file of JSON is looked into: its first rows tell.
 
 Which column of the file is which is told by names without regard to case, or by places
 in a file of CSV without a heading. What is not there is refused before anything runs.
@@ -9,15 +12,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import reduce
+from itertools import islice
 
-from dovetail.bind.files.logical import DataFile, Format, Root
-from dovetail.bind.files.own import LOOKED_AT, Columns, own_columns
-from dovetail.bind.files.reading import cells, csv_layout, heading, parquet_size
-from dovetail.bind.files.texts import read_part
+import pyarrow as pa
+
+from dovetail.bind.files.names import DataFile, Format, Root
+from dovetail.bind.files.rows import (
+    cells,
+    csv_layout,
+    heading,
+    parquet_schema,
+    parquet_size,
+)
+from dovetail.bind.files.texts import Digits, read_part
 from dovetail.errors import SchemaError
 from dovetail.schema import (
     ArrayType,
     AtomicType,
+    Column,
     DecimalType,
     Schema,
     StructType,
@@ -28,6 +41,153 @@ from dovetail.spec.inputs import Row
 from dovetail.spec.layouts import Heading, Layout
 from dovetail.spec.program import Given
 from dovetail.spec.ranges import refuse_beyond
+
+LOOKED_AT = 1000
+Columns = Mapping[str, Type]
+_ATOMS: Mapping[pa.DataType, Type] = {
+    pa.bool_(): AtomicType.BOOLEAN,
+    pa.int8(): AtomicType.TINYINT,
+    pa.int16(): AtomicType.SMALLINT,
+    pa.int32(): AtomicType.INT,
+    pa.int64(): AtomicType.BIGINT,
+    pa.uint8(): AtomicType.SMALLINT,
+    pa.uint16(): AtomicType.INT,
+    pa.uint32(): AtomicType.BIGINT,
+    pa.uint64(): DecimalType(20, 0),
+    pa.float32(): AtomicType.FLOAT,
+    pa.float64(): AtomicType.DOUBLE,
+    pa.string(): AtomicType.STRING,
+    pa.large_string(): AtomicType.STRING,
+    pa.binary(): AtomicType.BINARY,
+    pa.large_binary(): AtomicType.BINARY,
+    pa.date32(): AtomicType.DATE,
+}
+_HINTS = {
+    Format.PARQUET: "",
+    Format.CSV: "CSV(HEADING(0)) if its first line is a row",
+    Format.JSON: f"one of its first {LOOKED_AT} rows must name it",
+}
+_PLAIN = {
+    *(AtomicType.BOOLEAN, AtomicType.TINYINT, AtomicType.SMALLINT),
+    *(AtomicType.INT, AtomicType.BIGINT),
+}
+
+
+def own_columns(file: DataFile, layout: Layout) -> Columns:
+    """Returns the columns of a file, all parts of which have the same."""
+    if file.format is Format.JSON:
+        kinds: dict[str, Type] = {}
+        for row in islice(cells(file, layout, ()), LOOKED_AT):
+            for name, value in row.items():
+                before = kinds.get(name, AtomicType.NULL)
+                kinds[name] = _wider(before, _of_json(value))
+        return {name: _sure(kind) for name, kind in kinds.items()}
+    found: list[Columns] = []
+    for part in file.parts:
+        if file.format is Format.PARQUET:
+            fields = parquet_schema(part)
+            of_part = {
+                one.name: _of_arrow(one.type, f"{part.name}: {one.name}")
+                for one in fields
+            }
+        else:
+            texts = heading(part, csv_layout(layout))
+            of_part = dict.fromkeys(texts, AtomicType.STRING)
+        found.append(of_part)
+        if [*of_part.items()] != [*found[0].items()]:
+            raise SchemaError(
+                f'the file "{part}" has the columns {_told(of_part)}',
+                f"those of its other parts: {_told(found[0])}",
+            )
+    return found[0]
+
+
+def own_schema(file: DataFile, layout: Layout) -> Schema:
+    """Returns the columns of a file as those of an input that no text declares."""
+    found = own_columns(file, layout)
+    return Schema(tuple(Column(name, kind) for name, kind in found.items()))
+
+
+def _told(columns: Columns) -> str:
+    """Returns columns in words."""
+    return ", ".join(f"{name} {kind}" for name, kind in columns.items()) or "none"
+
+
+def _of_arrow(kind: pa.DataType, where: str) -> Type:
+    """Returns the type that Spark reads a column of Arrow's as."""
+    if pa.types.is_decimal(kind):
+        return DecimalType(kind.precision, kind.scale)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return ArrayType(_of_arrow(kind.value_type, where))
+    if pa.types.is_struct(kind):
+        return StructType(
+            tuple((one.name, _of_arrow(one.type, where)) for one in kind.fields)
+        )
+    if pa.types.is_dictionary(kind):
+        return _of_arrow(kind.value_type, where)
+    if pa.types.is_timestamp(kind):
+        return AtomicType.TIMESTAMP if kind.tz else AtomicType.TIMESTAMP_NTZ
+    if kind not in _ATOMS:
+        raise SchemaError(
+            f"{where} is of the type {kind}", "numbers, texts, bytes, sets or records"
+        )
+    return _ATOMS[kind]
+
+
+def _of_json(value: object) -> Type:
+    """Returns the type of a value of JSON."""
+    match value:
+        case None:
+            return AtomicType.NULL
+        case bool():
+            return AtomicType.BOOLEAN
+        case Digits():
+            return AtomicType.BIGINT if value.is_whole else AtomicType.DOUBLE
+        case list():
+            nothing: Type = AtomicType.NULL
+            return ArrayType(reduce(_wider, map(_of_json, value), nothing))
+        case dict():
+            return StructType(
+                tuple((name, _of_json(item)) for name, item in value.items())
+            )
+        case _:
+            return AtomicType.STRING
+
+
+def _wider(one: Type, other: Type) -> Type:
+    """Returns the type that holds values of both."""
+    if one == other or other is AtomicType.NULL:
+        return one
+    match one, other:
+        case AtomicType.NULL, _:
+            return other
+        case (AtomicType.BIGINT, AtomicType.DOUBLE) | (
+            AtomicType.DOUBLE,
+            AtomicType.BIGINT,
+        ):
+            return AtomicType.DOUBLE
+        case ArrayType(element), ArrayType(item):
+            return ArrayType(_wider(element, item))
+        case StructType(fields), StructType(parts):
+            both = dict(fields)
+            for name, kind in parts:
+                both[name] = _wider(both.get(name, AtomicType.NULL), kind)
+            return StructType(tuple(both.items()))
+        case _:
+            return AtomicType.STRING
+
+
+def _sure(kind: Type) -> Type:
+    """Returns a type without what no row has told: that is a text."""
+    match kind:
+        case AtomicType.NULL:
+            return AtomicType.STRING
+        case ArrayType(element):
+            return ArrayType(_sure(element))
+        case StructType(fields):
+            return StructType(tuple((name, _sure(part)) for name, part in fields))
+        case _:
+            return kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +226,10 @@ class Fitted:
             tuple(one for one in self.given.schema.columns if one.name in self.owns)
         )
 
-    @property
-    def heading(self) -> tuple[str, ...]:
-        """Returns the columns of a file without a heading, in their places."""
-        return tuple(self.owns)
-
     def rows(self) -> Iterator[Row]:
         """Yields the rows as the program declares them, without Spark."""
         for number, cell in enumerate(
-            cells(self.file, self.given.layout, self.heading), start=1
+            cells(self.file, self.given.layout, tuple(self.owns)), start=1
         ):
             yield self._row(cell, number)
 
@@ -103,21 +258,16 @@ def fitted(root: Root, given: Given) -> Fitted:
     return fitted_file(root.find(given.input, given.layout), given)
 
 
-def _settled(file: DataFile, given: Given) -> Layout:
-    """Returns the layout of a file, of CSV whether its first line is a heading."""
-    layout = csv_layout(given.layout)
-    is_said = layout.heading is not Heading.IF_NAMED
-    if file.format is not Format.CSV or is_said or not file.parts:
-        return given.layout
-    declared = {name.lower() for name in given.schema.names}
-    first = {name.lower() for name in heading(file.parts[0], layout)}
-    found = Heading.NAMES if declared & first else Heading.NONE
-    return replace(layout, heading=found)
-
-
 def fitted_file(file: DataFile, given: Given) -> Fitted:
     """Returns a file with the columns that a program declares of it."""
-    given = replace(given, layout=_settled(file, given))
+    layout = csv_layout(given.layout)
+    is_open = layout.heading is Heading.IF_NAMED
+    if file.format is Format.CSV and is_open and file.parts:
+        # The text leaves it open: a first line that names a column is a heading.
+        declared = {name.lower() for name in given.schema.names}
+        first = {name.lower() for name in heading(file.parts[0], layout)}
+        settled = Heading.NAMES if declared & first else Heading.NONE
+        given = replace(given, layout=replace(layout, heading=settled))
     found = own_columns(file, given.layout)
     if file.format is Format.JSON:
         # Each of its values may be of another type: they are read one by one.
@@ -209,14 +359,3 @@ def _missing(where: str, name: str, found: tuple[str, ...], hint: str) -> Schema
         f"it beside {', '.join(found)}",
         "; ".join([*hints, *([hint] if hint else [])]),
     )
-
-
-_HINTS = {
-    Format.PARQUET: "",
-    Format.CSV: "CSV(HEADING(0)) if its first line is a row",
-    Format.JSON: f"one of its first {LOOKED_AT} rows must name it",
-}
-_PLAIN = {
-    *(AtomicType.BOOLEAN, AtomicType.TINYINT, AtomicType.SMALLINT),
-    *(AtomicType.INT, AtomicType.BIGINT),
-}

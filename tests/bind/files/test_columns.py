@@ -3,9 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from dovetail.bind.files.fitting import fitted
-from dovetail.bind.files.logical import Root
-from dovetail.bind.files.own import own_schema
+from dovetail.bind.files.columns import fitted, own_schema
+from dovetail.bind.files.names import Root
 from dovetail.errors import SchemaError
 from dovetail.spec.layouts import AnyLayout, CsvLayout, Heading
 from tests.bind.files.files import BAD, GOOD, Bad, Good, given, write

@@ -1,12 +1,14 @@
-"""The rows of a file without Spark, one after the other, as it has them.
+"""The rows of a file without Spark: read as it has them, or written.
 
-A file is read as far as somebody asks: who wants its first rows reads no more.
+A file is read row by row, as far as somebody asks: who wants its first rows reads no
+more. What is read back is what was written.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
+import json
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,10 +17,11 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dovetail.bind.files.logical import DataFile, Format
+from dovetail.bind.files.names import DataFile, Format
 from dovetail.bind.files.texts import is_object, read_json
-from dovetail.errors import SchemaError
-from dovetail.schema import cited
+from dovetail.errors import EngineError, SchemaError
+from dovetail.schema import cited, shown, shown_row
+from dovetail.spec.inputs import Row
 from dovetail.spec.layouts import CsvLayout, Layout
 
 Cells = Mapping[str, object]
@@ -46,7 +49,7 @@ def cells(file: DataFile, layout: Layout, names: tuple[str, ...]) -> Iterator[Ce
 
 def parquet_schema(part: Path) -> pa.Schema:
     """Returns the Arrow schema of a Parquet file."""
-    with _told(part, "a Parquet file"):
+    with _told(part):
         return pq.read_schema(part)
 
 
@@ -81,7 +84,7 @@ def is_list(part: Path) -> bool:
 
 def _parquet(part: Path) -> Iterator[Cells]:
     """Yields the rows of a Parquet file, batch by batch."""
-    with _told(part, "a Parquet file"):
+    with _told(part):
         table = pq.ParquetFile(part)
     for batch in table.iter_batches():
         yield from batch.to_pylist(maps_as_pydicts="strict")
@@ -135,8 +138,14 @@ def _objects(text: str, where: str) -> Iterator[Cells]:
 @contextmanager
 def _text(part: Path) -> Iterator[IO[str]]:
     """Gives a file opened as text; raises where it is none in UTF-8."""
+    is_packed = part.name.lower().endswith(".gz")
     try:
-        with _opened(part) as lines:
+        with (
+            gzip.open(part, "rt", encoding="utf-8", newline="")
+            if is_packed
+            # A byte order mark at the beginning is no letter of the text.
+            else part.open(encoding="utf-8-sig", newline="")
+        ) as lines:
             yield lines
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
@@ -147,27 +156,47 @@ def _text(part: Path) -> Iterator[IO[str]]:
         ) from error
 
 
-def _opened(part: Path) -> IO[str]:
-    """Returns a file opened as text."""
-    if part.name.lower().endswith(".gz"):
-        return gzip.open(part, "rt", encoding="utf-8", newline="")
-    return part.open(encoding="utf-8-sig", newline="")
+@contextmanager
+def _told(part: Path) -> Iterator[None]:
+    """Says in a sentence that a file is no Parquet, in place of what Arrow says."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        said = str(error).partition("\n")[0]
+        raise SchemaError(
+            f'the file "{part}" cannot be read: {said}', "a Parquet file"
+        ) from error
 
 
-class _told:  # noqa: N801 - reads as the word that it is
-    """Says in a sentence that a file is not what its name promises."""
+def write_rows(
+    place: Path, written: Format, table: pa.Table, rows: Iterable[Row]
+) -> Path:
+    """Writes rows as a new file and returns it; `table` has them with their types."""
+    file = place.with_name(f"{place.name}.{written.value}")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        match written:
+            case Format.PARQUET:
+                pq.write_table(table, file)
+            case Format.JSON:
+                shown_rows = map(shown_row, rows)
+                texts = (json.dumps(one, ensure_ascii=False) for one in shown_rows)
+                text = "".join(f"{one}\n" for one in texts)
+                file.write_text(text, encoding="utf-8")
+            case Format.CSV:
+                with file.open("w", encoding="utf-8", newline="") as out:
+                    writer = csv.writer(out)
+                    writer.writerow(table.schema.names)
+                    writer.writerows([map(_cell, row.values()) for row in rows])
+    except OSError as error:
+        raise EngineError(
+            f'the file "{file}" cannot be written: {error.strerror or error}',
+            "a folder that may be written to",
+            "--output takes another folder",
+        ) from error
+    return file
 
-    def __init__(self, part: Path, wanted: str) -> None:
-        """Keeps the file and what it must be."""
-        self._part, self._wanted = part, wanted
 
-    def __enter__(self) -> None:
-        """Begins."""
-
-    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
-        """Raises the sentence in place of what Arrow says."""
-        if isinstance(error, pa.ArrowException | OSError):
-            said = str(error).partition("\n")[0]
-            raise SchemaError(
-                f'the file "{self._part}" cannot be read: {said}', self._wanted
-            ) from error
+def _cell(value: object) -> object:
+    """Returns a value as CSV has it."""
+    return str(value).lower() if isinstance(value, bool) else shown(value)
