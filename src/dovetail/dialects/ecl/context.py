@@ -280,6 +280,11 @@ def is_total(column: str) -> bool:
     return column.startswith(_OF_ALL)
 
 
+def is_hidden(column: str) -> bool:
+    """Tells whether a column has a value of other rows."""
+    return column.startswith((_OF_ALL, _ENTRY))
+
+
 def beside(
     totals: list[Total | Lookup], total: Total | Lookup, letter: str = "l"
 ) -> str:

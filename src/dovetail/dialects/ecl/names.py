@@ -39,12 +39,13 @@ from dovetail.dialects.ecl.nodes import (
 )
 from dovetail.dialects.ecl.refused import FOREIGN
 from dovetail.dialects.ecl.scopes import scope_of
-from dovetail.dialects.ecl.totals import alone, gathering
+from dovetail.dialects.ecl.totals import alone, gathering, origin
 from dovetail.dialects.ecl.types import BOOLEAN, RecordType, blank_text
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Imported,
     ModuleValue,
+    Nowhere,
     OutOfReach,
     Routine,
     RowsValue,
@@ -55,6 +56,10 @@ from dovetail.dialects.ecl.values import (
 )
 from dovetail.spec.program import Given
 
+_OTHERS = (
+    "a field of the row that is gone through stands alone, without its data set; that "
+    "of a row of another data set is known in a TABLE or a filter of that one"
+)
 _MODIFIERS = {"export", "shared", "local"}
 _TRUTHS = {"true": "true", "false": "false"}
 
@@ -367,23 +372,36 @@ def _of_dataset(context: Context, node: Member, source: DatasetValue) -> Value:
     if isinstance(node.of, Part):
         field = _field(node, row)
         return Total(source, field) if isinstance(field, Scalar) else field
-    for here in (*context.rows, *context.named):
-        if here.of is source.step:
-            return _field(node, here)
-    if any(here.of is source.step for here in context.around):
-        raise row_around(node, node.name)
-    for here in context.rows:
-        if here.record == source.record:
-            return _field(node, here)
-    if any(here.record == source.record for here in context.around):
-        raise row_around(node, node.name)
+    # The very rows are meant before those that are some of them, in another order.
+    for is_meant in (_is_of, _is_like):
+        for here in (*context.rows, *context.named):
+            if is_meant(here, source):
+                return _field(node, here)
+        if any(is_meant(here, source) for here in context.around):
+            raise row_around(node, node.name)
     if not context.rows and (context.in_record or not context.sides):
         return _of_all(context, source, _field(node, row))
     raise OtherRowsError(
         f'"{node.name}" of a data set that is not gone through here',
         f"LEFT.{node.name} or RIGHT.{node.name}, or the data set that is",
+        _OTHERS if context.rows else "",
         place=node.place,
     )
+
+
+def _is_of(row: RowValue, source: DatasetValue) -> bool:
+    """Tells whether a row is one of a data set."""
+    return row.of is source.step
+
+
+def _is_like(row: RowValue, source: DatasetValue) -> bool:
+    """Tells whether a row is of rows that are some of the same, in whatever order.
+
+    Where it is not known whose row it is, the record tells.
+    """
+    if isinstance(row.of, Nowhere):
+        return row.record == source.record
+    return origin(row.of) is origin(source.step)
 
 
 def _of_all(context: Context, source: DatasetValue, field: Value) -> Value:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dovetail.dialects.ecl.casting import Scalar
-from dovetail.dialects.ecl.context import Context, total_name
+from dovetail.dialects.ecl.context import Context, is_hidden, total_name
 from dovetail.dialects.ecl.types import BOOLEAN, Field, RecordType
 from dovetail.dialects.ecl.values import DatasetValue, Dictionary, Lookup, Total
 from dovetail.expression import Expression
@@ -20,10 +20,14 @@ from dovetail.spec.picks import Equality, Picks, Strategy
 from dovetail.spec.program import (
     LEFT,
     RIGHT,
+    Chosen,
     Counted,
+    Deduped,
+    Filtered,
     Grouped,
     Inline,
     Joined,
+    Ordered,
     Projected,
     Step,
     Told,
@@ -74,6 +78,31 @@ def narrowed(step: Step, record: RecordType, totals: Sequence[Gathered]) -> Step
         return step
     columns = ((one.name, Expression(f"l.{quoted(one.name)}")) for one in record.fields)
     return Projected(step, record.schema, Columns(tuple(columns)))
+
+
+def origin(step: Step) -> Step:
+    """Returns the rows that a step leaves as they are: some of them, in some order."""
+    match step:
+        case Filtered() | Ordered() | Deduped() | Grouped() | Chosen():
+            return origin(step.source)
+        # Between these two, a filter sees what it needs of other rows.
+        case Projected() if _has_hidden(step.source) and _is_narrow(step):
+            return origin(step.source)
+        case Joined() if _has_hidden(step):
+            return origin(step.left)
+        case _:
+            return step
+
+
+def _has_hidden(step: Step) -> bool:
+    """Tells whether rows have columns with values of other rows."""
+    return any(is_hidden(name) for name in step.schema.names)
+
+
+def _is_narrow(step: Projected) -> bool:
+    """Tells whether all columns are those of their names."""
+    named = step.select.columns
+    return all(text.text == f"l.{quoted(name)}" for name, text in named)
 
 
 @dataclass(frozen=True, slots=True)
