@@ -1,14 +1,13 @@
 """What the kernels know of a join: nodes of the spec, formulas, switches: frozen data.
 
-It travels to Spark's workers and its fingerprint stands in every checkpoint, so that
-a restart with another join is refused instead of giving other rows. Pairs of values
-are always (left, right). A count that is not limited is UNLIMITED, a condition that
-nobody wrote is no formula at all.
+It travels to Spark's workers. The fingerprint that it has been given stands in every
+checkpoint, so that another join is refused at a restart instead of giving other rows.
+Pairs of values are always (left, right). A count that is not limited is UNLIMITED, a
+condition that nobody wrote is no formula at all.
 """
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from enum import Enum
 
@@ -19,7 +18,8 @@ from dovetail.spec.inputs import Arrival, OuterRows
 from dovetail.spec.picks import AtMost, Direction, Limit, OnExceed, Tie, Unlimited
 from dovetail.spec.spans import Span
 
-FORMAT = 2
+FORMAT = 3
+"""Which blobs a state is made of; one of another format is refused."""
 
 
 NO_WAIT = -1
@@ -219,9 +219,8 @@ class JoinSettings:
 
     `changelog`: the result of two tables is told by its changes. `waits`: how long
     unmatched rows wait for a table's rows that come late, in microseconds.
-    `layout` (state partitions, buckets) says over what keys are spread, `origin` what
-    keys, orders and columns are made of, those of results too: state fits only where
-    both are the same.
+    `layout` (state partitions, buckets) says over what keys are spread; state fits only
+    where that and the `fingerprint` of the join are the same.
     """
 
     sides: tuple[SideSettings, SideSettings]
@@ -238,7 +237,7 @@ class JoinSettings:
     waits: tuple[int, int] = (NO_WAIT, NO_WAIT)
     picks: PickSettings = PickSettings()
     layout: tuple[int, int] = (0, 0)
-    origin: str = ""
+    fingerprint: str = ""
 
     @property
     def numbered(self) -> bool:
@@ -330,12 +329,6 @@ class JoinSettings:
     def reads_time(self) -> bool:
         """Tells whether time closes windows in order of arrival."""
         return any(side.closing is not Closing.NONE for side in self.sides)
-
-    @property
-    def fingerprint(self) -> str:
-        """Returns a text that differs wherever state would not fit."""
-        told = repr((FORMAT, self)).encode()
-        return hashlib.sha256(told).hexdigest()[:16]
 
 
 def waits_for(settings: JoinSettings) -> tuple[bool, bool]:

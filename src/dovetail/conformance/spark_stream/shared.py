@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,6 +27,7 @@ from dovetail.engines.spark_stream.feeds import (
     Packing,
     packings,
 )
+from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.joining import lay
 from dovetail.engines.spark_stream.keys import key_columns
 from dovetail.engines.spark_stream.labels import balanced_labels
@@ -196,7 +197,9 @@ def _laid(shape: Shape, replayed: DataFrame, buckets: Buckets) -> DataFrame:
     )
     compared = len(key_columns(join, inputs)[0].compared)
     manner = Manner(Arrival.SEQUENCE, ordered=shape.by_row_time, key_columns=compared)
-    return lay(sides, kernel_settings(join, inputs, manner), ())
+    settings = kernel_settings(join, inputs, manner)
+    same = Identity.of(join, inputs, sides, manner)
+    return lay(sides, replace(settings, fingerprint=same.fingerprint), ())
 
 
 def _collected(frame: DataFrame, checkpoint: Path) -> Batches:

@@ -54,12 +54,16 @@ class Feed:
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """A frame ready to be packed, how to pack it, the payload, its types before."""
+    """A frame ready to be packed, how to pack it, the payload, its types before.
+
+    `position` is the SQL of a row's place in its side's order, empty where it has none.
+    """
 
     frame: DataFrame
     settings: PackSettings
     schema: pa.Schema
     types: Mapping[str, DataType]
+    position: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,7 @@ def _packing(
         payload=tuple(name for name, _ in payload),
         **{field: used.get(name, "") for field, name in _FIELDS.items()},
     )
-    return Packing(frame, settings, _schema(frame, settings), types)
+    return Packing(frame, settings, _schema(frame, settings), types, feed.position)
 
 
 _FIELDS = {

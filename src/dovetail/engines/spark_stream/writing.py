@@ -17,7 +17,6 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail.bind.sinks import Sink, refuse_shared
 from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
-from dovetail.engines.kernel_picks import candidate_equalities
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_stream.checkpoint import (
@@ -34,14 +33,15 @@ from dovetail.engines.spark_stream.feeds import (
     Packing,
     packings,
 )
+from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.joining import COUNTERS, lay, numbered_counters
-from dovetail.engines.spark_stream.keys import key_columns, partition_code
+from dovetail.engines.spark_stream.keys import key_columns
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.errors import EngineError
 from dovetail.kernels.settings import JoinSettings
 from dovetail.spec.inputs import Arrival, Inputs, Outlet
-from dovetail.spec.join import HANDS, JoinSpec
+from dovetail.spec.join import JoinSpec
 
 STATE = "spark.sql.streaming.stateStore"
 PROVIDER = f"{STATE}.providerClass"
@@ -106,9 +106,7 @@ class Streaming:
             sides = packings(
                 self.join, self.inputs, (left, right), (columns[0], columns[1]), buckets
             )
-            settings = replace(
-                self.settings(), layout=(partitions, count), origin=self._origin(sides)
-            )
+            settings = self._settings(sides, (partitions, count))
             checkpoint.refuse_other(settings)
             raw = lay(sides, settings, ticks, counters)
             self.outlets.refuse_select(raw)
@@ -116,9 +114,19 @@ class Streaming:
 
     def settings(self) -> JoinSettings:
         """Returns what the kernels know of the join."""
+        return kernel_settings(self.join, self.inputs, self._manner())
+
+    def _manner(self) -> Manner:
+        """Returns how the join is run."""
         keys = key_columns(self.join, self.inputs)
-        manner = Manner(self.arrival, idle=self.idle, key_columns=len(keys[0].compared))
-        return kernel_settings(self.join, self.inputs, manner)
+        return Manner(self.arrival, idle=self.idle, key_columns=len(keys[0].compared))
+
+    def _settings(
+        self, sides: tuple[Packing, Packing], layout: tuple[int, int]
+    ) -> JoinSettings:
+        """Returns the same with all that says whether state fits."""
+        same = Identity.of(self.join, self.inputs, sides, self._manner(), layout)
+        return replace(self.settings(), layout=layout, fingerprint=same.fingerprint)
 
     def frame(self, outlet: Outlet) -> DataFrame:
         """Returns the rows of one outlet as a streaming DataFrame."""
@@ -127,22 +135,6 @@ class Streaming:
         raw = self.lay(ticks=ticks, counters=numbered_counters())
         with plain_rules(self.spark):
             return self.outlets.frame(raw, outlet)
-
-    def _origin(self, sides: tuple[Packing, Packing]) -> str:
-        """Returns what keys, orders and columns of state and results are made of."""
-        told = [
-            (
-                source.time,
-                partition_code(self.join, hand),
-                feed.position,
-                str(side.schema),
-            )
-            for hand, source, feed, side in zip(
-                HANDS, self.inputs.values(), self.feeds, sides, strict=True
-            )
-        ]
-        shown = (self.join.select, self.join.ports)
-        return repr((candidate_equalities(self.join), told, shown))
 
     def ticks(self, *, ends: bool = False) -> tuple[DataFrame, ...]:
         """Returns the heartbeat; it beats where a side may fall idle."""

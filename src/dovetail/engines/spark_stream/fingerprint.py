@@ -1,0 +1,137 @@
+"""By what a checkpoint knows the join that wrote it: a hash of canonical JSON.
+
+    {"format":3,"join":{"clock":"event","left":{"window":{"range":..}},..},"sides":[..]}
+
+What stands there is what the join means, as the spec writes it, and what its state is
+made of; no class is named, and what has its default is left out. So a version of ours
+that renames a class, or adds a field with a default, goes on where an older one has
+stopped, while another window, key, column or order of arrival is another text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from enum import Enum
+from typing import Any
+
+from dovetail.engines.kernel_settings import input_of
+from dovetail.engines.spark_stream.feeds import Packing
+from dovetail.engines.spark_stream.keys import partition_code
+from dovetail.kernels.settings import FORMAT
+from dovetail.schema import Schema
+from dovetail.spec.inputs import Input, Inputs
+from dovetail.spec.join import HANDS, JoinSpec, Named
+from dovetail.spec.spans import Span
+from dovetail.spec.writing import write_join
+
+
+@dataclass(frozen=True, slots=True)
+class SideFacts:
+    """What a side's state is made of beside its input.
+
+    `partition` and `position` are SQL over a row; `payload` are the columns that are
+    kept of it, with their types.
+    """
+
+    partition: str
+    position: str
+    payload: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """All that must be the same for state to fit: the join, its sides, how it is run.
+
+    `manner` is any frozen dataclass; `layout` says over what keys are spread.
+    """
+
+    join: JoinSpec
+    inputs: tuple[Input, Input]
+    sides: tuple[SideFacts, SideFacts]
+    manner: Any
+    layout: tuple[int, int]
+
+    @classmethod
+    def of(
+        cls,
+        join: JoinSpec,
+        inputs: Inputs,
+        sides: tuple[Packing, Packing],
+        manner: Any,  # noqa: ANN401 - whoever runs the join says how
+        layout: tuple[int, int] = (0, 0),
+    ) -> Identity:
+        """Returns the identity of a join whose sides are ready to be packed."""
+        left, right = (input_of(join, hand, inputs) for hand in HANDS)
+        ours, theirs = (
+            SideFacts(
+                partition_code(join, hand),
+                side.position,
+                tuple((column.name, str(column.type)) for column in side.schema),
+            )
+            for hand, side in zip(HANDS, sides, strict=True)
+        )
+        return cls(join, (left, right), (ours, theirs), manner, layout)
+
+    @property
+    def fingerprint(self) -> str:
+        """Returns a short text that differs wherever state would not fit."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+
+    @property
+    def text(self) -> str:
+        """Returns what is hashed; names of inputs say nothing but which are one."""
+        left, right = self.inputs
+        ours, theirs = (
+            replace(self.join.side(hand), source=Named(hand.value)) for hand in HANDS
+        )
+        join = replace(self.join, left=ours, right=theirs)
+        told = {
+            "format": FORMAT,
+            "join": write_join(join),
+            "inputs": [plain(replace(one, name="", rows=())) for one in self.inputs],
+            "self_join": left.name == right.name,
+            "sides": plain(self.sides),
+            "manner": plain(self.manner),
+            "layout": list(self.layout),
+        }
+        return json.dumps(told, sort_keys=True, separators=(",", ":"))
+
+
+def plain(value: object) -> object:
+    """Returns a value as JSON has it: of a dataclass the fields without their default.
+
+    A mapping's keys are texts; what has no order is sorted.
+    """
+    match value:
+        case Span():
+            return str(value)
+        case Enum():
+            return value.value
+        case Schema():
+            return [[one.name, str(one.type)] for one in value.columns]
+        case None | bool() | int() | float() | str():
+            return value
+        case Mapping():
+            return {str(key): plain(one) for key, one in value.items()}
+        case tuple() | list():
+            return [plain(one) for one in value]
+        case frozenset() | set():
+            return sorted(map(str, value))
+        case _ if is_dataclass(value):
+            return {
+                one.name: plain(getattr(value, one.name))
+                for one in fields(value)
+                if getattr(value, one.name) != _default(one)
+            }
+        case _:
+            return str(value)
+
+
+def _default(field: Any) -> object:  # noqa: ANN401 - dataclasses name no type for it
+    """Returns the default of a field, or what no value equals."""
+    made = field.default_factory
+    # A class that has travelled by value and come back has a MISSING of its own.
+    return field.default if isinstance(made, type(MISSING)) else made()
