@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dovetail.kernels.arrays.rows import BEGINNING, NEVER, make_rows
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Flag, make_rows
 from dovetail.kernels.lifetimes.lives import (
     GROUP,
     LIFE,
@@ -25,7 +25,7 @@ def rows(*lives):
     life, group, death = (numbers(*values) for values in zip(*lives, strict=True))
     payload = pa.RecordBatch.from_pydict({LIFE: life, GROUP: group})
     nothing = np.zeros(len(life), np.int64)
-    made = make_rows(nothing, nothing, nothing, nothing.astype(np.uint8), payload)
+    made = make_rows(nothing, nothing, nothing, nothing.astype(Flag), payload)
     return made.with_arrays(death=death)
 
 

@@ -7,7 +7,14 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.kernels.arrays.rows import BEGINNING, HAS_KEY, NEVER, Rows, make_rows
+from dovetail.kernels.arrays.rows import (
+    BEGINNING,
+    HAS_KEY,
+    NEVER,
+    Flag,
+    Rows,
+    make_rows,
+)
 from dovetail.kernels.pairs.matching import overlaps
 
 TIMES = st.integers(-6, 6) | st.sampled_from([BEGINNING, 2**45, -(2**45)])
@@ -22,7 +29,7 @@ def side_of(lives: list[tuple[int, int, int, bool]]) -> Rows:
     death = np.array(
         [NEVER if life[2] == NEVER else life[1] + life[2] for life in lives], np.int64
     )
-    flags = np.array([HAS_KEY * life[3] for life in lives], np.uint8)
+    flags = np.array([HAS_KEY * life[3] for life in lives], Flag)
     payload = pa.RecordBatch.from_pydict({"number": np.arange(len(lives))})
     return make_rows(code, birth, birth, flags, payload).with_arrays(death=death)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dovetail.kernels.arrays.rows import DROPPED, NEVER, make_rows
+from dovetail.kernels.arrays.rows import DROPPED, NEVER, Flag, make_rows
 from dovetail.kernels.arriving.evicting import evicted
 from dovetail.kernels.settings import SideSettings
 from dovetail.spec.spans import NO_TIME
@@ -19,7 +19,7 @@ from dovetail.spec.windows import EvictTuples, Forever
 def rows_of(partitions, deaths):
     count = len(partitions)
     places = 3 * np.arange(count)
-    flags = np.zeros(count, np.uint8)
+    flags = np.zeros(count, Flag)
     payload = pa.RecordBatch.from_pydict({"x": places})
     made = make_rows(np.zeros(count, np.int64), places, places, flags, payload)
     return made.with_arrays(

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from dovetail.engines.kernel_picks import further_condition, is_told, kernel_picks
 from dovetail.expression import Scope, is_constant_true, lower, parse, references
-from dovetail.kernels.arrays.rows import NEVER
-from dovetail.kernels.settings import NO_WAIT, Closing, JoinSettings, SideSettings
+from dovetail.kernels.settings import Closing, JoinSettings, SideSettings
 from dovetail.schema import quoted
 from dovetail.spec.inputs import (
     Arrival,
@@ -19,7 +18,6 @@ from dovetail.spec.inputs import (
     OuterRows,
 )
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Side
-from dovetail.spec.spans import Span
 from dovetail.spec.windows import (
     Between,
     Delta,
@@ -70,34 +68,24 @@ def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSetti
         self_join=left.name == right.name,
         changelog=is_told(join, (left, right)),
         outer_rows=manner.outer_rows,
-        waits=_waits(join, (left, right), manner),
         picks=picks,
     )
 
 
-def _waits(
-    join: JoinSpec, sources: tuple[Input, Input], manner: Manner
-) -> tuple[int, int]:
-    """Returns how long unmatched rows of each side wait for a table's late rows."""
-    waits = [NO_WAIT, NO_WAIT]
-    for number, hand in enumerate(HANDS):
-        kinds = (sources[number].kind, sources[1 - number].kind)
-        is_heard = join.kind.preserves(hand) and join.kind.gives_pairs
-        is_heard &= join.clock is not Clock.BATCH
-        if is_heard and kinds == (InputKind.STREAM, InputKind.TABLE):
-            waits[number] = _wait(manner.late_tables)
-    return waits[0], waits[1]
+def _late_tables(
+    join: JoinSpec, hand: Hand, sources: tuple[Input, Input], manner: Manner
+) -> IgnoreLateTableRows | EmitLateTableRows:
+    """Returns whether unmatched rows of a side wait for a table's late rows.
 
-
-def _wait(late_tables: IgnoreLateTableRows | EmitLateTableRows) -> int:
-    """Returns how long a row waits for a table's rows."""
-    match late_tables:
-        case EmitLateTableRows(Span(microseconds=length)):
-            return length
-        case EmitLateTableRows():
-            return NEVER
-        case _:
-            return NO_WAIT
+    Only rows of a stream do, whose null rows and pairs both come out.
+    """
+    number = HANDS.index(hand)
+    kinds = (sources[number].kind, sources[1 - number].kind)
+    is_heard = join.kind.preserves(hand) and join.kind.gives_pairs
+    is_heard &= join.clock is not Clock.BATCH
+    if is_heard and kinds == (InputKind.STREAM, InputKind.TABLE):
+        return manner.late_tables
+    return IgnoreLateTableRows()
 
 
 def input_of(join: JoinSpec, hand: Hand, inputs: Inputs) -> Input:
@@ -137,6 +125,7 @@ def _side(
         eviction=side.partition_evict,
         untimed=is_live and not isinstance(side.window, Between),
         closing=_closing(join, hand),
+        late_tables=_late_tables(join, hand, sources, manner),
         aged=is_aged and source.is_timed and join.clock is Clock.ARRIVAL,
     )
 

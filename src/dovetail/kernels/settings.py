@@ -14,16 +14,17 @@ from enum import Enum
 from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import NEVER
 from dovetail.spec import windows
-from dovetail.spec.inputs import Arrival, OuterRows
+from dovetail.spec.inputs import (
+    Arrival,
+    EmitLateTableRows,
+    IgnoreLateTableRows,
+    OuterRows,
+)
 from dovetail.spec.picks import AtMost, Direction, Limit, OnExceed, Tie, Unlimited
 from dovetail.spec.spans import Span
 
 FORMAT = 3
 """Which blobs a state is made of; one of another format is refused."""
-
-
-NO_WAIT = -1
-"""How long rows wait that do not wait at all."""
 
 
 class Closing(Enum):
@@ -170,6 +171,7 @@ class SideSettings:
     `untimed` is a table without row times on the event clock: a row of the other side
     meets it as it is when that row comes. `aged`: of versions in order of arrival the
     newest by row time counts, so that one that comes behind a newer one never lives.
+    `late_tables`: whether unmatched rows wait for rows of a table that come late.
     """
 
     window: windows.Window
@@ -184,11 +186,26 @@ class SideSettings:
     untimed: bool = False
     closing: Closing = Closing.NONE
     aged: bool = False
+    late_tables: IgnoreLateTableRows | EmitLateTableRows = IgnoreLateTableRows()
 
     @property
     def remembers(self) -> bool:
         """Tells whether it matters later that a row has met somebody."""
         return self.preserved or self.once
+
+    @property
+    def waits(self) -> bool:
+        """Tells whether unmatched rows wait for rows of a table that come late."""
+        return isinstance(self.late_tables, EmitLateTableRows)
+
+    @property
+    def longest_wait(self) -> int:
+        """Returns how long they do, in microseconds; NEVER is however long it takes."""
+        match self.late_tables:
+            case EmitLateTableRows(Span(microseconds=length)):
+                return length
+            case _:
+                return NEVER
 
     @property
     def evicts(self) -> bool:
@@ -217,8 +234,7 @@ class SideSettings:
 class JoinSettings:
     """The whole join, as far as a bucket needs it.
 
-    `changelog`: the result of two tables is told by its changes. `waits`: how long
-    unmatched rows wait for a table's rows that come late, in microseconds.
+    `changelog`: the result of two tables is told by its changes.
     `layout` (state partitions, buckets) says over what keys are spread; state fits only
     where that and the `fingerprint` of the join are the same.
     """
@@ -234,7 +250,6 @@ class JoinSettings:
     self_join: bool
     changelog: bool = False
     outer_rows: OuterRows = OuterRows.EXPIRY
-    waits: tuple[int, int] = (NO_WAIT, NO_WAIT)
     picks: PickSettings = PickSettings()
     layout: tuple[int, int] = (0, 0)
     fingerprint: str = ""
@@ -304,8 +319,8 @@ class JoinSettings:
         So it does where rows wait for some time for a table without a time.
         """
         return self.is_eager or any(
-            wait not in (NO_WAIT, NEVER) and side.untimed
-            for wait, side in zip(self.waits, self.sides[::-1], strict=True)
+            side.waits and side.longest_wait < NEVER and other.untimed
+            for side, other in zip(self.sides, self.sides[::-1], strict=True)
         )
 
     @property
@@ -318,7 +333,7 @@ class JoinSettings:
     @property
     def reads_clock(self) -> bool:
         """Tells whether rows carry the processing time at which they came."""
-        waits = self.waits != (NO_WAIT, NO_WAIT)
+        waits = any(side.waits for side in self.sides)
         return (waits and not self.event_clock) or any(
             isinstance(side.window, windows.Seconds)
             or isinstance(side.eviction, windows.EvictAge)

@@ -24,7 +24,7 @@ from dovetail.kernels.arrays.rows import Rows, Whole, join_rows, no_rows
 from dovetail.kernels.arriving.arrival import Watch
 from dovetail.kernels.lifetimes.births import births, deaths
 from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_batches, memo_from
-from dovetail.kernels.settings import FORMAT, NO_WAIT, JoinSettings
+from dovetail.kernels.settings import FORMAT, JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped
 from dovetail.spec.windows import RowsPreceding
@@ -280,7 +280,7 @@ class _Writing:
         """
         settings = self.store.settings
         side = settings.sides[hand]
-        waits = settings.picks.waits or settings.waits[hand] != NO_WAIT
+        waits = settings.picks.waits or side.waits
         stays = settings.event_clock or waits
         can_end = stays and (side.evicts or not side.is_intrinsic)
         names = [

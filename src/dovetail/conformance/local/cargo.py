@@ -27,9 +27,11 @@ from dovetail.kernels.arrays.rows import (
     OPEN_TIME,
     REMOVES,
     STATE,
+    Flag,
     Flags,
     Rows,
     Whole,
+    flagged,
     make_rows,
 )
 from dovetail.kernels.arriving.passing import CLOCK, KEYLESS
@@ -241,14 +243,14 @@ class _Seat:
         meets = np.array([None not in key for key in keys], bool)
         if self.clock is Clock.BATCH:
             meets &= ~np.array([self._lacks_time(item) for item in items], bool)
-        flags = np.array([item.flags for item in items], np.uint8)
+        flags = np.array([item.flags for item in items], Flag)
         is_open = moment == BEGINNING
         passes = [self.condition(item.values) is True for item in items]
         return (
             flags
-            | np.where(passes, 0, BARRED).astype(np.uint8)
-            | np.where(meets, HAS_KEY, 0).astype(np.uint8)
-            | np.where(is_open, OPEN_TIME, 0).astype(np.uint8)
+            | flagged(~np.array(passes, bool), BARRED)
+            | flagged(meets, HAS_KEY)
+            | flagged(is_open, OPEN_TIME)
         )
 
     def _partitions(self, items: Sequence[Item]) -> Whole:

@@ -23,6 +23,7 @@ from dovetail.kernels.arrays.rows import (
     STATE,
     Rows,
     Whole,
+    flagged,
 )
 from dovetail.kernels.arriving.arrival import Parcel, Report, bad_intervals
 from dovetail.kernels.lifetimes.calendar import shift
@@ -126,7 +127,7 @@ class Sender:
         bounds = shift(told, self.source.lateness.negated())
         late = (rows.moment < _before(bounds)) & ~rows.has(STATE)
         late &= ~rows.has(OPEN_TIME) & (rows.moment != MISSING)
-        flags = rows.flags | np.where(late, LATE, 0).astype(np.uint8)
+        flags = rows.flags | flagged(late, LATE)
         report = Report(
             self.number,
             position,

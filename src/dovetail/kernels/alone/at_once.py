@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.kernels.arrays.rows import (
-    EARLY,
     NEVER,
+    NULL_GIVEN,
     REMOVES,
     STATE,
     Mask,
@@ -94,7 +94,7 @@ def _shape(settings: JoinSettings) -> Shape:
 def _marked(rows: Rows, lonely: Whole, told: Whole) -> Rows:
     """Returns the rows with those marked that have given their null row."""
     flags = rows.flags.copy()
-    flags[lonely] |= EARLY
+    flags[lonely] |= NULL_GIVEN
     payload = rows.payload
     if GIVEN_TIME in payload.schema.names:
         times = rows.hidden(GIVEN_TIME).copy()

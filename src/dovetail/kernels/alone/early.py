@@ -16,14 +16,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from dovetail.kernels.alone.fate import WAITS, Fate
+from dovetail.kernels.alone.fate import Fate
 from dovetail.kernels.alone.held_nulls import taken_back
 from dovetail.kernels.arrays.rows import (
-    EARLY,
-    GIVEN_NULL,
     NEVER,
+    NULL_GIVEN,
     REMOVES,
     STATE,
+    WAITS,
     Mask,
     Rows,
     Whole,
@@ -137,7 +137,7 @@ def _goes(fate: Fate, present: Present, hand: int, first: Whole, other: Whole) -
     `first` are the first meetings, `other` the least ones that may come.
     """
     rows = present.rows[hand]
-    has_met = rows.has(EARLY) & (first > WAITS) & (first < NEVER)
+    has_met = rows.has(NULL_GIVEN) & (first > WAITS) & (first < NEVER)
     goes = has_met & (first <= np.maximum(rows.birth, other))
     number = np.flatnonzero(goes)
     back = alone(hand, number, first[number], UNMATCHED[hand])
@@ -170,7 +170,7 @@ def _at_once(
 def _given(settings: JoinSettings, rows: Rows) -> Mask:
     """Tells in order of arrival which rows have given their null row at once."""
     if settings.holds_nulls:
-        return rows.has(GIVEN_NULL)
+        return rows.has(NULL_GIVEN)
     return ~rows.has(STATE) & ~rows.has(REMOVES) & (rows.first > rows.birth)
 
 
@@ -181,7 +181,7 @@ def _not_given(settings: JoinSettings, present: Present, part: Leaving) -> Leavi
     hand = UNMATCHED.index(part.outlet)
     rows, chosen = present.rows[hand], (part.left, part.right)[hand]
     if settings.holds_nulls:
-        return part.take(~rows.has(GIVEN_NULL)[chosen])
+        return part.take(~rows.has(NULL_GIVEN)[chosen])
     return part.take(rows.has(STATE)[chosen])
 
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from dovetail.kernels.alone.hosting import with_host
 from dovetail.kernels.arrays.rows import (
-    BEGINNING,
     DROPPED,
     DUE,
-    MISSING,
+    GIVEN,
     NEVER,
+    NULL_GIVEN,
     REMOVES,
     Mask,
     Rows,
@@ -29,11 +29,6 @@ from dovetail.kernels.pairs.leaving import UNMATCHED, Leaving, Reason, Turn, alo
 from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.spec import windows
 from dovetail.spec.inputs import Outlet
-
-GIVEN = MISSING
-"""The earliest meeting of a row that has come out once and must not again."""
-WAITS = BEGINNING
-"""The one of a row that met nobody and waits for a table's row that comes late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +109,10 @@ def _unmatched(settings: JoinSettings, hand: int, rows: Rows) -> Mask:
     """Tells which rows come out as null rows if they meet nobody."""
     if not settings.sides[hand].preserved or settings.splits_nulls:
         return np.zeros(len(rows), bool)
-    unmatched: Mask = (rows.first == NEVER) & ~rows.has(REMOVES) & ~rows.has(DROPPED)
+    gone = rows.has(REMOVES) | rows.has(DROPPED)
+    if settings.event_clock:  # in order of arrival such rows are told apart by `early`
+        gone |= rows.has(NULL_GIVEN)
+    unmatched: Mask = (rows.first == NEVER) & ~gone
     return unmatched
 
 

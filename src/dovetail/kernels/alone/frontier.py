@@ -18,8 +18,8 @@ import numpy as np
 from dovetail.kernels.alone.expecting import want_partners
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
-    EARLY,
     NEVER,
+    NULL_GIVEN,
     REMOVES,
     Mask,
     Rows,
@@ -141,7 +141,7 @@ def _null_rows_of(
 
     They are born then, or at the soonest.
     """
-    gives = ~rows.has(EARLY)
+    gives = ~rows.has(NULL_GIVEN)
     if not side.preserved or not gives.any():
         return []
     least = soonest_ends(side, _with_own_ends(side, rows), watch)

@@ -14,9 +14,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from dovetail.kernels.alone.fate import GIVEN, Fate
+from dovetail.kernels.alone.fate import Fate
 from dovetail.kernels.alone.hosting import at_first_host
-from dovetail.kernels.arrays.rows import GIVEN_NULL, REMOVES, STATE, Rows, Whole
+from dovetail.kernels.arrays.rows import (
+    GIVEN,
+    NULL_GIVEN,
+    REMOVES,
+    STATE,
+    Rows,
+    Whole,
+    flagged,
+)
 from dovetail.kernels.arrays.sorting import sorted_by
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.candidates.choosing import choose, nearest_before, without_failing
@@ -51,8 +59,8 @@ def _marked(rows: Rows, since: int, matched: Whole) -> Rows:
     is_new = rows.birth >= since
     lonely = is_new & ~rows.has(REMOVES) & ~rows.has(STATE)
     lonely[matched] = False
-    kept = np.where(is_new, rows.flags & ~GIVEN_NULL, rows.flags)
-    given = np.where(lonely, GIVEN_NULL, 0).astype(np.uint8)
+    kept = np.where(is_new, rows.flags & ~NULL_GIVEN, rows.flags)
+    given = flagged(lonely, NULL_GIVEN)
     return replace(rows, flags=kept | given)
 
 
@@ -100,7 +108,7 @@ def taken_back(
     """
     rows, chosen = present.rows[hand], (met.left, met.right)[hand]
     goes = np.zeros(len(rows), bool)
-    goes[chosen] = rows.has(GIVEN_NULL)[chosen]
+    goes[chosen] = rows.has(NULL_GIVEN)[chosen]
     if hand == 1:
         goes &= rows.first != GIVEN
     number = np.flatnonzero(goes)

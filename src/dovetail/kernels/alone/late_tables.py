@@ -14,8 +14,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dovetail.kernels.alone.fate import GIVEN, WAITS, Fate
-from dovetail.kernels.arrays.rows import EARLY, NEVER, REMOVES, Mask, Rows, Whole
+from dovetail.kernels.alone.fate import Fate
+from dovetail.kernels.arrays.rows import (
+    GIVEN,
+    NEVER,
+    NULL_GIVEN,
+    REMOVES,
+    WAITS,
+    Mask,
+    Rows,
+    Whole,
+)
 from dovetail.kernels.arrays.sorting import sorted_by
 from dovetail.kernels.arriving.admission import Present
 from dovetail.kernels.arriving.news import News
@@ -35,7 +44,7 @@ from dovetail.kernels.pairs.leaving import (
     alone,
 )
 from dovetail.kernels.pairs.matching import NO_MATCHES, Matches, join_matches, overlaps
-from dovetail.kernels.settings import GIVEN_TIME, NO_WAIT, JoinSettings
+from dovetail.kernels.settings import GIVEN_TIME, JoinSettings
 from dovetail.spec.inputs import Change, Outlet
 from dovetail.spec.windows import Latest
 
@@ -168,7 +177,7 @@ class LateTables:
             return []
         mine, _ = self._ours(self.pairs)
         rows = self.present.rows[self.hand]
-        is_early = rows.has(EARLY)[mine]
+        is_early = rows.has(NULL_GIVEN)[mine]
         when = meeting_times(self.present, self.pairs)[is_early]
         mine = mine[is_early]
         back = alone(self.hand, mine, when, UNMATCHED[self.hand])
@@ -184,8 +193,8 @@ def late_tables(
     news: News,
 ) -> LateTables:
     """Returns the late pairs of a step; only one side's rows can wait."""
-    for hand, wait in enumerate(settings.waits):
-        if wait != NO_WAIT:
+    for hand, side in enumerate(settings.sides):
+        if side.waits:
             return _Search(settings, present, hand, least, picked, news).found()
     nobody = np.zeros(0, bool)
     return LateTables(settings, present, 0, NO_MATCHES, NO_MATCHES, nobody, nobody)
@@ -275,7 +284,7 @@ class _Search:
         """Returns the last moments for which rows wait."""
         end, wait = (
             ends(self.settings.sides[self.hand], self.rows),
-            self.settings.waits[self.hand],
+            self.settings.sides[self.hand].longest_wait,
         )
         waits_on = (end == NEVER) | (wait == NEVER)
         limits: Whole = np.where(waits_on, NEVER, np.where(waits_on, 0, end) + wait)

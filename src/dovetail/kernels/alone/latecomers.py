@@ -4,8 +4,7 @@
     ...                                             it waits, at most so long
     table row arrives that fits: their pair, once
 
-A row that waits has left its window. `first` holds since when it waits: numbers below
-`GIVEN_UP`, so that they are neither a place nor a meeting.
+A row that waits has left its window. Its `first` says since when: see `Rows`.
 """
 
 from __future__ import annotations
@@ -14,13 +13,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dovetail.kernels.alone.fate import GIVEN, Fate
+from dovetail.kernels.alone.fate import Fate
 from dovetail.kernels.arrays.rows import (
     DROPPED,
     DUE,
-    GIVEN_NULL,
+    GIVEN,
     NEVER,
+    NULL_GIVEN,
     REMOVES,
+    WAITS_SINCE,
     Mask,
     Rows,
     Whole,
@@ -41,12 +42,9 @@ from dovetail.kernels.pairs.leaving import (
     alone,
 )
 from dovetail.kernels.pairs.matching import Matches, overlaps
-from dovetail.kernels.settings import NO_WAIT, Closing, JoinSettings
+from dovetail.kernels.settings import Closing, JoinSettings
 from dovetail.spec import windows
 from dovetail.spec.inputs import Change, Outlet
-
-GIVEN_UP = -2
-"""`first` of a row that waits since the clock stood at 0; later ones are below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ class Latecomers:
         if not self.waits.any():
             return present
         rows = list(present.rows)
-        first = np.where(self.waits, GIVEN_UP - self.begun, rows[self.hand].first)
+        first = np.where(self.waits, WAITS_SINCE - self.begun, rows[self.hand].first)
         rows[self.hand] = rows[self.hand].with_arrays(first=first)
         return replace(present, rows=(rows[0], rows[1]))
 
@@ -119,8 +117,8 @@ def latecomers(
     settings: JoinSettings, present: Present, edge: Edge, picked: Picked
 ) -> Latecomers:
     """Returns the late pairs of a step; only one side's rows can wait."""
-    for hand, wait in enumerate(settings.waits):
-        if wait != NO_WAIT:
+    for hand, side in enumerate(settings.sides):
+        if side.waits:
             waiting = _Waiting.of(settings, present, hand, edge, picked)
             return waiting.late(picked.met)
     nobody = np.empty(0, np.int64)
@@ -152,13 +150,13 @@ class _Waiting:
         A left row that had too many candidates takes none that comes later.
         """
         rows = present.rows[hand]
-        old = (rows.first <= GIVEN_UP) & (rows.first > GIVEN)
+        old = (rows.first <= WAITS_SINCE) & (rows.first > GIVEN)
         stays = rows.has(REMOVES) | rows.has(DROPPED) | (rows.first != NEVER)
         if hand == 0:
             stays |= picked.crowded
         new = ~stays & (rows.death <= present.next_place)
         clock = _clock_at(present, _left(settings, rows, hand), edge.now)
-        begun = np.where(old, GIVEN_UP - rows.first, clock)
+        begun = np.where(old, WAITS_SINCE - rows.first, clock)
         return cls(
             settings, present, hand, edge, old | new, np.where(old | new, begun, 0)
         )
@@ -175,7 +173,7 @@ class _Waiting:
         sides[1 - self.hand] = other.with_arrays(first=first)
         waits = self.waits.copy()
         waits[mine] = False
-        wait = self.settings.waits[self.hand]
+        wait = self.settings.sides[self.hand].longest_wait
         if wait != NEVER:
             waits &= self.edge.now - self.begun <= wait
         return Latecomers(
@@ -212,7 +210,7 @@ class _Waiting:
         found = that_hold(self.settings, self.present.rows, found)
         for nearest in self.settings.picks.nearest:
             found = near(nearest, self.present.rows, found)
-        wait = self.settings.waits[self.hand]
+        wait = self.settings.sides[self.hand].longest_wait
         if wait == NEVER:
             return found
         waiter, comer = self._ours(found)
@@ -258,14 +256,14 @@ class _Waiting:
         if not self.settings.holds_nulls:
             return rows
         flags = rows.flags.copy()
-        flags[met] &= ~GIVEN_NULL
+        flags[met] &= ~NULL_GIVEN
         return replace(rows, flags=flags)
 
     def _given(self, back: Leaving, waiter: Whole) -> Leaving:
         """Returns of the null rows that go those that were given at once."""
         if not self.settings.holds_nulls:
             return back
-        return back.take(self.present.rows[self.hand].has(GIVEN_NULL)[waiter])
+        return back.take(self.present.rows[self.hand].has(NULL_GIVEN)[waiter])
 
     def _numbers(self, pairs: Matches, met: Matches, rank: Whole) -> Whole:
         """Returns which pair of its left row each late pair is.

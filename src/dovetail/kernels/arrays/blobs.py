@@ -13,7 +13,7 @@ import json
 import numpy as np
 import pyarrow as pa
 
-from dovetail.kernels.arrays.rows import Rows, Whole, make_rows
+from dovetail.kernels.arrays.rows import Flag, Rows, Whole, make_rows
 
 _ARRAYS = ("code", "moment", "place", "flags")
 _PARTITION = "partition"
@@ -85,7 +85,7 @@ def read_rows(data: bytes) -> Rows:
         arrays["code"],
         arrays["moment"],
         arrays["place"],
-        arrays["flags"].astype(np.uint8),
+        arrays["flags"].astype(Flag),
         payload.replace_schema_metadata(None),
     )
     own_arrays = {name: arrays[name] for name in arrays if name not in _ARRAYS}

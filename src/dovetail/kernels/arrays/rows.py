@@ -1,8 +1,15 @@
 """Rows of one side, as arrays: what matching needs, and the payload it never opens.
 
 A row has a key code, a window partition, its row time (`moment`), its place in the
-order of arrival, and its lifetime [birth, death). `first` is the earliest row time
-(or place) at which it met a partner, so a row that met nobody has `NEVER`.
+order of arrival, and its lifetime [birth, death). `first` says whom it has met:
+
+    NEVER               nobody
+    a moment, a place   a partner, then for the first time
+    GIVEN               whoever it was, the row is out
+    WAITS               nobody, and it waits for a table's row that comes late
+    WAITS_SINCE and     the same in order of arrival: so much below as the clock
+    below               stood at when it began to wait
+    a count             in a changing result (`tables/`) how many partners it has
 """
 
 from __future__ import annotations
@@ -17,33 +24,43 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 Whole = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.uint8]
+Flags = npt.NDArray[np.uint16]
 Mask = npt.NDArray[np.bool_]
 
 MISSING = np.iinfo(np.int64).min
 BEGINNING = MISSING + 1
 NEVER = np.iinfo(np.int64).max
 
-HAS_KEY = np.uint8(1)
+GIVEN = MISSING
+"""`first` of a row that has come out by itself, once, and must not again."""
+WAITS = BEGINNING
+"""`first` of a row that met nobody and waits for a table's row that comes late."""
+WAITS_SINCE = -2
+"""`first` of one that waits in order of arrival, since the clock stood at 0.
+
+One that waits since a later time has so much less: as places are 0 and more, and GIVEN
+and WAITS far below, no clock's number is one of them.
+"""
+
+Flag = np.uint16
+HAS_KEY = Flag(1)
 """The row's equality has no null, so that it may meet somebody."""
-REMOVES = np.uint8(2)
+REMOVES = Flag(2)
 """The row is the delete of its partition's newest version; it meets nobody."""
-LATE = np.uint8(4)
+LATE = Flag(4)
 """The row came behind a bound that its own task had seen."""
-STATE = np.uint8(8)
+STATE = Flag(8)
 """The row was there from the start; it is never late."""
-OPEN_TIME = np.uint8(16)
+OPEN_TIME = Flag(16)
 """The row takes the newest row time seen before it, at least `moment`."""
-BARRED = np.uint8(64)
-"""The row fails the condition of its own side, so that it meets nobody."""
-DROPPED = np.uint8(32)
+DROPPED = Flag(32)
 """The row left with its whole partition, without a word."""
-EARLY = DROPPED
-"""The row has given its null row when it came; on the clock event no row is dropped."""
-GIVEN_NULL = LATE
-"""The same in order of arrival, beside picks that hold pairs: nobody there is late."""
-DUE = np.uint8(128)
+BARRED = Flag(64)
+"""The row fails the condition of its own side, so that it meets nobody."""
+DUE = Flag(128)
 """Time has passed the row: it leaves ahead of the row that moved the time."""
+NULL_GIVEN = Flag(256)
+"""The row has given its null row when it came, before it left its window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +114,7 @@ class Rows:
         numbers: Whole = self.payload.column(name).to_numpy(zero_copy_only=False)
         return numbers
 
-    def has(self, flag: np.uint8) -> Mask:
+    def has(self, flag: np.uint16) -> Mask:
         """Tells for each row whether it carries the flag."""
         return (self.flags & flag).astype(np.bool_)
 
@@ -113,6 +130,11 @@ _ARRAYS = (
     "flags",
 )
 _arrays_of = attrgetter(*_ARRAYS)
+
+
+def flagged(marked: Mask, flag: np.uint16) -> Flags:
+    """Returns the flag where rows are marked, nothing where they are not."""
+    return marked * flag
 
 
 def can_meet(rows: Rows) -> Mask:
@@ -165,7 +187,7 @@ def make_rows(
 def no_rows(schema: pa.Schema) -> Rows:
     """Returns no rows, with the payload's columns."""
     empty = np.empty(0, np.int64)
-    flags = np.empty(0, np.uint8)
+    flags = np.empty(0, Flag)
     none = [pa.nulls(0, kind) for kind in schema.types]
     payload = pa.RecordBatch.from_arrays(none, schema=schema)
     return make_rows(empty, empty, empty, flags, payload)

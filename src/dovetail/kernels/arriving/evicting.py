@@ -17,7 +17,7 @@ from typing import assert_never
 import numpy as np
 
 from dovetail.kernels.arrays.ranking import kth_smallest
-from dovetail.kernels.arrays.rows import DROPPED, NEVER, Mask, Rows, Whole
+from dovetail.kernels.arrays.rows import DROPPED, NEVER, Mask, Rows, Whole, flagged
 from dovetail.kernels.arriving.passing import CLOCK
 from dovetail.kernels.lifetimes.overflow import by_rows
 from dovetail.kernels.lifetimes.touches import Touches
@@ -77,7 +77,7 @@ def _evicted(
     )
     dropped = death < rows.death if is_first else death <= rows.death
     dropped &= death < NEVER
-    flags = rows.flags | np.where(dropped, DROPPED, 0).astype(np.uint8)
+    flags = rows.flags | flagged(dropped, DROPPED)
     ended = replace(rows, flags=flags)
     return ended.with_arrays(death=np.where(dropped, death, rows.death))
 

@@ -26,6 +26,7 @@ from dovetail.kernels.arrays.rows import (
     Mask,
     Rows,
     Whole,
+    flagged,
 )
 from dovetail.kernels.arriving.arrival import Watch
 from dovetail.kernels.lifetimes.calendar import shift
@@ -93,7 +94,7 @@ def closed(
     brief = death <= rows.place
     if is_range:
         brief |= _without_key(rows)
-    due = np.where(~brief & (death < NEVER), DUE, 0).astype(np.uint8)
+    due = flagged(~brief & (death < NEVER), DUE)
     ended = replace(rows, flags=rows.flags | due)
     death = np.where(brief, rows.place + 1, death)
     return ended.with_arrays(death=np.minimum(death, rows.death))

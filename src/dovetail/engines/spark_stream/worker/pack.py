@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -26,15 +27,16 @@ from dovetail.kernels.arrays.rows import (
     OPEN_TIME,
     REMOVES,
     STATE,
-    Flags,
     Mask,
     Rows,
     Whole,
+    flagged,
     make_rows,
 )
 from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.spec.spans import Span
 
+Events = npt.NDArray[np.uint8]
 BLOB_BYTES = 16 << 20
 FLUSH_ROWS = 1 << 20
 FLUSH_BYTES = 256 << 20
@@ -160,21 +162,21 @@ class Packer:
         ]
 
     def _judged(
-        self, scope: int, batch: pa.RecordBatch, events: Flags, position: Whole
+        self, scope: int, batch: pa.RecordBatch, events: Events, position: Whole
     ) -> tuple[Rows, Mask]:
         """Returns the rows with their flags, and which lines are rows at all."""
         settings = self.settings
         moment = _moment(batch, settings)
         is_row = (events != BOUND) & (events != FINISH)
-        flags = np.where(events == INITIAL, STATE, 0).astype(np.uint8)
+        flags = flagged(events == INITIAL, STATE)
         timeless = (events == DELETE) & (moment == MISSING) & settings.timed
         if settings.timed or settings.event:
             moment, behind = self._progress(scope, events, moment, timeless)
-            flags |= np.where(behind, LATE, 0).astype(np.uint8)
-        flags |= np.where(events == DELETE, REMOVES, 0).astype(np.uint8)
-        flags |= np.where(timeless, OPEN_TIME, 0).astype(np.uint8)
+            flags |= flagged(behind, LATE)
+        flags |= flagged(events == DELETE, REMOVES)
+        flags |= flagged(timeless, OPEN_TIME)
         code, has_key = _codes(batch, settings.code)
-        flags |= np.where(has_key, HAS_KEY, 0).astype(np.uint8)
+        flags |= flagged(has_key, HAS_KEY)
         rows = make_rows(
             code, moment, position, flags, batch.select(list(settings.payload))
         )
@@ -183,7 +185,7 @@ class Packer:
         return (rows if is_row.all() else rows.take(is_row)), is_row
 
     def _progress(
-        self, scope: int, events: Flags, moment: Whole, timeless: Mask
+        self, scope: int, events: Events, moment: Whole, timeless: Mask
     ) -> tuple[Whole, Mask]:
         """Returns the row times, and which rows are behind what came before them.
 
@@ -268,7 +270,7 @@ def _moment(batch: pa.RecordBatch, settings: PackSettings) -> Whole:
     return values if there.all() else np.where(there, values, MISSING)
 
 
-def _events(batch: pa.RecordBatch, settings: PackSettings) -> Flags:
+def _events(batch: pa.RecordBatch, settings: PackSettings) -> Events:
     """Returns what each line is; rows where nothing else is said."""
     if not settings.event:
         return np.full(batch.num_rows, ROW, np.uint8)
