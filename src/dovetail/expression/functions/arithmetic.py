@@ -37,6 +37,7 @@ from dovetail.expression.coercion import (
 from dovetail.expression.functions.function import (
     Arguments,
     Columnwise,
+    Entries,
     Entry,
     Evaluation,
     Function,
@@ -52,6 +53,8 @@ from dovetail.expression.functions.function import (
 from dovetail.expression.tree import Call, Kind, Literal, Node, Value
 from dovetail.expression.values import WIDE, fitted, rounded, single, wrapped
 from dovetail.schema import DecimalType
+
+ENTRIES = Entries()
 
 Digits = Callable[[DecimalType, DecimalType], DecimalType]
 # Spark rounds quotients and products once at 39 digits, then at the result's scale.
@@ -365,12 +368,14 @@ def _counted_rule(arguments: Arguments) -> Signature | None:
     return Signature((kind,), INT) if fits else None
 
 
+@ENTRIES.function("bit_count", _counted_rule, columnwise=kernel("bit_count"), takes=1)
 def _ones(value: int) -> int:
     """Returns the number of ones; a narrow number counts as the bigint it is."""
     return (int(value) % (1 << BITS[BIGINT])).bit_count()
 
 
 FUNCTIONS: tuple[Entry, ...] = (
+    *ENTRIES.written,
     Function(
         "+ of numbers",
         arithmetic(sum_digits),
@@ -451,7 +456,6 @@ FUNCTIONS: tuple[Entry, ...] = (
         kernel("shiftrightunsigned"),
         takes=2,
     ),
-    Function("bit_count", _counted_rule, plain(_ones), kernel("bit_count"), takes=1),
     alias("<<", "shiftleft"),
     alias(">>", "shiftright"),
 )

@@ -28,6 +28,7 @@ from dovetail.expression.coercion import (
 )
 from dovetail.expression.functions.function import (
     Arguments,
+    Entries,
     Entry,
     Evaluation,
     Function,
@@ -47,6 +48,8 @@ from dovetail.expression.functions.logic import conjunction, disjunction
 from dovetail.expression.tree import Call, Kind, Literal, Value
 from dovetail.expression.values import order
 from dovetail.schema import ArrayType, AtomicType, MapType, StructType, Type
+
+ENTRIES = Entries()
 
 _FOLD_TAKES = (3, 4)  # the last one finishes
 NO_SIZE = -1  # the size of null, outside ANSI mode
@@ -76,6 +79,19 @@ def _index_rule(arguments: Arguments) -> Signature | None:
     return Signature((whole, BIGINT), whole.element)
 
 
+def _parts_rule(part: Callable[[MapType], Type]) -> Rule:
+    """Returns the rule of MAP_KEYS and MAP_VALUES."""
+
+    def rule(arguments: Arguments) -> Signature | None:
+        kind = arguments[0].type
+        if not isinstance(kind, MapType):
+            return None
+        return Signature((kind,), ArrayType(part(kind)))
+
+    return rule
+
+
+@ENTRIES.function("map_values", _parts_rule(lambda kind: kind.value), takes=1)
 def _values(entries: dict[Value, Value]) -> list[Value]:
     """Returns the values of a map."""
     return list(entries.values())
@@ -88,14 +104,6 @@ def _item(whole: Value, index: Value) -> Value:
     return whole[index] if 0 <= index < len(whole) else None
 
 
-def _element_at(whole: Value, index: Value) -> Value:
-    """Returns the element at a place from 1, or from the end; or the value of a key."""
-    if isinstance(whole, dict):
-        return whole.get(index)
-    place = index - 1 if index > 0 else len(whole) + index
-    return _item(whole, place) if index else None
-
-
 def _element_rule(arguments: Arguments) -> Signature | None:
     """Types ELEMENT_AT: as in brackets, but a place is no more than an int."""
     whole, index = kinds(arguments)
@@ -106,12 +114,22 @@ def _element_rule(arguments: Arguments) -> Signature | None:
     return Signature((whole, INT), signature.result)
 
 
+@ENTRIES.function("element_at", _element_rule, columnwise=parts("element_at"), takes=2)
+def _element_at(whole: Value, index: Value) -> Value:
+    """Returns the element at a place from 1, or from the end; or the value of a key."""
+    if isinstance(whole, dict):
+        return whole.get(index)
+    place = index - 1 if index > 0 else len(whole) + index
+    return _item(whole, place) if index else None
+
+
 def _size_rule(arguments: Arguments) -> Signature | None:
     """Types SIZE: an array or a map."""
     fits = isinstance(arguments[0].type, ArrayType | MapType)
     return Signature(kinds(arguments), INT) if fits else None
 
 
+@ENTRIES.function("size", _size_rule, columnwise=parts("size"), strict=False, takes=1)
 def _size(whole: Value) -> int:
     """Returns the number of elements; null counts -1."""
     return NO_SIZE if whole is None else len(whole)
@@ -131,6 +149,17 @@ def _field_rule(arguments: Arguments) -> Signature | None:
     return Signature(kinds(arguments), result)
 
 
+def _lower_field(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+    """Lowers a field of a struct; the program has its name as the type spells it."""
+    inside = call.arguments[0].type
+    wanted = str(constant(call.arguments[1])).lower()
+    if not isinstance(inside, StructType):
+        return None
+    names = (name for name, _ in inside.fields if name.lower() == wanted)
+    return operation("field", call.type, arguments[0], field=next(names))
+
+
+@ENTRIES.typed("field", _field_rule, columnwise=_lower_field, takes=2)
 def _field(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of a field, its name as the type spells it."""
     inside = element_of(call.arguments[0].type) or call.arguments[0].type
@@ -140,16 +169,6 @@ def _field(call: Call) -> Callable[..., Value]:
     if element_of(call.arguments[0].type):
         return lambda items, _name: [item and item.get(name) for item in items]
     return lambda record, _name: record.get(name)
-
-
-def _lower_field(call: Call, arguments: tuple[Program, ...]) -> Program | None:
-    """Lowers a field of a struct; the program has its name as the type spells it."""
-    inside = call.arguments[0].type
-    wanted = str(constant(call.arguments[1])).lower()
-    if not isinstance(inside, StructType):
-        return None
-    names = (name for name, _ in inside.fields if name.lower() == wanted)
-    return operation("field", call.type, arguments[0], field=next(names))
 
 
 def _struct_rule(arguments: Arguments) -> Signature | None:
@@ -163,14 +182,15 @@ def _struct_rule(arguments: Arguments) -> Signature | None:
     )
 
 
-def _struct(*parts: Value) -> dict[str, Value]:
-    """Returns the record of names and values."""
-    return dict(zip(parts[::2], parts[1::2], strict=True))
-
-
 def _lower_struct(call: Call, arguments: tuple[Program, ...]) -> Program:
     """Lowers NAMED_STRUCT; the names are in its type."""
     return operation("named_struct", call.type, *arguments[1::2])
+
+
+@ENTRIES.function("named_struct", _struct_rule, columnwise=_lower_struct, strict=False)
+def _struct(*parts: Value) -> dict[str, Value]:
+    """Returns the record of names and values."""
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def _contains_rule(arguments: Arguments) -> Signature | None:
@@ -183,6 +203,9 @@ def _contains_rule(arguments: Arguments) -> Signature | None:
     return Signature((ArrayType(columnar(common)), common), BOOLEAN)
 
 
+@ENTRIES.typed(
+    "array_contains", _contains_rule, columnwise=parts("array_contains"), takes=2
+)
 def _contains(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of ARRAY_CONTAINS: null where only a null could match."""
     key = order(call.arguments[1].type)
@@ -323,18 +346,6 @@ def _fold(name: str) -> Function:
     )
 
 
-def _parts_rule(part: Callable[[MapType], Type]) -> Rule:
-    """Returns the rule of MAP_KEYS and MAP_VALUES."""
-
-    def rule(arguments: Arguments) -> Signature | None:
-        kind = arguments[0].type
-        if not isinstance(kind, MapType):
-            return None
-        return Signature((kind,), ArrayType(part(kind)))
-
-    return rule
-
-
 Key = Callable[[Value], Value]
 Elements = list[Value]
 
@@ -447,18 +458,13 @@ def _without(key: Key, items: Elements, value: Value) -> Elements:
     return [item for item in items if key(item) != unwanted]
 
 
+@ENTRIES.function("slice", _listed(INT, INT))
 def _slice(items: Elements, start: int, length: int) -> Elements | None:
     """Returns so many elements from a place, from the end where it is negative."""
     if start == 0 or length < 0:
         return None  # Spark fails
     first = start - 1 if start > 0 else len(items) + start
     return items[first : first + length] if first >= 0 else []
-
-
-def _joined(items: Elements, separator: str, *instead: str) -> str:
-    """Returns texts with a separator between; nulls are left out or replaced."""
-    known = [item for item in items if item is not None or instead]
-    return separator.join(instead[0] if item is None else item for item in known)
 
 
 def _joined_rule(arguments: Arguments) -> Signature | None:
@@ -469,6 +475,13 @@ def _joined_rule(arguments: Arguments) -> Signature | None:
         return None
     rule = expects(STRING, STRING, STRING, optional=1)(arguments[1:])
     return rule and Signature((texts, *rule.arguments), STRING)
+
+
+@ENTRIES.function("array_join", _joined_rule)
+def _joined(items: Elements, separator: str, *instead: str) -> str:
+    """Returns texts with a separator between; nulls are left out or replaced."""
+    known = [item for item in items if item is not None or instead]
+    return separator.join(instead[0] if item is None else item for item in known)
 
 
 def _sorted(call: Call) -> Callable[..., Value]:
@@ -497,6 +510,7 @@ def _nulls_last(items: Elements) -> Elements:
     return [*known, *[None] * (len(items) - len(known))]
 
 
+@ENTRIES.typed("array_sort", _listed())
 def _array_sort(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of ARRAY_SORT: null is greatest."""
     ordered = _sorted(call)
@@ -511,6 +525,7 @@ def _flat_rule(arguments: Arguments) -> Signature | None:
     return Signature(kinds(arguments), inside)
 
 
+@ENTRIES.function("flatten", _flat_rule, takes=1)
 def _flat(lists: list[Elements | None]) -> Elements | None:
     """Returns the elements of all arrays of an array, null where one is null."""
     known = [items for items in lists if items is not None]
@@ -542,6 +557,7 @@ def _prepended(items: Elements | None, value: Value) -> Elements | None:
     return None if items is None else [value, *items]
 
 
+@ENTRIES.function("array_compact", _listed())
 def _compact(items: Elements) -> Elements:
     """Returns an array without its nulls."""
     return [item for item in items if item is not None]
@@ -555,6 +571,7 @@ def _sequence_rule(arguments: Arguments) -> Signature | None:
     return Signature((common, common), ArrayType(columnar(common)))
 
 
+@ENTRIES.function("sequence", _sequence_rule, takes=2)
 def _sequence(first: int, last: int) -> list[int]:
     """Returns the numbers from one to another, both included, downwards if need be."""
     step = 1 if first <= last else -1
@@ -593,6 +610,7 @@ def _zipped_rule(arguments: Arguments) -> Signature | None:
     return Signature((keys, values), MapType(keys.element, values.element))
 
 
+@ENTRIES.function("map_from_arrays", _zipped_rule, takes=2)
 def _zipped(keys: list[Value], values: list[Value]) -> Value:
     """Returns the map of keys and values; Spark fails where there are not as many."""
     if len(keys) != len(values):
@@ -620,12 +638,14 @@ def _entries_rule(arguments: Arguments) -> Signature | None:
     return Signature((whole,), ArrayType(record))
 
 
+@ENTRIES.function("map_entries", _entries_rule, takes=1)
 def _entries(whole: dict[Value, Value]) -> list[Value]:
     """Returns the entries of a map."""
     return [{"key": key, "value": value} for key, value in whole.items()]
 
 
 FUNCTIONS: tuple[Entry, ...] = (
+    *ENTRIES.written,
     Function(
         "array",
         _array_rule,
@@ -634,21 +654,9 @@ FUNCTIONS: tuple[Entry, ...] = (
         strict=False,
     ),
     Function("[]", _index_rule, plain(_item), parts("[]"), takes=2),
-    Function(
-        "element_at", _element_rule, plain(_element_at), parts("element_at"), takes=2
-    ),
-    Function("size", _size_rule, plain(_size), parts("size"), strict=False, takes=1),
-    Function("field", _field_rule, _field, _lower_field, takes=2),
-    Function("named_struct", _struct_rule, plain(_struct), _lower_struct, strict=False),
-    Function(
-        "array_contains", _contains_rule, _contains, parts("array_contains"), takes=2
-    ),
     Function("array_min", _ordered_rule, _extreme(min), takes=1),
     Function("array_max", _ordered_rule, _extreme(max), takes=1),
     Function("map_keys", _parts_rule(lambda kind: kind.key), plain(list), takes=1),
-    Function(
-        "map_values", _parts_rule(lambda kind: kind.value), plain(_values), takes=1
-    ),
     _over("transform", _each(_mapped), plain(_given)),
     _over("filter", _each(_tested), plain(_kept)),
     _over("exists", _each(_truth), plain(_some), _element),
@@ -656,23 +664,17 @@ FUNCTIONS: tuple[Entry, ...] = (
     _fold("aggregate"),
     _fold("reduce"),
     alias("cardinality", "size", takes=1),
-    Function("slice", _listed(INT, INT), plain(_slice)),
     Function("array_position", _with_element(BIGINT), _keyed(_place), takes=2),
     Function("array_remove", _with_element(), _keyed(_without), takes=2),
     _with_null("array_append", _with_element(), _appended),
     _with_null("array_prepend", _with_element(), _prepended),
-    Function("array_compact", _listed(), plain(_compact)),
     Function("array_distinct", _listed(), _keyed(_unique)),
     Function("array_union", _two(), _keyed(_union), takes=2),
     Function("array_intersect", _two(), _keyed(_intersection), takes=2),
     Function("array_except", _two(), _keyed(_difference), takes=2),
     Function("arrays_overlap", _two(BOOLEAN), _keyed(_overlap), takes=2),
-    Function("array_join", _joined_rule, plain(_joined)),
     Function("sort_array", _sorted_rule, _sorted),
-    Function("array_sort", _listed(), _array_sort),
-    Function("flatten", _flat_rule, plain(_flat), takes=1),
     _with_null("array_repeat", _repeated_rule, _repeated),
-    Function("sequence", _sequence_rule, plain(_sequence), takes=2),
     Function("array_size", _listed(result=INT), plain(len)),
     alias("get", "[]", takes=2),
     alias("try_element_at", "element_at", takes=2),
@@ -680,6 +682,4 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "map_contains_key", _has_rule, plain(lambda whole, key: key in whole), takes=2
     ),
-    Function("map_from_arrays", _zipped_rule, plain(_zipped), takes=2),
-    Function("map_entries", _entries_rule, plain(_entries), takes=1),
 )

@@ -21,6 +21,7 @@ from dovetail.expression.functions.casts import cast, checked_cast
 from dovetail.expression.functions.function import (
     Arguments,
     Build,
+    Entries,
     Entry,
     Evaluation,
     Function,
@@ -34,6 +35,8 @@ from dovetail.expression.functions.function import (
 )
 from dovetail.expression.tree import Call, Literal, Node, Value
 from dovetail.expression.values import SECOND
+
+ENTRIES = Entries()
 
 DEFAULT = "yyyy-MM-dd HH:mm:ss"
 _MONTHS = (
@@ -173,6 +176,9 @@ def _formed(rule: Rule, check: Callable[[str], object]) -> Rule:
     return checked
 
 
+@ENTRIES.typed(
+    "date_format", _formed(expects(STRING, TIMESTAMP, STRING), _writer), takes=2
+)
 def _written(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of DATE_FORMAT."""
     write = _writer(_form(call) or "")
@@ -206,6 +212,12 @@ def _read_with(name: str, reader: str, kind: Value) -> Macro:
     return Macro(name, expand, (reader, "cast"), takes=1, optional=1)
 
 
+@ENTRIES.macro(
+    "unix_timestamp",
+    ("unix_micros", "div", "moment in form", "cast"),
+    takes=1,
+    optional=1,
+)
 def _unix(build: Build, arguments: Arguments) -> Node:
     """Writes UNIX_TIMESTAMP: whole seconds of a moment, or of a text in a form.
 
@@ -218,6 +230,9 @@ def _unix(build: Build, arguments: Arguments) -> Node:
     return build("div", count, Literal(SECOND, BIGINT))
 
 
+@ENTRIES.macro(
+    "from_unixtime", ("timestamp_seconds", "date_format", "cast"), takes=1, optional=1
+)
 def _from_unix(build: Build, arguments: Arguments) -> Node:
     """Writes FROM_UNIXTIME: seconds since 1970 as a text in a form."""
     seconds = checked_cast("cast", arguments[0], BIGINT)
@@ -281,12 +296,7 @@ def _in_zone(shift: Callable[[tzinfo, datetime], datetime]) -> Evaluation:
 
 
 FUNCTIONS: tuple[Entry, ...] = (
-    Function(
-        "date_format",
-        _formed(expects(STRING, TIMESTAMP, STRING), _writer),
-        _written,
-        takes=2,
-    ),
+    *ENTRIES.written,
     Function(
         "moment in form",
         _formed(expects(TIMESTAMP, STRING, STRING), _reader),
@@ -301,20 +311,6 @@ FUNCTIONS: tuple[Entry, ...] = (
     ),
     _read_with("to_timestamp", "moment in form", TIMESTAMP),
     _read_with("to_date", "date in form", DATE),
-    Macro(
-        "unix_timestamp",
-        _unix,
-        ("unix_micros", "div", "moment in form", "cast"),
-        takes=1,
-        optional=1,
-    ),
-    Macro(
-        "from_unixtime",
-        _from_unix,
-        ("timestamp_seconds", "date_format", "cast"),
-        takes=1,
-        optional=1,
-    ),
     Function(
         "dayname", expects(STRING, DATE), plain(lambda day: _DAYS[day.weekday()][:3])
     ),

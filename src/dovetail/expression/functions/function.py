@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypedDict, TypeVar, Unpack
 
 from dovetail.expression.coercion import BINARY, implicit
 from dovetail.expression.tree import Call, Kind, Literal, Node, Value
@@ -45,6 +46,7 @@ Parameters = Callable[[Arguments], tuple[Kind, ...]]
 # The program for whole columns, or None where a call has a form that has none.
 Columnwise = Callable[[Call, tuple[Program, ...]], Program | None]
 Build = Callable[..., Node]
+Computed = TypeVar("Computed", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,22 @@ class Function:
     strict: bool = True
     parameters: Parameters = no_parameters
     takes: int = ANY_NUMBER
+
+
+class Options(TypedDict, total=False):
+    """What an entry of a function may say beside its name and its rule."""
+
+    columnwise: Columnwise | None
+    strict: bool
+    parameters: Parameters
+    takes: int
+
+
+class Counts(TypedDict, total=False):
+    """How many arguments a macro takes."""
+
+    takes: int
+    optional: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +110,49 @@ class Macro:
 
 
 Entry = Function | Macro
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The entries of a module that are written as what they do, each above its code.
+
+    A decorated function stays as it is: kernels take it along without the table.
+    """
+
+    written: list[Entry] = field(default_factory=list)
+
+    def function(
+        self, name: str, rule: Rule, **rest: Unpack[Options]
+    ) -> Callable[[Computed], Computed]:
+        """Enters what computes a value from plain values."""
+
+        def enter(compute: Computed) -> Computed:
+            self.written.append(Function(name, rule, plain(compute), **rest))
+            return compute
+
+        return enter
+
+    def typed(
+        self, name: str, rule: Rule, **rest: Unpack[Options]
+    ) -> Callable[[Computed], Computed]:
+        """Enters what makes the computation for the types of a call."""
+
+        def enter(evaluate: Computed) -> Computed:
+            self.written.append(Function(name, rule, evaluate, **rest))
+            return evaluate
+
+        return enter
+
+    def macro(
+        self, name: str, parts: tuple[str, ...], **rest: Unpack[Counts]
+    ) -> Callable[[Computed], Computed]:
+        """Enters what writes a function by others."""
+
+        def enter(expand: Computed) -> Computed:
+            self.written.append(Macro(name, expand, parts, **rest))
+            return expand
+
+        return enter
 
 
 def kinds(arguments: Arguments) -> tuple[Kind, ...]:

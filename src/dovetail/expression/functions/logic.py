@@ -25,10 +25,10 @@ from dovetail.expression.coercion import (
 from dovetail.expression.functions.function import (
     Arguments,
     Build,
+    Entries,
     Entry,
     Evaluation,
     Function,
-    Macro,
     Program,
     Rule,
     Signature,
@@ -43,9 +43,18 @@ from dovetail.expression.functions.function import (
 from dovetail.expression.tree import Call, Kind, Literal, Node, Value
 from dovetail.expression.values import order
 
+ENTRIES = Entries()
+
 MOST_CHOICES = 200  # arguments of DECODE
 
 
+def _truths(arguments: Arguments) -> Signature | None:
+    """Types AND and OR: truths to a truth."""
+    fits = all(kind in (BOOLEAN, NULL) for kind in kinds(arguments))
+    return Signature((BOOLEAN,) * len(arguments), BOOLEAN) if fits else None
+
+
+@ENTRIES.function("and", _truths, columnwise=kernel("and"), strict=False)
 def conjunction(*values: bool | None) -> bool | None:
     """Returns false where any is false, else null where any is null."""
     return False if False in values else None if None in values else True
@@ -54,12 +63,6 @@ def conjunction(*values: bool | None) -> bool | None:
 def disjunction(*values: bool | None) -> bool | None:
     """Returns true where any is true, else null where any is null."""
     return True if True in values else None if None in values else False
-
-
-def _truths(arguments: Arguments) -> Signature | None:
-    """Types AND and OR: truths to a truth."""
-    fits = all(kind in (BOOLEAN, NULL) for kind in kinds(arguments))
-    return Signature((BOOLEAN,) * len(arguments), BOOLEAN) if fits else None
 
 
 def comparison_rule(arguments: Arguments) -> Signature | None:
@@ -90,6 +93,7 @@ def _compare(test: Callable[[Value, Value], bool]) -> Evaluation:
     return evaluate
 
 
+@ENTRIES.typed("<=>", _equality_rule, columnwise=parts("<=>"), strict=False, takes=2)
 def _same(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of `<=>`: null equals null."""
     key = order(call.arguments[0].type)
@@ -110,6 +114,7 @@ def _member_rule(arguments: Arguments) -> Signature | None:
     return Signature((common,) * len(arguments), BOOLEAN)
 
 
+@ENTRIES.typed("in", _member_rule, columnwise=parts("in"), strict=False)
 def _member(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of IN: null where only a null could still be equal."""
     key = order(call.arguments[0].type)
@@ -134,6 +139,7 @@ def _case_rule(arguments: Arguments) -> Signature | None:
     return Signature((BOOLEAN, common) * len(conditions) + (common,), common)
 
 
+@ENTRIES.function("case", _case_rule, columnwise=parts("case"), strict=False)
 def _case(*values: Value) -> Value:
     """Returns the value behind the first true condition, else the last."""
     pairs = zip(values[:-1:2], values[1::2], strict=True)
@@ -158,6 +164,9 @@ def _in_order(types: Sequence[Kind]) -> Kind | None:
     return common if common and is_comparable(common) else None
 
 
+@ENTRIES.function(
+    "coalesce", _alike(widest, 1), columnwise=parts("coalesce"), strict=False
+)
 def _first(*values: Value) -> Value:
     """Returns the first value that is not null."""
     return next((value for value in values if value is not None), None)
@@ -195,22 +204,26 @@ def _anything(arguments: Arguments) -> Signature | None:
     return Signature(kinds(arguments), BOOLEAN) if len(arguments) == 1 else None
 
 
+@ENTRIES.macro("<>", ("not", "="))
 def _not_equal(build: Build, arguments: Arguments) -> Node:
     """Writes `<>` as NOT of `=`."""
     return build("not", build("=", *arguments))
 
 
+@ENTRIES.macro("is distinct from", ("not", "<=>"), takes=2)
 def _distinct(build: Build, arguments: Arguments) -> Node:
     """Writes IS DISTINCT FROM as NOT of `<=>`."""
     return build("not", build("<=>", *arguments))
 
 
+@ENTRIES.macro("ilike", ("like", "lower"), takes=2, optional=1)
 def _ilike(build: Build, arguments: Arguments) -> Node:
     """Writes ILIKE as LIKE of small letters."""
     small = (build("lower", side) for side in arguments[:2])
     return build("like", *small, *arguments[2:])
 
 
+@ENTRIES.macro("decode", ("case", "<=>"), takes=3, optional=MOST_CHOICES)
 def _decode(build: Build, arguments: Arguments) -> Node:
     """Writes DECODE as CASE of `<=>`; what is left is null, a text, if not written."""
     value, *rest = arguments
@@ -230,11 +243,6 @@ def _nan_rule(arguments: Arguments) -> Signature | None:
     return expects(double, double, double)(arguments)
 
 
-def _if_nan(value: float | None, other: float | None) -> float | None:
-    """Returns the second where the first is NaN."""
-    return other if value is not None and math.isnan(value) else value
-
-
 def _lower_if_nan(call: Call, arguments: tuple[Program, ...]) -> Program:
     """Lowers NANVL to a choice."""
     value, other = arguments
@@ -242,22 +250,32 @@ def _lower_if_nan(call: Call, arguments: tuple[Program, ...]) -> Program:
     return operation("case", call.type, is_nan, other, value)
 
 
+@ENTRIES.function("nanvl", _nan_rule, columnwise=_lower_if_nan, strict=False)
+def _if_nan(value: float | None, other: float | None) -> float | None:
+    """Returns the second where the first is NaN."""
+    return other if value is not None and math.isnan(value) else value
+
+
+@ENTRIES.macro("zeroifnull", ("coalesce",), takes=1)
 def _zero_if_null(build: Build, arguments: Arguments) -> Node:
     """Writes ZEROIFNULL as COALESCE."""
     return build("coalesce", *arguments, Literal(0, INT))
 
 
+@ENTRIES.macro("nullifzero", ("nullif",), takes=1)
 def _null_if_zero(build: Build, arguments: Arguments) -> Node:
     """Writes NULLIFZERO as NULLIF."""
     return build("nullif", *arguments, Literal(0, INT))
 
 
+@ENTRIES.macro("between", ("and", ">=", "<="), takes=3)
 def _between(build: Build, arguments: Arguments) -> Node:
     """Writes BETWEEN as two comparisons."""
     value, low, high = arguments
     return build("and", build(">=", value, low), build("<=", value, high))
 
 
+@ENTRIES.macro("if", ("case",), takes=3)
 def _if(build: Build, arguments: Arguments) -> Node:
     """Writes IF as CASE; unlike CASE it takes NULL for a condition."""
     condition, *values = arguments
@@ -265,32 +283,33 @@ def _if(build: Build, arguments: Arguments) -> Node:
     return build("case", known, *values)
 
 
+@ENTRIES.macro("nullif", ("case", "="), takes=2)
 def _null_if(build: Build, arguments: Arguments) -> Node:
     """Writes NULLIF as CASE: null where both are equal."""
     return build("case", build("=", *arguments), Literal(None, NULL), arguments[0])
 
 
+@ENTRIES.macro("nvl2", ("case", "isnotnull"), takes=3)
 def _either(build: Build, arguments: Arguments) -> Node:
     """Writes NVL2: the second where the first is not null, else the third."""
     return build("case", build("isnotnull", arguments[0]), *arguments[1:])
 
 
+@ENTRIES.macro("isnotnull", ("not", "isnull"))
 def _not_null(build: Build, arguments: Arguments) -> Node:
     """Writes IS NOT NULL as NOT of IS NULL."""
     return build("not", build("isnull", *arguments))
 
 
 FUNCTIONS: tuple[Entry, ...] = (
-    Function("and", _truths, plain(conjunction), kernel("and"), strict=False),
+    *ENTRIES.written,
     Function("or", _truths, plain(disjunction), kernel("or"), strict=False),
     Function("not", expects(BOOLEAN, BOOLEAN), plain(operator.not_), kernel("not")),
     Function("=", _equality_rule, _compare(operator.eq), parts("="), takes=2),
-    Function("<=>", _equality_rule, _same, parts("<=>"), strict=False, takes=2),
     Function("<", comparison_rule, _compare(operator.lt), parts("<"), takes=2),
     Function("<=", comparison_rule, _compare(operator.le), parts("<="), takes=2),
     Function(">", comparison_rule, _compare(operator.gt), parts(">"), takes=2),
     Function(">=", comparison_rule, _compare(operator.ge), parts(">="), takes=2),
-    Function("in", _member_rule, _member, parts("in"), strict=False),
     Function(
         "isnull",
         _anything,
@@ -307,10 +326,6 @@ FUNCTIONS: tuple[Entry, ...] = (
         strict=False,
         takes=1,
     ),
-    Function("case", _case_rule, plain(_case), parts("case"), strict=False),
-    Function(
-        "coalesce", _alike(widest, 1), plain(_first), parts("coalesce"), strict=False
-    ),
     Function(
         "greatest",
         _alike(_in_order, 2),
@@ -325,19 +340,7 @@ FUNCTIONS: tuple[Entry, ...] = (
         parts("least"),
         strict=False,
     ),
-    Macro("<>", _not_equal, ("not", "=")),
-    Macro("is distinct from", _distinct, ("not", "<=>"), takes=2),
-    Macro("ilike", _ilike, ("like", "lower"), takes=2, optional=1),
-    Macro("decode", _decode, ("case", "<=>"), takes=3, optional=MOST_CHOICES),
-    Macro("zeroifnull", _zero_if_null, ("coalesce",), takes=1),
-    Macro("nullifzero", _null_if_zero, ("nullif",), takes=1),
-    Function("nanvl", _nan_rule, plain(_if_nan), _lower_if_nan, strict=False),
     alias("equal_null", "<=>"),
-    Macro("between", _between, ("and", ">=", "<="), takes=3),
-    Macro("isnotnull", _not_null, ("not", "isnull")),
-    Macro("if", _if, ("case",), takes=3),
-    Macro("nullif", _null_if, ("case", "="), takes=2),
     alias("nvl", "coalesce", takes=2),
     alias("ifnull", "coalesce", takes=2),
-    Macro("nvl2", _either, ("case", "isnotnull"), takes=3),
 )

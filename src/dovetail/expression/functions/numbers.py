@@ -36,6 +36,7 @@ from dovetail.expression.functions.function import (
     Arguments,
     Build,
     Columnwise,
+    Entries,
     Entry,
     Evaluation,
     Function,
@@ -53,6 +54,8 @@ from dovetail.expression.functions.function import (
 from dovetail.expression.tree import Call, Interval, Kind, Literal, Node, Value
 from dovetail.expression.values import WIDE, saturated
 from dovetail.schema import DecimalType
+
+ENTRIES = Entries()
 
 # Scala's decimals keep 34 digits when their sign changes, and so do Spark's.
 SIGNS = WIDE.copy()
@@ -134,6 +137,10 @@ def _cut_finite(cut: Callable[[Value], int], value: float) -> float:
     return cut(value) if math.isfinite(value) else value
 
 
+_DOUBLES = expects(DOUBLE, DOUBLE)
+
+
+@ENTRIES.function("sign", _DOUBLES, columnwise=kernel("sign"))
 def _sign(value: float) -> float:
     """Returns 1, 0 or -1; zeros and NaN stay as they are."""
     return value if value == 0 or math.isnan(value) else math.copysign(1.0, value)
@@ -162,11 +169,13 @@ def _pole(base: float, exponent: float) -> float:
     return math.copysign(math.inf, base) if odd else math.inf
 
 
+@ENTRIES.function("sqrt", _DOUBLES, columnwise=kernel("sqrt"))
 def _root(value: float) -> float:
     """Returns the square root, NaN of a negative number."""
     return math.sqrt(value) if not value < 0 else math.nan
 
 
+@ENTRIES.function("exp", _DOUBLES, columnwise=kernel("exp"))
 def _exponential(value: float) -> float:
     """Returns e to a power, infinity where it is too great."""
     try:
@@ -175,12 +184,10 @@ def _exponential(value: float) -> float:
         return math.inf
 
 
+@ENTRIES.function("ln", _DOUBLES, columnwise=kernel("ln"))
 def _logarithm(value: float) -> float | None:
     """Returns the natural logarithm; null for what is not positive."""
     return None if value <= 0 else math.log(value)
-
-
-_DOUBLES = expects(DOUBLE, DOUBLE)
 
 
 def _digits(arguments: Arguments) -> int | None:
@@ -268,6 +275,7 @@ def _form_rule(arguments: Arguments) -> Signature | None:
     return Signature((STRING, DOUBLE), STRING)
 
 
+@ENTRIES.typed("format_string", _form_rule, strict=False, takes=2)
 def _forming(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of FORMAT_STRING."""
     places = _places(call.arguments)
@@ -326,6 +334,7 @@ def _positive(curve: Curve, above: float) -> Evaluation:
     return plain(lambda value: None if value <= above else curve(value))
 
 
+@ENTRIES.function("log of base", _TWO, columnwise=kernel("log of base"))
 def _to_base(base: float, value: float) -> float | None:
     """Returns the logarithm to a base; of base 1 it is infinite or NaN."""
     if base <= 0 or value <= 0:
@@ -336,6 +345,7 @@ def _to_base(base: float, value: float) -> float | None:
     return math.nan if math.isinf(above) and math.isinf(below) else above / below
 
 
+@ENTRIES.function("atan2", _TWO, columnwise=kernel("atan2"))
 def _angle(height: float, width: float) -> float:
     """Returns the angle of a point; a negative zero is a zero."""
     return math.atan2(height + 0.0, width + 0.0)
@@ -359,6 +369,7 @@ def _curve(name: str, curve: Curve) -> Function:
     return Function(name, _ONE, _java(curve), kernel(name))
 
 
+@ENTRIES.macro("log", ("ln", "log of base"), takes=1, optional=1)
 def _log(build: Build, arguments: Arguments) -> Node:
     """Writes LOG: natural of one number, to the base of the first of two."""
     return build("ln" if len(arguments) == 1 else "log of base", *arguments)
@@ -370,6 +381,7 @@ def _constant(name: str, value: Value) -> Macro:
 
 
 FUNCTIONS: tuple[Entry, ...] = (
+    *ENTRIES.written,
     Function(
         "negative",
         _one_amount,
@@ -379,13 +391,9 @@ FUNCTIONS: tuple[Entry, ...] = (
     ),
     Function("positive", _one_amount, plain(unchanged), kernel("coalesce"), takes=1),
     Function("abs", _one_amount, _narrowed(abs, _absolute), _signed("abs"), takes=1),
-    Function("sign", _DOUBLES, plain(_sign), kernel("sign")),
     Function("floor", _whole_rule, _to_whole(math.floor), kernel("floor"), takes=1),
     Function("ceil", _whole_rule, _to_whole(math.ceil), kernel("ceil"), takes=1),
     Function("pow", expects(DOUBLE, DOUBLE, DOUBLE), plain(power), kernel("power")),
-    Function("sqrt", _DOUBLES, plain(_root), kernel("sqrt")),
-    Function("exp", _DOUBLES, plain(_exponential), kernel("exp")),
-    Function("ln", _DOUBLES, plain(_logarithm), kernel("ln")),
     alias("power", "pow"),
     alias("signum", "sign"),
     alias("ceiling", "ceil"),
@@ -393,7 +401,6 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "bround", _rule, _rounding(decimal.ROUND_HALF_EVEN), _of_decimals("bround")
     ),
-    Function("format_string", _form_rule, _forming, strict=False, takes=2),
     _curve("sin", math.sin),
     _curve("cos", math.cos),
     _curve("tan", math.tan),
@@ -411,10 +418,7 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function("log10", _ONE, _positive(math.log10, 0), kernel("log10")),
     Function("log2", _ONE, _positive(math.log2, 0), kernel("log2")),
     Function("log1p", _ONE, _positive(math.log1p, -1), kernel("log1p")),
-    Function("log of base", _TWO, plain(_to_base), kernel("log of base")),
-    Function("atan2", _TWO, plain(_angle), kernel("atan2")),
     Function("hypot", _TWO, plain(math.hypot), kernel("hypot")),
-    Macro("log", _log, ("ln", "log of base"), takes=1, optional=1),
     _constant("pi", math.pi),
     _constant("e", math.e),
 )

@@ -18,10 +18,10 @@ from dovetail.expression.coercion import BOOLEAN, INT, NULL, STRING
 from dovetail.expression.functions.function import (
     Arguments,
     Build,
+    Entries,
     Entry,
     Evaluation,
     Function,
-    Macro,
     Rule,
     Signature,
     alias,
@@ -29,6 +29,8 @@ from dovetail.expression.functions.function import (
 )
 from dovetail.expression.tree import Call, Kind, Literal, Node, Value
 from dovetail.schema import ArrayType, AtomicType
+
+ENTRIES = Entries()
 
 # What Java takes for the end of a line: a dot is any letter but these.
 _ENDS = r"\n\r\u0085\u2028\u2029"
@@ -197,6 +199,7 @@ def _of_text(result: Kind) -> Rule:
     return _pattern_rule(expects(result, STRING, STRING))
 
 
+@ENTRIES.macro("regexp_extract", ("regexp group",), takes=2, optional=1)
 def _extract(build: Build, arguments: Arguments) -> Node:
     """Writes REGEXP_EXTRACT with the number of its group, 1 where none is given."""
     group = arguments[2:] or (Literal(1, INT),)
@@ -222,6 +225,7 @@ _COUNT = _filled_rule(expects(INT, STRING, STRING))
 
 
 FUNCTIONS: tuple[Entry, ...] = (
+    *ENTRIES.written,
     Function("rlike", _of_text(BOOLEAN), _searching(_matches)),
     Function(
         "regexp group",
@@ -239,7 +243,6 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function("regexp_count", _COUNT, _searching(_counted), takes=2),
     Function("regexp_substr", _of_text(STRING), _searching(_piece), takes=2),
     Function("regexp_instr", _of_text(INT), _searching(_place), takes=2),
-    Macro("regexp_extract", _extract, ("regexp group",), takes=2, optional=1),
     alias("regexp_like", "rlike"),
     alias("regexp", "rlike"),
 )

@@ -31,10 +31,10 @@ from dovetail.expression.functions.casts import checked_cast
 from dovetail.expression.functions.function import (
     Arguments,
     Build,
+    Entries,
     Entry,
     Evaluation,
     Function,
-    Macro,
     Program,
     Rule,
     Signature,
@@ -47,6 +47,8 @@ from dovetail.expression.functions.function import (
 from dovetail.expression.tree import Call, Interval, Kind, Node, Value
 from dovetail.expression.values import DAY, WIDE, micros, rounded
 from dovetail.schema import DecimalType
+
+ENTRIES = Entries()
 
 _LAST_YEAR = 9999
 
@@ -78,6 +80,10 @@ def months_later(value: date, months: int) -> date | None:
     return value.replace(year=year, month=month + 1, day=min(value.day, last))
 
 
+_SHIFTS = ("+ of time", "+ of days", "+ of months", "cast")
+
+
+@ENTRIES.macro("+", ("+ of numbers", "+ of spans", "date_add", *_SHIFTS), takes=2)
 def _plus(build: Build, arguments: Arguments) -> Node:
     """Writes `+` by what stands beside it."""
     left, right = arguments
@@ -103,6 +109,10 @@ def _shifted(build: Build, moment: Node, span: Node) -> Node:
     return build("+ of time", moment, span)
 
 
+_DISTANCES = ("- of spans", "- of moments", "- of dates", "negative")
+
+
+@ENTRIES.macro("-", ("- of numbers", *_DISTANCES, "date_sub", *_SHIFTS), takes=2)
 def _minus(build: Build, arguments: Arguments) -> Node:
     """Writes `-` by what stands beside it."""
     left, right = arguments
@@ -120,6 +130,7 @@ def _minus(build: Build, arguments: Arguments) -> Node:
     return build("- of numbers", left, right)
 
 
+@ENTRIES.macro("*", ("* of numbers", "* of spans"), takes=2)
 def _times(build: Build, arguments: Arguments) -> Node:
     """Writes `*`: a span may stand on either side of a number."""
     left, right = arguments
@@ -166,6 +177,15 @@ def _product_rule(arguments: Arguments) -> Signature | None:
     return Signature((span, number), result) if is_numeric(number) else None
 
 
+def _lower_product(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+    """Lowers a span times a whole number."""
+    if call.arguments[1].type not in BITS:
+        return None
+    span, number = arguments
+    return operation("multiply", call.type, span, operation("cast", BIGINT, number))
+
+
+@ENTRIES.typed("* of spans", _product_rule, columnwise=_lower_product)
 def _product(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of a span times a number, half up, null if huge."""
     most = 1 << (BITS[INT if call.type == Interval.MONTHS else BIGINT] - 1)
@@ -186,14 +206,6 @@ def _product(call: Call) -> Callable[..., Value]:
     return product
 
 
-def _lower_product(call: Call, arguments: tuple[Program, ...]) -> Program | None:
-    """Lowers a span times a whole number."""
-    if call.arguments[1].type not in BITS:
-        return None
-    span, number = arguments
-    return operation("multiply", call.type, span, operation("cast", BIGINT, number))
-
-
 def _within(operation: Callable[[int, int], int]) -> Evaluation:
     """Returns the evaluation of a sum of spans; too great a sum is null."""
 
@@ -209,11 +221,16 @@ def _within(operation: Callable[[int, int], int]) -> Evaluation:
     return evaluate
 
 
+@ENTRIES.function("- of moments", _moments_rule, columnwise=kernel("distance"))
 def _distance(left: datetime, right: datetime) -> int:
     """Returns the microseconds between two moments."""
     return micros(left) - micros(right)
 
 
+_DATES = expects(Interval.DAYS, DATE, DATE)
+
+
+@ENTRIES.function("- of dates", _DATES, columnwise=kernel("distance"))
 def _days_apart(left: date, right: date) -> int:
     """Returns the days between two dates, as a span."""
     return (left - right).days * DAY
@@ -224,17 +241,24 @@ def _days_later(value: date, days: int) -> date | None:
     return later(value, days * DAY)
 
 
-def _days_earlier(value: date, days: int) -> date | None:
-    """Returns a date so many days earlier, null beyond the years."""
-    return _days_later(value, -days)
-
-
 def _shifted_date_rule(arguments: Arguments) -> Signature | None:
     """Types DATE_ADD and DATE_SUB: an int of days, nothing wider."""
     fits = arguments[1].type in (TINYINT, SMALLINT, INT, NULL)
     return expects(DATE, DATE, INT)(arguments) if fits else None
 
 
+@ENTRIES.function("date_sub", _shifted_date_rule, columnwise=kernel("days_earlier"))
+def _days_earlier(value: date, days: int) -> date | None:
+    """Returns a date so many days earlier, null beyond the years."""
+    return _days_later(value, -days)
+
+
+_SECONDS = DecimalType(18, 6)
+
+
+@ENTRIES.function(
+    "make_dt_interval", expects(Interval.TIME, INT, INT, INT, _SECONDS, optional=4)
+)
 def _made_time(*parts: Value) -> int:
     """Returns the span of days, hours, minutes and seconds, as many as are given."""
     found = Decimal(0)
@@ -243,21 +267,19 @@ def _made_time(*parts: Value) -> int:
     return int(found)
 
 
+@ENTRIES.function("make_ym_interval", expects(Interval.MONTHS, INT, INT, optional=2))
 def _made_months(*parts: int) -> int:
     """Returns the span of years and months, as many as are given."""
     return sum(part * size for part, size in zip(parts, (12, 1), strict=False))
 
 
 _SIZES = (DAY, DAY // 24, DAY // 1440, DAY // 86_400)
-_SECONDS = DecimalType(18, 6)
-_DATES = expects(Interval.DAYS, DATE, DATE)
-_SHIFTS = ("+ of time", "+ of days", "+ of months", "cast")
-_DISTANCES = ("- of spans", "- of moments", "- of dates", "negative")
+
 
 FUNCTIONS: tuple[Entry, ...] = (
+    *ENTRIES.written,
     Function("+ of spans", _spans_rule, _within(operator.add), kernel("add")),
     Function("- of spans", _spans_rule, _within(operator.sub), kernel("subtract")),
-    Function("* of spans", _product_rule, _product, _lower_product),
     Function("+ of time", _shift_rule(Interval.TIME), plain(later), kernel("later")),
     Function("+ of days", _shift_rule(Interval.DAYS), plain(later), kernel("later")),
     Function(
@@ -266,23 +288,5 @@ FUNCTIONS: tuple[Entry, ...] = (
         plain(months_later),
         kernel("months_later"),
     ),
-    Function("- of moments", _moments_rule, plain(_distance), kernel("distance")),
-    Function("- of dates", _DATES, plain(_days_apart), kernel("distance")),
     Function("date_add", _shifted_date_rule, plain(_days_later), kernel("days_later")),
-    Function(
-        "date_sub", _shifted_date_rule, plain(_days_earlier), kernel("days_earlier")
-    ),
-    Function(
-        "make_dt_interval",
-        expects(Interval.TIME, INT, INT, INT, _SECONDS, optional=4),
-        plain(_made_time),
-    ),
-    Function(
-        "make_ym_interval",
-        expects(Interval.MONTHS, INT, INT, optional=2),
-        plain(_made_months),
-    ),
-    Macro("+", _plus, ("+ of numbers", "+ of spans", "date_add", *_SHIFTS), takes=2),
-    Macro("-", _minus, ("- of numbers", *_DISTANCES, "date_sub", *_SHIFTS), takes=2),
-    Macro("*", _times, ("* of numbers", "* of spans"), takes=2),
 )

@@ -31,9 +31,9 @@ from dovetail.expression.functions.function import (
     Arguments,
     Build,
     Columnwise,
+    Entries,
     Entry,
     Function,
-    Macro,
     Program,
     Rule,
     Signature,
@@ -50,6 +50,8 @@ from dovetail.expression.functions.function import (
 )
 from dovetail.expression.tree import Call, Literal, Node, Value
 from dovetail.schema import ArrayType, AtomicType
+
+ENTRIES = Entries()
 
 BLANK = " "
 ESCAPE = "\\"
@@ -76,6 +78,7 @@ def _concat_rule(arguments: Arguments) -> Signature | None:
     return Signature((STRING,) * len(arguments), STRING)
 
 
+@ENTRIES.typed("concat", _concat_rule, columnwise=kernel("concat"))
 def concatenated(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of CONCAT: texts, or lists, end to end."""
     if isinstance(call.type, ArrayType):
@@ -100,6 +103,7 @@ def _joined_rule(arguments: Arguments) -> Signature | None:
     return Signature(tuple(wanted), STRING) if fits else None
 
 
+@ENTRIES.function("concat_ws", _joined_rule, strict=False)
 def _joined(separator: str | None, *values: Value) -> str | None:
     """Returns the texts that are not null with the separator between them."""
     if separator is None:
@@ -116,22 +120,57 @@ def substring(text: Value, start: int, length: int = LONGEST) -> Value:
     return text[max(first, 0) : max(first + length, 0)] if length > 0 else text[:0]
 
 
+@ENTRIES.macro("left", ("substring",), takes=2)
 def _left(build: Build, arguments: Arguments) -> Node:
     """Writes LEFT as SUBSTRING from the first character."""
     text, length = arguments
     return build("substring", text, Literal(1, INT), length)
 
 
+def _from_right(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+    """Lowers RIGHT to a substring that is counted from the end."""
+    if not is_literal(call.arguments[1]):
+        return None
+    length = constant(call.arguments[1])
+    if length is None:
+        return nothing(call.type)
+    size = max(length, 0)
+    return operation("substring", call.type, arguments[0], start=-length, size=size)
+
+
+@ENTRIES.function("right", expects(STRING, STRING, INT), columnwise=_from_right)
 def _right(text: str, length: int) -> str:
     """Returns the last characters of a text."""
     return text[-length:] if length > 0 else ""
 
 
+def _padding(name: str) -> Columnwise:
+    """Returns the program of a padding with one letter, the only one that Arrow has."""
+    lower = written(name, size=0, pad=BLANK)
+
+    def one_letter(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+        pad = constant(call.arguments[2]) if call.arguments[2:] else BLANK
+        several = pad is not None and len(pad) != 1
+        return None if several else lower(call, arguments)
+
+    return one_letter
+
+
+def _no_bytes(rule: Rule) -> Rule:
+    """Returns a rule that refuses bytes, which Spark does not take for a text here."""
+    return lambda arguments: None if BINARY in kinds(arguments) else rule(arguments)
+
+
+_PADDED = _no_bytes(expects(STRING, STRING, INT, STRING, optional=1))
+
+
+@ENTRIES.function("lpad", _PADDED, columnwise=_padding("lpad"))
 def padded_left(text: str, length: int, pad: str = BLANK) -> str:
     """Returns a text of exactly this length, filled up on the left."""
     return _filling(text, length, pad) + text[: max(length, 0)]
 
 
+@ENTRIES.function("rpad", _PADDED, columnwise=_padding("rpad"))
 def padded_right(text: str, length: int, pad: str = BLANK) -> str:
     """Returns a text of exactly this length, filled up on the right."""
     return text[: max(length, 0)] + _filling(text, length, pad)
@@ -143,11 +182,30 @@ def _filling(text: str, length: int, pad: str) -> str:
     return (pad * lacking)[:lacking] if lacking > 0 else ""
 
 
+def _replacing(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+    """Lowers REPLACE of a written text, by nothing where that is not given."""
+    _, search, *instead = call.arguments
+    if not all(map(is_literal, (search, *instead))) or not constant(search):
+        return None
+    known = "" if not instead else constant(instead[0])
+    if known is None:
+        return nothing(call.type)
+    found = {"pattern": constant(search), "replacement": known}
+    return operation("replace", call.type, arguments[0], **found)
+
+
+def _texts(result: Value, count: int, optional: int = 0) -> Rule:
+    """Returns the rule of a function of texts."""
+    return expects(result, *(STRING,) * count, optional=optional)
+
+
+@ENTRIES.function("replace", _texts(STRING, 3, 1), columnwise=_replacing)
 def _replaced(text: str, search: str, replacement: str = "") -> str:
     """Returns a text with every occurrence replaced; an empty search finds none."""
     return text.replace(search, replacement) if search else text
 
 
+@ENTRIES.function("instr", _texts(INT, 2))
 def _position(text: str, part: str) -> int:
     """Returns where a part begins, 0 where it does not occur."""
     return text.find(part) + 1
@@ -169,6 +227,18 @@ def _literal(letter: str) -> str:
     return _META.sub(r"\\\g<0>", letter)
 
 
+def _likeness(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+    """Lowers LIKE with a written form to a regular expression."""
+    if not all(map(is_literal, call.arguments[1:])):
+        return None
+    form, escape = (*map(constant, call.arguments[1:]), ESCAPE)[:2]
+    if None in (form, escape):
+        return nothing(call.type)
+    pattern = like_expression(form, escape)
+    return operation("like", call.type, arguments[0], pattern=pattern)
+
+
+@ENTRIES.function("like", _texts(BOOLEAN, 3, 1), columnwise=_likeness)
 def _like(text: str, pattern: str, escape: str = ESCAPE) -> bool:
     """Tells whether a whole text has the form of a pattern."""
     # `re` keeps what it compiled; a cache of ours would not travel to workers
@@ -199,60 +269,9 @@ def _trim(name: str) -> Columnwise:
     return lower
 
 
-def _from_right(call: Call, arguments: tuple[Program, ...]) -> Program | None:
-    """Lowers RIGHT to a substring that is counted from the end."""
-    if not is_literal(call.arguments[1]):
-        return None
-    length = constant(call.arguments[1])
-    if length is None:
-        return nothing(call.type)
-    size = max(length, 0)
-    return operation("substring", call.type, arguments[0], start=-length, size=size)
-
-
-def _padding(name: str) -> Columnwise:
-    """Returns the program of a padding with one letter, the only one that Arrow has."""
-    lower = written(name, size=0, pad=BLANK)
-
-    def one_letter(call: Call, arguments: tuple[Program, ...]) -> Program | None:
-        pad = constant(call.arguments[2]) if call.arguments[2:] else BLANK
-        several = pad is not None and len(pad) != 1
-        return None if several else lower(call, arguments)
-
-    return one_letter
-
-
-def _replacing(call: Call, arguments: tuple[Program, ...]) -> Program | None:
-    """Lowers REPLACE of a written text, by nothing where that is not given."""
-    _, search, *instead = call.arguments
-    if not all(map(is_literal, (search, *instead))) or not constant(search):
-        return None
-    known = "" if not instead else constant(instead[0])
-    if known is None:
-        return nothing(call.type)
-    found = {"pattern": constant(search), "replacement": known}
-    return operation("replace", call.type, arguments[0], **found)
-
-
 def _testing(name: str) -> Columnwise:
     """Returns the program of a test for a written part."""
     return written(name, pattern="")
-
-
-def _likeness(call: Call, arguments: tuple[Program, ...]) -> Program | None:
-    """Lowers LIKE with a written form to a regular expression."""
-    if not all(map(is_literal, call.arguments[1:])):
-        return None
-    form, escape = (*map(constant, call.arguments[1:]), ESCAPE)[:2]
-    if None in (form, escape):
-        return nothing(call.type)
-    pattern = like_expression(form, escape)
-    return operation("like", call.type, arguments[0], pattern=pattern)
-
-
-def _texts(result: Value, count: int, optional: int = 0) -> Rule:
-    """Returns the rule of a function of texts."""
-    return expects(result, *(STRING,) * count, optional=optional)
 
 
 def _or_bytes(rule: Rule) -> Rule:
@@ -268,13 +287,7 @@ def _or_bytes(rule: Rule) -> Rule:
     return either
 
 
-def _no_bytes(rule: Rule) -> Rule:
-    """Returns a rule that refuses bytes, which Spark does not take for a text here."""
-    return lambda arguments: None if BINARY in kinds(arguments) else rule(arguments)
-
-
 _PART = _or_bytes(expects(STRING, STRING, INT, INT, optional=1))
-_PADDED = _no_bytes(expects(STRING, STRING, INT, STRING, optional=1))
 
 BYTE = 256
 
@@ -287,11 +300,13 @@ def _reverse_rule(arguments: Arguments) -> Signature | None:
     return expects(STRING, STRING)(arguments)
 
 
+@ENTRIES.function("repeat", expects(STRING, STRING, INT))
 def _repeated(text: str, count: int) -> str:
     """Returns a text so many times."""
     return text * max(count, 0)
 
 
+@ENTRIES.function("initcap", _texts(STRING, 1))
 def _titled(text: str) -> str:
     """Returns a text with the first letter behind every blank in upper case."""
     return BLANK.join(
@@ -300,6 +315,7 @@ def _titled(text: str) -> str:
     )
 
 
+@ENTRIES.function("translate", _texts(STRING, 3))
 def _translated(text: str, letters: str, others: str) -> str:
     """Returns a text with letters exchanged; those without another fall away."""
     known: dict[str, str] = {}
@@ -308,6 +324,7 @@ def _translated(text: str, letters: str, others: str) -> str:
     return "".join(known.get(letter, letter) for letter in text)
 
 
+@ENTRIES.function("locate from", expects(INT, STRING, STRING, INT), strict=False)
 def _located(part: str | None, text: str | None, start: int | None) -> int | None:
     """Returns where a part is from a place on; an unknown place is no place."""
     if start is None:
@@ -319,11 +336,13 @@ def _located(part: str | None, text: str | None, start: int | None) -> int | Non
     return text.find(part, start - 1) + 1
 
 
+@ENTRIES.macro("locate", ("locate from",), takes=2, optional=1)
 def _locate(build: Build, arguments: Arguments) -> Node:
     """Writes LOCATE, from the first letter where no place is given."""
     return build("locate from", *arguments, *(Literal(1, INT),)[: 3 - len(arguments)])
 
 
+@ENTRIES.function("split_part", expects(STRING, STRING, STRING, INT))
 def _piece(text: str, separator: str, number: int) -> str | None:
     """Returns a piece between separators, by its number from 1 or from the end."""
     pieces = text.split(separator) if separator else [text]
@@ -333,6 +352,7 @@ def _piece(text: str, separator: str, number: int) -> str | None:
     return pieces[place] if 0 <= place < len(pieces) else ""
 
 
+@ENTRIES.function("substring_index", expects(STRING, STRING, STRING, INT))
 def _until(text: str, separator: str, count: int) -> str:
     """Returns what stands before so many separators, or behind, from the end."""
     if not separator or count == 0:
@@ -354,11 +374,13 @@ def _nth(text: str, part: str, count: int) -> int:
     return place
 
 
+@ENTRIES.function("ascii", _texts(INT, 1))
 def _code(text: str) -> int:
     """Returns the number of the first letter, 0 where there is none."""
     return ord(text[0]) if text else 0
 
 
+@ENTRIES.function("chr", expects(STRING, BIGINT))
 def _letter(code: int) -> str:
     """Returns the letter of the low byte of a number, nothing of a negative one."""
     return chr(code % BYTE) if code >= 0 else ""
@@ -371,11 +393,13 @@ def _bytes_rule(arguments: Arguments) -> Signature | None:
     return expects(INT, STRING)(arguments)
 
 
+@ENTRIES.function("octet_length", _bytes_rule, columnwise=kernel("octet_length"))
 def _size(value: str | bytes) -> int:
     """Returns the number of bytes, of a text in UTF-8."""
     return len(value.encode() if isinstance(value, str) else value)
 
 
+@ENTRIES.function("levenshtein", _texts(INT, 2))
 def steps(one: str, other: str) -> int:
     """Returns how many letters to change, add or drop to make one text the other."""
     row = list(range(len(other) + 1))
@@ -387,12 +411,14 @@ def steps(one: str, other: str) -> int:
     return row[-1]
 
 
+@ENTRIES.function("find_in_set", _texts(INT, 2))
 def _place_in_list(text: str, listed: str) -> int:
     """Returns the place of a text among those between commas."""
     items = listed.split(",")
     return items.index(text) + 1 if text in items else 0
 
 
+@ENTRIES.function("overlay", expects(STRING, STRING, STRING, INT, INT, optional=1))
 def _overlaid(text: str, other: str, start: int, *length: int) -> str:
     """Returns a text with another laid over so many of its letters from a place on."""
     covered = length[0] if length and length[0] >= 0 else len(other)
@@ -400,21 +426,25 @@ def _overlaid(text: str, other: str, start: int, *length: int) -> str:
     return f"{before}{other}{behind}"
 
 
+@ENTRIES.macro("bit_length", ("octet_length", "* of numbers"), takes=1)
 def _bits_of(build: Build, arguments: Arguments) -> Node:
     """Writes BIT_LENGTH as eight times OCTET_LENGTH."""
     return build("* of numbers", build("octet_length", *arguments), Literal(8, INT))
 
 
+@ENTRIES.macro("space", ("repeat",), takes=1)
 def _space(build: Build, arguments: Arguments) -> Node:
     """Writes SPACE as REPEAT of a blank."""
     return build("repeat", Literal(BLANK, STRING), *arguments)
 
 
+@ENTRIES.macro("btrim", ("trim",), takes=1, optional=1)
 def _trimmed_by(build: Build, arguments: Arguments) -> Node:
     """Writes BTRIM as TRIM, whose letters come first."""
     return build("trim", *reversed(arguments))
 
 
+@ENTRIES.function("reverse", _reverse_rule, columnwise=kernel("reverse"), takes=1)
 def _turned(value: Value) -> Value:
     """Returns a text or a list from its end to its beginning."""
     return value[::-1]
@@ -437,6 +467,7 @@ def _hex_rule(arguments: Arguments) -> Signature | None:
     return Signature((kind,), STRING) if kind in (STRING, BINARY) else None
 
 
+@ENTRIES.function("hex", _hex_rule, takes=1)
 def _hex(value: Value) -> str:
     """Returns bytes, or a number in two's complement, in digits to the base 16."""
     if isinstance(value, int):
@@ -444,6 +475,7 @@ def _hex(value: Value) -> str:
     return (value.encode() if isinstance(value, str) else value).hex().upper()
 
 
+@ENTRIES.function("unhex", expects(BINARY, STRING))
 def _unhex(text: str) -> bytes | None:
     """Returns the bytes of a text of hexadecimal digits, null where it is none."""
     try:
@@ -452,33 +484,36 @@ def _unhex(text: str) -> bytes | None:
         return None
 
 
+_OF_BYTES = expects(STRING, BINARY)
+
+
+@ENTRIES.function("base64", _OF_BYTES)
 def _base64(value: bytes) -> str:
     """Returns bytes in digits to the base 64."""
     return base64.b64encode(value).decode()
 
 
+@ENTRIES.function("md5", _OF_BYTES)
 def _md5(value: bytes) -> str:
     """Returns the MD5 sum of bytes."""
     return hashlib.md5(value, usedforsecurity=False).hexdigest()
 
 
+@ENTRIES.function("sha1", _OF_BYTES)
 def _sha1(value: bytes) -> str:
     """Returns the SHA-1 sum of bytes."""
     return hashlib.sha1(value, usedforsecurity=False).hexdigest()
 
 
+@ENTRIES.function("sha2", expects(STRING, BINARY, INT))
 def _sha2(value: bytes, bits: int) -> str | None:
     """Returns a SHA-2 sum of so many bits, null where there is none."""
     summed = _SUMS.get(bits)
     return summed(value) if summed else None
 
 
-_OF_BYTES = expects(STRING, BINARY)
-
-
 FUNCTIONS: tuple[Entry, ...] = (
-    Function("concat", _concat_rule, concatenated, kernel("concat")),
-    Function("concat_ws", _joined_rule, plain(_joined), strict=False),
+    *ENTRIES.written,
     Function("upper", _texts(STRING, 1), plain(str.upper), kernel("upper")),
     Function("lower", _texts(STRING, 1), plain(str.lower), kernel("lower")),
     Function("trim", _texts(STRING, 2, 1), plain(_trimmed(str.strip)), _trim("trim")),
@@ -495,11 +530,6 @@ FUNCTIONS: tuple[Entry, ...] = (
         plain(substring),
         written("substring", start=1, size=LONGEST),
     ),
-    Function("right", expects(STRING, STRING, INT), plain(_right), _from_right),
-    Function("lpad", _PADDED, plain(padded_left), _padding("lpad")),
-    Function("rpad", _PADDED, plain(padded_right), _padding("rpad")),
-    Function("replace", _texts(STRING, 3, 1), plain(_replaced), _replacing),
-    Function("instr", _texts(INT, 2), plain(_position)),
     Function(
         "startswith", _texts(BOOLEAN, 2), plain(str.startswith), _testing("startswith")
     ),
@@ -507,49 +537,15 @@ FUNCTIONS: tuple[Entry, ...] = (
     Function(
         "contains", _texts(BOOLEAN, 2), plain(operator.contains), _testing("contains")
     ),
-    Function("like", _texts(BOOLEAN, 3, 1), plain(_like), _likeness),
     alias("||", "concat"),
-    Macro("left", _left, ("substring",), takes=2),
     alias("substr", "substring"),
     alias("char_length", "length"),
     alias("ucase", "upper"),
     alias("lcase", "lower"),
-    Function("reverse", _reverse_rule, plain(_turned), kernel("reverse"), takes=1),
-    Function("repeat", expects(STRING, STRING, INT), plain(_repeated)),
-    Function("initcap", _texts(STRING, 1), plain(_titled)),
-    Function("translate", _texts(STRING, 3), plain(_translated)),
-    Function(
-        "locate from",
-        expects(INT, STRING, STRING, INT),
-        plain(_located),
-        strict=False,
-    ),
-    Function("split_part", expects(STRING, STRING, STRING, INT), plain(_piece)),
-    Function("substring_index", expects(STRING, STRING, STRING, INT), plain(_until)),
-    Function("ascii", _texts(INT, 1), plain(_code)),
-    Function("chr", expects(STRING, BIGINT), plain(_letter)),
-    Function("octet_length", _bytes_rule, plain(_size), kernel("octet_length")),
-    Function("levenshtein", _texts(INT, 2), plain(steps)),
-    Function("find_in_set", _texts(INT, 2), plain(_place_in_list)),
-    Function(
-        "overlay",
-        expects(STRING, STRING, STRING, INT, INT, optional=1),
-        plain(_overlaid),
-    ),
-    Macro("bit_length", _bits_of, ("octet_length", "* of numbers"), takes=1),
-    Macro("space", _space, ("repeat",), takes=1),
-    Macro("locate", _locate, ("locate from",), takes=2, optional=1),
-    Macro("btrim", _trimmed_by, ("trim",), takes=1, optional=1),
     alias("position", "locate"),
     alias("char", "chr"),
     alias("character_length", "length"),
     alias("len", "length"),
-    Function("hex", _hex_rule, plain(_hex), takes=1),
-    Function("unhex", expects(BINARY, STRING), plain(_unhex)),
-    Function("base64", _OF_BYTES, plain(_base64)),
-    Function("md5", _OF_BYTES, plain(_md5)),
-    Function("sha1", _OF_BYTES, plain(_sha1)),
-    Function("sha2", expects(STRING, BINARY, INT), plain(_sha2)),
     Function("crc32", expects(BIGINT, BINARY), plain(zlib.crc32)),
     alias("sha", "sha1"),
 )

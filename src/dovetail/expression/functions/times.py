@@ -33,9 +33,9 @@ from dovetail.expression.coercion import (
 from dovetail.expression.functions.function import (
     Arguments,
     Build,
+    Entries,
     Entry,
     Function,
-    Macro,
     Program,
     Rule,
     Signature,
@@ -53,6 +53,8 @@ from dovetail.expression.functions.spans import later, months_later
 from dovetail.expression.tree import Call, Interval, Kind, Node, Value
 from dovetail.expression.values import DAY, SECOND, WIDE, micros, moment
 from dovetail.schema import DecimalType
+
+ENTRIES = Entries()
 
 MILLISECOND = 1000
 _UNITS = {
@@ -72,6 +74,19 @@ _DAY_UNITS = ("year", "quarter", "month", "week")
 _CLOCK = ("hour", "minute", "second", "microsecond")
 
 
+def _lower_truncation(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+    """Lowers DATE_TRUNC with a written unit."""
+    if not is_literal(call.arguments[0]):
+        return None
+    unit = _UNIT_OF.get(str(constant(call.arguments[0])).lower())
+    if unit is None:
+        return nothing(call.type)
+    return operation("date_trunc", call.type, arguments[1], unit=unit)
+
+
+@ENTRIES.function(
+    "date_trunc", expects(TIMESTAMP, STRING, TIMESTAMP), columnwise=_lower_truncation
+)
 def truncated(unit: str, value: datetime) -> datetime | None:
     """Returns the beginning of the unit that a moment lies in, null of no unit."""
     name = _UNIT_OF.get(unit.lower())
@@ -124,6 +139,15 @@ def _whole_rule(arguments: Arguments) -> Signature | None:
     return Signature((BIGINT,), TIMESTAMP) if fits else None
 
 
+def _lower_seconds(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+    """Lowers TIMESTAMP_SECONDS of whole numbers."""
+    if not is_integral(call.arguments[0].type):
+        return None
+    seconds = operation("cast", BIGINT, *arguments)
+    return operation("since", TIMESTAMP, seconds, size=SECOND)
+
+
+@ENTRIES.typed("timestamp_seconds", _seconds_rule, columnwise=_lower_seconds, takes=1)
 def _from_seconds(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of TIMESTAMP_SECONDS, parts of a microsecond cut."""
     if call.arguments[0].type in FRACTIONS:
@@ -178,16 +202,6 @@ def _weekday(value: date) -> int:
     return value.isoweekday() % 7 + 1
 
 
-def _lower_truncation(call: Call, arguments: tuple[Program, ...]) -> Program | None:
-    """Lowers DATE_TRUNC with a written unit."""
-    if not is_literal(call.arguments[0]):
-        return None
-    unit = _UNIT_OF.get(str(constant(call.arguments[0])).lower())
-    if unit is None:
-        return nothing(call.type)
-    return operation("date_trunc", call.type, arguments[1], unit=unit)
-
-
 def _lower_day_truncation(call: Call, arguments: tuple[Program, ...]) -> Program | None:
     """Lowers TRUNC with a written unit to the truncation of midnight."""
     if not is_literal(call.arguments[1]):
@@ -200,20 +214,16 @@ def _lower_day_truncation(call: Call, arguments: tuple[Program, ...]) -> Program
     return operation("cast", DATE, cut)
 
 
-def _lower_seconds(call: Call, arguments: tuple[Program, ...]) -> Program | None:
-    """Lowers TIMESTAMP_SECONDS of whole numbers."""
-    if not is_integral(call.arguments[0].type):
-        return None
-    seconds = operation("cast", BIGINT, *arguments)
-    return operation("since", TIMESTAMP, seconds, size=SECOND)
-
-
+@ENTRIES.function(
+    "trunc", expects(DATE, DATE, STRING), columnwise=_lower_day_truncation
+)
 def _first_day(value: date, unit: str) -> date | None:
     """Returns the first day of the unit, which for TRUNC is longer than a day."""
     known = _UNIT_OF.get(unit.lower()) in _DAY_UNITS
     return day_truncated(unit, value) if known else None
 
 
+@ENTRIES.function("last_day", expects(DATE, DATE), columnwise=kernel("last_day"))
 def _last_day(value: date) -> date | None:
     """Returns the last day of a month."""
     following = months_later(value.replace(day=1), 1)
@@ -240,6 +250,11 @@ _PART_OF = {name: part for part, names in _NAMES.items() for name in (part, *nam
 _OWN = {"second": "second of moment", "yearofweek": "year of week"}
 
 
+_OF_MOMENTS = tuple(_OWN.get(part, part) for part in _NAMES)
+_OF_SPANS = tuple(f"{part} of span" for part in ("day", "hour", "minute", "second"))
+
+
+@ENTRIES.macro("date_part", (*_OF_MOMENTS, *_OF_SPANS), takes=2)
 def _date_part_of(build: Build, arguments: Arguments) -> Node:
     """Writes DATE_PART as the function of the part that is named first."""
     written, value = arguments
@@ -251,6 +266,9 @@ def _date_part_of(build: Build, arguments: Arguments) -> Node:
     return build(_OWN.get(part, part), value)
 
 
+@ENTRIES.function(
+    "second of moment", expects(FRACTION, TIMESTAMP), columnwise=kernel("seconds")
+)
 def _seconds(value: datetime) -> Decimal:
     """Returns the seconds of a moment's minute with their fraction."""
     return _fraction(micros(value) % _MINUTE)
@@ -291,8 +309,6 @@ def _of_span(part: str, result: Kind, read: Callable[[int], Value]) -> Function:
     return Function(f"{part} of span", rule, plain(read), takes=1)
 
 
-_OF_MOMENTS = tuple(_OWN.get(part, part) for part in _NAMES)
-_OF_SPANS = tuple(f"{part} of span" for part in ("day", "hour", "minute", "second"))
 _LONGEST = 1 << 64
 
 SECONDS = DecimalType(16, 6)
@@ -317,6 +333,9 @@ _LONG_MONTH = 31.0 * 86_400  # seconds, what MONTHS_BETWEEN counts a month as
 _PLACES = 1e8
 
 
+@ENTRIES.function(
+    "make_date", expects(DATE, INT, INT, INT), columnwise=kernel("make_date"), takes=3
+)
 def _made_date(year: int, month: int, day: int) -> date | None:
     """Returns the day of a year, a month and a day, null where there is none."""
     try:
@@ -371,6 +390,18 @@ def _added_rule(arguments: Arguments) -> Signature | None:
     return expects(kind, STRING, BIGINT, kind)(arguments)
 
 
+def _lower_counted(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Lowers TIMESTAMPDIFF to a count of months, or of microseconds."""
+    unit = _unit(call.arguments)
+    name, size = (
+        ("months_between", _MONTHS[unit])
+        if unit in _MONTHS
+        else ("units_between", _SIZES[unit])
+    )
+    return operation(name, call.type, *arguments[1:], size=size)
+
+
+@ENTRIES.typed("timestampdiff", _counted_rule, columnwise=_lower_counted, takes=3)
 def _counted(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of TIMESTAMPDIFF: whole units, cut towards zero."""
     unit = _unit(call.arguments)
@@ -401,6 +432,16 @@ def _packed(day: date) -> int:
     return (day.year * 12 + day.month) * _DAYS_OF_MONTH + day.day
 
 
+def _lower_added(call: Call, arguments: tuple[Program, ...]) -> Program:
+    """Lowers TIMESTAMPADD to a moment moved by months, or by microseconds."""
+    unit = _unit(call.arguments)
+    name = "months_later" if unit in _MONTHS else "later"
+    size: Program = ("literal", _MONTHS.get(unit) or _SIZES[unit], str(BIGINT))
+    span = operation("multiply", BIGINT, arguments[1], size)
+    return operation(name, call.type, arguments[2], span)
+
+
+@ENTRIES.typed("timestampadd", _added_rule, columnwise=_lower_added, takes=3)
 def _added(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of TIMESTAMPADD."""
     unit = _unit(call.arguments)
@@ -409,26 +450,6 @@ def _added(call: Call) -> Callable[..., Value]:
         return lambda _unit, count, value: months_later(value, count * size)
     size = _SIZES[unit]
     return lambda _unit, count, value: later(value, count * size)
-
-
-def _lower_counted(call: Call, arguments: tuple[Program, ...]) -> Program:
-    """Lowers TIMESTAMPDIFF to a count of months, or of microseconds."""
-    unit = _unit(call.arguments)
-    name, size = (
-        ("months_between", _MONTHS[unit])
-        if unit in _MONTHS
-        else ("units_between", _SIZES[unit])
-    )
-    return operation(name, call.type, *arguments[1:], size=size)
-
-
-def _lower_added(call: Call, arguments: tuple[Program, ...]) -> Program:
-    """Lowers TIMESTAMPADD to a moment moved by months, or by microseconds."""
-    unit = _unit(call.arguments)
-    name = "months_later" if unit in _MONTHS else "later"
-    size: Program = ("literal", _MONTHS.get(unit) or _SIZES[unit], str(BIGINT))
-    span = operation("multiply", BIGINT, arguments[1], size)
-    return operation(name, call.type, arguments[2], span)
 
 
 def _months_apart(first: datetime, last: datetime) -> float:
@@ -449,6 +470,10 @@ def _of_month(value: datetime) -> int:
     return ((value.day * 24 + value.hour) * 60 + value.minute) * 60 + value.second
 
 
+_DIFFERENCE = expects(DOUBLE, TIMESTAMP, TIMESTAMP, BOOLEAN, optional=1)
+
+
+@ENTRIES.function("months_between", _DIFFERENCE)
 def _months_between(first: datetime, last: datetime, *is_rounded: bool) -> float:
     """Returns the months between two moments, to 8 places unless told not to."""
     found = _months_apart(first, last)
@@ -457,6 +482,7 @@ def _months_between(first: datetime, last: datetime, *is_rounded: bool) -> float
     return math.floor(found * _PLACES + 0.5) / _PLACES
 
 
+@ENTRIES.function("next_day", expects(DATE, DATE, STRING))
 def _next_day(value: date, name: str) -> date | None:
     """Returns the first day of that name behind a date, null where the name is none."""
     place = _DAY_OF.get(name.strip().upper())
@@ -465,20 +491,22 @@ def _next_day(value: date, name: str) -> date | None:
     return later(value, ((place - value.weekday() - 1) % 7 + 1) * DAY)
 
 
+@ENTRIES.function(
+    "date_from_unix_date", expects(DATE, INT), columnwise=kernel("date_of")
+)
 def _from_days(days: int) -> date | None:
     """Returns the date so many days after 1970."""
     return later(date(1970, 1, 1), days * DAY)
 
 
+@ENTRIES.function("unix_date", expects(INT, DATE), columnwise=kernel("unix_date"))
 def _days(value: date) -> int:
     """Returns the days since 1970."""
     return (value - date(1970, 1, 1)).days
 
 
-_DIFFERENCE = expects(DOUBLE, TIMESTAMP, TIMESTAMP, BOOLEAN, optional=1)
-
-
 FUNCTIONS: tuple[Entry, ...] = (
+    *ENTRIES.written,
     _date_part("year", _part("year")),
     _date_part("quarter", lambda value: (value.month + 2) // 3),
     _date_part("month", _part("month")),
@@ -493,23 +521,8 @@ FUNCTIONS: tuple[Entry, ...] = (
     _epoch("unix_seconds", SECOND),
     _epoch("unix_millis", MILLISECOND),
     _epoch("unix_micros", 1),
-    Function(
-        "timestamp_seconds", _seconds_rule, _from_seconds, _lower_seconds, takes=1
-    ),
     _since_epoch("timestamp_millis", MILLISECOND),
     _since_epoch("timestamp_micros", 1),
-    Function(
-        "date_trunc",
-        expects(TIMESTAMP, STRING, TIMESTAMP),
-        plain(truncated),
-        _lower_truncation,
-    ),
-    Function(
-        "trunc",
-        expects(DATE, DATE, STRING),
-        plain(_first_day),
-        _lower_day_truncation,
-    ),
     Function(
         "datediff",
         expects(INT, DATE, DATE),
@@ -522,16 +535,9 @@ FUNCTIONS: tuple[Entry, ...] = (
         plain(months_later),
         kernel("months_later"),
     ),
-    Function("last_day", expects(DATE, DATE), plain(_last_day), kernel("last_day")),
     alias("date_diff", "datediff", takes=2),
     alias("dateadd", "date_add", takes=2),
     alias("dayofmonth", "day", takes=1),
-    Function(
-        "second of moment",
-        expects(FRACTION, TIMESTAMP),
-        plain(_seconds),
-        kernel("seconds"),
-    ),
     Function(
         "year of week",
         expects(INT, DATE),
@@ -548,23 +554,7 @@ FUNCTIONS: tuple[Entry, ...] = (
     _of_span("hour", TINYINT, _signed(_HOUR, DAY)),
     _of_span("minute", TINYINT, _signed(_MINUTE, _HOUR)),
     _of_span("second", FRACTION, lambda span: _fraction(_signed(1, _MINUTE)(span))),
-    Macro("date_part", _date_part_of, (*_OF_MOMENTS, *_OF_SPANS), takes=2),
     alias("datepart", "date_part"),
     alias("extract", "date_part"),
-    Function(
-        "make_date",
-        expects(DATE, INT, INT, INT),
-        plain(_made_date),
-        kernel("make_date"),
-        takes=3,
-    ),
     _making("make_timestamp", TIMESTAMP),
-    Function("timestampdiff", _counted_rule, _counted, _lower_counted, takes=3),
-    Function("timestampadd", _added_rule, _added, _lower_added, takes=3),
-    Function("months_between", _DIFFERENCE, plain(_months_between)),
-    Function("next_day", expects(DATE, DATE, STRING), plain(_next_day)),
-    Function("unix_date", expects(INT, DATE), plain(_days), kernel("unix_date")),
-    Function(
-        "date_from_unix_date", expects(DATE, INT), plain(_from_days), kernel("date_of")
-    ),
 )
