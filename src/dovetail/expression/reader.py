@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache, reduce
 from itertools import count
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -57,6 +58,18 @@ from dovetail.schema import (
 )
 
 Reader = Callable[["Context", exp.Expr], Node]
+Read = TypeVar("Read", bound=Callable[..., Node])
+_READERS: dict[type[exp.Expr], Reader] = {}
+
+
+def _reads(*kinds: type[exp.Expr]) -> Callable[[Read], Read]:
+    """Enters a reader of these kinds of nodes."""
+
+    def enter(reader: Read) -> Read:
+        _READERS.update(dict.fromkeys(kinds, reader))
+        return reader
+
+    return enter
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +81,13 @@ class Context:
 
     text: str
     scope: Scope
-    readers: Mapping[type[exp.Expr], Reader]
     variables: Mapping[str, Variable] = field(default_factory=dict)
     row: Variable | None = None
     numbers: Iterator[int] = field(default_factory=count)
 
     def read(self, node: exp.Expr) -> Node:
         """Returns the typed node of a node of sqlglot's."""
-        reader = self.readers.get(type(node))
+        reader = _READERS.get(type(node))
         try:
             if reader is None:
                 raise UnsupportedError(f"{node.key} in an expression")
@@ -235,6 +247,7 @@ def _no_span(text: str, unit: str) -> SpecError:
     return SpecError(f"INTERVAL '{text}' {unit.upper()} is no span of time")
 
 
+@_reads(exp.Column, exp.Identifier)
 def read_name(context: Context, node: exp.Expr) -> Node:
     """Reads a name: what its front means, then fields."""
     parts = node.parts if isinstance(node, exp.Column) else [node]
@@ -244,6 +257,7 @@ def read_name(context: Context, node: exp.Expr) -> Node:
     return found
 
 
+@_reads(exp.Dot)
 def read_dot(context: Context, node: exp.Expr) -> Node:
     """Reads a field of something that is no plain name."""
     return _field(context.read(node.this), node.expression.name)
@@ -296,6 +310,7 @@ _WITH_UNIT = {
 _WITH_UNIT_TAKE = 3
 
 
+@_reads(exp.Anonymous)
 def read_call(context: Context, node: exp.Expr) -> Node:
     """Reads a call by its name."""
     if not isinstance(node.this, str):
@@ -417,7 +432,6 @@ _BITS: dict[type[exp.Expr], str] = {
     exp.BitwiseRightShift: ">>",
 }
 _SIGNS: dict[type[exp.Expr], str] = {
-    **_COMPARISONS,
     exp.Add: "+",
     exp.Sub: "-",
     exp.Mul: "*",
@@ -427,7 +441,6 @@ _SIGNS: dict[type[exp.Expr], str] = {
     exp.DPipe: "||",
     exp.And: "and",
     exp.Or: "or",
-    exp.Bracket: "[]",
 }
 
 
@@ -438,6 +451,7 @@ def _operator(name: str) -> Reader:
     )
 
 
+@_reads(*_COMPARISONS)
 def _comparison(context: Context, node: exp.Expr) -> Node:
     """Reads a comparison; one of comparisons is read otherwise by Spark and sqlglot."""
     if any(type(side) in _COMPARISONS for side in (node.this, node.expression)):
@@ -445,6 +459,7 @@ def _comparison(context: Context, node: exp.Expr) -> Node:
     return _operator(_COMPARISONS[type(node)])(context, node)
 
 
+@_reads(*_BITS)
 def _bits(context: Context, node: exp.Expr) -> Node:
     """Reads an operator of bits; two kinds of them side by side are not read alike."""
     sides = (node.this, node.expression)
@@ -453,6 +468,7 @@ def _bits(context: Context, node: exp.Expr) -> Node:
     return _operator(_BITS[type(node)])(context, node)
 
 
+@_reads(exp.Neg)
 def _negative(context: Context, node: exp.Expr) -> Node:
     """Reads a sign; before a written number it belongs to the number."""
     inner = node.this
@@ -468,17 +484,20 @@ def _negative(context: Context, node: exp.Expr) -> Node:
     return build("negative", context.read(inner))
 
 
+@_reads(exp.Bracket)
 def _item(context: Context, node: exp.Expr) -> Node:
     """Reads an element in brackets."""
     return build("[]", context.read(node.this), *map(context.read, node.expressions))
 
 
+@_reads(exp.Between)
 def _between(context: Context, node: exp.Expr) -> Node:
     """Reads BETWEEN."""
     parts = (node.this, node.args["low"], node.args["high"])
     return build("between", *map(context.read, parts))
 
 
+@_reads(exp.In)
 def _in(context: Context, node: exp.Expr) -> Node:
     """Reads IN with a list of values."""
     if not node.expressions:
@@ -486,6 +505,7 @@ def _in(context: Context, node: exp.Expr) -> Node:
     return build("in", *map(context.read, (node.this, *node.expressions)))
 
 
+@_reads(exp.Is)
 def _is(context: Context, node: exp.Expr) -> Node:
     """Reads IS NULL, IS TRUE, IS FALSE, and IS NOT DISTINCT FROM."""
     value = context.read(node.this)
@@ -494,6 +514,7 @@ def _is(context: Context, node: exp.Expr) -> Node:
     return build("<=>", value, context.read(node.expression))
 
 
+@_reads(exp.Like, exp.ILike)
 def _like(context: Context, node: exp.Expr, *escape: Node) -> Node:
     """Reads LIKE and ILIKE, and each with NOT."""
     if isinstance(node.expression, exp.Any | exp.All):
@@ -517,6 +538,7 @@ def _like_several(context: Context, node: exp.Expr) -> Node:
     return reduce(lambda one, other: build(together, one, other), found)
 
 
+@_reads(exp.Tuple)
 def _tuple(context: Context, node: exp.Expr) -> Node:
     """Reads values in brackets as a struct of columns by their place."""
     parts: list[Node] = []
@@ -525,6 +547,7 @@ def _tuple(context: Context, node: exp.Expr) -> Node:
     return build("named_struct", *parts)
 
 
+@_reads(exp.Escape)
 def _escape(context: Context, node: exp.Expr) -> Node:
     """Reads LIKE with an escape letter."""
     if not isinstance(node.this, exp.Like | exp.ILike):
@@ -532,6 +555,7 @@ def _escape(context: Context, node: exp.Expr) -> Node:
     return _like(context, node.this, context.read(node.expression))
 
 
+@_reads(exp.Case)
 def _case(context: Context, node: exp.Expr) -> Node:
     """Reads CASE with or without a value to compare."""
     subject = node.this and context.read(node.this)
@@ -545,12 +569,14 @@ def _case(context: Context, node: exp.Expr) -> Node:
     return build("case", *arguments)
 
 
+@_reads(exp.Extract)
 def _extract(context: Context, node: exp.Expr) -> Node:
     """Reads EXTRACT(part FROM moment)."""
     part = Literal(node.this.name, STRING)
     return build("date_part", part, context.read(node.expression))
 
 
+@_reads(exp.Trim)
 def _trim(context: Context, node: exp.Expr) -> Node:
     """Reads TRIM(BOTH letters FROM text) as the function with the letters first."""
     names = {"LEADING": "ltrim", "TRAILING": "rtrim"}
@@ -560,6 +586,7 @@ def _trim(context: Context, node: exp.Expr) -> Node:
     return build(name, *map(context.read, parts))
 
 
+@_reads(exp.StrPosition)
 def _position(context: Context, node: exp.Expr) -> Node:
     """Reads POSITION(part IN text), from a place on where one is given."""
     start = node.args.get("position")
@@ -567,34 +594,11 @@ def _position(context: Context, node: exp.Expr) -> Node:
     return build("locate", *map(context.read, parts))
 
 
+@_reads(exp.Substring)
 def _substring(context: Context, node: exp.Expr) -> Node:
     """Reads SUBSTRING, its start and length between commas or words."""
     parts = (node.this, node.args.get("start"), node.args.get("length"))
     return build("substring", *(context.read(part) for part in parts if part))
-
-
-OPERATORS: dict[type[exp.Expr], Reader] = {
-    **{kind: _operator(name) for kind, name in _SIGNS.items()},
-    **dict.fromkeys(_COMPARISONS, _comparison),
-    exp.Neg: _negative,
-    exp.Not: lambda context, node: build("not", context.read(node.this)),
-    exp.Bracket: _item,
-    exp.Between: _between,
-    exp.In: _in,
-    exp.Is: _is,
-    **dict.fromkeys(_BITS, _bits),
-    exp.BitwiseNot: lambda context, node: build("~", context.read(node.this)),
-    exp.RegexpLike: _operator("rlike"),
-    exp.Like: _like,
-    exp.ILike: _like,
-    exp.Escape: _escape,
-    exp.Case: _case,
-    exp.Extract: _extract,
-    exp.Trim: _trim,
-    exp.StrPosition: _position,
-    exp.Substring: _substring,
-    exp.Tuple: _tuple,
-}
 
 
 def parse(expression: Expression | str, scope: Scope) -> Typed:
@@ -606,20 +610,23 @@ def parse(expression: Expression | str, scope: Scope) -> Typed:
 @lru_cache(maxsize=1000)
 def _parsed(text: str, scope: Scope) -> Typed:
     """Returns the typed expression of a text."""
-    tree = folded(Context(text, scope, _READERS).read(syntax(text)))
+    tree = folded(Context(text, scope).read(syntax(text)))
     return Typed(tree, columnar(tree.type), text)
 
 
+@_reads(exp.Literal)
 def _written(_context: Context, node: exp.Expr) -> Node:
     """Reads a literal: a text or a number."""
     return Literal(node.this, STRING) if node.args["is_string"] else number(node.this)
 
 
+@_reads(exp.Concat)
 def _joined(_context: Context, node: exp.Expr) -> Node:
     """Reads texts that stand beside each other as one."""
     return Literal("".join(part.name for part in node.expressions), STRING)
 
 
+@_reads(exp.HexString)
 def _bytes(_context: Context, node: exp.Expr) -> Node:
     """Reads bytes in hexadecimal digits."""
     digits = node.this
@@ -628,20 +635,18 @@ def _bytes(_context: Context, node: exp.Expr) -> Node:
     return Literal(bytes.fromhex(digits), BINARY)
 
 
-_READERS: dict[type[exp.Expr], Reader] = {
-    **OPERATORS,
-    exp.Column: read_name,
-    exp.Identifier: read_name,
-    exp.Dot: read_dot,
-    exp.Literal: _written,
-    exp.Concat: _joined,
-    exp.RawString: lambda _context, node: Literal(node.this, STRING),
-    exp.HexString: _bytes,
-    exp.Null: lambda _context, _node: Literal(None, NULL),
-    exp.Boolean: lambda _context, node: Literal(bool(node.this), BOOLEAN),
-    exp.Paren: lambda context, node: context.read(node.this),
-    exp.Cast: lambda context, node: read_cast(context.read, node),
-    exp.TryCast: lambda context, node: read_cast(context.read, node),
-    exp.Interval: lambda _context, node: span(node),
-    exp.Anonymous: read_call,
-}
+_READERS.update(
+    {
+        **{kind: _operator(name) for kind, name in _SIGNS.items()},
+        exp.Not: lambda context, node: build("not", context.read(node.this)),
+        exp.BitwiseNot: lambda context, node: build("~", context.read(node.this)),
+        exp.RegexpLike: _operator("rlike"),
+        exp.RawString: lambda _context, node: Literal(node.this, STRING),
+        exp.Null: lambda _context, _node: Literal(None, NULL),
+        exp.Boolean: lambda _context, node: Literal(bool(node.this), BOOLEAN),
+        exp.Paren: lambda context, node: context.read(node.this),
+        exp.Cast: lambda context, node: read_cast(context.read, node),
+        exp.TryCast: lambda context, node: read_cast(context.read, node),
+        exp.Interval: lambda _context, node: span(node),
+    }
+)

@@ -419,23 +419,27 @@ def _unique(key: Key, items: Iterable[Value]) -> Elements:
     return list(found.values())
 
 
+@ENTRIES.function("array_union", _two(), told=_keyed, takes=2)
 def _union(key: Key, one: Elements, other: Elements) -> Elements:
     """Returns the distinct elements of two arrays."""
     return _unique(key, (*one, *other))
 
 
+@ENTRIES.function("array_intersect", _two(), told=_keyed, takes=2)
 def _intersection(key: Key, one: Elements, other: Elements) -> Elements:
     """Returns the distinct elements of the first that the second has, too."""
     wanted = set(map(key, other))
     return [item for item in _unique(key, one) if key(item) in wanted]
 
 
+@ENTRIES.function("array_except", _two(), told=_keyed, takes=2)
 def _difference(key: Key, one: Elements, other: Elements) -> Elements:
     """Returns the distinct elements of the first that the second lacks."""
     unwanted = set(map(key, other))
     return [item for item in _unique(key, one) if key(item) not in unwanted]
 
 
+@ENTRIES.function("arrays_overlap", _two(BOOLEAN), told=_keyed, takes=2)
 def _overlap(key: Key, one: Elements, other: Elements) -> bool | None:
     """Tells whether two arrays share an element; null where a null could be it."""
     wanted = {key(item) for item in other if item is not None}
@@ -445,6 +449,7 @@ def _overlap(key: Key, one: Elements, other: Elements) -> bool | None:
     return None if unknown else False
 
 
+@ENTRIES.function("array_position", _with_element(BIGINT), told=_keyed, takes=2)
 def _place(key: Key, items: Elements, value: Value) -> int:
     """Returns the place of the first equal element, 0 where there is none."""
     wanted = key(value)
@@ -452,6 +457,7 @@ def _place(key: Key, items: Elements, value: Value) -> int:
     return next(places, 0)
 
 
+@ENTRIES.function("array_remove", _with_element(), told=_keyed, takes=2)
 def _without(key: Key, items: Elements, value: Value) -> Elements:
     """Returns the elements that are not equal to a value."""
     unwanted = key(value)
@@ -542,16 +548,19 @@ def _repeated_rule(arguments: Arguments) -> Signature | None:
     return Signature((kind, INT), ArrayType(columnar(kind)))
 
 
+@ENTRIES.function("array_repeat", _repeated_rule, strict=False, takes=2)
 def _repeated(value: Value, count: int | None) -> Elements | None:
     """Returns a value, which may be null, so many times."""
     return None if count is None else [value] * max(count, 0)
 
 
+@ENTRIES.function("array_append", _with_element(), strict=False, takes=2)
 def _appended(items: Elements | None, value: Value) -> Elements | None:
     """Returns an array with a value, which may be null, behind it."""
     return None if items is None else [*items, value]
 
 
+@ENTRIES.function("array_prepend", _with_element(), strict=False, takes=2)
 def _prepended(items: Elements | None, value: Value) -> Elements | None:
     """Returns an array with a value, which may be null, before it."""
     return None if items is None else [value, *items]
@@ -664,17 +673,8 @@ FUNCTIONS: tuple[Entry, ...] = (
     _fold("aggregate"),
     _fold("reduce"),
     alias("cardinality", "size", takes=1),
-    Function("array_position", _with_element(BIGINT), _keyed(_place), takes=2),
-    Function("array_remove", _with_element(), _keyed(_without), takes=2),
-    _with_null("array_append", _with_element(), _appended),
-    _with_null("array_prepend", _with_element(), _prepended),
     Function("array_distinct", _listed(), _keyed(_unique)),
-    Function("array_union", _two(), _keyed(_union), takes=2),
-    Function("array_intersect", _two(), _keyed(_intersection), takes=2),
-    Function("array_except", _two(), _keyed(_difference), takes=2),
-    Function("arrays_overlap", _two(BOOLEAN), _keyed(_overlap), takes=2),
     Function("sort_array", _sorted_rule, _sorted),
-    _with_null("array_repeat", _repeated_rule, _repeated),
     Function("array_size", _listed(result=INT), plain(len)),
     alias("get", "[]", takes=2),
     alias("try_element_at", "element_at", takes=2),

@@ -268,16 +268,6 @@ def _rule(arguments: Arguments) -> Signature | None:
     return signature
 
 
-def _shown(zone: tzinfo, value: datetime) -> datetime:
-    """Returns the moment at which UTC's clock shows what the zone's clock shows."""
-    return value.astimezone(zone).replace(tzinfo=UTC, fold=0)
-
-
-def _meant(zone: tzinfo, value: datetime) -> datetime:
-    """Returns the moment at which the zone's clock shows what UTC's clock shows."""
-    return value.replace(tzinfo=zone, fold=0).astimezone(UTC)
-
-
 def _in_zone(shift: Callable[[tzinfo, datetime], datetime]) -> Evaluation:
     """Returns the evaluation of a shift between UTC and a zone."""
 
@@ -293,6 +283,18 @@ def _in_zone(shift: Callable[[tzinfo, datetime], datetime]) -> Evaluation:
         return shifted
 
     return evaluate
+
+
+@ENTRIES.function("from_utc_timestamp", _rule, told=_in_zone, takes=2)
+def _shown(zone: tzinfo, value: datetime) -> datetime:
+    """Returns the moment at which UTC's clock shows what the zone's clock shows."""
+    return value.astimezone(zone).replace(tzinfo=UTC, fold=0)
+
+
+@ENTRIES.function("to_utc_timestamp", _rule, told=_in_zone, takes=2)
+def _meant(zone: tzinfo, value: datetime) -> datetime:
+    """Returns the moment at which the zone's clock shows what UTC's clock shows."""
+    return value.replace(tzinfo=zone, fold=0).astimezone(UTC)
 
 
 FUNCTIONS: tuple[Entry, ...] = (
@@ -321,6 +323,4 @@ FUNCTIONS: tuple[Entry, ...] = (
     ),
     alias("to_unix_timestamp", "unix_timestamp"),
     alias("try_to_timestamp", "to_timestamp"),
-    Function("from_utc_timestamp", _rule, _in_zone(_shown), takes=2),
-    Function("to_utc_timestamp", _rule, _in_zone(_meant), takes=2),
 )

@@ -112,6 +112,11 @@ class Macro:
 Entry = Function | Macro
 
 
+def plain(function: Callable[..., Value]) -> Evaluation:
+    """Returns the evaluation of a function that needs no types."""
+    return lambda _call: function
+
+
 @dataclass(frozen=True, slots=True)
 class Entries:
     """The entries of a module that are written as what they do, each above its code.
@@ -122,12 +127,17 @@ class Entries:
     written: list[Entry] = field(default_factory=list)
 
     def function(
-        self, name: str, rule: Rule, **rest: Unpack[Options]
+        self,
+        name: str,
+        rule: Rule,
+        *,
+        told: Callable[[Callable[..., Value]], Evaluation] = plain,
+        **rest: Unpack[Options],
     ) -> Callable[[Computed], Computed]:
-        """Enters what computes a value from plain values."""
+        """Enters what computes a value from plain values, and what it is told first."""
 
         def enter(compute: Computed) -> Computed:
-            self.written.append(Function(name, rule, plain(compute), **rest))
+            self.written.append(Function(name, rule, told(compute), **rest))
             return compute
 
         return enter
@@ -172,11 +182,6 @@ def expects(result: Kind, *wanted: Kind, optional: int = 0) -> Rule:
         return Signature(used, result)
 
     return rule
-
-
-def plain(function: Callable[..., Value]) -> Evaluation:
-    """Returns the evaluation of a function that needs no types."""
-    return lambda _call: function
 
 
 def kernel(name: str) -> Columnwise:

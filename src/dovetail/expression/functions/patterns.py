@@ -21,7 +21,6 @@ from dovetail.expression.functions.function import (
     Entries,
     Entry,
     Evaluation,
-    Function,
     Rule,
     Signature,
     alias,
@@ -126,39 +125,6 @@ def _searching(find: Callable[..., Value]) -> Evaluation:
     return evaluate
 
 
-def _matches(pattern: re.Pattern[str], text: str) -> bool:
-    """Tells whether a pattern is found in a text."""
-    return pattern.search(text) is not None
-
-
-def _extracted(pattern: re.Pattern[str], text: str, group: int) -> str:
-    """Returns a group of the first match, empty where there is none."""
-    found = pattern.search(text)
-    return (found[group] or "") if found else ""
-
-
-def _replaced(pattern: re.Pattern[str], text: str, instead: str) -> str:
-    """Returns a text with every match replaced."""
-    return pattern.sub(lambda _found: instead, text)
-
-
-def _counted(pattern: re.Pattern[str], text: str) -> int:
-    """Returns the number of matches."""
-    return sum(1 for _ in pattern.finditer(text))
-
-
-def _piece(pattern: re.Pattern[str], text: str) -> str | None:
-    """Returns the first match, null where there is none."""
-    found = pattern.search(text)
-    return found[0] if found else None
-
-
-def _place(pattern: re.Pattern[str], text: str) -> int:
-    """Returns where the first match begins, from 1, 0 where there is none."""
-    found = pattern.search(text)
-    return found.start() + 1 if found else 0
-
-
 def _filled_rule(rule: Rule) -> Rule:
     """Returns a rule whose pattern matches no empty text, of which Java finds more."""
 
@@ -183,15 +149,6 @@ def _replacing_rule(arguments: Arguments) -> Signature | None:
     if instead.value is not None and _REFERENCE.search(str(instead.value)):
         raise UnsupportedError(f'references in the replacement "{instead.value}"')
     return signature
-
-
-def _split(pattern: re.Pattern[str], text: str) -> list[str]:
-    """Returns what stands between the matches."""
-    found, start = [], 0
-    for match in pattern.finditer(text):
-        found.append(text[start : match.start()])
-        start = match.end()
-    return [*found, text[start:]]
 
 
 def _of_text(result: Kind) -> Rule:
@@ -224,25 +181,57 @@ _SPLIT = _filled_rule(expects(ArrayType(AtomicType.STRING), STRING, STRING))
 _COUNT = _filled_rule(expects(INT, STRING, STRING))
 
 
+@ENTRIES.function("rlike", _of_text(BOOLEAN), told=_searching)
+def _matches(pattern: re.Pattern[str], text: str) -> bool:
+    """Tells whether a pattern is found in a text."""
+    return pattern.search(text) is not None
+
+
+@ENTRIES.function("regexp group", _group_rule, told=_searching, takes=3)
+def _extracted(pattern: re.Pattern[str], text: str, group: int) -> str:
+    """Returns a group of the first match, empty where there is none."""
+    found = pattern.search(text)
+    return (found[group] or "") if found else ""
+
+
+@ENTRIES.function("regexp_replace", _replacing_rule, told=_searching, takes=3)
+def _replaced(pattern: re.Pattern[str], text: str, instead: str) -> str:
+    """Returns a text with every match replaced."""
+    return pattern.sub(lambda _found: instead, text)
+
+
+@ENTRIES.function("split", _SPLIT, told=_searching, takes=2)
+def _split(pattern: re.Pattern[str], text: str) -> list[str]:
+    """Returns what stands between the matches."""
+    found, start = [], 0
+    for match in pattern.finditer(text):
+        found.append(text[start : match.start()])
+        start = match.end()
+    return [*found, text[start:]]
+
+
+@ENTRIES.function("regexp_count", _COUNT, told=_searching, takes=2)
+def _counted(pattern: re.Pattern[str], text: str) -> int:
+    """Returns the number of matches."""
+    return sum(1 for _ in pattern.finditer(text))
+
+
+@ENTRIES.function("regexp_substr", _of_text(STRING), told=_searching, takes=2)
+def _piece(pattern: re.Pattern[str], text: str) -> str | None:
+    """Returns the first match, null where there is none."""
+    found = pattern.search(text)
+    return found[0] if found else None
+
+
+@ENTRIES.function("regexp_instr", _of_text(INT), told=_searching, takes=2)
+def _place(pattern: re.Pattern[str], text: str) -> int:
+    """Returns where the first match begins, from 1, 0 where there is none."""
+    found = pattern.search(text)
+    return found.start() + 1 if found else 0
+
+
 FUNCTIONS: tuple[Entry, ...] = (
     *ENTRIES.written,
-    Function("rlike", _of_text(BOOLEAN), _searching(_matches)),
-    Function(
-        "regexp group",
-        _group_rule,
-        _searching(_extracted),
-        takes=3,
-    ),
-    Function(
-        "regexp_replace",
-        _replacing_rule,
-        _searching(_replaced),
-        takes=3,
-    ),
-    Function("split", _SPLIT, _searching(_split), takes=2),
-    Function("regexp_count", _COUNT, _searching(_counted), takes=2),
-    Function("regexp_substr", _of_text(STRING), _searching(_piece), takes=2),
-    Function("regexp_instr", _of_text(INT), _searching(_place), takes=2),
     alias("regexp_like", "rlike"),
     alias("regexp", "rlike"),
 )
