@@ -155,6 +155,7 @@ def power(base: float, exponent: float) -> float:
     try:
         return math.pow(base, exponent)
     except OverflowError:
+        # only an odd power of a negative number is negative
         odd = base < 0 and math.fmod(exponent, 2) != 0
         return -math.inf if odd else math.inf
     except ValueError:

@@ -320,6 +320,7 @@ def _translated(text: str, letters: str, others: str) -> str:
     """Returns a text with letters exchanged; those without another fall away."""
     known: dict[str, str] = {}
     for place, letter in enumerate(letters):
+        # the first of equal letters counts; one behind the end of `others` falls away
         known.setdefault(letter, others[place : place + 1])
     return "".join(known.get(letter, letter) for letter in text)
 

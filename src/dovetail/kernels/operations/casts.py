@@ -106,6 +106,7 @@ def _whole(kind: pa.DataType, plain: Value, *, careful: bool) -> Value:
     long = pc.greater(pc.utf8_length(short), _DIGITS)
     minus = pc.if_else(pc.equal(sign, "-"), "-", "")
     known = null_where(pc.or_(wrong, long), short)
+    # a zero in front of every number: Arrow reads no empty text
     text = pc.binary_join_element_wise(minus, "0", known, "")
     number = text.cast(pa.decimal128(_DIGITS + 2, 0))
     most = 1 << (kind.bit_width - 1)

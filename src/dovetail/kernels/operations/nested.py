@@ -41,6 +41,7 @@ def array(kind: pa.ListType, *values: Value) -> pa.Array:
     long = pa.concat_arrays(spread(*values))
     by_row = np.arange(length)[:, None] + length * np.arange(len(values))
     begins = np.arange(length + 1, dtype=np.int32) * len(values)
+    # `long` has all first elements, then all second ones; `by_row` goes across
     found = pa.ListArray.from_arrays(pa.array(begins), long.take(by_row.ravel()))
     return found.cast(kind)
 
@@ -122,6 +123,7 @@ def folded(
         rows, so_far = rows[goes_on], so_far.filter(pa.array(goes_on))
         elements = whole.values.take(pa.array(begins[rows] + place))
         so_far, place = merge(rows, so_far, elements), place + 1
+    # rows ended in order of their sizes: put them back in theirs
     result = pa.concat_arrays(found).take(np.argsort(np.concatenate(ended)))
     if finish is not None:
         result = finish(np.arange(len(whole)), result)

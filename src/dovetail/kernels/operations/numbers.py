@@ -57,6 +57,7 @@ def whole_quotient(_kind: pa.DataType, left: Value, right: Value) -> Value:
 def _cut_quotient(left: Value, divisor: Value) -> Value:
     """Returns quotients cut towards zero; the least number over -1 wraps to itself."""
     minus_one = pa.scalar(-1, divisor.type)
+    # the least number over -1 wraps in Java, but not in Arrow: negate in its place
     by_minus_one = pc.equal(divisor, minus_one)
     quotient = pc.divide(
         left, pc.if_else(by_minus_one, pa.scalar(1, divisor.type), divisor)
@@ -116,6 +117,7 @@ def saturated(kind: pa.DataType, value: Value) -> Value:
     """Returns doubles cut towards zero, at the edges where too great; NaN is 0."""
     most = np.iinfo(kind.to_pandas_dtype()).max
     numbers = np.nan_to_num(np.trunc(_numpy(value).astype("f8")), nan=0)
+    # the greatest bigint is no double: compare first, and cast only what is inside
     low, high = numbers <= float(-most - 1), numbers >= float(most)
     inside = np.where(low | high, 0, numbers).astype(f"i{kind.bit_width // 8}")
     found = np.where(high, most, np.where(low, -most - 1, inside))
@@ -128,6 +130,7 @@ def power(kind: pa.DataType, left: Value, right: Value) -> Value:
     base, exponent = _numpy(one), _numpy(other)
     with np.errstate(all="ignore"):
         found = np.power(base, exponent)
+    # C says 1 here, Java says NaN
     unknown = (np.abs(base) == 1) & ~np.isfinite(exponent)
     found = np.where(unknown, np.nan, found)
     return _masked(pa.array(found, kind, from_pandas=False), one, other)

@@ -37,6 +37,7 @@ def months_later(kind: pa.DataType, value: Value, months: Value) -> Value:
         moments.cast(pa.timestamp("us")).fill_null(0).to_numpy(zero_copy_only=False)
     )
     days = instants.astype("M8[D]")
+    # numpy counts months exactly, so the calendar is in the casts: M8[M] and back
     first = days.astype("M8[M]")
     target = first + counts.fill_null(0).to_numpy(zero_copy_only=False)
     last = (target + 1).astype("M8[D]") - target.astype("M8[D]") - 1
@@ -78,6 +79,7 @@ def _counted(value: Value) -> Value:
 def units(kind: pa.DataType, value: Value, *, size: int) -> Value:
     """Returns the whole units since 1970, rounded down."""
     count, step = value.cast(COUNT), pa.scalar(size, COUNT)
+    # Arrow cuts towards zero: before 1970 that is one too many
     cut = pc.divide(count, step)
     below = pc.less(count, pc.multiply(cut, step))
     return pc.subtract(cut, below.cast(COUNT)).cast(kind)

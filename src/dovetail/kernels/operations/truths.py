@@ -113,6 +113,7 @@ def _signs_of_lists(left: pa.ListArray, right: pa.ListArray) -> Signs:
             for side, begin in zip((left, right), begins, strict=True)
         )
     )
+    # the first differing element decides; `unique` tells where each row's first is
     differing = np.flatnonzero(inner)
     rows, first = np.unique(owners[differing], return_index=True)
     found: Signs = np.sign(sizes[0] - sizes[1]).astype(np.int8)

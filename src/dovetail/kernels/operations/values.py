@@ -184,6 +184,7 @@ def each(
     columns = [value for value in values if not isinstance(value, pa.Scalar)]
     if len(columns) > 1 or pa.types.is_nested(columns[0].type) or not strict:
         return _looped(kind, function, values, strict=strict)
+    # each distinct value is computed once; indices put the results back in their rows
     known = columns[0].dictionary_encode()
     distinct = [known.dictionary if value is columns[0] else value for value in values]
     return _looped(kind, function, distinct, strict=True).take(known.indices)
@@ -199,6 +200,7 @@ def _looped(
     """Returns what a plain function gives for each row."""
     rows = zip(*map(_plain, spread(*values)), strict=True)
     found = [None if strict and None in row else function(*row) for row in rows]
+    # Arrow takes maps as pairs, and a field that a record lacks as null
     if pa.types.is_nested(kind):
         found = [_read(value, kind) for value in found]
     return pa.array(found, kind)
