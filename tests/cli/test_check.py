@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from dovetail.cli.check import table
 from dovetail.cli.main import app
-from dovetail.cli.report import table
 from dovetail.conformance.compare import Cell, Difference, Near
 from dovetail.conformance.lines import Line
 

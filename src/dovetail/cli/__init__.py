@@ -1,4 +1,4 @@
-"""The command line: a thin door to the verbs of a session."""
+"""The command line: each verb of the library as a command."""
 
 import sys
 

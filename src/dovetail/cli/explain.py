@@ -12,9 +12,8 @@ from rich.text import Text
 
 from dovetail.api.unseen import Unseen
 from dovetail.bind.files import Root
-from dovetail.cli.failing import BROKEN, told
 from dovetail.cli.programs import ENDING, Files, Texts, modules_of, read_program
-from dovetail.cli.watching import waiting
+from dovetail.cli.terminal import BROKEN, reported, waiting
 from dovetail.conformance.case import Broken, Case, Neutral, Script, read_joins
 from dovetail.conformance.explain import explained
 from dovetail.conformance.programs import ecl_play
@@ -73,22 +72,18 @@ def explain(
     """
     out = Console(highlight=False, soft_wrap=True)
     programs = [path for path in paths if path.suffix.lower() == ENDING]
-    with told("explain"):
+    with reported("explain"):
         _need_programs(programs, is_needed=plan or files is not None)
         wanted = [one for one in programs if only in one.stem]
         texts = [*_programs(wanted, files, modules, plan=plan)]
-        cases = _cases([it for it in paths if it not in programs], only)
+        joins = read_joins([it for it in paths if it not in programs])
+        cases = [case for case in joins if only in case.name]
         if not cases and not texts:
             raise SpecError(f'no join has "{only}" in its name')
     for text in texts:
         out.print(text)
     sound = [_tell(case, out) for case in cases]
     raise typer.Exit(0 if all(sound) else BROKEN)
-
-
-def _cases(paths: list[Path], only: str) -> list[Case]:
-    """Returns the cases whose names have a text."""
-    return [case for case in read_joins(paths) if only in case.name]
 
 
 def _need_programs(programs: list[Path], *, is_needed: bool) -> None:

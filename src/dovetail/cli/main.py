@@ -10,8 +10,7 @@ from dovetail import __version__
 from dovetail.cli.check import check
 from dovetail.cli.explain import explain
 from dovetail.cli.picture import draw
-from dovetail.cli.run import run
-from dovetail.cli.translate import translate
+from dovetail.cli.programs import run, translate
 
 app = typer.Typer(
     help="Every kind of join, on Apache Spark.",

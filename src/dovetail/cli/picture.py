@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dovetail.cli.failing import BROKEN, told
+from dovetail.cli.terminal import BROKEN, reported
 from dovetail.conformance.case import Broken, Case, Neutral, Script, read_joins
 from dovetail.draw import Picture, picture
 from dovetail.errors import SpecError, UnsupportedError
@@ -56,7 +56,7 @@ def draw(case: File, *, out: Out = PRINTED, name: Name = "") -> None:
 
     dovetail picture tests/cases/event_range.json --name event_range/late
     """
-    with told("picture", failed=BROKEN):
+    with reported("picture", failed=BROKEN):
         drawn = _drawn(_chosen(read_joins([case]), case, name))
         if out == PRINTED:
             typer.echo(str(drawn))

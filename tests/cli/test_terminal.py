@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from dovetail.cli import watching
+from dovetail.cli import terminal
 
 
 class Busy:
@@ -19,10 +19,10 @@ class Busy:
 @pytest.mark.parametrize(("is_seen", "shows"), [(True, True), (False, False)])
 def test_a_bar_is_for_those_who_look_on(monkeypatch, is_seen, shows):
     drawn = Console(force_terminal=is_seen, width=80, file=StringIO())
-    monkeypatch.setattr(watching, "Console", lambda **_: drawn)
-    monkeypatch.setattr(watching, "_PATIENCE", 0.01)
-    monkeypatch.setattr(watching, "_PAUSE", 0.01)
-    with watching.watched(Busy(), "pets"):
+    monkeypatch.setattr(terminal, "Console", lambda **_: drawn)
+    monkeypatch.setattr(terminal, "_PATIENCE", 0.01)
+    monkeypatch.setattr(terminal, "_PAUSE", 0.01)
+    with terminal.watched(Busy(), "pets"):
         time.sleep(0.5)
     told = drawn.file.getvalue()
     assert ("pets" in told, "50%" in told) == (shows, shows)
@@ -30,7 +30,7 @@ def test_a_bar_is_for_those_who_look_on(monkeypatch, is_seen, shows):
 
 def test_what_is_soon_done_shows_no_bar(monkeypatch):
     drawn = Console(force_terminal=True, width=80, file=StringIO())
-    monkeypatch.setattr(watching, "Console", lambda **_: drawn)
-    with watching.watched(Busy(), "pets"):
+    monkeypatch.setattr(terminal, "Console", lambda **_: drawn)
+    with terminal.watched(Busy(), "pets"):
         pass
     assert drawn.file.getvalue() == ""

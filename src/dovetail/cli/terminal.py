@@ -1,0 +1,121 @@
+"""How a command speaks: errors as a sentence, rows as a table, a bar while Spark works.
+
+A bar is for who looks on, where stdout is a terminal; work that is done within a second
+shows none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Event, Thread
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.progress import TimeElapsedColumn as Elapsed
+from rich.table import Table
+from rich.text import Text
+
+from dovetail.api.outcomes import Outcome
+from dovetail.errors import DovetailError, EngineError
+from dovetail.schema import Schema, shown
+from dovetail.spec.inputs import Row
+
+FAILED, BROKEN = 1, 2
+
+
+@contextmanager
+def reported(command: str, *, failed: int = FAILED) -> Iterator[None]:
+    """Tells an error in a sentence and ends: `failed` where a run failed, else 2."""
+    try:
+        yield
+    except ImportError as error:
+        raise _ended(command, EngineError.not_installed(error), BROKEN) from error
+    except DovetailError as error:
+        code = failed if isinstance(error, EngineError) else BROKEN
+        raise _ended(command, error, code) from error
+
+
+def _ended(command: str, error: DovetailError, code: int) -> typer.Exit:
+    """Returns the end of the command, once the error is told."""
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    errors.print(f"dovetail {command}: {error}", style="red", markup=False)
+    return typer.Exit(code)
+
+
+_PATIENCE, _PAUSE = 1.0, 0.2
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Shows what is waited for."""
+    if not _is_watched():
+        yield
+        return
+    with Console(stderr=True).status(what):
+        yield
+
+
+@contextmanager
+def watched(outcome: Outcome, name: str) -> Iterator[None]:
+    """Shows how far the work on an output is, until it is done."""
+    if not _is_watched():
+        yield
+        return
+    over = Event()
+    watcher = Thread(target=_follow, args=(outcome, name, over), daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+
+
+def _is_watched() -> bool:
+    """Tells whether somebody looks on."""
+    return Console().is_terminal
+
+
+def _follow(outcome: Outcome, name: str, over: Event) -> None:
+    """Draws the bar until the work is over."""
+    if over.wait(_PATIENCE):
+        return
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()
+    with Progress(
+        *columns, Elapsed(), console=Console(stderr=True), transient=True
+    ) as bar:
+        task = bar.add_task(name, total=None)
+        while not over.wait(_PAUSE):
+            done, total = outcome.done()
+            bar.update(task, completed=done, total=total or None)
+
+
+_WIDE = 100_000
+
+
+def screen() -> Console:
+    """Returns the screen; what is no screen is as wide as the widest row."""
+    out = Console(highlight=False, markup=False)
+    return (
+        out if out.is_terminal else Console(highlight=False, markup=False, width=_WIDE)
+    )
+
+
+def table(schema: Schema, rows: Sequence[Row]) -> Table:
+    """Returns rows as a table; no value is cut."""
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in schema.names:
+        grid.add_column(Text(name), overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(_cell(row[name])) for name in schema.names))
+    return grid
+
+
+def _cell(value: object) -> str:
+    """Returns a value as a person reads it."""
+    plain = shown(value)
+    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
