@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial, reduce
 from typing import Any
 
@@ -17,19 +18,36 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import StructType
 
-from dovetail.conformance.frames import arrivals
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark.values import EARLIEST, LATEST
-from dovetail.engines.spark_batch.arrivals import PLACE, REASON
+from dovetail.engines.spark_batch.arrivals import PLACE, REASON, WHAT, Arrivals, What
 from dovetail.engines.spark_batch.join import BatchRows, ordered_rows
 from dovetail.engines.spark_batch.lines import ORDINALS, ROW_TIME
 from dovetail.engines.spark_batch.results import ORDER
 from dovetail.engines.spark_batch.sets import join_sets
 from dovetail.engines.spark_batch.stops import limits_told
-from dovetail.engines.tables import plain_rows
-from dovetail.plan.batch import refuse_play
-from dovetail.schema import quoted
-from dovetail.spec.inputs import Emission, Order, Outlet
+from dovetail.engines.tables import arrow_table, plain_rows
+from dovetail.plan.batch import is_complete, refuse_play
+from dovetail.schema import (
+    AtomicType,
+    Column,
+    Schema,
+    from_microseconds,
+    quoted,
+    to_microseconds,
+)
+from dovetail.spec.inputs import (
+    Arrive,
+    Bound,
+    Emission,
+    Finish,
+    Input,
+    InputKind,
+    Order,
+    Outlet,
+    Remove,
+    Row,
+)
 from dovetail.spec.join import HANDS, Clock, Hand, SetJoinSpec
 from dovetail.spec.play import Play
 from dovetail.spec.sources import source_names
@@ -39,6 +57,7 @@ _SMALL = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
 }
+_PLACED = (Column(PLACE, AtomicType.BIGINT), Column(WHAT, AtomicType.STRING))
 Found = Mapping[str, Any]  # values of whatever types the join's columns have
 
 
@@ -52,19 +71,23 @@ def play(spark: SparkSession, play: Play) -> list[Emission]:
         settings = replace(settings, order=Order.ROW_TIME)
     inputs = {name: play.inputs[name] for name in source_names(join)}
     with plain_rules(spark, **_SMALL):
-        frames = {name: arrivals(spark, play, inputs[name]) for name in inputs}
+        frames = {name: _arrivals(spark, play, inputs[name]) for name in inputs}
         outlets = _outlets(ordered_rows(join, inputs, frames, settings=settings))
         with limits_told():
-            found = plain_rows(_together([frame for _, frame in outlets]).toArrow())
+            table = _together([frame for _, frame in outlets]).toArrow()
+    found: list[Found] = [*plain_rows(table)]
     found.sort(key=_sort_key(join.clock, settings.order))
-    return [_emission(line, [outlet for outlet, _ in outlets]) for line in found]
+    return [
+        Emission(outlets[line["outlet"]][0], line[f"row_{line['outlet']}"])
+        for line in found
+    ]
 
 
 def _play_sets(spark: SparkSession, play: Play, join: SetJoinSpec) -> list[Emission]:
     """Returns the rows of a join of several sets, in its order."""
     with plain_rules(spark, **_SMALL):
         frames = {
-            name: arrivals(spark, play, play.inputs[name]) for name in set(join.sets)
+            name: _arrivals(spark, play, play.inputs[name]) for name in set(join.sets)
         }
         table = join_sets(join, play.inputs, frames).toArrow()
     return [Emission(Outlet.MATCHED, row) for row in plain_rows(table)]
@@ -83,19 +106,17 @@ def _outlets(rows: BatchRows) -> list[tuple[Outlet, DataFrame]]:
 
 
 def _together(frames: Sequence[DataFrame]) -> DataFrame:
-    """Returns all rows as one frame, so that one job brings them all."""
-    return reduce(
-        partial(DataFrame.unionByName, allowMissingColumns=True),
-        [_numbered(frame, number) for number, frame in enumerate(frames)],
-    )
+    """Returns all rows as one frame, so that one job brings them all.
 
-
-def _numbered(frame: DataFrame, number: int) -> DataFrame:
-    """Returns the rows of one outlet as structs, beside the number of the outlet."""
-    names = [quoted(name) for name in frame.columns if name not in ORDER]
-    kind = _nullable(frame.select(*names).schema)
-    row = F.struct(*names).cast(kind).alias(f"row_{number}")
-    return frame.select(F.lit(number).alias("outlet"), row, *ORDER)
+    The rows of an outlet stand there as structs, beside the number of the outlet.
+    """
+    numbered = []
+    for number, frame in enumerate(frames):
+        names = [quoted(name) for name in frame.columns if name not in ORDER]
+        kind = _nullable(frame.select(*names).schema)
+        row = F.struct(*names).cast(kind).alias(f"row_{number}")
+        numbered.append(frame.select(F.lit(number).alias("outlet"), row, *ORDER))
+    return reduce(partial(DataFrame.unionByName, allowMissingColumns=True), numbered)
 
 
 def _nullable(schema: StructType) -> StructType:
@@ -106,12 +127,6 @@ def _nullable(schema: StructType) -> StructType:
     """
     text = re.sub(r'"(nullable|\w*[cC]ontainsNull)":false', r'"\1":true', schema.json())
     return StructType.fromJson(json.loads(text))
-
-
-def _emission(line: Found, outlets: Sequence[Outlet]) -> Emission:
-    """Returns a line as what comes out of its outlet."""
-    number = line["outlet"]
-    return Emission(outlets[number], line[f"row_{number}"])
 
 
 def _sort_key(clock: Clock, order: Order) -> Callable[[Found], tuple[int, ...]]:
@@ -137,3 +152,55 @@ def _batch_places(line: Found) -> tuple[int, ...]:
 def _number(value: object, otherwise: int) -> int:
     """Returns a number, or what stands for one that is not known."""
     return value if isinstance(value, int) else otherwise
+
+
+def _arrivals(spark: SparkSession, play: Play, source: Input) -> Arrivals:
+    """Returns the rows of an input with their places, and how far it has come."""
+    schema = Schema((*source.schema.columns, *_PLACED))
+    blank = dict.fromkeys(source.schema.names)
+    lines = list(_lines(source, play))
+    bound = LATEST if is_complete(source, play) else _last_bound(source, lines)
+    frame = frame_of(spark, [{**blank, **line} for line in lines], schema)
+    return Arrivals(frame, has_places=True, bound=bound)
+
+
+def frame_of(spark: SparkSession, rows: Sequence[Row], schema: Schema) -> DataFrame:
+    """Returns plain rows as a frame."""
+    if not rows:
+        # Spark Connect makes no frame of a table without rows.
+        return spark.createDataFrame([], schema.to_sql())
+    return spark.createDataFrame(arrow_table(rows, schema))
+
+
+def _lines(source: Input, play: Play) -> Iterator[Row]:
+    """Gives the lines of an input; what is there from the start has places below 0."""
+    state = () if source.kind is InputKind.STREAM else source.rows
+    for place, row in enumerate(state, start=-len(state)):
+        yield {**row, PLACE: place, WHAT: What.STATE.value}
+    for place, event in enumerate((*play.opening, *play.events)):
+        match event:
+            case Arrive(name, row) if name == source.name:
+                yield {**row, PLACE: place, WHAT: What.ROW.value}
+            case Remove(name, row) if name == source.name:
+                yield {**row, PLACE: place, WHAT: What.DELETE.value}
+            case Bound(name, moment) if name == source.name and source.is_timed:
+                time = {source.time: from_microseconds(moment)}
+                yield {**time, PLACE: place, WHAT: What.BOUND.value}
+            case Finish(name) if name == source.name:
+                yield {PLACE: place, WHAT: What.END.value}
+            case _:
+                pass
+
+
+def _last_bound(source: Input, lines: list[Row]) -> int:
+    """Returns the bound of an input at the end, in microseconds since 1970."""
+    back, bounds = source.lateness.negated(), [EARLIEST]
+    for line in lines:
+        match line.get(source.time), line[WHAT]:
+            case datetime() as promise, What.BOUND.value:
+                bounds.append(to_microseconds(promise))
+            case datetime() as time, _:
+                bounds.append(back.after(to_microseconds(time)))
+            case _:
+                pass
+    return max(bounds)

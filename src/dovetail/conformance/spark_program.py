@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
+from dovetail.conformance.spark_batch import frame_of
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.engines.spark_program.runner import frames
-from dovetail.engines.tables import arrow_table, plain_rows
-from dovetail.schema import Schema
+from dovetail.engines.tables import plain_rows
 from dovetail.spec.inputs import Row
 from dovetail.spec.program import Program, givens_of
 
@@ -30,18 +30,10 @@ def play(
     """Returns every row that comes out, with the name of its output, in order."""
     schemas = {one.name: one.schema for one in givens_of(program)}
     with plain_rules(spark, **_SMALL), limits_told():
-        inputs = {name: _frame(spark, rows[name], schemas[name]) for name in schemas}
+        inputs = {name: frame_of(spark, rows[name], schemas[name]) for name in schemas}
         outputs = frames(spark, program, inputs)
         return [
             (name, row)
             for name, frame in outputs.items()
             for row in plain_rows(frame.toArrow())
         ]
-
-
-def _frame(spark: SparkSession, rows: Sequence[Row], schema: Schema) -> DataFrame:
-    """Returns plain rows as a frame."""
-    if not rows:
-        # Spark Connect makes no frame of a table without rows.
-        return spark.createDataFrame([], schema.to_sql())
-    return spark.createDataFrame(arrow_table(rows, schema))
