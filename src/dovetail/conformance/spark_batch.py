@@ -36,18 +36,8 @@ from dovetail.schema import (
     quoted,
     to_microseconds,
 )
-from dovetail.spec.inputs import (
-    Arrive,
-    Bound,
-    Emission,
-    Finish,
-    Input,
-    InputKind,
-    Order,
-    Outlet,
-    Remove,
-    Row,
-)
+from dovetail.spec import inputs as spec
+from dovetail.spec.inputs import Emission, Outlet, Row
 from dovetail.spec.join import HANDS, Clock, Hand, SetJoinSpec
 from dovetail.spec.play import Play
 from dovetail.spec.sources import source_names
@@ -68,7 +58,7 @@ def play(spark: SparkSession, play: Play) -> list[Emission]:
     if isinstance(join, SetJoinSpec):
         return _play_sets(spark, play, join)
     if join.clock is Clock.EVENT:
-        settings = replace(settings, order=Order.ROW_TIME)
+        settings = replace(settings, order=spec.Order.ROW_TIME)
     inputs = {name: play.inputs[name] for name in source_names(join)}
     with plain_rules(spark, **_SMALL):
         frames = {name: _arrivals(spark, play, inputs[name]) for name in inputs}
@@ -129,10 +119,10 @@ def _nullable(schema: StructType) -> StructType:
     return StructType.fromJson(json.loads(text))
 
 
-def _sort_key(clock: Clock, order: Order) -> Callable[[Found], tuple[int, ...]]:
+def _sort_key(clock: Clock, order: spec.Order) -> Callable[[Found], tuple[int, ...]]:
     """Returns what to sort by: row time, and places as the clock has them."""
     places = _event_places if clock is Clock.EVENT else _batch_places
-    if order is Order.AS_FOUND:
+    if order is spec.Order.AS_FOUND:
         return places
     return lambda line: (_number(line[ROW_TIME], LATEST), *places(line))
 
@@ -154,7 +144,7 @@ def _number(value: object, otherwise: int) -> int:
     return value if isinstance(value, int) else otherwise
 
 
-def _arrivals(spark: SparkSession, play: Play, source: Input) -> Arrivals:
+def _arrivals(spark: SparkSession, play: Play, source: spec.Input) -> Arrivals:
     """Returns the rows of an input with their places, and how far it has come."""
     schema = Schema((*source.schema.columns, *_PLACED))
     blank = dict.fromkeys(source.schema.names)
@@ -172,27 +162,27 @@ def frame_of(spark: SparkSession, rows: Sequence[Row], schema: Schema) -> DataFr
     return spark.createDataFrame(arrow_table(rows, schema))
 
 
-def _lines(source: Input, play: Play) -> Iterator[Row]:
+def _lines(source: spec.Input, play: Play) -> Iterator[Row]:
     """Gives the lines of an input; what is there from the start has places below 0."""
-    state = () if source.kind is InputKind.STREAM else source.rows
+    state = () if source.kind is spec.InputKind.STREAM else source.rows
     for place, row in enumerate(state, start=-len(state)):
         yield {**row, PLACE: place, WHAT: What.STATE.value}
     for place, event in enumerate((*play.opening, *play.events)):
         match event:
-            case Arrive(name, row) if name == source.name:
+            case spec.Arrive(name, row) if name == source.name:
                 yield {**row, PLACE: place, WHAT: What.ROW.value}
-            case Remove(name, row) if name == source.name:
+            case spec.Remove(name, row) if name == source.name:
                 yield {**row, PLACE: place, WHAT: What.DELETE.value}
-            case Bound(name, moment) if name == source.name and source.is_timed:
+            case spec.Bound(name, moment) if name == source.name and source.is_timed:
                 time = {source.time: from_microseconds(moment)}
                 yield {**time, PLACE: place, WHAT: What.BOUND.value}
-            case Finish(name) if name == source.name:
+            case spec.Finish(name) if name == source.name:
                 yield {PLACE: place, WHAT: What.END.value}
             case _:
                 pass
 
 
-def _last_bound(source: Input, lines: list[Row]) -> int:
+def _last_bound(source: spec.Input, lines: list[Row]) -> int:
     """Returns the bound of an input at the end, in microseconds since 1970."""
     back, bounds = source.lateness.negated(), [EARLIEST]
     for line in lines:

@@ -26,10 +26,10 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from dovetail.bind.schemas import schema_of
 from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark.values import LATEST, timestamp
+from dovetail.engines.spark_batch import lives
 from dovetail.engines.spark_batch.arrivals import PLACE, WHAT, Admitted, Arrivals, admit
 from dovetail.engines.spark_batch.candidates import Meeting, mentions
 from dovetail.engines.spark_batch.lines import ORDINALS, ROW_TIME
-from dovetail.engines.spark_batch.lives import LASTING, Living, Seat, give_lives
 from dovetail.engines.spark_batch.picks import pruned
 from dovetail.engines.spark_batch.results import ORDER, outlets
 from dovetail.engines.spark_batch.sets import join_sets
@@ -39,6 +39,8 @@ from dovetail.kernels.arrays.names import reserved
 from dovetail.plan.batch import plan_buckets, refuse
 from dovetail.plan.capability import ORDERED
 from dovetail.schema import Schema, quoted
+from dovetail.spec import sources as tree
+from dovetail.spec import windows as lifetimes
 from dovetail.spec.inputs import Input, Inputs, Order, Outlet, Row, Settings
 from dovetail.spec.join import (
     HANDS,
@@ -51,9 +53,7 @@ from dovetail.spec.join import (
     Side,
 )
 from dovetail.spec.picks import Picks, Strategy
-from dovetail.spec.sources import is_state, is_timed, known_input, source_names
 from dovetail.spec.stops import Stops
-from dovetail.spec.windows import Between, Latest, RowsPreceding, Window
 
 _USUAL = Settings()
 _NO_STOPS = Stops()
@@ -118,7 +118,7 @@ def ordered_rows(
     """Returns the rows with the columns of ORDER; the plain rules are in force."""
     refuse(join, inputs, settings)
     arrivals, admitted, late = {}, {}, {}
-    for name in source_names(join):
+    for name in tree.source_names(join):
         source, given = inputs[name], frames[name]
         # Columns that the input does not declare are left out.
         names = [quoted(column) for column in source.schema.names]
@@ -127,8 +127,8 @@ def ordered_rows(
         windows = [*_windows_on(join, name)]
         arrivals[name] = own
         admitted[name] = admit(source, own, join.clock, windows)
-        is_timed = join.clock is Clock.EVENT and source.is_timed
-        if is_timed or any(isinstance(window, Between) for window in windows):
+        on_time = join.clock is Clock.EVENT and source.is_timed
+        if on_time or any(isinstance(window, lifetimes.Between) for window in windows):
             late[name] = admitted[name].late
     # Nothing else asks when a row of a semi join has first met.
     is_open = any(one.bound < LATEST for one in arrivals.values())
@@ -148,7 +148,7 @@ def _is_promised(join: JoinSpec) -> bool:
     return join.clock is Clock.BATCH and join.picks.strategy in ORDERED
 
 
-def _windows_on(join: JoinSpec, name: str) -> Iterator[Window]:
+def _windows_on(join: JoinSpec, name: str) -> Iterator[lifetimes.Window]:
     """Gives the windows of all sides of a tree of joins that an input is on."""
     for hand in HANDS:
         match join.side(hand):
@@ -191,20 +191,20 @@ class _Incoming:
 
 def _joined(join: JoinSpec, known: _Sources, asked: _Asked, place: str) -> BatchRows:
     """Returns the rows of one join of the tree, which stands at a place in it."""
-    sides: dict[Hand, Living] = {}
+    sides: dict[Hand, lives.Living] = {}
     late: dict[str, DataFrame] = {}
     # Sorting what a join inside gives costs: it is done where the order is looked at.
-    by_others = Latest | RowsPreceding
+    by_others = lifetimes.Latest | lifetimes.RowsPreceding
     ends = any(isinstance(join.side(hand).window, by_others) for hand in HANDS)
     looks = join.picks != Picks() or ends or mentions(join, "counter")
     wanted = _Asked(
-        row_time=True, order=asked.order or looks, hidden=(*ORDER, *LASTING)
+        row_time=True, order=asked.order or looks, hidden=(*ORDER, *lives.LASTING)
     )
     for hand in HANDS:
         came = _incoming(join, hand, known, wanted, f"{hand.value} of {place}")
         of_side = (came.source, join.side(hand), came.arrivals, join.clock)
-        seat = Seat(hand, *of_side, is_state(join, hand))
-        sides[hand] = give_lives(seat, came.admitted)
+        seat = lives.Seat(hand, *of_side, tree.is_state(join, hand))
+        sides[hand] = lives.give_lives(seat, came.admitted)
         late |= came.late
     left, right = (sides[hand].seat.source for hand in HANDS)
     buckets = plan_buckets(join, (left, right))
@@ -235,10 +235,10 @@ def _incoming(
                 )
                 rows = in_order(rows)
             source = replace(
-                known_input(side.source, known.inputs),
+                tree.known_input(side.source, known.inputs),
                 name=place,
-                schema=schema_of(rows.drop(*ORDER, *LASTING)),
-                time=_MOMENT if is_timed(side.source, known.inputs) else "",
+                schema=schema_of(rows.drop(*ORDER, *lives.LASTING)),
+                time=_MOMENT if tree.is_timed(side.source, known.inputs) else "",
             )
             timed = rows.withColumn(_MOMENT, timestamp(F.col(ROW_TIME)))
             arrivals = Arrivals(timed.drop(*ORDER))

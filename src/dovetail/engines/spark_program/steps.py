@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dovetail.engines.spark_program import lines
 from dovetail.engines.spark_program.book import (
     ALONE,
     Book,
@@ -17,7 +18,6 @@ from dovetail.engines.spark_program.book import (
     where,
     window,
 )
-from dovetail.engines.spark_program.lines import Call, Made, Met, Method, Taken
 from dovetail.errors import SchemaError
 from dovetail.expression import NEVER, Expression, Scope, parse
 from dovetail.expression.writing import literal_text, text_of
@@ -33,24 +33,9 @@ from dovetail.schema import (
     blank,
     quoted,
 )
+from dovetail.spec import program as spec
 from dovetail.spec.join import Columns, Hand, JoinSpec
 from dovetail.spec.picks import Limit
-from dovetail.spec.program import (
-    LEFT,
-    RIGHT,
-    Appended,
-    Chosen,
-    Filtered,
-    Given,
-    Inline,
-    Joined,
-    Numbered,
-    Ordered,
-    Projected,
-    SetJoined,
-    Told,
-    set_name,
-)
 from dovetail.spec.stops import Failure, Stops
 
 # More rows than this are not gathered by one task to be sorted there.
@@ -60,18 +45,18 @@ Hidden = tuple[tuple[str, Expression], ...]
 _UNKNOWN: Terms = ()
 
 
-def made(book: Book, step: Inline) -> Rows:
+def made(book: Book, step: spec.Inline) -> Rows:
     """Returns rows that stand in the text."""
     name = book.name("rows")
-    book.lines.append(Made(name, step.schema.to_sql(), step.rows))
+    book.lines.append(lines.Made(name, step.schema.to_sql(), step.rows))
     return Rows(name, step.schema)
 
 
-def taken(book: Book, step: Given) -> Rows:
+def taken(book: Book, step: spec.Given) -> Rows:
     """Returns the rows of an input as the program declares them."""
     name = book.name(step.name)
     source = step.name if step.name in book.known else step.input
-    book.lines.append(Taken(name, source))
+    book.lines.append(lines.Taken(name, source))
     given = Rows(name, step.schema)
     own = step.position.lower()
     declared = frozenset({one.lower() for one in step.schema.names} - {own})
@@ -148,12 +133,12 @@ def _has_text(kind: Type) -> bool:
             return kind == AtomicType.STRING
 
 
-def filtered(book: Book, rows: Rows, step: Filtered) -> Rows:
+def filtered(book: Book, rows: Rows, step: spec.Filtered) -> Rows:
     """Returns the rows of which the condition is true."""
     return book.changed(rows, "filtered", as_row("l"), where(step.condition.text))
 
 
-def projected(book: Book, rows: Rows, step: Projected) -> Rows:
+def projected(book: Book, rows: Rows, step: spec.Projected) -> Rows:
     """Returns what is made of each row."""
     columns = [aliased(text, name) for name, text in step.select.columns]
     skips = step.skip_when != NEVER
@@ -171,7 +156,7 @@ def projected(book: Book, rows: Rows, step: Projected) -> Rows:
     return replace(found.without_values(), schema=step.schema)
 
 
-def ordered(book: Book, rows: Rows, step: Ordered) -> Rows:
+def ordered(book: Book, rows: Rows, step: spec.Ordered) -> Rows:
     """Returns the rows with another order; equal ones stay as they were."""
     before = book.placed(rows) if id(step) in book.asked else rows
     scope = Scope.pair(before.schema, _NO_COLUMNS)
@@ -187,15 +172,19 @@ def ordered(book: Book, rows: Rows, step: Ordered) -> Rows:
     return replace(found, order=order, in_place=False)
 
 
-def chosen(book: Book, rows: Rows, step: Chosen) -> Rows:
+def chosen(book: Book, rows: Rows, step: spec.Chosen) -> Rows:
     """Returns the rows between two places, of each group."""
     rows = replace(book.placed(rows), in_place=False)
     past = step.first - 1 + step.count
     if not rows.groups and past <= _FEW:
-        calls = [Call(Method.SORT, tuple(term.sorting for term in rows.order))]
+        calls = [
+            lines.Call(lines.Method.SORT, tuple(term.sorting for term in rows.order))
+        ]
         if step.first > 1:
-            calls.append(Call(Method.OFFSET, (step.first - 1,)))
-        return book.changed(rows, "chosen", *calls, Call(Method.LIMIT, (step.count,)))
+            calls.append(lines.Call(lines.Method.OFFSET, (step.first - 1,)))
+        return book.changed(
+            rows, "chosen", *calls, lines.Call(lines.Method.LIMIT, (step.count,))
+        )
     name = book.unused("number of it")
     number = aliased(f"row_number() {window(rows.groups, rows.order)}", name)
     calls = [
@@ -206,7 +195,7 @@ def chosen(book: Book, rows: Rows, step: Chosen) -> Rows:
     return book.changed(rows, "chosen", *calls, note="" if rows.groups else ALONE)
 
 
-def numbered(book: Book, rows: Rows, step: Numbered) -> Rows:
+def numbered(book: Book, rows: Rows, step: spec.Numbered) -> Rows:
     """Returns the rows, without groups, with their number from 0.
 
     Where numbers may have gaps each row has one of its own, and none goes through one
@@ -225,7 +214,7 @@ def numbered(book: Book, rows: Rows, step: Numbered) -> Rows:
     return replace(found, schema=step.schema)
 
 
-def appended(book: Book, sources: list[Rows], step: Appended) -> Rows:
+def appended(book: Book, sources: list[Rows], step: spec.Appended) -> Rows:
     """Returns the rows of several, one after the other, without groups."""
     asks = id(step) in book.asked
     part, place = (book.hidden(what) if asks else "" for what in ("part", "place"))
@@ -234,7 +223,7 @@ def appended(book: Book, sources: list[Rows], step: Appended) -> Rows:
         for number, rows in enumerate(sources)
     ]
     first, *others = parts
-    calls = [Call(Method.UNION, (other.named,)) for other in others]
+    calls = [lines.Call(lines.Method.UNION, (other.named,)) for other in others]
     found = book.changed(first, "appended", *calls)
     order = (Term(part), Term(place)) if asks else ()
     return Rows(found.frame, step.schema, order, in_place=False)
@@ -251,7 +240,7 @@ def _part(
     return book.changed(rows, "part", select(*columns, *texts))
 
 
-def joined(book: Book, left: Rows, right: Rows, step: Joined) -> Rows:
+def joined(book: Book, left: Rows, right: Rows, step: spec.Joined) -> Rows:
     """Returns the rows of a join of two.
 
     The engine takes the right rows in the order of their frame. What comes out is
@@ -269,10 +258,10 @@ def joined(book: Book, left: Rows, right: Rows, step: Joined) -> Rows:
         left = replace(left, order=once(*groups, *left.order))
         hidden, order = _places(book, left, right, step.join)
     name = book.name(_wish(step.told))
-    frames = ((LEFT, left.frame), (RIGHT, right.frame))
+    frames = ((spec.LEFT, left.frame), (spec.RIGHT, right.frame))
     said = step.failure.text if isinstance(step.failure, Failure) else ""
     join, stops = _with_hidden(step.join, hidden), Stops(said, step.skew)
-    book.lines.append(Met(name, join, frames, stops, step.told.title))
+    book.lines.append(lines.Met(name, join, frames, stops, step.told.title))
     found = Rows(name, step.schema, order, in_place=stays, groups=groups)
     return found.without_values()
 
@@ -327,18 +316,18 @@ def _with_hidden(join: JoinSpec, hidden: Hidden) -> JoinSpec:
     return replace(join, select=columns, picks=picks)
 
 
-def sets_joined(book: Book, sources: list[Rows], step: SetJoined) -> Rows:
+def sets_joined(book: Book, sources: list[Rows], step: spec.SetJoined) -> Rows:
     """Returns the rows of a join of several sets, in its order."""
     frames = tuple(
-        (set_name(number), book.sorted(rows).frame)
+        (spec.set_name(number), book.sorted(rows).frame)
         for number, rows in enumerate(sources)
     )
     name = book.name(_wish(step.told))
-    book.lines.append(Met(name, step.join, frames, note=step.told.title))
+    book.lines.append(lines.Met(name, step.join, frames, note=step.told.title))
     return Rows(name, step.schema)
 
 
-def _wish(told: Told) -> str:
+def _wish(told: spec.Told) -> str:
     """Returns what a join should be called: as the text names it."""
     label, mark, _ = told.title.partition(" := ")
     return label if mark else "joined"
