@@ -123,10 +123,15 @@ def _value(text: str, kind: Type, where: str) -> object:
         case AtomicType.STRING:
             return text.rstrip(" ")
         case AtomicType.BOOLEAN:
-            return _truth(plain.lower())
+            if plain.lower() not in TRUE + FALSE:
+                raise ValueError(text)
+            return plain.lower() in TRUE
         case AtomicType.FLOAT | AtomicType.DOUBLE:
             _need(plain, DOUBLE)
-            return read_value(_number(plain), kind, where)
+            # Those that are no number have names, which `read_value` knows.
+            is_named = plain.endswith(("NaN", "Infinity"))
+            number = plain.lstrip("+") if is_named else float(plain)
+            return read_value(number, kind, where)
         case DecimalType():
             _need(plain, DECIMAL)
             return read_value(plain, kind, where)
@@ -141,20 +146,9 @@ def _value(text: str, kind: Type, where: str) -> object:
 
 def _need(text: str, pattern: str) -> None:
     """Raises where a text is not written as it must be."""
+    # Python reads more than that, such as 1_000 and digits of other scripts.
     if not re.fullmatch(pattern, text, re.ASCII):
         raise ValueError(text)
-
-
-def _number(text: str) -> object:
-    """Returns a number, or the name of what is none."""
-    return text.lstrip("+") if text.endswith(("NaN", "Infinity")) else float(text)
-
-
-def _truth(text: str) -> bool:
-    """Returns what a word says."""
-    if text not in TRUE + FALSE:
-        raise ValueError(text)
-    return text in TRUE
 
 
 def _nested(text: str, kind: Type, where: str) -> object:
@@ -287,7 +281,10 @@ def _of_text(plain: str, wanted: Type, place: ValuePlace) -> str:
         case AtomicType.BINARY:
             return f"coalesce(try_to_binary({plain}, 'base64'), {otherwise})"
         case _:
-            pattern = text_of(f"^{_pattern(wanted)}$")
+            number = DECIMAL if isinstance(wanted, DecimalType) else DOUBLE
+            pattern = text_of(f"^{WHOLE if wanted in WHOLES else number}$")
+            # Spark casts more texts than these: the pattern decides, the cast may only
+            # find that a number has no room.
             tried = f"IF({plain} RLIKE {pattern}, try_cast({plain} AS {wanted}), NULL)"
             return f"coalesce({tried}, {otherwise})"
 
@@ -315,10 +312,3 @@ def _json_parts(plain: str, kind: str) -> str:
     A variant keeps the digits of decimals, which `from_json` loses inside of values.
     """
     return f"try_variant_get(try_parse_json({plain}), '$', '{kind}')"
-
-
-def _pattern(wanted: Type) -> str:
-    """Returns how a number of a type is written."""
-    if wanted in WHOLES:
-        return WHOLE
-    return DECIMAL if isinstance(wanted, DecimalType) else DOUBLE

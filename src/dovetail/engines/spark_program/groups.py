@@ -80,6 +80,7 @@ def grouped(book: Book, rows: Rows, step: Grouped) -> Rows:
     value, before, group = (book.hidden(it) for it in ("value", "change", "group"))
     parts = ", ".join(f"'v{number}', {one}" for number, one in enumerate(step.by))
     over = window((), rows.order)
+    # Counted up to each row, the changes are a number that its whole group shares.
     same = f"{quoted(value)} <=> lag({quoted(value)}) {over}"
     changes = aliased(f"IF({same}, 0L, 1L)", before)
     total = aliased(f"sum({quoted(before)}) {over}", group)
@@ -197,6 +198,7 @@ def deduped(book: Book, rows: Rows, step: Deduped) -> Rows:
     rows = book.placed(rows)
     values = equal_values(step.same.text, rows.schema)
     sorted_by = neighbours_by(rows, list(values)) if values else ()
+    # Wherever equal rows stand, a window over their values finds them.
     if values and step.is_all:
         keys = [book.hidden("key") for _ in values]
         texts = [
@@ -205,8 +207,10 @@ def deduped(book: Book, rows: Rows, step: Deduped) -> Rows:
         ]
         keyed = book.changed(rows, "keyed", as_row("l"), select("*", *texts))
         return _first_of(book, keyed, step, tuple(map(Term, keys)))
+    # Neighbours that are sorted by the values: a window over what sorts them.
     if sorted_by:
         return _first_of(book, rows, step, sorted_by)
+    # Whether two neighbours are the same depends on no row that was kept before.
     if values or (step.keeps_last and not step.is_all):
         return _by_runs(book, rows, step)
     return _one_by_one(book, rows, step)

@@ -79,6 +79,7 @@ def _line(line: lines.Line) -> Iterator[str]:
         case lines.Taken(name, source):
             yield f"{name} = inputs[{source!r}]"
         case lines.Made(name, columns, rows):
+            # What stands in a call is two steps further to the right.
             listed = pformat([*rows], width=_WIDTH - 8, compact=False)
             yield from _spread(
                 f"{name} = spark.createDataFrame", [listed, repr(columns)]
