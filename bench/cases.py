@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dovetail.conformance.case import Neutral, read_cases
-from dovetail.conformance.local.nesting import has_inner
-from dovetail.conformance.local.playing import Cut, play_cut
+from dovetail.conformance.local.nested import has_inner
+from dovetail.conformance.local.play import Cut, play_cut
 from dovetail.conformance.local.stage import InPlace, Stage
 from dovetail.errors import DovetailError
-from dovetail.kernels.arriving.arrival import Parcel
+from dovetail.kernels.arrival.arrival import Parcel
 from dovetail.kernels.step import Stepped
 from dovetail.spec.join import Clock, JoinSpec
 from dovetail.spec.play import Play

@@ -28,7 +28,7 @@ from bench.measure import Sample, figures, in_turns, median_rate, show
 from dovetail.conformance.local.hidden import hidden_columns
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.kernels.arrays.rows import BEGINNING, HAS_KEY, Rows, make_rows
-from dovetail.kernels.arriving.arrival import Parcel, Report
+from dovetail.kernels.arrival.arrival import Parcel, Report
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import step

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from dovetail.conformance.spark_stream.replay import Cuts, Line, Replay, record
-from dovetail.kernels.arrays.lines import LineKind
+from dovetail.kernels.arrays.names import LineKind
 
 NOON = datetime(2020, 7, 1, 12, tzinfo=UTC)
 ROWS = {

@@ -15,7 +15,7 @@ from dovetail.kernels.arrays.rows import (
     Rows,
     make_rows,
 )
-from dovetail.kernels.pairs.matching import overlaps
+from dovetail.kernels.pairs.matches import overlaps
 
 TIMES = st.integers(-6, 6) | st.sampled_from([BEGINNING, 2**45, -(2**45)])
 LENGTHS = st.integers(0, 7) | st.just(NEVER)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.kernels.arrays.descent import NOWHERE, first_above
+from dovetail.kernels.arrays.search import NOWHERE, first_above
 from dovetail.kernels.lifetimes.measures import measures
 
 SMALL = st.integers(-3, 3)

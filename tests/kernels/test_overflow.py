@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from dovetail.kernels.arrays.rows import DROPPED, NEVER, Flag, make_rows
-from dovetail.kernels.arriving.evicting import evicted
+from dovetail.kernels.arrival.eviction import evicted
 from dovetail.kernels.settings import SideSettings
 from dovetail.spec.spans import NO_TIME
 from dovetail.spec.windows import EvictTuples, Forever

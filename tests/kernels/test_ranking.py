@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.kernels.arrays.ranking import kth_smallest
+from dovetail.kernels.arrays.search import kth_smallest
 
 
 @given(

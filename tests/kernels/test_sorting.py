@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER
-from dovetail.kernels.arrays.sorting import sorted_by
+from dovetail.kernels.arrays.sort import sorted_by
 
 NUMBERS = st.sampled_from([MISSING, BEGINNING, -3, 0, 1, 2, 2**40, NEVER - 1, NEVER])
 ROWS = st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), max_size=12)

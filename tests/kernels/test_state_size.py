@@ -8,8 +8,8 @@ import pytest
 
 from dovetail.expression import Expression
 from dovetail.kernels.arrays.rows import HAS_KEY, make_rows
-from dovetail.kernels.arriving.arrival import Parcel, Report
-from dovetail.kernels.arriving.passing import CLOCK
+from dovetail.kernels.arrival.arrival import Parcel, Report
+from dovetail.kernels.arrival.time_limits import CLOCK
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH
 from dovetail.kernels.settings import Closing, JoinSettings, SideSettings
 from dovetail.kernels.step import step

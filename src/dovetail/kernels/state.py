@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from dovetail.kernels.arrays.rows import Rows, no_rows
-from dovetail.kernels.arriving.arrival import Watch
+from dovetail.kernels.arrival.arrival import Watch
 from dovetail.kernels.pairs.memo import NO_MEMO, Memo
 
 

@@ -11,42 +11,40 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from dovetail.kernels.alone.at_once import at_once
-from dovetail.kernels.alone.early import eager, in_order_of_older
-from dovetail.kernels.alone.fate import (
-    Fate,
-    fate,
-    late_rows,
-    marked,
-    stays,
-    without_given,
-)
-from dovetail.kernels.alone.frontier import frontier, least_births
-from dovetail.kernels.alone.held_nulls import given_at_once
-from dovetail.kernels.alone.late_tables import LateTables, late_tables
-from dovetail.kernels.alone.latecomers import Edge, Latecomers, latecomers
-from dovetail.kernels.alone.stretches import Split, split
-from dovetail.kernels.alone.undecided import open_times
 from dovetail.kernels.arrays.rows import BEGINNING, Mask, join_rows
-from dovetail.kernels.arriving.admission import Present, admit
-from dovetail.kernels.arriving.arrival import Arrived, Moment, Parcel, awake, read_side
-from dovetail.kernels.arriving.news import NO_NEWS, News, news_of
-from dovetail.kernels.candidates.giving import let_out, not_skipped, over_limit
+from dovetail.kernels.arrival.admission import Present, admit
+from dovetail.kernels.arrival.arrival import Arrived, Moment, Parcel, awake, read_side
+from dovetail.kernels.arrival.news import NO_NEWS, News, news_of
+from dovetail.kernels.candidates.emitted import let_out, not_skipped, over_limit
 from dovetail.kernels.candidates.hopeless import without_hopeless
-from dovetail.kernels.candidates.picking import Picked, at_turn, pick
-from dovetail.kernels.pairs.leaving import Shape, leave
+from dovetail.kernels.candidates.picks import Picked, at_turn, pick
 from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_of
-from dovetail.kernels.pairs.releasing import as_told, release
+from dovetail.kernels.pairs.results import Shape, as_told, leave, release
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.tables.changelog import changelog
 from dovetail.kernels.tables.result import turned
+from dovetail.kernels.unmatched.at_once import at_once
+from dovetail.kernels.unmatched.eager import eager, given_at_once, in_order_of_older
+from dovetail.kernels.unmatched.frontier import frontier, least_births
+from dovetail.kernels.unmatched.late_tables import LateTables, late_tables
+from dovetail.kernels.unmatched.latecomers import Edge, Latecomers, latecomers
+from dovetail.kernels.unmatched.outcome import (
+    Outcome,
+    late_rows,
+    marked,
+    outcome,
+    stays,
+    without_given,
+)
+from dovetail.kernels.unmatched.stretches import Split, split
+from dovetail.kernels.unmatched.undecided import open_times
 from dovetail.spec.inputs import Arrival
 
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """What a step leaves behind: rows with their fate, and the rows that go out.
+    """What a step leaves behind: rows with their outcome, and the rows that go out.
 
     `present` has the rows that were alive, then the new ones; `kept` marks those
     that are still needed. No row comes out later with a row time below `until`.
@@ -97,13 +95,15 @@ def step(
     if settings.ordered:
         until = met.until(settings)
         picked = at_turn(settings, present, picked, until)
-        out, held = release(held, _results(settings, present, picked, met.fates), until)
+        out, held = release(
+            held, _results(settings, present, picked, met.outcomes), until
+        )
     else:
-        out = _results(settings, present, picked, met.fates)
-    kept = (met.fates[0].kept, met.fates[1].kept)
-    covers = met.pieces.kept(present, met.fates)
+        out = _results(settings, present, picked, met.outcomes)
+    kept = (met.outcomes[0].kept, met.outcomes[1].kept)
+    covers = met.pieces.kept(present, met.outcomes)
     memo = memo_of(present.rows, picked.held, picked.counts, kept[0], covers)
-    present = met.belated.noted(without_given(present, met.fates))
+    present = met.belated.noted(without_given(present, met.outcomes))
     out = (*late, *early, *map(as_told, out))
     return Stepped(present, kept, held, out, until, memo)
 
@@ -128,12 +128,12 @@ class _Met:
     picked: Picked
     belated: Latecomers | LateTables
     pieces: Split
-    fates: tuple[Fate, Fate]
+    outcomes: tuple[Outcome, Outcome]
     least: tuple[int, int]
 
     def until(self, settings: JoinSettings) -> int:
         """Returns the least row time of a row that can still come out."""
-        marks = (self.fates[0].open_rows, self.fates[1].open_rows)
+        marks = (self.outcomes[0].open_rows, self.outcomes[1].open_rows)
         present = self.belated.present
         return min(
             frontier(settings, present, self.least, marks, self.picked.settled),
@@ -161,12 +161,12 @@ def _met(
         else latecomers(settings, noted, edge, picked)
     )
     left, right = (
-        fate(settings, belated.present, hand, least, picked) for hand in (0, 1)
+        outcome(settings, belated.present, hand, least, picked) for hand in (0, 1)
     )
     known = (edge.since, least)
-    fates = eager(settings, belated.present, (left, right), picked, known)
+    outcomes = eager(settings, belated.present, (left, right), picked, known)
     pieces = split(settings, state, present, picked.met, least)
-    told = pieces.told(belated.told(fates))
+    told = pieces.told(belated.told(outcomes))
     return _Met(belated.picked(picked), belated, pieces, told, least)
 
 
@@ -208,10 +208,10 @@ def _results(
     settings: JoinSettings,
     present: Present,
     picked: Picked,
-    fates: tuple[Fate, Fate],
+    outcomes: tuple[Outcome, Outcome],
 ) -> tuple[pa.RecordBatch, ...]:
     """Returns the table of pairs, null rows and rows given once, if there are any."""
-    single = [leaving for one in fates for leaving in one.leaving]
+    single = [leaving for one in outcomes for leaving in one.leaving]
     single += over_limit(settings, present, picked.judged_over)
     parts = [not_skipped(settings, present.rows, part) for part in single]
     shape = Shape(

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from dovetail.kernels.arrays.blobs import read_batch, read_rows, write_batch, write_rows
 from dovetail.kernels.arrays.rows import Rows, Whole, join_rows, no_rows
-from dovetail.kernels.arriving.arrival import Watch
+from dovetail.kernels.arrival.arrival import Watch
 from dovetail.kernels.lifetimes.births import births, deaths
 from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_batches, memo_from
 from dovetail.kernels.settings import FORMAT, JoinSettings

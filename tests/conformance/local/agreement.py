@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from dovetail.conformance import local, oracle
-from dovetail.conformance.local.playing import Cut, play_cut
+from dovetail.conformance.local.play import Cut, play_cut
 from dovetail.conformance.local.stage import OnShelf, Stage
 from dovetail.conformance.oracle import clocks
 from dovetail.errors import EngineError, UnsupportedError

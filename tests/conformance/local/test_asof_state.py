@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from dovetail.conformance import local, oracle
-from dovetail.conformance.local.playing import Cut, play_cut
+from dovetail.conformance.local.play import Cut, play_cut
 from dovetail.conformance.local.stage import InPlace, Stage
 from dovetail.expression import ALWAYS, Expression
 from dovetail.schema import from_microseconds

@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from dovetail.conformance import local, oracle
-from dovetail.conformance.local.nesting import Flat
-from dovetail.conformance.local.playing import Cut, play_cut
+from dovetail.conformance.local.nested import Flat
+from dovetail.conformance.local.play import Cut, play_cut
 from dovetail.conformance.local.stage import OnShelf, Stage
 from dovetail.spec.join import Clock
 from tests.conformance.local.agreement import MOVING, bag, chunks, comparable, seeds_of

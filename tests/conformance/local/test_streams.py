@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from dovetail.conformance import oracle
-from dovetail.conformance.local.playing import Cut, play_cut
+from dovetail.conformance.local.play import Cut, play_cut
 from dovetail.conformance.local.stage import InPlace, Stage
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.errors import UnsupportedError

@@ -1,5 +1,5 @@
 """The engine without Spark: the kernels, driven event by event on plain rows."""
 
-from dovetail.conformance.local.playing import play
+from dovetail.conformance.local.play import play
 
 __all__ = ["play"]

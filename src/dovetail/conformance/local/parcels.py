@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dovetail.conformance.local.cargo import BEFORE, Cargo
+from dovetail.conformance.local.rows import BEFORE, Cargo
 from dovetail.engines.kernel_settings import input_of
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
@@ -25,7 +25,7 @@ from dovetail.kernels.arrays.rows import (
     Whole,
     flagged,
 )
-from dovetail.kernels.arriving.arrival import Parcel, Report, bad_intervals
+from dovetail.kernels.arrival.arrival import Parcel, Report, bad_intervals
 from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives
 from dovetail.spec.inputs import Bound, Finish, Input, InputKind

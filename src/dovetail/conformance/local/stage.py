@@ -1,27 +1,28 @@
-"""A play taken apart for the kernels, and the two places where its state can lie."""
+"""A play taken apart for the kernels, where its state can lie, and the play at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Protocol
 
 import pyarrow as pa
 
-from dovetail.conformance.local.cargo import NUMBER, Cargo, cargo
-from dovetail.conformance.local.outlets import Writer
+from dovetail.conformance.local.outlets import Line, Writer, lines
 from dovetail.conformance.local.parcels import NO_NEWS, News, Sender
+from dovetail.conformance.local.rows import NUMBER, Cargo, cargo
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.kernels.arrays.rows import BEGINNING
-from dovetail.kernels.arriving.arrival import Parcel
-from dovetail.kernels.candidates.counting import TooManyError
+from dovetail.kernels.arrival.arrival import Parcel
+from dovetail.kernels.candidates.limit import TooManyError
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped, step
 from dovetail.kernels.store import Shelf, Store
 from dovetail.plan.local import refuse
-from dovetail.spec.inputs import Arrival, Event, InputKind
+from dovetail.spec.inputs import Arrival, Event, InputKind, Outlet
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.play import Play
 from dovetail.spec.windows import Forever
@@ -199,3 +200,44 @@ def _schemas(stage: Stage) -> tuple[pa.Schema, pa.Schema]:
     """Returns the columns of both payloads."""
     left, right = (one.rows.payload.schema for one in stage.cargoes)
     return left, right
+
+
+_NEVER = float("inf")
+
+
+def batch_lines(stage: Stage) -> list[Line]:
+    """Returns what comes out of a batch, in the order of the left rows.
+
+    What takes no part comes before all.
+    """
+    stepped = InPlace(stage).step(stage.everything(), 0)
+    found = list(lines(stepped.out))
+    late = [line for line in found if line.outlet is Outlet.LATE]
+    others = [line for line in found if line.outlet is not Outlet.LATE]
+    return [
+        *sorted(late, key=partial(_came, stage.cargoes)),
+        *sorted(others, key=_place),
+    ]
+
+
+def by_row_time(line: Line) -> float:
+    """Returns what the order by row time looks at."""
+    return _or(line.row_time, _NEVER)
+
+
+def _came(cargoes: tuple[Cargo, Cargo], line: Line) -> tuple[int, int]:
+    """Returns the order in which rows came: data sets side by side, then by event."""
+    hand, number = (1, line.right) if line.left is None else (0, line.left)
+    place = int(cargoes[hand].rows.place[number])
+    return (hand if place < 0 else len(cargoes)), place
+
+
+def _place(line: Line) -> tuple[float, float, float]:
+    """Returns the order of left rows, for each that of its right rows, then of time."""
+    left, right = (_or(one, _NEVER) for one in (line.left, line.right))
+    return left, right, _or(line.row_time, _NEVER)
+
+
+def _or(number: int | None, otherwise: float) -> float:
+    """Returns a number, or what stands for none."""
+    return otherwise if number is None else number

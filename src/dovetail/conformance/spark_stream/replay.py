@@ -34,8 +34,7 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from dovetail.bind.travel import register
-from dovetail.kernels.arrays.lines import LineKind
-from dovetail.kernels.arrays.names import reserved
+from dovetail.kernels.arrays.names import LineKind, reserved
 from dovetail.schema import quoted
 
 NAME = "dovetail_replay"

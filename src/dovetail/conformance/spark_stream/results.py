@@ -15,7 +15,7 @@ from dovetail.engines.spark_stream.joining import LEFT, OUTLET, ROW_TIME
 from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.engines.tables import plain_rows
 from dovetail.kernels.arrays.names import reserved
-from dovetail.kernels.pairs.leaving import OUTLETS, UNMATCHED
+from dovetail.kernels.pairs.results import OUTLETS, UNMATCHED
 from dovetail.spec.inputs import UNKNOWN_EVENT, Emission, Outlet
 from dovetail.spec.join import HANDS, Clock, Hand
 

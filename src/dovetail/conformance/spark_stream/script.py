@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from dovetail.conformance.spark_stream.replay import Line
 from dovetail.engines.kernel_settings import input_of, is_static
-from dovetail.kernels.arrays.lines import LineKind
+from dovetail.kernels.arrays.names import LineKind
 from dovetail.spec.inputs import (
     UNKNOWN_EVENT,
     Arrive,

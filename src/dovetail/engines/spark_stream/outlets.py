@@ -15,7 +15,7 @@ from dovetail.engines.spark.values import absent_struct
 from dovetail.engines.spark_stream.failures import said
 from dovetail.engines.spark_stream.joining import LEFT, OUTLET, REASON, RIGHT
 from dovetail.errors import SpecError
-from dovetail.kernels.pairs.leaving import REASONS, code
+from dovetail.kernels.pairs.results import REASONS, code
 from dovetail.schema import quoted
 from dovetail.spec.inputs import Inputs, Outlet
 from dovetail.spec.join import (

@@ -2,9 +2,13 @@
 
 They all begin alike, and no column of a user may begin so: whatever else a column is
 called, `batch`, `@time` or `__left`, it never meets one of ours.
+
+What a line that comes in can be, where a source brings more than rows.
 """
 
 from __future__ import annotations
+
+from enum import IntEnum
 
 RESERVED = "__dovetail_"
 """How the names of our columns begin, and those of users must not."""
@@ -32,3 +36,13 @@ START, END, BAD = hidden("start"), hidden("end"), hidden("bad")
 """The payload columns of intervals; BAD is 1 where the row takes no part for its."""
 OWN_DEATH, OWN_END = hidden("own death"), hidden("own end")
 """The payload columns of inherited lives: what they are if no other row ends them."""
+
+
+class LineKind(IntEnum):
+    """A row, a delete, a bound, an end, or a row that was there from the start."""
+
+    ROW = 0
+    DELETE = 1
+    BOUND = 2
+    FINISH = 3
+    INITIAL = 4

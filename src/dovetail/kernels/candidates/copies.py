@@ -16,7 +16,7 @@ import numpy as np
 
 from dovetail.kernels.arrays.rows import Mask, Rows, Whole
 from dovetail.kernels.lifetimes.calendar import copies
-from dovetail.kernels.pairs.matching import Matches
+from dovetail.kernels.pairs.matches import Matches
 from dovetail.kernels.settings import JoinSettings
 from dovetail.spec.windows import HopSize, Window
 

@@ -22,12 +22,12 @@ from dovetail.kernels.arrays.rows import (
     Whole,
     join_rows,
 )
-from dovetail.kernels.arriving.admission import Present
-from dovetail.kernels.candidates.closing import possible
+from dovetail.kernels.arrival.admission import Present
+from dovetail.kernels.candidates.closed import possible
 from dovetail.kernels.candidates.nearest import Nearby, can_improve, near
-from dovetail.kernels.candidates.pairing import that_hold
+from dovetail.kernels.candidates.new_pairs import that_hold
 from dovetail.kernels.lifetimes.births import deaths
-from dovetail.kernels.pairs.matching import NO_MATCHES, overlaps
+from dovetail.kernels.pairs.matches import NO_MATCHES, overlaps
 from dovetail.kernels.settings import JoinSettings, Nearest, waits_for
 from dovetail.spec.inputs import Arrival
 

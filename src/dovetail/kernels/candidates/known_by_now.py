@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
-from dovetail.kernels.arrays.sorting import sorted_by
-from dovetail.kernels.arriving.admission import Present
-from dovetail.kernels.arriving.news import News
-from dovetail.kernels.candidates.choosing import choose, without_failing
+from dovetail.kernels.arrays.sort import sorted_by
+from dovetail.kernels.arrival.admission import Present
+from dovetail.kernels.arrival.news import News
+from dovetail.kernels.candidates.choice import choose, without_failing
 from dovetail.kernels.candidates.copies import Copies, Pairs, copies_of, places_of
-from dovetail.kernels.candidates.giving import meeting_times
-from dovetail.kernels.candidates.pairing import candidates, matches, truly_equal
-from dovetail.kernels.pairs.matching import NO_MATCHES, Matches, join_matches
+from dovetail.kernels.candidates.emitted import meeting_times
+from dovetail.kernels.candidates.new_pairs import candidates, matches, truly_equal
+from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches
 from dovetail.kernels.settings import JoinSettings, waits_for
 from dovetail.kernels.state import JoinState
 

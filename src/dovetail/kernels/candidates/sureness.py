@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
-from dovetail.kernels.arriving.admission import Present
-from dovetail.kernels.arriving.arrival import Watch
-from dovetail.kernels.candidates.giving import meeting_times
+from dovetail.kernels.arrival.admission import Present
+from dovetail.kernels.arrival.arrival import Watch
+from dovetail.kernels.candidates.emitted import meeting_times
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.lifetimes.lives import sure_until
-from dovetail.kernels.pairs.matching import NO_MATCHES, Matches, join_matches
+from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches
 from dovetail.kernels.pairs.memo import Memo
 from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.spec.windows import Inherited

@@ -17,15 +17,15 @@ from typing import Literal
 import numpy as np
 
 from dovetail.kernels.arrays.rows import Mask, Rows, Whole
-from dovetail.kernels.arrays.sorting import sorted_by
-from dovetail.kernels.candidates.nearness import (
+from dovetail.kernels.arrays.sort import sorted_by
+from dovetail.kernels.candidates.nearest import (
     Times,
     both_times,
     greatest,
     reach_of,
 )
 from dovetail.kernels.lifetimes.successors import starts_of
-from dovetail.kernels.pairs.matching import NO_MATCHES, Matches, join_matches
+from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches
 from dovetail.kernels.settings import Nearest
 from dovetail.spec.picks import Direction
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dovetail.kernels.arrays.descent import NOWHERE, first_above
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Rows, Whole
-from dovetail.kernels.arrays.sorting import sorted_by
+from dovetail.kernels.arrays.search import NOWHERE, first_above
+from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.lifetimes.births import births, own_deaths
 from dovetail.kernels.lifetimes.successors import starts_of
 from dovetail.kernels.settings import SideSettings

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dovetail.kernels.arrays.descent import NOWHERE, first_above
 from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
-from dovetail.kernels.arrays.sorting import sorted_by
+from dovetail.kernels.arrays.search import NOWHERE, first_above
+from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH
 
 _DENSE = 8

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from dovetail.kernels.arrays.program import BARE, run_program
 from dovetail.kernels.arrays.rows import Rows, Whole
-from dovetail.kernels.pairs.matching import Matches
+from dovetail.kernels.pairs.matches import Matches
 from dovetail.kernels.settings import Formula
 
 Bare = Mapping[str, pa.Array]

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import NEVER, Rows, Whole
-from dovetail.kernels.pairs.leaving import ABSENT, code, table
+from dovetail.kernels.pairs.results import ABSENT, code, table
 from dovetail.kernels.tables.result import Turned
 from dovetail.kernels.tables.turns import Turns, join_turns
 from dovetail.kernels.tables.updates import Results, successors

@@ -22,14 +22,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.kernels.arrays.rows import NEVER, STATE, Mask, Rows, Whole
-from dovetail.kernels.arriving.admission import Present
-from dovetail.kernels.candidates.choosing import Choice, choose
-from dovetail.kernels.candidates.counting import TooManyError
-from dovetail.kernels.candidates.giving import given_pairs
-from dovetail.kernels.candidates.picking import by_left_row
+from dovetail.kernels.arrival.admission import Present
+from dovetail.kernels.candidates.choice import Choice, choose
+from dovetail.kernels.candidates.emitted import given_pairs
+from dovetail.kernels.candidates.limit import TooManyError
+from dovetail.kernels.candidates.picks import by_left_row
 from dovetail.kernels.pairs.formulas import of_pairs
-from dovetail.kernels.pairs.leaving import ABSENT, Reason
-from dovetail.kernels.pairs.matching import Matches, join_matches
+from dovetail.kernels.pairs.matches import Matches, join_matches
+from dovetail.kernels.pairs.results import ABSENT, Reason
 from dovetail.kernels.settings import Formula, JoinSettings
 from dovetail.kernels.tables.touched import candidates_of_touched
 from dovetail.kernels.tables.turns import Met, Standing, TableChange

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dovetail.kernels.arrays.rows import Rows
-from dovetail.kernels.arriving.admission import Present
-from dovetail.kernels.arriving.moments import line_of
-from dovetail.kernels.candidates.giving import not_skipped
-from dovetail.kernels.pairs.leaving import OUTLETS, REASONS, alone
+from dovetail.kernels.arrival.admission import Present
+from dovetail.kernels.arrival.time_limits import line_of
+from dovetail.kernels.candidates.emitted import not_skipped
+from dovetail.kernels.pairs.results import OUTLETS, REASONS, alone
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.tables.chosen import chosen
 from dovetail.kernels.tables.singles import Single

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.kernels.arrays.rows import NEVER, REMOVES, Mask, Rows, Whole
-from dovetail.kernels.pairs.leaving import ABSENT, UNMATCHED, Reason, code
+from dovetail.kernels.pairs.results import ABSENT, UNMATCHED, Reason, code
 from dovetail.kernels.settings import SideSettings
 from dovetail.kernels.tables.turns import Met, Turns
 from dovetail.spec.inputs import Outlet

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
-from dovetail.kernels.arriving.admission import Present
-from dovetail.kernels.candidates.giving import comes
-from dovetail.kernels.candidates.pairing import live_together, that_hold, truly_equal
-from dovetail.kernels.pairs.matching import Matches, overlaps
+from dovetail.kernels.arrival.admission import Present
+from dovetail.kernels.candidates.emitted import comes
+from dovetail.kernels.candidates.new_pairs import live_together, that_hold, truly_equal
+from dovetail.kernels.pairs.matches import Matches, overlaps
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.tables.turns import Met, Standing, TableChange
 from dovetail.spec.inputs import Outlet

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.kernels.arrays.rows import NEVER, Mask, Whole
-from dovetail.kernels.pairs.leaving import Reason, code
-from dovetail.kernels.pairs.matching import Matches
+from dovetail.kernels.pairs.matches import Matches
+from dovetail.kernels.pairs.results import Reason, code
 from dovetail.spec.inputs import Outlet
 
 _NAMES = ("outlet", "reason", "left", "right", "when", "counter")

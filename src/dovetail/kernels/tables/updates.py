@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.kernels.arrays.rows import NEVER, Mask, Whole
-from dovetail.kernels.pairs.leaving import ABSENT
-from dovetail.kernels.pairs.matching import Matches
+from dovetail.kernels.pairs.matches import Matches
+from dovetail.kernels.pairs.results import ABSENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from pyspark.sql.streaming.stateful_processor import (
 
 from dovetail.engines.spark_stream.worker.parcels import read_delivery
 from dovetail.kernels.arrays.blobs import write_batch
-from dovetail.kernels.pairs.leaving import code
+from dovetail.kernels.pairs.results import code
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.step import Stepped, step
 from dovetail.kernels.store import Store

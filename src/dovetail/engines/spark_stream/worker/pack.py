@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from dovetail.engines.spark_stream.worker.parcels import HEARTBEAT, LINE
 from dovetail.kernels.arrays.blobs import append_batch, as_batch
-from dovetail.kernels.arrays.lines import LineKind
+from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     HAS_KEY,

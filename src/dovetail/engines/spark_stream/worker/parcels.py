@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from dovetail.kernels.arrays.blobs import read_rows
 from dovetail.kernels.arrays.rows import BEGINNING, Rows, join_rows, no_rows
-from dovetail.kernels.arriving.arrival import Parcel, Report
+from dovetail.kernels.arrival.arrival import Parcel, Report
 
 HEARTBEAT = 2
 LINE = pa.schema(

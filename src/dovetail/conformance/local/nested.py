@@ -1,0 +1,397 @@
+"""A join of joins as a join of inputs: the inner joins are played first.
+
+What an inner join gives comes to the join around it as an input of its own: during
+each event its rows, then, on the event clock, its bound: the least row time of any row
+that it can still give.
+
+    event           inner join gives          the outer join hears
+    3  (a row)      row x, nothing < 10:05    x arrives, bound 10:05
+    4  (an end)     row y, nothing more       y arrives, its input ends
+
+Beside its columns such a row has its row time and, where it lives as long as the rows
+that it is made of, its life. These stand in columns which do not come out.
+
+What an inner join gives to the join around it: rows by event, and its bound.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dovetail.conformance.local.hidden import HANDED
+from dovetail.conformance.local.lives import Hander
+from dovetail.conformance.local.outlets import Line, lines
+from dovetail.conformance.local.stage import (
+    NOTHING_TOLD,
+    InPlace,
+    Moment,
+    Stage,
+    Told,
+    batch_lines,
+    moments,
+)
+from dovetail.kernels.arrays.names import is_reserved, reserved
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER
+from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives, join_lives
+from dovetail.plan.local import refuse_inherited, refuse_inner
+from dovetail.schema import AtomicType, Column, Schema, from_microseconds
+from dovetail.spec.inputs import (
+    UNKNOWN_EVENT,
+    Arrive,
+    Bound,
+    Emission,
+    Event,
+    Finish,
+    Input,
+    Outlet,
+    Pause,
+    Row,
+    Settings,
+)
+from dovetail.spec.join import (
+    HANDS,
+    Clock,
+    Columns,
+    Hand,
+    JoinSpec,
+    Named,
+    Nested,
+    SetJoinSpec,
+    Side,
+)
+from dovetail.spec.play import Play
+from dovetail.spec.results import input_of, selected_columns
+from dovetail.spec.static import data_set_of, is_batch_inside
+from dovetail.spec.windows import Inherited
+
+START_OF_ALL = -1
+
+
+def has_inner(join: JoinSpec | SetJoinSpec) -> bool:
+    """Tells whether a side is the rows of another join."""
+    if isinstance(join, SetJoinSpec):
+        return False
+    return any(isinstance(join.side(hand).source, Nested) for hand in HANDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """A play of inputs alone, made of one with inner joins.
+
+    `positions` are those of its events among the events of the first one, its opening
+    included; `late` are the rows that inner joins have turned away, `told` what is to
+    be known beside the events.
+    """
+
+    play: Play
+    positions: tuple[int, ...]
+    late: tuple[Emission, ...] = ()
+    told: Told = NOTHING_TOLD
+
+    @classmethod
+    def of(cls, play: Play) -> Flat:
+        """Returns a play in which inner joins have been played."""
+        count = len(play.opening) + len(play.events)
+        join = play.join
+        if isinstance(join, SetJoinSpec) or not has_inner(join):
+            return cls(play, tuple(range(count)))
+        inner = {
+            hand: _InnerSide.of(play, join, hand)
+            for hand in HANDS
+            if isinstance(join.side(hand).source, Nested)
+        }
+        late = [one for side in inner.values() for one in side.given.late]
+        return _Weaver(play, join, inner).flat(tuple(_once([], late)))
+
+    def whole(self, found: Sequence[Emission], openings: int) -> list[Emission]:
+        """Returns the rows of the whole by event; what is late leaves once."""
+        before = len(self.play.opening)
+        placed = []
+        for one in found:
+            after = UNKNOWN_EVENT
+            if one.after > UNKNOWN_EVENT:
+                after = self.positions[before + one.after] - openings
+            placed.append(replace(one, after=after))
+        late = [
+            replace(one, after=max(one.after - openings, UNKNOWN_EVENT))
+            for one in self.late
+        ]
+        every = [*late, *_once(late, placed)]
+        shown = [replace(one, row=without_hidden(one.row)) for one in every]
+        return sorted(shown, key=lambda one: one.after)
+
+
+def _once(known: Sequence[Emission], found: Sequence[Emission]) -> Iterator[Emission]:
+    """Gives the rows without those that are late and known to be.
+
+    The row of a join stands on one side only, so that nobody knows it yet.
+    """
+    left = Counter(map(_told, known))
+    for one in found:
+        if one.outlet is Outlet.LATE and TIME not in one.row and left[_told(one)]:
+            left[_told(one)] -= 1
+        else:
+            yield one
+
+
+def _told(emission: Emission) -> tuple[int, str]:
+    """Returns what makes two late rows the same."""
+    return emission.after, repr(sorted(emission.row.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class _InnerSide:
+    """A side that is the rows of a join: as an input, and what comes of it when."""
+
+    input: Input
+    given: Given
+
+    @classmethod
+    def of(cls, play: Play, join: JoinSpec, hand: Hand) -> _InnerSide:
+        """Returns the side, its join played."""
+        source = join.side(hand).source
+        assert isinstance(source, Nested)  # noqa: S101 - the caller has asked
+        refuse_inner(play, join, hand)
+        within = replace(play, join=source.join, settings=Settings())
+        flat = Flat.of(within)
+        inherits = join.side(hand).window == Inherited()
+        count = len(play.opening) + len(play.events)
+        inner = Inner.of(flat.play, flat.told, flat.positions, inherits=inherits)
+        given = inner.given(count)
+        if inner.may_shorten:
+            refuse_inherited(join)
+        if is_batch_inside(join, join.side(hand), play.inputs):
+            return cls.of_data_set(play, source, hand, given)
+        late = [*flat.late, *_once(flat.late, given.late)]
+        told = input_of(source, play.inputs, _name(play, hand))
+        hidden = [Column(TIME, AtomicType.TIMESTAMP)] if told.is_timed else []
+        if inherits:
+            hidden += [Column(name, AtomicType.BIGINT) for name in HANDED]
+        return cls(
+            replace(
+                told,
+                schema=Schema((*told.schema.columns, *hidden)),
+                time=TIME if told.is_timed else "",
+                rows=tuple(given.rows[0]) if join.clock is Clock.BATCH else (),
+            ),
+            replace(given, late=late),
+        )
+
+    @classmethod
+    def of_data_set(
+        cls, play: Play, source: Nested, hand: Hand, given: Given
+    ) -> _InnerSide:
+        """Returns the side of a join that is a data set: nothing comes of it later."""
+        rows = tuple(without_hidden(row) for row in given.rows[0])
+        told = data_set_of(source, play.inputs, _name(play, hand))
+        nothing: tuple[list[Row], ...] = tuple([] for _ in given.rows)
+        return cls(replace(told, rows=rows), replace(given, rows=nothing))
+
+
+def _name(play: Play, hand: Hand) -> str:
+    """Returns the name of the rows of a join on a side, which no input has."""
+    name = f"the {hand.value} side"
+    while name in play.inputs:
+        name = f"{name}'"
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class _Weaver:
+    """Weaves what inner joins give into the events of the join around them."""
+
+    play: Play
+    join: JoinSpec
+    inner: Mapping[Hand, _InnerSide]
+
+    def flat(self, late: tuple[Emission, ...]) -> Flat:
+        """Returns the whole as a play of inputs alone."""
+        openings = len(self.play.opening)
+        whole = (Pause(), *self.play.opening, *self.play.events)
+        woven = [
+            (position, one)
+            for position, event in enumerate(whole, start=START_OF_ALL)
+            for one in self._around(position, event)
+        ]
+        split = sum(position < openings for position, _ in woven)
+        events = tuple(one for _, one in woven)
+        inputs = {side.input.name: side.input for side in self.inner.values()}
+        return Flat(
+            Play(
+                self._outer(),
+                {**self.play.inputs, **inputs},
+                events[split:],
+                events[:split],
+                self.play.settings,
+            ),
+            tuple(position for position, _ in woven),
+            late,
+            self._told([position for position, _ in woven]),
+        )
+
+    def _told(self, positions: Sequence[int]) -> Told:
+        """Returns what is told of lives, at the last of what is woven of an event.
+
+        All of that is one step, but where rows meet in order of arrival.
+        """
+        last = {position: number for number, position in enumerate(positions)}
+        news = {
+            hand: {
+                last[position]: lives
+                for position, lives in enumerate(side.given.lives, start=START_OF_ALL)
+                if not lives.says_nothing
+            }
+            for hand, side in self.inner.items()
+        }
+        is_event = self.join.clock is Clock.EVENT
+        return Told(news, tuple(past + 1 for past in last.values() if is_event))
+
+    def _around(self, position: int, event: Event) -> Iterator[Event]:
+        """Gives an event as the outer join hears it, first that time has passed."""
+        if self.join.clock is Clock.BATCH:
+            yield from [event] if position > START_OF_ALL else []
+            return
+        yield Pause(event.clock)
+        for hand in HANDS:
+            if hand in self.inner:
+                yield from self._heard(hand, position + 1, event.clock)
+            elif not isinstance(event, Pause):
+                source = self.join.side(hand).source
+                yield from [event] if source == Named(event.input) else []
+
+    def _heard(self, hand: Hand, number: int, clock: int) -> Iterator[Event]:
+        """Gives the rows of an inner join, then its bound where it has one."""
+        given, name = self.inner[hand].given, self.inner[hand].input.name
+        for row in given.rows[number]:
+            yield Arrive(name, row, clock)
+        bound = given.bounds[number]
+        if bound == NEVER:
+            yield Finish(name, clock)
+        elif bound > BEGINNING:
+            yield Bound(name, bound, clock)
+
+    def _outer(self) -> JoinSpec:
+        """Returns the join around the inner ones, as one of inputs."""
+        schemas = {
+            hand: input_of(
+                self.join.side(hand).source, self.play.inputs, hand.value
+            ).schema
+            for hand in HANDS
+        }
+        left, right = (self._side(hand) for hand in HANDS)
+        select = Columns(tuple(selected_columns(self.join, schemas)))
+        return replace(self.join, left=left, right=right, select=select)
+
+    def _side(self, hand: Hand) -> Side:
+        """Returns one side, of an input."""
+        side = self.join.side(hand)
+        if hand not in self.inner:
+            return side
+        source = Named(self.inner[hand].input.name)
+        return replace(side, source=source)
+
+
+TIME = reserved("time")
+"""The column of a join's row with its row time, beside its own."""
+
+
+def without_hidden(row: Row) -> Row:
+    """Returns a row without the columns that do not come out."""
+    return {name: value for name, value in row.items() if not is_reserved(name)}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What an inner join gives: at the start, then during each event.
+
+    `bounds` are the least row times of what it can still give; `late` are the rows
+    that it turns away. `lives` tell of those that its rows inherit.
+    """
+
+    rows: tuple[list[Row], ...]
+    bounds: list[int]
+    late: list[Emission]
+    lives: list[Lives]
+
+    @classmethod
+    def nothing(cls, count: int) -> Given:
+        """Returns what comes of nothing, during so many events."""
+        rows: tuple[list[Row], ...] = tuple([] for _ in range(count + 1))
+        return cls(rows, [BEGINNING] * len(rows), [], [NO_LIVES] * len(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """An inner join on its stage; `positions` are those of its events in the whole.
+
+    If its rows' lives count there is somebody who hands them on.
+    """
+
+    stage: Stage
+    positions: tuple[int, ...]
+    handers: tuple[Hander, ...]
+
+    @classmethod
+    def of(
+        cls, play: Play, told: Told, positions: tuple[int, ...], *, inherits: bool
+    ) -> Inner:
+        """Returns the inner join, which is told of the joins inside it."""
+        stage = Stage.of(play, told)
+        return cls(stage, positions, (Hander.of(stage),) if inherits else ())
+
+    @property
+    def may_shorten(self) -> bool:
+        """Tells whether a row has been given whose life other rows may end."""
+        return any(hander.may_shorten for hander in self.handers)
+
+    def given(self, count: int) -> Given:
+        """Returns what it gives, during so many events."""
+        given = Given.nothing(count)
+        if self.stage.join.clock is Clock.BATCH:
+            self._take(given, -1, batch_lines(self.stage))
+            return given
+        memory = InPlace(self.stage)
+        start = memory.step(self.stage.opening(), 0)
+        given.late.extend(self.stage.writer.lost())
+        if self.stage.is_arrival:
+            # What comes of the state is no row that arrives.
+            late = (line for line in lines(start.out) if line.outlet is Outlet.LATE)
+            self._take(given, -1, late)
+        else:
+            self._step(given, -1, Moment(-1, start))
+        for moment in moments(self.stage, memory):
+            self._step(given, self.positions[moment.position], moment)
+        return given
+
+    def _step(self, given: Given, position: int, moment: Moment) -> None:
+        """Takes down what a moment has given, and what can still come.
+
+        The position is one in the whole.
+        """
+        stepped = moment.stepped
+        for hander in self.handers:
+            hander.learn(moment)
+        self._take(given, position, lines(stepped.out))
+        given.bounds[position + 1] = max(given.bounds[position + 1], stepped.until)
+        for hander in self.handers:
+            told = (given.lives[position + 1], hander.news())
+            given.lives[position + 1] = join_lives(told)
+
+    def _take(self, given: Given, position: int, found: Iterable[Line]) -> None:
+        """Takes down rows that come out at a position."""
+        for line in found:
+            emission = self.stage.writer.emission(line)
+            if line.outlet is Outlet.LATE:
+                given.late.append(replace(emission, after=position))
+            else:
+                given.rows[position + 1].append({**emission.row, **self._hidden(line)})
+
+    def _hidden(self, line: Line) -> Row:
+        """Returns when a row is, and which life it hands on."""
+        time = None if line.row_time is None else from_microseconds(line.row_time)
+        hidden: dict[str, object] = {TIME: time}
+        for hander in self.handers:
+            hidden.update(hander.given(line))
+        return hidden

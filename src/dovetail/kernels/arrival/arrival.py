@@ -1,0 +1,238 @@
+"""Who has come, in which order, and who is late.
+
+    task 1 of a side   p=0 t=5 | p=1 t=9 | p=2 t=4 (late in its task: 4 < 9 - lateness)
+    task 2 of a side   p=3 t=6 (late by what task 1 saw) | p=4 t=12
+
+Every task reports what it has seen to every bucket, so each bucket knows the bound
+that stood before each of its rows, whatever the cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dovetail.kernels.arrays.names import BAD
+from dovetail.kernels.arrays.rows import (
+    BEGINNING,
+    LATE,
+    MISSING,
+    NEVER,
+    OPEN_TIME,
+    REMOVES,
+    STATE,
+    Mask,
+    Rows,
+    Whole,
+    join_rows,
+)
+from dovetail.kernels.arrays.sort import sorted_by
+from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives, join_lives
+from dovetail.kernels.pairs.results import Reason, code
+from dovetail.kernels.settings import JoinSettings, SideSettings
+from dovetail.spec.inputs import Arrival
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one task saw of one side: from which position on, and how far it got.
+
+    `bound` is the bound of the side after the task, `newest` the newest row time,
+    both BEGINNING where it saw none; `seen` says whether it saw any row, `stopped` at
+    which processing time the side ended.
+    """
+
+    hand: int
+    position: int
+    bound: int
+    newest: int
+    seen: bool
+    stopped: int = NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A task's report with the rows that it sent to this bucket.
+
+    `lives` tells when rows end that inherit a life.
+    """
+
+    report: Report
+    rows: Rows
+    lives: Lives = NO_LIVES
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What a bucket knows of a side's time: its bound, newest time, last activity.
+
+    `stopped` is the processing time at which the side ended, NEVER before that;
+    `holds` say until when inherited lives are sure.
+    """
+
+    bound: int = BEGINNING
+    newest: int = BEGINNING
+    active: int = MISSING
+    stopped: int = NEVER
+    holds: tuple[int, ...] = ()
+
+    def after(self, parcel: Parcel, now: int) -> Watch:
+        """Returns the watch once the report of a parcel has been read.
+
+        Where the newest row of a task is late, all its rows are, and move no time.
+        """
+        report = parcel.report
+        fresh = report.seen or self.active == MISSING
+        newest = report.newest if report.newest >= self.bound else self.newest
+        return Watch(
+            max(self.bound, report.bound),
+            max(self.newest, newest),
+            now if fresh else self.active,
+            min(self.stopped, report.stopped),
+            parcel.lives.holds or self.holds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """The rows of one side that came in a batch: in time, and others with the reason.
+
+    They are late, without a time, or name an interval in which nothing lives.
+    """
+
+    on_time: Rows
+    others: tuple[tuple[Reason, Rows], ...]
+    watch: Watch
+    lives: Lives = NO_LIVES
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A batch's own time, and whether its rows have an exact order.
+
+    Where they have none, a row is judged by the bound before the batch.
+    """
+
+    now: int
+    exact: bool
+
+
+def read_side(
+    parcels: list[Parcel],
+    waiting: Rows,
+    side: SideSettings,
+    watch: Watch,
+    moment: Moment,
+) -> Arrived:
+    """Returns one side's rows, judged by the bound that stood before each."""
+    judged: list[Rows] = []
+    others: dict[Reason, list[Rows]] = {}
+    before = watch.bound
+    for parcel in sorted(parcels, key=lambda parcel: parcel.report.position):
+        rows = _timed(parcel.rows, watch)
+        bound = watch.bound if moment.exact else before
+        good = np.ones(len(rows), bool)
+        for reason, found in _faults(rows, side, bound, exact=moment.exact):
+            told = found & good
+            if reason is Reason.LATE:
+                told &= ~rows.has(REMOVES)
+            others.setdefault(reason, []).append(rows.take(told))
+            good &= ~found
+        judged.append(rows.take(good))
+        watch = watch.after(parcel, moment.now)
+    return Arrived(
+        join_rows(judged or [waiting.take(slice(0))]),
+        tuple(
+            (reason, join_rows(others[reason])) for reason in sorted(others, key=code)
+        ),
+        watch,
+        join_lives(parcel.lives for parcel in parcels),
+    )
+
+
+def _faults(
+    rows: Rows, side: SideSettings, bound: int, *, exact: bool
+) -> Iterator[tuple[Reason, Mask]]:
+    """Gives which rows take no part, if any, and why: the first reason counts."""
+    found = []
+    if side.timed:
+        found.append((Reason.NULL_TIME, rows.moment == MISSING))
+        found.append((Reason.LATE, _behind(rows, bound, exact=exact)))
+    found.append((Reason.BAD_INTERVAL, bad_intervals(rows)))
+    for reason, faulty in found:
+        if np.count_nonzero(faulty):
+            yield reason, faulty
+
+
+def _timed(rows: Rows, watch: Watch) -> Rows:
+    """Returns the rows; those that take the newest time seen have it."""
+    waiting = rows.has(OPEN_TIME)
+    if not np.count_nonzero(waiting):
+        return rows
+    newest = np.maximum(rows.moment, watch.newest)
+    return rows.with_arrays(moment=np.where(waiting, newest, rows.moment))
+
+
+def bad_intervals(rows: Rows) -> Mask:
+    """Tells which rows name an interval in which nothing lives."""
+    if BAD not in rows.payload.schema.names:
+        return np.zeros(len(rows), bool)
+    bad: Mask = rows.hidden(BAD) == 1
+    return bad
+
+
+def _behind(rows: Rows, bound: int, *, exact: bool) -> Mask:
+    """Tells which rows are late."""
+    behind: Mask = rows.moment < bound
+    if exact:
+        behind |= rows.has(LATE)
+    return behind & ~rows.has(STATE)
+
+
+def awake(
+    watches: tuple[Watch, Watch], sides: tuple[SideSettings, SideSettings], now: int
+) -> tuple[Watch, Watch]:
+    """Returns the watches to go by: an idle side's bound is lifted to the other's.
+
+    The lifted bound stays, so that a row which comes back behind it is late.
+    """
+    lifted: list[Watch] = []
+    for hand, (watch, side) in enumerate(zip(watches, sides, strict=True)):
+        active = now if watch.active == MISSING else watch.active
+        quiet = side.idle > 0 and now - active > side.idle
+        other = watches[1 - hand].bound if quiet else BEGINNING
+        bound = NEVER if side.static else max(watch.bound, other)
+        stopped, holds = watch.stopped, watch.holds
+        lifted.append(Watch(bound, watch.newest, active, stopped, holds))
+    return lifted[0], lifted[1]
+
+
+def numbered(
+    rows: tuple[Rows, Rows], settings: JoinSettings, start: int
+) -> tuple[Rows, Rows]:
+    """Returns the rows with their places in the order of arrival, from `start` on."""
+    order = sorted_by(*_keys(rows, settings.arrival))
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(start, start + len(order))
+    split = len(rows[0])
+    return (
+        rows[0].with_arrays(place=places[:split]),
+        rows[1].with_arrays(place=places[split:]),
+    )
+
+
+def _keys(rows: tuple[Rows, Rows], arrival: Arrival) -> tuple[Whole, ...]:
+    """Returns what the order of arrival looks at, first things first."""
+    left, right = rows
+    position = np.concatenate((left.place, right.place))
+    hand = np.zeros(len(position), np.int64)
+    hand[len(left) :] = 1
+    match arrival:
+        case Arrival.SEQUENCE:
+            return position, hand
+        case Arrival.MERGED:
+            return np.concatenate((left.moment, right.moment)), hand, position
+        case Arrival.AS_READ:
+            return hand, position

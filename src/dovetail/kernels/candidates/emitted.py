@@ -1,0 +1,186 @@
+"""Pairs on their way out: numbered, tested by `skip_when`, the first so many kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.kernels.arrays.rows import BEGINNING, DUE, NEVER, Mask, Rows, Whole
+from dovetail.kernels.arrival.admission import Present
+from dovetail.kernels.arrival.time_limits import last_moments
+from dovetail.kernels.candidates.copies import copies_of
+from dovetail.kernels.lifetimes.births import ends
+from dovetail.kernels.pairs.formulas import of_pairs, of_rows
+from dovetail.kernels.pairs.matches import NO_MATCHES, Matches
+from dovetail.kernels.pairs.results import ABSENT, Leaving, Reason, Turn, alone
+from dovetail.kernels.settings import Formula, JoinSettings
+from dovetail.spec.inputs import Outlet
+
+Counts = tuple[Whole, Whole]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """Pairs that come out, and how many each left row has had and has given by now."""
+
+    given: Leaving
+    counts: Counts
+
+
+def meeting_times(present: Present, found: Matches) -> Whole:
+    """Returns when each pair meets: the later of the two births."""
+    left, right = present.rows
+    return np.maximum(left.birth[found.left], right.birth[found.right])
+
+
+def plain_pairs(settings: JoinSettings, present: Present, met: Matches) -> Leaving:
+    """Returns the pairs that come out, whichever of their left row's they are."""
+    if not settings.gives_pairs:
+        met = NO_MATCHES
+    part = _leaving(present, met, np.zeros(len(met), np.int64))
+    return part.take(passes(settings, present, part)) if settings.picks.skip else part
+
+
+def comes(settings: JoinSettings, present: Present, met: Matches) -> Mask:
+    """Tells which pairs come out, whichever of their left row's they are."""
+    part = _leaving(present, met, np.zeros(len(met), np.int64))
+    return passes(settings, present, part)
+
+
+def given_pairs(
+    settings: JoinSettings, present: Present, met: Matches, counts: Counts
+) -> Numbered:
+    """Returns the pairs that come out of pairs by left row, each one's in their order.
+
+    `counts` are those of all pairs before; what is skipped is numbered, not kept. A
+    pair that meets more than once is numbered each time, and kept once.
+    """
+    partners, given = counts
+    left, right = copies_of(settings, present.rows)
+    owner, partner = left.owners(met.left), right.owners(met.right)
+    starts, is_first = _starts(owner), _changes(owner) | _changes(partner)
+    counter = _ranks(np.ones(len(met), bool), starts) + partners[met.left]
+    part = _leaving(present, met, counter)
+    shown = passes(settings, present, part)
+    counts_once = is_first & _any_of(shown, is_first)
+    kept = _ranks(counts_once, starts) + given[met.left] <= settings.picks.keep
+    had = partners + left.sums(met.left)
+    out = given + left.sums(met.left[counts_once & kept])
+    return Numbered(part.take(shown & kept), (had, out))
+
+
+def not_skipped(
+    settings: JoinSettings, sides: tuple[Rows, Rows], part: Leaving
+) -> Leaving:
+    """Returns those of the rows that leave alone which `skip_when` does not take.
+
+    Pairs that come late have been asked already.
+    """
+    if part.turn is Turn.LATE_PAIR and part.outlet is Outlet.MATCHED:
+        return part
+    for skip in settings.picks.skip if len(part.when) else ():
+        hand = int(part.left[0] == ABSENT)
+        is_over = part.reason is Reason.OVER_LIMIT
+        formula = skip.over if is_over else skip.alone[hand]
+        chosen = part.right if hand else part.left
+        bare = {"row_time": _times(settings, part.told)}
+        skipped = of_rows(formula, hand, sides[hand], chosen, bare)
+        return part.take(~_is_true(skipped))
+    return part
+
+
+def let_out(settings: JoinSettings, present: Present, part: Leaving) -> list[Leaving]:
+    """Returns pairs, or rows given once, at the moment at which they leave.
+
+    In order of arrival a pair that has waited leaves with its left row.
+    """
+    waits = settings.picks.waits and not settings.sides[1].static
+    if settings.event_clock or not waits or not len(part.when):
+        return [part]
+    left = present.rows[0]
+    is_due = left.has(DUE)[part.left]
+    due, plain = part.take(is_due), part.take(~is_due)
+    last = last_moments(settings, 0, left)[due.left]
+    when = ends(settings.sides[0], left)[plain.left]
+    plain = replace(plain, when=when, turn=Turn.ALONE, host=left.place[plain.left])
+    when, host = left.death[due.left], left.place[due.left]
+    return [plain, replace(due, when=when, turn=Turn.DUE, due=last, host=host)]
+
+
+def over_limit(settings: JoinSettings, present: Present, over: Whole) -> list[Leaving]:
+    """Returns the rows that stand for left rows with too many candidates."""
+    if not settings.picks.transforms:
+        return []
+    when = ends(settings.sides[0], present.rows[0])[over]
+    stand_in = alone(0, over, when, Outlet.MATCHED, Reason.OVER_LIMIT)
+    return let_out(settings, present, stand_in)
+
+
+def _leaving(present: Present, met: Matches, counter: Whole) -> Leaving:
+    """Returns pairs as they leave."""
+    when = meeting_times(present, met)
+    due = np.zeros_like(when)
+    rows = (met.left, met.right)
+    others = (*rows, when, due, counter, when, np.full(len(when), ABSENT))
+    return Leaving(Outlet.MATCHED, Reason.NONE, Turn.PAIR, *others)
+
+
+def passes(settings: JoinSettings, present: Present, part: Leaving) -> Mask:
+    """Tells which pairs `skip_when` lets out."""
+    for skip in settings.picks.skip:
+        return ~_skipped(settings, skip.pair, present, part)
+    return np.ones(len(part.when), bool)
+
+
+def _skipped(
+    settings: JoinSettings, formula: Formula, present: Present, part: Leaving
+) -> Mask:
+    """Tells of which pairs `skip_when` is true."""
+    found = Matches(part.left, part.right)
+    bare = {"row_time": _times(settings, part.when), "counter": pa.array(part.counter)}
+    return _is_true(of_pairs(formula, present.rows, found, bare))
+
+
+def _changes(numbers: Whole) -> Mask:
+    """Tells where a number differs from the one before."""
+    differs: Mask = np.concatenate(([True], numbers[1:] != numbers[:-1]))
+    return differs[: len(numbers)]
+
+
+def _any_of(marks: Mask, is_first: Mask) -> Mask:
+    """Tells of each run, and all in it, whether any of it is marked."""
+    if is_first.all():
+        return marks
+    run = np.cumsum(is_first) - 1
+    is_marked = np.bincount(run[marks], minlength=int(run[-1]) + 1) > 0
+    of_runs: Mask = is_marked[run]
+    return of_runs
+
+
+def _starts(left: Whole) -> Whole:
+    """Returns for each pair, by left row, where its left row's begin."""
+    is_first = _changes(left)
+    begins: Whole = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
+    return begins
+
+
+def _ranks(counted: Mask, starts: Whole) -> Whole:
+    """Returns how many pairs of the left row count, from its first up to each."""
+    until = np.concatenate(([0], np.cumsum(counted)))
+    ranks: Whole = until[1:] - until[starts]
+    return ranks
+
+
+def _times(settings: JoinSettings, when: Whole) -> pa.Array:
+    """Returns moments as timestamps, null where there are none."""
+    unknown = (when == NEVER) | (when <= BEGINNING) | (not settings.event_clock)
+    return pa.array(when, mask=unknown).cast(pa.timestamp("us", tz="UTC"))
+
+
+def _is_true(truth: pa.Array) -> Mask:
+    """Tells of which rows something is true, neither false nor null."""
+    known: Mask = pc.fill_null(truth, fill_value=False).to_numpy(zero_copy_only=False)
+    return known

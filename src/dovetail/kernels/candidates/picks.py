@@ -1,0 +1,338 @@
+"""Which of a left row's candidates count: one stage between pairs and emission.
+
+    new candidates -+                        +-> met: they have a partner
+                    +-> choose -> is it sure?+-> number -> skipped? -> first n -> out
+    waiting pairs --+                 |
+          ^---------------------------+ no
+
+A pair waits while one that is still to come may decide about it. Where candidates are
+counted or the nearest is taken, that is until its left row is closed; where the first
+are kept on the event clock, until the bound has passed its right row; where pairs are
+only numbered, until it is its turn to come out. Windows are not known here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dovetail.kernels.arrays.rows import NEVER, Mask, Whole
+from dovetail.kernels.arrays.sort import sorted_by
+from dovetail.kernels.arrival.admission import Present
+from dovetail.kernels.candidates.choice import (
+    Choice,
+    choose,
+    choose_nearest,
+    right_order,
+    row_times,
+)
+from dovetail.kernels.candidates.closed import over_by_now
+from dovetail.kernels.candidates.copies import Copies
+from dovetail.kernels.candidates.emitted import given_pairs, meeting_times, plain_pairs
+from dovetail.kernels.candidates.nearest import Nearby, can_improve, outdated
+from dovetail.kernels.candidates.new_pairs import candidates, live_together, matches
+from dovetail.kernels.candidates.past import (
+    before_unborn,
+    behind_unborn,
+    end_is_known,
+    past,
+)
+from dovetail.kernels.candidates.sureness import (
+    Sureness,
+    are_sure,
+    before_open,
+    wanted,
+    weighed,
+)
+from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches
+from dovetail.kernels.pairs.memo import Memo
+from dovetail.kernels.pairs.results import Leaving
+from dovetail.kernels.settings import UNLIMITED, JoinSettings
+
+_NOBODY = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """What a step's candidates come to.
+
+    `met` have met, `given` come out, `held` wait. Of the held ones `open_pairs` may
+    come out, but it is not sure. `over` are left rows with too many candidates, each
+    once in `judged_over` where it is closed, else in `open_over`. `closed` left rows
+    are judged for good, `outdated` right ones can be taken by none, `settled` ones come
+    out with no further partner. `crowded` left rows have no match because they have too
+    many candidates. `counts` are those of left rows, `judged` all candidates of closed
+    ones.
+    """
+
+    met: Matches
+    given: Leaving
+    held: Matches
+    open_pairs: Matches
+    over: Whole
+    judged_over: Whole
+    open_over: Whole
+    closed: Mask
+    outdated: Mask
+    settled: Mask
+    crowded: Mask
+    counts: tuple[Whole, Whole]
+    judged: Matches = NO_MATCHES
+
+
+def pick(
+    settings: JoinSettings, present: Present, memo: Memo, least: tuple[int, int]
+) -> Picked:
+    """Returns what becomes of the candidates of a step; `least` births are to come."""
+    picks = settings.picks
+    over = past(settings, present, 0, least)
+    if picks.waits:
+        return _judged(settings, present, memo, over)
+    fresh = matches(settings, present.rows, candidates(settings, present))
+    if not picks.ranks or not settings.gives_pairs:
+        found = weighed(settings, present, memo, fresh)
+        return _at_once(settings, present, found, over)
+    return _first(settings, present, memo, _Found(fresh, over))
+
+
+def at_turn(
+    settings: JoinSettings, present: Present, picked: Picked, frontier: int
+) -> Picked:
+    """Returns what is picked with those pairs numbered whose turn it is to come out."""
+    if not waits_for_turn(settings):
+        return picked
+    due = meeting_times(present, picked.held) <= frontier
+    if settings.inherits:
+        due &= are_sure(settings, present, picked.held)
+    turn = picked.held.take(due)
+    places = [
+        rows.place[index]
+        for rows, index in zip(present.rows, (turn.left, turn.right), strict=True)
+    ]
+    owner = left_copies(settings, present).owners(turn.left)
+    # Rows that meet a table's row late come behind those that are there with it.
+    is_late = (~live_together(settings, present.rows, turn)).astype(np.int64)
+    order = (owner, meeting_times(present, turn), is_late, np.maximum(*places))
+    turn = turn.take(sorted_by(*order, np.minimum(*places)))
+    numbered = given_pairs(settings, present, turn, picked.counts)
+    held = picked.held.take(~due)
+    return replace(picked, given=numbered.given, held=held, counts=numbered.counts)
+
+
+def waits_for_turn(settings: JoinSettings) -> bool:
+    """Tells whether pairs are numbered as they come out."""
+    picks = settings.picks
+    is_plain = not picks.waits and picks.keep == UNLIMITED
+    return settings.ordered and picks.numbered and is_plain and settings.gives_pairs
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The new pairs that hold, and the left rows that get no more candidates."""
+
+    pairs: Matches
+    over: Mask
+
+
+def _at_once(
+    settings: JoinSettings, present: Present, found: Sureness, over: Mask
+) -> Picked:
+    """Returns what is picked where every pair stands for itself."""
+    given = plain_pairs(settings, present, found.sure)
+    picked = _picked(present, found.sure, given, over)
+    if not len(found.open_pairs):
+        return picked
+    held = wanted(settings, present, found)
+    return replace(picked, held=held, open_pairs=held)
+
+
+def _picked(present: Present, met: Matches, given: Leaving, over: Mask) -> Picked:
+    """Returns what is picked where nothing waits."""
+    nothing = np.zeros(len(present.rows[0]), np.int64)
+    return Picked(
+        met=met,
+        given=given,
+        held=NO_MATCHES,
+        open_pairs=NO_MATCHES,
+        over=_NOBODY,
+        judged_over=_NOBODY,
+        open_over=_NOBODY,
+        closed=over,
+        outdated=np.zeros(len(present.rows[1]), bool),
+        settled=np.zeros(len(nothing), bool),
+        crowded=np.zeros(len(nothing), bool),
+        counts=(nothing, nothing),
+    )
+
+
+def _first(
+    settings: JoinSettings, present: Present, memo: Memo, found: _Found
+) -> Picked:
+    """Returns what is picked where a left row's pairs are numbered, or some kept."""
+    counts = memo.counts(present.rows[0])
+    known = weighed(settings, present, memo, found.pairs)
+    picked = _picked(present, known.sure, _no_pairs(settings, present), found.over)
+    waiting = known.open_pairs if settings.inherits else memo.pairs(present.rows)
+    pairs = join_matches([waiting, known.sure])
+    if waits_for_turn(settings):
+        return replace(picked, held=pairs, open_pairs=known.open_pairs, counts=counts)
+    is_sure = _are_passed(settings, present, pairs)
+    if len(known.open_pairs):
+        rank = right_order(settings, present.rows[1])
+        is_sure &= before_open(known, pairs, rank, len(present.rows[0]))
+    sure = by_left_row(settings, present, pairs.take(is_sure))
+    numbered = given_pairs(settings, present, sure, counts)
+    full = numbered.counts[1] >= settings.picks.keep
+    held = pairs.take(~is_sure)
+    held = held.take(~full[held.left])
+    return replace(
+        picked,
+        given=numbered.given,
+        held=held,
+        open_pairs=held,
+        settled=full,
+        counts=numbered.counts,
+    )
+
+
+def _are_passed(settings: JoinSettings, present: Present, pairs: Matches) -> Mask:
+    """Tells of which pairs no other of the same left row can come before them."""
+    if not (settings.ordered and settings.picks.by_time):
+        return np.ones(len(pairs), bool)
+    times = row_times(settings, present.rows[1])[pairs.right]
+    passed: Mask = times <= present.watches[1].bound
+    return passed & before_unborn(settings, present, pairs)
+
+
+def _judged(settings: JoinSettings, present: Present, memo: Memo, over: Mask) -> Picked:
+    """Returns what is picked where candidates decide about each other."""
+    every, choice = _chosen(settings, present, memo)
+    closed = _closed(settings, present, choice, over)
+    closed |= memo.counts(present.rows[0])[0] > 0  # before, and others count it still
+    is_over = _left_rows(settings, present, choice.beyond)
+    judged = choice.matches.take(closed[choice.matches.left])
+    beyond = choice.beyond.take(closed[choice.beyond.left])
+    held = every.take(~closed[every.left])
+    may_come = choice.matches.take(~closed[choice.matches.left])
+    wants_more = is_over & settings.sides[1].once
+    # Who stays because it counts among others is not judged a second time.
+    judged_once = closed & settings.event_clock
+    copies = left_copies(settings, present)
+    is_last = copies.are_last(present.rows[0].birth)
+    return Picked(
+        met=join_matches([judged, beyond]),
+        given=_given(settings, present, judged),
+        held=held,
+        open_pairs=may_come,
+        over=np.flatnonzero(is_over),
+        judged_over=np.flatnonzero(is_over & closed & is_last),
+        open_over=np.flatnonzero(is_over & ~closed & is_last),
+        closed=closed,
+        outdated=_outdated(settings, present, closed),
+        settled=closed | (is_over & ~wants_more),
+        crowded=_left_rows(settings, present, choice.crowd),
+        counts=(judged_once.astype(np.int64), np.zeros(len(closed), np.int64)),
+        judged=every.take(closed[every.left]),
+    )
+
+
+def _given(settings: JoinSettings, present: Present, judged: Matches) -> Leaving:
+    """Returns the pairs that come out of left rows that are judged."""
+    if not settings.gives_pairs:
+        return _no_pairs(settings, present)
+    pairs = by_left_row(settings, present, judged)
+    nothing = np.zeros(len(present.rows[0]), np.int64)
+    return given_pairs(settings, present, pairs, (nothing, nothing)).given
+
+
+def _chosen(
+    settings: JoinSettings, present: Present, memo: Memo
+) -> tuple[Matches, Choice]:
+    """Returns the candidates that are remembered, and what is chosen of them.
+
+    Of an `asof` alone no more than the best has to be remembered.
+    """
+    picks = settings.picks
+    if picks.nearest and not picks.counts and not settings.copies_rows:
+        wanted = np.ones(len(present.rows[0]), bool)
+        if settings.sides[1].static and not settings.event_clock:
+            wanted[: present.old[0]] = False  # they were judged when they came
+        wanted &= memo.counts(present.rows[0])[0] == 0
+        choice = choose_nearest(settings, present, picks.nearest[0], wanted)
+        return choice.matches, choice
+    every = join_matches([memo.pairs(present.rows), candidates(settings, present)])
+    return every, choose(settings, present, every)
+
+
+def _closed(
+    settings: JoinSettings, present: Present, choice: Choice, over: Mask
+) -> Mask:
+    """Tells which left rows are judged for good."""
+    copies = left_copies(settings, present)
+    is_due = _is_over_by_now(settings, present, choice, over)
+    over = ~copies.any(~is_due)
+    if settings.sides[1].static and not settings.event_clock:
+        return np.ones(len(over), bool)
+    if not settings.event_clock or settings.picks.counts:
+        return over
+    chosen = Matches(copies.owners(choice.matches.left), choice.matches.right)
+    best = Nearby(present.rows, chosen, present.watches[1].bound)
+    is_open = can_improve(settings.picks.nearest[0], best)[copies.owner]
+    return over | ~(is_open | behind_unborn(settings, present, choice.matches))
+
+
+def _is_over_by_now(
+    settings: JoinSettings, present: Present, choice: Choice, over: Mask
+) -> Mask:
+    """Tells which left rows get no more candidates.
+
+    What stands for one over its limit comes out at its end, so that must be known.
+    """
+    by_now = over_by_now(settings, present, choice.matches, over)
+    if settings.picks.transforms:
+        beyond = choice.beyond.left
+        waits = beyond[present.rows[0].death[beyond] == NEVER]
+        is_known = end_is_known(settings.sides[0], present, 0)
+        by_now[waits] = (over & is_known)[waits]
+    return by_now
+
+
+def _outdated(settings: JoinSettings, present: Present, closed: Mask) -> Mask:
+    """Tells which right rows no left row can take any more."""
+    return outdated(settings, present, closed, right_order(settings, present.rows[1]))
+
+
+def _no_pairs(settings: JoinSettings, present: Present) -> Leaving:
+    """Returns no pairs."""
+    return plain_pairs(settings, present, NO_MATCHES)
+
+
+def by_left_row(settings: JoinSettings, present: Present, met: Matches) -> Matches:
+    """Returns the pairs by left row, each one's by the order of its right rows."""
+    rank = right_order(settings, present.rows[1])[met.right]
+    left = left_copies(settings, present).owners(met.left)
+    if _are_in_order(left, rank):
+        return met
+    return met.take(sorted_by(left, rank))
+
+
+def _left_rows(settings: JoinSettings, present: Present, pairs: Matches) -> Mask:
+    """Tells which left rows some pairs are of, all copies of each."""
+    is_one = np.zeros(len(present.rows[0]), bool)
+    is_one[pairs.left] = True
+    return left_copies(settings, present).any(is_one)
+
+
+def left_copies(settings: JoinSettings, present: Present) -> Copies:
+    """Returns the copies among the left rows."""
+    return Copies.of(settings.sides[0].window, present.rows[0])
+
+
+def _are_in_order(left: Whole, place: Whole) -> bool:
+    """Tells whether each left row's pairs stand together, in order."""
+    same = left[1:] == left[:-1]
+    if not bool((~same | (place[1:] > place[:-1])).all()):
+        return False
+    firsts = left[np.concatenate(([True], ~same))[: len(left)]]
+    return not len(firsts) or int(np.bincount(firsts).max()) == 1

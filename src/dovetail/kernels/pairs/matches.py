@@ -1,0 +1,180 @@
+"""Which rows of two sides meet: equal codes and overlapping lifetimes.
+
+Two rows meet when max(births) < min(deaths). Where, within one code, rows die in the
+order in which they were born (all windows of one length, newest rows, versions), the
+partners of a row are one run of the other side in order of birth, and two binary
+searches find it:
+
+    other side by birth    [b0 d0) [b1 d1) [b2 d2) [b3 d3) [b4 d4)
+    partners of [b d)              first d > b ... last b < d
+
+Else every pair has a row that is born while its partner lives, so that two passes,
+each over runs of births, find each pair once. There is no scan per row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from dovetail.kernels.arrays.rows import Mask, Rows, Whole, can_meet
+from dovetail.kernels.arrays.sort import never_falls, sorted_by
+
+_ROOM = 2**62
+"""Codes and times are folded into numbers below this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Pairs of row numbers; which hand is which is the caller's business."""
+
+    left: Whole
+    right: Whole
+
+    def __len__(self) -> int:
+        """Returns how many pairs there are."""
+        return len(self.left)
+
+    def swapped(self) -> Matches:
+        """Returns the same pairs with the hands exchanged."""
+        return Matches(self.right, self.left)
+
+    def take(self, chosen: Whole | Mask | slice) -> Matches:
+        """Returns the chosen pairs."""
+        return Matches(self.left[chosen], self.right[chosen])
+
+
+NO_MATCHES = Matches(np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+def join_matches(parts: list[Matches]) -> Matches:
+    """Returns all pairs of the parts."""
+    filled = [part for part in parts if len(part)] or [NO_MATCHES]
+    if len(filled) == 1:
+        return filled[0]
+    return Matches(
+        np.concatenate([part.left for part in filled]),
+        np.concatenate([part.right for part in filled]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Lives:
+    """Rows that may meet somebody, by birth on one number line: code, then time."""
+
+    number: Whole
+    birth: Whole
+    death: Whole
+
+    def where(self, chosen: Mask) -> _Lives:
+        """Returns the chosen lives, still by birth."""
+        return _Lives(self.number[chosen], self.birth[chosen], self.death[chosen])
+
+
+def first_overlaps(left: Rows, right: Rows, most: int) -> Matches:
+    """Returns the first so many pairs of each left row, where all lives are endless."""
+    chosen = [can_meet(rows).nonzero()[0] for rows in (left, right)]
+    if not len(chosen[0]) or not len(chosen[1]):
+        return NO_MATCHES
+    ours, theirs = _on_one_line((left, right), chosen)
+    first = np.searchsorted(theirs.death, ours.birth, "right")
+    past = np.searchsorted(theirs.birth, ours.death, "left")
+    return _runs(ours, theirs, first, np.minimum(past, first + most))
+
+
+def overlaps(left: Rows, right: Rows, old: tuple[int, int] = (0, 0)) -> Matches:
+    """Returns every pair of rows that meet, each once.
+
+    Pairs of two old rows are left out: so many rows of each side, from its first.
+    """
+    chosen = [can_meet(rows).nonzero()[0] for rows in (left, right)]
+    if not len(chosen[0]) or not len(chosen[1]):
+        return NO_MATCHES
+    ours, theirs = _on_one_line((left, right), chosen)
+    if not old[0] or not old[1]:
+        return _meetings(ours, theirs)
+    new, newer = ours.number >= old[0], theirs.number >= old[1]
+    with_ours = _meetings(ours.where(new), theirs)
+    with_theirs = _meetings(theirs.where(newer), ours.where(~new))
+    return join_matches([with_ours, with_theirs.swapped()])
+
+
+def _meetings(ours: _Lives, theirs: _Lives) -> Matches:
+    """Returns every pair of two lives that overlap, each once."""
+    if never_falls(theirs.death):
+        first = theirs.death.searchsorted(ours.birth, "right")
+        past = theirs.birth.searchsorted(ours.death, "left")
+        return _runs(ours, theirs, first, past)
+    while_ours = _born_within(ours, theirs, "left")
+    while_theirs = _born_within(theirs, ours, "right")
+    return join_matches([while_ours, while_theirs.swapped()])
+
+
+def _born_within(
+    hosts: _Lives, guests: _Lives, edge: Literal["left", "right"]
+) -> Matches:
+    """Returns hosts with guests born in their lives; `right`: after their births."""
+    first = guests.birth.searchsorted(hosts.birth, edge)
+    past = guests.birth.searchsorted(hosts.death, "left")
+    return _runs(hosts, guests, first, past)
+
+
+def _runs(ours: _Lives, theirs: _Lives, first: Whole, past: Whole) -> Matches:
+    """Returns each of our rows with its run of their rows."""
+    counts = np.maximum(past - first, 0)
+    total = int(counts.sum())
+    if not total:
+        return NO_MATCHES
+    starts = first - counts.cumsum() + counts
+    partner = starts.repeat(counts) + np.arange(total)
+    return Matches(ours.number.repeat(counts), theirs.number[partner])
+
+
+def _on_one_line(sides: tuple[Rows, Rows], chosen: list[Whole]) -> list[_Lives]:
+    """Returns both sides' lives with codes and times folded into one number."""
+    codes, births, deaths = (
+        np.concatenate([getattr(sides[hand], name)[chosen[hand]] for hand in (0, 1)])
+        for name in ("code", "birth", "death")
+    )
+    births, deaths, width = _from_zero(births, deaths)
+    codes, count = _numbered_codes(codes, width)
+    if count * width >= _ROOM:
+        births, deaths, width = _ranked(births, deaths)
+    base, split = codes * width, len(chosen[0])
+    lives = []
+    for pick, part in zip(chosen, (slice(split), slice(split, None)), strict=True):
+        order = sorted_by(codes[part], births[part])
+        begun = (base[part] + births[part])[order]
+        lives.append(_Lives(pick[order], begun, (base[part] + deaths[part])[order]))
+    return lives
+
+
+def _numbered_codes(codes: Whole, width: int) -> tuple[Whole, int]:
+    """Returns the codes as numbers from 0 on, and how many there may be.
+
+    They keep their gaps where these leave room for the times: that needs no sort.
+    """
+    lowest, highest = int(codes.min()), int(codes.max())
+    if (highest - lowest + 1) * max(width, len(codes)) < _ROOM:
+        return codes - lowest, highest - lowest + 1
+    known, dense = np.unique(codes, return_inverse=True)
+    return dense, len(known)
+
+
+def _from_zero(births: Whole, deaths: Whole) -> tuple[Whole, Whole, int]:
+    """Returns the times counted from the earliest birth, ends cut off at the last."""
+    lowest = int(births.min())
+    finite = births[births > lowest] if lowest < -(2**61) else births
+    floor = int(finite.min()) if len(finite) else lowest
+    ceiling = int(births.max()) + 1
+    starts = np.maximum(births, floor - 1) - (floor - 1)
+    stops = np.minimum(np.maximum(deaths, floor), ceiling) - (floor - 1)
+    return starts, stops, ceiling - floor + 3
+
+
+def _ranked(births: Whole, deaths: Whole) -> tuple[Whole, Whole, int]:
+    """Returns the times as ranks, for spans too wide to be folded with the codes."""
+    moments, ranks = np.unique(np.concatenate((births, deaths)), return_inverse=True)
+    return ranks[: len(births)], ranks[len(births) :], len(moments) + 1

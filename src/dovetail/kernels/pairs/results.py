@@ -1,0 +1,358 @@
+"""Rows on their way out: from row numbers to one table with both sides' columns.
+
+    outlet | reason | row_time | left | right | l.<column> ... | r.<column> ... |
+
+`left` and `right` say which sides are there; `row_time` is null on the arrival clock
+and for null rows whose lifetime never ends. Where somebody looks at it there is also
+`counter`: which of its left row's pairs a pair is.
+
+Rows that are held back until none of an earlier row time can come.
+
+    step 1   frontier 10:00    row b of 10:05 is held
+    step 2   frontier 10:05    row a of 10:05 comes: a, which stands before b, then b
+
+So a row that is held keeps what decides among rows of one row time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from operator import attrgetter
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.kernels.arrays.names import HIDDEN
+from dovetail.kernels.arrays.rows import (
+    BEGINNING,
+    NEVER,
+    Mask,
+    Rows,
+    Whole,
+    join_batches,
+    take_payload,
+)
+from dovetail.kernels.arrays.sort import never_falls, sorted_by
+from dovetail.spec.inputs import Change, Outlet
+
+Small = npt.NDArray[np.int8]
+
+ABSENT = -1
+PLACED = ("turn", "later", "earlier")
+"""What decides among rows of one row time: their turn, then both rows' places."""
+
+
+UNMATCHED = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
+"""Where a side's rows leave that met nobody, by the side's number."""
+
+
+class Reason(Enum):
+    """Why a row takes no part, or leaves for others: a left row over its limit does."""
+
+    NONE = "none"
+    LATE = "late"
+    NULL_TIME = "null_time"
+    BAD_INTERVAL = "bad_interval"
+    OVER_LIMIT = "over_limit"
+
+
+class Turn(IntEnum):
+    """What goes first among rows that leave at one moment."""
+
+    DUE = 0
+    PAIR = 1
+    LATE_PAIR = 2
+    EARLY = 3
+    ALONE = 4
+
+
+OUTLETS, REASONS, CHANGES = tuple(Outlet), tuple(Reason), tuple(Change)
+"""What the codes in a table of leaving rows mean, one after the other."""
+
+
+def code(word: Enum) -> int:
+    """Returns the number that stands for a word in a table: its place in its kind."""
+    return tuple(type(word)).index(word)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """Rows that leave by one outlet for one reason, as row numbers of both sides.
+
+    `reason` says why they are late, or that they stand for rows over their limit.
+    `when` is their moment of leaving; among rows of one, `due` decides. `told` is the
+    row time that they show, where it is another. Rows stand by the later of their own,
+    or by their `host`: the place of the left row that lets them out.
+    """
+
+    outlet: Outlet
+    reason: Reason
+    turn: Turn
+    left: Whole
+    right: Whole
+    when: Whole
+    due: Whole
+    counter: Whole
+    told: Whole
+    host: Whole
+    change: Change = Change.INSERT
+
+    def take(self, chosen: Whole | Mask) -> Leaving:
+        """Returns the chosen rows."""
+        arrays = [array[chosen] for array in _arrays_of(self)]
+        fields = (self.outlet, self.reason, self.turn, *arrays, self.change)
+        return Leaving(*fields)
+
+
+_arrays_of = attrgetter("left", "right", "when", "due", "counter", "told", "host")
+
+
+def alone(
+    hand: int,
+    rows: Whole,
+    when: Whole,
+    outlet: Outlet,
+    reason: Reason = Reason.NONE,
+) -> Leaving:
+    """Returns rows of one hand that leave without the other side."""
+    absent = np.full(len(rows), ABSENT)
+    left, right = (rows, absent) if hand == 0 else (absent, rows)
+    zeros = np.zeros(len(rows), np.int64)
+    others = (left, right, when, zeros, zeros, when, absent)
+    return Leaving(outlet, reason, Turn.ALONE, *others)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What can be seen of a table of leaving rows.
+
+    `timed`: the rows have row times; `sorted`: they are in their order of leaving;
+    `numbered`: pairs say which of their left row's they are; `changing`: rows say
+    whether they are given or taken back; `told`: what row times they show; `placed`:
+    where they stand among rows of their row time, should they be held back.
+    """
+
+    timed: bool
+    sorted: bool
+    numbered: bool = False
+    changing: bool = False
+    told: bool = False
+    placed: bool = False
+
+
+def leave(
+    parts: list[Leaving], sides: tuple[Rows, Rows], shape: Shape
+) -> tuple[pa.RecordBatch, ...]:
+    """Returns the table of all parts' rows, if there are any."""
+    filled = [part for part in parts if len(part.when)]
+    if not filled:
+        return ()
+    pile = _Pile.of(filled)
+    if not shape.sorted:
+        return (_shaped(pile, sides, shape, {}),)
+    left, right = (
+        _places(pile.numbers(name), side)
+        for name, side in zip(("left", "right"), sides, strict=True)
+    )
+    order = _order(pile, (left, right))
+    more = {}
+    if shape.placed:
+        decides = pile.words("turn"), np.maximum(left, right), np.minimum(left, right)
+        more = {
+            name: pa.array(values[order])
+            for name, values in zip(PLACED, decides, strict=True)
+        }
+    return (_shaped(pile.take(order), sides, shape, more),)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pile:
+    """Rows of several parts as one: for each the number of its part, and which it is.
+
+    `chosen` are rows of all parts, one part after the other.
+    """
+
+    parts: list[Leaving]
+    part: Whole
+    chosen: Whole | slice
+
+    @classmethod
+    def of(cls, parts: list[Leaving]) -> _Pile:
+        """Returns all rows of the parts."""
+        counts = [len(part.when) for part in parts]
+        return cls(parts, np.arange(len(parts)).repeat(counts), slice(None))
+
+    def take(self, chosen: Whole) -> _Pile:
+        """Returns the chosen ones of all rows."""
+        return _Pile(self.parts, self.part[chosen], chosen)
+
+    def numbers(self, name: str) -> Whole:
+        """Returns what one array says of the rows."""
+        arrays = [getattr(part, name) for part in self.parts]
+        values: Whole = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+        return values[self.chosen]
+
+    def words(self, name: str) -> Small:
+        """Returns the codes of what the parts of the rows are."""
+        words = np.array([code(getattr(part, name)) for part in self.parts], np.int8)
+        of_rows: Small = words[self.part]
+        return of_rows
+
+
+def _shaped(
+    pile: _Pile, sides: tuple[Rows, Rows], shape: Shape, last: dict[str, pa.Array]
+) -> pa.RecordBatch:
+    """Returns the rows with what can be seen of them, then the last columns."""
+    outlet, reason = (pa.array(pile.words(name)) for name in ("outlet", "reason"))
+    more = {}
+    if shape.numbered:
+        more["counter"] = pa.array(pile.numbers("counter"))
+    if shape.changing:
+        more["change"] = pa.array(pile.words("change"))
+    if shape.told:
+        more["told"] = _times(pile, "told", shape)
+    head = [outlet, reason, _times(pile, "when", shape)]
+    chosen = (pile.numbers("left"), pile.numbers("right"))
+    return table(head, chosen, sides, more | last)
+
+
+def _times(pile: _Pile, name: str, shape: Shape) -> pa.Array:
+    """Returns moments as they are shown: null where there are none."""
+    if not shape.timed:
+        return pa.nulls(len(pile.part), pa.int64())
+    when = pile.numbers(name)
+    return pa.array(when, mask=(when == NEVER) | (when == BEGINNING))
+
+
+def _order(pile: _Pile, places: tuple[Whole, Whole]) -> Whole:
+    """Returns the order of leaving: what is given first, then the order of arrival."""
+    later, earlier = np.maximum(*places), np.minimum(*places)
+    when, due, host = (pile.numbers(name) for name in ("when", "due", "host"))
+    first: tuple[Whole, ...] = (when,)
+    if len({part.turn for part in pile.parts}) > 1 or np.count_nonzero(due):
+        first = (when, pile.words("turn").astype(np.int64), due)
+    if np.count_nonzero(host > ABSENT):
+        goes = pile.words("change") == code(Change.DELETE)
+        return _by_host(first, (later, earlier), places, (host, goes))
+    # Pairs in order of arrival leave at the place of their later row.
+    keys = first if np.array_equal(when, later) else (*first, later)
+    return sorted_by(*keys, earlier)
+
+
+def _by_host(
+    first: tuple[Whole, ...],
+    own: tuple[Whole, Whole],
+    places: tuple[Whole, Whole],
+    let_out: tuple[Whole, Mask],
+) -> Whole:
+    """Returns the order of leaving where left rows let others out.
+
+    First the null rows that are taken back, its own and then those of right rows; then
+    their pairs, right rows that have waited, in the order in which they stand, and the
+    left row itself.
+    """
+    host, goes = let_out
+    is_let_out = host > ABSENT
+    is_right = is_let_out & (places[0] == ABSENT)
+    turn = np.where(is_let_out, is_right - 2 * goes.astype(np.int64), 2)
+    later = np.where(is_let_out, host, own[0])
+    stands = np.where(is_right & ~goes, 0, places[1])
+    earlier = np.where(is_let_out, stands, own[1])
+    return sorted_by(*first, later, turn, earlier)
+
+
+def _places(index: Whole, side: Rows) -> Whole:
+    """Returns the places of the rows of these numbers, -1 where absent."""
+    if not len(side):
+        return index
+    places = side.place[index]
+    is_absent = index == ABSENT
+    return np.where(is_absent, ABSENT, places) if is_absent.any() else places
+
+
+def table(
+    head: list[pa.Array],
+    chosen: tuple[Whole, Whole],
+    sides: tuple[Rows, Rows],
+    more: dict[str, pa.Array],
+) -> pa.RecordBatch:
+    """Returns the head with both sides' chosen payloads beside it, then the rest."""
+    names = ["outlet", "reason", "row_time", "left", "right"]
+    there = [index != ABSENT for index in chosen]
+    columns = [*head, *map(pa.array, there)]
+    for letter, index, is_there, side in zip("lr", chosen, there, sides, strict=True):
+        shown = _shown(side.payload)
+        names.extend(f"{letter}.{name}" for name in shown.schema.names)
+        columns.extend(_pick(shown, index, is_there))
+    return pa.RecordBatch.from_arrays([*columns, *more.values()], names=[*names, *more])
+
+
+def _shown(payload: pa.RecordBatch) -> pa.RecordBatch:
+    """Returns the payload without the columns that only matching needs."""
+    hidden = [name for name in payload.schema.names if name.startswith(HIDDEN)]
+    return payload.drop_columns(hidden) if hidden else payload
+
+
+def _pick(payload: pa.RecordBatch, index: Whole, is_there: Mask) -> list[pa.Array]:
+    """Returns the payload's columns at the row numbers; null where absent."""
+    count = np.count_nonzero(is_there)
+    if not count:
+        return [pa.nulls(len(index), kind) for kind in payload.schema.types]
+    absent = ~is_there if count < len(index) else None
+    chosen = pa.array(index, mask=absent)
+    columns: list[pa.Array] = pc.take(payload, chosen, boundscheck=False).columns
+    return columns
+
+
+def release(
+    held: pa.RecordBatch, fresh: tuple[pa.RecordBatch, ...], frontier: int
+) -> tuple[tuple[pa.RecordBatch, ...], pa.RecordBatch]:
+    """Returns the rows that go out now, in row-time order, and those held back."""
+    parts = [part for part in (held, *fresh) if part.num_rows]
+    if not parts:
+        return (), held
+    rows = join_batches(parts)
+    times = _moments(rows)
+    if len(parts) > 1 or not never_falls(times):
+        order = _order_of_held(rows, times)
+        rows, times = take_payload(rows, order), times[order]
+    # What has no row time stands last, and waits for nobody.
+    past, timeless = times.searchsorted((frontier, NEVER - 1), "right").tolist()
+    out = [rows.slice(0, past), rows.slice(max(past, timeless))]
+    return tuple(part for part in out if part.num_rows), rows.slice(
+        past, max(0, timeless - past)
+    )
+
+
+def _moments(rows: pa.RecordBatch) -> Whole:
+    """Returns the row times; NEVER where there are none."""
+    times = rows.column("row_time")
+    known = times.fill_null(NEVER) if times.null_count else times
+    moments: Whole = known.to_numpy()
+    return moments
+
+
+def _order_of_held(rows: pa.RecordBatch, times: Whole) -> Whole:
+    """Returns the order by row time, and of equal ones that in which they leave."""
+    order = np.argsort(times, kind="stable")
+    timed = order[: times.searchsorted(NEVER, sorter=order)]
+    when = times[timed]
+    if (when[1:] == when[:-1]).any():
+        standing = (rows.column(name).to_numpy()[timed] for name in PLACED)
+        turns = sorted_by(when, *(one.astype(np.int64) for one in standing))
+        order[: len(timed)] = timed[turns]
+    return order
+
+
+def as_told(leaving: pa.RecordBatch) -> pa.RecordBatch:
+    """Returns the table with the row times that are shown, no longer as it left."""
+    hidden = [name for name in PLACED if name in leaving.schema.names]
+    leaving = leaving.drop_columns(hidden) if hidden else leaving
+    names = leaving.schema.names
+    if "told" not in names:
+        return leaving
+    told, number = leaving.column("told"), names.index("row_time")
+    return leaving.drop_columns(["told"]).set_column(number, "row_time", told)

@@ -1,0 +1,251 @@
+"""Null rows per millisecond: one for each stretch of a life without a partner.
+
+    row        10:00:00 [#################] 10:01:00
+    partners        10:00:05 [###] 10:00:20
+                             10:00:10 [##] 10:00:30
+    null rows  10:00:00                    10:00:30.001
+
+A stretch begins with the row's own life, or in the first millisecond in which the last
+partner is gone. It is sure once no row comes any more that is there by then: starts
+are judged once, from the least birth that was still to come to the one that is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Rows, Whole
+from dovetail.kernels.arrival.admission import Present
+from dovetail.kernels.lifetimes.births import least_end
+from dovetail.kernels.pairs.matches import Matches
+from dovetail.kernels.pairs.memo import (
+    NO_COVERS,
+    NOBODY,
+    Covers,
+    join_covers,
+    numbers_of,
+)
+from dovetail.kernels.pairs.results import UNMATCHED, Leaving, alone
+from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.state import JoinState
+from dovetail.kernels.unmatched.frontier import least_births
+from dovetail.kernels.unmatched.outcome import Outcome
+from dovetail.spec import windows
+
+MILLISECOND = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """What a step gives of stretches, and the least start that is not sure.
+
+    `covers` may still say something about starts to come, by the rows' numbers.
+    """
+
+    leaving: tuple[tuple[Leaving, ...], tuple[Leaving, ...]] = ((), ())
+    covers: tuple[Covers, Covers] = (NO_COVERS, NO_COVERS)
+    least: int = NEVER
+
+    def told(self, outcomes: tuple[Outcome, Outcome]) -> tuple[Outcome, Outcome]:
+        """Returns the outcomes with the null rows of stretches."""
+        left, right = (
+            replace(outcome, leaving=(*outcome.leaving, *parts)) if parts else outcome
+            for outcome, parts in zip(outcomes, self.leaving, strict=True)
+        )
+        return left, right
+
+    def kept(
+        self, present: Present, outcomes: tuple[Outcome, Outcome]
+    ) -> tuple[Covers, Covers]:
+        """Returns the covers of rows that are kept, by the rows' places."""
+        if not any(map(len, self.covers)):
+            return self.covers
+        left, right = (
+            _placed(covers.take(outcome.kept[covers.row]), present, hand)
+            for hand, (covers, outcome) in enumerate(
+                zip(self.covers, outcomes, strict=True)
+            )
+        )
+        return left, right
+
+
+def split(
+    settings: JoinSettings,
+    state: JoinState,
+    present: Present,
+    met: Matches,
+    least: tuple[int, int],
+) -> Split:
+    """Returns the stretches that begin by now; `met` are the new pairs of a step."""
+    if not settings.splits_nulls:
+        return Split()
+    watched = replace(present, watches=state.watches, waiting=state.waiting)
+    before = least_births(settings, watched)
+    left, right = (
+        _Side(settings, present, hand, before[1 - hand], least[1 - hand]).split(
+            met if hand == 0 else met.swapped(), state.memo.covers[hand]
+        )
+        if side.preserved
+        else _NOTHING
+        for hand, side in enumerate(settings.sides)
+    )
+    return Split(
+        (left.leaving, right.leaving),
+        (left.covers, right.covers),
+        min(left.least, right.least),
+    )
+
+
+def _placed(covers: Covers, present: Present, hand: int) -> Covers:
+    """Returns covers by the places of rows."""
+    rows, others = present.rows[hand], present.rows[1 - hand]
+    partner = np.full(len(covers), NOBODY)
+    is_open = covers.partner != NOBODY
+    partner[is_open] = others.place[covers.partner[is_open]]
+    return replace(covers, row=rows.place[covers.row], partner=partner)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one side gives of stretches."""
+
+    leaving: tuple[Leaving, ...] = ()
+    covers: Covers = NO_COVERS
+    least: int = NEVER
+
+
+_NOTHING = _Part()
+
+
+@dataclass(frozen=True, slots=True)
+class _Starts:
+    """Rows, and when they begin to be without a partner."""
+
+    row: Whole
+    when: Whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The rows of a preserved side, and the least births of partners to come.
+
+    `before` were those of the step before this one, `least` are those of now.
+    """
+
+    settings: JoinSettings
+    present: Present
+    hand: int
+    before: int
+    least: int
+
+    @property
+    def rows(self) -> Rows:
+        """Returns the rows."""
+        return self.present.rows[self.hand]
+
+    @property
+    def others(self) -> Rows:
+        """Returns the rows of the other side."""
+        return self.present.rows[1 - self.hand]
+
+    def split(self, met: Matches, known: Covers) -> _Part:
+        """Returns what the side gives; `met` has its rows on the left."""
+        covers = join_covers(self._known(known), self._new(met))
+        whole = covers.merged()
+        starts = self._starts(whole)
+        lower = np.where(
+            np.arange(len(self.rows)) < self.present.old[self.hand],
+            self.before,
+            MISSING,
+        )
+        sure = starts.when < self.least
+        out = sure & (starts.when >= lower[starts.row])
+        part = alone(self.hand, starts.row[out], starts.when[out], UNMATCHED[self.hand])
+        is_open = covers.partner != NOBODY
+        kept = join_covers(covers.take(~is_open).merged(), covers.take(is_open))
+        least = [starts.when[~sure], self._if_ended(covers.take(is_open))]
+        least.append(self._if_one_comes())
+        return _Part(
+            (part,),
+            kept.take(kept.end >= self.least),
+            min(int(times.min(initial=NEVER)) for times in least),
+        )
+
+    def _known(self, known: Covers) -> Covers:
+        """Returns the covers from before by the rows' numbers, with ends known now."""
+        partner, is_open = known.partner.copy(), known.partner != NOBODY
+        partner[is_open] = numbers_of(self.others, known.partner[is_open])
+        covers = replace(known, row=numbers_of(self.rows, known.row), partner=partner)
+        return self._with_ends(covers, is_open)
+
+    def _new(self, met: Matches) -> Covers:
+        """Returns the covers that new pairs make."""
+        begin = np.maximum(self.others.birth[met.right], self.rows.birth[met.left])
+        covers = Covers(met.left, met.right, begin, np.full(len(met), NEVER))
+        return self._with_ends(covers, np.ones(len(met), bool))
+
+    def _with_ends(self, covers: Covers, is_open: np.ndarray) -> Covers:
+        """Returns the covers with the ends of those that are open, where known."""
+        end, partner = covers.end.copy(), covers.partner.copy()
+        death = _whole(self.others.death[partner[is_open]])
+        other = self.settings.sides[1 - self.hand]
+        if other.untimed:
+            death = np.full(len(death), NEVER)
+        end[is_open] = death
+        is_final = other.is_intrinsic or other.untimed
+        partner[(end < NEVER) | is_final] = NOBODY
+        return replace(covers, end=end, partner=partner)
+
+    def _starts(self, covers: Covers) -> _Starts:
+        """Returns when rows begin to be alone, with merged covers of them."""
+        rows, row = self.rows, covers.row
+        is_alone = rows.birth < rows.death
+        is_alone[row[covers.begin <= rows.birth[row]]] = False
+        first = np.flatnonzero(is_alone)
+        later = covers.end < rows.death[row]
+        return _Starts(
+            np.concatenate((first, row[later])),
+            np.concatenate((rows.birth[first], covers.end[later])),
+        )
+
+    def _if_ended(self, covers: Covers) -> Whole:
+        """Returns when stretches begin if partners end as soon as they can."""
+        bound = self.present.watches[1 - self.hand].bound
+        end = _whole(np.maximum(self.others.moment[covers.partner], bound))
+        return self._within(covers.row, end)
+
+    def _if_one_comes(self) -> Whole:
+        """Returns when stretches begin behind a partner that is to come."""
+        watch = self.present.watches[1 - self.hand]
+        side, rows = self.settings.sides[1 - self.hand], self.rows
+        if side.untimed or watch.bound == NEVER:
+            return rows.birth[:0]
+        meets = np.flatnonzero(rows.death > np.maximum(rows.birth, self.least))
+        end = _whole(np.array([_least_death(side.window, watch.bound)]))
+        return self._within(meets, np.repeat(end, len(meets)))
+
+    def _within(self, row: Whole, end: Whole) -> Whole:
+        """Returns those of some moments that are in their rows' lives, or before."""
+        inside = end < self.rows.death[row]
+        return np.maximum(end[inside], self.rows.birth[row][inside])
+
+
+def _whole(moment: Whole) -> Whole:
+    """Returns the first whole millisecond from moments on."""
+    fixed = (moment == NEVER) | (moment <= BEGINNING)
+    plain = np.where(fixed, 0, moment)
+    return np.where(fixed, moment, -(-plain // MILLISECOND) * MILLISECOND)
+
+
+def _least_death(window: windows.Window, bound: int) -> int:
+    """Returns the least death of a row that is not before the bound."""
+    match window:
+        case windows.Range() | windows.HopUnit() | windows.Rows(0) if bound > BEGINNING:
+            end = least_end(window, bound)
+            return end if isinstance(window, windows.HopUnit) else end + 1
+        case windows.Forever():
+            return NEVER
+        case _:
+            return bound
