@@ -2,7 +2,8 @@
 
 import pytest
 
-from dovetail.dialects.ecl.nodes import (
+from dovetail.dialects.ecl.reading import read
+from dovetail.dialects.ecl.syntax import (
     Arrow,
     Braces,
     Call,
@@ -26,7 +27,6 @@ from dovetail.dialects.ecl.nodes import (
     TypeName,
     words_of,
 )
-from dovetail.dialects.ecl.reading import read
 from dovetail.errors import DialectError
 
 

@@ -2,6 +2,6 @@
 
 from dovetail.dialects.ecl.catalog import Catalog
 from dovetail.dialects.ecl.modules import NO_MODULES, Modules
-from dovetail.dialects.ecl.translating import translate
+from dovetail.dialects.ecl.program import translate
 
 __all__ = ["NO_MODULES", "Catalog", "Modules", "translate"]

@@ -1,19 +1,23 @@
-"""What a program does: outputs, files, indexes, one after the other."""
+"""What a program does: outputs, files, indexes, one after the other.
+
+IF, MAP and CASE of data sets: the rows of one, as conditions over none of them say.
+
+IF becomes one(condition) + other(NOT condition), of which one has no rows; the others
+are an IF inside an IF.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from dovetail.dialects.ecl.builds import build
-from dovetail.dialects.ecl.casting import Scalar
 from dovetail.dialects.ecl.context import Context, is_known, known_value, refusal, said
-from dovetail.dialects.ecl.dataset_rows import file_name
-from dovetail.dialects.ecl.datasets import tabled
-from dovetail.dialects.ecl.either import branches_of
-from dovetail.dialects.ecl.job_options import WITHOUT_EFFECT
+from dovetail.dialects.ecl.datasets import DATASETS, appended, tabled
+from dovetail.dialects.ecl.indexes import build
 from dovetail.dialects.ecl.names import record_defined
-from dovetail.dialects.ecl.nodes import (
+from dovetail.dialects.ecl.rows import file_name
+from dovetail.dialects.ecl.syntax import (
+    Arrow,
     Braces,
     Call,
     Member,
@@ -21,12 +25,13 @@ from dovetail.dialects.ecl.nodes import (
     Node,
     Omitted,
     Operation,
+    Part,
     Text,
     word_of,
     words_of,
 )
-from dovetail.dialects.ecl.totals import alone, gathering
-from dovetail.dialects.ecl.types import Field, RecordType
+from dovetail.dialects.ecl.totals import alone, gathering, narrowed, widened
+from dovetail.dialects.ecl.types import Field, RecordType, Scalar
 from dovetail.dialects.ecl.values import (
     Action,
     DatasetValue,
@@ -36,7 +41,110 @@ from dovetail.dialects.ecl.values import (
 )
 from dovetail.expression import Expression
 from dovetail.spec.join import Columns
-from dovetail.spec.program import Counted, Grouped, Inline, Output
+from dovetail.spec.program import Counted, Filtered, Grouped, Inline, Output
+
+WITHOUT_EFFECT = {
+    *("smallsortthreshold", "targetclustertype", "timelimit", "unlimitedresources"),
+    *(
+        "allowactivityforkeyedjoin",
+        "optimizelevel",
+        "foldfilter",
+        "pickbestengine",
+        "outputlimit",
+        "freezepersists",
+    ),
+    *("resourcememory", "joinorder", "spanmultiplecpp", "maxlength", "varfieldaccess"),
+    *("checkasserts", "thorkeys", "newchildqueries", "globalautohoist", "globalfold"),
+    *("obfuscateoutput", "enableclusterhopping", "outputlimitmb", "multiplepersists"),
+    *("clustersize", "countfile", "debugquery", "expandselfjoin", "expandsmartjoin"),
+    *("foldassign", "foldconstantdatasets", "foldoptimized", "globaloptimize"),
+    *("hoistresourced", "hthormemorylimit", "implicitlinkedchildrows", "linkoptions"),
+    *("maxcsvrowsizemb", "maxerrors", "multiplepersistinstances", "optimizediskread"),
+    *("optimizegraph", "optimizejoincondition", "optimizeparentaccess"),
+    *("optimizeprojects", "optimizespillproject", "percolateconstants"),
+    *("percolatefilters", "preventkeyedsplit", "preventsteppedsplit", "priority"),
+    *("regressiontest", "resourceconditionalactions", "resourcemaxsockets"),
+    *("resourcesequential", "saveecltempfiles", "savecpptempfiles", "splitterspill"),
+    *("showmetaingraph", "showrecordcountingraph", "subsortlocaljoinconditions"),
+    *("timeactivities", "uselinkedrows", "workunittemporaries", "commonupchildgraphs"),
+    *("crccheck", "defaultskewerror", "layouttranslation", "layouttranslationenabled"),
+    *("thorconnecttimeout", "maxrunprioritytime", "generatelogicalgraph", "peephole"),
+    *(
+        "spillmultiplecpp",
+        "expandhashjoin",
+        "implicitkeyeddenormalize",
+        "linkcountedrows",
+    ),
+}
+
+
+_MAKERS = {*DATASETS, "dataset", "join", "fetch"}
+_CHOICES = {"if", "map", "case"}
+
+
+def read_either(context: Context, node: Call) -> Iterator[DatasetValue]:
+    """Gives what IF, MAP or CASE has, if these are data sets."""
+    condition, *branches = as_if(node).arguments
+    if not branches or not _is_dataset(context, branches[0]):
+        return
+    inside, totals = gathering(context.alone())
+    text = inside.condition(condition)
+    texts = [text, f"(NOT {text})"]
+    parts = []
+    for one, held in zip(branches, texts, strict=False):
+        source = context.dataset(one)
+        step = Filtered(widened(source, totals), Expression(held))
+        parts.append(replace(source, step=narrowed(step, source.record, totals)))
+    yield appended(parts) if parts[1:] else parts[0]
+
+
+def as_if(node: Call) -> Call:
+    """Returns MAP(c => a, .., z) or CASE(x, v => a, .., z) as IF(c, a, IF(.., z))."""
+    match node.word, node.arguments:
+        case "map", (Arrow(condition=condition, value=value), *rest):
+            others = tuple(rest)
+        case "case", (subject, Arrow(condition=item, value=value), *rest):
+            condition = Operation(node.place, "=", (subject, item))
+            others = (subject, *rest)
+        case _:
+            return node
+    last = others[-1]
+    inner = replace(node, arguments=others)
+    more = as_if(inner) if any(isinstance(it, Arrow) for it in others) else last
+    word = Name(node.of.place, "IF")
+    return Call(node.place, word, (condition, value, more))
+
+
+def branches_of(context: Context, node: Node) -> tuple[Node, ...]:
+    """Returns the condition of IF, MAP or CASE and what follows from it, if actions."""
+    if not isinstance(node, Call) or node.word not in _CHOICES:
+        return ()
+    found = as_if(node).arguments
+    is_action = isinstance(found[1], Name | Call) and isinstance(
+        context.value(found[1]), Action
+    )
+    return found if is_action else ()
+
+
+def _is_dataset(context: Context, node: Node) -> bool:
+    """Tells whether a node is a data set, without a look into its parts."""
+    match node:
+        case Call(arguments=(_, first, *_)) if node.word in _CHOICES:
+            return _is_dataset(
+                context, first.value if isinstance(first, Arrow) else first
+            )
+        case Call() if node.word in _MAKERS:
+            return True
+        case Operation(sign="+" | "&", operands=(first, *_)):
+            return _is_dataset(context, first)
+        case Call(of=of) | Part(of=of):
+            return _is_dataset(context, of)
+        case Name(word=word):
+            found = [*context.defined(node, word)][:1]
+            return any(isinstance(one, DatasetValue) for one in found)
+        case _:
+            return False
+
 
 _IN_ORDER = {"sequential", "parallel", "ordered", "evaluate"}
 _OUTPUT_WORDS = {

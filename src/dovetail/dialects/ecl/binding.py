@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
-from dovetail.dialects.ecl.actions import ACTIONS, is_value_of_row
+from dovetail.dialects.ecl.actions import ACTIONS, is_value_of_row, read_either
 from dovetail.dialects.ecl.aggregates import AGGREGATES, ITEM, all_rows, nth, of_set
 from dovetail.dialects.ecl.aggregates import filtered as part_of
-from dovetail.dialects.ecl.arguments import refuse_wrong_number
-from dovetail.dialects.ecl.casting import Scalar
-from dovetail.dialects.ecl.child_steps import child_step, listed_step
-from dovetail.dialects.ecl.chosen_rows import listed_beside, rows_chosen
-from dovetail.dialects.ecl.combining import read_combine, read_regroup
+from dovetail.dialects.ecl.children import (
+    child_step,
+    listed_beside,
+    listed_step,
+    rows_chosen,
+)
+from dovetail.dialects.ecl.combining import read_combine, read_limit, read_regroup
 from dovetail.dialects.ecl.context import (
     Context,
     RowAroundError,
@@ -21,24 +23,41 @@ from dovetail.dialects.ecl.context import (
     refusal,
     said,
 )
-from dovetail.dialects.ecl.dataset_rows import of_row, read_dataset
-from dovetail.dialects.ecl.datasets import DATASETS, appended, chosen, filtered
-from dovetail.dialects.ecl.declared import read_braces, read_record, read_type
-from dovetail.dialects.ecl.defined_indexes import read_index
-from dovetail.dialects.ecl.denormalize import read_denormalize
+from dovetail.dialects.ecl.datasets import (
+    DATASETS,
+    Verb,
+    appended,
+    chosen,
+    filtered,
+    row_of_source,
+)
+from dovetail.dialects.ecl.denormalize import read_denormalize, read_normalize
 from dovetail.dialects.ecl.dictionaries import entry_at, read_dictionary, within
-from dovetail.dialects.ecl.either import read_either
-from dovetail.dialects.ecl.fetching import read_fetch
-from dovetail.dialects.ecl.functions import FUNCTIONS, extreme
-from dovetail.dialects.ecl.indexes import check_filter
+from dovetail.dialects.ecl.functions import FUNCTIONS, extreme, refuse_wrong_number
+from dovetail.dialects.ecl.indexes import check_filter, read_fetch, read_index
 from dovetail.dialects.ecl.joins import read_join
 from dovetail.dialects.ecl.library import read_library
-from dovetail.dialects.ecl.literals import read_number, read_text
-from dovetail.dialects.ecl.merge_joins import read_merge_join
 from dovetail.dialects.ecl.modules import LIBRARY
 from dovetail.dialects.ecl.names import read_member, read_module, read_name
 from dovetail.dialects.ecl.neighbours import NEIGHBOURS
-from dovetail.dialects.ecl.nodes import (
+from dovetail.dialects.ecl.records import (
+    read_braces,
+    read_record,
+    read_type,
+    record_sum,
+)
+from dovetail.dialects.ecl.refused import INSTEAD, UNKNOWN
+from dovetail.dialects.ecl.rows import child_sum, of_row, read_dataset
+from dovetail.dialects.ecl.scalars import (
+    read_cast,
+    read_items,
+    read_letters,
+    read_number,
+    read_operation,
+    read_text,
+)
+from dovetail.dialects.ecl.set_joins import read_merge_join, read_set_join
+from dovetail.dialects.ecl.syntax import (
     Braces,
     Call,
     Cast,
@@ -61,21 +80,15 @@ from dovetail.dialects.ecl.nodes import (
     TypeName,
     word_of,
 )
-from dovetail.dialects.ecl.normalize import read_normalize
-from dovetail.dialects.ecl.ordering import Verb, row_of_source
-from dovetail.dialects.ecl.record_sums import record_sum
-from dovetail.dialects.ecl.refused import INSTEAD, UNKNOWN
-from dovetail.dialects.ecl.row_limits import read_limit
-from dovetail.dialects.ecl.row_values import child_sum
-from dovetail.dialects.ecl.scalars import (
-    read_cast,
-    read_items,
-    read_letters,
-    read_operation,
-)
-from dovetail.dialects.ecl.set_joins import read_set_join
 from dovetail.dialects.ecl.transforms import applied, read_transform
-from dovetail.dialects.ecl.types import INTEGER, Letters, RecordType, SetOf, TableType
+from dovetail.dialects.ecl.types import (
+    INTEGER,
+    Letters,
+    RecordType,
+    Scalar,
+    SetOf,
+    TableType,
+)
 from dovetail.dialects.ecl.values import (
     Action,
     DatasetValue,

@@ -6,24 +6,33 @@
 
 Places are numbers, by which both sides are joined; where one side has more, the job
 fails.
+
+LIMIT(rows, n): what becomes of more rows than that.
+
+LIMIT(rows, n, SKIP)             rows(COUNT(rows) <= n)
+LIMIT(rows, n, ONFAIL(t))        .. + the row that t makes, where there are more
+LIMIT(rows, n)                   rows beside a count that fails where there are more
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from dovetail.dialects.ecl.aggregates import all_rows, nth
-from dovetail.dialects.ecl.casting import Scalar
+from dovetail.dialects.ecl.aggregates import all_rows, named_struct, nth
 from dovetail.dialects.ecl.context import Context, is_word, refusal
-from dovetail.dialects.ecl.datasets import as_record, columns_of, refuse_others
-from dovetail.dialects.ecl.defaults import default_record
-from dovetail.dialects.ecl.folds import struct_of
+from dovetail.dialects.ecl.datasets import (
+    PASSED_OVER,
+    as_record,
+    columns_of,
+    refuse_others,
+)
 from dovetail.dialects.ecl.names import is_transform
-from dovetail.dialects.ecl.nodes import Call, Node
-from dovetail.dialects.ecl.row_limits import COUNT, ONE, Stop, or_failing
+from dovetail.dialects.ecl.options import failure_of
+from dovetail.dialects.ecl.records import default_record
+from dovetail.dialects.ecl.syntax import Call, Node, Omitted, word_of
 from dovetail.dialects.ecl.totals import gathering, narrowed, widened
-from dovetail.dialects.ecl.types import INTEGER, Field, RecordType, TableType
+from dovetail.dialects.ecl.types import INTEGER, Field, RecordType, Scalar, TableType
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Made,
@@ -35,12 +44,13 @@ from dovetail.dialects.ecl.values import (
 from dovetail.expression import Expression
 from dovetail.schema import quoted
 from dovetail.spec.join import BlankRow, Clock, Columns, JoinSpec, Kind, Named, Side
-from dovetail.spec.picks import Equality
+from dovetail.spec.picks import Equality, Limit, OnExceed, Picks
 from dovetail.spec.program import (
     LEFT,
     RIGHT,
     Appended,
     By,
+    Chosen,
     Counted,
     Filtered,
     Grouped,
@@ -53,7 +63,113 @@ from dovetail.spec.program import (
     Told,
     Unfolded,
 )
-from dovetail.spec.stops import Failure
+from dovetail.spec.stops import Failure, Plainly
+
+COUNT = "CAST(ROWS_COUNT() AS BIGINT)"
+ONE = RecordType((Field("n", INTEGER),))
+_PASSED = {*PASSED_OVER, "keyed", "count"}
+
+
+def read_limit(context: Context, node: Call) -> DatasetValue:
+    """Returns LIMIT(rows, n, SKIP), or what else it says of too many rows."""
+    first, number, *rest = node.arguments
+    source, most = context.dataset(first), context.count(number)
+    options = [*_options(rest)]
+    total = Total(source, Scalar(COUNT, INTEGER))
+    few = _with(source, total, f"{{0}} <= {most}L")
+    for one in options:
+        if is_word(one, "skip"):
+            return few
+        if word_of(one) == "onfail":
+            return _or_one(context, one, (source, few, most))
+    return _or_failing(context, node, (source, most, options))
+
+
+def _options(nodes: Iterable[Node]) -> Iterable[Node]:
+    """Gives what is said of too many rows, one thing at most."""
+    found = [
+        one
+        for one in nodes
+        if not isinstance(one, Omitted) and word_of(one) not in _PASSED
+    ]
+    for one in found:
+        if word_of(one) not in {"skip", "onfail", "fail"}:
+            raise refusal(one, "this in a LIMIT", "SKIP, FAIL(..) or ONFAIL(transform)")
+    for one in found[1:]:
+        raise refusal(one, "a second thing to do", "SKIP, FAIL or ONFAIL alone")
+    return found
+
+
+def _with(source: DatasetValue, total: Total, condition: str) -> DatasetValue:
+    """Returns the rows where a condition on a value of other rows holds."""
+    wide = widened(source, [total])
+    hidden = wide.schema.names[-1]
+    step = Filtered(wide, Expression(condition.format(f"l.{quoted(hidden)}")))
+    return replace(source, step=narrowed(step, source.record, [total]))
+
+
+def _or_one(
+    context: Context, node: Node, given: tuple[DatasetValue, DatasetValue, int]
+) -> DatasetValue:
+    """Returns the rows, or the one row that ONFAIL makes in place of too many."""
+    source, few, most = given
+    if not isinstance(node, Call) or len(node.arguments) != 1:
+        raise refusal(node, "ONFAIL without a transform", "ONFAIL(transform)")
+    made = context.made(node.arguments[0])
+    if made.record.shape != source.record.shape:
+        raise refusal(node, "a transform of another record", "the record of the rows")
+    counted = Columns(((ONE.fields[0].name, Expression(COUNT)),))
+    count = Counted(Grouped(source.step, ()), ONE.schema, counted)
+    many = Filtered(count, Expression(f"l.`n` > {most}L"))
+    row = Projected(many, made.record.schema, columns_of(made), Expression(made.skip))
+    one = as_record(DatasetValue(row, made.record), source.record)
+    return DatasetValue(Appended((few.step, one.step)), source.record)
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """How many of some rows there may be, and how a job fails that meets more."""
+
+    most: int
+    failure: Failure | Plainly
+    title: str
+    line: str
+
+
+def _or_failing(
+    context: Context, node: Call, given: tuple[DatasetValue, int, list[Node]]
+) -> DatasetValue:
+    """Returns the rows beside a count of them, which fails where there are too many."""
+    source, most, options = given
+    title = f"LIMIT in line {node.place.line}"
+    said = Failure(0, f"{title}: more than {most} rows")
+    failures = [failure_of(context, one) for one in options]
+    failure = next((it for it in failures if isinstance(it, Failure)), said)
+    stop = Stop(most, failure, title, f"more than {most} rows fail the job")
+    return or_failing(source, Grouped(source.step, ()), stop)
+
+
+def or_failing(source: DatasetValue, rows: Step, stop: Stop) -> DatasetValue:
+    """Returns rows, or fails where there are too many of some other rows."""
+    join = JoinSpec(
+        Side(Named(LEFT)),
+        Side(Named(RIGHT)),
+        Kind.INNER,
+        Clock.BATCH,
+        (),
+        select=Columns(((ONE.fields[0].name, Expression("l.`n`")),)),
+        absent_left=BlankRow(),
+        absent_right=BlankRow(),
+        picks=Picks(limit=Limit(stop.most, OnExceed.FAIL)),
+    )
+    told = Told(stop.title, (("LIMIT", stop.line),))
+    # One row more than there may be says that there are too many.
+    few = Chosen(rows, 1, stop.most + 1)
+    whole = Inline(ONE.schema, ((0,),))
+    counted = Joined(whole, few, join, ONE.schema, told, stop.failure)
+    total = Total(DatasetValue(counted, ONE), Scalar(COUNT, INTEGER))
+    return _with(source, total, "{0} >= 0L")
+
 
 _ROW, _OTHER, _ROWS, _GROUP, _PLACE = "row", "other", "rows", "group", "place"
 _INPUT = "input"
@@ -156,7 +272,7 @@ def _rows(source: DatasetValue) -> DatasetValue:
         return _placed(source.step, (whole, source.record.row_text("l")))
     groups = _numbered(_listed(source, _ROWS), _GROUP)
     item = RecordType((whole, Field(_GROUP, INTEGER)))
-    each = struct_of((_ROW, "item"), (_GROUP, f"l.{quoted(_GROUP)}"))
+    each = named_struct((_ROW, "item"), (_GROUP, f"l.{quoted(_GROUP)}"))
     lists = RecordType((Field(_ROWS, TableType(item)),))
     text = f"transform(l.{_ROWS}, item -> {each})"
     step = Projected(groups.step, lists.schema, _texts([(_ROWS, text)]))
@@ -243,7 +359,7 @@ def _in_places(source: DatasetValue, number: int, record: RecordType) -> Step:
     groups = _numbered(_listed(source, _ROWS), _GROUP)
     item = RecordType((Field(_ROW, record), *_NUMBERS))
     texts = ((_ROW, "item"), (_GROUP, f"l.{quoted(_GROUP)}"), (_INPUT, f"{number}L"))
-    text = f"transform(l.{_ROWS}, item -> {struct_of(*texts)})"
+    text = f"transform(l.{_ROWS}, item -> {named_struct(*texts)})"
     lists = RecordType((Field(_ROWS, TableType(item)),))
     step = Projected(groups.step, lists.schema, _texts([(_ROWS, text)]))
     return Unfolded(step, item.schema, _ROWS)

@@ -12,13 +12,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dovetail.dialects.ecl.casting import Scalar, converted, full
 from dovetail.dialects.ecl.context import Context, is_total, is_word, refusal
 from dovetail.dialects.ecl.names import routine_of
-from dovetail.dialects.ecl.nodes import Braces, Call, Node, Operation, Part, Reach
 from dovetail.dialects.ecl.scalars import compared, met
+from dovetail.dialects.ecl.syntax import Braces, Call, Node, Operation, Part, Reach
 from dovetail.dialects.ecl.transforms import parameters_of
-from dovetail.dialects.ecl.types import INTEGER, STRING, Letters, RecordType
+from dovetail.dialects.ecl.types import (
+    INTEGER,
+    STRING,
+    Letters,
+    RecordType,
+    Scalar,
+    converted,
+    full,
+)
 from dovetail.dialects.ecl.values import RowValue
 from dovetail.expression import Expression
 from dovetail.schema import quoted

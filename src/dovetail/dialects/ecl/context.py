@@ -13,18 +13,19 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from difflib import get_close_matches
 
-from dovetail.dialects.ecl.casting import Scalar, converted
 from dovetail.dialects.ecl.catalog import Catalog
-from dovetail.dialects.ecl.child_rows import parents_of
 from dovetail.dialects.ecl.modules import NO_MODULES, Modules, Path
-from dovetail.dialects.ecl.nodes import Name, Node, Number, Operation
+from dovetail.dialects.ecl.syntax import Name, Node, Number, Operation
 from dovetail.dialects.ecl.types import (
     STRING,
     EclType,
+    Field,
     Letters,
     RecordType,
+    Scalar,
     TableType,
     Truth,
+    converted,
     spark_type,
 )
 from dovetail.dialects.ecl.values import (
@@ -44,7 +45,44 @@ from dovetail.errors import DialectError
 from dovetail.expression import BARE, Expression, compiled
 from dovetail.expression import Scope as Names
 from dovetail.schema import Schema, quoted
-from dovetail.spec.program import Built, Given, Output
+from dovetail.spec.join import Columns
+from dovetail.spec.program import (
+    Built,
+    Given,
+    Output,
+    Projected,
+    Step,
+    Unfolded,
+    sources_of,
+)
+
+_LIST = "rows"
+
+
+def unfolded(source: Step, record: RecordType, rows: str) -> DatasetValue:
+    """Returns the rows of the lists that an expression gives for each row."""
+    listed = RecordType((Field(_LIST, TableType(record)),))
+    columns = Columns(((_LIST, Expression(rows)),))
+    lists = Projected(source, listed.schema, columns)
+    return DatasetValue(Unfolded(lists, record.schema, _LIST), record)
+
+
+def parents_of(step: Step) -> Iterator[Schema]:
+    """Yields the columns of rows whose child rows a step takes."""
+    seen: set[int] = set()
+    waiting = [step]
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        match one:
+            case Unfolded(Projected(source)):
+                yield source.schema
+            case _:
+                pass
+        waiting += sources_of(one)
+
 
 NOTHING = Schema(())
 _OF_ALL, _ENTRY = "value of all rows", "entry of a dictionary"

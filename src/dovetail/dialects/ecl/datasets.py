@@ -2,62 +2,332 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TypeGuard
 
-from dovetail.dialects.ecl.casting import Scalar, part_text
-from dovetail.dialects.ecl.context import (
-    Context,
-    is_word,
-    refusal,
-)
-from dovetail.dialects.ecl.declared import read_record, record_with
+from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import record_defined
-from dovetail.dialects.ecl.nodes import (
+from dovetail.dialects.ecl.records import read_record, record_with
+from dovetail.dialects.ecl.scalars import compared
+from dovetail.dialects.ecl.syntax import (
     Braces,
     Call,
+    Cast,
+    Items,
+    Member,
+    Name,
     Node,
     Omitted,
+    Operation,
     Part,
     Reach,
+    Sequence,
     word_of,
     words_of,
-)
-from dovetail.dialects.ecl.ordering import (
-    ORDERING,
-    PASSED_OVER,
-    Verb,
-    is_passed_over,
-    orders,
-    row_at,
-    row_of_source,
-    row_scope,
 )
 from dovetail.dialects.ecl.totals import gathering, narrowed, widened
 from dovetail.dialects.ecl.types import (
     Field,
+    Letters,
     RecordType,
+    Scalar,
     Whole,
     blank_text,
     merged,
+    part_text,
+    trimmed,
 )
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Made,
     RowsValue,
+    RowValue,
     Value,
 )
 from dovetail.expression import Expression
+from dovetail.schema import quoted
 from dovetail.spec.join import Columns
 from dovetail.spec.program import (
     Appended,
+    By,
     Chosen,
     Counted,
+    Deduped,
     Filtered,
     Grouped,
     Ordered,
     Projected,
 )
+
+Verb = Callable[[Context, Call], DatasetValue]
+PASSED_OVER = {
+    *("local", "stable", "unstable", "parallel", "ordered", "unordered", "many"),
+    *("skew", "threshold", "algorithm", "hash", "few", "merge", "joined", "hint"),
+}
+
+
+def is_passed_over(node: Node) -> bool:
+    """Tells whether an option only says how; HASH of a value is that value."""
+    is_value = isinstance(node, Call) and node.word == "hash"
+    return word_of(node) in PASSED_OVER and not is_value
+
+
+def row_at(record: RecordType, letter: str = "l") -> RowValue:
+    """Returns the row of a side."""
+    return RowValue(record, letter)
+
+
+def row_of_source(source: DatasetValue, letter: str = "l") -> RowValue:
+    """Returns a row of a data set, which knows that it is one of these."""
+    return RowValue(source.record, letter, source.step)
+
+
+def row_scope(context: Context, row: RowValue) -> Context:
+    """Returns the context inside a data set: its fields stand bare, LEFT is its row."""
+    inside = context.inside(row)
+    return replace(inside, sides={**context.sides, "left": row})
+
+
+def _sort(context: Context, node: Call) -> DatasetValue:
+    """Returns SORT: by fields or values, downwards behind a minus."""
+    first, *rest = node.arguments
+    source = context.dataset(first)
+    step = Ordered(source.step, tuple(orders(context, source.record, rest)))
+    return replace(source, step=step)
+
+
+def orders(context: Context, record: RecordType, nodes: Iterable[Node]) -> Iterable[By]:
+    """Yields what rows are sorted by; options that only say how are passed over."""
+    return orders_at(context, row_at(record), nodes)
+
+
+def orders_at(context: Context, row: RowValue, nodes: Iterable[Node]) -> Iterable[By]:
+    """Yields what a row is sorted by, wherever that stands."""
+    inside = row_scope(context, row)
+    for node in _listed(row.record, nodes):
+        match node:
+            case _ if is_passed_over(node):
+                continue
+            case Operation(sign="NEGATIVE", operands=(inner,)):
+                yield By(Expression(_sorting(inside, inner)), is_descending=True)
+            case _:
+                yield By(Expression(_sorting(inside, node)))
+
+
+def _listed(record: RecordType, nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yields nodes one by one; RECORD is every field but those behind EXCEPT."""
+    found = [*_unpacked(nodes)]
+    excepted = {name for one in found for name in _excepted(one)}
+    is_open = bool(excepted)
+    for node in found:
+        if is_word(node, "record", "row") or (_excepted(node) and is_open):
+            is_open = False
+            for one in record.fields:
+                if one.word not in excepted:
+                    yield Name(node.place, one.name)
+        elif not _excepted(node):
+            yield node
+
+
+def _unpacked(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yields nodes, those in braces or brackets one by one."""
+    for node in nodes:
+        if isinstance(node, Braces | Items):
+            yield from node.items
+        elif not isinstance(node, Omitted):
+            yield node
+
+
+def _excepted(node: Node) -> Iterable[str]:
+    """Returns the field of EXCEPT field, or nothing."""
+    match node:
+        case Sequence(parts=(word, Name() | Member() as name)) if is_word(
+            word, "except"
+        ):
+            return (name.word,)
+        case _:
+            return ()
+
+
+def _sorting(context: Context, node: Node) -> str:
+    """Returns a value by which rows are sorted."""
+    value = context.scalar(node)
+    return trimmed(value) if isinstance(value.type, Letters) else value.text
+
+
+def ordered_text(row: RowValue, one: Field) -> str:
+    """Returns a field of a row as it is sorted and compared."""
+    value = Scalar(f"{row.text}.{quoted(one.name)}", one.type)
+    return trimmed(value) if isinstance(one.type, Letters) else value.text
+
+
+def _dedup(context: Context, node: Call) -> DatasetValue:
+    """Returns DEDUP: the first, or the last, of rows that are the same."""
+    first, *rest = node.arguments
+    source = context.dataset(first)
+    rows = {"left": row_at(source.record), "right": row_at(source.record, "r")}
+    inside = replace(context, sides=rows)
+    conditions, keep = [], 1
+    for one in _listed(source.record, rest):
+        counts = _kept(one)
+        if counts:
+            keep = context.count(counts[0], 1)
+        elif not is_word(one, "all", "left", "right", *PASSED_OVER):
+            conditions.append(_same(inside, source.record, one))
+    texts = conditions or [
+        f"{ordered_text(rows['left'], one)} = {ordered_text(rows['right'], one)}"
+        for one in source.record.fields
+    ]
+    step = Deduped(
+        source.step,
+        Expression(" AND ".join(texts)),
+        # HASH looks at all rows, too: it is a way to do so.
+        is_all=any(is_word(one, "all", "hash") for one in rest),
+        keep=keep,
+        keeps_last=any(is_word(one, "right") for one in rest),
+    )
+    return replace(source, step=step)
+
+
+def _kept(node: Node) -> tuple[Node, ...]:
+    """Returns the number of KEEP(n), or of KEEP n."""
+    match node:
+        case Call(arguments=(count,)) if node.word == "keep":
+            return (count,)
+        case Sequence(parts=(word, count)) if is_word(word, "keep"):
+            return (count,)
+        case _:
+            return ()
+
+
+def _same(context: Context, record: RecordType, node: Node) -> str:
+    """Returns when two rows are the same: a condition on both, or a field of each."""
+    values = [
+        replace(context, rows=(row_at(record, letter),)).scalar(node) for letter in "lr"
+    ]
+    if values[0] == values[1]:
+        return context.condition(node)
+    same = Operation(node.place, "=", (node, node))
+    return compared(same, values[0], values[1])
+
+
+def _group(context: Context, node: Call) -> DatasetValue:
+    """Returns GROUP: neighbours with the same fields; without fields no groups."""
+    first, *rest = node.arguments
+    source = context.dataset(first)
+    by = tuple(
+        orders(context, source.record, [it for it in rest if not is_word(it, "all")])
+    )
+    is_all = any(is_word(one, "all") for one in rest)
+    before = Ordered(source.step, by) if is_all else source.step
+    step = Grouped(before, tuple(one.value for one in by))
+    return replace(source, step=step, is_grouped=bool(by))
+
+
+def _choosen(context: Context, node: Call) -> DatasetValue:
+    """Returns CHOOSEN: so many rows, from a place on."""
+    first, number, *rest = node.arguments
+    source = context.dataset(first)
+    place = context.count(rest[0], 1) if rest else 1
+    return replace(source, step=Chosen(source.step, place, context.count(number)))
+
+
+def _topn(context: Context, node: Call) -> DatasetValue:
+    """Returns TOPN: so many rows of the sorted ones.
+
+    BEST says which values none can come before: whoever meets enough of them may stop.
+    """
+    first, number, *rest = node.arguments
+    source = context.dataset(first)
+    for one in rest:
+        for value in one.arguments if _is_best(one) else ():
+            context.scalar(value)
+    rest = [one for one in rest if not _is_best(one)]
+    step = Ordered(source.step, tuple(orders(context, source.record, rest)))
+    return replace(source, step=Chosen(step, 1, context.count(number)))
+
+
+def _is_best(node: Node) -> TypeGuard[Call]:
+    """Tells whether an option of TOPN is BEST(value, ..)."""
+    return isinstance(node, Call) and node.word == "best"
+
+
+def _same_rows(context: Context, node: Call) -> DatasetValue:
+    """Returns the rows as they are: how they are spread is Spark's to say."""
+    first, *rest = node.arguments
+    source = context.dataset(first)
+    row = row_at(source.record)
+    inside = _spread_scope(row_scope(context, row), rest)
+    for one in _unpacked(rest):
+        _check_spread(inside, row, one)
+    context.world.remarks.append(
+        f"{node.word.upper()} changes no rows: Spark spreads them"
+    )
+    return source
+
+
+def _spread_scope(context: Context, nodes: list[Node]) -> Context:
+    """Returns the context of how rows are spread; by an index RIGHT is its row."""
+    for one in nodes[:1]:
+        if isinstance(one, Name | Member) and word_of(one) not in _SPREADING:
+            match context.value(one):
+                case DatasetValue(record=record):
+                    sides = {**context.sides, "right": row_at(record, "r")}
+                    return replace(context, sides=sides)
+                case _:
+                    pass
+    return context
+
+
+def _check_spread(context: Context, row: RowValue, node: Node) -> None:
+    """Binds what rows are spread or sorted by; only a mistake in it is of interest."""
+    match node:
+        case Call(arguments=fields) if node.word in _OF_FIELDS:
+            for one in _listed(row.record, fields):
+                _check_spread(context, row, one)
+        case Operation(operands=operands):
+            for one in operands:
+                _check_spread(context, row, one)
+        case Cast(operand=operand):
+            _check_spread(context, row, operand)
+        case _ if word_of(node) in _SPREADING:
+            pass
+        case _ if is_word(node, "record") or _excepted(node):
+            [*_listed(row.record, (node,))]
+        case _:
+            context.value(node)
+
+
+_OF_FIELDS = {"hash", "hash32", "hash64", "hashcrc", "hashmd5", "merge"}
+_SPREADING = {*PASSED_OVER, "all", "assert", "pulled", "random"}
+
+
+def _asserted(context: Context, node: Call) -> DatasetValue:
+    """Returns the rows of ASSERT, which is not looked at; one that fails is refused."""
+    for one in node.arguments:
+        if word_of(one) == "fail":
+            raise refusal(one, "an ASSERT that fails", "LIMIT(n, FAIL) in a JOIN")
+    context.world.remarks.append(f"ASSERT in line {node.place.line} is not looked at")
+    return context.dataset(node.arguments[0])
+
+
+ORDERING: Mapping[str, Verb] = {
+    "sort": _sort,
+    # Of an index: in the order of these fields.
+    "stepped": _sort,
+    "dedup": _dedup,
+    "group": _group,
+    "ungroup": _group,
+    "choosen": _choosen,
+    "topn": _topn,
+    **dict.fromkeys(
+        ("distribute", "distributed", "sorted", "nothor", "preload"),
+        _same_rows,
+    ),
+    "assert": _asserted,
+}
+
 
 _EVERY = 1 << 62
 

@@ -1,4 +1,9 @@
-"""DENORMALIZE: a JOIN whose pairs of a left row become one row again.
+"""NORMALIZE and DENORMALIZE: one row becomes several, or rows are taken up by one.
+
+Projected  the list of what becomes of the items: child rows, or so many numbers
+Unfolded   a row for each of them
+
+DENORMALIZE: a JOIN whose pairs of a left row become one row again.
 
     Joined     each pair, and the number of its left row
     Counted    the left row, and the list of its right rows
@@ -14,20 +19,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dovetail.dialects.ecl.aggregates import nth
-from dovetail.dialects.ecl.columns import of_spark
-from dovetail.dialects.ecl.context import Context, is_word, refusal
-from dovetail.dialects.ecl.datasets import columns_of
-from dovetail.dialects.ecl.folds import (
+from dovetail.dialects.ecl.aggregates import (
     COUNTER,
     Fold,
+    all_rows,
     coming_row,
     in_record,
+    made_of,
+    named_struct,
+    nth,
+    numbers_to,
     past_row,
-    struct_of,
 )
-from dovetail.dialects.ecl.join_parts import Conditions, Parts
+from dovetail.dialects.ecl.catalog import of_spark
+from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal, unfolded
+from dovetail.dialects.ecl.datasets import columns_of, refuse_others, row_at
 from dovetail.dialects.ecl.joins import (
+    Conditions,
+    Parts,
     join_step,
     judged,
     keep_of,
@@ -35,15 +44,17 @@ from dovetail.dialects.ecl.joins import (
     parts_of,
     split,
 )
-from dovetail.dialects.ecl.limits import Counts
-from dovetail.dialects.ecl.nodes import Call, Node
+from dovetail.dialects.ecl.options import Counts
+from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
 from dovetail.dialects.ecl.types import (
     BOOLEAN,
     INTEGER,
     Field,
     RecordType,
+    Scalar,
     TableType,
+    Whole,
     blank_text,
 )
 from dovetail.dialects.ecl.values import (
@@ -58,6 +69,39 @@ from dovetail.schema import Schema, quoted
 from dovetail.spec.join import Columns, Hand, Kind
 from dovetail.spec.picks import Keep, Limit
 from dovetail.spec.program import Counted, Numbered, Projected, Step
+
+# What no name in a text can hide: the item at hand, and its place from 0.
+_ITEM, _PLACE = "normalized", "normalized_at"
+
+
+def read_normalize(context: Context, node: Call) -> DatasetValue:
+    """Returns NORMALIZE(rows, a number or child rows, transform)."""
+    first, second, third, *rest = node.arguments
+    refuse_others(rest, set())
+    source = context.dataset(first)
+    if source.is_grouped:
+        raise refusal(first, "NORMALIZE of groups", "UNGROUP(rows)")
+    sides: dict[str, Value] = {"left": row_at(source.record)}
+    inside, totals = gathering(replace(context, sides=sides, rows=()))
+    items, more = _items(inside, second)
+    made = replace(inside, sides={**sides, **more}).made(third)
+    rows = made_of(items, made, (_ITEM, _PLACE))
+    return unfolded(widened(source, totals), made.record, rows)
+
+
+def _items(context: Context, node: Node) -> tuple[str, dict[str, Value]]:
+    """Returns the list of items, and what a transform of one of them sees."""
+    found = context.value(node)
+    if isinstance(found, RowsValue):
+        found = all_rows(found)
+    match found:
+        case Scalar(text, TableType(record)):
+            place = Scalar(f"({_PLACE} + 1L)", Whole())
+            return text, {"right": RowValue(record, _ITEM), "counter": place}
+        case _:
+            number = as_type(node, context.scalar(node), INTEGER).text
+            return numbers_to(number), {"counter": Scalar(_ITEM, Whole())}
+
 
 _LEFT, _ROWS = "left", "rows"
 _RIGHT, _NUMBER, _MEETS, _KEY = "right", "number of left", "meets right", "key {}"
@@ -229,7 +273,7 @@ def _of_limit(parts: Parts, counts: Counts) -> Counts:
     limit = counts.picks.limit
     if not isinstance(limit, Limit) or not limit.transform:
         return counts
-    instead = struct_of(*((name, str(text)) for name, text in limit.transform))
+    instead = named_struct(*((name, str(text)) for name, text in limit.transform))
     texts = (
         (_LEFT, parts.left.record.row_text("l")),
         (_NUMBER, f"l.{quoted(_NUMBER)}"),

@@ -10,13 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dovetail.dialects.ecl.aggregates import all_rows
-from dovetail.dialects.ecl.casting import Scalar
 from dovetail.dialects.ecl.context import Context, beside, refusal
-from dovetail.dialects.ecl.dataset_rows import read_dataset
-from dovetail.dialects.ecl.datasets import as_record, tabled
-from dovetail.dialects.ecl.declared import unarrowed
-from dovetail.dialects.ecl.look_ups import looked_up
-from dovetail.dialects.ecl.nodes import (
+from dovetail.dialects.ecl.datasets import as_record, ordered_text, row_at, tabled
+from dovetail.dialects.ecl.records import unarrowed
+from dovetail.dialects.ecl.rows import read_dataset
+from dovetail.dialects.ecl.scalars import met
+from dovetail.dialects.ecl.syntax import (
     Arrow,
     Braces,
     Call,
@@ -25,9 +24,8 @@ from dovetail.dialects.ecl.nodes import (
     Operation,
     Part,
 )
-from dovetail.dialects.ecl.ordering import ordered_text, row_at
-from dovetail.dialects.ecl.scalars import met
-from dovetail.dialects.ecl.types import BOOLEAN, RecordType
+from dovetail.dialects.ecl.totals import looked_up
+from dovetail.dialects.ecl.types import BOOLEAN, RecordType, Scalar
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Dictionary,

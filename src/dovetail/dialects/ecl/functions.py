@@ -1,12 +1,19 @@
-"""Functions of single values by their names."""
+"""Functions of single values by their names, and how many arguments each takes.
+
+A number is its 8 bytes, the lowest first. HASH32 and HASH64 are those of Fowler, Noll
+and Vo, which multiply before they add a byte; HASHCRC is the remainder that begins
+with 0 and is not turned round; HASH mixes three words as Jenkins does. Bytes of texts
+depend on how a text is kept, which is not known here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 
-from dovetail.dialects.ecl.casting import Scalar, full, signed, trimmed
-from dovetail.dialects.ecl.choices import CHOICES, Choice
+from dovetail.dialects.ecl.aggregates import named_struct
 from dovetail.dialects.ecl.context import (
     Context,
     as_text,
@@ -15,25 +22,33 @@ from dovetail.dialects.ecl.context import (
     known_value,
     refusal,
 )
-from dovetail.dialects.ecl.hashes import HASHES
-from dovetail.dialects.ecl.nodes import (
+from dovetail.dialects.ecl.rows import row_of, struct_of
+from dovetail.dialects.ecl.syntax import (
+    Arrow,
     Braces,
     Call,
     Items,
     Node,
+    Omitted,
+    Operation,
     word_of,
 )
-from dovetail.dialects.ecl.row_values import row_of, struct_of
 from dovetail.dialects.ecl.types import (
     BOOLEAN,
     INTEGER,
     REAL,
     STRING,
+    EclType,
     Exact,
     Letters,
     Real,
+    Scalar,
     Whole,
+    blank_text,
     common,
+    full,
+    signed,
+    trimmed,
 )
 from dovetail.dialects.ecl.values import (
     Made,
@@ -41,6 +56,274 @@ from dovetail.dialects.ecl.values import (
 )
 from dovetail.expression import NEVER
 from dovetail.expression.writing import text_of
+
+_MANY = 1 << 30
+_ONE = dict.fromkeys(
+    (
+        *("length", "abs", "truncate", "roundup", "sqrt", "exp", "ln", "log"),
+        *("matched", "wild", "rows", "recordof", "nofold"),
+    ),
+    (1, 1),
+)
+_FROM_ONE = dict.fromkeys(
+    (
+        *("output", "build", "buildindex", "dataset", "sort", "dedup", "group"),
+        *("ungroup", "distribute", "distributed", "sorted", "nothor", "assert"),
+        *("preload", "trim", "map", "stepped", "global"),
+    ),
+    (1, _MANY),
+)
+_TAKES: Mapping[str, tuple[int, int]] = {
+    **_ONE,
+    **_FROM_ONE,
+    **dict.fromkeys(
+        ("project", "table", "index", "case", "choose", "rollup", "which", "iterate"),
+        (2, _MANY),
+    ),
+    **dict.fromkeys(("max", "min", "sum", "ave", "set", "variance"), (1, _MANY)),
+    **dict.fromkeys(("covariance", "correlation"), (3, _MANY)),
+    **dict.fromkeys(("count", "exists", "row", "round", "keyed"), (1, 2)),
+    "denormalize": (3, _MANY),
+    "process": (4, _MANY),
+    "if": (2, 3),
+    "normalize": (3, _MANY),
+    "random": (0, 0),
+    "regexfind": (2, 4),
+    "regexreplace": (3, 4),
+    "combine": (2, _MANY),
+    "regroup": (2, _MANY),
+    "power": (2, 2),
+    "choosen": (2, 3),
+    "dictionary": (1, 2),
+    "limit": (2, _MANY),
+    "mergejoin": (2, _MANY),
+    "topn": (3, _MANY),
+    "intformat": (3, 3),
+    "#option": (2, 2),
+}
+
+
+def refuse_wrong_number(node: Call) -> None:
+    """Refuses a call with fewer or more arguments than its name takes."""
+    least, most = _TAKES.get(node.word, (0, _MANY))
+    count = len(node.arguments)
+    if least <= count <= most:
+        return
+    wanted = f"{least}" if least == most else f"at least {least}"
+    if count > most:
+        wanted = f"at most {most}"
+    raise refusal(node, f"{node.word.upper()} with {count} arguments", wanted)
+
+
+Choice = Callable[[Context, Call], Scalar]
+
+
+def _if(context: Context, node: Call) -> Scalar:
+    """Returns IF: one of two values; without the second a blank one."""
+    condition, *values = node.arguments
+    text = context.condition(condition)
+    branches = [(text, values[0])]
+    return chosen(context, branches, tuple(values[1:]))
+
+
+def _map(context: Context, node: Call) -> Scalar:
+    """Returns MAP: the value of the first condition that is true."""
+    branches, otherwise = [], node.arguments
+    for argument in node.arguments:
+        if not isinstance(argument, Arrow):
+            break
+        branches.append((context.condition(argument.condition), argument.value))
+        otherwise = otherwise[1:]
+    return chosen(context, branches, otherwise)
+
+
+def _case(context: Context, node: Call) -> Scalar:
+    """Returns CASE: the value beside what the first argument equals."""
+    subject, *rest = node.arguments
+    branches = []
+    for argument in rest:
+        if isinstance(argument, Arrow):
+            same = Operation(node.place, "=", (subject, argument.condition))
+            branches.append((context.condition(same), argument.value))
+    return chosen(context, branches, tuple(rest[len(branches) :]))
+
+
+def _choose(context: Context, node: Call) -> Scalar:
+    """Returns CHOOSE: the nth value; the last one where there are not so many."""
+    number, *values = node.arguments
+    place = context.typed(number, INTEGER).text
+    branches = [
+        (f"({place} = {count}L)", value) for count, value in enumerate(values[:-1], 1)
+    ]
+    return chosen(context, branches, tuple(values[-1:]))
+
+
+def chosen(
+    context: Context, branches: Sequence[tuple[str, Node]], otherwise: tuple[Node, ...]
+) -> Scalar:
+    """Returns the value of the first branch that holds; a SKIP in one is no value."""
+    seen: tuple[str, ...] = ()
+    found: list[tuple[str, Node, Scalar | None]] = []
+    for condition, node in (*branches, *(("", node) for node in otherwise[:1])):
+        path = (*context.path, *seen, *((condition,) if condition else ()))
+        found.append((condition, node, _branch(replace(context, path=path), node)))
+        seen = (*seen, f"(NOT {condition})")
+    values = [(text, node, value) for text, node, value in found if value is not None]
+    if not values:
+        raise refusal(branches[0][1], "SKIP in every branch", "a value in one")
+    kind = _met_type([value for _, _, value in values])
+    return _written(kind, values)
+
+
+def _branch(context: Context, node: Node) -> Scalar | None:
+    """Returns the value of a branch, or None where it is SKIP, which is noted."""
+    if word_of(node) == "skip" and context.may_skip:
+        note_skip(context, node)
+        return None
+    return None if isinstance(node, Omitted) else context.scalar(node)
+
+
+def note_skip(context: Context, node: Node) -> None:
+    """Notes a SKIP with the conditions that lead to it."""
+    given = node.arguments if isinstance(node, Call) else ()
+    own = [context.condition(one) for one in given]
+    context.skips.append(" AND ".join((*context.path, *own)) or "true")
+
+
+def _met_type(values: Sequence[Scalar]) -> EclType:
+    """Returns the type of all branches together."""
+    return reduce(common, [value.type for value in values])
+
+
+def _written(kind: EclType, values: Sequence[tuple[str, Node, Scalar]]) -> Scalar:
+    """Returns the choice as Spark SQL; where nothing holds it is blank."""
+    whens, last = [], blank_text(kind)
+    for condition, node, value in values:
+        text = as_type(node, value, kind).text
+        if condition:
+            whens.append(f"WHEN {condition} THEN {text}")
+        else:
+            last = text
+    return Scalar(f"(CASE {' '.join(whens)} ELSE {last} END)" if whens else last, kind)
+
+
+CHOICES: Mapping[str, Choice] = {
+    "if": _if,
+    "map": _map,
+    "case": _case,
+    "choose": _choose,
+}
+
+
+_ROOM = 1 << 32
+_LOW = f"{_ROOM - 1}L"
+_BYTES = 8
+_PRIME_32 = 16777619
+_START_32 = 0x811C9DC5
+# The prime of 64 bits is 2 to the power of 40, and this.
+_PRIME_64, _SHIFT = 435, 256
+_START_64 = 0xCBF29CE484222325
+_GOLDEN = 0x9E3779B9
+# Which word is mixed with which others, and by how many bits to the left or right.
+_MIXES = (("a", "b", "c"), ("b", "c", "a"), ("c", "a", "b")) * 3
+_BITS = (-13, 8, -13, -12, 16, -5, -3, 10, -15)
+
+
+def _numbers(context: Context, node: Call) -> list[str]:
+    """Returns the numbers of which a hash is made."""
+    found = []
+    for one in node.arguments:
+        value = context.scalar(one)
+        if not isinstance(value.type, Whole):
+            raise refusal(
+                one,
+                f"{node.word.upper()} of no whole number",
+                "whole numbers",
+                "DISTRIBUTE takes it of any value; else compute the column before the "
+                "program",
+            )
+        found.append(signed(value))
+    return found
+
+
+def _single(context: Context, node: Call) -> str:
+    """Returns the one number of which a hash is made."""
+    numbers = _numbers(context, node)
+    if len(numbers) > 1:
+        raise refusal(
+            node,
+            f"{node.word.upper()} of several numbers",
+            "one number",
+            "HASH32 and HASH64 take several",
+        )
+    return numbers[0]
+
+
+def _bytes(number: str) -> list[str]:
+    """Returns the bytes of a number, the lowest first."""
+    return [f"shiftright({number}, {8 * place}) & 255L" for place in range(_BYTES)]
+
+
+def _hash32(context: Context, node: Call) -> Scalar:
+    """Returns HASH32."""
+    items = [one for it in _numbers(context, node) for one in _bytes(it)]
+    step = f"((hash * {_PRIME_32}L) & {_LOW}) ^ one"
+    text = f"aggregate(array({', '.join(items)}), {_START_32}L, (hash, one) -> {step})"
+    return Scalar(text, Whole(4, is_signed=False))
+
+
+def _hash64(context: Context, node: Call) -> Scalar:
+    """Returns HASH64, whose two halves are multiplied apart: nothing overflows."""
+    items = [one for it in _numbers(context, node) for one in _bytes(it)]
+    high, low = divmod(_START_64, _ROOM)
+    start = named_struct(("high", f"{high}L"), ("low", f"{low}L"))
+    product = f"(hash.low * {_PRIME_64}L)"
+    carried = f"(shiftright({product}, 32) + hash.low * {_SHIFT}L)"
+    upper = f"(hash.high * {_PRIME_64}L + {carried})"
+    step = named_struct(
+        ("high", f"{upper} & {_LOW}"), ("low", f"({product} & {_LOW}) ^ one")
+    )
+    wide = "CAST(hash.high AS DECIMAL(20,0)) * 4294967296BD"
+    whole = f"CAST({wide} + CAST(hash.low AS DECIMAL(20,0)) AS DECIMAL(20,0))"
+    listed = f"array({', '.join(items)})"
+    text = f"aggregate({listed}, {start}, (hash, one) -> {step}, hash -> {whole})"
+    return Scalar(text, Whole(_BYTES, is_signed=False))
+
+
+def _crc(context: Context, node: Call) -> Scalar:
+    """Returns HASHCRC: Spark's begins with all bits set, which zeros show."""
+    pairs = (f"lpad(hex({one}), 2, '0')" for one in _bytes(_single(context, node)))
+    zeros = zlib.crc32(bytes(_BYTES))
+    text = f"crc32(unhex(concat({', '.join(pairs)}))) ^ {zeros}L"
+    return Scalar(f"({text})", Whole(4, is_signed=False))
+
+
+def _jenkins(context: Context, node: Call) -> Scalar:
+    """Returns HASH."""
+    number = _single(context, node)
+    text = named_struct(
+        ("a", f"({_GOLDEN}L + (({number}) & {_LOW})) & {_LOW}"),
+        ("b", f"({_GOLDEN}L + (shiftright({number}, 32) & {_LOW})) & {_LOW}"),
+        ("c", f"{_BYTES}L"),
+    )
+    for (word, one, other), bits in zip(_MIXES, _BITS, strict=True):
+        less = f"((mix.{word} - mix.{one} - mix.{other}) & {_LOW})"
+        moved = f"shiftright(mix.{other}, {-bits})"
+        if bits > 0:
+            moved = f"((mix.{other} * {1 << bits}L) & {_LOW})"
+        parts = ((it, f"mix.{it}") for it in "abc" if it != word)
+        made = dict([*parts, (word, f"{less} ^ {moved}")])
+        step = named_struct(*((it, made[it]) for it in "abc"))
+        text = f"get(transform(array({text}), mix -> {step}), 0)"
+    return Scalar(f"{text}.c", Whole(4, is_signed=False))
+
+
+HASHES: Mapping[str, Choice] = {
+    "hash": _jenkins,
+    "hash32": _hash32,
+    "hash64": _hash64,
+    "hashcrc": _crc,
+}
 
 
 def _length(context: Context, node: Call) -> Scalar:

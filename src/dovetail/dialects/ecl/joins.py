@@ -1,32 +1,37 @@
-"""JOIN of two data sets: a JoinSpec with what stands around it."""
+"""JOIN of two data sets: a JoinSpec with what stands around it.
+
+A constant is a condition, too, of which all right rows are candidates of a left row:
+
+    JOIN(few, many, TRUE, LIMIT(9, SKIP), LEFT OUTER)
+
+So its LIMIT is one of the right rows: more of them than that, and there are none. The
+left rows are not over a limit then. They have no partner.
+
+SKEW(limit[, target]) has two shares from 0 to 1, THRESHOLD(size) the bytes of a part up
+to which nobody minds. Where a join is made in one process there are no parts.
+
+Sliding joins: with #OPTION('slidingJoins') a range stands for an equality.
+
+LEFT.x BETWEEN RIGHT.low AND RIGHT.high
+LEFT.x >= RIGHT.low AND LEFT.x <= RIGHT.high
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
 
-from dovetail.dialects.ecl.casting import Scalar
-from dovetail.dialects.ecl.conditions import Prefix, pieces
-from dovetail.dialects.ecl.constant_conditions import is_constant, limited
+from dovetail.dialects.ecl.conditions import Hard, Piece, Prefix, Soft, pieces
 from dovetail.dialects.ecl.context import Context, refusal
-from dovetail.dialects.ecl.datasets import columns_of
-from dovetail.dialects.ecl.defaults import default_record
+from dovetail.dialects.ecl.datasets import columns_of, filtered, orders, row_at
 from dovetail.dialects.ecl.indexes import check_index
-from dovetail.dialects.ecl.join_parts import (
-    Conditions,
-    Parts,
-    conditions_of,
-    pointer_of,
-)
-from dovetail.dialects.ecl.limits import Counts, counts_of
 from dovetail.dialects.ecl.names import is_transform
-from dovetail.dialects.ecl.nodes import Call, Name, Node, Omitted
-from dovetail.dialects.ecl.options import Options, read_options, told
-from dovetail.dialects.ecl.ordering import orders, row_at
-from dovetail.dialects.ecl.skewing import skew_of, told_skew
-from dovetail.dialects.ecl.sliding import slides
+from dovetail.dialects.ecl.options import Counts, Options, counts_of, read_options, told
+from dovetail.dialects.ecl.records import default_record
+from dovetail.dialects.ecl.syntax import Call, Name, Node, Number, Omitted, Operation
 from dovetail.dialects.ecl.totals import Gathered, widened
-from dovetail.dialects.ecl.types import BOOLEAN, Field, RecordType, Whole
+from dovetail.dialects.ecl.types import BOOLEAN, Field, RecordType, Scalar, Whole
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Index,
@@ -59,13 +64,216 @@ from dovetail.spec.picks import (
 from dovetail.spec.program import (
     LEFT,
     RIGHT,
+    Alone,
     Filtered,
     Grouped,
+    Indexed,
     Joined,
     Ordered,
     Projected,
     Told,
 )
+from dovetail.spec.stops import USUAL_THRESHOLD, Skew
+
+Conditions = tuple[tuple[Equality, ...], str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A JOIN taken apart: its sides, its condition, its transform and its options."""
+
+    node: Call
+    context: Context
+    left: DatasetValue
+    right: DatasetValue
+    options: Options
+    pieces: tuple[Piece, ...]
+    made: Made
+    totals: tuple[list[Gathered], list[Gathered]]
+
+    @property
+    def is_keyed(self) -> bool:
+        """Tells whether the right side is read by an index."""
+        return self.options.is_keyed
+
+    @property
+    def strategy(self) -> Strategy:
+        """Returns how partners are looked for."""
+        return Strategy.KEYED if self.is_keyed else self.options.strategy
+
+    @property
+    def title(self) -> str:
+        """Returns the name of the join and the line where it stands."""
+        label = f"{self.context.label} := " if self.context.label else ""
+        kind = self.options.kind.value.replace("_", " ")
+        word = self.node.word.upper()
+        return f"{label}{word} in line {self.node.place.line}, {kind}"
+
+
+def conditions_of(parts: Parts) -> Conditions:
+    """Returns equalities, the rest, and what a keyed join asks of the left first."""
+    found = [one for one in parts.pieces if isinstance(one, Hard)]
+    hard = [one for one in found if _is_hard(parts, one)]
+    soft = [
+        f"({one.equality.left} = {one.equality.right})"
+        for one in found
+        if one not in hard
+    ]
+    first: list[str] = []
+    for one in parts.pieces:
+        if isinstance(one, Soft):
+            of_left = parts.is_keyed and one.hands == {Hand.LEFT}
+            (first if of_left else soft).append(one.text)
+    equalities = tuple(one.equality for one in hard)
+    return equalities, " AND ".join(soft) or "true", " AND ".join(first) or "true"
+
+
+def pointer_of(parts: Parts) -> Indexed | Alone:
+    """Returns the index that KEYED(index) names beside the right side, if it does."""
+    for call in parts.options.calls("keyed"):
+        step = parts.context.dataset(call.arguments[0]).step
+        if isinstance(step, Indexed):
+            return step
+    return Alone()
+
+
+def _is_hard(parts: Parts, one: Hard) -> bool:
+    """Tells whether an equality is hard; in a keyed join only one that the index has.
+
+    Where terms are marked KEYED, the index is asked for those alone.
+    """
+    index = parts.right.index
+    if not parts.is_keyed or not isinstance(index, Index):
+        return True
+    marks = any(isinstance(it, Hard) and it.is_keyed for it in parts.pieces)
+    return one.fields <= set(index.keys) and (one.is_keyed or not marks)
+
+
+_USUAL_LIMIT = 0.1
+
+
+def skew_of(parts: Parts) -> Skew:
+    """Returns how unevenly the rows of a side may lie; without SKEW as they like."""
+    _refuse_keyed(parts)
+    skew = Skew()
+    if parts.options.has("skew"):
+        skew = replace(skew, limit=_USUAL_LIMIT)
+    for call in parts.options.calls("skew"):
+        skew = replace(skew, limit=_limit(parts, call))
+    for call in parts.options.calls("threshold"):
+        size = parts.context.count(call.arguments[0])
+        skew = replace(skew, threshold=size or USUAL_THRESHOLD)
+        if not parts.options.has("skew"):
+            line = call.place.line
+            _remark(parts, f"THRESHOLD in line {line} has no effect without SKEW")
+    return skew
+
+
+def told_skew(skew: Skew) -> Iterator[tuple[str, str]]:
+    """Gives when a skew fails the job."""
+    if not skew.is_any:
+        told = (
+            f"on Spark at a skew of more than {skew.limit:g}, where the largest part "
+            f"has more than {skew.threshold} bytes: each side's keys are counted for "
+            "it; one process has no parts, there nothing is measured"
+        )
+        yield "fails", told
+
+
+def _refuse_keyed(parts: Parts) -> None:
+    """Refuses both options where the right side is read by its index."""
+    for name in ("skew", "threshold"):
+        if parts.is_keyed and parts.options.has(name):
+            node = parts.options.found[name]
+            raise refusal(node, f"{name.upper()} in a keyed join", "no INDEX")
+
+
+def _limit(parts: Parts, call: Call) -> float:
+    """Returns the limit of SKEW(limit, target); the target steers nothing."""
+    first, *targets = call.arguments
+    for target in targets:
+        _share(parts, target)
+        _remark(
+            parts,
+            f"the target of SKEW in line {call.place.line} steers nothing: "
+            "spark.sql.adaptive.skewJoin.* says when Spark splits a part",
+        )
+    return _USUAL_LIMIT if isinstance(first, Omitted) else _share(parts, first)
+
+
+def _share(parts: Parts, node: Node) -> float:
+    """Returns a number from 0 to 1 that is known from the text."""
+    found = parts.context.constant(node)
+    match found:
+        case bool():
+            pass
+        case int() | float() | Decimal() if 0 <= found <= 1:
+            return float(found)
+        case _:
+            pass
+    raise refusal(node, f"a skew of {found}", "a share, from 0 to 1.0")
+
+
+def _remark(parts: Parts, text: str) -> None:
+    """Adds what of the text has no effect."""
+    parts.context.world.remarks.append(text)
+
+
+_KINDS = {Kind.INNER, Kind.LEFT_OUTER}
+
+
+def slides(context: Context, options: Options, pieces: Iterable[Piece]) -> bool:
+    """Tells whether a range of the condition stands for an equality."""
+    is_on = context.world.options["slidingjoins"] != "0"
+    is_counted = options.has("atmost", "limit")
+    return is_on and options.kind in _KINDS and not is_counted and _has_range(pieces)
+
+
+def _has_range(pieces: Iterable[Piece]) -> bool:
+    """Tells whether something lies between two bounds."""
+    nodes = [one.node for one in pieces if isinstance(one, Soft)]
+    if any(isinstance(one, Operation) and one.sign == "BETWEEN" for one in nodes):
+        return True
+    pairs = [pair for one in nodes for pair in _ordered(one)]
+    lesser = [one for one, _ in pairs]
+    return any(greater in lesser for _, greater in pairs)
+
+
+def _ordered(node: Node) -> Iterator[tuple[Node, Node]]:
+    """Yields what a comparison says to be the lesser, and the greater."""
+    match node:
+        case Operation(sign="<=", operands=(one, other)):
+            yield one, other
+        case Operation(sign=">=", operands=(one, other)):
+            yield other, one
+        case _:
+            return
+
+
+def is_constant(parts: Parts) -> bool:
+    """Tells whether the condition looks at no row."""
+    return all(isinstance(one, Soft) and not one.hands for one in parts.pieces)
+
+
+def limited(parts: Parts, counts: Counts) -> tuple[Parts, Counts]:
+    """Returns the join; a LIMIT that skips is asked of all right rows, if it can be."""
+    match counts.picks.limit:
+        case Limit(most, OnExceed.SKIP) if is_constant(parts):
+            right = filtered(parts.context, parts.right, (_are_few(parts, most),))
+            line = ("LIMIT", f"of more than {most} right rows there are none")
+            picks = replace(counts.picks, limit=Unlimited())
+            asked = replace(counts, picks=picks, lines=(line,))
+            return replace(parts, right=right), asked
+        case _:
+            return parts, counts
+
+
+def _are_few(parts: Parts, most: int) -> Operation:
+    """Returns COUNT(right) <= n, as the program could have written it."""
+    place, right = parts.node.place, parts.node.arguments[1]
+    count = Call(place, Name(place, "count"), (right,))
+    return Operation(place, "<=", (count, Number(place, str(most))))
+
 
 _SKIPPED = "skipped by the transform"
 # Where a LIMIT has a transform of its own, rows without a partner are skipped after

@@ -1,4 +1,7 @@
-"""What of the standard library is understood: Std.Str and Std.Date.
+"""What stands behind the names that IMPORT brings: other texts, and Std.Str, Std.Date.
+
+A file `a/b.ecl` has one definition for others, `EXPORT b := ..`; what else it defines
+is its own.
 
 IMPORT Std;
 Std.Str.ToUpperCase(name)
@@ -10,23 +13,25 @@ and the Spark SQL that it is; `StringLib` has older names of the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from dovetail.dialects.ecl.casting import Scalar
-from dovetail.dialects.ecl.context import Context, known_value, refusal
-from dovetail.dialects.ecl.modules import OLDER, Path
-from dovetail.dialects.ecl.nodes import Call, Node
+from dovetail.dialects.ecl.context import Context, World, known_value, refusal
+from dovetail.dialects.ecl.modules import LIBRARY, OLDER, Path, scope_of
+from dovetail.dialects.ecl.names import bound, exported
+from dovetail.dialects.ecl.reading import read
+from dovetail.dialects.ecl.syntax import Call, Definition, Import, Node
 from dovetail.dialects.ecl.types import (
     BOOLEAN,
     INTEGER,
     STRING,
     EclType,
+    Scalar,
     SetOf,
     Whole,
 )
-from dovetail.dialects.ecl.values import Imported, TypeValue
+from dovetail.dialects.ecl.values import Imported, Scope, TypeValue, Value
 from dovetail.expression.writing import text_of
 
 DATE, TIME = Whole(4, is_signed=False), Whole(3, is_signed=False)
@@ -302,3 +307,50 @@ _OLDER: Mapping[str, str] = {
         *("findreplace", "filter", "filterout", "repeat", "wordcount"),
     )
 }
+
+
+def follow(context: Context, node: Node, path: Path) -> Iterator[Value]:
+    """Gives what a path leads to: a definition of another text, or a folder."""
+    modules = context.world.modules
+    if path[:1] == (LIBRARY,):
+        yield read_part(path)
+        return
+    for given in modules.texts(path):
+        yield _definition(context, node, path, _scope(context, path, given))
+        return
+    if modules.has(path):
+        yield Imported(path)
+
+
+def leads(world: World, path: Path) -> bool:
+    """Tells whether anything stands behind a path."""
+    modules = world.modules
+    is_library = path[:1] == (LIBRARY,)
+    return is_library or modules.has(path) or any(modules.texts(path))
+
+
+def _scope(context: Context, path: Path, given: tuple[str, str]) -> Scope:
+    """Returns the scope of another text, which is read once."""
+    known = context.world.brought
+    if path not in known:
+        statements = read(*given)
+        for one in statements:
+            if not isinstance(one, Definition | Import):
+                raise refusal(
+                    one, "an action in a text that is imported", "definitions alone"
+                )
+        known[path] = scope_of(statements, folder=path[:-1])
+    return known[path]
+
+
+def _definition(context: Context, node: Node, path: Path, scope: Scope) -> Value:
+    """Returns the definition of a text that has its name."""
+    for definition in exported(scope, path[-1]):
+        if id(definition) in scope.pending:
+            raise refusal(node, f'"{path[-1]}" inside of itself', "another name")
+        return bound(context.alone(), scope, definition)
+    raise refusal(
+        node,
+        f'the text "{".".join(path)}" exports no "{path[-1]}"',
+        f"EXPORT {path[-1]} := .. in it",
+    )

@@ -1,10 +1,17 @@
-"""Whoever knows the texts that a text imports: files of a folder, by their paths."""
+"""The texts that a text imports, and the names that its bodies see.
+
+`$` is the folder of the text that says it, `$.^` the one around that, `^` the folder
+of all modules.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
+
+from dovetail.dialects.ecl.syntax import Definition, Import, Node
+from dovetail.dialects.ecl.values import Scope
 
 Path = tuple[str, ...]
 # The standard library, and the name of its older functions, which needs no IMPORT.
@@ -48,3 +55,40 @@ class NoModules:
 
 
 NO_MODULES = NoModules()
+
+
+_HERE, _UP, _ALL = "$", "^", "*"
+
+
+def scope_of(
+    statements: Iterable[Node], outer: tuple[Scope, ...] = (), folder: Path = ()
+) -> Scope:
+    """Returns the scope of a body; `folder` is that of a text with nothing around."""
+    found = tuple(statements)
+    scope = Scope(tuple(one for one in found if isinstance(one, Definition)), outer)
+    if not outer:
+        scope.imports[_HERE] = folder
+    for one in found:
+        if isinstance(one, Import):
+            _bring(scope, one)
+    return scope
+
+
+def _bring(scope: Scope, node: Import) -> None:
+    """Notes the names of an IMPORT."""
+    here = _folder(scope)
+    for name, text in node.paths:
+        path: Path = ()
+        for part in (one.strip() for one in text.split(".")):
+            path = {_HERE: here, _UP: path[:-1]}.get(part, (*path, part))
+        if name == _ALL:
+            scope.opened.append(path[:-1])
+        elif name not in {_HERE, _UP}:
+            scope.imports[name] = path
+
+
+def _folder(scope: Scope) -> Path:
+    """Returns the folder of the text that a scope stands in."""
+    while scope.outer:
+        (scope,) = scope.outer
+    return scope.imports[_HERE]

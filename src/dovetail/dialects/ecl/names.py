@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from dovetail.dialects.ecl.casting import Scalar
-from dovetail.dialects.ecl.catalog import taken
-from dovetail.dialects.ecl.child_rows import unfolded
-from dovetail.dialects.ecl.columns import record_of
+from dovetail.dialects.ecl.catalog import record_of, taken
 from dovetail.dialects.ecl.context import (
     Context,
     OtherRowsError,
@@ -18,11 +15,13 @@ from dovetail.dialects.ecl.context import (
     refusal,
     row_around,
     said,
+    unfolded,
     unknown_name,
 )
-from dovetail.dialects.ecl.declared import declared_type
-from dovetail.dialects.ecl.modules import LIBRARY, OLDER, Path
-from dovetail.dialects.ecl.nodes import (
+from dovetail.dialects.ecl.modules import LIBRARY, OLDER, Path, scope_of
+from dovetail.dialects.ecl.records import declared_type
+from dovetail.dialects.ecl.refused import FOREIGN
+from dovetail.dialects.ecl.syntax import (
     Call,
     Definition,
     Function,
@@ -37,10 +36,8 @@ from dovetail.dialects.ecl.nodes import (
     Transform,
     word_of,
 )
-from dovetail.dialects.ecl.refused import FOREIGN
-from dovetail.dialects.ecl.scopes import scope_of
 from dovetail.dialects.ecl.totals import alone, gathering, origin
-from dovetail.dialects.ecl.types import BOOLEAN, RecordType, blank_text
+from dovetail.dialects.ecl.types import BOOLEAN, RecordType, Scalar, blank_text
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Imported,

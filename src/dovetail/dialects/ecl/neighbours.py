@@ -14,17 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TypeGuard
 
-from dovetail.dialects.ecl.aggregates import all_rows
-from dovetail.dialects.ecl.conditions import Hard, Piece, pieces
-from dovetail.dialects.ecl.context import Context, is_word, refusal
-from dovetail.dialects.ecl.datasets import columns_of, refuse_others
-from dovetail.dialects.ecl.folds import (
+from dovetail.dialects.ecl.aggregates import (
     BEHIND_FIRST,
     COUNTER,
     FIRST,
     PAST,
     ROW_BEFORE,
     Fold,
+    all_rows,
     coming_row,
     in_record,
     iterated,
@@ -32,15 +29,19 @@ from dovetail.dialects.ecl.folds import (
     processed,
     rolled,
 )
-from dovetail.dialects.ecl.names import is_transform
-from dovetail.dialects.ecl.nodes import Call, Name, Node
-from dovetail.dialects.ecl.ordering import (
+from dovetail.dialects.ecl.conditions import Hard, Piece, pieces
+from dovetail.dialects.ecl.context import Context, is_word, refusal
+from dovetail.dialects.ecl.datasets import (
     Verb,
+    columns_of,
     is_passed_over,
     orders,
     orders_at,
+    refuse_others,
     row_at,
 )
+from dovetail.dialects.ecl.names import is_transform
+from dovetail.dialects.ecl.syntax import Call, Name, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
 from dovetail.dialects.ecl.types import Field, RecordType, TableType
 from dovetail.dialects.ecl.values import (

@@ -1,20 +1,325 @@
-"""From ECL text to nodes: the grammar reads it, and says where it does not go on."""
+"""From ECL text to nodes: the grammar reads it, and says where it does not go on.
+
+The place of every node is kept.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
-from lark import Lark, Token
+from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedInput
+from lark.tree import Meta
 
-from dovetail.dialects.ecl.from_grammar import Nodes, nodes_of
-from dovetail.dialects.ecl.nodes import Node
 from dovetail.dialects.ecl.refused import place_at, refuse_foreign, without_foreign
-from dovetail.errors import DialectError
+from dovetail.dialects.ecl.syntax import (
+    Arrow,
+    Braces,
+    Call,
+    Cast,
+    Defaulted,
+    Definition,
+    Function,
+    Import,
+    Items,
+    Member,
+    Module,
+    Name,
+    Node,
+    Number,
+    Omitted,
+    Operation,
+    Part,
+    Reach,
+    Record,
+    Sequence,
+    SetType,
+    Text,
+    Transform,
+    TypeName,
+)
+from dovetail.errors import DialectError, Place
+
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+_ESCAPE = re.compile(r"\\(?:([0-7]{3})|u([0-9a-fA-F]{4})|(.))")
+_FROM, _AS = re.compile(r"\s+from\s+"), re.compile(r"\s+as\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """What stands between square brackets behind something."""
+
+    reach: Reach
+    first: Node
+    last: Node
+
+
+Child = Node | Token | _Range | list["Child"] | None
+Parts = list[Child]
+
+
+def nodes_of(parts: Parts) -> tuple[Node, ...]:
+    """Returns the nodes among the parts of a rule, without its words."""
+    return tuple(
+        part
+        for part in parts
+        if part is not None and not isinstance(part, Token | _Range | list)
+    )
+
+
+@v_args(meta=True)
+class Nodes(Transformer[Token, Parts]):
+    """Makes nodes of the rules of the grammar, each under the rule's name."""
+
+    def __init__(self, text: str, file: str) -> None:
+        """Keeps the text, which every place shows, and the name of its file."""
+        super().__init__()
+        self._text = text
+        self._file = file
+
+    def _at(self, meta: Meta) -> Place:
+        """Returns the place of a rule."""
+        if meta.empty:
+            return Place(self._text, 1, 1, file=self._file)
+        ends_here = meta.end_line == meta.line
+        length = meta.end_column - meta.column if ends_here else 1
+        length = max(1, length)
+        return Place(self._text, meta.line, meta.column, length, self._file)
+
+    def program(self, _: Meta, parts: Parts) -> Parts:
+        """Returns the statements."""
+        return list(nodes_of(parts))
+
+    def body(self, _: Meta, parts: Parts) -> list[Child]:
+        """Returns the statements of a block, as a list that is no node."""
+        return list(nodes_of(parts))
+
+    def arguments(self, _: Meta, parts: Parts) -> list[Child]:
+        """Returns the arguments of a call, none where nothing stands."""
+        found = nodes_of(parts)
+        is_empty = len(found) == 1 and isinstance(found[0], Omitted)
+        return [] if is_empty else list(found)
+
+    def omitted(self, meta: Meta, _: Parts) -> Node:
+        """Returns what stands for an argument that is left out."""
+        return Omitted(self._at(meta))
+
+    def definition(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a definition; how a workflow keeps its value changes nothing."""
+        head, body, *_ = nodes_of(parts)
+        return Definition(self._at(meta), head, body)
+
+    def defaulted(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a parameter with a default."""
+        head, value = nodes_of(parts)
+        if not isinstance(head, Sequence):
+            raise TypeError(head)
+        return Defaulted(self._at(meta), head, value)
+
+    def arrow(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a condition with what follows from it."""
+        return Arrow(self._at(meta), *nodes_of(parts))
+
+    def sequence(self, meta: Meta, parts: Parts) -> Node:
+        """Returns words side by side."""
+        return Sequence(self._at(meta), nodes_of(parts))
+
+    def operation(self, meta: Meta, parts: Parts) -> Node:
+        """Returns an operator with its operands."""
+        sign = next(str(part) for part in parts if isinstance(part, Token))
+        return Operation(self._at(meta), sign.upper(), nodes_of(parts))
+
+    def subtraction(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a difference."""
+        return Operation(self._at(meta), "-", nodes_of(parts))
+
+    def negative(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a number with its sign turned, or a field sorted downwards."""
+        return Operation(self._at(meta), "NEGATIVE", nodes_of(parts))
+
+    def negated(self, meta: Meta, parts: Parts) -> Node:
+        """Returns the contrary of a condition."""
+        return Operation(self._at(meta), "NOT", nodes_of(parts))
+
+    def not_in(self, meta: Meta, parts: Parts) -> Node:
+        """Returns the contrary of IN."""
+        within = Operation(self._at(meta), "IN", nodes_of(parts))
+        return Operation(self._at(meta), "NOT", (within,))
+
+    def between(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a value within bounds."""
+        return Operation(self._at(meta), "BETWEEN", nodes_of(parts))
+
+    def not_between(self, meta: Meta, parts: Parts) -> Node:
+        """Returns the contrary of BETWEEN."""
+        within = Operation(self._at(meta), "BETWEEN", nodes_of(parts))
+        return Operation(self._at(meta), "NOT", (within,))
+
+    def cast(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a value of another type."""
+        kind, operand = nodes_of(parts)
+        return Cast(self._at(meta), kind, operand)
+
+    def call(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a call with its arguments."""
+        (of,), (given,) = nodes_of(parts), _lists(parts)
+        return Call(self._at(meta), of, given)
+
+    def option(self, meta: Meta, parts: Parts) -> Node:
+        """Returns an option: a name, or a call of it."""
+        place = self._at(meta)
+        name = Name(place, str(parts[0]))
+        lists = _lists(parts)
+        return Call(place, name, lists[0]) if lists else name
+
+    def member(self, meta: Meta, parts: Parts) -> Node:
+        """Returns something of something."""
+        (of,) = nodes_of(parts)
+        return Member(self._at(meta), of, str(parts[-1]))
+
+    def part(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a part of something."""
+        (of,) = nodes_of(parts)
+        (found,) = [item for item in parts if isinstance(item, _Range)]
+        return Part(self._at(meta), of, found.reach, found.first, found.last)
+
+    def at(self, meta: Meta, parts: Parts) -> _Range:
+        """Returns the range of one place."""
+        (first,) = nodes_of(parts)
+        return _Range(Reach.ONE, first, Omitted(self._at(meta)))
+
+    def at_several(self, meta: Meta, parts: Parts) -> _Range:
+        """Returns the range of one place that several values name."""
+        place = self._at(meta)
+        return _Range(Reach.ONE, Braces(place, tuple(nodes_of(parts))), Omitted(place))
+
+    def between_places(self, _: Meta, parts: Parts) -> _Range:
+        """Returns the range from a place to another."""
+        first, last = nodes_of(parts)
+        return _Range(Reach.TO, first, last)
+
+    def up_to(self, meta: Meta, parts: Parts) -> _Range:
+        """Returns the range from the first place to another."""
+        (last,) = nodes_of(parts)
+        return _Range(Reach.TO, Number(self._at(meta), "1"), last)
+
+    def from_place(self, meta: Meta, parts: Parts) -> _Range:
+        """Returns the range from a place to the end."""
+        (first,) = nodes_of(parts)
+        return _Range(Reach.END, first, Omitted(self._at(meta)))
+
+    def from_any(self, meta: Meta, parts: Parts) -> _Range:
+        """Returns the range from a place as far as needed."""
+        (first,) = nodes_of(parts)
+        return _Range(Reach.ANY, first, Omitted(self._at(meta)))
+
+    def name(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a name."""
+        return Name(self._at(meta), str(parts[0]))
+
+    def whole(self, meta: Meta, _: Parts) -> Node:
+        """Returns RECORD as a word: all fields of the rows at hand."""
+        return Name(self._at(meta), "RECORD")
+
+    def number(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a number."""
+        return Number(self._at(meta), str(parts[0]).lower())
+
+    def text(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a text without its quotes and escapes."""
+        prefix, _, rest = str(parts[0]).partition("'")
+        value = _ESCAPE.sub(_unescaped, rest[:-1])
+        return Text(self._at(meta), value, prefix.lower())
+
+    def bracketed(self, _: Meta, parts: Parts) -> Node:
+        """Returns what stands in brackets."""
+        (inside,) = nodes_of(parts)
+        return inside
+
+    def items(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a list."""
+        return Items(self._at(meta), nodes_of(parts))
+
+    def braces(self, meta: Meta, parts: Parts) -> Node:
+        """Returns what stands in braces."""
+        return Braces(self._at(meta), nodes_of(parts))
+
+    def record(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a record."""
+        (fields,) = _lists(parts)
+        return Record(self._at(meta), (), nodes_of(parts), fields)
+
+    def extended(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a record that begins with the fields of another."""
+        (base, *options), (fields,) = nodes_of(parts), _lists(parts)
+        return Record(self._at(meta), (base,), tuple(options), fields)
+
+    def block(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a block of assignments."""
+        (statements,) = _lists(parts)
+        return Transform(self._at(meta), (), nodes_of(parts), statements)
+
+    def inline(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a transform in brackets: its record, then the assignments."""
+        first, *rest = nodes_of(parts)
+        return Transform(self._at(meta), (first,), (), tuple(rest))
+
+    def function(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a function's definitions and its result."""
+        (result,), (statements,) = nodes_of(parts), _lists(parts)
+        return Function(self._at(meta), statements, result)
+
+    def module(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a module: what it begins with, and its definitions."""
+        *bases, statements = _lists(parts)
+        return Module(
+            self._at(meta), tuple(one for it in bases for one in it), statements
+        )
+
+    def imported(self, meta: Meta, parts: Parts) -> Node:
+        """Returns the names that another text lends."""
+        return Import(self._at(meta), tuple(_imports(str(parts[0]))))
+
+    def type(self, meta: Meta, parts: Parts) -> Node:
+        """Returns a type of the language, or a set of one."""
+        place, last = self._at(meta), parts[-1]
+        if len(parts) == 1:
+            return TypeName(place, " ".join(str(last).upper().split()))
+        if isinstance(last, TypeName | SetType):
+            return SetType(place, last)
+        return SetType(place, Name(place, str(last)))
+
+
+def _imports(text: str) -> Iterator[tuple[str, str]]:
+    """Yields the names of an IMPORT, each with the path of what it stands for."""
+    names, *origins = _FROM.split(text.lower().removeprefix("import"))
+    for one in names.split(","):
+        path, *alias = (it.strip() for it in _AS.split(one.strip()))
+        whole = ".".join([*(it.strip() for it in origins), path])
+        last = path.rpartition(".")[2]
+        yield (alias[0] if alias else last, whole)
+        first = path.partition(".")[0]
+        if not alias and not origins and first != last:
+            yield first, first
+
+
+def _lists(parts: Parts) -> tuple[tuple[Node, ...], ...]:
+    """Returns the lists of nodes among the parts of a rule."""
+    return tuple(nodes_of(part) for part in parts if isinstance(part, list))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    """Returns the letter that an escape stands for."""
+    octal, code, letter = found.groups()
+    if letter:
+        return _ESCAPES.get(letter, letter)
+    return chr(int(octal, 8) if octal else int(code, 16))
+
 
 _GRAMMAR = Path(__file__).with_name("grammar.lark")
 _MOST_EXPECTED = 5
@@ -88,7 +393,7 @@ _SIGNS = {
 
 
 _ESCAPED = re.compile(r"\w{,2}'[^'\\\n]*\\.")
-_ESCAPES = (
+_ON_ESCAPES = (
     "in a text \\ stands before \\, ', \", n, r, t or three octal digits; "
     "in one of U'..' also before u and four digits of base 16"
 )
@@ -117,7 +422,7 @@ def _hint(text: str, start: int) -> str:
     """Returns what most often is the matter."""
     before = text[:start].rstrip()
     if _ESCAPED.match(text, start):
-        return _ESCAPES
+        return _ON_ESCAPES
     for sign, instead in _FOREIGN:
         if sign.match(text, start):
             return instead

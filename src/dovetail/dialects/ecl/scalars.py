@@ -1,7 +1,7 @@
-"""Operators and parts: expressions as Spark SQL with the rules of ECL.
+"""Constants, operators and parts: expressions as Spark SQL with the rules of ECL.
 
 Nothing is null: dividing by zero gives 0, whole numbers wrap at 8 bytes, texts are the
-same whatever blanks end them.
+same whatever blanks end them, and decimals keep all digits until they are assigned.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from decimal import Decimal
 from functools import reduce
 
-from dovetail.dialects.ecl.arithmetic import NUMBERS, of_numbers
-from dovetail.dialects.ecl.casting import Scalar, full, signed, trimmed
 from dovetail.dialects.ecl.context import (
     Context,
     as_text,
@@ -20,8 +19,8 @@ from dovetail.dialects.ecl.context import (
     known_value,
     refusal,
 )
-from dovetail.dialects.ecl.declared import declared_type
-from dovetail.dialects.ecl.nodes import (
+from dovetail.dialects.ecl.records import declared_type
+from dovetail.dialects.ecl.syntax import (
     Cast,
     Items,
     Member,
@@ -31,26 +30,162 @@ from dovetail.dialects.ecl.nodes import (
     Operation,
     Part,
     Reach,
+    Text,
 )
 from dovetail.dialects.ecl.types import (
     BOOLEAN,
     INTEGER,
+    REAL,
     STRING,
+    Bytes,
     EclType,
     Exact,
     Letters,
     Real,
     RecordType,
+    Scalar,
     SetOf,
     Whole,
+    as_exact,
     blank_text,
     common,
+    full,
+    product,
+    quotient,
+    signed,
     spark_type,
+    total,
+    trimmed,
+    unsigned,
 )
 from dovetail.dialects.ecl.values import TypeValue
 from dovetail.errors import DialectError
-from dovetail.expression.writing import literal_text
+from dovetail.expression.writing import literal_text, text_of
 from dovetail.schema import ArrayType, quoted
+
+_MOST = 1 << 64
+
+
+def read_number(_: Context, node: Number) -> Scalar:
+    """Returns a number: whole, or REAL; with the letter d a DECIMAL."""
+    text = node.text.rstrip("u")
+    if text.startswith("0x"):
+        return _whole(node, int(text, 16))
+    if "e" in text:
+        return Scalar(f"CAST({text} AS DOUBLE)", REAL)
+    if "." in text:
+        return Scalar(f"{text}D", REAL)
+    return _whole(node, int(text))
+
+
+def _whole(node: Number, value: int) -> Scalar:
+    """Returns a whole number; one beyond INTEGER8 is UNSIGNED8."""
+    if value >= _MOST:
+        raise refusal(node, f"the number {value}", "one of at most 8 bytes")
+    if value >= _MOST >> 1:
+        return Scalar(f"{value}BD", Whole(is_signed=False))
+    return Scalar(f"{value}L", INTEGER)
+
+
+def read_text(_: Context, node: Text) -> Scalar:
+    """Returns a text; the letter before it may make it bytes or a decimal."""
+    match node.prefix:
+        case "x" | "d":
+            is_hex = node.prefix == "x"
+            digits = node.value if is_hex else node.value.encode().hex()
+            return Scalar(f"X'{digits}'", Bytes())
+        case "e":
+            number = Decimal(node.value)
+            return Scalar(f"{number}BD", _exact(number))
+        case "v":
+            return Scalar(text_of(node.value), STRING)
+        case _:
+            length = len(node.value)
+            text = node.value.rstrip(" ") if length else ""
+            return Scalar(text_of(text), Letters(length))
+
+
+def _exact(number: Decimal) -> Exact:
+    """Returns the type of a decimal with just its digits."""
+    places = max(0, -int(number.as_tuple().exponent))
+    return Exact(max(len(number.as_tuple().digits), places), places)
+
+
+NUMBERS = (Whole, Real, Exact)
+
+
+def of_numbers(node: Operation, operands: list[Scalar]) -> Scalar:
+    """Returns what an operator makes of two numbers."""
+    values = [_as_number(node, one) for one in operands]
+    match node.sign:
+        case "/":
+            return _divided(node, values)
+        case "DIV" | "%":
+            return _whole_divided(node, values)
+        case "+" | "-" | "*":
+            return _calculated(node, values)
+        case _:
+            raise refusal(node, f'the operator "{node.sign}"', "+, -, *, /, DIV or %")
+
+
+def _as_number(node: Operation, value: Scalar) -> Scalar:
+    """Returns a value as a number."""
+    if isinstance(value.type, NUMBERS):
+        return value
+    return as_type(node, value, INTEGER)
+
+
+def _divided(node: Operation, values: list[Scalar]) -> Scalar:
+    """Returns a quotient with a fraction, 0 where the divisor is 0."""
+    kind = reduce(common, [value.type for value in values])
+    # Spark gives a quotient the more places the more the dividend has.
+    wanted: list[EclType] = [REAL, REAL]
+    if isinstance(kind, Exact):
+        wanted = [quotient(kind), kind]
+    result = wanted[0]
+    pairs = zip(values, wanted, strict=True)
+    one, other = (as_type(node, value, it).text for value, it in pairs)
+    zero, blank = (f"CAST(0 AS {spark_type(it)})" for it in (wanted[1], result))
+    text = f"CAST({one} / {other} AS {spark_type(result)})"
+    return Scalar(f"IF({other} = {zero}, {blank}, coalesce({text}, {blank}))", result)
+
+
+def _whole_divided(node: Operation, values: list[Scalar]) -> Scalar:
+    """Returns a quotient or a rest of whole numbers, 0 where the divisor is 0."""
+    kind = reduce(common, [as_type(node, one, INTEGER).type for one in values])
+    is_wide = all(isinstance(one.type, Whole) and one.type.is_wide for one in values)
+    wanted = Whole(is_signed=False) if is_wide else kind
+    one, other = (as_type(node, value, wanted).text for value in values)
+    blank = "0BD" if is_wide else "0L"
+    result = f"CAST({one} {node.sign} {other} AS {spark_type(wanted)})"
+    return Scalar(f"IF({other} = {blank}, {blank}, {result})", wanted)
+
+
+def _calculated(node: Operation, values: list[Scalar]) -> Scalar:
+    """Returns a sum, a difference or a product; whole numbers wrap at 8 bytes."""
+    kind = reduce(common, [value.type for value in values])
+    if isinstance(kind, Whole):
+        one, other = (signed(value) for value in values)
+        text = f"({one} {node.sign} {other})"
+        is_wide = any(isinstance(it.type, Whole) and it.type.is_wide for it in values)
+        if is_wide and not kind.is_signed:
+            return Scalar(unsigned(text), Whole(is_signed=False))
+        return Scalar(text, INTEGER)
+    if isinstance(kind, Exact):
+        return _calculated_exactly(node, values)
+    one, other = (as_type(node, value, kind).text for value in values)
+    return Scalar(f"CAST({one} {node.sign} {other} AS {spark_type(kind)})", kind)
+
+
+def _calculated_exactly(node: Operation, values: list[Scalar]) -> Scalar:
+    """Returns a sum, a difference or a product of decimals: no digit of it is lost."""
+    kinds = [as_exact(it.type) for it in values if isinstance(it.type, Exact | Whole)]
+    result = reduce(product if node.sign == "*" else total, kinds)
+    pairs = zip(values, kinds, strict=True)
+    one, other = (as_type(node, value, kind).text for value, kind in pairs)
+    text = f"CAST({one} {node.sign} {other} AS {spark_type(result)})"
+    return Scalar(f"coalesce({text}, {blank_text(result)})", result)
+
 
 _COMPARED = {"=": "=", "<>": "<>", "!=": "<>"} | {
     sign: sign for sign in ("<", "<=", ">", ">=")

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from dovetail.dialects.ecl.casting import Scalar, part_text
-from dovetail.dialects.ecl.choices import note_skip
 from dovetail.dialects.ecl.context import (
     Context,
     UnassignedError,
@@ -19,8 +17,11 @@ from dovetail.dialects.ecl.context import (
     is_word,
     refusal,
 )
-from dovetail.dialects.ecl.declared import declared_type
-from dovetail.dialects.ecl.nodes import (
+from dovetail.dialects.ecl.functions import note_skip
+from dovetail.dialects.ecl.modules import scope_of
+from dovetail.dialects.ecl.records import declared_type
+from dovetail.dialects.ecl.rows import value_of
+from dovetail.dialects.ecl.syntax import (
     Call,
     Defaulted,
     Definition,
@@ -36,9 +37,7 @@ from dovetail.dialects.ecl.nodes import (
     parts_of,
     word_of,
 )
-from dovetail.dialects.ecl.row_values import value_of
-from dovetail.dialects.ecl.scopes import scope_of
-from dovetail.dialects.ecl.types import Field, RecordType, blank_text
+from dovetail.dialects.ecl.types import Field, RecordType, Scalar, blank_text, part_text
 from dovetail.dialects.ecl.values import Made, Routine, RowValue, Scope, Value
 from dovetail.expression.writing import text_of
 from dovetail.schema import quoted

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dovetail.dialects.ecl.casting import Scalar
-from dovetail.dialects.ecl.nodes import Definition, Function, Node, Transform
-from dovetail.dialects.ecl.types import EclType, Field, RecordType, TableType
+from dovetail.dialects.ecl.syntax import Definition, Function, Node, Transform
+from dovetail.dialects.ecl.types import EclType, Field, RecordType, Scalar, TableType
 from dovetail.schema import quoted
 from dovetail.spec.program import Step
 

@@ -1,13 +1,22 @@
-"""Types, records, and the fields that records declare."""
+"""Types and records: as they are declared, put together of others, and of a JOIN.
+
+person AND NOT [age, city]      person - [age]       all fields but these; of one
+                                person AND NOT age   field its name alone
+person OR pet                   person + pet         the fields of both
+person AND pet                                       the fields that both have
+
+A JOIN without a transform has all fields of the left, then those of the right with a
+new name. A field that both have is the left one's, in a RIGHT join the right one's; in
+a FULL join the left one's unless that is blank.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from dovetail.dialects.ecl.casting import Scalar
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
-from dovetail.dialects.ecl.nodes import (
+from dovetail.dialects.ecl.syntax import (
     Arrow,
     Braces,
     Call,
@@ -16,6 +25,7 @@ from dovetail.dialects.ecl.nodes import (
     Member,
     Name,
     Node,
+    Operation,
     Record,
     Sequence,
     SetType,
@@ -25,13 +35,27 @@ from dovetail.dialects.ecl.nodes import (
 from dovetail.dialects.ecl.types import (
     EclType,
     Field,
+    Letters,
     RecordType,
+    Scalar,
     SetOf,
     TableType,
+    blank_text,
+    converted,
+    merged,
     named_type,
+    trimmed,
 )
-from dovetail.dialects.ecl.values import DatasetValue, RowsValue, RowValue, TypeValue
+from dovetail.dialects.ecl.values import (
+    DatasetValue,
+    Made,
+    RowsValue,
+    RowValue,
+    TypeValue,
+)
 from dovetail.expression import Expression
+from dovetail.schema import quoted
+from dovetail.spec.join import Kind
 from dovetail.spec.references import references
 
 _UNNAMED = ""
@@ -214,3 +238,102 @@ def _is_position(node: Node) -> bool:
     if is_word(node, "fileposition", "localfileposition"):
         return True
     raise refusal(node, "a virtual field of another kind", "virtual(fileposition)")
+
+
+_SIGNS = {"AND", "OR", "+", "-"}
+
+
+def record_sum(context: Context, node: Operation) -> Iterator[RecordType]:
+    """Gives the record of an operation between records, if it is one."""
+    if node.sign not in _SIGNS:
+        return
+    first, second = node.operands
+    for record in _record(context, first):
+        yield _combined(context, node, (record, second))
+
+
+def _record(context: Context, node: Node) -> Iterator[RecordType]:
+    """Gives the record that a node is, if it is one."""
+    match node:
+        case Braces():
+            yield context.record(node)
+        case Operation():
+            yield from record_sum(context, node)
+        case Call() if node.word == "recordof":
+            yield context.record(node)
+        case Name() if not _is_field(context, node):
+            found = context.defined(node, node.word)
+            yield from (one for one in found if isinstance(one, RecordType))
+        case _:
+            return
+
+
+def _is_field(context: Context, node: Name) -> bool:
+    """Tells whether a name is a field of a row at hand, or a side."""
+    fields = (one for row in context.rows for one in row.record.find(node.word))
+    return node.word in context.sides or any(True for _ in fields)
+
+
+def _combined(
+    context: Context, node: Operation, given: tuple[RecordType, Node]
+) -> RecordType:
+    """Returns what an operator makes of a record and what stands behind it."""
+    record, second = given
+    match node.sign, second:
+        case "AND", Operation(sign="NOT", operands=(inner,)):
+            return _without(record, _names(context, inner, record))
+        case "-", _:
+            return _without(record, _names(context, second, record))
+        case "AND", _:
+            both = _names(context, second, record)
+            return RecordType(tuple(one for one in record.fields if one.word in both))
+        case _:
+            return merged((record, context.record(second)))
+
+
+def _without(record: RecordType, names: set[str]) -> RecordType:
+    """Returns the fields of a record but some."""
+    return RecordType(tuple(one for one in record.fields if one.word not in names))
+
+
+def _names(context: Context, node: Node, record: RecordType) -> set[str]:
+    """Returns the fields that a list, a record or a name means, in lower case."""
+    if isinstance(node, Name) and any(record.find(node.word)):
+        return {node.word}
+    if isinstance(node, Items):
+        for one in node.items:
+            if not isinstance(one, Name | Member):
+                raise refusal(one, "no name of a field", "[field, field]")
+        return {one.word for one in node.items if isinstance(one, Name | Member)}
+    return {one.word for one in context.record(node).fields}
+
+
+_RIGHT = {Kind.RIGHT_OUTER, Kind.RIGHT_ONLY}
+_FULL = {Kind.FULL_OUTER, Kind.FULL_ONLY}
+
+
+def default_record(left: RecordType, right: RecordType, kind: Kind) -> Made:
+    """Returns what a JOIN without a transform gives."""
+    new = [one for one in right.fields if not list(left.find(one.name))]
+    columns = [(one.name, _shared(one, right, kind)) for one in left.fields]
+    columns += [(one.name, f"r.{quoted(one.name)}") for one in new]
+    return Made(RecordType((*left.fields, *new)), tuple(columns), "false")
+
+
+def _shared(one: Field, right: RecordType, kind: Kind) -> str:
+    """Returns a field of the left, or what stands for it where both have one."""
+    own = f"l.{quoted(one.name)}"
+    for other in right.find(one.name):
+        value = Scalar(f"r.{quoted(other.name)}", other.type)
+        found = converted(value, one.type)
+        if found is not None and kind in _RIGHT:
+            return found.text
+        if found is not None and kind in _FULL:
+            return f"IF({_is_blank(Scalar(own, one.type))}, {found.text}, {own})"
+    return own
+
+
+def _is_blank(value: Scalar) -> str:
+    """Returns whether a value is blank."""
+    text = trimmed(value) if isinstance(value.type, Letters) else value.text
+    return f"{text} = {blank_text(value.type)}"

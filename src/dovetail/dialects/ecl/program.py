@@ -20,10 +20,11 @@ from dovetail.dialects.ecl.context import (
     UnknownNameError,
     World,
 )
-from dovetail.dialects.ecl.imports import follow, leads
-from dovetail.dialects.ecl.modules import NO_MODULES, Modules
+from dovetail.dialects.ecl.library import follow, leads
+from dovetail.dialects.ecl.modules import NO_MODULES, Modules, scope_of
 from dovetail.dialects.ecl.names import bound, defined, head_of, is_exported
-from dovetail.dialects.ecl.nodes import (
+from dovetail.dialects.ecl.reading import read
+from dovetail.dialects.ecl.syntax import (
     Call,
     Definition,
     Function,
@@ -35,8 +36,6 @@ from dovetail.dialects.ecl.nodes import (
     Sequence,
     Transform,
 )
-from dovetail.dialects.ecl.reading import read
-from dovetail.dialects.ecl.scopes import scope_of
 from dovetail.dialects.ecl.values import ModuleValue, Scope
 from dovetail.schema import Schema
 from dovetail.spec.program import Program

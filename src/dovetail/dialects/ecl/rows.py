@@ -1,0 +1,516 @@
+"""DATASET: rows that stand in the text, rows of a file, or so many made-up ones.
+
+Behind the record of a file stands how it is written. THOR and FLAT leave it to the
+ending of the file. In CSV columns go by their place, unless CSV(HEADING(1)) says that
+the first line names them, or it plainly does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from dovetail.dialects.ecl.aggregates import all_rows
+from dovetail.dialects.ecl.catalog import taken_as
+from dovetail.dialects.ecl.context import (
+    Context,
+    UnknownNameError,
+    as_type,
+    known_value,
+    refusal,
+)
+from dovetail.dialects.ecl.datasets import (
+    appended,
+    as_record,
+    projected,
+    rebuilt_columns,
+    refuse_others,
+)
+from dovetail.dialects.ecl.names import is_transform
+from dovetail.dialects.ecl.syntax import (
+    Braces,
+    Call,
+    Items,
+    Node,
+    Omitted,
+    Operation,
+    Text,
+    word_of,
+    words_of,
+)
+from dovetail.dialects.ecl.totals import Gathered, alone, gathering
+from dovetail.dialects.ecl.types import (
+    BOOLEAN,
+    EclType,
+    Field,
+    Letters,
+    RecordType,
+    Scalar,
+    SetOf,
+    TableType,
+    Whole,
+    blank_text,
+    spark_type,
+)
+from dovetail.dialects.ecl.values import (
+    DatasetValue,
+    RowsValue,
+    RowValue,
+    Total,
+    Value,
+)
+from dovetail.errors import SchemaError
+from dovetail.expression.writing import text_of
+from dovetail.spec.layouts import AnyLayout, CsvLayout, Heading, JsonLayout, Layout
+from dovetail.spec.program import (
+    Built,
+    Given,
+    Indexed,
+    Inline,
+    Numbered,
+    Projected,
+    Step,
+    Written,
+)
+
+
+def row_of(context: Context, node: Node, record: RecordType) -> str:
+    """Returns the row of values in braces; what is left out is as the record says."""
+    items = node.items if isinstance(node, Braces | Items) else (node,)
+    text, rest = _filled(context, items, record)
+    if rest:
+        most = len(items) - len(rest)
+        raise refusal(node, f"{len(items)} values", f"at most {most}")
+    return text
+
+
+def _filled(
+    context: Context, items: tuple[Node, ...], record: RecordType
+) -> tuple[str, tuple[Node, ...]]:
+    """Returns a row filled from the left, and the values that are left.
+
+    A record inside takes a row, or as many of the values as it has fields.
+    """
+    texts = []
+    for one in record.fields:
+        if not items:
+            break
+        first, *rest = items
+        if isinstance(one.type, RecordType) and not _is_row(context, first, one.type):
+            text, items = _filled(context, items, one.type)
+        else:
+            text, items = value_of(context, first, one.type), tuple(rest)
+        texts.append(text)
+    return struct_of(record, texts), items
+
+
+def _is_row(context: Context, node: Node, record: RecordType) -> bool:
+    """Tells whether a value is a record as a whole, not its first field."""
+    match node:
+        case Braces():
+            return True
+        case Items():
+            first = [one.type for one in record.fields[:1]]
+            return not any(isinstance(one, TableType | SetOf) for one in first)
+        case _:
+            found = context.value(node)
+            kind = found.type if isinstance(found, Scalar) else found
+            return isinstance(kind, RowValue | RecordType)
+
+
+def value_of(context: Context, node: Node, kind: EclType) -> str:
+    """Returns a value in the type of its field; braces are a row inside the row."""
+    match node, kind:
+        case Braces(items=()) | Items(items=()), _:
+            return blank_text(kind)
+        case Braces() | Items(), RecordType():
+            return row_of(context, node, kind)
+        case Braces(items=items) | Items(items=items), TableType(record):
+            return rows_of(context, items, record)
+        case _, TableType():
+            return as_type(node, _child(context, node), kind).text
+        case _:
+            return context.typed(node, kind).text
+
+
+def rows_of(context: Context, items: tuple[Node, ...], record: RecordType) -> str:
+    """Returns rows that stand in the text as a child data set."""
+    rows = [row_of(context, one, record) for one in items]
+    return f"CAST(array({', '.join(rows)}) AS {spark_type(TableType(record))})"
+
+
+def _child(context: Context, node: Node) -> Scalar:
+    """Returns a child data set: one that is there, DATASET(..), or ROWS(LEFT)."""
+    match node:
+        case Call(arguments=(Items(items=items), layout)) if node.word == "dataset":
+            record = context.record(layout)
+            return Scalar(rows_of(context, items, record), TableType(record))
+        case Call(arguments=(row,)) if node.word == "dataset":
+            one = context.scalar(row)
+            if isinstance(one.type, RecordType):
+                text = f"array({as_type(row, one, one.type).text})"
+                return Scalar(text, TableType(one.type))
+            return one
+        case _:
+            value = context.value(node)
+            match value:
+                case RowsValue(text=""):
+                    return all_rows(value)
+                case DatasetValue(record=record) if context.totals:
+                    rows = all_rows(RowsValue(record, ""))
+                    return context.gathered(node, Total(value, rows))
+                case _:
+                    return context.scalar(node)
+
+
+def child_sum(context: Context, node: Operation) -> Iterator[Scalar]:
+    """Gives the rows of a child data set, and others or a single row behind them."""
+    first, second = node.operands
+    if not (context.sides or context.rows):
+        return
+    one = _child_or_value(context, first)
+    if isinstance(one, RowsValue):
+        one = _child(context, first)
+    if isinstance(one, Scalar) and isinstance(one.type, TableType):
+        behind = _behind(context, second, one.type)
+        yield Scalar(f"concat({one.text}, {behind})", one.type)
+
+
+def _child_or_value(context: Context, node: Node) -> Value:
+    """Returns rows that stand in the text as a child data set, or what a node is."""
+    match node:
+        case Call(arguments=(Items(), _)) if node.word == "dataset":
+            return _child(context, node)
+        case _:
+            return context.value(node)
+
+
+def _behind(context: Context, node: Node, kind: TableType) -> str:
+    """Returns rows, a single row, or values in braces as a child data set."""
+    if isinstance(node, Braces):
+        return rows_of(context, (node,), kind.record)
+    other = _child(context, node)
+    if isinstance(other.type, RecordType):
+        row = as_type(node, other, kind.record)
+        return f"array({row.text})"
+    return as_type(node, other, kind).text
+
+
+def struct_of(record: RecordType, texts: list[str]) -> str:
+    """Returns values as a record; fields without one have their initial value."""
+    parts = []
+    for place, one in enumerate(record.fields):
+        given = texts[place] if place < len(texts) else one.initial
+        parts.append(f"{text_of(one.name)}, {given or blank_text(one.type)}")
+    return f"named_struct({', '.join(parts)})"
+
+
+_PLAIN = {"thor", "flat", "unsorted", "__compressed__", "__grouped__", "preload"}
+_ESCAPED = {"\\t": "\t", "\\\\": "\\"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a file is read; an optional one that is not there has no rows."""
+
+    layout: Layout = AnyLayout()
+    is_optional: bool = False
+
+
+def reading_of(context: Context, options: Iterable[Node]) -> Reading:
+    """Returns what the options of DATASET say of its file."""
+    found = Reading()
+    for option in options:
+        match word_of(option):
+            case _ if isinstance(option, Omitted):
+                pass
+            case "csv":
+                found = replace(found, layout=_csv(context, option))
+            case "json":
+                found = replace(found, layout=JsonLayout())
+            case "opt":
+                found = replace(found, is_optional=True)
+            case word if word not in _PLAIN:
+                raise refusal(
+                    option,
+                    f'"{words_of(option).upper() or "this"}" of a file',
+                    "THOR, FLAT, CSV(..), JSON or OPT",
+                    "write other files as CSV, JSON or Parquet before the program",
+                )
+    return found
+
+
+def _csv(context: Context, node: Node) -> CsvLayout:
+    """Returns what CSV(..) says."""
+    found = CsvLayout()
+    for option in node.arguments if isinstance(node, Call) else ():
+        change = _CSV.get(word_of(option))
+        if change is None or not isinstance(option, Call) or not option.arguments:
+            raise refusal(
+                option,
+                f'"{words_of(option).upper() or "this"}" of CSV',
+                "HEADING(0), HEADING(1), SEPARATOR(','), QUOTE('\"') or TERMINATOR",
+            )
+        found = change(context, option, found)
+    return found
+
+
+def _heading(context: Context, node: Call, found: CsvLayout) -> CsvLayout:
+    """Returns the layout with the first line as names, or without."""
+    count = context.count(node.arguments[0])
+    if count > 1:
+        raise refusal(node, f"a heading of {count} lines", "0 or 1")
+    return replace(found, heading=Heading.NAMES if count else Heading.NONE)
+
+
+def _separator(context: Context, node: Call, found: CsvLayout) -> CsvLayout:
+    """Returns the layout with what stands between values."""
+    return replace(found, separator=_letter(context, node))
+
+
+def _quote(context: Context, node: Call, found: CsvLayout) -> CsvLayout:
+    """Returns the layout with what stands around values."""
+    return replace(found, quote=_letter(context, node))
+
+
+def _terminator(context: Context, node: Call, found: CsvLayout) -> CsvLayout:
+    """Returns the layout as it is: rows end where lines end, as they must."""
+    ends = [context.constant(one) for one in _listed(node.arguments[0])]
+    if {str(one).replace("\n", "\\n").replace("\r", "\\r") for one in ends} - {
+        "\\n",
+        "\\r\\n",
+        "\\n\\r",
+        "\\r",
+    }:
+        raise refusal(node, "rows that end elsewhere than lines", "'\\n' or '\\r\\n'")
+    return found
+
+
+def _letter(context: Context, node: Call) -> str:
+    """Returns the one letter that an option says."""
+    found = str(context.constant(node.arguments[0]))
+    letter = _ESCAPED.get(found, found)
+    if len(letter) != 1:
+        raise refusal(node, f'{node.word.upper()} of "{found}"', "one letter")
+    return letter
+
+
+def _listed(node: Node) -> tuple[Node, ...]:
+    """Returns the items of a list, or the one that stands there."""
+    return node.items if isinstance(node, Braces | Items) else (node,)
+
+
+_CSV: Mapping[str, Callable[[Context, Call, CsvLayout], CsvLayout]] = {
+    "heading": _heading,
+    "separator": _separator,
+    "quote": _quote,
+    "terminator": _terminator,
+}
+
+
+def by_position(
+    context: Context, file: str, found: DatasetValue, position: list[str]
+) -> DatasetValue:
+    """Returns rows of a written file as an index by their numbers: FETCH asks for it.
+
+    A file that is read in two ways is so written for the first of them.
+    """
+    builds = context.world.builds
+    for number in position[:1]:
+        index = Indexed(found.step, (number,), file)
+        built = Built(index, file in context.world.overwritten)
+        if file not in {one.index.file for one in builds}:
+            builds.append(built)
+        return replace(found, step=index) if built in builds else found
+    return found
+
+
+def kept_by_position(file: str, record: RecordType, position: str) -> DatasetValue:
+    """Returns the rows of a file that an earlier program has kept by their numbers."""
+    step = Indexed(Written(file, record.schema), (position,), file)
+    return DatasetValue(step, record)
+
+
+def read_dataset(context: Context, node: Call) -> DatasetValue:
+    """Returns DATASET: rows in the text, rows of a file, or rows that are counted."""
+    first, *rest = node.arguments
+    match first:
+        case Items(items=items) if rest:
+            record = context.record(rest[0])
+            rows = tuple(_row(context, one, record) for one in items)
+            return DatasetValue(Inline(record.schema, rows), record)
+        case Items(items=items) if items and is_transform(context, items[0]):
+            return _made_rows(context, items)
+        case Items() | Text():
+            if not rest:
+                raise refusal(node, "rows without a record", "DATASET(.., record)")
+            return _file(context, node, context.record(rest[0]), rest[1:])
+        case Call() if first.word == "row":
+            return _single(context, first)
+        case _ if rest:
+            return _of_value(context, node)
+        case _:
+            return context.dataset(first)
+
+
+def _single(context: Context, node: Node) -> DatasetValue:
+    """Returns a row that is made of what the text knows, or of whole data sets."""
+    inside, totals = gathering(context)
+    return _with_totals(node, inside.scalar(node), totals)
+
+
+def _with_totals(node: Node, row: Scalar, totals: list[Gathered]) -> DatasetValue:
+    """Returns a row in which values of whole data sets may stand, as rows."""
+    if not totals:
+        return of_row(node, row)
+    if not isinstance(row.type, RecordType):
+        raise refusal(node, "this as a row", "ROW({values}, record)")
+    columns = rebuilt_columns(row, row.type)
+    step = Projected(alone(row, totals).source.step, row.type.schema, columns)
+    return DatasetValue(step, row.type)
+
+
+def _made_rows(context: Context, items: tuple[Node, ...]) -> DatasetValue:
+    """Returns the rows that transforms make, one each, in the record of the first."""
+    rows, record = [], RecordType(())
+    for node in items:
+        inside, totals = gathering(context)
+        made = inside.made(node)
+        record = made.record if node is items[0] else record
+        text = struct_of(made.record, [text for _, text in made.columns])
+        row = as_type(node, Scalar(text, made.record), record)
+        if known_value(node, Scalar(made.skip, BOOLEAN)) is False:
+            rows.append(_with_totals(node, row, totals))
+    nothing = DatasetValue(Inline(record.schema, ()), record)
+    return appended(rows) if rows else nothing
+
+
+def of_row(node: Node, row: Scalar) -> DatasetValue:
+    """Returns one row that stands in the text as rows."""
+    found = known_value(node, row)
+    if not isinstance(found, Mapping) or not isinstance(row.type, RecordType):
+        raise refusal(node, "this as a row", "ROW({values}, record)")
+    values = tuple(found[one.name] for one in row.type.fields)
+    return DatasetValue(Inline(row.type.schema, (values,)), row.type)
+
+
+def _of_value(context: Context, node: Call) -> DatasetValue:
+    """Returns the rows of a file whose name is computed, or so many rows."""
+    first, second, *rest = node.arguments
+    value = context.value(first)
+    if isinstance(value, Scalar) and isinstance(value.type, Letters):
+        return _file(context, node, context.record(second), rest)
+    if isinstance(value, Scalar) and isinstance(value.type, SetOf):
+        return _of_set(context, node, value)
+    refuse_others(rest, {"distributed"})
+    return _made_up(context, first, second)
+
+
+def _row(context: Context, node: Node, record: RecordType) -> tuple[object, ...]:
+    """Returns the values of a row that stands in the text."""
+    scalar = (
+        Scalar(row_of(context, node, record), record)
+        if isinstance(node, Braces) or not isinstance(node, Call)
+        else context.typed(node, record)
+    )
+    found = known_value(node, scalar)
+    if not isinstance(found, Mapping):
+        raise refusal(node, "this as a row", "values in braces")
+    return tuple(found[one.name] for one in record.fields)
+
+
+def file_name(text: str) -> str:
+    """Returns a logical file name as it is compared: without ~ and case."""
+    return text.strip().removeprefix("~").lower()
+
+
+def _file(
+    context: Context, node: Call, record: RecordType, options: Iterable[Node]
+) -> DatasetValue:
+    """Returns the rows of a file: written by the program, or given as an input."""
+    name = str(context.constant(node.arguments[0]))
+    reading = reading_of(context, options)
+    position = [one.name for one in record.fields if one.is_position]
+    file = file_name(name)
+    written = context.world.files.get(file)
+    if written is not None:
+        rows = _with_position(_read_back(written, record), record, position)
+        return by_position(context, file, rows, position)
+    found = _input(context, node, (name, reading.layout))
+    if found:
+        wanted = Given(found, record.schema, "".join(position[:1]), reading.layout)
+        return DatasetValue(taken_as(context.world.taken, wanted, record), record)
+    for number in position[:1] if context.world.inputs.has_index(file) else ():
+        return kept_by_position(file, record, number)
+    if reading.is_optional:
+        return DatasetValue(Inline(record.schema, ()), record)
+    expected = "an input of its name or of the data set's, or an OUTPUT that writes it"
+    raise UnknownNameError(
+        f'nothing gives the rows of the file "{name}"',
+        f"{expected} before",
+        _near(context, name),
+        place=node.place,
+    )
+
+
+def _input(context: Context, node: Call, wanted: tuple[str, Layout]) -> str:
+    """Returns the name of the input for a file: the file's, or the data set's."""
+    name, layout = wanted
+    inputs, label = context.world.inputs, context.label.lower()
+    try:
+        found = inputs.file(name.lower(), layout)
+        found = found or inputs.file(file_name(name), layout)
+        return found or (inputs.spelled(label) if label else "")
+    except SchemaError as error:
+        raise refusal(node, error.found, error.expected, error.hint) from error
+
+
+def _near(context: Context, name: str) -> str:
+    """Returns the hint for a file that is not there."""
+    known = [*context.world.inputs.names()]
+    near = get_close_matches(file_name(name), known, 1)
+    return f'did you mean "{near[0]}"?' if near else ""
+
+
+def _read_back(written: DatasetValue, record: RecordType) -> DatasetValue:
+    """Returns rows that the program wrote, as the record's fields without place."""
+    stored = RecordType(tuple(it for it in record.fields if not it.is_position))
+    return as_record(written, stored)
+
+
+def _with_position(
+    source: DatasetValue, record: RecordType, position: list[str]
+) -> DatasetValue:
+    """Returns rows with the number that each has in its file."""
+    if not position:
+        return source
+    known = {one.name for one in source.record.fields}
+    order = RecordType(
+        (*source.record.fields, *(it for it in record.fields if it.name not in known))
+    )
+    step: Step = Numbered(source.step, order.schema, position[0])
+    return as_record(DatasetValue(step, order), record)
+
+
+def _of_set(context: Context, node: Call, items: Scalar) -> DatasetValue:
+    """Returns a row for each item of a set, in a record of one field."""
+    record = context.record(node.arguments[1])
+    if len(record.fields) != 1:
+        raise refusal(
+            node.arguments[1], f"a record of {len(record.fields)} fields", "one field"
+        )
+    wanted = SetOf(record.fields[0].type)
+    found = known_value(node, as_type(node, items, wanted))
+    values = found if isinstance(found, list | tuple) else ()
+    return DatasetValue(Inline(record.schema, tuple((one,) for one in values)), record)
+
+
+def _made_up(context: Context, first: Node, second: Node) -> DatasetValue:
+    """Returns so many rows that a transform makes of their numbers."""
+    count = context.count(first)
+    record = RecordType((Field("counter", Whole()),))
+    rows = tuple((number,) for number in range(1, count + 1))
+    source = DatasetValue(Inline(record.schema, rows), record)
+    inside = replace(context, sides={"counter": Scalar("counter", Whole())})
+    return projected(source, inside.made(second))
