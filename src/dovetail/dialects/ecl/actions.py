@@ -11,25 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from dovetail.dialects.ecl import syntax
 from dovetail.dialects.ecl.context import Context, is_known, known_value, refusal, said
 from dovetail.dialects.ecl.datasets import DATASETS, appended, tabled
 from dovetail.dialects.ecl.indexes import build
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.rows import file_name
-from dovetail.dialects.ecl.syntax import (
-    Arrow,
-    Braces,
-    Call,
-    Member,
-    Name,
-    Node,
-    Omitted,
-    Operation,
-    Part,
-    Text,
-    word_of,
-    words_of,
-)
 from dovetail.dialects.ecl.totals import alone, gathering, narrowed, widened
 from dovetail.dialects.ecl.types import Field, RecordType, Scalar
 from dovetail.dialects.ecl.values import (
@@ -40,8 +27,8 @@ from dovetail.dialects.ecl.values import (
     Value,
 )
 from dovetail.expression import Expression
+from dovetail.spec import program
 from dovetail.spec.join import Columns
-from dovetail.spec.program import Counted, Filtered, Grouped, Inline, Output
 
 WITHOUT_EFFECT = {
     *("smallsortthreshold", "targetclustertype", "timelimit", "unlimitedresources"),
@@ -82,7 +69,7 @@ _MAKERS = {*DATASETS, "dataset", "join", "fetch"}
 _CHOICES = {"if", "map", "case"}
 
 
-def read_either(context: Context, node: Call) -> Iterator[DatasetValue]:
+def read_either(context: Context, node: syntax.Call) -> Iterator[DatasetValue]:
     """Gives what IF, MAP or CASE has, if these are data sets."""
     condition, *branches = as_if(node).arguments
     if not branches or not _is_dataset(context, branches[0]):
@@ -93,53 +80,53 @@ def read_either(context: Context, node: Call) -> Iterator[DatasetValue]:
     parts = []
     for one, held in zip(branches, texts, strict=False):
         source = context.dataset(one)
-        step = Filtered(widened(source, totals), Expression(held))
+        step = program.Filtered(widened(source, totals), Expression(held))
         parts.append(replace(source, step=narrowed(step, source.record, totals)))
     yield appended(parts) if parts[1:] else parts[0]
 
 
-def as_if(node: Call) -> Call:
+def as_if(node: syntax.Call) -> syntax.Call:
     """Returns MAP(c => a, .., z) or CASE(x, v => a, .., z) as IF(c, a, IF(.., z))."""
     match node.word, node.arguments:
-        case "map", (Arrow(condition=condition, value=value), *rest):
+        case "map", (syntax.Arrow(condition=condition, value=value), *rest):
             others = tuple(rest)
-        case "case", (subject, Arrow(condition=item, value=value), *rest):
-            condition = Operation(node.place, "=", (subject, item))
+        case "case", (subject, syntax.Arrow(condition=item, value=value), *rest):
+            condition = syntax.Operation(node.place, "=", (subject, item))
             others = (subject, *rest)
         case _:
             return node
     last = others[-1]
     inner = replace(node, arguments=others)
-    more = as_if(inner) if any(isinstance(it, Arrow) for it in others) else last
-    word = Name(node.of.place, "IF")
-    return Call(node.place, word, (condition, value, more))
+    more = as_if(inner) if any(isinstance(it, syntax.Arrow) for it in others) else last
+    word = syntax.Name(node.of.place, "IF")
+    return syntax.Call(node.place, word, (condition, value, more))
 
 
-def branches_of(context: Context, node: Node) -> tuple[Node, ...]:
+def branches_of(context: Context, node: syntax.Node) -> tuple[syntax.Node, ...]:
     """Returns the condition of IF, MAP or CASE and what follows from it, if actions."""
-    if not isinstance(node, Call) or node.word not in _CHOICES:
+    if not isinstance(node, syntax.Call) or node.word not in _CHOICES:
         return ()
     found = as_if(node).arguments
-    is_action = isinstance(found[1], Name | Call) and isinstance(
+    is_action = isinstance(found[1], syntax.Name | syntax.Call) and isinstance(
         context.value(found[1]), Action
     )
     return found if is_action else ()
 
 
-def _is_dataset(context: Context, node: Node) -> bool:
+def _is_dataset(context: Context, node: syntax.Node) -> bool:
     """Tells whether a node is a data set, without a look into its parts."""
     match node:
-        case Call(arguments=(_, first, *_)) if node.word in _CHOICES:
+        case syntax.Call(arguments=(_, first, *_)) if node.word in _CHOICES:
             return _is_dataset(
-                context, first.value if isinstance(first, Arrow) else first
+                context, first.value if isinstance(first, syntax.Arrow) else first
             )
-        case Call() if node.word in _MAKERS:
+        case syntax.Call() if node.word in _MAKERS:
             return True
-        case Operation(sign="+" | "&", operands=(first, *_)):
+        case syntax.Operation(sign="+" | "&", operands=(first, *_)):
             return _is_dataset(context, first)
-        case Call(of=of) | Part(of=of):
+        case syntax.Call(of=of) | syntax.Part(of=of):
             return _is_dataset(context, of)
-        case Name(word=word):
+        case syntax.Name(word=word):
             found = [*context.defined(node, word)][:1]
             return any(isinstance(one, DatasetValue) for one in found)
         case _:
@@ -154,7 +141,7 @@ _OUTPUT_WORDS = {
 }
 
 
-def act(context: Context, node: Node) -> None:
+def act(context: Context, node: syntax.Node) -> None:
     """Carries out an action; a data set or a value by itself is put out."""
     choice = branches_of(context, node)
     if choice:
@@ -166,17 +153,17 @@ def act(context: Context, node: Node) -> None:
         return
     call = value.node
     inside = replace(context, scope=value.scope, rows=(), sides={})
-    if isinstance(call, Call) and call.word in _IN_ORDER:
+    if isinstance(call, syntax.Call) and call.word in _IN_ORDER:
         for argument in call.arguments:
             if call.word == "evaluate":
                 _evaluate(inside, argument)
-            elif not isinstance(argument, Omitted):
+            elif not isinstance(argument, syntax.Omitted):
                 act(inside, argument)
-    elif isinstance(call, Call):
+    elif isinstance(call, syntax.Call):
         _ACTIONS[call.word](inside, call)
 
 
-def is_value_of_row(context: Context, node: Call) -> bool:
+def is_value_of_row(context: Context, node: syntax.Call) -> bool:
     """Tells whether EVALUATE gives a value of a row, not does something."""
     match node.arguments:
         case (row, _) if node.word == "evaluate":
@@ -185,13 +172,13 @@ def is_value_of_row(context: Context, node: Call) -> bool:
             return False
 
 
-def _evaluate(context: Context, node: Node) -> None:
+def _evaluate(context: Context, node: syntax.Node) -> None:
     """Carries out an action, or looks at a value; nothing of it comes out."""
     if isinstance(_shown(context, node), Action):
         act(context, node)
 
 
-def _either(context: Context, choice: tuple[Node, ...]) -> None:
+def _either(context: Context, choice: tuple[syntax.Node, ...]) -> None:
     """Carries out one action or another, as the text alone says."""
     condition, *actions = choice
     if not is_known(context, condition):
@@ -206,7 +193,7 @@ def _either(context: Context, choice: tuple[Node, ...]) -> None:
         act(context, action)
 
 
-def _output(context: Context, node: Call) -> None:
+def _output(context: Context, node: syntax.Call) -> None:
     """Carries out OUTPUT: rows under a name, or into a file."""
     first, *rest = node.arguments
     value = _shown(context, first)
@@ -214,11 +201,11 @@ def _output(context: Context, node: Call) -> None:
     name, file = "", ""
     for option in rest:
         match option:
-            case Omitted():
+            case syntax.Omitted():
                 continue
-            case Call(arguments=(inside,)) if option.word == "named":
+            case syntax.Call(arguments=(inside,)) if option.word == "named":
                 name = _text(context, inside)
-            case _ if word_of(option) == "extend" or not _is_layout(option):
+            case _ if syntax.word_of(option) == "extend" or not _is_layout(option):
                 _known_word(option)
             case _ if not _is_record(context, option):
                 file = _text(context, option)
@@ -232,9 +219,9 @@ def _output(context: Context, node: Call) -> None:
     _put_out(context, first, (value, name))
 
 
-def _refuse_field(node: Node, value: Value) -> None:
+def _refuse_field(node: syntax.Node, value: Value) -> None:
     """Refuses OUTPUT(rows.field): nothing says of which row."""
-    if not isinstance(node, Member) or not isinstance(value, Scalar):
+    if not isinstance(node, syntax.Member) or not isinstance(value, Scalar):
         return
     if value.text.startswith("l."):
         raise refusal(
@@ -245,47 +232,49 @@ def _refuse_field(node: Node, value: Value) -> None:
         )
 
 
-def _shown(context: Context, node: Node) -> Value:
+def _shown(context: Context, node: syntax.Node) -> Value:
     """Returns what is put out; values of whole data sets may stand in it."""
     inside, totals = gathering(context)
     value = inside.value(node)
     return alone(value, totals) if totals and isinstance(value, Scalar) else value
 
 
-def _into_file(context: Context, node: Call, file: str, value: DatasetValue) -> None:
+def _into_file(
+    context: Context, node: syntax.Call, file: str, value: DatasetValue
+) -> None:
     """Remembers rows as a file that the text may read again."""
-    replaces = any(word_of(option) == "overwrite" for option in node.arguments)
+    replaces = any(syntax.word_of(option) == "overwrite" for option in node.arguments)
     if file in context.world.files and not replaces:
         raise refusal(node, f'the file "{file}" a second time', "OVERWRITE, or a name")
     context.world.files[file] = value
-    context.world.stored[file] = Output(file, value.step)
+    context.world.stored[file] = program.Output(file, value.step)
     if replaces:
         context.world.overwritten.add(file)
 
 
-def _is_layout(option: Node) -> bool:
+def _is_layout(option: syntax.Node) -> bool:
     """Tells whether an option of OUTPUT says which fields come out, or what file."""
-    return isinstance(option, Braces | Text | Operation | Member) or (
-        isinstance(option, Name) and option.word not in _OUTPUT_WORDS
-    )
+    return isinstance(
+        option, syntax.Braces | syntax.Text | syntax.Operation | syntax.Member
+    ) or (isinstance(option, syntax.Name) and option.word not in _OUTPUT_WORDS)
 
 
-def _is_record(context: Context, option: Node) -> bool:
+def _is_record(context: Context, option: syntax.Node) -> bool:
     """Tells whether an option of OUTPUT is a record; else it is the name of a file."""
-    if isinstance(option, Braces) or any(record_defined(context, option)):
+    if isinstance(option, syntax.Braces) or any(record_defined(context, option)):
         return True
     return not isinstance(context.value(option), Scalar)
 
 
-def _known_word(option: Node) -> None:
+def _known_word(option: syntax.Node) -> None:
     """Refuses an option of OUTPUT that is not known."""
-    if word_of(option) not in _OUTPUT_WORDS:
+    if syntax.word_of(option) not in _OUTPUT_WORDS:
         raise refusal(
-            option, f'"{words_of(option).upper()}" of OUTPUT', "NAMED('name')"
+            option, f'"{syntax.words_of(option).upper()}" of OUTPUT', "NAMED('name')"
         )
 
 
-def _text(context: Context, node: Node) -> str:
+def _text(context: Context, node: syntax.Node) -> str:
     """Returns a text that is known from the program."""
     found = context.constant(node)
     if isinstance(found, str) and found:
@@ -293,7 +282,7 @@ def _text(context: Context, node: Node) -> str:
     raise refusal(node, "a name that is no text", "a text")
 
 
-def _put_out(context: Context, node: Node, given: tuple[Value, str]) -> None:
+def _put_out(context: Context, node: syntax.Node, given: tuple[Value, str]) -> None:
     """Adds rows to what comes out, under a name or the number of the output."""
     value, name = given
     world = context.world
@@ -320,31 +309,35 @@ def _put_out(context: Context, node: Node, given: tuple[Value, str]) -> None:
                 "a data set or a value",
                 "OUTPUT(data set, {field, field}) puts out columns of rows",
             )
-    world.outputs.append(Output(name or f"Result {number}", found))
+    world.outputs.append(program.Output(name or f"Result {number}", found))
 
 
-def _total(value: Total, name: str) -> Counted:
+def _total(value: Total, name: str) -> program.Counted:
     """Returns a value of all rows as a row, its column named after the output."""
     record = RecordType((Field(name, value.value.type),))
     columns = Columns(((name, Expression(value.value.text)),))
-    return Counted(Grouped(value.source.step, ()), record.schema, columns)
+    return program.Counted(
+        program.Grouped(value.source.step, ()), record.schema, columns
+    )
 
 
-def _single(node: Node, value: Scalar, name: str) -> Inline:
+def _single(node: syntax.Node, value: Scalar, name: str) -> program.Inline:
     """Returns a single value as a row."""
     record = RecordType((Field(name, value.type),))
-    return Inline(record.schema, ((known_value(node, value),),))
+    return program.Inline(record.schema, ((known_value(node, value),),))
 
 
-def _single_row(node: Node, value: Scalar, record: RecordType) -> Inline:
+def _single_row(node: syntax.Node, value: Scalar, record: RecordType) -> program.Inline:
     """Returns a row by itself, each of its fields a column."""
     found = known_value(node, value)
     if not isinstance(found, Mapping):
         raise refusal(node, "this as a row", "ROW({values}, record)")
-    return Inline(record.schema, (tuple(found[one.name] for one in record.fields),))
+    return program.Inline(
+        record.schema, (tuple(found[one.name] for one in record.fields),)
+    )
 
 
-def _option(context: Context, node: Call) -> None:
+def _option(context: Context, node: syntax.Call) -> None:
     """Carries out #OPTION: honoured, or said to have no effect; unknown ones not."""
     name, *values = (context.constant(one) for one in node.arguments)
     word = str(name).lower()
@@ -358,7 +351,7 @@ def _option(context: Context, node: Call) -> None:
         )
 
 
-def _setting(node: Call, value: object) -> str:
+def _setting(node: syntax.Call, value: object) -> str:
     """Returns the value of an option that is honoured: a number or a truth."""
     if isinstance(value, int):
         return str(int(value))
@@ -370,12 +363,12 @@ def _known(context: Context) -> Iterable[str]:
     return (*context.world.options, *sorted(WITHOUT_EFFECT))
 
 
-def _remarked(context: Context, node: Call) -> None:
+def _remarked(context: Context, node: syntax.Call) -> None:
     """Carries out #WORKUNIT and #ONWARNING, which change no rows."""
     context.world.remarks.append(f"{node.word.upper()} has no effect")
 
 
-_ACTIONS: Mapping[str, Callable[[Context, Call], None]] = {
+_ACTIONS: Mapping[str, Callable[[Context, syntax.Call], None]] = {
     "output": _output,
     "build": build,
     "buildindex": build,

@@ -18,46 +18,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from dovetail.dialects.ecl import types
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
 from dovetail.dialects.ecl.syntax import Call, Node
-from dovetail.dialects.ecl.types import (
-    BOOLEAN,
-    INTEGER,
-    REAL,
-    Exact,
-    Field,
-    Letters,
-    Real,
-    RecordType,
-    Scalar,
-    SetOf,
-    TableType,
-    Whole,
-    blank_text,
-    signed,
-    spark_type,
-    sum_of,
-    trimmed,
-    unsigned,
-)
 from dovetail.dialects.ecl.values import Made, RowsValue, RowValue
 from dovetail.expression import NEVER
 from dovetail.expression.writing import text_of
 from dovetail.schema import quoted
 
 PAST, COMING = "past", "coming"
-COUNTER = Scalar(f"({PAST}.counter + 1L)", Whole())
+COUNTER = types.Scalar(f"({PAST}.counter + 1L)", types.Whole())
 _MADE = "made"
 # A list of lists: what is added moves this many rows at most.
 _CHUNK = 1000
 
 
-def past_row(record: RecordType) -> RowValue:
+def past_row(record: types.RecordType) -> RowValue:
     """Returns what has become of the rows so far."""
     return RowValue(record, f"{PAST}.row")
 
 
-def coming_row(record: RecordType) -> RowValue:
+def coming_row(record: types.RecordType) -> RowValue:
     """Returns the row at hand."""
     return RowValue(record, COMING)
 
@@ -67,7 +48,7 @@ def named_struct(*parts: tuple[str, str]) -> str:
     return f"named_struct({', '.join(f'{text_of(name)}, {it}' for name, it in parts)})"
 
 
-def in_record(node: Node, made: Made, record: RecordType) -> Made:
+def in_record(node: Node, made: Made, record: types.RecordType) -> Made:
     """Returns a transform whose result is LEFT for the next row: of the same record."""
     if made.record.shape != record.shape:
         raise refusal(
@@ -89,10 +70,13 @@ class Fold:
     most: int = 0
 
     @property
-    def type(self) -> RecordType:
+    def type(self) -> types.RecordType:
         """Returns the type of what comes out: a row, and how many have made it."""
-        counts = (Field("counter", INTEGER), Field("kept", INTEGER))
-        return RecordType((Field("row", self.made.record), *counts))
+        counts = (
+            types.Field("counter", types.INTEGER),
+            types.Field("kept", types.INTEGER),
+        )
+        return types.RecordType((types.Field("row", self.made.record), *counts))
 
     def text(self, rows: str, start: str) -> str:
         """Returns what becomes of a first row by the rows of a list."""
@@ -126,16 +110,20 @@ class Series:
     `row` is the record of the result so far, `out` that of what comes out.
     """
 
-    row: RecordType
-    out: RecordType
+    row: types.RecordType
+    out: types.RecordType
 
     def text(self, rows: str, start: str, merge: str, *, has_last: bool = False) -> str:
         """Returns the list of what comes out; behind it the last result, if asked."""
+        many = types.spark_type(types.TableType(self.out))
         begin = named_struct(
             ("row", start),
             ("counter", "0L"),
-            ("chunk", blank_text(TableType(self.out))),
-            ("done", f"CAST(array() AS array<{spark_type(TableType(self.out))}>)"),
+            ("chunk", types.blank_text(types.TableType(self.out))),
+            (
+                "done",
+                f"CAST(array() AS array<{many}>)",
+            ),
         )
         last = f", array({PAST}.row)" if has_last else ""
         finish = f"{PAST} -> concat(flatten({PAST}.done), {PAST}.chunk{last})"
@@ -188,7 +176,7 @@ def rolled(made: Made, same: str) -> str:
     one = series.silent(unless(made.skip, named_struct(*made.columns), f"{PAST}.row"))
     merge = f"IF({same}, {one}, {series.giving(COMING, f'{PAST}.row')})"
     text = series.text(BEHIND_FIRST, FIRST, merge, has_last=True)
-    none = blank_text(TableType(made.record))
+    none = types.blank_text(types.TableType(made.record))
     return f"IF(size(l.rows) = 0, {none}, {text})"
 
 
@@ -217,7 +205,7 @@ def made_of(items: str, made: Made, names: tuple[str, str]) -> str:
     return f"transform(filter({pairs}, one -> one.kept), one -> one.value)"
 
 
-Aggregate = Callable[[Context, Call, RowsValue], Scalar]
+Aggregate = Callable[[Context, Call, RowsValue], types.Scalar]
 ITEM = "item"
 
 
@@ -259,22 +247,22 @@ def counted(rows: RowsValue) -> str:
 def nth(rows: RowsValue, place: str) -> RowValue:
     """Returns the row at a place from 1; beyond them it is blank."""
     found = f"get({all_rows(rows).text}, CAST({place} AS INT) - 1)"
-    return RowValue(rows.record, f"coalesce({found}, {blank_text(rows.record)})")
+    return RowValue(rows.record, f"coalesce({found}, {types.blank_text(rows.record)})")
 
 
-def all_rows(rows: RowsValue) -> Scalar:
+def all_rows(rows: RowsValue) -> types.Scalar:
     """Returns all rows that stand together as a child data set."""
     parts = [f"{text_of(one.name)}, {_part(rows, one)}" for one in rows.record.fields]
     text = listed(rows, f"named_struct({', '.join(parts)})")
-    return Scalar(text, TableType(rows.record))
+    return types.Scalar(text, types.TableType(rows.record))
 
 
-def _part(rows: RowsValue, one: Field) -> str:
+def _part(rows: RowsValue, one: types.Field) -> str:
     """Returns a field of one of the rows."""
     return f"{ITEM}.{quoted(one.name)}" if rows.text else quoted(one.name)
 
 
-def _over(context: Context, node: Call, rows: RowsValue) -> Scalar:
+def _over(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns what an aggregate looks at in each row."""
     if len(node.arguments) < 2:  # noqa: PLR2004 - the rows and a value
         raise refusal(
@@ -289,15 +277,17 @@ def _kept(context: Context, rows: RowsValue, conditions: tuple[Node, ...]) -> Ro
     return filtered(context, rows, found) if found else rows
 
 
-def _count(context: Context, node: Call, rows: RowsValue) -> Scalar:
+def _count(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns COUNT: of all rows, or of those of which a condition holds."""
-    return Scalar(counted(_kept(context, rows, node.arguments[1:])), INTEGER)
+    return types.Scalar(
+        counted(_kept(context, rows, node.arguments[1:])), types.INTEGER
+    )
 
 
-def _exists(context: Context, node: Call, rows: RowsValue) -> Scalar:
+def _exists(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns EXISTS."""
     count = _count(context, node, rows)
-    return Scalar(f"({count.text} > 0L)", BOOLEAN)
+    return types.Scalar(f"({count.text} > 0L)", types.BOOLEAN)
 
 
 def _valued(context: Context, node: Call, rows: RowsValue) -> RowsValue:
@@ -308,85 +298,104 @@ def _valued(context: Context, node: Call, rows: RowsValue) -> RowsValue:
 def _extreme(name: str) -> Aggregate:
     """Returns MAX or MIN of a value; of no rows it is blank."""
 
-    def call(context: Context, node: Call, rows: RowsValue) -> Scalar:
+    def call(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
         value, rows = _over(context, node, rows), _valued(context, node, rows)
-        text = trimmed(value) if isinstance(value.type, Letters) else value.text
+        text = (
+            types.trimmed(value)
+            if isinstance(value.type, types.Letters)
+            else value.text
+        )
         found = f"{name}({listed(rows, text)})"
-        return Scalar(f"coalesce({found}, {blank_text(value.type)})", value.type)
+        return types.Scalar(
+            f"coalesce({found}, {types.blank_text(value.type)})", value.type
+        )
 
     return call
 
 
-def _sum(context: Context, node: Call, rows: RowsValue) -> Scalar:
+def _sum(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns SUM; of no rows it is 0."""
     value, rows = _over(context, node, rows), _valued(context, node, rows)
     return added(node, value, partial(listed, rows))
 
 
-def added(node: Node, value: Scalar, listing: Callable[[str], str]) -> Scalar:
+def added(
+    node: Node, value: types.Scalar, listing: Callable[[str], str]
+) -> types.Scalar:
     """Returns the sum of a value; `listing` makes an array of what it is of each row.
 
     It is a number of 8 bytes, a decimal with more digits, or REAL.
     """
     match value.type:
-        case Whole() as kind:
-            text = _folded(listing(signed(value)), INTEGER)
-            return Scalar(unsigned(text), kind) if kind.is_wide else _whole(text)
-        case Exact() as kind:
-            wide = sum_of(kind)
+        case types.Whole() as kind:
+            text = _folded(listing(types.signed(value)), types.INTEGER)
+            return (
+                types.Scalar(types.unsigned(text), kind)
+                if kind.is_wide
+                else _whole(text)
+            )
+        case types.Exact() as kind:
+            wide = types.sum_of(kind)
             text = _folded(listing(as_type(node, value, wide).text), wide)
-            return Scalar(f"coalesce({text}, {blank_text(wide)})", wide)
-        case Real():
-            return Scalar(_folded(listing(as_type(node, value, REAL).text), REAL), REAL)
+            return types.Scalar(f"coalesce({text}, {types.blank_text(wide)})", wide)
+        case types.Real():
+            return types.Scalar(
+                _folded(listing(as_type(node, value, types.REAL).text), types.REAL),
+                types.REAL,
+            )
         case _:
-            return _whole(_folded(listing(as_type(node, value, INTEGER).text), INTEGER))
+            return _whole(
+                _folded(
+                    listing(as_type(node, value, types.INTEGER).text), types.INTEGER
+                )
+            )
 
 
-def _whole(text: str) -> Scalar:
+def _whole(text: str) -> types.Scalar:
     """Returns a whole number of 8 bytes."""
-    return Scalar(text, INTEGER)
+    return types.Scalar(text, types.INTEGER)
 
 
-def _folded(items: str, kind: Whole | Exact | Real) -> str:
+def _folded(items: str, kind: types.Whole | types.Exact | types.Real) -> str:
     """Returns the items of an array added one after the other."""
     merged = "total + one"
-    if isinstance(kind, Exact):
+    if isinstance(kind, types.Exact):
         # Spark would give each sum a digit more than the one before.
-        merged = f"CAST({merged} AS {spark_type(kind)})"
-    return f"aggregate({items}, {blank_text(kind)}, (total, one) -> {merged})"
+        merged = f"CAST({merged} AS {types.spark_type(kind)})"
+    return f"aggregate({items}, {types.blank_text(kind)}, (total, one) -> {merged})"
 
 
-def _average(context: Context, node: Call, rows: RowsValue) -> Scalar:
+def _average(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns AVE, a REAL; of no rows it is 0."""
-    total = as_type(node, _sum(context, node, rows), REAL)
+    total = as_type(node, _sum(context, node, rows), types.REAL)
     return _mean(total.text, counted(_valued(context, node, rows)))
 
 
-def _mean(total: str, count: str) -> Scalar:
+def _mean(total: str, count: str) -> types.Scalar:
     """Returns a sum divided by a count, 0 where nothing was counted."""
     text = f"IF({count} = 0L, 0D, {total} / CAST({count} AS DOUBLE))"
-    return Scalar(text, REAL)
+    return types.Scalar(text, types.REAL)
 
 
-def _variance(context: Context, node: Call, rows: RowsValue) -> Scalar:
+def _variance(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns VARIANCE, of all the rows that there are: the mean square distance."""
     spread = _Spread.of(context, node, rows, 1)
     return spread.covariance(spread.values[0], spread.values[0])
 
 
-def _covariance(context: Context, node: Call, rows: RowsValue) -> Scalar:
+def _covariance(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns COVARIANCE of two values."""
     spread = _Spread.of(context, node, rows, 2)
     return spread.covariance(*spread.values)
 
 
-def _correlation(context: Context, node: Call, rows: RowsValue) -> Scalar:
+def _correlation(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns CORRELATION of two values, 0 where one of them is the same everywhere."""
     spread = _Spread.of(context, node, rows, 2)
     one, other = spread.values
     below = f"sqrt({spread.distance(one, one)} * {spread.distance(other, other)})"
     text = f"coalesce({spread.distance(one, other)} / nullif({below}, 0D), 0D)"
-    return Scalar(text, REAL)
+    return types.Scalar(text, types.REAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,7 +412,7 @@ class _Spread:
         given = node.arguments[1 : count + 1]
         if len(given) < count:
             raise refusal(node, f"{node.word.upper()} of less", f"{count} values")
-        values = tuple(inside.typed(one, REAL).text for one in given)
+        values = tuple(inside.typed(one, types.REAL).text for one in given)
         return cls(_kept(context, rows, node.arguments[count + 1 :]), values)
 
     @property
@@ -411,7 +420,7 @@ class _Spread:
         """Returns the number of rows as REAL."""
         return f"CAST({counted(self.rows)} AS DOUBLE)"
 
-    def covariance(self, one: str, other: str) -> Scalar:
+    def covariance(self, one: str, other: str) -> types.Scalar:
         """Returns the mean of the products of distances, 0 where there are no rows."""
         below = f"({self._total(one)} * {self._total(other)} / {self.count})"
         total = f"({self._total(f'({one} * {other})')} - {below})"
@@ -424,32 +433,38 @@ class _Spread:
 
     def _total(self, text: str) -> str:
         """Returns the sum of a value."""
-        return _folded(listed(self.rows, text), REAL)
+        return _folded(listed(self.rows, text), types.REAL)
 
 
-def _set(context: Context, node: Call, rows: RowsValue) -> Scalar:
+def _set(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns SET: the values of all rows in their order."""
     value = _over(context, node, rows)
-    return Scalar(listed(rows, value.text), SetOf(value.type))
+    return types.Scalar(listed(rows, value.text), types.SetOf(value.type))
 
 
-def of_set(node: Call, items: Scalar) -> Scalar:
+def of_set(node: Call, items: types.Scalar) -> types.Scalar:
     """Returns COUNT and the like of the items of a set."""
-    element = items.type.element if isinstance(items.type, SetOf) else INTEGER
+    element = (
+        items.type.element if isinstance(items.type, types.SetOf) else types.INTEGER
+    )
     count = f"CAST(size({items.text}) AS BIGINT)"
     match node.word:
         case "count":
-            return Scalar(count, INTEGER)
+            return types.Scalar(count, types.INTEGER)
         case "exists":
-            return Scalar(f"({count} > 0L)", BOOLEAN)
+            return types.Scalar(f"({count} > 0L)", types.BOOLEAN)
         case "max" | "min":
             found = f"array_{node.word}({items.text})"
-            return Scalar(f"coalesce({found}, {blank_text(element)})", element)
+            return types.Scalar(
+                f"coalesce({found}, {types.blank_text(element)})", element
+            )
         case "sum" | "ave":
-            total = added(node, Scalar("item", element), partial(_each, items.text))
+            total = added(
+                node, types.Scalar("item", element), partial(_each, items.text)
+            )
             if node.word == "sum":
                 return total
-            return _mean(as_type(node, total, REAL).text, count)
+            return _mean(as_type(node, total, types.REAL).text, count)
         case word:
             raise refusal(
                 node, f"{word.upper()} of a set", "COUNT, EXISTS, MAX, MIN, SUM or AVE"

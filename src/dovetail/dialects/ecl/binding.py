@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
+from dovetail.dialects.ecl import aggregates, syntax, types
 from dovetail.dialects.ecl.actions import ACTIONS, is_value_of_row, read_either
-from dovetail.dialects.ecl.aggregates import AGGREGATES, ITEM, all_rows, nth, of_set
 from dovetail.dialects.ecl.aggregates import filtered as part_of
 from dovetail.dialects.ecl.children import (
     child_step,
@@ -57,38 +57,7 @@ from dovetail.dialects.ecl.scalars import (
     read_text,
 )
 from dovetail.dialects.ecl.set_joins import read_merge_join, read_set_join
-from dovetail.dialects.ecl.syntax import (
-    Braces,
-    Call,
-    Cast,
-    Definition,
-    Function,
-    Items,
-    Member,
-    Module,
-    Name,
-    Node,
-    Number,
-    Operation,
-    Part,
-    Reach,
-    Record,
-    Sequence,
-    SetType,
-    Text,
-    Transform,
-    TypeName,
-    word_of,
-)
 from dovetail.dialects.ecl.transforms import applied, read_transform
-from dovetail.dialects.ecl.types import (
-    INTEGER,
-    Letters,
-    RecordType,
-    Scalar,
-    SetOf,
-    TableType,
-)
 from dovetail.dialects.ecl.values import (
     Action,
     DatasetValue,
@@ -108,18 +77,18 @@ from dovetail.dialects.ecl.values import (
 _PLAIN = {"nofold", "global"}
 # Of a cluster there is one part: what a job sees of it is the whole.
 _CONSTANTS = {
-    "workunit": Scalar("'W'", Letters(1)),
-    "clustersize": Scalar("1L", INTEGER),
+    "workunit": types.Scalar("'W'", types.Letters(1)),
+    "clustersize": types.Scalar("1L", types.INTEGER),
 }
 # What stands behind their rows are conditions.
 _OF_CONDITIONS = {"count", "exists"}
 _EXTREMES = {"max": extreme("greatest"), "min": extreme("least")}
 
 
-def bind(context: Context, node: Node) -> Value:
+def bind(context: Context, node: syntax.Node) -> Value:
     """Returns what a node is."""
     reader = _READERS.get(type(node))
-    if isinstance(node, Definition):
+    if isinstance(node, syntax.Definition):
         raise refusal(
             node,
             "a value for a name here",
@@ -127,7 +96,9 @@ def bind(context: Context, node: Node) -> Value:
             "arguments have names in calls of the text's own functions alone",
         )
     if reader is None:
-        calls = isinstance(node, Sequence) and isinstance(node.parts[0], Call)
+        calls = isinstance(node, syntax.Sequence) and isinstance(
+            node.parts[0], syntax.Call
+        )
         raise refusal(
             node,
             "this here",
@@ -139,7 +110,7 @@ def bind(context: Context, node: Node) -> Value:
     return reader(context, node)
 
 
-def _name(context: Context, node: Name) -> Value:
+def _name(context: Context, node: syntax.Name) -> Value:
     """Returns what a name is; SKIP is nothing by itself."""
     if node.word in _CONSTANTS:
         return _CONSTANTS[node.word]
@@ -147,17 +118,17 @@ def _name(context: Context, node: Name) -> Value:
         raise refusal(node, "SKIP here", "SKIP in an assignment of a transform")
     match read_name(context, node):
         # A function without parameters is called by its name alone.
-        case Routine(parameters=(), body=Function()) as routine:
-            return applied(context, Call(node.place, node, ()), routine)
+        case Routine(parameters=(), body=syntax.Function()) as routine:
+            return applied(context, syntax.Call(node.place, node, ()), routine)
         case found:
             return found
 
 
-def _operation(context: Context, node: Operation) -> Value:
+def _operation(context: Context, node: syntax.Operation) -> Value:
     """Returns what an operator gives: data sets or records put together, or a value."""
     for record in record_sum(context, node):
         return record
-    if node.sign == "IN" and not isinstance(node.operands[1], Items):
+    if node.sign == "IN" and not isinstance(node.operands[1], syntax.Items):
         found = context.value(node.operands[1])
         if isinstance(found, Dictionary):
             return within(context, node, found)
@@ -171,19 +142,21 @@ def _operation(context: Context, node: Operation) -> Value:
     return read_operation(context, node)
 
 
-def _as_rows(values: Iterable[Value], nodes: Iterable[Node]) -> Iterator[DatasetValue]:
+def _as_rows(
+    values: Iterable[Value], nodes: Iterable[syntax.Node]
+) -> Iterator[DatasetValue]:
     """Yields the data sets of a sum; behind the first a row may stand, too."""
     is_first = True
     for value, node in zip(values, nodes, strict=True):
         match value:
             case DatasetValue():
                 yield value
-            case Scalar(type=RecordType()) if not is_first:
+            case types.Scalar(type=types.RecordType()) if not is_first:
                 yield of_row(node, value)
         is_first = False
 
 
-def _items(context: Context, node: Items) -> Value:
+def _items(context: Context, node: syntax.Items) -> Value:
     """Returns a set: of data sets, or of values."""
     values = [context.value(one) for one in node.items]
     sets = [one for one in values if isinstance(one, DatasetValue)]
@@ -192,23 +165,23 @@ def _items(context: Context, node: Items) -> Value:
     return read_items(context, node)
 
 
-def _part(context: Context, node: Part) -> Value:
+def _part(context: Context, node: syntax.Part) -> Value:
     """Returns a part: rows of a data set, a row of rows, letters, or an item."""
     match context.value(node.of):
         case DatasetValue() as source if _is_any_row(context, node):
-            rows = all_rows(RowsValue(source.record, ""))
+            rows = aggregates.all_rows(RowsValue(source.record, ""))
             listed = context.gathered(node, Total(source, rows))
-            place = context.typed(node.first, INTEGER).text
-            return nth(RowsValue(source.record, listed.text), place)
+            place = context.typed(node.first, types.INTEGER).text
+            return aggregates.nth(RowsValue(source.record, listed.text), place)
         case DatasetValue() as source:
             return chosen(context, node, source)
-        case Dictionary() as dictionary if node.reach is Reach.ONE:
+        case Dictionary() as dictionary if node.reach is syntax.Reach.ONE:
             return entry_at(context, node, dictionary)
-        case RowsValue() as rows if node.reach is Reach.ONE:
-            return nth(rows, context.typed(node.first, INTEGER).text)
+        case RowsValue() as rows if node.reach is syntax.Reach.ONE:
+            return aggregates.nth(rows, context.typed(node.first, types.INTEGER).text)
         case Total() as total if context.totals:
             return read_letters(context, node, context.gathered(node, total))
-        case Scalar() as value:
+        case types.Scalar() as value:
             return read_letters(context, node, value)
         case found:
             raise refusal(
@@ -216,14 +189,14 @@ def _part(context: Context, node: Part) -> Value:
             )
 
 
-def _is_any_row(context: Context, node: Part) -> bool:
+def _is_any_row(context: Context, node: syntax.Part) -> bool:
     """Tells whether the row at hand says which row of a data set is meant."""
-    if node.reach is not Reach.ONE or not context.totals:
+    if node.reach is not syntax.Reach.ONE or not context.totals:
         return False
     return not is_known(context, node.first)
 
 
-def _call(context: Context, node: Call) -> Value:
+def _call(context: Context, node: syntax.Call) -> Value:
     """Returns what a call gives: what the text defines wins over what ECL has."""
     if not node.word:
         return _called(context, node, context.value(node.of))
@@ -234,16 +207,16 @@ def _call(context: Context, node: Call) -> Value:
         return _built_in(context, node)
     if own or any(list(row.record.find(node.word)) for row in context.rows):
         return _called(context, node, context.value(node.of))
+    written = node.of.text if isinstance(node.of, syntax.Name) else node.word
     raise refusal(
         node.of,
-        f'"{node.of.text if isinstance(node.of, Name) else node.word}" is outside '
-        "of what is understood of ECL",
+        f'"{written}" is outside of what is understood of ECL',
         "records, data sets, transforms, joins and outputs",
         INSTEAD.get(node.word, UNKNOWN),
     )
 
 
-def _called(context: Context, node: Call, found: Value) -> Value:
+def _called(context: Context, node: syntax.Call, found: Value) -> Value:
     """Returns a filtered data set, or what a transform gives."""
     match found:
         case DatasetValue() as source:
@@ -255,14 +228,14 @@ def _called(context: Context, node: Call, found: Value) -> Value:
         case Imported(path) if path[:1] == (LIBRARY,):
             return read_library(context, node, path)
         case TypeValue() if len(node.arguments) == 1:
-            return read_cast(context, Cast(node.place, node.of, *node.arguments))
+            return read_cast(context, syntax.Cast(node.place, node.of, *node.arguments))
         case other:
             raise refusal(
                 node, f"{said(other)} that is called", "a function or a data set"
             )
 
 
-def _filtered(context: Context, node: Call, source: DatasetValue) -> Value:
+def _filtered(context: Context, node: syntax.Call, source: DatasetValue) -> Value:
     """Returns rows of which conditions hold; the row at hand chooses child rows."""
     alone = context.alone()
     try:
@@ -275,7 +248,7 @@ def _filtered(context: Context, node: Call, source: DatasetValue) -> Value:
         return rows_chosen(context, node, source)
 
 
-def _step(context: Context, node: Call) -> Value:
+def _step(context: Context, node: syntax.Call) -> Value:
     """Returns what a step makes of data sets, or of them and of the row at hand.
 
     Values of whole data sets gather where a step says so, not around it.
@@ -289,7 +262,7 @@ def _step(context: Context, node: Call) -> Value:
         raise
 
 
-def _built_in(context: Context, node: Call) -> Value:
+def _built_in(context: Context, node: syntax.Call) -> Value:
     """Returns what one of ECL's own names gives."""
     word = node.word
     refuse_wrong_number(node)
@@ -297,7 +270,7 @@ def _built_in(context: Context, node: Call) -> Value:
         return _evaluated(context, node)
     if word in ACTIONS:
         return Action(node, context.scope)
-    if word in AGGREGATES:
+    if word in aggregates.AGGREGATES:
         return _aggregate(context, node)
     for rows in child_step(context, node):
         return rows
@@ -306,7 +279,7 @@ def _built_in(context: Context, node: Call) -> Value:
     return _OTHERS[word](context, node)
 
 
-def _evaluated(context: Context, node: Call) -> Value:
+def _evaluated(context: Context, node: syntax.Call) -> Value:
     """Returns EVALUATE(row, value): a value in which the row's fields stand bare."""
     first, second = node.arguments
     match context.value(first):
@@ -315,80 +288,82 @@ def _evaluated(context: Context, node: Call) -> Value:
             return Total(source, inside.scalar(second))
         case RowValue() as row:
             return context.inside(row).value(second)
-        case Scalar(text, RecordType() as record):
+        case types.Scalar(text, types.RecordType() as record):
             return context.inside(RowValue(record, text)).value(second)
         case found:
             raise refusal(first, f"EVALUATE of {said(found)}", "a row: rows[n]")
 
 
-def _either(context: Context, node: Call) -> Value:
+def _either(context: Context, node: syntax.Call) -> Value:
     """Returns what IF, MAP or CASE gives: the rows of one data set, or a value."""
     for rows in read_either(context, node):
         return rows
     return FUNCTIONS[node.word](context, node)
 
 
-def _record_of(context: Context, node: Call) -> Value:
+def _record_of(context: Context, node: syntax.Call) -> Value:
     """Returns RECORDOF: the record of rows."""
     return context.record(*node.arguments)
 
 
-def _as_it_is(context: Context, node: Call) -> Value:
+def _as_it_is(context: Context, node: syntax.Call) -> Value:
     """Returns what stands in brackets behind a word that changes nothing."""
     return context.value(node.arguments[0])
 
 
-def _is_condition(context: Context, node: Call) -> bool:
+def _is_condition(context: Context, node: syntax.Call) -> bool:
     """Tells whether STEPPED stands around a condition, not around rows."""
     if node.word != "stepped":
         return False
     first = node.arguments[0]
-    is_operation = isinstance(first, Operation)
+    is_operation = isinstance(first, syntax.Operation)
     return is_operation or not isinstance(context.value(first), DatasetValue)
 
 
-def _aggregate(context: Context, node: Call) -> Value:
+def _aggregate(context: Context, node: syntax.Call) -> Value:
     """Returns COUNT and the like of rows inside a row, or MAX of single values."""
     if not node.arguments:
         raise refusal(node, f"{node.word.upper()} of nothing", "rows")
     match context.value(node.arguments[0]):
         case RowsValue() as rows:
-            return AGGREGATES[node.word](context, node, rows)
+            return aggregates.AGGREGATES[node.word](context, node, rows)
         case DatasetValue() | Dictionary():
             return _total(context, node)
-        case Scalar(text, TableType(record)):
+        case types.Scalar(text, types.TableType(record)):
             rows = RowsValue(record, text)
-            return AGGREGATES[node.word](context, node, rows)
-        case Scalar(type=SetOf()) as items if len(node.arguments) == 1:
-            return of_set(node, items)
+            return aggregates.AGGREGATES[node.word](context, node, rows)
+        case types.Scalar(type=types.SetOf()) as items if len(node.arguments) == 1:
+            return aggregates.of_set(node, items)
         case _ if node.word in _EXTREMES:
             return _EXTREMES[node.word](context, node)
         case found:
             raise refusal(node, f"{node.word.upper()} of {said(found)}", "rows")
 
 
-def _total(context: Context, node: Call) -> Total | Scalar:
+def _total(context: Context, node: syntax.Call) -> Total | types.Scalar:
     """Returns an aggregate of a whole data set, or of its rows and the row at hand."""
     alone = context.alone()
     try:
         source = alone.dataset(node.arguments[0])
         rows = RowsValue(source.record, "")
-        return Total(source, AGGREGATES[node.word](alone, node, rows))
+        return Total(source, aggregates.AGGREGATES[node.word](alone, node, rows))
     except RowAroundError:
         # Inside a list both rows would have the same name.
-        if not context.may_list or any(row.text == ITEM for row in context.rows):
+        if not context.may_list or any(
+            row.text == aggregates.ITEM for row in context.rows
+        ):
             raise
         source, (first, *others) = context.dataset(node.arguments[0]), node.arguments
         if node.word in _OF_CONDITIONS:
-            chosen = Call(node.place, first, tuple(others))
+            chosen = syntax.Call(node.place, first, tuple(others))
             whole = replace(node, arguments=(first,))
             rows = rows_chosen(context, chosen, source)
-            return AGGREGATES[node.word](context, whole, rows)
+            return aggregates.AGGREGATES[node.word](context, whole, rows)
         rows = listed_beside(context, node, source)
-        return AGGREGATES[node.word](context, node, rows)
+        return aggregates.AGGREGATES[node.word](context, node, rows)
 
 
-def _join(context: Context, node: Call) -> DatasetValue:
+def _join(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns JOIN of two data sets, or of a set of them."""
     if node.arguments:
         first = context.value(node.arguments[0])
@@ -397,9 +372,9 @@ def _join(context: Context, node: Call) -> DatasetValue:
     return read_join(context, node)
 
 
-def _rows(context: Context, node: Call) -> Value:
+def _rows(context: Context, node: syntax.Call) -> Value:
     """Returns ROWS(LEFT) or ROWS(RIGHT): all rows that stand together."""
-    word = word_of(node.arguments[0])
+    word = syntax.word_of(node.arguments[0])
     if word not in _ROWS_OF:
         raise refusal(node, "ROWS of something else", "ROWS(LEFT) or ROWS(RIGHT)")
     name = f"rows({word})"
@@ -428,7 +403,7 @@ _STEPS: Mapping[str, Verb] = {
     "limit": read_limit,
     "mergejoin": read_merge_join,
 }
-_OTHERS: Mapping[str, Callable[[Context, Call], Value]] = {
+_OTHERS: Mapping[str, Callable[[Context, syntax.Call], Value]] = {
     **FUNCTIONS,
     **dict.fromkeys(_PLAIN, _as_it_is),
     "dictionary": read_dictionary,
@@ -436,21 +411,21 @@ _OTHERS: Mapping[str, Callable[[Context, Call], Value]] = {
     "rows": _rows,
     "recordof": _record_of,
 }
-_BUILT_IN = {*ACTIONS, *AGGREGATES, *_STEPS, *_OTHERS}
+_BUILT_IN = {*ACTIONS, *aggregates.AGGREGATES, *_STEPS, *_OTHERS}
 _READERS: Mapping[type, Callable[..., Value]] = {
-    Name: _name,
-    Number: read_number,
-    Text: read_text,
-    Member: read_member,
-    Call: _call,
-    Part: _part,
-    Operation: _operation,
-    Cast: read_cast,
-    Items: _items,
-    Braces: read_braces,
-    Record: read_record,
-    Transform: read_transform,
-    Module: read_module,
-    TypeName: read_type,
-    SetType: read_type,
+    syntax.Name: _name,
+    syntax.Number: read_number,
+    syntax.Text: read_text,
+    syntax.Member: read_member,
+    syntax.Call: _call,
+    syntax.Part: _part,
+    syntax.Operation: _operation,
+    syntax.Cast: read_cast,
+    syntax.Items: _items,
+    syntax.Braces: read_braces,
+    syntax.Record: read_record,
+    syntax.Transform: read_transform,
+    syntax.Module: read_module,
+    syntax.TypeName: read_type,
+    syntax.SetType: read_type,
 }

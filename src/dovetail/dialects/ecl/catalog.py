@@ -10,25 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from dovetail.dialects.ecl.types import (
-    BOOLEAN,
-    INTEGER,
-    REAL,
-    STRING,
-    WIDEST,
-    Bytes,
-    EclType,
-    Exact,
-    Field,
-    Real,
-    RecordType,
-    Scalar,
-    SetOf,
-    TableType,
-    Whole,
-    converted,
-    unsized,
-)
+from dovetail.dialects.ecl import types
 from dovetail.errors import SchemaError
 from dovetail.expression import Expression
 from dovetail.schema import (
@@ -106,7 +88,9 @@ def taken(known: dict[str, list[Given]], wanted: Given) -> Given:
     return ways[-1]
 
 
-def taken_as(known: dict[str, list[Given]], wanted: Given, record: RecordType) -> Step:
+def taken_as(
+    known: dict[str, list[Given]], wanted: Given, record: types.RecordType
+) -> Step:
     """Returns the rows of an input with the sizes that a record of the text declares.
 
     Texts are cut at their lengths. A number out of range would be another number:
@@ -119,51 +103,55 @@ def taken_as(known: dict[str, list[Given]], wanted: Given, record: RecordType) -
     return Projected(given, record.schema, Columns(columns))
 
 
-def _ranges(record: RecordType) -> Iterator[Range]:
+def _ranges(record: types.RecordType) -> Iterator[Range]:
     """Yields the numbers that fields may have whose columns have room for more."""
     for one in record.fields:
         match one.type:
-            case Whole() as kind if kind != INTEGER and not one.is_position:
+            case types.Whole() as kind if kind != types.INTEGER and not one.is_position:
                 yield Range(one.name, *kind.bounds, str(kind))
             case _:
                 pass
 
 
-def _size(one: Field) -> str:
+def _size(one: types.Field) -> str:
     """Returns a column of an input in the size of its field."""
     text = f"l.{quoted(one.name)}"
-    kind = one.type if isinstance(one.type, Whole) else unsized(one.type)
-    found = converted(Scalar(text, kind), one.type)
+    kind = one.type if isinstance(one.type, types.Whole) else types.unsized(one.type)
+    found = types.converted(types.Scalar(text, kind), one.type)
     return found.text if found else text
 
 
-_ATOMS: dict[Type, EclType] = {
-    AtomicType.BOOLEAN: BOOLEAN,
-    AtomicType.TINYINT: Whole(1),
-    AtomicType.SMALLINT: Whole(2),
-    AtomicType.INT: Whole(4),
-    AtomicType.BIGINT: INTEGER,
-    AtomicType.FLOAT: Real(4),
-    AtomicType.DOUBLE: REAL,
-    AtomicType.BINARY: Bytes(),
-    AtomicType.STRING: STRING,
+_ATOMS: dict[Type, types.EclType] = {
+    AtomicType.BOOLEAN: types.BOOLEAN,
+    AtomicType.TINYINT: types.Whole(1),
+    AtomicType.SMALLINT: types.Whole(2),
+    AtomicType.INT: types.Whole(4),
+    AtomicType.BIGINT: types.INTEGER,
+    AtomicType.FLOAT: types.Real(4),
+    AtomicType.DOUBLE: types.REAL,
+    AtomicType.BINARY: types.Bytes(),
+    AtomicType.STRING: types.STRING,
 }
 
 
-def of_spark(kind: Type) -> EclType:
+def of_spark(kind: Type) -> types.EclType:
     """Returns the type that a column of Spark's has in ECL, or raises."""
     match kind:
         case DecimalType(precision=20, scale=0):
-            return Whole(WIDEST, is_signed=False)
+            return types.Whole(types.WIDEST, is_signed=False)
         case DecimalType(precision=digits, scale=places):
-            return Exact(digits, places)
+            return types.Exact(digits, places)
         case ArrayType(element=StructType() as element):
             inner = of_spark(element)
-            return TableType(inner if isinstance(inner, RecordType) else RecordType(()))
+            return types.TableType(
+                inner if isinstance(inner, types.RecordType) else types.RecordType(())
+            )
         case ArrayType(element=element):
-            return SetOf(of_spark(element))
+            return types.SetOf(of_spark(element))
         case StructType(fields=fields):
-            return RecordType(tuple(Field(name, of_spark(one)) for name, one in fields))
+            return types.RecordType(
+                tuple(types.Field(name, of_spark(one)) for name, one in fields)
+            )
         case AtomicType() if kind in _ATOMS:
             return _ATOMS[kind]
         case _:
@@ -174,8 +162,10 @@ def of_spark(kind: Type) -> EclType:
             )
 
 
-def record_of(schema: Schema) -> RecordType:
+def record_of(schema: Schema) -> types.RecordType:
     """Returns the record of an input's columns."""
-    return RecordType(
-        tuple(Field(column.name, of_spark(column.type)) for column in schema.columns)
+    return types.RecordType(
+        tuple(
+            types.Field(column.name, of_spark(column.type)) for column in schema.columns
+        )
     )

@@ -17,35 +17,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from dovetail.dialects.ecl.aggregates import all_rows, made_of, named_struct, numbers_to
+from dovetail.dialects.ecl import aggregates, syntax, types
 from dovetail.dialects.ecl.conditions import Term, terms
 from dovetail.dialects.ecl.context import Context, as_type, is_known, is_word, refusal
 from dovetail.dialects.ecl.datasets import PASSED_OVER, is_passed_over, rebuilt_columns
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.scalars import met
-from dovetail.dialects.ecl.syntax import (
-    Call,
-    Items,
-    Node,
-    Omitted,
-    Operation,
-    Text,
-    word_of,
-)
 from dovetail.dialects.ecl.totals import AtHand, as_left, is_of, rows_at_hand
-from dovetail.dialects.ecl.types import (
-    INTEGER,
-    EclType,
-    Exact,
-    Field,
-    Letters,
-    Real,
-    RecordType,
-    Scalar,
-    TableType,
-    Whole,
-    trimmed,
-)
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Dictionary,
@@ -69,10 +47,10 @@ class _Key:
 
     wanted: str
     value: str
-    type: EclType
+    type: types.EclType
 
 
-def rows_chosen(context: Context, node: Call, source: DatasetValue) -> RowsValue:
+def rows_chosen(context: Context, node: syntax.Call, source: DatasetValue) -> RowsValue:
     """Returns the rows of a data set that conditions about the row at hand choose."""
     # A name that no list around has.
     name = f"chosen_{node.place.line}_{node.place.column}"
@@ -81,7 +59,7 @@ def rows_chosen(context: Context, node: Call, source: DatasetValue) -> RowsValue
     asked = [
         term
         for one in node.arguments
-        if not (isinstance(one, Omitted) or is_word(one, "keyed", "few"))
+        if not (isinstance(one, syntax.Omitted) or is_word(one, "keyed", "few"))
         for term in terms(inside, one)
         if not term.is_wild
     ]
@@ -98,13 +76,15 @@ def rows_chosen(context: Context, node: Call, source: DatasetValue) -> RowsValue
     return RowsValue(source.record, kept)
 
 
-def listed_beside(context: Context, node: Node, source: DatasetValue) -> RowsValue:
+def listed_beside(
+    context: Context, node: syntax.Node, source: DatasetValue
+) -> RowsValue:
     """Returns all rows of a data set as a list that stands beside the row at hand."""
     context.world.remarks.append(
         f"all rows of a data set stand beside each row in line {node.place.line}: no "
         "equality says which of them it needs"
     )
-    whole = Total(source, all_rows(RowsValue(source.record, "")))
+    whole = Total(source, aggregates.all_rows(RowsValue(source.record, "")))
     return RowsValue(source.record, context.gathered(node, whole).text)
 
 
@@ -123,11 +103,11 @@ def _keys(
 def _key(term: Term, row: AtHand, seen: Scope) -> Iterator[_Key]:
     """Gives the key that a term is, if it says that values of both rows are equal."""
     match term.node:
-        case Operation(sign="=", operands=(first, second)):
+        case syntax.Operation(sign="=", operands=(first, second)):
             values = [term.context.scalar(one) for one in (first, second)]
         case _:
             return
-    if any(isinstance(one.type, RecordType | TableType) for one in values):
+    if any(isinstance(one.type, types.RecordType | types.TableType) for one in values):
         return
     pair = met(term.node, *values)
     for mine, other in (pair, pair[::-1]):
@@ -145,13 +125,13 @@ def _by_keys(source: DatasetValue, row: AtHand, keys: list[_Key]) -> str:
 
 def _listed(source: DatasetValue, keys: list[_Key]) -> Dictionary:
     """Returns the rows of a data set as a list for each value of the keys."""
-    fields = tuple(Field(_name(at), key.type) for at, key in enumerate(keys))
-    both = RecordType((*source.record.fields, *fields))
+    fields = tuple(types.Field(_name(at), key.type) for at, key in enumerate(keys))
+    both = types.RecordType((*source.record.fields, *fields))
     own = ((one.name, f"l.{quoted(one.name)}") for one in source.record.fields)
     values = ((_name(at), key.value) for at, key in enumerate(keys))
     beside = Projected(Grouped(source.step, ()), both.schema, _columns([*own, *values]))
-    rows = all_rows(RowsValue(source.record, ""))
-    record = RecordType((*fields, Field(_ROWS, rows.type)))
+    rows = aggregates.all_rows(RowsValue(source.record, ""))
+    record = types.RecordType((*fields, types.Field(_ROWS, rows.type)))
     names = tuple(one.name for one in fields)
     texts = [*((name, f"l.{quoted(name)}") for name in names), (_ROWS, rows.text)]
     step = Counted(beside, record.schema, _columns(texts), names)
@@ -168,41 +148,45 @@ def _name(number: int) -> str:
     return f"key {number + 1}"
 
 
-Child = Callable[[Context, Call, RowsValue], RowsValue]
+Child = Callable[[Context, syntax.Call, RowsValue], RowsValue]
 
 
-def _names(node: Node) -> tuple[str, str]:
+def _names(node: syntax.Node) -> tuple[str, str]:
     """Returns names for an item and its place that no list around has."""
     at = f"{node.place.line}_{node.place.column}"
     return f"child_{at}", f"child_{at}_at"
 
 
-def _project(context: Context, node: Call, rows: RowsValue) -> RowsValue:
+def _project(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
     """Returns what a transform makes of each of the rows, or a record."""
     _refuse_others(node.arguments[2:])
     item, place = _names(node)
     row = RowValue(rows.record, item)
-    counter = Scalar(f"({place} + 1L)", Whole())
+    counter = types.Scalar(f"({place} + 1L)", types.Whole())
     sides: dict[str, Value] = {"left": row, "counter": counter}
     match replace(context, sides={**context.sides, **sides}).value(node.arguments[1]):
         case Made() as made:
             pass
         case _:
             record = context.record(node.arguments[1])
-            columns = rebuilt_columns(Scalar(item, rows.record), record)
+            columns = rebuilt_columns(types.Scalar(item, rows.record), record)
             texts = ((name, str(text)) for name, text in columns.columns)
             made = Made(record, tuple(texts), "false")
-    text = made_of(all_rows(rows).text, made, (item, place))
+    text = aggregates.made_of(aggregates.all_rows(rows).text, made, (item, place))
     like = _as_many(rows) if made.skip == NEVER.text else ""
     return RowsValue(made.record, text, like=like)
 
 
 def _as_many(rows: RowsValue) -> str:
     """Returns an array that surely has as many rows."""
-    return rows.like if rows.like and not rows.conditions else all_rows(rows).text
+    return (
+        rows.like
+        if rows.like and not rows.conditions
+        else aggregates.all_rows(rows).text
+    )
 
 
-def _combine(context: Context, node: Call, rows: RowsValue) -> RowsValue:
+def _combine(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
     """Returns what a transform makes of the rows of the same place in two lists.
 
     HPCC fails where one is longer; inside a row nothing can, so both must be made of
@@ -231,34 +215,37 @@ def _combine(context: Context, node: Call, rows: RowsValue) -> RowsValue:
         "right": RowValue(others.record, f"get({both}.other, CAST({place} AS INT))"),
     }
     made = replace(context, sides={**context.sides, **sides}).made(transform)
-    lists = named_struct(("one", all_rows(rows).text), ("other", all_rows(others).text))
-    text = made_of(f"{both}.one", made, (item, place))
+    lists = aggregates.named_struct(
+        ("one", aggregates.all_rows(rows).text),
+        ("other", aggregates.all_rows(others).text),
+    )
+    text = aggregates.made_of(f"{both}.one", made, (item, place))
     once = f"get(transform(array({lists}), {both} -> {text}), 0)"
     return RowsValue(made.record, once)
 
 
-def _sort(context: Context, node: Call, rows: RowsValue) -> RowsValue:
+def _sort(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
     """Returns the rows in another order; equal ones stay as they were."""
     item, place = _names(node)
     inside = context.inside(RowValue(rows.record, item))
     keys = [*_sort_keys(inside, node.arguments[1:])]
     named = [(f"key_{number}", key) for number, key in enumerate(keys)]
     parts = (*named, ("at", place), ("row", item))
-    keyed = f"transform({all_rows(rows).text}, ({item}, {place}) -> "
-    found = f"array_sort({keyed}{named_struct(*parts)}))"
+    keyed = f"transform({aggregates.all_rows(rows).text}, ({item}, {place}) -> "
+    found = f"array_sort({keyed}{aggregates.named_struct(*parts)}))"
     text = f"transform({found}, {item} -> {item}.row)"
     return RowsValue(rows.record, text, like=_as_many(rows))
 
 
-def _sort_keys(context: Context, nodes: Iterable[Node]) -> Iterator[str]:
+def _sort_keys(context: Context, nodes: Iterable[syntax.Node]) -> Iterator[str]:
     """Yields what rows are sorted by; a number turned round sorts downwards."""
     for node in nodes:
-        if isinstance(node, Omitted) or is_passed_over(node):
+        if isinstance(node, syntax.Omitted) or is_passed_over(node):
             continue
         match node:
-            case Operation(sign="NEGATIVE", operands=(inner,)):
+            case syntax.Operation(sign="NEGATIVE", operands=(inner,)):
                 value = context.scalar(inner)
-                if not isinstance(value.type, Whole | Real | Exact):
+                if not isinstance(value.type, types.Whole | types.Real | types.Exact):
                     raise refusal(
                         node,
                         "child rows sorted downwards by no number",
@@ -268,54 +255,55 @@ def _sort_keys(context: Context, nodes: Iterable[Node]) -> Iterator[str]:
                 yield f"-({value.text})"
             case _:
                 value = context.scalar(node)
-                is_text = isinstance(value.type, Letters)
-                yield trimmed(value) if is_text else value.text
+                is_text = isinstance(value.type, types.Letters)
+                yield types.trimmed(value) if is_text else value.text
 
 
-def _chosen(context: Context, node: Call, rows: RowsValue) -> RowsValue:
+def _chosen(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
     """Returns so many of the rows, from a place on."""
     _, number, *rest = node.arguments
     first = _number(context, rest[0]) if rest else "1"
     count = _number(context, number)
-    text = f"slice({all_rows(rows).text}, greatest({first}, 1), greatest({count}, 0))"
+    whole = aggregates.all_rows(rows).text
+    text = f"slice({whole}, greatest({first}, 1), greatest({count}, 0))"
     return RowsValue(rows.record, text)
 
 
-def _number(context: Context, node: Node) -> str:
+def _number(context: Context, node: syntax.Node) -> str:
     """Returns a number of rows."""
-    return f"CAST({as_type(node, context.scalar(node), INTEGER).text} AS INT)"
+    return f"CAST({as_type(node, context.scalar(node), types.INTEGER).text} AS INT)"
 
 
-def _topn(context: Context, node: Call, rows: RowsValue) -> RowsValue:
+def _topn(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
     """Returns so many of the sorted rows."""
     first, number, *keys = node.arguments
     ordered = _sort(context, replace(node, arguments=(first, *keys)), rows)
     return _chosen(context, replace(node, arguments=(first, number)), ordered)
 
 
-def _counted(context: Context, node: Call) -> Iterator[RowsValue]:
+def _counted(context: Context, node: syntax.Call) -> Iterator[RowsValue]:
     """Gives DATASET(n, transform), if the row at hand says how many rows they are."""
     if not _is_counted(context, node):
         return
     yield counted_rows(context, node)
 
 
-def counted_rows(context: Context, node: Call) -> RowsValue:
+def counted_rows(context: Context, node: syntax.Call) -> RowsValue:
     """Returns DATASET(n, transform) as rows inside the row at hand."""
     number, transform, *rest = node.arguments
-    _refuse_others(one for one in rest if word_of(one) != "distributed")
+    _refuse_others(one for one in rest if syntax.word_of(one) != "distributed")
     item, place = _names(node)
-    most = as_type(number, context.scalar(number), INTEGER).text
-    sides: dict[str, Value] = {"counter": Scalar(item, Whole())}
+    most = as_type(number, context.scalar(number), types.INTEGER).text
+    sides: dict[str, Value] = {"counter": types.Scalar(item, types.Whole())}
     made = replace(context, sides={**context.sides, **sides}).made(transform)
-    text = made_of(numbers_to(most), made, (item, place))
+    text = aggregates.made_of(aggregates.numbers_to(most), made, (item, place))
     return RowsValue(made.record, text)
 
 
-def _is_counted(context: Context, node: Call) -> bool:
+def _is_counted(context: Context, node: syntax.Call) -> bool:
     """Tells whether DATASET begins with a number of the row at hand."""
     match node.arguments:
-        case (Items() | Text(), *_):
+        case (syntax.Items() | syntax.Text(), *_):
             return False
         case (number, second, *_) if is_transform(context, second):
             return not is_known(context, number)
@@ -323,7 +311,7 @@ def _is_counted(context: Context, node: Call) -> bool:
             return False
 
 
-def child_step(context: Context, node: Call) -> Iterator[RowsValue]:
+def child_step(context: Context, node: syntax.Call) -> Iterator[RowsValue]:
     """Gives what a step makes of the rows inside a row, if it is one of these."""
     if not (context.sides or context.rows):
         return
@@ -334,17 +322,17 @@ def child_step(context: Context, node: Call) -> Iterator[RowsValue]:
     match context.value(node.arguments[0]):
         case RowsValue() as rows:
             yield _CHILD_STEPS[node.word](context, node, rows)
-        case Scalar(text, TableType(record)):
+        case types.Scalar(text, types.TableType(record)):
             yield _CHILD_STEPS[node.word](context, node, RowsValue(record, text))
 
 
-def listed_step(context: Context, node: Call) -> Iterator[RowsValue]:
+def listed_step(context: Context, node: syntax.Call) -> Iterator[RowsValue]:
     """Gives what a step makes of other rows and of the row at hand, if it can.
 
     All the other rows are a list beside the row.
     """
     match node.arguments:
-        case (Items() | Text(), *_):
+        case (syntax.Items() | syntax.Text(), *_):
             return
         case (_, second, *_) if node.word == "dataset":
             if is_transform(context, second):
@@ -356,10 +344,12 @@ def listed_step(context: Context, node: Call) -> Iterator[RowsValue]:
             return
 
 
-def _refuse_others(nodes: Iterable[Node]) -> None:
+def _refuse_others(nodes: Iterable[syntax.Node]) -> None:
     """Refuses options of a step on child rows that would change something."""
     for node in nodes:
-        if word_of(node) not in PASSED_OVER and not isinstance(node, Omitted):
+        if syntax.word_of(node) not in PASSED_OVER and not isinstance(
+            node, syntax.Omitted
+        ):
             raise refusal(node, "this here", "nothing more")
 
 

@@ -19,20 +19,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from dovetail.dialects.ecl import datasets, syntax, types
 from dovetail.dialects.ecl.aggregates import all_rows, named_struct, nth
 from dovetail.dialects.ecl.context import Context, is_word, refusal
-from dovetail.dialects.ecl.datasets import (
-    PASSED_OVER,
-    as_record,
-    columns_of,
-    refuse_others,
-)
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.options import failure_of
 from dovetail.dialects.ecl.records import default_record
-from dovetail.dialects.ecl.syntax import Call, Node, Omitted, word_of
 from dovetail.dialects.ecl.totals import gathering, narrowed, widened
-from dovetail.dialects.ecl.types import INTEGER, Field, RecordType, Scalar, TableType
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Made,
@@ -43,57 +36,39 @@ from dovetail.dialects.ecl.values import (
 )
 from dovetail.expression import Expression
 from dovetail.schema import quoted
+from dovetail.spec import picks, program
 from dovetail.spec.join import BlankRow, Clock, Columns, JoinSpec, Kind, Named, Side
-from dovetail.spec.picks import Equality, Limit, OnExceed, Picks
-from dovetail.spec.program import (
-    LEFT,
-    RIGHT,
-    Appended,
-    By,
-    Chosen,
-    Counted,
-    Filtered,
-    Grouped,
-    Inline,
-    Joined,
-    Numbered,
-    Ordered,
-    Projected,
-    Step,
-    Told,
-    Unfolded,
-)
 from dovetail.spec.stops import Failure, Plainly
 
 COUNT = "CAST(ROWS_COUNT() AS BIGINT)"
-ONE = RecordType((Field("n", INTEGER),))
-_PASSED = {*PASSED_OVER, "keyed", "count"}
+ONE = types.RecordType((types.Field("n", types.INTEGER),))
+_PASSED = {*datasets.PASSED_OVER, "keyed", "count"}
 
 
-def read_limit(context: Context, node: Call) -> DatasetValue:
+def read_limit(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns LIMIT(rows, n, SKIP), or what else it says of too many rows."""
     first, number, *rest = node.arguments
     source, most = context.dataset(first), context.count(number)
     options = [*_options(rest)]
-    total = Total(source, Scalar(COUNT, INTEGER))
+    total = Total(source, types.Scalar(COUNT, types.INTEGER))
     few = _with(source, total, f"{{0}} <= {most}L")
     for one in options:
         if is_word(one, "skip"):
             return few
-        if word_of(one) == "onfail":
+        if syntax.word_of(one) == "onfail":
             return _or_one(context, one, (source, few, most))
     return _or_failing(context, node, (source, most, options))
 
 
-def _options(nodes: Iterable[Node]) -> Iterable[Node]:
+def _options(nodes: Iterable[syntax.Node]) -> Iterable[syntax.Node]:
     """Gives what is said of too many rows, one thing at most."""
     found = [
         one
         for one in nodes
-        if not isinstance(one, Omitted) and word_of(one) not in _PASSED
+        if not isinstance(one, syntax.Omitted) and syntax.word_of(one) not in _PASSED
     ]
     for one in found:
-        if word_of(one) not in {"skip", "onfail", "fail"}:
+        if syntax.word_of(one) not in {"skip", "onfail", "fail"}:
             raise refusal(one, "this in a LIMIT", "SKIP, FAIL(..) or ONFAIL(transform)")
     for one in found[1:]:
         raise refusal(one, "a second thing to do", "SKIP, FAIL or ONFAIL alone")
@@ -104,26 +79,28 @@ def _with(source: DatasetValue, total: Total, condition: str) -> DatasetValue:
     """Returns the rows where a condition on a value of other rows holds."""
     wide = widened(source, [total])
     hidden = wide.schema.names[-1]
-    step = Filtered(wide, Expression(condition.format(f"l.{quoted(hidden)}")))
+    step = program.Filtered(wide, Expression(condition.format(f"l.{quoted(hidden)}")))
     return replace(source, step=narrowed(step, source.record, [total]))
 
 
 def _or_one(
-    context: Context, node: Node, given: tuple[DatasetValue, DatasetValue, int]
+    context: Context, node: syntax.Node, given: tuple[DatasetValue, DatasetValue, int]
 ) -> DatasetValue:
     """Returns the rows, or the one row that ONFAIL makes in place of too many."""
     source, few, most = given
-    if not isinstance(node, Call) or len(node.arguments) != 1:
+    if not isinstance(node, syntax.Call) or len(node.arguments) != 1:
         raise refusal(node, "ONFAIL without a transform", "ONFAIL(transform)")
     made = context.made(node.arguments[0])
     if made.record.shape != source.record.shape:
         raise refusal(node, "a transform of another record", "the record of the rows")
     counted = Columns(((ONE.fields[0].name, Expression(COUNT)),))
-    count = Counted(Grouped(source.step, ()), ONE.schema, counted)
-    many = Filtered(count, Expression(f"l.`n` > {most}L"))
-    row = Projected(many, made.record.schema, columns_of(made), Expression(made.skip))
-    one = as_record(DatasetValue(row, made.record), source.record)
-    return DatasetValue(Appended((few.step, one.step)), source.record)
+    count = program.Counted(program.Grouped(source.step, ()), ONE.schema, counted)
+    many = program.Filtered(count, Expression(f"l.`n` > {most}L"))
+    row = program.Projected(
+        many, made.record.schema, datasets.columns_of(made), Expression(made.skip)
+    )
+    one = datasets.as_record(DatasetValue(row, made.record), source.record)
+    return DatasetValue(program.Appended((few.step, one.step)), source.record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +114,9 @@ class Stop:
 
 
 def _or_failing(
-    context: Context, node: Call, given: tuple[DatasetValue, int, list[Node]]
+    context: Context,
+    node: syntax.Call,
+    given: tuple[DatasetValue, int, list[syntax.Node]],
 ) -> DatasetValue:
     """Returns the rows beside a count of them, which fails where there are too many."""
     source, most, options = given
@@ -146,43 +125,43 @@ def _or_failing(
     failures = [failure_of(context, one) for one in options]
     failure = next((it for it in failures if isinstance(it, Failure)), said)
     stop = Stop(most, failure, title, f"more than {most} rows fail the job")
-    return or_failing(source, Grouped(source.step, ()), stop)
+    return or_failing(source, program.Grouped(source.step, ()), stop)
 
 
-def or_failing(source: DatasetValue, rows: Step, stop: Stop) -> DatasetValue:
+def or_failing(source: DatasetValue, rows: program.Step, stop: Stop) -> DatasetValue:
     """Returns rows, or fails where there are too many of some other rows."""
     join = JoinSpec(
-        Side(Named(LEFT)),
-        Side(Named(RIGHT)),
+        Side(Named(program.LEFT)),
+        Side(Named(program.RIGHT)),
         Kind.INNER,
         Clock.BATCH,
         (),
         select=Columns(((ONE.fields[0].name, Expression("l.`n`")),)),
         absent_left=BlankRow(),
         absent_right=BlankRow(),
-        picks=Picks(limit=Limit(stop.most, OnExceed.FAIL)),
+        picks=picks.Picks(limit=picks.Limit(stop.most, picks.OnExceed.FAIL)),
     )
-    told = Told(stop.title, (("LIMIT", stop.line),))
+    told = program.Told(stop.title, (("LIMIT", stop.line),))
     # One row more than there may be says that there are too many.
-    few = Chosen(rows, 1, stop.most + 1)
-    whole = Inline(ONE.schema, ((0,),))
-    counted = Joined(whole, few, join, ONE.schema, told, stop.failure)
-    total = Total(DatasetValue(counted, ONE), Scalar(COUNT, INTEGER))
+    few = program.Chosen(rows, 1, stop.most + 1)
+    whole = program.Inline(ONE.schema, ((0,),))
+    counted = program.Joined(whole, few, join, ONE.schema, told, stop.failure)
+    total = Total(DatasetValue(counted, ONE), types.Scalar(COUNT, types.INTEGER))
     return _with(source, total, "{0} >= 0L")
 
 
 _ROW, _OTHER, _ROWS, _GROUP, _PLACE = "row", "other", "rows", "group", "place"
 _INPUT = "input"
-_NUMBERS = (Field(_GROUP, INTEGER), Field(_INPUT, INTEGER))
+_NUMBERS = (types.Field(_GROUP, types.INTEGER), types.Field(_INPUT, types.INTEGER))
 
 
-def read_combine(context: Context, node: Call) -> DatasetValue:
+def read_combine(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns what a transform makes of the rows of the same place."""
     first, second, *rest = node.arguments
     left, right = context.dataset(first), context.dataset(second)
     by_group = bool(rest) and is_word(rest[0], "group")
     transform = [one for one in rest[by_group:][:1] if is_transform(context, one)]
-    refuse_others(rest[by_group + len(transform) :], set())
+    datasets.refuse_others(rest[by_group + len(transform) :], set())
     _check_groups(node, (left, right), by_group=by_group)
     if by_group and not transform:
         raise refusal(node, "groups without a transform", "COMBINE(.., GROUP, t)")
@@ -192,18 +171,20 @@ def read_combine(context: Context, node: Call) -> DatasetValue:
     )
     made = inside.made(transform[0]) if transform else _default(left, right)
     both = _beside(node, _or_unlike(node, one, other), other)
-    step = Grouped(both.step, (_column(_GROUP),)) if left.is_grouped else both.step
+    step = (
+        program.Grouped(both.step, (_column(_GROUP),)) if left.is_grouped else both.step
+    )
     pairs = replace(both, step=step, is_grouped=left.is_grouped)
-    last = Projected(
+    last = program.Projected(
         widened(pairs, totals),
         made.record.schema,
-        columns_of(made),
+        datasets.columns_of(made),
         Expression(made.skip),
     )
     return DatasetValue(last, made.record, is_grouped=left.is_grouped)
 
 
-def read_regroup(context: Context, node: Call) -> DatasetValue:
+def read_regroup(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns the groups of the same place of several data sets, each as one group."""
     sources = [context.dataset(one) for one in node.arguments]
     record = sources[0].record
@@ -216,16 +197,16 @@ def read_regroup(context: Context, node: Call) -> DatasetValue:
                 "GROUP(SORT(rows, key), key)",
             )
         steps.append(_in_places(source, number, record))
-    by = tuple(By(_column(one.name)) for one in _NUMBERS)
-    ordered = Ordered(Appended(tuple(steps)), by)
-    step = Grouped(ordered, (_column(_GROUP),))
+    by = tuple(program.By(_column(one.name)) for one in _NUMBERS)
+    ordered = program.Ordered(program.Appended(tuple(steps)), by)
+    step = program.Grouped(ordered, (_column(_GROUP),))
     columns = ((it.name, f"l.{_ROW}.{quoted(it.name)}") for it in record.fields)
-    rows = Projected(step, record.schema, _texts(columns))
+    rows = program.Projected(step, record.schema, _texts(columns))
     return DatasetValue(rows, record, is_grouped=True)
 
 
 def _check_groups(
-    node: Call, sides: tuple[DatasetValue, DatasetValue], *, by_group: bool
+    node: syntax.Call, sides: tuple[DatasetValue, DatasetValue], *, by_group: bool
 ) -> None:
     """Refuses groups where rows are asked for, and rows where groups are."""
     left, right = sides
@@ -267,23 +248,23 @@ def _default(left: DatasetValue, right: DatasetValue) -> Made:
 
 def _rows(source: DatasetValue) -> DatasetValue:
     """Returns each row with its place, and the number of its group, if there are."""
-    whole = Field(_ROW, source.record)
+    whole = types.Field(_ROW, source.record)
     if not source.is_grouped:
         return _placed(source.step, (whole, source.record.row_text("l")))
     groups = _numbered(_listed(source, _ROWS), _GROUP)
-    item = RecordType((whole, Field(_GROUP, INTEGER)))
+    item = types.RecordType((whole, types.Field(_GROUP, types.INTEGER)))
     each = named_struct((_ROW, "item"), (_GROUP, f"l.{quoted(_GROUP)}"))
-    lists = RecordType((Field(_ROWS, TableType(item)),))
+    lists = types.RecordType((types.Field(_ROWS, types.TableType(item)),))
     text = f"transform(l.{_ROWS}, item -> {each})"
-    step = Projected(groups.step, lists.schema, _texts([(_ROWS, text)]))
-    rows = Unfolded(step, item.schema, _ROWS)
+    step = program.Projected(groups.step, lists.schema, _texts([(_ROWS, text)]))
+    rows = program.Unfolded(step, item.schema, _ROWS)
     return _numbered(DatasetValue(rows, item), _PLACE)
 
 
 def _single(source: DatasetValue) -> DatasetValue:
     """Returns each right row with its place."""
     return _placed(
-        source.step, (Field(_OTHER, source.record), source.record.row_text("l"))
+        source.step, (types.Field(_OTHER, source.record), source.record.row_text("l"))
     )
 
 
@@ -295,77 +276,83 @@ def _groups(source: DatasetValue) -> DatasetValue:
 def _listed(source: DatasetValue, name: str) -> DatasetValue:
     """Returns the list of rows of each group."""
     rows = all_rows(RowsValue(source.record, ""))
-    record = RecordType((Field(name, rows.type),))
-    step = Counted(source.step, record.schema, _texts([(name, rows.text)]))
+    record = types.RecordType((types.Field(name, rows.type),))
+    step = program.Counted(source.step, record.schema, _texts([(name, rows.text)]))
     return DatasetValue(step, record)
 
 
-def _placed(step: Step, given: tuple[Field, str]) -> DatasetValue:
+def _placed(step: program.Step, given: tuple[types.Field, str]) -> DatasetValue:
     """Returns each row as one column, with its place."""
     one, text = given
-    record = RecordType((one,))
+    record = types.RecordType((one,))
     columns = _texts([(one.name, text)])
-    whole = Projected(Grouped(step, ()), record.schema, columns)
+    whole = program.Projected(program.Grouped(step, ()), record.schema, columns)
     return _numbered(DatasetValue(whole, record), _PLACE)
 
 
 def _numbered(source: DatasetValue, name: str) -> DatasetValue:
     """Returns rows with their number, from 0."""
-    record = RecordType((*source.record.fields, Field(name, INTEGER)))
-    return DatasetValue(Numbered(source.step, record.schema, name), record)
+    record = types.RecordType((*source.record.fields, types.Field(name, types.INTEGER)))
+    return DatasetValue(program.Numbered(source.step, record.schema, name), record)
 
 
-def _beside(node: Call, left: DatasetValue, right: DatasetValue) -> DatasetValue:
+def _beside(node: syntax.Call, left: DatasetValue, right: DatasetValue) -> DatasetValue:
     """Returns the columns of both sides where their places are the same."""
     other = right.record.fields[0]
     texts = [(it.name, f"l.{quoted(it.name)}") for it in left.record.fields]
-    record = RecordType((*left.record.fields, other))
+    record = types.RecordType((*left.record.fields, other))
     join = JoinSpec(
-        Side(Named(LEFT)),
-        Side(Named(RIGHT)),
+        Side(Named(program.LEFT)),
+        Side(Named(program.RIGHT)),
         Kind.INNER,
         Clock.BATCH,
-        (Equality(_column(_PLACE), Expression(f"r.{quoted(_PLACE)}")),),
+        (picks.Equality(_column(_PLACE), Expression(f"r.{quoted(_PLACE)}")),),
         select=_texts([*texts, (other.name, f"r.{quoted(other.name)}")]),
         absent_left=BlankRow(),
         absent_right=BlankRow(),
     )
-    told = Told(_title(node), (("hard", "the place of the row"),))
+    told = program.Told(_title(node), (("hard", "the place of the row"),))
     return DatasetValue(
-        Joined(left.step, right.step, join, record.schema, told), record
+        program.Joined(left.step, right.step, join, record.schema, told), record
     )
 
 
-def _or_unlike(node: Call, left: DatasetValue, right: DatasetValue) -> DatasetValue:
+def _or_unlike(
+    node: syntax.Call, left: DatasetValue, right: DatasetValue
+) -> DatasetValue:
     """Returns the left rows, or fails where the sides have different numbers of rows.
 
     Of two rows the second is there only where the counts differ: one is allowed.
     """
-    totals = [Total(side, Scalar(COUNT, INTEGER)) for side in (left, right)]
-    two = DatasetValue(Inline(ONE.schema, ((0,), (1,))), ONE)
+    totals = [Total(side, types.Scalar(COUNT, types.INTEGER)) for side in (left, right)]
+    two = DatasetValue(program.Inline(ONE.schema, ((0,), (1,))), ONE)
     wide = widened(two, totals)
     one, other = (f"l.{quoted(name)}" for name in wide.schema.names[-2:])
-    kept = Filtered(wide, Expression(f"l.`n` = 0L OR {one} <> {other}"))
+    kept = program.Filtered(wide, Expression(f"l.`n` = 0L OR {one} <> {other}"))
     said = f"{_title(node)}: the sides have different numbers of rows or groups"
     stop = Stop(1, Failure(0, said), _title(node), "as many rows on both sides")
     return or_failing(left, narrowed(kept, ONE, totals), stop)
 
 
-def _in_places(source: DatasetValue, number: int, record: RecordType) -> Step:
+def _in_places(
+    source: DatasetValue, number: int, record: types.RecordType
+) -> program.Step:
     """Returns rows with the number of their group and of their data set."""
-    same = as_record(DatasetValue(Grouped(source.step, ()), source.record), record)
+    same = datasets.as_record(
+        DatasetValue(program.Grouped(source.step, ()), source.record), record
+    )
     if same.record.schema != source.record.schema:
         source = replace(source, step=same.step, record=record)
     groups = _numbered(_listed(source, _ROWS), _GROUP)
-    item = RecordType((Field(_ROW, record), *_NUMBERS))
+    item = types.RecordType((types.Field(_ROW, record), *_NUMBERS))
     texts = ((_ROW, "item"), (_GROUP, f"l.{quoted(_GROUP)}"), (_INPUT, f"{number}L"))
     text = f"transform(l.{_ROWS}, item -> {named_struct(*texts)})"
-    lists = RecordType((Field(_ROWS, TableType(item)),))
-    step = Projected(groups.step, lists.schema, _texts([(_ROWS, text)]))
-    return Unfolded(step, item.schema, _ROWS)
+    lists = types.RecordType((types.Field(_ROWS, types.TableType(item)),))
+    step = program.Projected(groups.step, lists.schema, _texts([(_ROWS, text)]))
+    return program.Unfolded(step, item.schema, _ROWS)
 
 
-def _title(node: Node) -> str:
+def _title(node: syntax.Node) -> str:
     """Returns what the join of both sides is called."""
     return f"COMBINE in line {node.place.line}"
 

@@ -12,20 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from dovetail.dialects.ecl import syntax, types
 from dovetail.dialects.ecl.context import Context, is_total, is_word, refusal
 from dovetail.dialects.ecl.names import routine_of
 from dovetail.dialects.ecl.scalars import compared, met
-from dovetail.dialects.ecl.syntax import Braces, Call, Node, Operation, Part, Reach
 from dovetail.dialects.ecl.transforms import parameters_of
-from dovetail.dialects.ecl.types import (
-    INTEGER,
-    STRING,
-    Letters,
-    RecordType,
-    Scalar,
-    converted,
-    full,
-)
 from dovetail.dialects.ecl.values import RowValue
 from dovetail.expression import Expression
 from dovetail.schema import quoted
@@ -41,7 +32,7 @@ _LOOKED_THROUGH = {"keyed", "nofold", "stepped"}
 class Term:
     """One term of a condition, where it stands, and whether KEYED is around it."""
 
-    node: Node
+    node: syntax.Node
     context: Context
     is_keyed: bool = False
     is_wild: bool = False
@@ -60,7 +51,7 @@ class Hard:
 class Soft:
     """Any other condition, and the sides that it looks at."""
 
-    node: Node
+    node: syntax.Node
     text: str
     hands: frozenset[Hand]
 
@@ -69,37 +60,39 @@ class Soft:
 class Prefix:
     """An equality of as many letters as needed."""
 
-    node: Node
+    node: syntax.Node
     optional: OptionalPrefix
 
 
 Piece = Hard | Soft | Prefix
 
 
-def terms(context: Context, node: Node, *, is_keyed: bool = False) -> Iterator[Term]:
+def terms(
+    context: Context, node: syntax.Node, *, is_keyed: bool = False
+) -> Iterator[Term]:
     """Yields the terms of a condition, those inside functions among them."""
     match node:
-        case Operation(sign="AND", operands=operands):
+        case syntax.Operation(sign="AND", operands=operands):
             for one in operands:
                 yield from terms(context, one, is_keyed=is_keyed)
-        case Call(arguments=(inside, option)) if node.word == "keyed":
+        case syntax.Call(arguments=(inside, option)) if node.word == "keyed":
             # The index answers it if it can: nothing is asked for.
             if not is_word(option, "opt"):
                 raise refusal(option, "this in KEYED", "KEYED(condition, OPT)")
             yield from terms(context, inside, is_keyed=is_keyed)
-        case Call(arguments=(inside,)) if node.word in _LOOKED_THROUGH:
+        case syntax.Call(arguments=(inside,)) if node.word in _LOOKED_THROUGH:
             marks = is_keyed or node.word == "keyed"
             yield from terms(context, inside, is_keyed=marks)
-        case Call() if node.word == "wild":
+        case syntax.Call() if node.word == "wild":
             yield Term(node, context, is_wild=True)
-        case Call() if found := [*routine_of(context, node)]:
+        case syntax.Call() if found := [*routine_of(context, node)]:
             inner, body = parameters_of(context, node, found[0])
             yield from terms(inner, body, is_keyed=is_keyed)
         case _:
             yield Term(node, context, is_keyed)
 
 
-def pieces(context: Context, node: Node) -> tuple[Piece, ...]:
+def pieces(context: Context, node: syntax.Node) -> tuple[Piece, ...]:
     """Returns the pieces of a condition; a term that is always true is none."""
     return tuple(one for term in terms(context, node) for one in _pieces(term))
 
@@ -109,20 +102,24 @@ def _pieces(term: Term) -> Iterator[Piece]:
     match term.node:
         case _ if term.is_wild:
             return
-        case Operation(
-            sign="=", operands=(Part(reach=Reach.ANY), Part(reach=Reach.ANY))
+        case syntax.Operation(
+            sign="=",
+            operands=(
+                syntax.Part(reach=syntax.Reach.ANY),
+                syntax.Part(reach=syntax.Reach.ANY),
+            ),
         ):
             yield prefix(term)
-        case Operation(sign="=") as node:
+        case syntax.Operation(sign="=") as node:
             yield from _equality(term, node)
         case node:
             yield from _soft(node, term.context.condition(node))
 
 
-def _equality(term: Term, node: Operation) -> Iterator[Piece]:
+def _equality(term: Term, node: syntax.Operation) -> Iterator[Piece]:
     """Yields an equality: hard where each side is of another row."""
     values = [term.context.scalar(one) for one in node.operands]
-    if all(isinstance(value.type, RecordType) for value in values):
+    if all(isinstance(value.type, types.RecordType) for value in values):
         yield from _of_records(term, node, values)
         return
     one, other = met(node, values[0], values[1])
@@ -135,29 +132,33 @@ def _equality(term: Term, node: Operation) -> Iterator[Piece]:
         yield from _soft(node, compared(node, *values))
 
 
-def _of_records(term: Term, node: Operation, values: list[Scalar]) -> Iterator[Piece]:
+def _of_records(
+    term: Term, node: syntax.Operation, values: list[types.Scalar]
+) -> Iterator[Piece]:
     """Yields the equalities of all fields of two rows, pair by pair."""
     one, other = values
-    if not isinstance(one.type, RecordType) or not isinstance(other.type, RecordType):
+    if not isinstance(one.type, types.RecordType) or not isinstance(
+        other.type, types.RecordType
+    ):
         return
     for first in one.type.fields:
         for second in other.type.find(first.name):
-            left = Scalar(f"{one.text}.{quoted(first.name)}", first.type)
-            right = Scalar(f"{other.text}.{quoted(second.name)}", second.type)
+            left = types.Scalar(f"{one.text}.{quoted(first.name)}", first.type)
+            right = types.Scalar(f"{other.text}.{quoted(second.name)}", second.type)
             left, right = met(node, left, right)
             is_turned = hands_of(left.text) == {Hand.RIGHT}
             pair = (right, left) if is_turned else (left, right)
             yield hard(*pair, is_keyed=term.is_keyed)
 
 
-def hard(left: Scalar, right: Scalar, *, is_keyed: bool) -> Hard:
+def hard(left: types.Scalar, right: types.Scalar, *, is_keyed: bool) -> Hard:
     """Returns the equality of a left and a right value."""
     found = Expression(right.text)
     fields = frozenset(one.column.lower() for one in references(found))
     return Hard(Equality(Expression(left.text), found), is_keyed, fields)
 
 
-def _soft(node: Node, text: str) -> Iterator[Soft]:
+def _soft(node: syntax.Node, text: str) -> Iterator[Soft]:
     """Yields a condition, unless it is just true."""
     if text != "true":
         yield Soft(node, text, hands_of(text))
@@ -172,7 +173,7 @@ def hands_of(text: str) -> frozenset[Hand]:
 def prefix(term: Term) -> Prefix:
     """Returns the equality of as many letters of two texts as needed."""
     node = term.node
-    if not isinstance(node, Operation):
+    if not isinstance(node, syntax.Operation):
         raise refusal(node, "[n..*] here", "it in an equality")
     texts = [_letters(term.context, one) for one in node.operands]
     by_hand = {hand: text for text, _ in texts for hand in hands_of(text)}
@@ -185,22 +186,22 @@ def prefix(term: Term) -> Prefix:
     return Prefix(node, OptionalPrefix(left, right, width))
 
 
-def _letters(context: Context, node: Node) -> tuple[str, int]:
+def _letters(context: Context, node: syntax.Node) -> tuple[str, int]:
     """Returns the letters of a text from a place on, and how many there may be."""
-    if not isinstance(node, Part):
+    if not isinstance(node, syntax.Part):
         raise refusal(node, "[n..*] on one side alone", "[n..*] on both sides")
-    value = converted(context.scalar(node.of), STRING)
-    first = context.typed(node.first, INTEGER).text
+    value = types.converted(context.scalar(node.of), types.STRING)
+    first = context.typed(node.first, types.INTEGER).text
     kind = context.scalar(node.of).type
-    if value is None or not isinstance(kind, Letters):
+    if value is None or not isinstance(kind, types.Letters):
         raise refusal(node, "[n..*] of something else", "a text")
     start = context.count(node.first, 1)
     length = kind.length - start + 1 if kind.length else _WIDEST
-    return f"substring({full(value)}, CAST({first} AS INT))", max(1, length)
+    return f"substring({types.full(value)}, CAST({first} AS INT))", max(1, length)
 
 
 def optionals(
-    context: Context, node: Braces
+    context: Context, node: syntax.Braces
 ) -> tuple[OptionalPrefix | OptionalEqual, ...]:
     """Returns the list of optional equalities of ATMOST."""
     found: list[OptionalPrefix | OptionalEqual] = []

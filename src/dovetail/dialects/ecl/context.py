@@ -13,21 +13,9 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from difflib import get_close_matches
 
+from dovetail.dialects.ecl import syntax, types
 from dovetail.dialects.ecl.catalog import Catalog
 from dovetail.dialects.ecl.modules import NO_MODULES, Modules, Path
-from dovetail.dialects.ecl.syntax import Name, Node, Number, Operation
-from dovetail.dialects.ecl.types import (
-    STRING,
-    EclType,
-    Field,
-    Letters,
-    RecordType,
-    Scalar,
-    TableType,
-    Truth,
-    converted,
-    spark_type,
-)
 from dovetail.dialects.ecl.values import (
     NOWHERE,
     DatasetValue,
@@ -45,29 +33,21 @@ from dovetail.errors import DialectError
 from dovetail.expression import BARE, Expression, compiled
 from dovetail.expression import Scope as Names
 from dovetail.schema import Schema, quoted
+from dovetail.spec import program
 from dovetail.spec.join import Columns
-from dovetail.spec.program import (
-    Built,
-    Given,
-    Output,
-    Projected,
-    Step,
-    Unfolded,
-    sources_of,
-)
 
 _LIST = "rows"
 
 
-def unfolded(source: Step, record: RecordType, rows: str) -> DatasetValue:
+def unfolded(source: program.Step, record: types.RecordType, rows: str) -> DatasetValue:
     """Returns the rows of the lists that an expression gives for each row."""
-    listed = RecordType((Field(_LIST, TableType(record)),))
+    listed = types.RecordType((types.Field(_LIST, types.TableType(record)),))
     columns = Columns(((_LIST, Expression(rows)),))
-    lists = Projected(source, listed.schema, columns)
-    return DatasetValue(Unfolded(lists, record.schema, _LIST), record)
+    lists = program.Projected(source, listed.schema, columns)
+    return DatasetValue(program.Unfolded(lists, record.schema, _LIST), record)
 
 
-def parents_of(step: Step) -> Iterator[Schema]:
+def parents_of(step: program.Step) -> Iterator[Schema]:
     """Yields the columns of rows whose child rows a step takes."""
     seen: set[int] = set()
     waiting = [step]
@@ -77,11 +57,11 @@ def parents_of(step: Step) -> Iterator[Schema]:
             continue
         seen.add(id(one))
         match one:
-            case Unfolded(Projected(source)):
+            case program.Unfolded(program.Projected(source)):
                 yield source.schema
             case _:
                 pass
-        waiting += sources_of(one)
+        waiting += program.sources_of(one)
 
 
 NOTHING = Schema(())
@@ -94,20 +74,20 @@ class World:
 
     text: str
     inputs: Catalog
-    names: Callable[[Context, Node, str], Iterator[Value]]
-    follow: Callable[[Context, Node, Path], Iterator[Value]]
+    names: Callable[[Context, syntax.Node, str], Iterator[Value]]
+    follow: Callable[[Context, syntax.Node, Path], Iterator[Value]]
     files: dict[str, DatasetValue] = field(default_factory=dict)
-    outputs: list[Output] = field(default_factory=list)
+    outputs: list[program.Output] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    builds: list[Built] = field(default_factory=list)
-    stored: dict[str, Output] = field(default_factory=dict)
+    builds: list[program.Built] = field(default_factory=list)
+    stored: dict[str, program.Output] = field(default_factory=dict)
     overwritten: set[str] = field(default_factory=set)
     of_rows: set[int] = field(default_factory=set)
     options: dict[str, str] = field(default_factory=dict)
     indexes: dict[str, DatasetValue] = field(default_factory=dict)
     modules: Modules = NO_MODULES
     brought: dict[Path, Scope] = field(default_factory=dict)
-    taken: dict[str, list[Given]] = field(default_factory=dict)
+    taken: dict[str, list[program.Given]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +103,7 @@ class Context:
 
     world: World
     scope: Scope
-    bind: Callable[[Context, Node], Value]
+    bind: Callable[[Context, syntax.Node], Value]
     rows: tuple[RowValue, ...] = ()
     sides: Mapping[str, Value] = field(default_factory=dict)
     skips: list[str] = field(default_factory=list)
@@ -145,7 +125,7 @@ class Context:
         """Tells whether other rows may stand as a list beside the row at hand."""
         return self.has_row and bool(self.totals)
 
-    def value(self, node: Node) -> Value:
+    def value(self, node: syntax.Node) -> Value:
         """Returns what a node is."""
         return self.bind(self, node)
 
@@ -161,7 +141,7 @@ class Context:
             (), (_veiled(self.scope),), dict.fromkeys(self.sides, OutOfReach())
         )
         # Fields of a row that is at hand by a name do not stand bare.
-        named = (RowValue(RecordType(()), "", row.of) for row in self.named)
+        named = (RowValue(types.RecordType(()), "", row.of) for row in self.named)
         around = (*self.rows, *named, *self.around)
         return replace(
             self, scope=scope, rows=(), sides={}, totals=(), around=around, named=()
@@ -179,20 +159,22 @@ class Context:
         """Returns the context in which a row's fields stand bare."""
         return replace(self, rows=(row, *self.rows))
 
-    def defined(self, node: Node, word: str) -> Iterator[Value]:
+    def defined(self, node: syntax.Node, word: str) -> Iterator[Value]:
         """Gives what the text defines under a name, if it does."""
         return self.world.names(self, node, word)
 
-    def scalar(self, node: Node) -> Scalar:
+    def scalar(self, node: syntax.Node) -> types.Scalar:
         """Returns a single value; a row or a child data set is one too."""
         match self.value(node):
-            case Scalar() as scalar:
+            case types.Scalar() as scalar:
                 return scalar
             case RowValue(record, text) if text:
-                return Scalar(text, record)
+                return types.Scalar(text, record)
             case RowsValue(record, text, conditions) if text:
                 kept = f"filter({text}, item -> {' AND '.join(conditions)})"
-                return Scalar(kept if conditions else text, TableType(record))
+                return types.Scalar(
+                    kept if conditions else text, types.TableType(record)
+                )
             case Total() as total if self.totals:
                 return self.gathered(node, total)
             case found:
@@ -203,16 +185,16 @@ class Context:
                     _INSTEAD.get(type(found).__name__, ""),
                 )
 
-    def gathered(self, node: Node, total: Total) -> Scalar:
+    def gathered(self, node: syntax.Node, total: Total) -> types.Scalar:
         """Returns a value of a whole data set, as a column that each row will have.
 
         Of all child rows it is refused where one of their rows is at hand.
         """
         self.check_children(node, total.source)
         text = beside(self.totals[0], total)
-        return Scalar(text, total.value.type)
+        return types.Scalar(text, total.value.type)
 
-    def check_children(self, node: Node, source: DatasetValue) -> None:
+    def check_children(self, node: syntax.Node, source: DatasetValue) -> None:
         """Refuses child rows of all rows where one of these rows is at hand."""
         schemas = {row.record.schema for row in (*self.rows, *self.named)}
         if schemas.intersection(parents_of(source.step)):
@@ -223,16 +205,16 @@ class Context:
                 "PROJECT(rows, TRANSFORM(.., SELF.n := COUNT(LEFT.children(..))))",
             )
 
-    def typed(self, node: Node, wanted: EclType) -> Scalar:
+    def typed(self, node: syntax.Node, wanted: types.EclType) -> types.Scalar:
         """Returns a value as a type."""
         value = self.scalar(node)
         return as_type(node, value, wanted)
 
-    def condition(self, node: Node) -> str:
+    def condition(self, node: syntax.Node) -> str:
         """Returns a condition as Spark SQL."""
-        return self.typed(node, Truth()).text
+        return self.typed(node, types.Truth()).text
 
-    def dataset(self, node: Node) -> DatasetValue:
+    def dataset(self, node: syntax.Node) -> DatasetValue:
         """Returns a data set."""
         found = self.value(node)
         if isinstance(found, DatasetValue):
@@ -244,10 +226,10 @@ class Context:
             node, f"{said(found)} where a data set must stand", "a data set", hint
         )
 
-    def record(self, node: Node) -> RecordType:
+    def record(self, node: syntax.Node) -> types.RecordType:
         """Returns a record: a RECORD, or that of a data set."""
         match self.value(node):
-            case RecordType() as record:
+            case types.RecordType() as record:
                 return record
             case DatasetValue(record=record) | RowValue(record=record):
                 return record
@@ -258,12 +240,12 @@ class Context:
                     node, f"{said(found)} where a record must stand", "a record"
                 )
 
-    def constant(self, node: Node) -> object:
+    def constant(self, node: syntax.Node) -> object:
         """Returns a value that is known from the text alone."""
         scalar = self.scalar(node)
         return known_value(node, scalar)
 
-    def count(self, node: Node, least: int = 0) -> int:
+    def count(self, node: syntax.Node, least: int = 0) -> int:
         """Returns a whole number that is known from the text alone."""
         found = self.constant(node)
         if isinstance(found, Decimal) and found == int(found):
@@ -272,7 +254,7 @@ class Context:
             raise refusal(node, f"{found!r} here", f"a whole number, {least} or more")
         return found
 
-    def made(self, node: Node) -> Made:
+    def made(self, node: syntax.Node) -> Made:
         """Returns a transform, applied."""
         found = self.value(node)
         if isinstance(found, Made):
@@ -302,7 +284,7 @@ def _is_of_row(value: Value) -> bool:
     match value:
         case RowValue() | RowsValue():
             return True
-        case Scalar(text):
+        case types.Scalar(text):
             return _constant(text) is None
         case _:
             return False
@@ -332,7 +314,7 @@ def beside(
     return f"{letter}.{quoted(total_name(totals.index(total), total))}"
 
 
-def known_value(node: Node, scalar: Scalar) -> object:
+def known_value(node: syntax.Node, scalar: types.Scalar) -> object:
     """Returns the value of an expression without columns."""
     found = _constant(scalar.text)
     if found is None:
@@ -351,7 +333,7 @@ def _constant(text: str) -> object:
     return None
 
 
-def is_known(context: Context, node: Node) -> bool:
+def is_known(context: Context, node: syntax.Node) -> bool:
     """Tells whether a value is known from the text alone."""
     try:
         context.constant(node)
@@ -360,25 +342,33 @@ def is_known(context: Context, node: Node) -> bool:
     return True
 
 
-def as_type(node: Node, value: Scalar, wanted: EclType) -> Scalar:
+def as_type(
+    node: syntax.Node, value: types.Scalar, wanted: types.EclType
+) -> types.Scalar:
     """Returns a value as a type, or refuses it at its place."""
-    found = converted(value, wanted)
+    found = types.converted(value, wanted)
     if found is None:
         raise refusal(
             node,
-            f"a value of {spark_type(value.type)} where one of "
-            f"{spark_type(wanted)} must stand",
+            f"a value of {types.spark_type(value.type)} where one of "
+            f"{types.spark_type(wanted)} must stand",
             "a type that ECL casts to it",
         )
     return found
 
 
-def as_text(node: Node, value: Scalar) -> Scalar:
+def as_text(node: syntax.Node, value: types.Scalar) -> types.Scalar:
     """Returns a value that stands beside a text as one; a text keeps its type."""
-    return value if isinstance(value.type, Letters) else as_type(node, value, STRING)
+    return (
+        value
+        if isinstance(value.type, types.Letters)
+        else as_type(node, value, types.STRING)
+    )
 
 
-def refusal(node: Node, found: str, expected: str = "", hint: str = "") -> DialectError:
+def refusal(
+    node: syntax.Node, found: str, expected: str = "", hint: str = ""
+) -> DialectError:
     """Returns the error for a node, with its place."""
     return DialectError(found, expected, hint, place=node.place)
 
@@ -400,7 +390,7 @@ class RowAroundError(DialectError):
     """A row around is meant where only other rows can be."""
 
 
-def row_around(node: Node, name: str) -> RowAroundError:
+def row_around(node: syntax.Node, name: str) -> RowAroundError:
     """Returns the error for a name that means a row around."""
     return RowAroundError(
         f'"{name}" of the row around, in what is made of other rows',
@@ -419,7 +409,7 @@ class UnassignedError(DialectError):
     """A field that a transform gives no value; where nothing uses it, it is none."""
 
 
-def unknown_name(node: Node, name: str, known: list[str]) -> DialectError:
+def unknown_name(node: syntax.Node, name: str, known: list[str]) -> DialectError:
     """Returns the error for a name that nothing defines."""
     near = get_close_matches(name.lower(), known, 1)
     meant = f'did you mean "{near[0]}"?' if near else ""
@@ -467,15 +457,15 @@ _INSTEAD = {
 }
 
 
-def is_number(node: Node) -> bool:
+def is_number(node: syntax.Node) -> bool:
     """Tells whether a node is a number as it is written."""
     match node:
-        case Operation(sign="NEGATIVE", operands=(inner,)):
+        case syntax.Operation(sign="NEGATIVE", operands=(inner,)):
             return is_number(inner)
         case _:
-            return isinstance(node, Number)
+            return isinstance(node, syntax.Number)
 
 
-def is_word(node: Node, *words: str) -> bool:
+def is_word(node: syntax.Node, *words: str) -> bool:
     """Tells whether a node is one of some words."""
-    return isinstance(node, Name) and node.word in words
+    return isinstance(node, syntax.Name) and node.word in words

@@ -6,38 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeGuard
 
+from dovetail.dialects.ecl import syntax, types
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.records import read_record, record_with
 from dovetail.dialects.ecl.scalars import compared
-from dovetail.dialects.ecl.syntax import (
-    Braces,
-    Call,
-    Cast,
-    Items,
-    Member,
-    Name,
-    Node,
-    Omitted,
-    Operation,
-    Part,
-    Reach,
-    Sequence,
-    word_of,
-    words_of,
-)
 from dovetail.dialects.ecl.totals import gathering, narrowed, widened
-from dovetail.dialects.ecl.types import (
-    Field,
-    Letters,
-    RecordType,
-    Scalar,
-    Whole,
-    blank_text,
-    merged,
-    part_text,
-    trimmed,
-)
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Made,
@@ -47,33 +21,23 @@ from dovetail.dialects.ecl.values import (
 )
 from dovetail.expression import Expression
 from dovetail.schema import quoted
+from dovetail.spec import program
 from dovetail.spec.join import Columns
-from dovetail.spec.program import (
-    Appended,
-    By,
-    Chosen,
-    Counted,
-    Deduped,
-    Filtered,
-    Grouped,
-    Ordered,
-    Projected,
-)
 
-Verb = Callable[[Context, Call], DatasetValue]
+Verb = Callable[[Context, syntax.Call], DatasetValue]
 PASSED_OVER = {
     *("local", "stable", "unstable", "parallel", "ordered", "unordered", "many"),
     *("skew", "threshold", "algorithm", "hash", "few", "merge", "joined", "hint"),
 }
 
 
-def is_passed_over(node: Node) -> bool:
+def is_passed_over(node: syntax.Node) -> bool:
     """Tells whether an option only says how; HASH of a value is that value."""
-    is_value = isinstance(node, Call) and node.word == "hash"
-    return word_of(node) in PASSED_OVER and not is_value
+    is_value = isinstance(node, syntax.Call) and node.word == "hash"
+    return syntax.word_of(node) in PASSED_OVER and not is_value
 
 
-def row_at(record: RecordType, letter: str = "l") -> RowValue:
+def row_at(record: types.RecordType, letter: str = "l") -> RowValue:
     """Returns the row of a side."""
     return RowValue(record, letter)
 
@@ -89,33 +53,41 @@ def row_scope(context: Context, row: RowValue) -> Context:
     return replace(inside, sides={**context.sides, "left": row})
 
 
-def _sort(context: Context, node: Call) -> DatasetValue:
+def _sort(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns SORT: by fields or values, downwards behind a minus."""
     first, *rest = node.arguments
     source = context.dataset(first)
-    step = Ordered(source.step, tuple(orders(context, source.record, rest)))
+    step = program.Ordered(source.step, tuple(orders(context, source.record, rest)))
     return replace(source, step=step)
 
 
-def orders(context: Context, record: RecordType, nodes: Iterable[Node]) -> Iterable[By]:
+def orders(
+    context: Context, record: types.RecordType, nodes: Iterable[syntax.Node]
+) -> Iterable[program.By]:
     """Yields what rows are sorted by; options that only say how are passed over."""
     return orders_at(context, row_at(record), nodes)
 
 
-def orders_at(context: Context, row: RowValue, nodes: Iterable[Node]) -> Iterable[By]:
+def orders_at(
+    context: Context, row: RowValue, nodes: Iterable[syntax.Node]
+) -> Iterable[program.By]:
     """Yields what a row is sorted by, wherever that stands."""
     inside = row_scope(context, row)
     for node in _listed(row.record, nodes):
         match node:
             case _ if is_passed_over(node):
                 continue
-            case Operation(sign="NEGATIVE", operands=(inner,)):
-                yield By(Expression(_sorting(inside, inner)), is_descending=True)
+            case syntax.Operation(sign="NEGATIVE", operands=(inner,)):
+                yield program.By(
+                    Expression(_sorting(inside, inner)), is_descending=True
+                )
             case _:
-                yield By(Expression(_sorting(inside, node)))
+                yield program.By(Expression(_sorting(inside, node)))
 
 
-def _listed(record: RecordType, nodes: Iterable[Node]) -> Iterator[Node]:
+def _listed(
+    record: types.RecordType, nodes: Iterable[syntax.Node]
+) -> Iterator[syntax.Node]:
     """Yields nodes one by one; RECORD is every field but those behind EXCEPT."""
     found = [*_unpacked(nodes)]
     excepted = {name for one in found for name in _excepted(one)}
@@ -125,44 +97,44 @@ def _listed(record: RecordType, nodes: Iterable[Node]) -> Iterator[Node]:
             is_open = False
             for one in record.fields:
                 if one.word not in excepted:
-                    yield Name(node.place, one.name)
+                    yield syntax.Name(node.place, one.name)
         elif not _excepted(node):
             yield node
 
 
-def _unpacked(nodes: Iterable[Node]) -> Iterator[Node]:
+def _unpacked(nodes: Iterable[syntax.Node]) -> Iterator[syntax.Node]:
     """Yields nodes, those in braces or brackets one by one."""
     for node in nodes:
-        if isinstance(node, Braces | Items):
+        if isinstance(node, syntax.Braces | syntax.Items):
             yield from node.items
-        elif not isinstance(node, Omitted):
+        elif not isinstance(node, syntax.Omitted):
             yield node
 
 
-def _excepted(node: Node) -> Iterable[str]:
+def _excepted(node: syntax.Node) -> Iterable[str]:
     """Returns the field of EXCEPT field, or nothing."""
     match node:
-        case Sequence(parts=(word, Name() | Member() as name)) if is_word(
-            word, "except"
+        case syntax.Sequence(parts=(word, syntax.Name() | syntax.Member() as name)) if (
+            is_word(word, "except")
         ):
             return (name.word,)
         case _:
             return ()
 
 
-def _sorting(context: Context, node: Node) -> str:
+def _sorting(context: Context, node: syntax.Node) -> str:
     """Returns a value by which rows are sorted."""
     value = context.scalar(node)
-    return trimmed(value) if isinstance(value.type, Letters) else value.text
+    return types.trimmed(value) if isinstance(value.type, types.Letters) else value.text
 
 
-def ordered_text(row: RowValue, one: Field) -> str:
+def ordered_text(row: RowValue, one: types.Field) -> str:
     """Returns a field of a row as it is sorted and compared."""
-    value = Scalar(f"{row.text}.{quoted(one.name)}", one.type)
-    return trimmed(value) if isinstance(one.type, Letters) else value.text
+    value = types.Scalar(f"{row.text}.{quoted(one.name)}", one.type)
+    return types.trimmed(value) if isinstance(one.type, types.Letters) else value.text
 
 
-def _dedup(context: Context, node: Call) -> DatasetValue:
+def _dedup(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns DEDUP: the first, or the last, of rows that are the same."""
     first, *rest = node.arguments
     source = context.dataset(first)
@@ -179,7 +151,7 @@ def _dedup(context: Context, node: Call) -> DatasetValue:
         f"{ordered_text(rows['left'], one)} = {ordered_text(rows['right'], one)}"
         for one in source.record.fields
     ]
-    step = Deduped(
+    step = program.Deduped(
         source.step,
         Expression(" AND ".join(texts)),
         # HASH looks at all rows, too: it is a way to do so.
@@ -190,29 +162,29 @@ def _dedup(context: Context, node: Call) -> DatasetValue:
     return replace(source, step=step)
 
 
-def _kept(node: Node) -> tuple[Node, ...]:
+def _kept(node: syntax.Node) -> tuple[syntax.Node, ...]:
     """Returns the number of KEEP(n), or of KEEP n."""
     match node:
-        case Call(arguments=(count,)) if node.word == "keep":
+        case syntax.Call(arguments=(count,)) if node.word == "keep":
             return (count,)
-        case Sequence(parts=(word, count)) if is_word(word, "keep"):
+        case syntax.Sequence(parts=(word, count)) if is_word(word, "keep"):
             return (count,)
         case _:
             return ()
 
 
-def _same(context: Context, record: RecordType, node: Node) -> str:
+def _same(context: Context, record: types.RecordType, node: syntax.Node) -> str:
     """Returns when two rows are the same: a condition on both, or a field of each."""
     values = [
         replace(context, rows=(row_at(record, letter),)).scalar(node) for letter in "lr"
     ]
     if values[0] == values[1]:
         return context.condition(node)
-    same = Operation(node.place, "=", (node, node))
+    same = syntax.Operation(node.place, "=", (node, node))
     return compared(same, values[0], values[1])
 
 
-def _group(context: Context, node: Call) -> DatasetValue:
+def _group(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns GROUP: neighbours with the same fields; without fields no groups."""
     first, *rest = node.arguments
     source = context.dataset(first)
@@ -220,20 +192,22 @@ def _group(context: Context, node: Call) -> DatasetValue:
         orders(context, source.record, [it for it in rest if not is_word(it, "all")])
     )
     is_all = any(is_word(one, "all") for one in rest)
-    before = Ordered(source.step, by) if is_all else source.step
-    step = Grouped(before, tuple(one.value for one in by))
+    before = program.Ordered(source.step, by) if is_all else source.step
+    step = program.Grouped(before, tuple(one.value for one in by))
     return replace(source, step=step, is_grouped=bool(by))
 
 
-def _choosen(context: Context, node: Call) -> DatasetValue:
+def _choosen(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns CHOOSEN: so many rows, from a place on."""
     first, number, *rest = node.arguments
     source = context.dataset(first)
     place = context.count(rest[0], 1) if rest else 1
-    return replace(source, step=Chosen(source.step, place, context.count(number)))
+    return replace(
+        source, step=program.Chosen(source.step, place, context.count(number))
+    )
 
 
-def _topn(context: Context, node: Call) -> DatasetValue:
+def _topn(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns TOPN: so many rows of the sorted ones.
 
     BEST says which values none can come before: whoever meets enough of them may stop.
@@ -244,16 +218,16 @@ def _topn(context: Context, node: Call) -> DatasetValue:
         for value in one.arguments if _is_best(one) else ():
             context.scalar(value)
     rest = [one for one in rest if not _is_best(one)]
-    step = Ordered(source.step, tuple(orders(context, source.record, rest)))
-    return replace(source, step=Chosen(step, 1, context.count(number)))
+    step = program.Ordered(source.step, tuple(orders(context, source.record, rest)))
+    return replace(source, step=program.Chosen(step, 1, context.count(number)))
 
 
-def _is_best(node: Node) -> TypeGuard[Call]:
+def _is_best(node: syntax.Node) -> TypeGuard[syntax.Call]:
     """Tells whether an option of TOPN is BEST(value, ..)."""
-    return isinstance(node, Call) and node.word == "best"
+    return isinstance(node, syntax.Call) and node.word == "best"
 
 
-def _same_rows(context: Context, node: Call) -> DatasetValue:
+def _same_rows(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns the rows as they are: how they are spread is Spark's to say."""
     first, *rest = node.arguments
     source = context.dataset(first)
@@ -267,10 +241,13 @@ def _same_rows(context: Context, node: Call) -> DatasetValue:
     return source
 
 
-def _spread_scope(context: Context, nodes: list[Node]) -> Context:
+def _spread_scope(context: Context, nodes: list[syntax.Node]) -> Context:
     """Returns the context of how rows are spread; by an index RIGHT is its row."""
     for one in nodes[:1]:
-        if isinstance(one, Name | Member) and word_of(one) not in _SPREADING:
+        if (
+            isinstance(one, syntax.Name | syntax.Member)
+            and syntax.word_of(one) not in _SPREADING
+        ):
             match context.value(one):
                 case DatasetValue(record=record):
                     sides = {**context.sides, "right": row_at(record, "r")}
@@ -280,18 +257,18 @@ def _spread_scope(context: Context, nodes: list[Node]) -> Context:
     return context
 
 
-def _check_spread(context: Context, row: RowValue, node: Node) -> None:
+def _check_spread(context: Context, row: RowValue, node: syntax.Node) -> None:
     """Binds what rows are spread or sorted by; only a mistake in it is of interest."""
     match node:
-        case Call(arguments=fields) if node.word in _OF_FIELDS:
+        case syntax.Call(arguments=fields) if node.word in _OF_FIELDS:
             for one in _listed(row.record, fields):
                 _check_spread(context, row, one)
-        case Operation(operands=operands):
+        case syntax.Operation(operands=operands):
             for one in operands:
                 _check_spread(context, row, one)
-        case Cast(operand=operand):
+        case syntax.Cast(operand=operand):
             _check_spread(context, row, operand)
-        case _ if word_of(node) in _SPREADING:
+        case _ if syntax.word_of(node) in _SPREADING:
             pass
         case _ if is_word(node, "record") or _excepted(node):
             [*_listed(row.record, (node,))]
@@ -303,10 +280,10 @@ _OF_FIELDS = {"hash", "hash32", "hash64", "hashcrc", "hashmd5", "merge"}
 _SPREADING = {*PASSED_OVER, "all", "assert", "pulled", "random"}
 
 
-def _asserted(context: Context, node: Call) -> DatasetValue:
+def _asserted(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns the rows of ASSERT, which is not looked at; one that fails is refused."""
     for one in node.arguments:
-        if word_of(one) == "fail":
+        if syntax.word_of(one) == "fail":
             raise refusal(one, "an ASSERT that fails", "LIMIT(n, FAIL) in a JOIN")
     context.world.remarks.append(f"ASSERT in line {node.place.line} is not looked at")
     return context.dataset(node.arguments[0])
@@ -333,66 +310,70 @@ _EVERY = 1 << 62
 
 
 def filtered(
-    context: Context, source: DatasetValue, conditions: tuple[Node, ...]
+    context: Context, source: DatasetValue, conditions: tuple[syntax.Node, ...]
 ) -> DatasetValue:
     """Returns the rows of which all conditions hold."""
     inside, totals = gathering(context.inside(row_of_source(source)))
     texts = [
-        inside.condition(one) for one in conditions if not isinstance(one, Omitted)
+        inside.condition(one)
+        for one in conditions
+        if not isinstance(one, syntax.Omitted)
     ]
     wide = widened(source, totals)
-    step = Filtered(wide, Expression(" AND ".join(texts) or "true"))
+    step = program.Filtered(wide, Expression(" AND ".join(texts) or "true"))
     return replace(source, step=narrowed(step, source.record, totals))
 
 
-def chosen(context: Context, node: Part, source: DatasetValue) -> DatasetValue:
+def chosen(context: Context, node: syntax.Part, source: DatasetValue) -> DatasetValue:
     """Returns the rows between two places."""
     first = context.count(node.first, 1)
     match node.reach:
-        case Reach.ONE:
+        case syntax.Reach.ONE:
             count = 1
-        case Reach.TO:
+        case syntax.Reach.TO:
             count = max(0, context.count(node.last) - first + 1)
         case _:
             count = _EVERY
-    return replace(source, step=Chosen(source.step, first, count))
+    return replace(source, step=program.Chosen(source.step, first, count))
 
 
 def appended(values: Iterable[DatasetValue]) -> DatasetValue:
     """Returns the rows of several data sets, in the record of the first."""
     first, *rest = values
     others = [as_record(one, first.record).step for one in rest]
-    return DatasetValue(Appended((first.step, *others)), first.record)
+    return DatasetValue(program.Appended((first.step, *others)), first.record)
 
 
-def as_record(source: DatasetValue, record: RecordType) -> DatasetValue:
+def as_record(source: DatasetValue, record: types.RecordType) -> DatasetValue:
     """Returns a data set with the fields of a record, taken by their names."""
     if source.record == record:
         return source
-    from_row = Scalar("l", source.record)
+    from_row = types.Scalar("l", source.record)
     columns = rebuilt_columns(from_row, record)
-    step = Projected(source.step, record.schema, columns)
+    step = program.Projected(source.step, record.schema, columns)
     return DatasetValue(step, record)
 
 
-def rebuilt_columns(value: Scalar, record: RecordType) -> Columns:
+def rebuilt_columns(value: types.Scalar, record: types.RecordType) -> Columns:
     """Returns the columns of a record, each taken from a row by its name or blank."""
     return Columns(
         tuple((one.name, Expression(field_text(value, one))) for one in record.fields)
     )
 
 
-def field_text(value: Scalar, wanted: Field) -> str:
+def field_text(value: types.Scalar, wanted: types.Field) -> str:
     """Returns a field of a row in a type; a missing one is as its record says."""
-    found = value.type.find(wanted.name) if isinstance(value.type, RecordType) else ()
+    found = (
+        value.type.find(wanted.name) if isinstance(value.type, types.RecordType) else ()
+    )
     for one in found:
-        return part_text(value.text, one, wanted)
-    return wanted.initial or blank_text(wanted.type)
+        return types.part_text(value.text, one, wanted)
+    return wanted.initial or types.blank_text(wanted.type)
 
 
 def projected(source: DatasetValue, made: Made) -> DatasetValue:
     """Returns what a transform makes of each row."""
-    step = Projected(
+    step = program.Projected(
         source.step, made.record.schema, columns_of(made), Expression(made.skip)
     )
     return DatasetValue(step, made.record, is_grouped=source.is_grouped)
@@ -403,16 +384,16 @@ def columns_of(made: Made) -> Columns:
     return Columns(tuple((name, Expression(text)) for name, text in made.columns))
 
 
-def _project(context: Context, node: Call) -> DatasetValue:
+def _project(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns PROJECT: a transform of LEFT and COUNTER, or the fields of a record."""
     first, second, *rest = node.arguments
     refuse_others(rest, {"prefetch", "lookahead", "keyed"})
     source = context.dataset(first)
-    if isinstance(second, Braces):
+    if isinstance(second, syntax.Braces):
         return tabled(context, source, second)
     sides: dict[str, Value] = {
         "left": row_at(source.record),
-        "counter": Scalar("counter", Whole()),
+        "counter": types.Scalar("counter", types.Whole()),
     }
     inside, totals = gathering(replace(context, sides=sides))
     match inside.value(second):
@@ -422,7 +403,7 @@ def _project(context: Context, node: Call) -> DatasetValue:
             return as_record(source, inside.record(second))
 
 
-def _table(context: Context, node: Call) -> DatasetValue:
+def _table(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns TABLE: the fields that a record computes from each row."""
     first, second, *rest = node.arguments
     source = context.dataset(first)
@@ -433,52 +414,60 @@ def _table(context: Context, node: Call) -> DatasetValue:
     ]
     if fields:
         by = tuple(orders(context, source.record, fields))
-        grouped = Grouped(Ordered(source.step, by), tuple(one.value for one in by))
+        grouped = program.Grouped(
+            program.Ordered(source.step, by), tuple(one.value for one in by)
+        )
         source = replace(source, step=grouped, is_grouped=True)
     return tabled(context, source, second)
 
 
-def tabled(context: Context, source: DatasetValue, *nodes: Node) -> DatasetValue:
+def tabled(context: Context, source: DatasetValue, *nodes: syntax.Node) -> DatasetValue:
     """Returns the fields of records, the first ones in front, made of each row."""
     inside = row_scope(context, row_of_source(source))
     group = RowsValue(source.record, "")
     inside, totals = gathering(replace(inside, sides={**inside.sides, "group": group}))
-    record = RecordType(())
+    record = types.RecordType(())
     for node in nodes:
         record = _with_fields(inside, record, node)
     texts = [
         (one.name, Expression(_computed(one, source.record))) for one in record.fields
     ]
-    plain = RecordType(
+    plain = types.RecordType(
         tuple(replace(one, initial="", computed="") for one in record.fields)
     )
     columns = Columns(tuple(texts))
     source = replace(source, step=widened(source, totals))
     if any("ROWS_" in text.text for _, text in texts):
-        return DatasetValue(Counted(source.step, plain.schema, columns), plain)
-    step = Projected(source.step, plain.schema, columns)
+        return DatasetValue(program.Counted(source.step, plain.schema, columns), plain)
+    step = program.Projected(source.step, plain.schema, columns)
     return DatasetValue(step, plain, is_grouped=source.is_grouped)
 
 
-def _with_fields(context: Context, record: RecordType, node: Node) -> RecordType:
+def _with_fields(
+    context: Context, record: types.RecordType, node: syntax.Node
+) -> types.RecordType:
     """Returns a record with those of a table, their values seen from a row."""
-    if isinstance(node, Braces):
+    if isinstance(node, syntax.Braces):
         return record_with(context, record.fields, node.items)
     for inside, found in record_defined(context, node):
-        return merged((record, read_record(inside, found)))
-    return merged((record, context.record(node)))
+        return types.merged((record, read_record(inside, found)))
+    return types.merged((record, context.record(node)))
 
 
-def _computed(one: Field, record: RecordType) -> str:
+def _computed(one: types.Field, record: types.RecordType) -> str:
     """Returns what a field of a table is: what it says, or the field of its name."""
-    return one.computed or one.initial or field_text(Scalar("l", record), one)
+    return one.computed or one.initial or field_text(types.Scalar("l", record), one)
 
 
-def refuse_others(nodes: Iterable[Node], known: set[str]) -> None:
+def refuse_others(nodes: Iterable[syntax.Node], known: set[str]) -> None:
     """Refuses options that would change something and are not known here."""
     for node in nodes:
-        if word_of(node) not in PASSED_OVER | known and not isinstance(node, Omitted):
-            raise refusal(node, f'"{words_of(node) or "this"}" here', "nothing more")
+        if syntax.word_of(node) not in PASSED_OVER | known and not isinstance(
+            node, syntax.Omitted
+        ):
+            raise refusal(
+                node, f'"{syntax.words_of(node) or "this"}" here', "nothing more"
+            )
 
 
 DATASETS: Mapping[str, Verb] = {

@@ -19,18 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dovetail.dialects.ecl.aggregates import (
-    COUNTER,
-    Fold,
-    all_rows,
-    coming_row,
-    in_record,
-    made_of,
-    named_struct,
-    nth,
-    numbers_to,
-    past_row,
-)
+from dovetail.dialects.ecl import aggregates, types
 from dovetail.dialects.ecl.catalog import of_spark
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal, unfolded
 from dovetail.dialects.ecl.datasets import columns_of, refuse_others, row_at
@@ -47,16 +36,6 @@ from dovetail.dialects.ecl.joins import (
 from dovetail.dialects.ecl.options import Counts
 from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
-from dovetail.dialects.ecl.types import (
-    BOOLEAN,
-    INTEGER,
-    Field,
-    RecordType,
-    Scalar,
-    TableType,
-    Whole,
-    blank_text,
-)
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Made,
@@ -66,9 +45,9 @@ from dovetail.dialects.ecl.values import (
 )
 from dovetail.expression import NEVER, Expression, Scope, parse
 from dovetail.schema import Schema, quoted
+from dovetail.spec import program
 from dovetail.spec.join import Columns, Hand, Kind
 from dovetail.spec.picks import Keep, Limit
-from dovetail.spec.program import Counted, Numbered, Projected, Step
 
 # What no name in a text can hide: the item at hand, and its place from 0.
 _ITEM, _PLACE = "normalized", "normalized_at"
@@ -85,7 +64,7 @@ def read_normalize(context: Context, node: Call) -> DatasetValue:
     inside, totals = gathering(replace(context, sides=sides, rows=()))
     items, more = _items(inside, second)
     made = replace(inside, sides={**sides, **more}).made(third)
-    rows = made_of(items, made, (_ITEM, _PLACE))
+    rows = aggregates.made_of(items, made, (_ITEM, _PLACE))
     return unfolded(widened(source, totals), made.record, rows)
 
 
@@ -93,14 +72,16 @@ def _items(context: Context, node: Node) -> tuple[str, dict[str, Value]]:
     """Returns the list of items, and what a transform of one of them sees."""
     found = context.value(node)
     if isinstance(found, RowsValue):
-        found = all_rows(found)
+        found = aggregates.all_rows(found)
     match found:
-        case Scalar(text, TableType(record)):
-            place = Scalar(f"({_PLACE} + 1L)", Whole())
+        case types.Scalar(text, types.TableType(record)):
+            place = types.Scalar(f"({_PLACE} + 1L)", types.Whole())
             return text, {"right": RowValue(record, _ITEM), "counter": place}
         case _:
-            number = as_type(node, context.scalar(node), INTEGER).text
-            return numbers_to(number), {"counter": Scalar(_ITEM, Whole())}
+            number = as_type(node, context.scalar(node), types.INTEGER).text
+            return aggregates.numbers_to(number), {
+                "counter": types.Scalar(_ITEM, types.Whole())
+            }
 
 
 _LEFT, _ROWS = "left", "rows"
@@ -112,7 +93,7 @@ _BEHIND = f"l.{_FOLDED}.counter > 0L AND l.{_FOLDED}.kept = 0L"
 _LISTED = f"named_struct('kept', {quoted(_MEETS)}, 'value', {quoted(_RIGHT)})"
 _KEPT = f"filter(ROWS_LIST({_LISTED}), one -> one.kept)"
 
-Part = tuple[Field, str]
+Part = tuple[types.Field, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +137,7 @@ def _form(context: Context, parts: Parts, given: tuple[Node, bool]) -> _Form:
     inside, totals = gathering(replace(context, sides=sides, rows=()))
     made = inside.made(node)
     if not is_group:
-        made = in_record(node, made, parts.left.record)
+        made = aggregates.in_record(node, made, parts.left.record)
     return _Form(made, totals, is_group)
 
 
@@ -164,13 +145,16 @@ def _all_sides(parts: Parts) -> dict[str, Value]:
     """Returns what a transform of all right rows sees; RIGHT is the first of them."""
     rows = RowsValue(parts.right.record, f"l.{_ROWS}")
     left = RowValue(parts.left.record, f"l.{_LEFT}")
-    return {"left": left, "right": nth(rows, "1L"), "rows(right)": rows}
+    return {"left": left, "right": aggregates.nth(rows, "1L"), "rows(right)": rows}
 
 
 def _each_side(parts: Parts) -> dict[str, Value]:
     """Returns what a transform of one right row sees."""
-    left, right = past_row(parts.left.record), coming_row(parts.right.record)
-    return {"left": left, "right": right, "counter": COUNTER}
+    left, right = (
+        aggregates.past_row(parts.left.record),
+        aggregates.coming_row(parts.right.record),
+    )
+    return {"left": left, "right": right, "counter": aggregates.COUNTER}
 
 
 def _finished(
@@ -185,10 +169,10 @@ def _finished(
     gathered = _gathered(parts, conditions, counts)
     step = widened(gathered, form.totals)
     if not form.is_group:
-        step, made = _folded(step, gathered.record, Fold(made, most))
+        step, made = _folded(step, gathered.record, aggregates.Fold(made, most))
     made = _or_instead(made) if _has_instead(counts) else made
     skip = Expression(made.skip)
-    last = Projected(step, made.record.schema, columns_of(made), skip)
+    last = program.Projected(step, made.record.schema, columns_of(made), skip)
     return DatasetValue(last, made.record)
 
 
@@ -207,39 +191,42 @@ def _gathered(parts: Parts, conditions: Conditions, counts: Counts) -> DatasetVa
     alone = tuple(_keys_alone(parts, conditions))
     instead = tuple(_nothing_instead(parts.made)) if _has_instead(counts) else ()
     pair = (
-        (Field(_LEFT, parts.left.record), parts.left.record.row_text("l")),
-        (Field(_RIGHT, parts.right.record), parts.right.record.row_text("r")),
-        (Field(_NUMBER, INTEGER), f"IF(matched_left, l.{quoted(_NUMBER)}, -1L)"),
-        (Field(_MEETS, BOOLEAN), "matched_right"),
+        (types.Field(_LEFT, parts.left.record), parts.left.record.row_text("l")),
+        (types.Field(_RIGHT, parts.right.record), parts.right.record.row_text("r")),
+        (
+            types.Field(_NUMBER, types.INTEGER),
+            f"IF(matched_left, l.{quoted(_NUMBER)}, -1L)",
+        ),
+        (types.Field(_MEETS, types.BOOLEAN), "matched_right"),
     )
     pairs = join_step(
         _of_pairs(parts, (*pair, *alone, *instead)),
         conditions,
         _of_limit(parts, counts),
     )
-    first = (Field(_LEFT, parts.left.record), f"l.{_LEFT}")
-    rows = Field(_ROWS, TableType(parts.right.record))
+    first = (types.Field(_LEFT, parts.left.record), f"l.{_LEFT}")
+    rows = types.Field(_ROWS, types.TableType(parts.right.record))
     others = ((one, f"l.{quoted(one.name)}") for one, _ in instead)
     list_text = f"transform({_KEPT}, one -> one.value)"
     record, columns = _columns((first, (rows, list_text), *others))
     by = (_NUMBER, *(one.name for one, _ in alone))
-    return DatasetValue(Counted(pairs.step, record.schema, columns, by), record)
+    return DatasetValue(program.Counted(pairs.step, record.schema, columns, by), record)
 
 
-def _columns(parts: tuple[Part, ...]) -> tuple[RecordType, Columns]:
+def _columns(parts: tuple[Part, ...]) -> tuple[types.RecordType, Columns]:
     """Returns fields with their values as a record and its columns."""
     columns = tuple((one.name, Expression(text)) for one, text in parts)
-    return RecordType(tuple(one for one, _ in parts)), Columns(columns)
+    return types.RecordType(tuple(one for one, _ in parts)), Columns(columns)
 
 
 def _of_pairs(parts: Parts, pair: tuple[Part, ...]) -> Parts:
     """Returns the join that gives pairs, its left rows numbered."""
     columns = tuple((one.name, text) for one, text in pair)
-    made = Made(RecordType(tuple(one for one, _ in pair)), columns, NEVER.text)
+    made = Made(types.RecordType(tuple(one for one, _ in pair)), columns, NEVER.text)
     left = parts.left
-    number = RecordType((Field(_NUMBER, INTEGER),)).schema
+    number = types.RecordType((types.Field(_NUMBER, types.INTEGER),)).schema
     schema = Schema((*left.step.schema.columns, *number.columns))
-    step = Numbered(left.step, schema, _NUMBER, may_gap=True)
+    step = program.Numbered(left.step, schema, _NUMBER, may_gap=True)
     return replace(parts, left=replace(left, step=step), made=made)
 
 
@@ -252,7 +239,7 @@ def _keys_alone(parts: Parts, conditions: Conditions) -> Iterator[Part]:
     for number, equality in enumerate(hard, start=1):
         kind = of_spark(parse(equality.right, scope).type)
         text = f"IF(matched_left, NULL, {equality.right})"
-        yield Field(_KEY.format(number), kind), text
+        yield types.Field(_KEY.format(number), kind), text
 
 
 def _has_instead(counts: Counts) -> bool:
@@ -263,9 +250,9 @@ def _has_instead(counts: Counts) -> bool:
 
 def _nothing_instead(made: Made) -> Iterator[Part]:
     """Gives what is known of a left row that is not over its LIMIT."""
-    yield Field(_INSTEAD, made.record), blank_text(made.record)
-    yield Field(_IS_OVER, BOOLEAN), "false"
-    yield Field(_IS_SKIPPED, BOOLEAN), "false"
+    yield types.Field(_INSTEAD, made.record), types.blank_text(made.record)
+    yield types.Field(_IS_OVER, types.BOOLEAN), "false"
+    yield types.Field(_IS_SKIPPED, types.BOOLEAN), "false"
 
 
 def _of_limit(parts: Parts, counts: Counts) -> Counts:
@@ -273,7 +260,9 @@ def _of_limit(parts: Parts, counts: Counts) -> Counts:
     limit = counts.picks.limit
     if not isinstance(limit, Limit) or not limit.transform:
         return counts
-    instead = named_struct(*((name, str(text)) for name, text in limit.transform))
+    instead = aggregates.named_struct(
+        *((name, str(text)) for name, text in limit.transform)
+    )
     texts = (
         (_LEFT, parts.left.record.row_text("l")),
         (_NUMBER, f"l.{quoted(_NUMBER)}"),
@@ -287,9 +276,11 @@ def _of_limit(parts: Parts, counts: Counts) -> Counts:
     return replace(counts, picks=picks, hides_skips=False, skip=NEVER.text)
 
 
-def _folded(step: Step, record: RecordType, fold: Fold) -> tuple[Step, Made]:
+def _folded(
+    step: program.Step, record: types.RecordType, fold: aggregates.Fold
+) -> tuple[program.Step, Made]:
     """Returns rows with what a fold has made, and how that becomes the result."""
-    result = (Field(_FOLDED, fold.type), fold.text(f"l.{_ROWS}", f"l.{_LEFT}"))
+    result = (types.Field(_FOLDED, fold.type), fold.text(f"l.{_ROWS}", f"l.{_LEFT}"))
     others = tuple(
         (one, f"l.{quoted(one.name)}")
         for one in record.fields
@@ -298,7 +289,7 @@ def _folded(step: Step, record: RecordType, fold: Fold) -> tuple[Step, Made]:
     wide, columns = _columns((result, *others))
     texts = ((name, f"l.{_FOLDED}.row.{quoted(name)}") for name, _ in fold.made.columns)
     made = Made(fold.made.record, tuple(texts), _BEHIND)
-    return Projected(step, wide.schema, columns), made
+    return program.Projected(step, wide.schema, columns), made
 
 
 def _or_instead(made: Made) -> Made:

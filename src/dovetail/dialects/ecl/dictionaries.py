@@ -9,21 +9,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dovetail.dialects.ecl import datasets, syntax
 from dovetail.dialects.ecl.aggregates import all_rows
 from dovetail.dialects.ecl.context import Context, beside, refusal
-from dovetail.dialects.ecl.datasets import as_record, ordered_text, row_at, tabled
 from dovetail.dialects.ecl.records import unarrowed
 from dovetail.dialects.ecl.rows import read_dataset
 from dovetail.dialects.ecl.scalars import met
-from dovetail.dialects.ecl.syntax import (
-    Arrow,
-    Braces,
-    Call,
-    Items,
-    Node,
-    Operation,
-    Part,
-)
 from dovetail.dialects.ecl.totals import looked_up
 from dovetail.dialects.ecl.types import BOOLEAN, RecordType, Scalar
 from dovetail.dialects.ecl.values import (
@@ -41,41 +32,45 @@ from dovetail.spec.references import references
 _ENTRY = "entry"
 
 
-def read_dictionary(context: Context, node: Call) -> Dictionary:
+def read_dictionary(context: Context, node: syntax.Call) -> Dictionary:
     """Returns DICTIONARY: of rows in the text, or of fields of a data set."""
     first, *rest = node.arguments
     match first, rest:
-        case Items(items=items), [layout]:
+        case syntax.Items(items=items), [layout]:
             rows = replace(first, items=tuple(map(_without_arrows, items)))
             return _of(read_dataset(context, replace(node, arguments=(rows, layout))))
-        case Items(), _:
+        case syntax.Items(), _:
             raise refusal(node, "entries without a record", "{key => value} behind")
         case _, []:
             return _of(context.dataset(first))
-        case _, [Braces() as layout]:
+        case _, [syntax.Braces() as layout]:
             return _of(_computed(context, context.dataset(first), layout))
         case _, [layout]:
-            return _of(as_record(context.dataset(first), context.record(layout)))
+            return _of(
+                datasets.as_record(context.dataset(first), context.record(layout))
+            )
         case _:
             raise refusal(node, "a DICTIONARY of more", "DICTIONARY(rows, {k => v})")
 
 
-def _computed(context: Context, source: DatasetValue, layout: Braces) -> DatasetValue:
+def _computed(
+    context: Context, source: DatasetValue, layout: syntax.Braces
+) -> DatasetValue:
     """Returns fields made of each row; those before an arrow are keys."""
-    found = tabled(context, source, _without_arrows(layout))
+    found = datasets.tabled(context, source, _without_arrows(layout))
     count = [*map(_is_arrow, unarrowed(layout.items)), True].index(True)
     keys = (replace(one, is_key=True) for one in found.record.fields[:count])
     return replace(found, record=RecordType((*keys, *found.record.fields[count:])))
 
 
-def _is_arrow(node: Node) -> bool:
+def _is_arrow(node: syntax.Node) -> bool:
     """Tells whether a node stands between keys and values."""
-    return isinstance(node, Arrow)
+    return isinstance(node, syntax.Arrow)
 
 
-def _without_arrows(node: Node) -> Node:
+def _without_arrows(node: syntax.Node) -> syntax.Node:
     """Returns an entry as the values of a row."""
-    if not isinstance(node, Braces):
+    if not isinstance(node, syntax.Braces):
         return node
     items = (one for one in unarrowed(node.items) if not _is_arrow(one))
     return replace(node, items=tuple(items))
@@ -85,15 +80,17 @@ def _of(source: DatasetValue) -> Dictionary:
     """Returns the dictionary of rows: of those with the same keys the first stays."""
     keys = tuple(one for one in source.record.fields if one.is_key)
     keys = keys or source.record.fields
-    rows = (row_at(source.record), row_at(source.record, "r"))
-    texts = (" = ".join(ordered_text(row, key) for row in rows) for key in keys)
+    rows = (datasets.row_at(source.record), datasets.row_at(source.record, "r"))
+    texts = (
+        " = ".join(datasets.ordered_text(row, key) for row in rows) for key in keys
+    )
     same = Expression(" AND ".join(texts))
     step = Deduped(source.step, same, is_all=True)
     return Dictionary(DatasetValue(step, source.record), keys)
 
 
 def entry_at(
-    context: Context, node: Part, dictionary: Dictionary
+    context: Context, node: syntax.Part, dictionary: Dictionary
 ) -> RowValue | DatasetValue:
     """Returns dictionary[key]: a row that is blank where there is none."""
     pairs = _equalities(context, node.first, dictionary)
@@ -108,7 +105,9 @@ def entry_at(
     return replace(source, step=Chosen(source.step, 1, 1))
 
 
-def within(context: Context, node: Operation, dictionary: Dictionary) -> Scalar | Total:
+def within(
+    context: Context, node: syntax.Operation, dictionary: Dictionary
+) -> Scalar | Total:
     """Returns key IN dictionary."""
     pairs = _equalities(context, node.operands[0], dictionary)
     for found in looked_up(context, dictionary, pairs):
@@ -121,7 +120,7 @@ def within(context: Context, node: Operation, dictionary: Dictionary) -> Scalar 
 
 
 def _equalities(
-    context: Context, node: Node, dictionary: Dictionary
+    context: Context, node: syntax.Node, dictionary: Dictionary
 ) -> tuple[tuple[str, str], ...]:
     """Returns what is looked for beside the keys, each in the type of both."""
     values = _values(context, node)
@@ -138,9 +137,9 @@ def _equalities(
     return tuple(pairs)
 
 
-def _values(context: Context, node: Node) -> list[Scalar]:
+def _values(context: Context, node: syntax.Node) -> list[Scalar]:
     """Returns the values that are looked for: one, those in braces, those of a row."""
-    if isinstance(node, Braces):
+    if isinstance(node, syntax.Braces):
         return [context.scalar(one) for one in node.items]
     value = context.scalar(node)
     if not isinstance(value.type, RecordType):
@@ -163,7 +162,7 @@ def _entries(
 
 
 def _chosen(
-    node: Node, dictionary: Dictionary, pairs: tuple[tuple[str, str], ...]
+    node: syntax.Node, dictionary: Dictionary, pairs: tuple[tuple[str, str], ...]
 ) -> DatasetValue:
     """Returns the entries that are found, as rows, by values that no row has."""
     if any(references(Expression(text)) for text, _ in pairs):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
+from dovetail.dialects.ecl import syntax, types
 from dovetail.dialects.ecl.aggregates import named_struct
 from dovetail.dialects.ecl.context import (
     Context,
@@ -23,33 +24,6 @@ from dovetail.dialects.ecl.context import (
     refusal,
 )
 from dovetail.dialects.ecl.rows import row_of, struct_of
-from dovetail.dialects.ecl.syntax import (
-    Arrow,
-    Braces,
-    Call,
-    Items,
-    Node,
-    Omitted,
-    Operation,
-    word_of,
-)
-from dovetail.dialects.ecl.types import (
-    BOOLEAN,
-    INTEGER,
-    REAL,
-    STRING,
-    EclType,
-    Exact,
-    Letters,
-    Real,
-    Scalar,
-    Whole,
-    blank_text,
-    common,
-    full,
-    signed,
-    trimmed,
-)
 from dovetail.dialects.ecl.values import (
     Made,
     RowValue,
@@ -103,7 +77,7 @@ _TAKES: Mapping[str, tuple[int, int]] = {
 }
 
 
-def refuse_wrong_number(node: Call) -> None:
+def refuse_wrong_number(node: syntax.Call) -> None:
     """Refuses a call with fewer or more arguments than its name takes."""
     least, most = _TAKES.get(node.word, (0, _MANY))
     count = len(node.arguments)
@@ -115,10 +89,10 @@ def refuse_wrong_number(node: Call) -> None:
     raise refusal(node, f"{node.word.upper()} with {count} arguments", wanted)
 
 
-Choice = Callable[[Context, Call], Scalar]
+Choice = Callable[[Context, syntax.Call], types.Scalar]
 
 
-def _if(context: Context, node: Call) -> Scalar:
+def _if(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns IF: one of two values; without the second a blank one."""
     condition, *values = node.arguments
     text = context.condition(condition)
@@ -126,32 +100,32 @@ def _if(context: Context, node: Call) -> Scalar:
     return chosen(context, branches, tuple(values[1:]))
 
 
-def _map(context: Context, node: Call) -> Scalar:
+def _map(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns MAP: the value of the first condition that is true."""
     branches, otherwise = [], node.arguments
     for argument in node.arguments:
-        if not isinstance(argument, Arrow):
+        if not isinstance(argument, syntax.Arrow):
             break
         branches.append((context.condition(argument.condition), argument.value))
         otherwise = otherwise[1:]
     return chosen(context, branches, otherwise)
 
 
-def _case(context: Context, node: Call) -> Scalar:
+def _case(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns CASE: the value beside what the first argument equals."""
     subject, *rest = node.arguments
     branches = []
     for argument in rest:
-        if isinstance(argument, Arrow):
-            same = Operation(node.place, "=", (subject, argument.condition))
+        if isinstance(argument, syntax.Arrow):
+            same = syntax.Operation(node.place, "=", (subject, argument.condition))
             branches.append((context.condition(same), argument.value))
     return chosen(context, branches, tuple(rest[len(branches) :]))
 
 
-def _choose(context: Context, node: Call) -> Scalar:
+def _choose(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns CHOOSE: the nth value; the last one where there are not so many."""
     number, *values = node.arguments
-    place = context.typed(number, INTEGER).text
+    place = context.typed(number, types.INTEGER).text
     branches = [
         (f"({place} = {count}L)", value) for count, value in enumerate(values[:-1], 1)
     ]
@@ -159,11 +133,13 @@ def _choose(context: Context, node: Call) -> Scalar:
 
 
 def chosen(
-    context: Context, branches: Sequence[tuple[str, Node]], otherwise: tuple[Node, ...]
-) -> Scalar:
+    context: Context,
+    branches: Sequence[tuple[str, syntax.Node]],
+    otherwise: tuple[syntax.Node, ...],
+) -> types.Scalar:
     """Returns the value of the first branch that holds; a SKIP in one is no value."""
     seen: tuple[str, ...] = ()
-    found: list[tuple[str, Node, Scalar | None]] = []
+    found: list[tuple[str, syntax.Node, types.Scalar | None]] = []
     for condition, node in (*branches, *(("", node) for node in otherwise[:1])):
         path = (*context.path, *seen, *((condition,) if condition else ()))
         found.append((condition, node, _branch(replace(context, path=path), node)))
@@ -175,36 +151,40 @@ def chosen(
     return _written(kind, values)
 
 
-def _branch(context: Context, node: Node) -> Scalar | None:
+def _branch(context: Context, node: syntax.Node) -> types.Scalar | None:
     """Returns the value of a branch, or None where it is SKIP, which is noted."""
-    if word_of(node) == "skip" and context.may_skip:
+    if syntax.word_of(node) == "skip" and context.may_skip:
         note_skip(context, node)
         return None
-    return None if isinstance(node, Omitted) else context.scalar(node)
+    return None if isinstance(node, syntax.Omitted) else context.scalar(node)
 
 
-def note_skip(context: Context, node: Node) -> None:
+def note_skip(context: Context, node: syntax.Node) -> None:
     """Notes a SKIP with the conditions that lead to it."""
-    given = node.arguments if isinstance(node, Call) else ()
+    given = node.arguments if isinstance(node, syntax.Call) else ()
     own = [context.condition(one) for one in given]
     context.skips.append(" AND ".join((*context.path, *own)) or "true")
 
 
-def _met_type(values: Sequence[Scalar]) -> EclType:
+def _met_type(values: Sequence[types.Scalar]) -> types.EclType:
     """Returns the type of all branches together."""
-    return reduce(common, [value.type for value in values])
+    return reduce(types.common, [value.type for value in values])
 
 
-def _written(kind: EclType, values: Sequence[tuple[str, Node, Scalar]]) -> Scalar:
+def _written(
+    kind: types.EclType, values: Sequence[tuple[str, syntax.Node, types.Scalar]]
+) -> types.Scalar:
     """Returns the choice as Spark SQL; where nothing holds it is blank."""
-    whens, last = [], blank_text(kind)
+    whens, last = [], types.blank_text(kind)
     for condition, node, value in values:
         text = as_type(node, value, kind).text
         if condition:
             whens.append(f"WHEN {condition} THEN {text}")
         else:
             last = text
-    return Scalar(f"(CASE {' '.join(whens)} ELSE {last} END)" if whens else last, kind)
+    return types.Scalar(
+        f"(CASE {' '.join(whens)} ELSE {last} END)" if whens else last, kind
+    )
 
 
 CHOICES: Mapping[str, Choice] = {
@@ -229,12 +209,12 @@ _MIXES = (("a", "b", "c"), ("b", "c", "a"), ("c", "a", "b")) * 3
 _BITS = (-13, 8, -13, -12, 16, -5, -3, 10, -15)
 
 
-def _numbers(context: Context, node: Call) -> list[str]:
+def _numbers(context: Context, node: syntax.Call) -> list[str]:
     """Returns the numbers of which a hash is made."""
     found = []
     for one in node.arguments:
         value = context.scalar(one)
-        if not isinstance(value.type, Whole):
+        if not isinstance(value.type, types.Whole):
             raise refusal(
                 one,
                 f"{node.word.upper()} of no whole number",
@@ -242,11 +222,11 @@ def _numbers(context: Context, node: Call) -> list[str]:
                 "DISTRIBUTE takes it of any value; else compute the column before the "
                 "program",
             )
-        found.append(signed(value))
+        found.append(types.signed(value))
     return found
 
 
-def _single(context: Context, node: Call) -> str:
+def _single(context: Context, node: syntax.Call) -> str:
     """Returns the one number of which a hash is made."""
     numbers = _numbers(context, node)
     if len(numbers) > 1:
@@ -264,15 +244,15 @@ def _bytes(number: str) -> list[str]:
     return [f"shiftright({number}, {8 * place}) & 255L" for place in range(_BYTES)]
 
 
-def _hash32(context: Context, node: Call) -> Scalar:
+def _hash32(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASH32."""
     items = [one for it in _numbers(context, node) for one in _bytes(it)]
     step = f"((hash * {_PRIME_32}L) & {_LOW}) ^ one"
     text = f"aggregate(array({', '.join(items)}), {_START_32}L, (hash, one) -> {step})"
-    return Scalar(text, Whole(4, is_signed=False))
+    return types.Scalar(text, types.Whole(4, is_signed=False))
 
 
-def _hash64(context: Context, node: Call) -> Scalar:
+def _hash64(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASH64, whose two halves are multiplied apart: nothing overflows."""
     items = [one for it in _numbers(context, node) for one in _bytes(it)]
     high, low = divmod(_START_64, _ROOM)
@@ -287,18 +267,18 @@ def _hash64(context: Context, node: Call) -> Scalar:
     whole = f"CAST({wide} + CAST(hash.low AS DECIMAL(20,0)) AS DECIMAL(20,0))"
     listed = f"array({', '.join(items)})"
     text = f"aggregate({listed}, {start}, (hash, one) -> {step}, hash -> {whole})"
-    return Scalar(text, Whole(_BYTES, is_signed=False))
+    return types.Scalar(text, types.Whole(_BYTES, is_signed=False))
 
 
-def _crc(context: Context, node: Call) -> Scalar:
+def _crc(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASHCRC: Spark's begins with all bits set, which zeros show."""
     pairs = (f"lpad(hex({one}), 2, '0')" for one in _bytes(_single(context, node)))
     zeros = zlib.crc32(bytes(_BYTES))
     text = f"crc32(unhex(concat({', '.join(pairs)}))) ^ {zeros}L"
-    return Scalar(f"({text})", Whole(4, is_signed=False))
+    return types.Scalar(f"({text})", types.Whole(4, is_signed=False))
 
 
-def _jenkins(context: Context, node: Call) -> Scalar:
+def _jenkins(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASH."""
     number = _single(context, node)
     text = named_struct(
@@ -315,7 +295,7 @@ def _jenkins(context: Context, node: Call) -> Scalar:
         made = dict([*parts, (word, f"{less} ^ {moved}")])
         step = named_struct(*((it, made[it]) for it in "abc"))
         text = f"get(transform(array({text}), mix -> {step}), 0)"
-    return Scalar(f"{text}.c", Whole(4, is_signed=False))
+    return types.Scalar(f"{text}.c", types.Whole(4, is_signed=False))
 
 
 HASHES: Mapping[str, Choice] = {
@@ -326,33 +306,33 @@ HASHES: Mapping[str, Choice] = {
 }
 
 
-def _length(context: Context, node: Call) -> Scalar:
+def _length(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns LENGTH: blanks at the end of a STRINGn count."""
     (argument,) = node.arguments
-    value = context.typed(argument, STRING)
-    return Scalar(f"CAST(length({value.text}) AS BIGINT)", INTEGER)
+    value = context.typed(argument, types.STRING)
+    return types.Scalar(f"CAST(length({value.text}) AS BIGINT)", types.INTEGER)
 
 
-def _trim(context: Context, node: Call) -> Scalar:
+def _trim(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns TRIM: without blanks at the right, the left, both sides, or anywhere."""
     first, *options = node.arguments
     value = as_text(first, context.scalar(first))
     words = [one for one in options if is_word(one, "left", "right", "all")]
-    named = {word_of(one) for one in words}
+    named = {syntax.word_of(one) for one in words}
     if len(words) < len(options):
         raise refusal(node, "an option of TRIM", "LEFT, RIGHT or ALL")
     if "all" in named:
-        return Scalar(f"replace({value.text}, ' ', '')", STRING)
-    text = f"ltrim({full(value)})" if "left" in named else trimmed(value)
-    return Scalar(f"rtrim({text})" if "right" in named else text, STRING)
+        return types.Scalar(f"replace({value.text}, ' ', '')", types.STRING)
+    text = f"ltrim({types.full(value)})" if "left" in named else types.trimmed(value)
+    return types.Scalar(f"rtrim({text})" if "right" in named else text, types.STRING)
 
 
-def _matched(context: Context, node: Call) -> Scalar:
+def _matched(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns MATCHED: whether a side, or the parameter that is it, is there."""
     (argument,) = node.arguments
     match context.value(argument):
         case RowValue(text=side) if side in _MATCHED and _is_of_two(context):
-            return Scalar(_MATCHED[side], BOOLEAN)
+            return types.Scalar(_MATCHED[side], types.BOOLEAN)
         case _:
             expected = "MATCHED(LEFT) or MATCHED(RIGHT) in the transform of a JOIN"
             raise refusal(node, "MATCHED of something else", expected)
@@ -369,66 +349,74 @@ _MATCHED = {"l": "matched_left", "r": "matched_right"}
 def _number(name: str) -> Choice:
     """Returns the function of a number that Spark has under a name, as REAL."""
 
-    def call(context: Context, node: Call) -> Scalar:
-        texts = [context.typed(one, REAL).text for one in node.arguments]
-        return Scalar(f"coalesce({name}({', '.join(texts)}), 0D)", REAL)
+    def call(context: Context, node: syntax.Call) -> types.Scalar:
+        texts = [context.typed(one, types.REAL).text for one in node.arguments]
+        return types.Scalar(f"coalesce({name}({', '.join(texts)}), 0D)", types.REAL)
 
     return call
 
 
-def _absolute(context: Context, node: Call) -> Scalar:
+def _absolute(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns ABS, a number of the same type."""
     (argument,) = node.arguments
     value = context.scalar(argument)
-    if isinstance(value.type, Whole):
-        return Scalar(f"abs({signed(value)})", INTEGER)
-    return Scalar(f"abs({context.typed(argument, REAL).text})", REAL)
+    if isinstance(value.type, types.Whole):
+        return types.Scalar(f"abs({types.signed(value)})", types.INTEGER)
+    return types.Scalar(f"abs({context.typed(argument, types.REAL).text})", types.REAL)
 
 
-def _round(context: Context, node: Call) -> Scalar:
+def _round(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns ROUND: to a whole number, or to so many places."""
     first, *rest = node.arguments
-    value = context.typed(first, REAL)
+    value = context.typed(first, types.REAL)
     places = context.count(rest[0]) if rest else 0
     text = f"round({value.text}, {places})"
-    return Scalar(text, REAL) if rest else as_type(node, Scalar(text, REAL), INTEGER)
-
-
-def _truncate(context: Context, node: Call) -> Scalar:
-    """Returns TRUNCATE: the whole number towards zero."""
-    (argument,) = node.arguments
-    return as_type(argument, context.typed(argument, REAL), INTEGER)
-
-
-def _up(context: Context, node: Call) -> Scalar:
-    """Returns ROUNDUP: the next whole number."""
-    (argument,) = node.arguments
-    return Scalar(
-        f"CAST(ceil({context.typed(argument, REAL).text}) AS BIGINT)", INTEGER
+    return (
+        types.Scalar(text, types.REAL)
+        if rest
+        else as_type(node, types.Scalar(text, types.REAL), types.INTEGER)
     )
 
 
-def extreme(name: str) -> Callable[[Context, Call], Scalar]:
+def _truncate(context: Context, node: syntax.Call) -> types.Scalar:
+    """Returns TRUNCATE: the whole number towards zero."""
+    (argument,) = node.arguments
+    return as_type(argument, context.typed(argument, types.REAL), types.INTEGER)
+
+
+def _up(context: Context, node: syntax.Call) -> types.Scalar:
+    """Returns ROUNDUP: the next whole number."""
+    (argument,) = node.arguments
+    return types.Scalar(
+        f"CAST(ceil({context.typed(argument, types.REAL).text}) AS BIGINT)",
+        types.INTEGER,
+    )
+
+
+def extreme(name: str) -> Callable[[Context, syntax.Call], types.Scalar]:
     """Returns MAX or MIN of single values."""
 
-    def call(context: Context, node: Call) -> Scalar:
+    def call(context: Context, node: syntax.Call) -> types.Scalar:
         values = [context.scalar(one) for one in node.arguments]
-        kind = reduce(common, [value.type for value in values])
-        if not isinstance(kind, Whole | Real | Exact | Letters) or len(values) == 1:
+        kind = reduce(types.common, [value.type for value in values])
+        if (
+            not isinstance(kind, types.Whole | types.Real | types.Exact | types.Letters)
+            or len(values) == 1
+        ):
             raise refusal(node, "these arguments", "two values or more of one type")
         texts = [
             as_type(one, value, kind).text
             for one, value in zip(node.arguments, values, strict=True)
         ]
-        return Scalar(f"{name}({', '.join(texts)})", kind)
+        return types.Scalar(f"{name}({', '.join(texts)})", kind)
 
     return call
 
 
-def _digits(context: Context, node: Call) -> Scalar:
+def _digits(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns INTFORMAT: a whole number at the right, behind blanks or behind zeros."""
     first, second, third = node.arguments
-    number, width = context.typed(first, INTEGER).text, context.count(second, 1)
+    number, width = context.typed(first, types.INTEGER).text, context.count(second, 1)
     text, sign = f"CAST({number} AS STRING)", f"IF({number} < 0L, '-', '')"
     filled = f"lpad({text}, {width}, ' ')"
     if context.count(third):
@@ -436,26 +424,26 @@ def _digits(context: Context, node: Call) -> Scalar:
         filled = f"concat({sign}, lpad(replace({text}, '-', ''), {size}, '0'))"
     stars = text_of("*" * width)
     fitted = f"IF(length({text}) > {width}, {stars}, {filled})"
-    return Scalar(fitted, Letters(width))
+    return types.Scalar(fitted, types.Letters(width))
 
 
-def _which(context: Context, node: Call) -> Scalar:
+def _which(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns WHICH: the place of the first condition that is true, or 0."""
     whens = " ".join(
         f"WHEN {context.condition(one)} THEN {place}L"
         for place, one in enumerate(node.arguments, start=1)
     )
-    return Scalar(f"(CASE {whens} ELSE 0L END)", INTEGER)
+    return types.Scalar(f"(CASE {whens} ELSE 0L END)", types.INTEGER)
 
 
-def _random(context: Context, node: Call) -> Scalar:
+def _random(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns RANDOM: a number that goes by the place in the text and that of the row.
 
     So it is the same in every run; only a PROJECT knows the place of a row.
     """
     place = text_of(f"{node.place.file}:{node.place.line}:{node.place.column}")
     match context.sides.get("counter"):
-        case Scalar("counter", _) if "right" not in context.sides:
+        case types.Scalar("counter", _) if "right" not in context.sides:
             place = f"concat(CAST(counter AS STRING), ':', {place})"
         case _ if context.sides or context.rows:
             raise refusal(
@@ -463,73 +451,78 @@ def _random(context: Context, node: Call) -> Scalar:
             )
     context.world.remarks.append("RANDOM gives the same numbers in every run")
     mixed = f"crc32(CAST({place} AS BINARY))"
-    return Scalar(mixed, Whole(4, is_signed=False))
+    return types.Scalar(mixed, types.Whole(4, is_signed=False))
 
 
-def _literal(context: Context, node: Node, refused: str) -> str:
+def _literal(context: Context, node: syntax.Node, refused: str) -> str:
     """Returns a text that the program knows, without a sign that is refused."""
-    found = str(known_value(node, context.typed(node, STRING)))
+    found = str(known_value(node, context.typed(node, types.STRING)))
     if refused and refused in found:
         raise refusal(node, f'"{refused}" in what replaces a match', "plain letters")
     return text_of(found)
 
 
-def _matches(context: Context, node: Call) -> Scalar:
+def _matches(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns REGEXFIND: whether a text has a match, or what a group of it is."""
     first, second, *rest = node.arguments
-    text, pattern = context.typed(second, STRING).text, _literal(context, first, "")
+    text, pattern = (
+        context.typed(second, types.STRING).text,
+        _literal(context, first, ""),
+    )
     _refuse_nocase(rest)
     if not rest:
-        return Scalar(f"rlike({text}, {pattern})", BOOLEAN)
+        return types.Scalar(f"rlike({text}, {pattern})", types.BOOLEAN)
     number = context.count(rest[0])
-    return Scalar(f"regexp_extract({text}, {pattern}, {number})", STRING)
+    return types.Scalar(f"regexp_extract({text}, {pattern}, {number})", types.STRING)
 
 
-def _replaced(context: Context, node: Call) -> Scalar:
+def _replaced(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns REGEXREPLACE: every match replaced by plain letters."""
     first, second, third, *rest = node.arguments
     _refuse_nocase(rest)
     pattern, instead = _literal(context, first, ""), _literal(context, third, "$")
-    text = context.typed(second, STRING).text
-    return Scalar(f"regexp_replace({text}, {pattern}, {instead})", STRING)
+    text = context.typed(second, types.STRING).text
+    return types.Scalar(f"regexp_replace({text}, {pattern}, {instead})", types.STRING)
 
 
-def _refuse_nocase(options: list[Node]) -> None:
+def _refuse_nocase(options: list[syntax.Node]) -> None:
     """Refuses NOCASE."""
     for one in options:
         if is_word(one, "nocase"):
             raise refusal(one, "NOCASE", "nothing", "[Aa] matches both of a letter")
 
 
-def _keyed(context: Context, node: Call) -> Scalar:
+def _keyed(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns KEYED and the like: the condition inside, for whoever reads no index."""
     if not node.arguments:
-        return Scalar("true", BOOLEAN)
-    return Scalar(context.condition(node.arguments[0]), BOOLEAN)
+        return types.Scalar("true", types.BOOLEAN)
+    return types.Scalar(context.condition(node.arguments[0]), types.BOOLEAN)
 
 
-def _wild(context: Context, node: Call) -> Scalar:
+def _wild(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns WILD: a field that is left open, so true."""
     (argument,) = node.arguments
     context.scalar(argument)
-    return Scalar("true", BOOLEAN)
+    return types.Scalar("true", types.BOOLEAN)
 
 
-def _row(context: Context, node: Call) -> Scalar:
+def _row(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns ROW: the values in braces as a record, or a row as another record."""
     first, *rest = node.arguments
-    if isinstance(first, Braces | Items) and rest:
+    if isinstance(first, syntax.Braces | syntax.Items) and rest:
         record = context.record(rest[0])
-        return Scalar(row_of(context, first, record), record)
+        return types.Scalar(row_of(context, first, record), record)
     row = _row_made(context, first)
     return as_type(first, row, context.record(rest[0])) if rest else row
 
 
-def _row_made(context: Context, node: Node) -> Scalar:
+def _row_made(context: Context, node: syntax.Node) -> types.Scalar:
     """Returns a row that is there, or that a transform makes."""
     match context.value(node):
         case Made(record, columns, NEVER.text):
-            return Scalar(struct_of(record, [text for _, text in columns]), record)
+            return types.Scalar(
+                struct_of(record, [text for _, text in columns]), record
+            )
         case Made():
             raise refusal(node, "SKIP in a single row", "a value in every field")
         case _:

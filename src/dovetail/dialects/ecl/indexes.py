@@ -27,47 +27,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from dovetail.dialects.ecl import datasets, syntax
 from dovetail.dialects.ecl.catalog import taken_as
 from dovetail.dialects.ecl.conditions import Term, hands_of, terms
 from dovetail.dialects.ecl.context import Context, UnknownNameError, refusal
-from dovetail.dialects.ecl.datasets import columns_of, ordered_text, row_at, tabled
 from dovetail.dialects.ecl.rows import file_name
-from dovetail.dialects.ecl.syntax import (
-    Arrow,
-    Braces,
-    Call,
-    Name,
-    Node,
-    Omitted,
-    word_of,
-    words_of,
-)
 from dovetail.dialects.ecl.totals import gathering
 from dovetail.dialects.ecl.types import Field, RecordType, merged
 from dovetail.dialects.ecl.values import DatasetValue, Index, Made
 from dovetail.expression import Expression
 from dovetail.schema import quoted
+from dovetail.spec import program
 from dovetail.spec.join import BlankRow, Clock, Hand, JoinSpec, Kind, Named, Side
 from dovetail.spec.layouts import AnyLayout
 from dovetail.spec.picks import Equality, Picks, Strategy
-from dovetail.spec.program import (
-    LEFT,
-    RIGHT,
-    Built,
-    By,
-    Given,
-    Indexed,
-    Inline,
-    Joined,
-    Ordered,
-    Step,
-    Told,
-    Written,
-)
 from dovetail.spec.references import references
 
 
-def check_index(context: Context, condition: Node, right: DatasetValue) -> None:
+def check_index(context: Context, condition: syntax.Node, right: DatasetValue) -> None:
     """Refuses KEYED of what is no key, or behind a key that is left out.
 
     A key is left out where no term names it and WILD does not leave it open.
@@ -116,7 +93,7 @@ def _fields_of(term: Term, record: RecordType, hand: Hand) -> Iterator[str]:
     """
     known = {one.word for one in record.fields}
     node = term.node
-    if term.is_wild and isinstance(node, Call):
+    if term.is_wild and isinstance(node, syntax.Call):
         text = term.context.scalar(node.arguments[0]).text
     else:
         text = term.context.condition(node)
@@ -126,12 +103,12 @@ def _fields_of(term: Term, record: RecordType, hand: Hand) -> Iterator[str]:
                 yield one.column.lower()
 
 
-def check_filter(context: Context, node: Call, source: DatasetValue) -> None:
+def check_filter(context: Context, node: syntax.Call, source: DatasetValue) -> None:
     """Refuses what an index cannot answer in the filter of its rows."""
     if not isinstance(source.index, Index):
         return
     # The filter gathers its values of whole data sets itself.
-    inside, _ = gathering(context.inside(row_at(source.record)))
+    inside, _ = gathering(context.inside(datasets.row_at(source.record)))
     found = [one for it in node.arguments for one in terms(inside, it)]
     _check_keys(source.index, found, source.record, Hand.LEFT)
 
@@ -148,7 +125,7 @@ _HINT = "INDEX(data set, {keys}, {payload}, 'name')"
 class Wanted:
     """What an INDEX asks for: its fields, its keys the first of them, and its name."""
 
-    node: Node
+    node: syntax.Node
     record: RecordType
     count: int
     file: str
@@ -160,7 +137,7 @@ class Wanted:
         return self.record.fields[: self.count]
 
 
-def read_index(context: Context, node: Call) -> DatasetValue:
+def read_index(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns INDEX: fields in the order of its keys."""
     first, *rest = node.arguments
     if is_layout(context, first):
@@ -168,7 +145,7 @@ def read_index(context: Context, node: Call) -> DatasetValue:
         keys = context.record(layouts[0])
         record = merged([keys, *(context.record(one) for one in layouts[1:])])
         name, options = _named(context, rest)
-        is_optional = any(word_of(one) == "opt" for one in options)
+        is_optional = any(syntax.word_of(one) == "opt" for one in options)
         wanted = Wanted(node, record, len(keys.fields), name, is_optional)
         return _written(context, wanted)
     source = context.dataset(first)
@@ -180,29 +157,29 @@ def read_index(context: Context, node: Call) -> DatasetValue:
 
 def index_of(
     context: Context,
-    node: Node,
-    given: tuple[DatasetValue, list[Node], list[Node]],
+    node: syntax.Node,
+    given: tuple[DatasetValue, list[syntax.Node], list[syntax.Node]],
 ) -> DatasetValue:
     """Returns the index of a data set by its layouts, and what stands behind them."""
     source, layouts, rest = given
     name, _ = _named(context, rest)
-    count = len(tabled(context, source, layouts[0]).record.fields)
-    table = tabled(context, source, *layouts)
+    count = len(datasets.tabled(context, source, layouts[0]).record.fields)
+    table = datasets.tabled(context, source, *layouts)
     return _sorted(table.step, Wanted(node, table.record, count, name))
 
 
-def is_layout(context: Context, node: Node) -> bool:
+def is_layout(context: Context, node: syntax.Node) -> bool:
     """Tells whether a node is a record: in braces, or by its name."""
-    if isinstance(node, Braces):
+    if isinstance(node, syntax.Braces):
         return True
-    return isinstance(node, Name) and any(
+    return isinstance(node, syntax.Name) and any(
         isinstance(one, RecordType) for one in context.defined(node, node.word)
     )
 
 
 def layouts_of(
-    context: Context, nodes: tuple[Node, ...] | list[Node]
-) -> tuple[list[Node], list[Node]]:
+    context: Context, nodes: tuple[syntax.Node, ...] | list[syntax.Node]
+) -> tuple[list[syntax.Node], list[syntax.Node]]:
     """Returns the records at the front, at most keys and payload, and the rest.
 
     `{keys => payload}` are two of them.
@@ -216,41 +193,45 @@ def layouts_of(
     return found, list(nodes[count:])
 
 
-def _parted(node: Node) -> Iterator[Node]:
+def _parted(node: syntax.Node) -> Iterator[syntax.Node]:
     """Yields keys and payload where an arrow stands between them."""
-    items = node.items if isinstance(node, Braces) else ()
+    items = node.items if isinstance(node, syntax.Braces) else ()
     for place, item in enumerate(items):
-        if isinstance(item, Arrow):
-            yield Braces(node.place, (*items[:place], item.condition))
-            yield Braces(node.place, (item.value, *items[place + 1 :]))
+        if isinstance(item, syntax.Arrow):
+            yield syntax.Braces(node.place, (*items[:place], item.condition))
+            yield syntax.Braces(node.place, (item.value, *items[place + 1 :]))
             return
     yield node
 
 
-def _named(context: Context, rest: list[Node]) -> tuple[str, tuple[Node, ...]]:
+def _named(
+    context: Context, rest: list[syntax.Node]
+) -> tuple[str, tuple[syntax.Node, ...]]:
     """Returns the name of an index, which may be left out, and its options."""
-    given = [one for one in rest if not isinstance(one, Omitted)]
+    given = [one for one in rest if not isinstance(one, syntax.Omitted)]
     name = ""
-    if given and words_of(given[0]) not in _WORDS:
+    if given and syntax.words_of(given[0]) not in _WORDS:
         first = given.pop(0)
         found = context.constant(first)
         if not isinstance(found, str) or not found:
             raise refusal(first, "a name that is no text", _HINT)
         name = file_name(found)
     for one in given:
-        if words_of(one) not in _WORDS:
+        if syntax.words_of(one) not in _WORDS:
             raise refusal(
-                one, f'"{words_of(one).upper() or "this"}" of an INDEX', _HINT
+                one, f'"{syntax.words_of(one).upper() or "this"}" of an INDEX', _HINT
             )
     return name, tuple(given)
 
 
-def _sorted(source: Step, wanted: Wanted) -> DatasetValue:
+def _sorted(source: program.Step, wanted: Wanted) -> DatasetValue:
     """Returns rows as an index: in the order of its keys."""
-    row = row_at(wanted.record)
-    by = tuple(By(Expression(ordered_text(row, one))) for one in wanted.keys)
+    row = datasets.row_at(wanted.record)
+    by = tuple(
+        program.By(Expression(datasets.ordered_text(row, one))) for one in wanted.keys
+    )
     names = tuple(one.name for one in wanted.keys)
-    step = Indexed(Ordered(source, by), names, wanted.file)
+    step = program.Indexed(program.Ordered(source, by), names, wanted.file)
     return DatasetValue(step, wanted.record, _index(wanted))
 
 
@@ -260,11 +241,13 @@ def _index(wanted: Wanted) -> Index:
 
 
 def _renamed(
-    context: Context, node: Node, given: tuple[DatasetValue, list[Node]]
+    context: Context, node: syntax.Node, given: tuple[DatasetValue, list[syntax.Node]]
 ) -> DatasetValue:
     """Returns an index of the fields of another one, under a name of its own."""
     source, rest = given
-    if not isinstance(source.index, Index) or not isinstance(source.step, Indexed):
+    if not isinstance(source.index, Index) or not isinstance(
+        source.step, program.Indexed
+    ):
         raise refusal(node, "an INDEX without its fields", _HINT)
     name, _ = _named(context, rest)
     wanted = Wanted(node, source.record, len(source.index.keys), name)
@@ -282,13 +265,13 @@ def _written(context: Context, wanted: Wanted) -> DatasetValue:
         return _as_built(world.indexes[file], wanted)
     name = world.inputs.file(file, AnyLayout())
     if name:
-        given = Given(name, wanted.record.schema)
+        given = program.Given(name, wanted.record.schema)
         rows = taken_as(world.taken, given, wanted.record)
         return _found(_sorted(rows, wanted))
     if world.inputs.has_index(file):
-        return _found(_sorted(Written(file, wanted.record.schema), wanted))
+        return _found(_sorted(program.Written(file, wanted.record.schema), wanted))
     if wanted.is_optional:
-        return _found(_sorted(Inline(wanted.record.schema, ()), wanted))
+        return _found(_sorted(program.Inline(wanted.record.schema, ()), wanted))
     raise UnknownNameError(
         f'nothing gives the rows of the index "{file}"',
         "a BUILD of it before, in this program or in an earlier one, or an input",
@@ -343,12 +326,12 @@ _REFUSED = {
 _FORMS = "BUILD(data set, {keys}, {payload}, 'name')"
 
 
-def build(context: Context, node: Call) -> None:
+def build(context: Context, node: syntax.Call) -> None:
     """Carries out BUILD of an INDEX, or of a data set with its layout."""
     found, options = _index_and_options(context, node)
     replaces = _replaces(context, options)
     step, index = found.step, found.index
-    if not isinstance(step, Indexed) or not isinstance(index, Index):
+    if not isinstance(step, program.Indexed) or not isinstance(index, Index):
         raise refusal(node.arguments[0], "BUILD of no INDEX", f"an INDEX, or {_FORMS}")
     if index.is_read:
         raise refusal(
@@ -367,17 +350,17 @@ def build(context: Context, node: Call) -> None:
         raise refusal(
             node, f'a second BUILD of "{step.file}"', "one for each name in a program"
         )
-    context.world.builds.append(Built(step, replaces))
+    context.world.builds.append(program.Built(step, replaces))
     context.world.indexes[step.file] = found
 
 
 def _index_and_options(
-    context: Context, node: Call
-) -> tuple[DatasetValue, Iterable[Node]]:
+    context: Context, node: syntax.Call
+) -> tuple[DatasetValue, Iterable[syntax.Node]]:
     """Returns the index that is built, and the options behind it."""
     first, *rest = node.arguments
     found = context.dataset(first)
-    if rest and isinstance(rest[0], Omitted):
+    if rest and isinstance(rest[0], syntax.Omitted):
         # The fields of the data set itself are the keys.
         layouts, behind = [first], rest[1:]
     else:
@@ -387,17 +370,17 @@ def _index_and_options(
     return index_of(context, node, (found, layouts, behind[:1])), behind[1:]
 
 
-def _replaces(context: Context, options: Iterable[Node]) -> bool:
+def _replaces(context: Context, options: Iterable[syntax.Node]) -> bool:
     """Tells whether OVERWRITE is among options, all of which are known."""
     replaces = False
     for option in options:
-        word = words_of(option)
-        if isinstance(option, Omitted):
+        word = syntax.words_of(option)
+        if isinstance(option, syntax.Omitted):
             continue
         if word == "overwrite":
             replaces = True
         elif word in _WITHOUT_EFFECT:
-            if word_of(option) not in {"sorted", "distributed"}:
+            if syntax.word_of(option) not in {"sorted", "distributed"}:
                 context.world.remarks.append(f"{word.upper()} of BUILD has no effect")
         else:
             raise refusal(
@@ -409,23 +392,26 @@ def _replaces(context: Context, options: Iterable[Node]) -> bool:
     return replaces
 
 
-def read_fetch(context: Context, node: Call) -> DatasetValue:
+def read_fetch(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns the rows of FETCH, in the order of the index."""
     if len(node.arguments) < 3:  # noqa: PLR2004 - file, index, position
         raise refusal(node, "a FETCH of less", "FETCH(file, index, RIGHT.position)")
     first, second, third, *rest = node.arguments
     base, index = context.dataset(first), context.dataset(second)
     # The rows of the index lead, so they are the join's left: RIGHT is `l`.
-    sides = {"left": row_at(base.record, "r"), "right": row_at(index.record)}
+    sides = {
+        "left": datasets.row_at(base.record, "r"),
+        "right": datasets.row_at(index.record),
+    }
     inside = replace(context, sides=sides, rows=())
     made = inside.made(rest[0]) if rest else _whole(base.record)
     where = Expression(inside.scalar(third).text)
     position = Expression(f"r.{quoted(_position(node, base.record))}")
     join = _by_position(Equality(where, position), made)
-    told = Told(
+    told = program.Told(
         f"FETCH in line {node.place.line}", (("hard", f"{where} = {position}"),)
     )
-    step = Joined(index.step, base.step, join, made.record.schema, told)
+    step = program.Joined(index.step, base.step, join, made.record.schema, told)
     return DatasetValue(step, made.record)
 
 
@@ -438,19 +424,19 @@ def _whole(record: RecordType) -> Made:
 def _by_position(equality: Equality, made: Made) -> JoinSpec:
     """Returns the join of an index with its file."""
     return JoinSpec(
-        Side(Named(LEFT)),
-        Side(Named(RIGHT)),
+        Side(Named(program.LEFT)),
+        Side(Named(program.RIGHT)),
         Kind.INNER,
         Clock.BATCH,
         (equality,),
-        select=columns_of(made),
+        select=datasets.columns_of(made),
         absent_left=BlankRow(),
         absent_right=BlankRow(),
         picks=Picks(strategy=Strategy.KEYED, skip_when=Expression(made.skip)),
     )
 
 
-def _position(node: Call, record: RecordType) -> str:
+def _position(node: syntax.Call, record: RecordType) -> str:
     """Returns the field of a file that says where its rows are."""
     for one in record.fields:
         if one.is_position:

@@ -22,16 +22,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from dovetail.dialects.ecl import datasets, syntax, types
 from dovetail.dialects.ecl.conditions import Hard, Piece, Prefix, Soft, pieces
 from dovetail.dialects.ecl.context import Context, refusal
-from dovetail.dialects.ecl.datasets import columns_of, filtered, orders, row_at
 from dovetail.dialects.ecl.indexes import check_index
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.options import Counts, Options, counts_of, read_options, told
 from dovetail.dialects.ecl.records import default_record
-from dovetail.dialects.ecl.syntax import Call, Name, Node, Number, Omitted, Operation
 from dovetail.dialects.ecl.totals import Gathered, widened
-from dovetail.dialects.ecl.types import BOOLEAN, Field, RecordType, Scalar, Whole
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Index,
@@ -40,6 +38,7 @@ from dovetail.dialects.ecl.values import (
 )
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.schema import quoted, shown
+from dovetail.spec import program
 from dovetail.spec.join import (
     Absent,
     BlankRow,
@@ -61,18 +60,6 @@ from dovetail.spec.picks import (
     Strategy,
     Unlimited,
 )
-from dovetail.spec.program import (
-    LEFT,
-    RIGHT,
-    Alone,
-    Filtered,
-    Grouped,
-    Indexed,
-    Joined,
-    Ordered,
-    Projected,
-    Told,
-)
 from dovetail.spec.stops import USUAL_THRESHOLD, Skew
 
 Conditions = tuple[tuple[Equality, ...], str, str]
@@ -82,7 +69,7 @@ Conditions = tuple[tuple[Equality, ...], str, str]
 class Parts:
     """A JOIN taken apart: its sides, its condition, its transform and its options."""
 
-    node: Call
+    node: syntax.Call
     context: Context
     left: DatasetValue
     right: DatasetValue
@@ -128,13 +115,13 @@ def conditions_of(parts: Parts) -> Conditions:
     return equalities, " AND ".join(soft) or "true", " AND ".join(first) or "true"
 
 
-def pointer_of(parts: Parts) -> Indexed | Alone:
+def pointer_of(parts: Parts) -> program.Indexed | program.Alone:
     """Returns the index that KEYED(index) names beside the right side, if it does."""
     for call in parts.options.calls("keyed"):
         step = parts.context.dataset(call.arguments[0]).step
-        if isinstance(step, Indexed):
+        if isinstance(step, program.Indexed):
             return step
-    return Alone()
+    return program.Alone()
 
 
 def _is_hard(parts: Parts, one: Hard) -> bool:
@@ -188,7 +175,7 @@ def _refuse_keyed(parts: Parts) -> None:
             raise refusal(node, f"{name.upper()} in a keyed join", "no INDEX")
 
 
-def _limit(parts: Parts, call: Call) -> float:
+def _limit(parts: Parts, call: syntax.Call) -> float:
     """Returns the limit of SKEW(limit, target); the target steers nothing."""
     first, *targets = call.arguments
     for target in targets:
@@ -198,10 +185,10 @@ def _limit(parts: Parts, call: Call) -> float:
             f"the target of SKEW in line {call.place.line} steers nothing: "
             "spark.sql.adaptive.skewJoin.* says when Spark splits a part",
         )
-    return _USUAL_LIMIT if isinstance(first, Omitted) else _share(parts, first)
+    return _USUAL_LIMIT if isinstance(first, syntax.Omitted) else _share(parts, first)
 
 
-def _share(parts: Parts, node: Node) -> float:
+def _share(parts: Parts, node: syntax.Node) -> float:
     """Returns a number from 0 to 1 that is known from the text."""
     found = parts.context.constant(node)
     match found:
@@ -232,19 +219,21 @@ def slides(context: Context, options: Options, pieces: Iterable[Piece]) -> bool:
 def _has_range(pieces: Iterable[Piece]) -> bool:
     """Tells whether something lies between two bounds."""
     nodes = [one.node for one in pieces if isinstance(one, Soft)]
-    if any(isinstance(one, Operation) and one.sign == "BETWEEN" for one in nodes):
+    if any(
+        isinstance(one, syntax.Operation) and one.sign == "BETWEEN" for one in nodes
+    ):
         return True
     pairs = [pair for one in nodes for pair in _ordered(one)]
     lesser = [one for one, _ in pairs]
     return any(greater in lesser for _, greater in pairs)
 
 
-def _ordered(node: Node) -> Iterator[tuple[Node, Node]]:
+def _ordered(node: syntax.Node) -> Iterator[tuple[syntax.Node, syntax.Node]]:
     """Yields what a comparison says to be the lesser, and the greater."""
     match node:
-        case Operation(sign="<=", operands=(one, other)):
+        case syntax.Operation(sign="<=", operands=(one, other)):
             yield one, other
-        case Operation(sign=">=", operands=(one, other)):
+        case syntax.Operation(sign=">=", operands=(one, other)):
             yield other, one
         case _:
             return
@@ -259,7 +248,9 @@ def limited(parts: Parts, counts: Counts) -> tuple[Parts, Counts]:
     """Returns the join; a LIMIT that skips is asked of all right rows, if it can be."""
     match counts.picks.limit:
         case Limit(most, OnExceed.SKIP) if is_constant(parts):
-            right = filtered(parts.context, parts.right, (_are_few(parts, most),))
+            right = datasets.filtered(
+                parts.context, parts.right, (_are_few(parts, most),)
+            )
             line = ("LIMIT", f"of more than {most} right rows there are none")
             picks = replace(counts.picks, limit=Unlimited())
             asked = replace(counts, picks=picks, lines=(line,))
@@ -268,11 +259,11 @@ def limited(parts: Parts, counts: Counts) -> tuple[Parts, Counts]:
             return parts, counts
 
 
-def _are_few(parts: Parts, most: int) -> Operation:
+def _are_few(parts: Parts, most: int) -> syntax.Operation:
     """Returns COUNT(right) <= n, as the program could have written it."""
     place, right = parts.node.place, parts.node.arguments[1]
-    count = Call(place, Name(place, "count"), (right,))
-    return Operation(place, "<=", (count, Number(place, str(most))))
+    count = syntax.Call(place, syntax.Name(place, "count"), (right,))
+    return syntax.Operation(place, "<=", (count, syntax.Number(place, str(most))))
 
 
 _SKIPPED = "skipped by the transform"
@@ -282,7 +273,7 @@ _PAIRS = "(matched_left AND matched_right AND ({}))"
 _KEEPS_GROUPS = {Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL, Strategy.KEYED}
 
 
-def read_join(context: Context, node: Call) -> DatasetValue:
+def read_join(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns the rows of JOIN(left, right, condition, ..)."""
     transform, options = split(context, [*node.arguments[3:]])
     parts = parts_of(context, node, (options, Kind.INNER))
@@ -291,15 +282,17 @@ def read_join(context: Context, node: Call) -> DatasetValue:
     return join_step(*judged(parts))
 
 
-def parts_of(context: Context, node: Call, given: tuple[list[Node], Kind]) -> Parts:
+def parts_of(
+    context: Context, node: syntax.Call, given: tuple[list[syntax.Node], Kind]
+) -> Parts:
     """Returns a join taken apart, for now without a transform of its own."""
     if len(node.arguments) < 3:  # noqa: PLR2004 - two sides and a condition
         raise refusal(node, "a JOIN of less", "JOIN(left, right, condition, ..)")
     left, right = (context.dataset(one) for one in node.arguments[:2])
     sides: dict[str, Value] = {
-        "left": row_at(left.record),
-        "right": row_at(right.record, "r"),
-        "counter": Scalar("counter", Whole()),
+        "left": datasets.row_at(left.record),
+        "right": datasets.row_at(right.record, "r"),
+        "counter": types.Scalar("counter", types.Whole()),
     }
     inside = replace(context, sides=sides, rows=())
     options = read_options(*given)
@@ -322,9 +315,11 @@ def without_counter(sides: dict[str, Value]) -> dict[str, Value]:
     return {name: value for name, value in sides.items() if name != "counter"}
 
 
-def split(context: Context, rest: list[Node]) -> tuple[tuple[Node, ...], list[Node]]:
+def split(
+    context: Context, rest: list[syntax.Node]
+) -> tuple[tuple[syntax.Node, ...], list[syntax.Node]]:
     """Returns the transform, where there is one, and the options behind it."""
-    if rest and isinstance(rest[0], Omitted):
+    if rest and isinstance(rest[0], syntax.Omitted):
         return (), rest[1:]
     if rest and is_transform(context, rest[0]):
         return (rest[0],), rest[1:]
@@ -337,8 +332,12 @@ def _by_index(context: Context, options: Options, right: DatasetValue) -> Datase
         index = context.dataset(call.arguments[0])
         if not isinstance(index.index, Index):
             raise refusal(call, "KEYED with no INDEX", "the name of an INDEX")
-        by = orders(context, right.record, _fields(call, index.index, right.record))
-        return replace(right, step=Ordered(right.step, tuple(by)), index=index.index)
+        by = datasets.orders(
+            context, right.record, _fields(call, index.index, right.record)
+        )
+        return replace(
+            right, step=program.Ordered(right.step, tuple(by)), index=index.index
+        )
     if options.has("keyed") and not isinstance(right.index, Index):
         raise refusal(
             options.found["keyed"],
@@ -357,10 +356,12 @@ def _is_keyed(options: Options, right: DatasetValue) -> bool:
     )
 
 
-def _fields(node: Node, index: Index, record: RecordType) -> list[Node]:
+def _fields(
+    node: syntax.Node, index: Index, record: types.RecordType
+) -> list[syntax.Node]:
     """Returns the keys of an index as names of fields of its data set."""
     known = {one.word for one in record.fields}
-    return [Name(node.place, key) for key in index.keys if key in known]
+    return [syntax.Name(node.place, key) for key in index.keys if key in known]
 
 
 def judged(parts: Parts) -> tuple[Parts, Conditions, Counts]:
@@ -383,7 +384,9 @@ def judged(parts: Parts) -> tuple[Parts, Conditions, Counts]:
     return wide, (hard, soft, left_only), counts
 
 
-def _need_equality(parts: Parts, hard: tuple[Equality, ...], condition: Node) -> None:
+def _need_equality(
+    parts: Parts, hard: tuple[Equality, ...], condition: syntax.Node
+) -> None:
     """Refuses a condition without an equality, unless ALL or a constant allows it."""
     prefixes = any(isinstance(one, Prefix) for one in parts.pieces)
     if hard or prefixes or parts.options.has("all"):
@@ -425,12 +428,12 @@ def join_step(parts: Parts, conditions: Conditions, counts: Counts) -> DatasetVa
         left_condition=Expression(left_only),
         skip_when=Expression(_PAIRS.format(made.skip) if hides else made.skip),
     )
-    columns, record = columns_of(made), made.record
+    columns, record = datasets.columns_of(made), made.record
     if hides:
         columns, picks, record = _with_mark(made, picks, counts)
     join = _spec(parts, (hard, soft), (columns, picks))
     left, is_grouped = _grouped_left(parts)
-    step = Joined(
+    step = program.Joined(
         left.step,
         parts.right.step,
         join,
@@ -453,8 +456,8 @@ def _spec(
     """Returns the join itself."""
     (hard, soft), (columns, picks) = condition, given
     return JoinSpec(
-        Side(Named(LEFT)),
-        Side(Named(RIGHT)),
+        Side(Named(program.LEFT)),
+        Side(Named(program.RIGHT)),
         parts.options.kind,
         Clock.BATCH,
         hard,
@@ -476,32 +479,34 @@ def keep_of(parts: Parts) -> Keep | Unlimited:
 
 def _with_mark(
     made: Made, picks: Picks, counts: Counts
-) -> tuple[Columns, Picks, RecordType]:
+) -> tuple[Columns, Picks, types.RecordType]:
     """Returns a join whose rows say themselves whether they are skipped."""
-    mark = Field(_SKIPPED, BOOLEAN)
-    columns = (*columns_of(made).columns, (_SKIPPED, Expression(made.skip)))
+    mark = types.Field(_SKIPPED, types.BOOLEAN)
+    columns = (*datasets.columns_of(made).columns, (_SKIPPED, Expression(made.skip)))
     limit = picks.limit
     if isinstance(limit, Limit):
         given = (*limit.transform, (_SKIPPED, Expression(counts.skip)))
         picks = replace(picks, limit=replace(limit, transform=given))
-    return Columns(columns), picks, RecordType((*made.record.fields, mark))
+    return Columns(columns), picks, types.RecordType((*made.record.fields, mark))
 
 
-def _without_mark(found: DatasetValue, record: RecordType) -> DatasetValue:
+def _without_mark(found: DatasetValue, record: types.RecordType) -> DatasetValue:
     """Returns the rows that are not skipped, without what said so."""
-    kept = Filtered(found.step, Expression(f"NOT l.{quoted(_SKIPPED)}"))
+    kept = program.Filtered(found.step, Expression(f"NOT l.{quoted(_SKIPPED)}"))
     columns = tuple(
         (it.name, Expression(f"l.{quoted(it.name)}")) for it in record.fields
     )
-    step = Projected(kept, record.schema, Columns(columns))
+    step = program.Projected(kept, record.schema, Columns(columns))
     return replace(found, step=step, record=record)
 
 
 def _grouped_left(parts: Parts) -> tuple[DatasetValue, bool]:
     """Returns the left side, and whether the result is grouped as it is."""
     for call in parts.options.calls("group"):
-        by = tuple(orders(parts.context, parts.left.record, call.arguments))
-        step = Grouped(Ordered(parts.left.step, by), tuple(it.value for it in by))
+        by = tuple(datasets.orders(parts.context, parts.left.record, call.arguments))
+        step = program.Grouped(
+            program.Ordered(parts.left.step, by), tuple(it.value for it in by)
+        )
         return replace(parts.left, step=step), True
     return parts.left, keeps_groups(parts)
 
@@ -512,7 +517,7 @@ def keeps_groups(parts: Parts) -> bool:
     return stays or parts.options.has("group")
 
 
-def absent(record: RecordType) -> Absent:
+def absent(record: types.RecordType) -> Absent:
     """Returns the row of a side that is not there: blank, or as DEFAULT says."""
     given = tuple(
         (one.name, shown(compiled(Expression(one.default), Scope())({BARE: {}})))
@@ -522,7 +527,7 @@ def absent(record: RecordType) -> Absent:
     return GivenRow(given, BlankRow()) if given else BlankRow()
 
 
-def _told(parts: Parts, join: JoinSpec, counts: Counts) -> Told:
+def _told(parts: Parts, join: JoinSpec, counts: Counts) -> program.Told:
     """Returns a join in words."""
     lines = (
         *_told_condition(join.hard, join.soft.text),
@@ -530,7 +535,7 @@ def _told(parts: Parts, join: JoinSpec, counts: Counts) -> Told:
         *counts.lines,
         *_told_keep(join.picks),
     )
-    return Told(parts.title, lines)
+    return program.Told(parts.title, lines)
 
 
 def _told_keep(picks: Picks) -> Iterator[tuple[str, str]]:

@@ -17,30 +17,21 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from dovetail.dialects.ecl import syntax, types
 from dovetail.dialects.ecl.context import Context, World, known_value, refusal
 from dovetail.dialects.ecl.modules import LIBRARY, OLDER, Path, scope_of
 from dovetail.dialects.ecl.names import bound, exported
 from dovetail.dialects.ecl.reading import read
-from dovetail.dialects.ecl.syntax import Call, Definition, Import, Node
-from dovetail.dialects.ecl.types import (
-    BOOLEAN,
-    INTEGER,
-    STRING,
-    EclType,
-    Scalar,
-    SetOf,
-    Whole,
-)
 from dovetail.dialects.ecl.values import Imported, Scope, TypeValue, Value
 from dovetail.expression.writing import text_of
 
-DATE, TIME = Whole(4, is_signed=False), Whole(3, is_signed=False)
-_TYPES: Mapping[str, EclType] = {
+DATE, TIME = types.Whole(4, is_signed=False), types.Whole(3, is_signed=False)
+_TYPES: Mapping[str, types.EclType] = {
     "date.date_t": DATE,
-    "date.days_t": Whole(4),
+    "date.days_t": types.Whole(4),
     "date.time_t": TIME,
-    "date.seconds_t": Whole(8),
-    "date.timestamp_t": Whole(8),
+    "date.seconds_t": types.Whole(8),
+    "date.timestamp_t": types.Whole(8),
 }
 _SIGN = re.compile(r"[^\w\s]")
 Text = Callable[..., str]
@@ -55,8 +46,8 @@ class Separator:
 class _Function:
     """A function of the library: types of parameters, defaults, result, Spark SQL."""
 
-    takes: tuple[EclType | Separator, ...]
-    gives: EclType
+    takes: tuple[types.EclType | Separator, ...]
+    gives: types.EclType
     text: Text
     defaults: tuple[str, ...] = ()
 
@@ -67,7 +58,7 @@ def read_part(path: Path) -> Imported | TypeValue:
     return TypeValue(_TYPES[name]) if name in _TYPES else Imported(path)
 
 
-def read_library(context: Context, node: Call, path: Path) -> Scalar:
+def read_library(context: Context, node: syntax.Call, path: Path) -> types.Scalar:
     """Returns what a function of the library gives."""
     name = ".".join(path[1:])
     name = _OLDER.get(name, name)
@@ -92,20 +83,22 @@ def read_library(context: Context, node: Call, path: Path) -> Scalar:
     ]
     omitted = len(found.takes) - len(texts)
     texts += found.defaults[len(found.defaults) - omitted :]
-    return Scalar(found.text(*texts), found.gives)
+    return types.Scalar(found.text(*texts), found.gives)
 
 
-def _argument(context: Context, node: Node, kind: EclType | Separator) -> str:
+def _argument(
+    context: Context, node: syntax.Node, kind: types.EclType | Separator
+) -> str:
     """Returns an argument; a separator as a regular expression that is just it."""
     if not isinstance(kind, Separator):
         return context.typed(node, kind).text
-    found = known_value(node, context.typed(node, STRING))
+    found = known_value(node, context.typed(node, types.STRING))
     if not isinstance(found, str) or not found:
         raise refusal(node, f"{found!r} between words", "a text of one letter or more")
     return text_of(_SIGN.sub(r"\\\g<0>", found))
 
 
-def _given(node: Call, found: _Function) -> tuple[Node, ...]:
+def _given(node: syntax.Call, found: _Function) -> tuple[syntax.Node, ...]:
     """Returns the arguments, of which there are neither too few nor too many."""
     most, count = len(found.takes), len(node.arguments)
     least = most - len(found.defaults)
@@ -115,26 +108,26 @@ def _given(node: Call, found: _Function) -> tuple[Node, ...]:
     return node.arguments
 
 
-def _today(context: Context, node: Call) -> Scalar:
+def _today(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns the day on which the text is read, as yyyymmdd."""
     if node.arguments:
         raise refusal(node, "an argument of Today", "none: the day is that of UTC")
     day = f"{datetime.now(UTC):%Y%m%d}"
     context.world.remarks.append(f"Today() is {day}, the day on which the text is read")
-    return Scalar(f"{day}L", DATE)
+    return types.Scalar(f"{day}L", DATE)
 
 
 _PIECES = {"%Y": r" *(\d{4})", "%m": r" *(\d{1,2})", "%d": r" *(\d{1,2})"}
 _PIECE = re.compile(r"%.|[^\w\s]")
 
 
-def _read_day(context: Context, node: Call) -> Scalar:
+def _read_day(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns the date that a text says in a form of %Y, %m and %d; else 0."""
     if len(node.arguments) != 2:  # noqa: PLR2004 - the text and its form
         raise refusal(node, f"{len(node.arguments)} arguments", "2 of them")
     first, second = node.arguments
-    text = context.typed(first, STRING).text
-    form = str(known_value(second, context.typed(second, STRING)))
+    text = context.typed(first, types.STRING).text
+    form = str(known_value(second, context.typed(second, types.STRING)))
     order = [one for one in re.findall("%.", form) if one in _PIECES]
     if sorted(order) != sorted(_PIECES) or len(re.findall("%", form)) > len(order):
         raise refusal(second, f"the form '{form}'", "'%Y', '%m' and '%d', each once")
@@ -146,7 +139,7 @@ def _read_day(context: Context, node: Call) -> Scalar:
     )
     is_day = f"{month} BETWEEN 1L AND 12L AND {day} BETWEEN 1L AND 31L"
     number = f"{year} * 10000L + {month} * 100L + {day}"
-    return Scalar(f"IF({is_day}, {number}, 0L)", DATE)
+    return types.Scalar(f"IF({is_day}, {number}, 0L)", DATE)
 
 
 def _words(text: str, separator: str, blanks: str) -> str:
@@ -207,92 +200,104 @@ def _between(first: str, last: str) -> str:
 
 def _letters(function: str) -> _Function:
     """Returns a function of Spark from a text to a text."""
-    return _Function((STRING,), STRING, lambda text: f"{function}({text})")
+    return _Function((types.STRING,), types.STRING, lambda text: f"{function}({text})")
 
 
-_TEXTS = (STRING, STRING)
-_WORDS = (STRING, Separator(), BOOLEAN)
+_TEXTS = (types.STRING, types.STRING)
+_WORDS = (types.STRING, Separator(), types.BOOLEAN)
 _FUNCTIONS: Mapping[str, _Function] = {
     "str.touppercase": _letters("upper"),
     "str.tolowercase": _letters("lower"),
     "str.reverse": _letters("reverse"),
     "str.cleanspaces": _Function(
-        (STRING,), STRING, lambda text: f"array_join({_by_blanks(text)}, ' ')"
+        (types.STRING,),
+        types.STRING,
+        lambda text: f"array_join({_by_blanks(text)}, ' ')",
     ),
-    "str.find": _Function((*_TEXTS, INTEGER), INTEGER, _found, ("1L",)),
+    "str.find": _Function((*_TEXTS, types.INTEGER), types.INTEGER, _found, ("1L",)),
     "str.findreplace": _Function(
-        (*_TEXTS, STRING),
-        STRING,
+        (*_TEXTS, types.STRING),
+        types.STRING,
         lambda text, sought, instead: f"replace({text}, {sought}, {instead})",
     ),
     "str.filterout": _Function(
-        _TEXTS, STRING, lambda text, out: f"translate({text}, {out}, '')"
+        _TEXTS, types.STRING, lambda text, out: f"translate({text}, {out}, '')"
     ),
     "str.filter": _Function(
         _TEXTS,
-        STRING,
+        types.STRING,
         lambda text, kept: f"translate({text}, translate({text}, {kept}, ''), '')",
     ),
     "str.repeat": _Function(
-        (STRING, INTEGER),
-        STRING,
+        (types.STRING, types.INTEGER),
+        types.STRING,
         lambda text, count: f"repeat({text}, CAST({count} AS INT))",
     ),
     "str.startswith": _Function(
-        _TEXTS, BOOLEAN, lambda text, first: f"startswith({text}, rtrim({first}))"
+        _TEXTS, types.BOOLEAN, lambda text, first: f"startswith({text}, rtrim({first}))"
     ),
     "str.endswith": _Function(
-        _TEXTS, BOOLEAN, lambda text, last: f"endswith(rtrim({text}), rtrim({last}))"
+        _TEXTS,
+        types.BOOLEAN,
+        lambda text, last: f"endswith(rtrim({text}), rtrim({last}))",
     ),
     "str.equalignorecase": _Function(
         _TEXTS,
-        BOOLEAN,
+        types.BOOLEAN,
         lambda one, other: f"rtrim(lower({one})) = rtrim(lower({other}))",
     ),
     "str.editdistance": _Function(
         _TEXTS,
-        INTEGER,
+        types.INTEGER,
         lambda one, other: f"CAST(levenshtein(rtrim({one}), rtrim({other})) AS BIGINT)",
     ),
     "str.countwords": _Function(
-        _WORDS, INTEGER, lambda *given: _many(_words(*given)), ("false",)
+        _WORDS, types.INTEGER, lambda *given: _many(_words(*given)), ("false",)
     ),
-    "str.splitwords": _Function(_WORDS, SetOf(STRING), _words, ("false",)),
+    "str.splitwords": _Function(_WORDS, types.SetOf(types.STRING), _words, ("false",)),
     "str.combinewords": _Function(
-        (SetOf(STRING), STRING), STRING, lambda words, by: f"array_join({words}, {by})"
+        (types.SetOf(types.STRING), types.STRING),
+        types.STRING,
+        lambda words, by: f"array_join({words}, {by})",
     ),
     "str.wordcount": _Function(
-        (STRING,), INTEGER, lambda text: _many(_by_blanks(text))
+        (types.STRING,), types.INTEGER, lambda text: _many(_by_blanks(text))
     ),
     "str.getnthword": _Function(
-        (STRING, INTEGER),
-        STRING,
+        (types.STRING, types.INTEGER),
+        types.STRING,
         lambda text, number: (
             f"coalesce(get({_by_blanks(text)}, CAST({number} - 1L AS INT)), '')"
         ),
     ),
-    "date.year": _Function((DATE,), INTEGER, lambda date: f"({date} DIV 10000L)"),
-    "date.month": _Function((DATE,), INTEGER, lambda date: f"({_part(date, 100)})"),
-    "date.day": _Function((DATE,), INTEGER, lambda date: f"({_part(date, 1)})"),
-    "date.hour": _Function((TIME,), INTEGER, lambda time: f"({time} DIV 10000L)"),
-    "date.minute": _Function((TIME,), INTEGER, lambda time: f"({_part(time, 100)})"),
-    "date.second": _Function((TIME,), INTEGER, lambda time: f"({_part(time, 1)})"),
+    "date.year": _Function((DATE,), types.INTEGER, lambda date: f"({date} DIV 10000L)"),
+    "date.month": _Function(
+        (DATE,), types.INTEGER, lambda date: f"({_part(date, 100)})"
+    ),
+    "date.day": _Function((DATE,), types.INTEGER, lambda date: f"({_part(date, 1)})"),
+    "date.hour": _Function((TIME,), types.INTEGER, lambda time: f"({time} DIV 10000L)"),
+    "date.minute": _Function(
+        (TIME,), types.INTEGER, lambda time: f"({_part(time, 100)})"
+    ),
+    "date.second": _Function(
+        (TIME,), types.INTEGER, lambda time: f"({_part(time, 1)})"
+    ),
     "date.datefromparts": _Function(
-        (INTEGER, INTEGER, INTEGER),
+        (types.INTEGER, types.INTEGER, types.INTEGER),
         DATE,
         lambda year, month, day: f"({year} * 10000L + {month} * 100L + {day})",
     ),
     "date.timefromparts": _Function(
-        (INTEGER, INTEGER, INTEGER),
+        (types.INTEGER, types.INTEGER, types.INTEGER),
         TIME,
         lambda hour, minute, second: f"({hour} * 10000L + {minute} * 100L + {second})",
     ),
-    "date.dayofweek": _Function((DATE,), INTEGER, _of_day("dayofweek")),
-    "date.dayofyear": _Function((DATE,), INTEGER, _of_day("dayofyear")),
-    "date.daysbetween": _Function((DATE, DATE), INTEGER, _between),
+    "date.dayofweek": _Function((DATE,), types.INTEGER, _of_day("dayofweek")),
+    "date.dayofyear": _Function((DATE,), types.INTEGER, _of_day("dayofyear")),
+    "date.daysbetween": _Function((DATE, DATE), types.INTEGER, _between),
     "date.isvaliddate": _Function(
-        (DATE, INTEGER, INTEGER),
-        BOOLEAN,
+        (DATE, types.INTEGER, types.INTEGER),
+        types.BOOLEAN,
         lambda date, first, last: (
             f"(({date} DIV 10000L) BETWEEN {first} AND {last} "
             f"AND {_day(date)} IS NOT NULL)"
@@ -309,7 +314,7 @@ _OLDER: Mapping[str, str] = {
 }
 
 
-def follow(context: Context, node: Node, path: Path) -> Iterator[Value]:
+def follow(context: Context, node: syntax.Node, path: Path) -> Iterator[Value]:
     """Gives what a path leads to: a definition of another text, or a folder."""
     modules = context.world.modules
     if path[:1] == (LIBRARY,):
@@ -335,7 +340,7 @@ def _scope(context: Context, path: Path, given: tuple[str, str]) -> Scope:
     if path not in known:
         statements = read(*given)
         for one in statements:
-            if not isinstance(one, Definition | Import):
+            if not isinstance(one, syntax.Definition | syntax.Import):
                 raise refusal(
                     one, "an action in a text that is imported", "definitions alone"
                 )
@@ -343,7 +348,7 @@ def _scope(context: Context, path: Path, given: tuple[str, str]) -> Scope:
     return known[path]
 
 
-def _definition(context: Context, node: Node, path: Path, scope: Scope) -> Value:
+def _definition(context: Context, node: syntax.Node, path: Path, scope: Scope) -> Value:
     """Returns the definition of a text that has its name."""
     for definition in exported(scope, path[-1]):
         if id(definition) in scope.pending:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
+from dovetail.dialects.ecl import syntax
 from dovetail.dialects.ecl.catalog import record_of, taken
 from dovetail.dialects.ecl.context import (
     Context,
@@ -21,21 +22,6 @@ from dovetail.dialects.ecl.context import (
 from dovetail.dialects.ecl.modules import LIBRARY, OLDER, Path, scope_of
 from dovetail.dialects.ecl.records import declared_type
 from dovetail.dialects.ecl.refused import FOREIGN
-from dovetail.dialects.ecl.syntax import (
-    Call,
-    Definition,
-    Function,
-    Import,
-    Member,
-    Module,
-    Name,
-    Node,
-    Part,
-    Record,
-    Sequence,
-    Transform,
-    word_of,
-)
 from dovetail.dialects.ecl.totals import alone, gathering, origin
 from dovetail.dialects.ecl.types import BOOLEAN, RecordType, Scalar, blank_text
 from dovetail.dialects.ecl.values import (
@@ -61,7 +47,7 @@ _MODIFIERS = {"export", "shared", "local"}
 _TRUTHS = {"true": "true", "false": "false"}
 
 
-def read_name(context: Context, node: Name) -> Value:
+def read_name(context: Context, node: syntax.Name) -> Value:
     """Returns what a name means at its place."""
     if node.word in context.sides:
         return context.sides[node.word]
@@ -87,7 +73,7 @@ def read_name(context: Context, node: Name) -> Value:
     raise unknown_name(node, node.text, sorted(_known(context)))
 
 
-def _bare(context: Context, node: Name) -> Iterator[Value]:
+def _bare(context: Context, node: syntax.Name) -> Iterator[Value]:
     """Gives the field of a row at hand that a name alone means, if it does."""
     for row in context.rows:
         for one in row.record.find(node.word):
@@ -97,7 +83,7 @@ def _bare(context: Context, node: Name) -> Iterator[Value]:
         raise row_around(node, node.text)
 
 
-def defined(context: Context, node: Node, word: str) -> Iterator[Value]:
+def defined(context: Context, node: syntax.Node, word: str) -> Iterator[Value]:
     """Gives what a definition, a parameter or else an input of a name is, if any."""
     scope: tuple[Scope, ...] = (context.scope,)
     is_declared = False
@@ -119,7 +105,9 @@ def defined(context: Context, node: Node, word: str) -> Iterator[Value]:
         yield DatasetValue(step, record_of(schema))
 
 
-def _imported(context: Context, scope: Scope, node: Node, word: str) -> Iterator[Value]:
+def _imported(
+    context: Context, scope: Scope, node: syntax.Node, word: str
+) -> Iterator[Value]:
     """Gives what an import brings under a name, if it does."""
     follow = context.world.follow
     if word in scope.imports:
@@ -130,22 +118,22 @@ def _imported(context: Context, scope: Scope, node: Node, word: str) -> Iterator
         yield from follow(context, node, (*path, word))
 
 
-def name_of(definition: Definition) -> str:
+def name_of(definition: syntax.Definition) -> str:
     """Returns the name that a definition gives, in lower case, or nothing."""
-    return word_of(head_of(definition)[-1])
+    return syntax.word_of(head_of(definition)[-1])
 
 
-def head_of(definition: Definition) -> tuple[Node, ...]:
+def head_of(definition: syntax.Definition) -> tuple[syntax.Node, ...]:
     """Returns the type before the name, where there is one, and the name."""
     match definition.head:
-        case Sequence(parts=parts):
-            kept = tuple(one for one in parts if word_of(one) not in _MODIFIERS)
+        case syntax.Sequence(parts=parts):
+            kept = tuple(one for one in parts if syntax.word_of(one) not in _MODIFIERS)
             return kept or parts
         case head:
             return (head,)
 
 
-def _chosen(scope: Scope, node: Node, word: str) -> Iterator[Definition]:
+def _chosen(scope: Scope, node: syntax.Node, word: str) -> Iterator[syntax.Definition]:
     """Gives the newest definition of a name before its use, or else the first behind.
 
     One that is being bound is not what a name in its own body means.
@@ -159,7 +147,7 @@ def _chosen(scope: Scope, node: Node, word: str) -> Iterator[Definition]:
     yield from before[-1:] or found[:1]
 
 
-def _is_before(one: Definition, node: Node) -> bool:
+def _is_before(one: syntax.Definition, node: syntax.Node) -> bool:
     """Tells whether a definition stands before a place; other texts do."""
     there, here = one.place, node.place
     if there.file != here.file:
@@ -167,7 +155,7 @@ def _is_before(one: Definition, node: Node) -> bool:
     return (there.line, there.column) < (here.line, here.column)
 
 
-def bound(context: Context, scope: Scope, definition: Definition) -> Value:
+def bound(context: Context, scope: Scope, definition: syntax.Definition) -> Value:
     """Returns the value of a definition, found once."""
     key = id(definition)
     if key in scope.bound:
@@ -187,13 +175,13 @@ def bound(context: Context, scope: Scope, definition: Definition) -> Value:
     return value
 
 
-def _evaluated(context: Context, scope: Scope, definition: Definition) -> Value:
+def _evaluated(context: Context, scope: Scope, definition: syntax.Definition) -> Value:
     """Returns what a definition defines, seen from where it stands."""
     *types, last = head_of(definition)
     body = definition.body
-    is_called = isinstance(last, Call)
-    if is_called or isinstance(body, Transform | Function):
-        given = last.arguments if isinstance(last, Call) else ()
+    is_called = isinstance(last, syntax.Call)
+    if is_called or isinstance(body, syntax.Transform | syntax.Function):
+        given = last.arguments if isinstance(last, syntax.Call) else ()
         return Routine(definition, given, body, tuple(types), scope)
     sides = context.sides if scope.outer else {}
     # A value is bound once for all who use it, so it asks no one's rows for more, but
@@ -213,7 +201,9 @@ def _evaluated(context: Context, scope: Scope, definition: Definition) -> Value:
     return _typed(around, body, value, types) if types else value
 
 
-def _evaluated_of_row(context: Context, scope: Scope, definition: Definition) -> Value:
+def _evaluated_of_row(
+    context: Context, scope: Scope, definition: syntax.Definition
+) -> Value:
     """Returns what a definition means that names the data set of the row at hand."""
     *types, last = head_of(definition)
     around = replace(
@@ -227,7 +217,9 @@ def _evaluated_of_row(context: Context, scope: Scope, definition: Definition) ->
     return _typed(around, definition.body, value, types) if types else value
 
 
-def _typed(context: Context, node: Node, value: Value, types: list[Node]) -> Value:
+def _typed(
+    context: Context, node: syntax.Node, value: Value, types: list[syntax.Node]
+) -> Value:
     """Returns a single value in the type that stands before its name."""
     match value:
         case Scalar():
@@ -238,9 +230,9 @@ def _typed(context: Context, node: Node, value: Value, types: list[Node]) -> Val
             return value
 
 
-def _label(last: Node) -> str:
+def _label(last: syntax.Node) -> str:
     """Returns a name as it is written."""
-    return last.text if isinstance(last, Name) else word_of(last)
+    return last.text if isinstance(last, syntax.Name) else syntax.word_of(last)
 
 
 def _known(context: Context) -> set[str]:
@@ -254,7 +246,7 @@ def _known(context: Context) -> set[str]:
     return names
 
 
-def read_member(context: Context, node: Member) -> Value:
+def read_member(context: Context, node: syntax.Member) -> Value:
     """Returns a field of a row; of a data set it is the field of the row at hand."""
     of = context.value(node.of)
     match of:
@@ -274,7 +266,7 @@ def read_member(context: Context, node: Member) -> Value:
             raise refusal(node, f'"{node.name}" of {said(of)}', "a field of a row")
 
 
-def _of_path(context: Context, node: Member, path: Path) -> Value:
+def _of_path(context: Context, node: syntax.Member, path: Path) -> Value:
     """Returns what a path leads to, or refuses it with what there is."""
     for found in context.world.follow(context, node, path):
         return found
@@ -290,7 +282,7 @@ def _of_path(context: Context, node: Member, path: Path) -> Value:
     )
 
 
-def _blank_field(node: Member, record: RecordType) -> Value:
+def _blank_field(node: syntax.Member, record: RecordType) -> Value:
     """Returns a field of a record without rows, which is declared by it: blank."""
     found = _field(node, RowValue(record, ""))
     if isinstance(found, Scalar):
@@ -298,7 +290,7 @@ def _blank_field(node: Member, record: RecordType) -> Value:
     return found
 
 
-def read_module(context: Context, node: Module) -> ModuleValue:
+def read_module(context: Context, node: syntax.Module) -> ModuleValue:
     """Returns a module, whose definitions are bound when they are asked for."""
     for base in node.bases:
         raise refusal(
@@ -308,12 +300,12 @@ def read_module(context: Context, node: Module) -> ModuleValue:
             "write the definitions that it takes over into it",
         )
     for one in node.statements:
-        if not isinstance(one, Definition | Import):
+        if not isinstance(one, syntax.Definition | syntax.Import):
             raise refusal(one, "an action inside a MODULE", "it behind the MODULE")
     return ModuleValue(scope_of(node.statements, (context.scope,)))
 
 
-def _of_module(context: Context, node: Member, scope: Scope) -> Value:
+def _of_module(context: Context, node: syntax.Member, scope: Scope) -> Value:
     """Returns what a module exports under a name."""
     outside = replace(context.without_rows(), sides={})
     for definition in _chosen(scope, node, node.word):
@@ -328,45 +320,47 @@ def _of_module(context: Context, node: Member, scope: Scope) -> Value:
     raise refusal(node, f'no "{node.name}" in the MODULE', f"one of {', '.join(names)}")
 
 
-def is_exported(definition: Definition) -> bool:
+def is_exported(definition: syntax.Definition) -> bool:
     """Tells whether a definition may be used outside of its module."""
     head = definition.head
-    return isinstance(head, Sequence) and word_of(head.parts[0]) == "export"
+    return (
+        isinstance(head, syntax.Sequence) and syntax.word_of(head.parts[0]) == "export"
+    )
 
 
-def exported(scope: Scope, word: str) -> list[Definition]:
+def exported(scope: Scope, word: str) -> list[syntax.Definition]:
     """Returns the newest definition of a name that a text exports, if it does."""
     found = [one for one in scope.definitions if name_of(one) == word]
     return [one for one in found if is_exported(one)][-1:]
 
 
-def routine_of(context: Context, node: Call) -> Iterator[Routine]:
+def routine_of(context: Context, node: syntax.Call) -> Iterator[Routine]:
     """Gives the transform or function of the text that a call means, if it does."""
-    if isinstance(node.of, Member):
+    if isinstance(node.of, syntax.Member):
         found: Iterator[Value] = iter((context.value(node.of),))
     else:
         found = context.defined(node.of, node.word) if node.word else iter(())
     yield from (one for one in islice(found, 1) if isinstance(one, Routine))
 
 
-def is_transform(context: Context, node: Node) -> bool:
+def is_transform(context: Context, node: syntax.Node) -> bool:
     """Tells whether a node is a transform, in place or by its name."""
     match node:
-        case Transform():
+        case syntax.Transform():
             return True
-        case Call(of=Name() | Member()):
+        case syntax.Call(of=syntax.Name() | syntax.Member()):
             return any(routine_of(context, node))
         case _:
             return False
 
 
-def _of_dataset(context: Context, node: Member, source: DatasetValue) -> Value:
+def _of_dataset(context: Context, node: syntax.Member, source: DatasetValue) -> Value:
     """Returns a field of the row at hand, or of the one row that is chosen.
 
     A record may name fields of a data set before there is a row.
     """
     row = RowValue(source.record, "l")
-    if isinstance(node.of, Part):
+    if isinstance(node.of, syntax.Part):
         field = _field(node, row)
         return Total(source, field) if isinstance(field, Scalar) else field
     # The very rows are meant before those that are some of them, in another order.
@@ -408,19 +402,21 @@ def _of_all(context: Context, source: DatasetValue, field: Value) -> Value:
     return field
 
 
-def record_defined(context: Context, node: Node) -> Iterator[tuple[Context, Record]]:
+def record_defined(
+    context: Context, node: syntax.Node
+) -> Iterator[tuple[Context, syntax.Record]]:
     """Gives the RECORD that a name stands for, and where it stands, if it is one."""
     scope: tuple[Scope, ...] = (context.scope,)
     while scope:
         (here,) = scope
-        for definition in _chosen(here, node, word_of(node)):
-            if isinstance(definition.body, Record):
+        for definition in _chosen(here, node, syntax.word_of(node)):
+            if isinstance(definition.body, syntax.Record):
                 yield replace(context, scope=here), definition.body
             return
         scope = here.outer
 
 
-def _field(node: Member, row: RowValue) -> Value:
+def _field(node: syntax.Member, row: RowValue) -> Value:
     """Returns a field of a row, or refuses its name with those there are."""
     for one in row.record.find(node.name):
         return row.part(one)

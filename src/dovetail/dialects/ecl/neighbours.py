@@ -14,32 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TypeGuard
 
-from dovetail.dialects.ecl.aggregates import (
-    BEHIND_FIRST,
-    COUNTER,
-    FIRST,
-    PAST,
-    ROW_BEFORE,
-    Fold,
-    all_rows,
-    coming_row,
-    in_record,
-    iterated,
-    past_row,
-    processed,
-    rolled,
-)
+from dovetail.dialects.ecl import aggregates, datasets
 from dovetail.dialects.ecl.conditions import Hard, Piece, pieces
 from dovetail.dialects.ecl.context import Context, is_word, refusal
-from dovetail.dialects.ecl.datasets import (
-    Verb,
-    columns_of,
-    is_passed_over,
-    orders,
-    orders_at,
-    refuse_others,
-    row_at,
-)
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.syntax import Call, Name, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
@@ -53,8 +30,8 @@ from dovetail.dialects.ecl.values import (
 )
 from dovetail.expression import NEVER, Expression
 from dovetail.schema import quoted
+from dovetail.spec import program
 from dovetail.spec.join import Columns
-from dovetail.spec.program import Counted, Grouped, Projected, Unfolded
 from dovetail.spec.references import references
 
 _ROWS, _FOLDED = "rows", "folded"
@@ -63,33 +40,33 @@ _ROWS, _FOLDED = "rows", "folded"
 def _iterate(context: Context, node: Call) -> DatasetValue:
     """Returns ITERATE: a transform of each row, and of the result before it."""
     first, transform, *rest = node.arguments
-    refuse_others(rest, set())
+    datasets.refuse_others(rest, set())
     source = context.dataset(first)
     made, totals = _stepped(context, source.record, transform)
     start = source.record.absent_text
     _tell(context, node, "each row looks at the one before it")
-    return _unfolded(source, (iterated(made, start), made.record), totals)
+    return _unfolded(source, (aggregates.iterated(made, start), made.record), totals)
 
 
 def _process(context: Context, node: Call) -> DatasetValue:
     """Returns PROCESS: a transform of each row and of a row that goes along."""
     first, initial, transform, along, *rest = node.arguments
-    refuse_others(rest, set())
+    datasets.refuse_others(rest, set())
     source, start = context.dataset(first), context.scalar(initial)
     if not isinstance(start.type, RecordType):
         raise refusal(initial, "a PROCESS that begins with no row", "ROW(..)")
     sides: dict[str, Value] = {
-        "left": coming_row(source.record),
-        "right": past_row(start.type),
-        "counter": COUNTER,
+        "left": aggregates.coming_row(source.record),
+        "right": aggregates.past_row(start.type),
+        "counter": aggregates.COUNTER,
     }
     inside, totals = gathering(replace(context, sides=sides, rows=()))
     made = inside.made(transform)
-    state = in_record(along, inside.made(along), start.type)
+    state = aggregates.in_record(along, inside.made(along), start.type)
     if state.skip != NEVER.text:
         raise refusal(along, "SKIP in the row that goes along", "it in the first one")
     _tell(context, node, "each row looks at what goes along")
-    text = processed(made, state, start.text)
+    text = aggregates.processed(made, state, start.text)
     return _unfolded(source, (text, made.record), totals)
 
 
@@ -103,7 +80,7 @@ def _rollup(context: Context, node: Call) -> DatasetValue:
         transform, same = second, _by_last(context, source.record, rest)
     elif rest and is_transform(context, rest[0]):
         transform, *options = rest
-        refuse_others(options, set())
+        datasets.refuse_others(options, set())
         same = _by_condition(context, source.record, second)
     else:
         raise refusal(
@@ -114,11 +91,13 @@ def _rollup(context: Context, node: Call) -> DatasetValue:
     made, totals = _stepped(context, source.record, transform)
     keys = () if source.is_grouped else tuple(_that_stay(same, made))
     if keys and len(keys) == same.count:
-        return _folded(replace(source, step=Grouped(source.step, keys)), made, totals)
+        return _folded(
+            replace(source, step=program.Grouped(source.step, keys)), made, totals
+        )
     _tell(context, node, "each row looks at what the ones before it have become")
     if keys:
-        source = replace(source, step=Grouped(source.step, keys))
-    return _unfolded(source, (rolled(made, same.text), made.record), totals)
+        source = replace(source, step=program.Grouped(source.step, keys))
+    return _unfolded(source, (aggregates.rolled(made, same.text), made.record), totals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +116,7 @@ class _Same:
 
 def _by_last(context: Context, record: RecordType, nodes: Sequence[Node]) -> _Same:
     """Returns what stands behind the transform: a condition on both rows, or fields."""
-    found = [one for one in nodes if not is_passed_over(one)]
+    found = [one for one in nodes if not datasets.is_passed_over(one)]
     if not any(map(_names_sides, found)):
         return _by_fields(context, record, nodes)
     for one in found[1:]:
@@ -147,11 +126,11 @@ def _by_last(context: Context, record: RecordType, nodes: Sequence[Node]) -> _Sa
 
 def _by_fields(context: Context, record: RecordType, nodes: Sequence[Node]) -> _Same:
     """Returns that fields or values equal those of the row before."""
-    keys = tuple(one.value for one in orders(context, record, nodes))
+    keys = tuple(one.value for one in datasets.orders(context, record, nodes))
     if not keys:
         raise refusal(nodes[-1], "a ROLLUP by nothing", "fields, or RECORD")
-    rows = RowValue(record, ROW_BEFORE), coming_row(record)
-    sides = ([*orders_at(context, row, nodes)] for row in rows)
+    rows = RowValue(record, aggregates.ROW_BEFORE), aggregates.coming_row(record)
+    sides = ([*datasets.orders_at(context, row, nodes)] for row in rows)
     pairs = zip(*sides, strict=True)
     text = " AND ".join(f"({one.value} = {other.value})" for one, other in pairs)
     return _Same(text, keys, len(keys), is_of_result=False)
@@ -162,13 +141,16 @@ def _by_condition(context: Context, record: RecordType, node: Node) -> _Same:
 
     One that names neither is a value that both rows have.
     """
-    left, right = row_at(record), row_at(record, "r")
+    left, right = datasets.row_at(record), datasets.row_at(record, "r")
     if not _names_sides(node):
         return _by_fields(context, record, (node,))
     apart: dict[str, Value] = {"left": left, "right": right}
     found = pieces(replace(context, sides=apart, rows=()), node)
     keys = (one.equality.left for one in found if _mirrors(one))
-    sides: dict[str, Value] = {"left": past_row(record), "right": coming_row(record)}
+    sides: dict[str, Value] = {
+        "left": aggregates.past_row(record),
+        "right": aggregates.coming_row(record),
+    }
     text = replace(context, sides=sides, rows=()).condition(node)
     return _Same(text, tuple(keys), len(found), is_of_result=True)
 
@@ -201,7 +183,10 @@ def _that_stay(same: _Same, made: Made) -> Iterator[Expression]:
         return
     for key in same.keys:
         columns = (one.column for one in references(key))
-        left = (f"{PAST}.row.{quoted(name)}" == texts[name.lower()] for name in columns)
+        left = (
+            f"{aggregates.PAST}.row.{quoted(name)}" == texts[name.lower()]
+            for name in columns
+        )
         if all(left):
             yield key
 
@@ -211,12 +196,12 @@ def _stepped(
 ) -> tuple[Made, list[Gathered]]:
     """Returns a transform of LEFT, the result so far, and of RIGHT, the row at hand."""
     sides: dict[str, Value] = {
-        "left": past_row(record),
-        "right": coming_row(record),
-        "counter": COUNTER,
+        "left": aggregates.past_row(record),
+        "right": aggregates.coming_row(record),
+        "counter": aggregates.COUNTER,
     }
     inside, totals = gathering(replace(context, sides=sides, rows=()))
-    return in_record(node, inside.made(node), record), totals
+    return aggregates.in_record(node, inside.made(node), record), totals
 
 
 def _tell(context: Context, node: Call, why: str) -> None:
@@ -234,34 +219,34 @@ def _of_groups(context: Context, node: Call, source: DatasetValue) -> DatasetVal
         raise refusal(
             node, "a ROLLUP without a transform", "ROLLUP(groups, GROUP, transform)"
         )
-    refuse_others(rest[1:], set())
+    datasets.refuse_others(rest[1:], set())
     if not source.is_grouped:
         raise refusal(
             first, "ROLLUP of rows without groups", "GROUP(SORT(rows, key), key)"
         )
     sides: dict[str, Value] = {
-        "left": row_at(source.record),
+        "left": datasets.row_at(source.record),
         "rows(left)": RowsValue(source.record, ""),
     }
     made = replace(context, sides=sides).made(rest[0])
     if made.skip != NEVER.text:
         raise refusal(rest[0], "SKIP in a ROLLUP", "a filter behind it")
-    step = Counted(source.step, made.record.schema, columns_of(made))
+    step = program.Counted(source.step, made.record.schema, datasets.columns_of(made))
     return DatasetValue(step, made.record)
 
 
 def _folded(source: DatasetValue, made: Made, totals: list[Gathered]) -> DatasetValue:
     """Returns each group of rows as one row."""
-    fold = Fold(made)
-    text = fold.text(BEHIND_FIRST, FIRST)
+    fold = aggregates.Fold(made)
+    text = fold.text(aggregates.BEHIND_FIRST, aggregates.FIRST)
     record = RecordType((Field(_FOLDED, fold.type),))
     columns = Columns(((_FOLDED, Expression(text)),))
-    step = Projected(widened(_lists(source), totals), record.schema, columns)
+    step = program.Projected(widened(_lists(source), totals), record.schema, columns)
     texts = (
         (name, Expression(f"l.{_FOLDED}.row.{quoted(name)}"))
         for name, _ in made.columns
     )
-    last = Projected(step, made.record.schema, Columns(tuple(texts)))
+    last = program.Projected(step, made.record.schema, Columns(tuple(texts)))
     return DatasetValue(last, made.record)
 
 
@@ -272,20 +257,20 @@ def _unfolded(
     text, record = given
     schema = RecordType((Field(_ROWS, TableType(record)),)).schema
     columns = Columns(((_ROWS, Expression(text)),))
-    step = Projected(widened(_lists(source), totals), schema, columns)
-    rows = Unfolded(step, record.schema, _ROWS, source.is_grouped)
+    step = program.Projected(widened(_lists(source), totals), schema, columns)
+    rows = program.Unfolded(step, record.schema, _ROWS, source.is_grouped)
     return DatasetValue(rows, record, is_grouped=source.is_grouped)
 
 
 def _lists(source: DatasetValue) -> DatasetValue:
     """Returns a row for each group: the list of its rows."""
     record = RecordType((Field(_ROWS, TableType(source.record)),))
-    text = all_rows(RowsValue(source.record, "")).text
+    text = aggregates.all_rows(RowsValue(source.record, "")).text
     columns = Columns(((_ROWS, Expression(text)),))
-    return DatasetValue(Counted(source.step, record.schema, columns), record)
+    return DatasetValue(program.Counted(source.step, record.schema, columns), record)
 
 
-NEIGHBOURS: Mapping[str, Verb] = {
+NEIGHBOURS: Mapping[str, datasets.Verb] = {
     "iterate": _iterate,
     "process": _process,
     "rollup": _rollup,

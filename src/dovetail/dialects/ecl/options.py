@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from dovetail.dialects.ecl import syntax
 from dovetail.dialects.ecl.conditions import (
     Hard,
     Piece,
@@ -16,19 +17,6 @@ from dovetail.dialects.ecl.conditions import (
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.indexes import is_layout
 from dovetail.dialects.ecl.names import routine_of
-from dovetail.dialects.ecl.syntax import (
-    Braces,
-    Call,
-    Definition,
-    Name,
-    Node,
-    Omitted,
-    SetType,
-    Transform,
-    TypeName,
-    word_of,
-    words_of,
-)
 from dovetail.dialects.ecl.values import Made
 from dovetail.expression import Expression
 from dovetail.spec.join import Hand, Kind
@@ -103,18 +91,18 @@ class Options:
     """The options of one JOIN by their names, each with where it stands."""
 
     kind: Kind = Kind.INNER
-    kind_node: tuple[Node, ...] = ()
-    found: dict[str, Node] = field(default_factory=dict)
+    kind_node: tuple[syntax.Node, ...] = ()
+    found: dict[str, syntax.Node] = field(default_factory=dict)
     is_keyed: bool = False
 
     def has(self, *names: str) -> bool:
         """Tells whether one of these options is given."""
         return any(name in self.found for name in names)
 
-    def calls(self, name: str) -> tuple[Call, ...]:
+    def calls(self, name: str) -> tuple[syntax.Call, ...]:
         """Returns the option of a name where it has arguments."""
         node = self.found.get(name)
-        return (node,) if isinstance(node, Call) else ()
+        return (node,) if isinstance(node, syntax.Call) else ()
 
     @property
     def is_single(self) -> bool:
@@ -147,14 +135,14 @@ _STRATEGIES: Mapping[str, Strategy] = {
 }
 
 
-def read_options(nodes: Iterable[Node], kind: Kind) -> Options:
+def read_options(nodes: Iterable[syntax.Node], kind: Kind) -> Options:
     """Returns the options of a join, all of which are known and go together.
 
     `kind` is the type where none is given.
     """
     options = Options(kind)
     for node in nodes:
-        if not isinstance(node, Omitted):
+        if not isinstance(node, syntax.Omitted):
             _add(options, node)
     _refuse_together(options)
     _refuse_kinds(options)
@@ -162,9 +150,9 @@ def read_options(nodes: Iterable[Node], kind: Kind) -> Options:
     return options
 
 
-def _add(options: Options, node: Node) -> None:
+def _add(options: Options, node: syntax.Node) -> None:
     """Adds one option."""
-    words = words_of(node)
+    words = syntax.words_of(node)
     if words in KINDS:
         if options.kind_node:
             raise refusal(node, f'a second type "{words.upper()}"', "one type of join")
@@ -316,14 +304,14 @@ def counts_of(
 
 
 def _at_most(
-    context: Context, call: Call, given: tuple[Options, tuple[Piece, ...]]
+    context: Context, call: syntax.Call, given: tuple[Options, tuple[Piece, ...]]
 ) -> Counts:
     """Returns ATMOST in one of its forms."""
     options, found = given
     *front, number = call.arguments
     count = context.count(number)
-    lists = [one for one in front if isinstance(one, Braces)]
-    conditions = [one for one in front if not isinstance(one, Braces)]
+    lists = [one for one in front if isinstance(one, syntax.Braces)]
+    conditions = [one for one in front if not isinstance(one, syntax.Braces)]
     prefixes = tuple(one.optional for one in found if isinstance(one, Prefix))
     optional = (*prefixes, *(it for one in lists for it in optionals(context, one)))
     counted: tuple[Equality, ...] | AllHard = AllHard()
@@ -361,7 +349,9 @@ Optional = OptionalPrefix | OptionalEqual
 
 
 def _of_condition(
-    context: Context, node: Node, given: tuple[tuple[Piece, ...], tuple[Optional, ...]]
+    context: Context,
+    node: syntax.Node,
+    given: tuple[tuple[Piece, ...], tuple[Optional, ...]],
 ) -> tuple[tuple[Equality, ...], tuple[Optional, ...]]:
     """Returns the equalities that count: terms of the condition of the join."""
     found, optional = given
@@ -400,15 +390,15 @@ def _refuse_soft(found: Iterable[Piece]) -> None:
             )
 
 
-def _limit(context: Context, call: Call, given: tuple[Options, Made]) -> Counts:
+def _limit(context: Context, call: syntax.Call, given: tuple[Options, Made]) -> Counts:
     """Returns LIMIT with SKIP, FAIL or a transform, or what ONFAIL says."""
     options, made = given
     number, *rest = call.arguments
     count = context.count(number)
-    actions: list[Node] = [
+    actions: list[syntax.Node] = [
         one
         for one in rest
-        if not isinstance(one, Omitted) and not is_word(one, "count")
+        if not isinstance(one, syntax.Omitted) and not is_word(one, "count")
     ]
     if not count:
         return _unlimited("LIMIT")
@@ -426,9 +416,9 @@ def _limit(context: Context, call: Call, given: tuple[Options, Made]) -> Counts:
     return failing
 
 
-def failure_of(context: Context, node: Node) -> Failure | Plainly:
+def failure_of(context: Context, node: syntax.Node) -> Failure | Plainly:
     """Returns the code and the message of FAIL."""
-    if isinstance(node, Name) or not isinstance(node, Call):
+    if isinstance(node, syntax.Name) or not isinstance(node, syntax.Call):
         return Plainly()
     code, message = 0, ""
     for argument in node.arguments:
@@ -445,28 +435,30 @@ def failure_of(context: Context, node: Node) -> Failure | Plainly:
     return Failure(code, message) if code or message else Plainly()
 
 
-def _fails(context: Context, action: Node) -> Iterator[Node]:
+def _fails(context: Context, action: syntax.Node) -> Iterator[syntax.Node]:
     """Yields FAIL where the action is that, or a transform with a field that is."""
     body = action
-    if isinstance(action, Call):
+    if isinstance(action, syntax.Call):
         if action.word == "fail":
             yield action
             return
         found = [*routine_of(context, action)]
         body = found[0].body if found else action
-    elif word_of(action) == "fail":
+    elif syntax.word_of(action) == "fail":
         yield action
-    for one in body.statements if isinstance(body, Transform) else ():
-        if isinstance(one, Definition) and word_of(one.body) == "fail":
+    for one in body.statements if isinstance(body, syntax.Transform) else ():
+        if isinstance(one, syntax.Definition) and syntax.word_of(one.body) == "fail":
             yield one.body
 
 
-def _is_type(context: Context, node: Node) -> bool:
+def _is_type(context: Context, node: syntax.Node) -> bool:
     """Tells whether an argument of FAIL says what it would be if it did not fail."""
-    return isinstance(node, TypeName | SetType) or is_layout(context, node)
+    return isinstance(node, syntax.TypeName | syntax.SetType) or is_layout(
+        context, node
+    )
 
 
-def _replaced(context: Context, node: Node, given: tuple[int, Made]) -> Counts:
+def _replaced(context: Context, node: syntax.Node, given: tuple[int, Made]) -> Counts:
     """Returns the limit that puts a row of its own in place of too many."""
     count, made = given
     other = context.made(node)

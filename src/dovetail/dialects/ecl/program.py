@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from dovetail.dialects.ecl import syntax
 from dovetail.dialects.ecl.actions import ACTIONS, act
 from dovetail.dialects.ecl.binding import bind
 from dovetail.dialects.ecl.catalog import Catalog, Listed
@@ -24,18 +25,6 @@ from dovetail.dialects.ecl.library import follow, leads
 from dovetail.dialects.ecl.modules import NO_MODULES, Modules, scope_of
 from dovetail.dialects.ecl.names import bound, defined, head_of, is_exported
 from dovetail.dialects.ecl.reading import read
-from dovetail.dialects.ecl.syntax import (
-    Call,
-    Definition,
-    Function,
-    Import,
-    Module,
-    Name,
-    Node,
-    Record,
-    Sequence,
-    Transform,
-)
 from dovetail.dialects.ecl.values import ModuleValue, Scope
 from dovetail.schema import Schema
 from dovetail.spec.program import Program
@@ -43,39 +32,42 @@ from dovetail.spec.program import Program
 _OPTIONS = {"defaultimplicitkeyedjoinlimit": "10000", "slidingjoins": "0"}
 
 
-def _parted(statement: Node) -> Iterator[Node]:
+def _parted(statement: syntax.Node) -> Iterator[syntax.Node]:
     """Yields an action and the definition behind it, where no semicolon parts them.
 
     The document's own programs end so, and stand one below the other.
     """
     match statement:
-        case Definition(place, Sequence(_, (Call() as call, *rest)), body) if (
-            call.word in ACTIONS and rest
-        ):
+        case syntax.Definition(
+            place, syntax.Sequence(_, (syntax.Call() as call, *rest)), body
+        ) if call.word in ACTIONS and rest:
             yield call
-            head = rest[0] if len(rest) == 1 else Sequence(place, tuple(rest))
-            yield Definition(head.place, head, body)
+            head = rest[0] if len(rest) == 1 else syntax.Sequence(place, tuple(rest))
+            yield syntax.Definition(head.place, head, body)
         case _:
             yield statement
 
 
-def _actions(statements: tuple[Node, ...]) -> list[Node]:
+def _actions(statements: tuple[syntax.Node, ...]) -> list[syntax.Node]:
     """Returns what a text does; one that does nothing puts out what it exports last."""
-    found: list[Node] = [
-        it for it in statements if not isinstance(it, Definition | Import)
+    found: list[syntax.Node] = [
+        it for it in statements if not isinstance(it, syntax.Definition | syntax.Import)
     ]
     match statements[-1:]:
-        case (Definition() as last,) if not found and is_exported(last):
-            is_value = not isinstance(last.body, Function | Module | Record | Transform)
+        case (syntax.Definition() as last,) if not found and is_exported(last):
+            is_value = not isinstance(
+                last.body,
+                syntax.Function | syntax.Module | syntax.Record | syntax.Transform,
+            )
             named = head_of(last)[-1]
-            return [named] if is_value and isinstance(named, Name) else []
+            return [named] if is_value and isinstance(named, syntax.Name) else []
         case _:
             return found
 
 
-def _unmet(context: Context, statements: tuple[Node, ...]) -> Iterator[str]:
+def _unmet(context: Context, statements: tuple[syntax.Node, ...]) -> Iterator[str]:
     """Yields the imported names that nothing stands behind."""
-    imports = (one for one in statements if isinstance(one, Import))
+    imports = (one for one in statements if isinstance(one, syntax.Import))
     for name in (name for one in imports for name, _ in one.paths):
         path = context.scope.imports.get(name)
         if path is not None and not leads(context.world, path):

@@ -16,33 +16,8 @@ from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedInput
 from lark.tree import Meta
 
+from dovetail.dialects.ecl import syntax
 from dovetail.dialects.ecl.refused import place_at, refuse_foreign, without_foreign
-from dovetail.dialects.ecl.syntax import (
-    Arrow,
-    Braces,
-    Call,
-    Cast,
-    Defaulted,
-    Definition,
-    Function,
-    Import,
-    Items,
-    Member,
-    Module,
-    Name,
-    Node,
-    Number,
-    Omitted,
-    Operation,
-    Part,
-    Reach,
-    Record,
-    Sequence,
-    SetType,
-    Text,
-    Transform,
-    TypeName,
-)
 from dovetail.errors import DialectError, Place
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
@@ -54,16 +29,16 @@ _FROM, _AS = re.compile(r"\s+from\s+"), re.compile(r"\s+as\s+")
 class _Range:
     """What stands between square brackets behind something."""
 
-    reach: Reach
-    first: Node
-    last: Node
+    reach: syntax.Reach
+    first: syntax.Node
+    last: syntax.Node
 
 
-Child = Node | Token | _Range | list["Child"] | None
+Child = syntax.Node | Token | _Range | list["Child"] | None
 Parts = list[Child]
 
 
-def nodes_of(parts: Parts) -> tuple[Node, ...]:
+def nodes_of(parts: Parts) -> tuple[syntax.Node, ...]:
     """Returns the nodes among the parts of a rule, without its words."""
     return tuple(
         part
@@ -102,197 +77,201 @@ class Nodes(Transformer[Token, Parts]):
     def arguments(self, _: Meta, parts: Parts) -> list[Child]:
         """Returns the arguments of a call, none where nothing stands."""
         found = nodes_of(parts)
-        is_empty = len(found) == 1 and isinstance(found[0], Omitted)
+        is_empty = len(found) == 1 and isinstance(found[0], syntax.Omitted)
         return [] if is_empty else list(found)
 
-    def omitted(self, meta: Meta, _: Parts) -> Node:
+    def omitted(self, meta: Meta, _: Parts) -> syntax.Node:
         """Returns what stands for an argument that is left out."""
-        return Omitted(self._at(meta))
+        return syntax.Omitted(self._at(meta))
 
-    def definition(self, meta: Meta, parts: Parts) -> Node:
+    def definition(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a definition; how a workflow keeps its value changes nothing."""
         head, body, *_ = nodes_of(parts)
-        return Definition(self._at(meta), head, body)
+        return syntax.Definition(self._at(meta), head, body)
 
-    def defaulted(self, meta: Meta, parts: Parts) -> Node:
+    def defaulted(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a parameter with a default."""
         head, value = nodes_of(parts)
-        if not isinstance(head, Sequence):
+        if not isinstance(head, syntax.Sequence):
             raise TypeError(head)
-        return Defaulted(self._at(meta), head, value)
+        return syntax.Defaulted(self._at(meta), head, value)
 
-    def arrow(self, meta: Meta, parts: Parts) -> Node:
+    def arrow(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a condition with what follows from it."""
-        return Arrow(self._at(meta), *nodes_of(parts))
+        return syntax.Arrow(self._at(meta), *nodes_of(parts))
 
-    def sequence(self, meta: Meta, parts: Parts) -> Node:
+    def sequence(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns words side by side."""
-        return Sequence(self._at(meta), nodes_of(parts))
+        return syntax.Sequence(self._at(meta), nodes_of(parts))
 
-    def operation(self, meta: Meta, parts: Parts) -> Node:
+    def operation(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns an operator with its operands."""
         sign = next(str(part) for part in parts if isinstance(part, Token))
-        return Operation(self._at(meta), sign.upper(), nodes_of(parts))
+        return syntax.Operation(self._at(meta), sign.upper(), nodes_of(parts))
 
-    def subtraction(self, meta: Meta, parts: Parts) -> Node:
+    def subtraction(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a difference."""
-        return Operation(self._at(meta), "-", nodes_of(parts))
+        return syntax.Operation(self._at(meta), "-", nodes_of(parts))
 
-    def negative(self, meta: Meta, parts: Parts) -> Node:
+    def negative(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a number with its sign turned, or a field sorted downwards."""
-        return Operation(self._at(meta), "NEGATIVE", nodes_of(parts))
+        return syntax.Operation(self._at(meta), "NEGATIVE", nodes_of(parts))
 
-    def negated(self, meta: Meta, parts: Parts) -> Node:
+    def negated(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns the contrary of a condition."""
-        return Operation(self._at(meta), "NOT", nodes_of(parts))
+        return syntax.Operation(self._at(meta), "NOT", nodes_of(parts))
 
-    def not_in(self, meta: Meta, parts: Parts) -> Node:
+    def not_in(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns the contrary of IN."""
-        within = Operation(self._at(meta), "IN", nodes_of(parts))
-        return Operation(self._at(meta), "NOT", (within,))
+        within = syntax.Operation(self._at(meta), "IN", nodes_of(parts))
+        return syntax.Operation(self._at(meta), "NOT", (within,))
 
-    def between(self, meta: Meta, parts: Parts) -> Node:
+    def between(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a value within bounds."""
-        return Operation(self._at(meta), "BETWEEN", nodes_of(parts))
+        return syntax.Operation(self._at(meta), "BETWEEN", nodes_of(parts))
 
-    def not_between(self, meta: Meta, parts: Parts) -> Node:
+    def not_between(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns the contrary of BETWEEN."""
-        within = Operation(self._at(meta), "BETWEEN", nodes_of(parts))
-        return Operation(self._at(meta), "NOT", (within,))
+        within = syntax.Operation(self._at(meta), "BETWEEN", nodes_of(parts))
+        return syntax.Operation(self._at(meta), "NOT", (within,))
 
-    def cast(self, meta: Meta, parts: Parts) -> Node:
+    def cast(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a value of another type."""
         kind, operand = nodes_of(parts)
-        return Cast(self._at(meta), kind, operand)
+        return syntax.Cast(self._at(meta), kind, operand)
 
-    def call(self, meta: Meta, parts: Parts) -> Node:
+    def call(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a call with its arguments."""
         (of,), (given,) = nodes_of(parts), _lists(parts)
-        return Call(self._at(meta), of, given)
+        return syntax.Call(self._at(meta), of, given)
 
-    def option(self, meta: Meta, parts: Parts) -> Node:
+    def option(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns an option: a name, or a call of it."""
         place = self._at(meta)
-        name = Name(place, str(parts[0]))
+        name = syntax.Name(place, str(parts[0]))
         lists = _lists(parts)
-        return Call(place, name, lists[0]) if lists else name
+        return syntax.Call(place, name, lists[0]) if lists else name
 
-    def member(self, meta: Meta, parts: Parts) -> Node:
+    def member(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns something of something."""
         (of,) = nodes_of(parts)
-        return Member(self._at(meta), of, str(parts[-1]))
+        return syntax.Member(self._at(meta), of, str(parts[-1]))
 
-    def part(self, meta: Meta, parts: Parts) -> Node:
+    def part(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a part of something."""
         (of,) = nodes_of(parts)
         (found,) = [item for item in parts if isinstance(item, _Range)]
-        return Part(self._at(meta), of, found.reach, found.first, found.last)
+        return syntax.Part(self._at(meta), of, found.reach, found.first, found.last)
 
     def at(self, meta: Meta, parts: Parts) -> _Range:
         """Returns the range of one place."""
         (first,) = nodes_of(parts)
-        return _Range(Reach.ONE, first, Omitted(self._at(meta)))
+        return _Range(syntax.Reach.ONE, first, syntax.Omitted(self._at(meta)))
 
     def at_several(self, meta: Meta, parts: Parts) -> _Range:
         """Returns the range of one place that several values name."""
         place = self._at(meta)
-        return _Range(Reach.ONE, Braces(place, tuple(nodes_of(parts))), Omitted(place))
+        return _Range(
+            syntax.Reach.ONE,
+            syntax.Braces(place, tuple(nodes_of(parts))),
+            syntax.Omitted(place),
+        )
 
     def between_places(self, _: Meta, parts: Parts) -> _Range:
         """Returns the range from a place to another."""
         first, last = nodes_of(parts)
-        return _Range(Reach.TO, first, last)
+        return _Range(syntax.Reach.TO, first, last)
 
     def up_to(self, meta: Meta, parts: Parts) -> _Range:
         """Returns the range from the first place to another."""
         (last,) = nodes_of(parts)
-        return _Range(Reach.TO, Number(self._at(meta), "1"), last)
+        return _Range(syntax.Reach.TO, syntax.Number(self._at(meta), "1"), last)
 
     def from_place(self, meta: Meta, parts: Parts) -> _Range:
         """Returns the range from a place to the end."""
         (first,) = nodes_of(parts)
-        return _Range(Reach.END, first, Omitted(self._at(meta)))
+        return _Range(syntax.Reach.END, first, syntax.Omitted(self._at(meta)))
 
     def from_any(self, meta: Meta, parts: Parts) -> _Range:
         """Returns the range from a place as far as needed."""
         (first,) = nodes_of(parts)
-        return _Range(Reach.ANY, first, Omitted(self._at(meta)))
+        return _Range(syntax.Reach.ANY, first, syntax.Omitted(self._at(meta)))
 
-    def name(self, meta: Meta, parts: Parts) -> Node:
+    def name(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a name."""
-        return Name(self._at(meta), str(parts[0]))
+        return syntax.Name(self._at(meta), str(parts[0]))
 
-    def whole(self, meta: Meta, _: Parts) -> Node:
+    def whole(self, meta: Meta, _: Parts) -> syntax.Node:
         """Returns RECORD as a word: all fields of the rows at hand."""
-        return Name(self._at(meta), "RECORD")
+        return syntax.Name(self._at(meta), "RECORD")
 
-    def number(self, meta: Meta, parts: Parts) -> Node:
+    def number(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a number."""
-        return Number(self._at(meta), str(parts[0]).lower())
+        return syntax.Number(self._at(meta), str(parts[0]).lower())
 
-    def text(self, meta: Meta, parts: Parts) -> Node:
+    def text(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a text without its quotes and escapes."""
         prefix, _, rest = str(parts[0]).partition("'")
         value = _ESCAPE.sub(_unescaped, rest[:-1])
-        return Text(self._at(meta), value, prefix.lower())
+        return syntax.Text(self._at(meta), value, prefix.lower())
 
-    def bracketed(self, _: Meta, parts: Parts) -> Node:
+    def bracketed(self, _: Meta, parts: Parts) -> syntax.Node:
         """Returns what stands in brackets."""
         (inside,) = nodes_of(parts)
         return inside
 
-    def items(self, meta: Meta, parts: Parts) -> Node:
+    def items(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a list."""
-        return Items(self._at(meta), nodes_of(parts))
+        return syntax.Items(self._at(meta), nodes_of(parts))
 
-    def braces(self, meta: Meta, parts: Parts) -> Node:
+    def braces(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns what stands in braces."""
-        return Braces(self._at(meta), nodes_of(parts))
+        return syntax.Braces(self._at(meta), nodes_of(parts))
 
-    def record(self, meta: Meta, parts: Parts) -> Node:
+    def record(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a record."""
         (fields,) = _lists(parts)
-        return Record(self._at(meta), (), nodes_of(parts), fields)
+        return syntax.Record(self._at(meta), (), nodes_of(parts), fields)
 
-    def extended(self, meta: Meta, parts: Parts) -> Node:
+    def extended(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a record that begins with the fields of another."""
         (base, *options), (fields,) = nodes_of(parts), _lists(parts)
-        return Record(self._at(meta), (base,), tuple(options), fields)
+        return syntax.Record(self._at(meta), (base,), tuple(options), fields)
 
-    def block(self, meta: Meta, parts: Parts) -> Node:
+    def block(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a block of assignments."""
         (statements,) = _lists(parts)
-        return Transform(self._at(meta), (), nodes_of(parts), statements)
+        return syntax.Transform(self._at(meta), (), nodes_of(parts), statements)
 
-    def inline(self, meta: Meta, parts: Parts) -> Node:
+    def inline(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a transform in brackets: its record, then the assignments."""
         first, *rest = nodes_of(parts)
-        return Transform(self._at(meta), (first,), (), tuple(rest))
+        return syntax.Transform(self._at(meta), (first,), (), tuple(rest))
 
-    def function(self, meta: Meta, parts: Parts) -> Node:
+    def function(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a function's definitions and its result."""
         (result,), (statements,) = nodes_of(parts), _lists(parts)
-        return Function(self._at(meta), statements, result)
+        return syntax.Function(self._at(meta), statements, result)
 
-    def module(self, meta: Meta, parts: Parts) -> Node:
+    def module(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a module: what it begins with, and its definitions."""
         *bases, statements = _lists(parts)
-        return Module(
+        return syntax.Module(
             self._at(meta), tuple(one for it in bases for one in it), statements
         )
 
-    def imported(self, meta: Meta, parts: Parts) -> Node:
+    def imported(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns the names that another text lends."""
-        return Import(self._at(meta), tuple(_imports(str(parts[0]))))
+        return syntax.Import(self._at(meta), tuple(_imports(str(parts[0]))))
 
-    def type(self, meta: Meta, parts: Parts) -> Node:
+    def type(self, meta: Meta, parts: Parts) -> syntax.Node:
         """Returns a type of the language, or a set of one."""
         place, last = self._at(meta), parts[-1]
         if len(parts) == 1:
-            return TypeName(place, " ".join(str(last).upper().split()))
-        if isinstance(last, TypeName | SetType):
-            return SetType(place, last)
-        return SetType(place, Name(place, str(last)))
+            return syntax.TypeName(place, " ".join(str(last).upper().split()))
+        if isinstance(last, syntax.TypeName | syntax.SetType):
+            return syntax.SetType(place, last)
+        return syntax.SetType(place, syntax.Name(place, str(last)))
 
 
 def _imports(text: str) -> Iterator[tuple[str, str]]:
@@ -308,7 +287,7 @@ def _imports(text: str) -> Iterator[tuple[str, str]]:
             yield first, first
 
 
-def _lists(parts: Parts) -> tuple[tuple[Node, ...], ...]:
+def _lists(parts: Parts) -> tuple[tuple[syntax.Node, ...], ...]:
     """Returns the lists of nodes among the parts of a rule."""
     return tuple(nodes_of(part) for part in parts if isinstance(part, list))
 
@@ -325,7 +304,7 @@ _GRAMMAR = Path(__file__).with_name("grammar.lark")
 _MOST_EXPECTED = 5
 
 
-def read(text: str, file: str = "") -> tuple[Node, ...]:
+def read(text: str, file: str = "") -> tuple[syntax.Node, ...]:
     """Returns the statements of a text in their order; `file` is where it stands."""
     try:
         plain = without_foreign(text)

@@ -15,37 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from dovetail.dialects.ecl import syntax, types
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
-from dovetail.dialects.ecl.syntax import (
-    Arrow,
-    Braces,
-    Call,
-    Definition,
-    Items,
-    Member,
-    Name,
-    Node,
-    Operation,
-    Record,
-    Sequence,
-    SetType,
-    TypeName,
-    word_of,
-)
-from dovetail.dialects.ecl.types import (
-    EclType,
-    Field,
-    Letters,
-    RecordType,
-    Scalar,
-    SetOf,
-    TableType,
-    blank_text,
-    converted,
-    merged,
-    named_type,
-    trimmed,
-)
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Made,
@@ -62,159 +33,171 @@ _UNNAMED = ""
 _NO_EFFECT = {"maxlength", "xpath", "maxcount", "locale", "packed", "blob"}
 
 
-def declared_type(context: Context, node: Node) -> EclType:
+def declared_type(context: Context, node: syntax.Node) -> types.EclType:
     """Returns the type that stands before a name."""
     match node:
-        case TypeName(text=text):
-            found = named_type(text)
+        case syntax.TypeName(text=text):
+            found = types.named_type(text)
             if found is None:
                 raise refusal(node, f'the type "{text}"', "a type of ECL")
             return found
-        case SetType(element=element):
+        case syntax.SetType(element=element):
             inner = declared_type(context, element)
-            return TableType(inner) if isinstance(inner, RecordType) else SetOf(inner)
-        case Call(arguments=(of,)) if node.word in {"dataset", "_linkcounted_"}:
-            return TableType(context.record(of))
-        case Call(arguments=(of, Call() as size)) if _is_sized(node, size):
-            return TableType(context.record(of))
-        case Call(arguments=(of,)) if node.word in {"typeof", "recordof"}:
+            return (
+                types.TableType(inner)
+                if isinstance(inner, types.RecordType)
+                else types.SetOf(inner)
+            )
+        case syntax.Call(arguments=(of,)) if node.word in {"dataset", "_linkcounted_"}:
+            return types.TableType(context.record(of))
+        case syntax.Call(arguments=(of, syntax.Call() as size)) if _is_sized(
+            node, size
+        ):
+            return types.TableType(context.record(of))
+        case syntax.Call(arguments=(of,)) if node.word in {"typeof", "recordof"}:
             return _type_of(context, of)
         case _:
             named = context.value(node)
             return named.type if isinstance(named, TypeValue) else context.record(node)
 
 
-def _is_sized(node: Call, size: Call) -> bool:
+def _is_sized(node: syntax.Call, size: syntax.Call) -> bool:
     """Tells whether DATASET says how many rows it has, or bytes: who wrote it knows."""
     return node.word == "dataset" and size.word in {"count", "sizeof"}
 
 
-def read_type(context: Context, node: TypeName | SetType) -> TypeValue:
+def read_type(context: Context, node: syntax.TypeName | syntax.SetType) -> TypeValue:
     """Returns a type that stands for itself, to be named."""
     return TypeValue(declared_type(context, node))
 
 
-def _type_of(context: Context, node: Node) -> EclType:
+def _type_of(context: Context, node: syntax.Node) -> types.EclType:
     """Returns the type that something has."""
     match replace(context, in_record=True).value(node):
-        case Scalar(type=found):
+        case types.Scalar(type=found):
             return found
         case _:
             return context.record(node)
 
 
-def read_record(context: Context, node: Record) -> RecordType:
+def read_record(context: Context, node: syntax.Record) -> types.RecordType:
     """Returns the record of RECORD .. END."""
     for option in node.options:
-        if word_of(option) not in _NO_EFFECT:
+        if syntax.word_of(option) not in _NO_EFFECT:
             raise refusal(
-                option, f'"{word_of(option)}" of a record', "MAXLENGTH or nothing"
+                option,
+                f'"{syntax.word_of(option)}" of a record',
+                "MAXLENGTH or nothing",
             )
     base = [one for of in node.base for one in context.record(of).fields]
     return record_with(context, base, node.fields)
 
 
-def read_braces(context: Context, node: Braces) -> RecordType:
+def read_braces(context: Context, node: syntax.Braces) -> types.RecordType:
     """Returns the record of fields in braces."""
     return record_with(context, [], node.items)
 
 
 def record_with(
-    context: Context, base: Iterable[Field], nodes: Iterable[Node]
-) -> RecordType:
+    context: Context, base: Iterable[types.Field], nodes: Iterable[syntax.Node]
+) -> types.RecordType:
     """Returns a record; a field that is there already stays as it is."""
     found = list(base)
     context = replace(context, in_record=True)
     for node in unarrowed(nodes):
-        if isinstance(node, Arrow):
+        if isinstance(node, syntax.Arrow):
             found = [replace(one, is_key=True) for one in found]
             continue
         known = {one.word for one in found}
         for one in _fields(context, node):
             name = f"_unnamed_{len(found) + 1}" if one.name == _UNNAMED else one.name
             found += [replace(one, name=name)] if one.word not in known else []
-    return RecordType(tuple(found))
+    return types.RecordType(tuple(found))
 
 
-def unarrowed(nodes: Iterable[Node]) -> Iterator[Node]:
+def unarrowed(nodes: Iterable[syntax.Node]) -> Iterator[syntax.Node]:
     """Gives nodes one by one; an arrow stands for itself between its two sides."""
     for node in nodes:
-        if isinstance(node, Arrow):
+        if isinstance(node, syntax.Arrow):
             yield from (node.condition, node, node.value)
         else:
             yield node
 
 
-def _fields(context: Context, node: Node) -> Iterator[Field]:
+def _fields(context: Context, node: syntax.Node) -> Iterator[types.Field]:
     """Yields the fields that one entry of a record declares."""
     match node:
-        case Definition(head=Sequence(parts=parts), body=body):
+        case syntax.Definition(head=syntax.Sequence(parts=parts), body=body):
             for one in _declared(context, parts):
                 text = "" if _is_empty(body) else context.typed(body, one.type).text
                 yield _valued(one, text)
-        case Definition(head=Name(text=name), body=body):
+        case syntax.Definition(head=syntax.Name(text=name), body=body):
             yield _taken(context, name, body)
-        case Sequence(parts=parts):
+        case syntax.Sequence(parts=parts):
             yield from _declared(context, parts)
-        case Name(text=name) | Member(name=name):
+        case syntax.Name(text=name) | syntax.Member(name=name):
             yield from _included(context, node, name)
         case _:
             yield from _unnamed(context, node)
 
 
-def _unnamed(context: Context, node: Node) -> Iterator[Field]:
+def _unnamed(context: Context, node: syntax.Node) -> Iterator[types.Field]:
     """Yields the fields of a record, or the field of a value that has no name."""
     match context.value(node):
-        case Scalar(text, kind):
-            yield _valued(Field(_UNNAMED, kind), text)
+        case types.Scalar(text, kind):
+            yield _valued(types.Field(_UNNAMED, kind), text)
         case _:
             yield from context.record(node).fields
 
 
-def _valued(one: Field, text: str) -> Field:
+def _valued(one: types.Field, text: str) -> types.Field:
     """Returns a field with its value: what it is at first, or is made of a row."""
     if references(Expression(text)) or "ROWS_" in text:
         return replace(one, computed=text)
     return replace(one, initial=text)
 
 
-def _is_empty(body: Node) -> bool:
+def _is_empty(body: syntax.Node) -> bool:
     """Tells whether a list has nothing in it: the blank value of any type."""
-    return isinstance(body, Braces | Items) and not body.items
+    return isinstance(body, syntax.Braces | syntax.Items) and not body.items
 
 
-def _included(context: Context, node: Name | Member, name: str) -> Iterator[Field]:
+def _included(
+    context: Context, node: syntax.Name | syntax.Member, name: str
+) -> Iterator[types.Field]:
     """Yields the fields of another record, or the one field of this name."""
     match context.value(node):
-        case RecordType(fields) | DatasetValue(record=RecordType(fields)):
+        case types.RecordType(fields) | DatasetValue(record=types.RecordType(fields)):
             yield from fields
         case _:
             yield _taken(context, name, node)
 
 
-def _taken(context: Context, name: str, node: Node) -> Field:
+def _taken(context: Context, name: str, node: syntax.Node) -> types.Field:
     """Returns a field of the type of something that is there."""
     match context.value(node):
-        case Scalar(text, kind):
-            return _valued(Field(name, kind), text)
+        case types.Scalar(text, kind):
+            return _valued(types.Field(name, kind), text)
         case RowValue(record=record):
-            return Field(name, record)
+            return types.Field(name, record)
         case RowsValue(record=record) | DatasetValue(record=record):
-            return Field(name, TableType(record))
+            return types.Field(name, types.TableType(record))
         case _:
             raise refusal(
                 node, "a field of a record that is no value", "a field of a data set"
             )
 
 
-def _declared(context: Context, parts: tuple[Node, ...]) -> Iterator[Field]:
+def _declared(
+    context: Context, parts: tuple[syntax.Node, ...]
+) -> Iterator[types.Field]:
     """Yields the field of a type, a name, and what belongs to it in braces."""
     # How child rows lie in a file changes none of them.
     *front, last = parts = parts[is_word(parts[0], "embedded") :]
-    belongings = last.items if isinstance(last, Braces) else ()
+    belongings = last.items if isinstance(last, syntax.Braces) else ()
     names = front if belongings else parts
     kind, name = names[0], names[-1]
-    if len(names) != 2 or not isinstance(name, Name):  # noqa: PLR2004 - type and name
+    if len(names) != 2 or not isinstance(name, syntax.Name):  # noqa: PLR2004 - type and name
         raise refusal(
             parts[0], "a field that is no type and name", "a type, then a name"
         )
@@ -222,18 +205,18 @@ def _declared(context: Context, parts: tuple[Node, ...]) -> Iterator[Field]:
     default, is_position = "", False
     for item in belongings:
         match item:
-            case Call(arguments=(value,)) if item.word == "default":
+            case syntax.Call(arguments=(value,)) if item.word == "default":
                 default = as_type(value, context.scalar(value), wanted).text
-            case Call(arguments=(value,)) if item.word == "virtual":
+            case syntax.Call(arguments=(value,)) if item.word == "virtual":
                 is_position = _is_position(value)
-            case _ if word_of(item) not in _NO_EFFECT:
+            case _ if syntax.word_of(item) not in _NO_EFFECT:
                 raise refusal(
-                    item, f'"{word_of(item)}" of a field', "DEFAULT or virtual"
+                    item, f'"{syntax.word_of(item)}" of a field', "DEFAULT or virtual"
                 )
-    yield Field(name.text, wanted, default=default, is_position=is_position)
+    yield types.Field(name.text, wanted, default=default, is_position=is_position)
 
 
-def _is_position(node: Node) -> bool:
+def _is_position(node: syntax.Node) -> bool:
     """Tells that a virtual field is the position in the file; no other is known."""
     if is_word(node, "fileposition", "localfileposition"):
         return True
@@ -243,7 +226,7 @@ def _is_position(node: Node) -> bool:
 _SIGNS = {"AND", "OR", "+", "-"}
 
 
-def record_sum(context: Context, node: Operation) -> Iterator[RecordType]:
+def record_sum(context: Context, node: syntax.Operation) -> Iterator[types.RecordType]:
     """Gives the record of an operation between records, if it is one."""
     if node.sign not in _SIGNS:
         return
@@ -252,59 +235,69 @@ def record_sum(context: Context, node: Operation) -> Iterator[RecordType]:
         yield _combined(context, node, (record, second))
 
 
-def _record(context: Context, node: Node) -> Iterator[RecordType]:
+def _record(context: Context, node: syntax.Node) -> Iterator[types.RecordType]:
     """Gives the record that a node is, if it is one."""
     match node:
-        case Braces():
+        case syntax.Braces():
             yield context.record(node)
-        case Operation():
+        case syntax.Operation():
             yield from record_sum(context, node)
-        case Call() if node.word == "recordof":
+        case syntax.Call() if node.word == "recordof":
             yield context.record(node)
-        case Name() if not _is_field(context, node):
+        case syntax.Name() if not _is_field(context, node):
             found = context.defined(node, node.word)
-            yield from (one for one in found if isinstance(one, RecordType))
+            yield from (one for one in found if isinstance(one, types.RecordType))
         case _:
             return
 
 
-def _is_field(context: Context, node: Name) -> bool:
+def _is_field(context: Context, node: syntax.Name) -> bool:
     """Tells whether a name is a field of a row at hand, or a side."""
     fields = (one for row in context.rows for one in row.record.find(node.word))
     return node.word in context.sides or any(True for _ in fields)
 
 
 def _combined(
-    context: Context, node: Operation, given: tuple[RecordType, Node]
-) -> RecordType:
+    context: Context,
+    node: syntax.Operation,
+    given: tuple[types.RecordType, syntax.Node],
+) -> types.RecordType:
     """Returns what an operator makes of a record and what stands behind it."""
     record, second = given
     match node.sign, second:
-        case "AND", Operation(sign="NOT", operands=(inner,)):
+        case "AND", syntax.Operation(sign="NOT", operands=(inner,)):
             return _without(record, _names(context, inner, record))
         case "-", _:
             return _without(record, _names(context, second, record))
         case "AND", _:
             both = _names(context, second, record)
-            return RecordType(tuple(one for one in record.fields if one.word in both))
+            return types.RecordType(
+                tuple(one for one in record.fields if one.word in both)
+            )
         case _:
-            return merged((record, context.record(second)))
+            return types.merged((record, context.record(second)))
 
 
-def _without(record: RecordType, names: set[str]) -> RecordType:
+def _without(record: types.RecordType, names: set[str]) -> types.RecordType:
     """Returns the fields of a record but some."""
-    return RecordType(tuple(one for one in record.fields if one.word not in names))
+    return types.RecordType(
+        tuple(one for one in record.fields if one.word not in names)
+    )
 
 
-def _names(context: Context, node: Node, record: RecordType) -> set[str]:
+def _names(context: Context, node: syntax.Node, record: types.RecordType) -> set[str]:
     """Returns the fields that a list, a record or a name means, in lower case."""
-    if isinstance(node, Name) and any(record.find(node.word)):
+    if isinstance(node, syntax.Name) and any(record.find(node.word)):
         return {node.word}
-    if isinstance(node, Items):
+    if isinstance(node, syntax.Items):
         for one in node.items:
-            if not isinstance(one, Name | Member):
+            if not isinstance(one, syntax.Name | syntax.Member):
                 raise refusal(one, "no name of a field", "[field, field]")
-        return {one.word for one in node.items if isinstance(one, Name | Member)}
+        return {
+            one.word
+            for one in node.items
+            if isinstance(one, syntax.Name | syntax.Member)
+        }
     return {one.word for one in context.record(node).fields}
 
 
@@ -312,28 +305,28 @@ _RIGHT = {Kind.RIGHT_OUTER, Kind.RIGHT_ONLY}
 _FULL = {Kind.FULL_OUTER, Kind.FULL_ONLY}
 
 
-def default_record(left: RecordType, right: RecordType, kind: Kind) -> Made:
+def default_record(left: types.RecordType, right: types.RecordType, kind: Kind) -> Made:
     """Returns what a JOIN without a transform gives."""
     new = [one for one in right.fields if not list(left.find(one.name))]
     columns = [(one.name, _shared(one, right, kind)) for one in left.fields]
     columns += [(one.name, f"r.{quoted(one.name)}") for one in new]
-    return Made(RecordType((*left.fields, *new)), tuple(columns), "false")
+    return Made(types.RecordType((*left.fields, *new)), tuple(columns), "false")
 
 
-def _shared(one: Field, right: RecordType, kind: Kind) -> str:
+def _shared(one: types.Field, right: types.RecordType, kind: Kind) -> str:
     """Returns a field of the left, or what stands for it where both have one."""
     own = f"l.{quoted(one.name)}"
     for other in right.find(one.name):
-        value = Scalar(f"r.{quoted(other.name)}", other.type)
-        found = converted(value, one.type)
+        value = types.Scalar(f"r.{quoted(other.name)}", other.type)
+        found = types.converted(value, one.type)
         if found is not None and kind in _RIGHT:
             return found.text
         if found is not None and kind in _FULL:
-            return f"IF({_is_blank(Scalar(own, one.type))}, {found.text}, {own})"
+            return f"IF({_is_blank(types.Scalar(own, one.type))}, {found.text}, {own})"
     return own
 
 
-def _is_blank(value: Scalar) -> str:
+def _is_blank(value: types.Scalar) -> str:
     """Returns whether a value is blank."""
-    text = trimmed(value) if isinstance(value.type, Letters) else value.text
-    return f"{text} = {blank_text(value.type)}"
+    text = types.trimmed(value) if isinstance(value.type, types.Letters) else value.text
+    return f"{text} = {types.blank_text(value.type)}"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
+from dovetail.dialects.ecl import datasets, syntax, types
 from dovetail.dialects.ecl.aggregates import all_rows
 from dovetail.dialects.ecl.catalog import taken_as
 from dovetail.dialects.ecl.context import (
@@ -20,39 +21,8 @@ from dovetail.dialects.ecl.context import (
     known_value,
     refusal,
 )
-from dovetail.dialects.ecl.datasets import (
-    appended,
-    as_record,
-    projected,
-    rebuilt_columns,
-    refuse_others,
-)
 from dovetail.dialects.ecl.names import is_transform
-from dovetail.dialects.ecl.syntax import (
-    Braces,
-    Call,
-    Items,
-    Node,
-    Omitted,
-    Operation,
-    Text,
-    word_of,
-    words_of,
-)
 from dovetail.dialects.ecl.totals import Gathered, alone, gathering
-from dovetail.dialects.ecl.types import (
-    BOOLEAN,
-    EclType,
-    Field,
-    Letters,
-    RecordType,
-    Scalar,
-    SetOf,
-    TableType,
-    Whole,
-    blank_text,
-    spark_type,
-)
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     RowsValue,
@@ -62,22 +32,13 @@ from dovetail.dialects.ecl.values import (
 )
 from dovetail.errors import SchemaError
 from dovetail.expression.writing import text_of
+from dovetail.spec import program
 from dovetail.spec.layouts import AnyLayout, CsvLayout, Heading, JsonLayout, Layout
-from dovetail.spec.program import (
-    Built,
-    Given,
-    Indexed,
-    Inline,
-    Numbered,
-    Projected,
-    Step,
-    Written,
-)
 
 
-def row_of(context: Context, node: Node, record: RecordType) -> str:
+def row_of(context: Context, node: syntax.Node, record: types.RecordType) -> str:
     """Returns the row of values in braces; what is left out is as the record says."""
-    items = node.items if isinstance(node, Braces | Items) else (node,)
+    items = node.items if isinstance(node, syntax.Braces | syntax.Items) else (node,)
     text, rest = _filled(context, items, record)
     if rest:
         most = len(items) - len(rest)
@@ -86,8 +47,8 @@ def row_of(context: Context, node: Node, record: RecordType) -> str:
 
 
 def _filled(
-    context: Context, items: tuple[Node, ...], record: RecordType
-) -> tuple[str, tuple[Node, ...]]:
+    context: Context, items: tuple[syntax.Node, ...], record: types.RecordType
+) -> tuple[str, tuple[syntax.Node, ...]]:
     """Returns a row filled from the left, and the values that are left.
 
     A record inside takes a row, or as many of the values as it has fields.
@@ -97,7 +58,9 @@ def _filled(
         if not items:
             break
         first, *rest = items
-        if isinstance(one.type, RecordType) and not _is_row(context, first, one.type):
+        if isinstance(one.type, types.RecordType) and not _is_row(
+            context, first, one.type
+        ):
             text, items = _filled(context, items, one.type)
         else:
             text, items = value_of(context, first, one.type), tuple(rest)
@@ -105,52 +68,64 @@ def _filled(
     return struct_of(record, texts), items
 
 
-def _is_row(context: Context, node: Node, record: RecordType) -> bool:
+def _is_row(context: Context, node: syntax.Node, record: types.RecordType) -> bool:
     """Tells whether a value is a record as a whole, not its first field."""
     match node:
-        case Braces():
+        case syntax.Braces():
             return True
-        case Items():
+        case syntax.Items():
             first = [one.type for one in record.fields[:1]]
-            return not any(isinstance(one, TableType | SetOf) for one in first)
+            return not any(
+                isinstance(one, types.TableType | types.SetOf) for one in first
+            )
         case _:
             found = context.value(node)
-            kind = found.type if isinstance(found, Scalar) else found
-            return isinstance(kind, RowValue | RecordType)
+            kind = found.type if isinstance(found, types.Scalar) else found
+            return isinstance(kind, RowValue | types.RecordType)
 
 
-def value_of(context: Context, node: Node, kind: EclType) -> str:
+def value_of(context: Context, node: syntax.Node, kind: types.EclType) -> str:
     """Returns a value in the type of its field; braces are a row inside the row."""
     match node, kind:
-        case Braces(items=()) | Items(items=()), _:
-            return blank_text(kind)
-        case Braces() | Items(), RecordType():
+        case syntax.Braces(items=()) | syntax.Items(items=()), _:
+            return types.blank_text(kind)
+        case syntax.Braces() | syntax.Items(), types.RecordType():
             return row_of(context, node, kind)
-        case Braces(items=items) | Items(items=items), TableType(record):
+        case syntax.Braces(items=items) | syntax.Items(items=items), types.TableType(
+            record
+        ):
             return rows_of(context, items, record)
-        case _, TableType():
+        case _, types.TableType():
             return as_type(node, _child(context, node), kind).text
         case _:
             return context.typed(node, kind).text
 
 
-def rows_of(context: Context, items: tuple[Node, ...], record: RecordType) -> str:
+def rows_of(
+    context: Context, items: tuple[syntax.Node, ...], record: types.RecordType
+) -> str:
     """Returns rows that stand in the text as a child data set."""
     rows = [row_of(context, one, record) for one in items]
-    return f"CAST(array({', '.join(rows)}) AS {spark_type(TableType(record))})"
+    return (
+        f"CAST(array({', '.join(rows)}) AS {types.spark_type(types.TableType(record))})"
+    )
 
 
-def _child(context: Context, node: Node) -> Scalar:
+def _child(context: Context, node: syntax.Node) -> types.Scalar:
     """Returns a child data set: one that is there, DATASET(..), or ROWS(LEFT)."""
     match node:
-        case Call(arguments=(Items(items=items), layout)) if node.word == "dataset":
+        case syntax.Call(arguments=(syntax.Items(items=items), layout)) if (
+            node.word == "dataset"
+        ):
             record = context.record(layout)
-            return Scalar(rows_of(context, items, record), TableType(record))
-        case Call(arguments=(row,)) if node.word == "dataset":
+            return types.Scalar(
+                rows_of(context, items, record), types.TableType(record)
+            )
+        case syntax.Call(arguments=(row,)) if node.word == "dataset":
             one = context.scalar(row)
-            if isinstance(one.type, RecordType):
+            if isinstance(one.type, types.RecordType):
                 text = f"array({as_type(row, one, one.type).text})"
-                return Scalar(text, TableType(one.type))
+                return types.Scalar(text, types.TableType(one.type))
             return one
         case _:
             value = context.value(node)
@@ -164,7 +139,7 @@ def _child(context: Context, node: Node) -> Scalar:
                     return context.scalar(node)
 
 
-def child_sum(context: Context, node: Operation) -> Iterator[Scalar]:
+def child_sum(context: Context, node: syntax.Operation) -> Iterator[types.Scalar]:
     """Gives the rows of a child data set, and others or a single row behind them."""
     first, second = node.operands
     if not (context.sides or context.rows):
@@ -172,37 +147,37 @@ def child_sum(context: Context, node: Operation) -> Iterator[Scalar]:
     one = _child_or_value(context, first)
     if isinstance(one, RowsValue):
         one = _child(context, first)
-    if isinstance(one, Scalar) and isinstance(one.type, TableType):
+    if isinstance(one, types.Scalar) and isinstance(one.type, types.TableType):
         behind = _behind(context, second, one.type)
-        yield Scalar(f"concat({one.text}, {behind})", one.type)
+        yield types.Scalar(f"concat({one.text}, {behind})", one.type)
 
 
-def _child_or_value(context: Context, node: Node) -> Value:
+def _child_or_value(context: Context, node: syntax.Node) -> Value:
     """Returns rows that stand in the text as a child data set, or what a node is."""
     match node:
-        case Call(arguments=(Items(), _)) if node.word == "dataset":
+        case syntax.Call(arguments=(syntax.Items(), _)) if node.word == "dataset":
             return _child(context, node)
         case _:
             return context.value(node)
 
 
-def _behind(context: Context, node: Node, kind: TableType) -> str:
+def _behind(context: Context, node: syntax.Node, kind: types.TableType) -> str:
     """Returns rows, a single row, or values in braces as a child data set."""
-    if isinstance(node, Braces):
+    if isinstance(node, syntax.Braces):
         return rows_of(context, (node,), kind.record)
     other = _child(context, node)
-    if isinstance(other.type, RecordType):
+    if isinstance(other.type, types.RecordType):
         row = as_type(node, other, kind.record)
         return f"array({row.text})"
     return as_type(node, other, kind).text
 
 
-def struct_of(record: RecordType, texts: list[str]) -> str:
+def struct_of(record: types.RecordType, texts: list[str]) -> str:
     """Returns values as a record; fields without one have their initial value."""
     parts = []
     for place, one in enumerate(record.fields):
         given = texts[place] if place < len(texts) else one.initial
-        parts.append(f"{text_of(one.name)}, {given or blank_text(one.type)}")
+        parts.append(f"{text_of(one.name)}, {given or types.blank_text(one.type)}")
     return f"named_struct({', '.join(parts)})"
 
 
@@ -218,12 +193,12 @@ class Reading:
     is_optional: bool = False
 
 
-def reading_of(context: Context, options: Iterable[Node]) -> Reading:
+def reading_of(context: Context, options: Iterable[syntax.Node]) -> Reading:
     """Returns what the options of DATASET say of its file."""
     found = Reading()
     for option in options:
-        match word_of(option):
-            case _ if isinstance(option, Omitted):
+        match syntax.word_of(option):
+            case _ if isinstance(option, syntax.Omitted):
                 pass
             case "csv":
                 found = replace(found, layout=_csv(context, option))
@@ -234,29 +209,33 @@ def reading_of(context: Context, options: Iterable[Node]) -> Reading:
             case word if word not in _PLAIN:
                 raise refusal(
                     option,
-                    f'"{words_of(option).upper() or "this"}" of a file',
+                    f'"{syntax.words_of(option).upper() or "this"}" of a file',
                     "THOR, FLAT, CSV(..), JSON or OPT",
                     "write other files as CSV, JSON or Parquet before the program",
                 )
     return found
 
 
-def _csv(context: Context, node: Node) -> CsvLayout:
+def _csv(context: Context, node: syntax.Node) -> CsvLayout:
     """Returns what CSV(..) says."""
     found = CsvLayout()
-    for option in node.arguments if isinstance(node, Call) else ():
-        change = _CSV.get(word_of(option))
-        if change is None or not isinstance(option, Call) or not option.arguments:
+    for option in node.arguments if isinstance(node, syntax.Call) else ():
+        change = _CSV.get(syntax.word_of(option))
+        if (
+            change is None
+            or not isinstance(option, syntax.Call)
+            or not option.arguments
+        ):
             raise refusal(
                 option,
-                f'"{words_of(option).upper() or "this"}" of CSV',
+                f'"{syntax.words_of(option).upper() or "this"}" of CSV',
                 "HEADING(0), HEADING(1), SEPARATOR(','), QUOTE('\"') or TERMINATOR",
             )
         found = change(context, option, found)
     return found
 
 
-def _heading(context: Context, node: Call, found: CsvLayout) -> CsvLayout:
+def _heading(context: Context, node: syntax.Call, found: CsvLayout) -> CsvLayout:
     """Returns the layout with the first line as names, or without."""
     count = context.count(node.arguments[0])
     if count > 1:
@@ -264,17 +243,17 @@ def _heading(context: Context, node: Call, found: CsvLayout) -> CsvLayout:
     return replace(found, heading=Heading.NAMES if count else Heading.NONE)
 
 
-def _separator(context: Context, node: Call, found: CsvLayout) -> CsvLayout:
+def _separator(context: Context, node: syntax.Call, found: CsvLayout) -> CsvLayout:
     """Returns the layout with what stands between values."""
     return replace(found, separator=_letter(context, node))
 
 
-def _quote(context: Context, node: Call, found: CsvLayout) -> CsvLayout:
+def _quote(context: Context, node: syntax.Call, found: CsvLayout) -> CsvLayout:
     """Returns the layout with what stands around values."""
     return replace(found, quote=_letter(context, node))
 
 
-def _terminator(context: Context, node: Call, found: CsvLayout) -> CsvLayout:
+def _terminator(context: Context, node: syntax.Call, found: CsvLayout) -> CsvLayout:
     """Returns the layout as it is: rows end where lines end, as they must."""
     ends = [context.constant(one) for one in _listed(node.arguments[0])]
     if {str(one).replace("\n", "\\n").replace("\r", "\\r") for one in ends} - {
@@ -287,7 +266,7 @@ def _terminator(context: Context, node: Call, found: CsvLayout) -> CsvLayout:
     return found
 
 
-def _letter(context: Context, node: Call) -> str:
+def _letter(context: Context, node: syntax.Call) -> str:
     """Returns the one letter that an option says."""
     found = str(context.constant(node.arguments[0]))
     letter = _ESCAPED.get(found, found)
@@ -296,12 +275,12 @@ def _letter(context: Context, node: Call) -> str:
     return letter
 
 
-def _listed(node: Node) -> tuple[Node, ...]:
+def _listed(node: syntax.Node) -> tuple[syntax.Node, ...]:
     """Returns the items of a list, or the one that stands there."""
-    return node.items if isinstance(node, Braces | Items) else (node,)
+    return node.items if isinstance(node, syntax.Braces | syntax.Items) else (node,)
 
 
-_CSV: Mapping[str, Callable[[Context, Call, CsvLayout], CsvLayout]] = {
+_CSV: Mapping[str, Callable[[Context, syntax.Call, CsvLayout], CsvLayout]] = {
     "heading": _heading,
     "separator": _separator,
     "quote": _quote,
@@ -318,35 +297,37 @@ def by_position(
     """
     builds = context.world.builds
     for number in position[:1]:
-        index = Indexed(found.step, (number,), file)
-        built = Built(index, file in context.world.overwritten)
+        index = program.Indexed(found.step, (number,), file)
+        built = program.Built(index, file in context.world.overwritten)
         if file not in {one.index.file for one in builds}:
             builds.append(built)
         return replace(found, step=index) if built in builds else found
     return found
 
 
-def kept_by_position(file: str, record: RecordType, position: str) -> DatasetValue:
+def kept_by_position(
+    file: str, record: types.RecordType, position: str
+) -> DatasetValue:
     """Returns the rows of a file that an earlier program has kept by their numbers."""
-    step = Indexed(Written(file, record.schema), (position,), file)
+    step = program.Indexed(program.Written(file, record.schema), (position,), file)
     return DatasetValue(step, record)
 
 
-def read_dataset(context: Context, node: Call) -> DatasetValue:
+def read_dataset(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns DATASET: rows in the text, rows of a file, or rows that are counted."""
     first, *rest = node.arguments
     match first:
-        case Items(items=items) if rest:
+        case syntax.Items(items=items) if rest:
             record = context.record(rest[0])
             rows = tuple(_row(context, one, record) for one in items)
-            return DatasetValue(Inline(record.schema, rows), record)
-        case Items(items=items) if items and is_transform(context, items[0]):
+            return DatasetValue(program.Inline(record.schema, rows), record)
+        case syntax.Items(items=items) if items and is_transform(context, items[0]):
             return _made_rows(context, items)
-        case Items() | Text():
+        case syntax.Items() | syntax.Text():
             if not rest:
                 raise refusal(node, "rows without a record", "DATASET(.., record)")
             return _file(context, node, context.record(rest[0]), rest[1:])
-        case Call() if first.word == "row":
+        case syntax.Call() if first.word == "row":
             return _single(context, first)
         case _ if rest:
             return _of_value(context, node)
@@ -354,64 +335,68 @@ def read_dataset(context: Context, node: Call) -> DatasetValue:
             return context.dataset(first)
 
 
-def _single(context: Context, node: Node) -> DatasetValue:
+def _single(context: Context, node: syntax.Node) -> DatasetValue:
     """Returns a row that is made of what the text knows, or of whole data sets."""
     inside, totals = gathering(context)
     return _with_totals(node, inside.scalar(node), totals)
 
 
-def _with_totals(node: Node, row: Scalar, totals: list[Gathered]) -> DatasetValue:
+def _with_totals(
+    node: syntax.Node, row: types.Scalar, totals: list[Gathered]
+) -> DatasetValue:
     """Returns a row in which values of whole data sets may stand, as rows."""
     if not totals:
         return of_row(node, row)
-    if not isinstance(row.type, RecordType):
+    if not isinstance(row.type, types.RecordType):
         raise refusal(node, "this as a row", "ROW({values}, record)")
-    columns = rebuilt_columns(row, row.type)
-    step = Projected(alone(row, totals).source.step, row.type.schema, columns)
+    columns = datasets.rebuilt_columns(row, row.type)
+    step = program.Projected(alone(row, totals).source.step, row.type.schema, columns)
     return DatasetValue(step, row.type)
 
 
-def _made_rows(context: Context, items: tuple[Node, ...]) -> DatasetValue:
+def _made_rows(context: Context, items: tuple[syntax.Node, ...]) -> DatasetValue:
     """Returns the rows that transforms make, one each, in the record of the first."""
-    rows, record = [], RecordType(())
+    rows, record = [], types.RecordType(())
     for node in items:
         inside, totals = gathering(context)
         made = inside.made(node)
         record = made.record if node is items[0] else record
         text = struct_of(made.record, [text for _, text in made.columns])
-        row = as_type(node, Scalar(text, made.record), record)
-        if known_value(node, Scalar(made.skip, BOOLEAN)) is False:
+        row = as_type(node, types.Scalar(text, made.record), record)
+        if known_value(node, types.Scalar(made.skip, types.BOOLEAN)) is False:
             rows.append(_with_totals(node, row, totals))
-    nothing = DatasetValue(Inline(record.schema, ()), record)
-    return appended(rows) if rows else nothing
+    nothing = DatasetValue(program.Inline(record.schema, ()), record)
+    return datasets.appended(rows) if rows else nothing
 
 
-def of_row(node: Node, row: Scalar) -> DatasetValue:
+def of_row(node: syntax.Node, row: types.Scalar) -> DatasetValue:
     """Returns one row that stands in the text as rows."""
     found = known_value(node, row)
-    if not isinstance(found, Mapping) or not isinstance(row.type, RecordType):
+    if not isinstance(found, Mapping) or not isinstance(row.type, types.RecordType):
         raise refusal(node, "this as a row", "ROW({values}, record)")
     values = tuple(found[one.name] for one in row.type.fields)
-    return DatasetValue(Inline(row.type.schema, (values,)), row.type)
+    return DatasetValue(program.Inline(row.type.schema, (values,)), row.type)
 
 
-def _of_value(context: Context, node: Call) -> DatasetValue:
+def _of_value(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns the rows of a file whose name is computed, or so many rows."""
     first, second, *rest = node.arguments
     value = context.value(first)
-    if isinstance(value, Scalar) and isinstance(value.type, Letters):
+    if isinstance(value, types.Scalar) and isinstance(value.type, types.Letters):
         return _file(context, node, context.record(second), rest)
-    if isinstance(value, Scalar) and isinstance(value.type, SetOf):
+    if isinstance(value, types.Scalar) and isinstance(value.type, types.SetOf):
         return _of_set(context, node, value)
-    refuse_others(rest, {"distributed"})
+    datasets.refuse_others(rest, {"distributed"})
     return _made_up(context, first, second)
 
 
-def _row(context: Context, node: Node, record: RecordType) -> tuple[object, ...]:
+def _row(
+    context: Context, node: syntax.Node, record: types.RecordType
+) -> tuple[object, ...]:
     """Returns the values of a row that stands in the text."""
     scalar = (
-        Scalar(row_of(context, node, record), record)
-        if isinstance(node, Braces) or not isinstance(node, Call)
+        types.Scalar(row_of(context, node, record), record)
+        if isinstance(node, syntax.Braces) or not isinstance(node, syntax.Call)
         else context.typed(node, record)
     )
     found = known_value(node, scalar)
@@ -426,7 +411,10 @@ def file_name(text: str) -> str:
 
 
 def _file(
-    context: Context, node: Call, record: RecordType, options: Iterable[Node]
+    context: Context,
+    node: syntax.Call,
+    record: types.RecordType,
+    options: Iterable[syntax.Node],
 ) -> DatasetValue:
     """Returns the rows of a file: written by the program, or given as an input."""
     name = str(context.constant(node.arguments[0]))
@@ -439,12 +427,14 @@ def _file(
         return by_position(context, file, rows, position)
     found = _input(context, node, (name, reading.layout))
     if found:
-        wanted = Given(found, record.schema, "".join(position[:1]), reading.layout)
+        wanted = program.Given(
+            found, record.schema, "".join(position[:1]), reading.layout
+        )
         return DatasetValue(taken_as(context.world.taken, wanted, record), record)
     for number in position[:1] if context.world.inputs.has_index(file) else ():
         return kept_by_position(file, record, number)
     if reading.is_optional:
-        return DatasetValue(Inline(record.schema, ()), record)
+        return DatasetValue(program.Inline(record.schema, ()), record)
     expected = "an input of its name or of the data set's, or an OUTPUT that writes it"
     raise UnknownNameError(
         f'nothing gives the rows of the file "{name}"',
@@ -454,7 +444,7 @@ def _file(
     )
 
 
-def _input(context: Context, node: Call, wanted: tuple[str, Layout]) -> str:
+def _input(context: Context, node: syntax.Call, wanted: tuple[str, Layout]) -> str:
     """Returns the name of the input for a file: the file's, or the data set's."""
     name, layout = wanted
     inputs, label = context.world.inputs, context.label.lower()
@@ -473,44 +463,46 @@ def _near(context: Context, name: str) -> str:
     return f'did you mean "{near[0]}"?' if near else ""
 
 
-def _read_back(written: DatasetValue, record: RecordType) -> DatasetValue:
+def _read_back(written: DatasetValue, record: types.RecordType) -> DatasetValue:
     """Returns rows that the program wrote, as the record's fields without place."""
-    stored = RecordType(tuple(it for it in record.fields if not it.is_position))
-    return as_record(written, stored)
+    stored = types.RecordType(tuple(it for it in record.fields if not it.is_position))
+    return datasets.as_record(written, stored)
 
 
 def _with_position(
-    source: DatasetValue, record: RecordType, position: list[str]
+    source: DatasetValue, record: types.RecordType, position: list[str]
 ) -> DatasetValue:
     """Returns rows with the number that each has in its file."""
     if not position:
         return source
     known = {one.name for one in source.record.fields}
-    order = RecordType(
+    order = types.RecordType(
         (*source.record.fields, *(it for it in record.fields if it.name not in known))
     )
-    step: Step = Numbered(source.step, order.schema, position[0])
-    return as_record(DatasetValue(step, order), record)
+    step: program.Step = program.Numbered(source.step, order.schema, position[0])
+    return datasets.as_record(DatasetValue(step, order), record)
 
 
-def _of_set(context: Context, node: Call, items: Scalar) -> DatasetValue:
+def _of_set(context: Context, node: syntax.Call, items: types.Scalar) -> DatasetValue:
     """Returns a row for each item of a set, in a record of one field."""
     record = context.record(node.arguments[1])
     if len(record.fields) != 1:
         raise refusal(
             node.arguments[1], f"a record of {len(record.fields)} fields", "one field"
         )
-    wanted = SetOf(record.fields[0].type)
+    wanted = types.SetOf(record.fields[0].type)
     found = known_value(node, as_type(node, items, wanted))
     values = found if isinstance(found, list | tuple) else ()
-    return DatasetValue(Inline(record.schema, tuple((one,) for one in values)), record)
+    return DatasetValue(
+        program.Inline(record.schema, tuple((one,) for one in values)), record
+    )
 
 
-def _made_up(context: Context, first: Node, second: Node) -> DatasetValue:
+def _made_up(context: Context, first: syntax.Node, second: syntax.Node) -> DatasetValue:
     """Returns so many rows that a transform makes of their numbers."""
     count = context.count(first)
-    record = RecordType((Field("counter", Whole()),))
+    record = types.RecordType((types.Field("counter", types.Whole()),))
     rows = tuple((number,) for number in range(1, count + 1))
-    source = DatasetValue(Inline(record.schema, rows), record)
-    inside = replace(context, sides={"counter": Scalar("counter", Whole())})
-    return projected(source, inside.made(second))
+    source = DatasetValue(program.Inline(record.schema, rows), record)
+    inside = replace(context, sides={"counter": types.Scalar("counter", types.Whole())})
+    return datasets.projected(source, inside.made(second))

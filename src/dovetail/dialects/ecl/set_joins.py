@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from dovetail.dialects.ecl import conditions, syntax, types
 from dovetail.dialects.ecl.aggregates import all_rows, named_struct
-from dovetail.dialects.ecl.conditions import Hard, Piece, Soft, pieces
 from dovetail.dialects.ecl.context import Context, refusal, unfolded
 from dovetail.dialects.ecl.datasets import (
     as_record,
@@ -28,8 +28,6 @@ from dovetail.dialects.ecl.datasets import (
 )
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.options import NO_EFFECT, PHYSICAL
-from dovetail.dialects.ecl.syntax import Call, Name, Node, Operation, words_of
-from dovetail.dialects.ecl.types import INTEGER, Field, RecordType, Scalar, TableType
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     RowsValue,
@@ -39,19 +37,8 @@ from dovetail.dialects.ecl.values import (
 )
 from dovetail.expression import ALWAYS, Expression
 from dovetail.schema import quoted
+from dovetail.spec import program
 from dovetail.spec.join import Columns, SetJoinSpec, SetKind
-from dovetail.spec.program import (
-    By,
-    Counted,
-    Deduped,
-    Ordered,
-    Projected,
-    SetJoined,
-    Step,
-    Told,
-    Unfolded,
-    set_name,
-)
 from dovetail.spec.references import Reference, plain_reference, references
 
 _KINDS = {
@@ -73,15 +60,17 @@ class SetOptions:
     """The options of a join of several sets."""
 
     kind: SetKind = SetKind.INNER
-    kind_node: tuple[Node, ...] = ()
-    sorting: tuple[Node, ...] = ()
+    kind_node: tuple[syntax.Node, ...] = ()
+    sorting: tuple[syntax.Node, ...] = ()
     ordered_by: tuple[str, ...] = ()
     bounds: tuple[int, int] = (0, 0)
     lines: tuple[tuple[str, str], ...] = ()
     is_unique: bool = False
 
 
-def read_set_join(context: Context, node: Call, sets: SetOfDatasets) -> DatasetValue:
+def read_set_join(
+    context: Context, node: syntax.Call, sets: SetOfDatasets
+) -> DatasetValue:
     """Returns the rows of JOIN([..], condition, transform, SORTED(..), ..)."""
     if len(node.arguments) < 3:  # noqa: PLR2004 - sets, condition, transform
         raise refusal(node, "a JOIN of sets of less", "JOIN([..], .., .., SORTED(..))")
@@ -97,15 +86,19 @@ def read_set_join(context: Context, node: Call, sets: SetOfDatasets) -> DatasetV
     )
     steps = tuple(one.step for one in parts.datasets)
     told = told_sets(node, join, options)
-    return DatasetValue(SetJoined(steps, join, made.record.schema, told), made.record)
+    return DatasetValue(
+        program.SetJoined(steps, join, made.record.schema, told), made.record
+    )
 
 
-def told_sets(node: Call, join: SetJoinSpec, options: SetOptions) -> Told:
+def told_sets(
+    node: syntax.Call, join: SetJoinSpec, options: SetOptions
+) -> program.Told:
     """Returns a join of several sets in words."""
     kind = join.kind.value.replace("_", " ")
     count, line = len(join.sets), node.place.line
     title = f"{node.word.upper()} of {count} sets in line {line}, {kind}"
-    return Told(title, (("stepped", ", ".join(join.stepped)), *options.lines))
+    return program.Told(title, (("stepped", ", ".join(join.stepped)), *options.lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +106,17 @@ class SetParts:
     """The data sets of a join of several, alike, and what its expressions see."""
 
     datasets: tuple[DatasetValue, ...]
-    record: RecordType
+    record: types.RecordType
     inside: Context
 
     @classmethod
-    def of(cls, context: Context, node: Node, sets: SetOfDatasets) -> SetParts:
+    def of(cls, context: Context, node: syntax.Node, sets: SetOfDatasets) -> SetParts:
         """Returns the data sets of a node in one record, which must be their own."""
         record = sets.datasets[0].record
         datasets = tuple(_alike(node, one, record) for one in sets.datasets)
         return cls(datasets, record, _inside(context, record))
 
-    def options(self, node: Call, rest: list[Node]) -> SetOptions:
+    def options(self, node: syntax.Call, rest: list[syntax.Node]) -> SetOptions:
         """Returns the options, all of which are known; SORTED must be among them."""
         options = _options(self.inside, rest, (node, len(self.datasets)))
         options.ordered_by = tuple(_sorting(it, self.record) for it in options.sorting)
@@ -132,12 +125,12 @@ class SetParts:
             raise refusal(node, found, "SORTED(fields)")
         return options
 
-    def join(self, condition: Node, options: SetOptions) -> SetJoinSpec:
+    def join(self, condition: syntax.Node, options: SetOptions) -> SetJoinSpec:
         """Returns the join, for now without order and columns."""
         stepped, pair, rows = _conditions(self.inside, condition, options)
         _refuse_conditions(condition, options, (pair, rows))
         return SetJoinSpec(
-            tuple(map(set_name, range(len(self.datasets)))),
+            tuple(map(program.set_name, range(len(self.datasets)))),
             options.kind,
             stepped,
             (),
@@ -148,7 +141,7 @@ class SetParts:
         )
 
 
-def _inside(context: Context, record: RecordType) -> Context:
+def _inside(context: Context, record: types.RecordType) -> Context:
     """Returns the context in which LEFT, RIGHT and ROWS(LEFT) are rows of the sets."""
     sides: dict[str, Value] = {
         "left": row_at(record),
@@ -159,15 +152,15 @@ def _inside(context: Context, record: RecordType) -> Context:
 
 
 def _options(
-    context: Context, nodes: list[Node], given: tuple[Call, int]
+    context: Context, nodes: list[syntax.Node], given: tuple[syntax.Call, int]
 ) -> SetOptions:
     """Returns the options of a call, all of which are known."""
     call, count = given
     options = SetOptions()
     for node in nodes:
-        words = words_of(node)
+        words = syntax.words_of(node)
         match node:
-            case Call(arguments=fields) if words == "sorted":
+            case syntax.Call(arguments=fields) if words == "sorted":
                 if options.sorting:
                     raise refusal(node, "a second SORTED", "one for all fields")
                 options.sorting = fields
@@ -189,16 +182,18 @@ def _options(
     return options
 
 
-def _set_kind(context: Context, options: SetOptions, given: tuple[Node, int]) -> None:
+def _set_kind(
+    context: Context, options: SetOptions, given: tuple[syntax.Node, int]
+) -> None:
     """Sets the type of join; a second one is refused."""
     node, count = given
     if options.kind_node:
         raise refusal(
-            node, f'a second type "{words_of(node).upper()}"', "one type of join"
+            node, f'a second type "{syntax.words_of(node).upper()}"', "one type of join"
         )
     options.kind_node = (node,)
-    if not isinstance(node, Call):
-        options.kind = _KINDS[words_of(node)]
+    if not isinstance(node, syntax.Call):
+        options.kind = _KINDS[syntax.words_of(node)]
         return
     options.kind = SetKind.M_OF_N
     numbers = [context.count(one) for one in node.arguments]
@@ -212,15 +207,17 @@ def _set_kind(context: Context, options: SetOptions, given: tuple[Node, int]) ->
     options.bounds = (least, most)
 
 
-def _sorting(node: Node, record: RecordType) -> str:
+def _sorting(node: syntax.Node, record: types.RecordType) -> str:
     """Returns a field of SORTED, as the record spells it."""
-    for one in record.find(node.text) if isinstance(node, Name) else ():
+    for one in record.find(node.text) if isinstance(node, syntax.Name) else ():
         return one.name
     names = ", ".join(one.name for one in record.fields)
     raise refusal(node, "SORTED by something else", f"fields of the sets: {names}")
 
 
-def _alike(node: Node, one: DatasetValue, record: RecordType) -> DatasetValue:
+def _alike(
+    node: syntax.Node, one: DatasetValue, record: types.RecordType
+) -> DatasetValue:
     """Returns a data set in the record of the first, which must be its own."""
     if one.record.shape != record.shape:
         raise refusal(
@@ -234,58 +231,64 @@ def _alike(node: Node, one: DatasetValue, record: RecordType) -> DatasetValue:
 
 
 def _conditions(
-    context: Context, node: Node, options: SetOptions
+    context: Context, node: syntax.Node, options: SetOptions
 ) -> tuple[tuple[str, ...], str, str]:
     """Returns what is stepped, what neighbours need, and what all rows need."""
-    marked: list[Piece] = []
-    others: list[Piece] = []
+    marked: list[conditions.Piece] = []
+    others: list[conditions.Piece] = []
     for part in _parts(node):
-        is_stepped = isinstance(part, Call) and part.word == "stepped"
-        (marked if is_stepped else others).extend(pieces(context, part))
+        is_stepped = isinstance(part, syntax.Call) and part.word == "stepped"
+        (marked if is_stepped else others).extend(conditions.pieces(context, part))
     ordered = [name.lower() for name in options.ordered_by]
     if not marked:
         marked = list(_leading(others, ordered))
         others = [one for one in others if one not in marked]
     for one in marked:
-        if isinstance(one, Soft) and len(one.hands) > 1:
+        if isinstance(one, conditions.Soft) and len(one.hands) > 1:
             raise refusal(
                 one.node,
                 "STEPPED with a range between the rows",
                 "a range of one of them, RIGHT.field BETWEEN 1 AND 5 for example",
                 "beside STEPPED, joined by AND, it is a condition on neighbours",
             )
-    stepped = tuple(_stepped(node, one) for one in marked if isinstance(one, Hard))
+    stepped = tuple(
+        _stepped(node, one) for one in marked if isinstance(one, conditions.Hard)
+    )
     if not stepped:
         raise refusal(node, "nothing is stepped", "LEFT.field = RIGHT.field of SORTED")
-    ranges = [one for one in marked if not isinstance(one, Hard)]
+    ranges = [one for one in marked if not isinstance(one, conditions.Hard)]
     texts = [_text(one) for one in (*ranges, *others)]
     rows = [text for text in texts if "ROWS_" in text]
     pair = [text for text in texts if "ROWS_" not in text]
     return stepped, " AND ".join(pair) or ALWAYS.text, " AND ".join(rows) or ALWAYS.text
 
 
-def _parts(node: Node) -> Iterator[Node]:
+def _parts(node: syntax.Node) -> Iterator[syntax.Node]:
     """Yields the terms of a condition, STEPPED(..) as one."""
     match node:
-        case Operation(sign="AND", operands=operands):
+        case syntax.Operation(sign="AND", operands=operands):
             for one in operands:
                 yield from _parts(one)
         case _:
             yield node
 
 
-def _leading(found: list[Piece], ordered: list[str]) -> Iterator[Piece]:
+def _leading(
+    found: list[conditions.Piece], ordered: list[str]
+) -> Iterator[conditions.Piece]:
     """Yields the equalities of the first fields of SORTED, up to a gap."""
     for name in ordered:
         of_name = [
-            one for one in found if isinstance(one, Hard) and one.fields == {name}
+            one
+            for one in found
+            if isinstance(one, conditions.Hard) and one.fields == {name}
         ]
         if not of_name:
             return
         yield of_name[0]
 
 
-def _stepped(node: Node, one: Hard) -> str:
+def _stepped(node: syntax.Node, one: conditions.Hard) -> str:
     """Returns the field that a stepped equality names on both sides."""
     both = [plain_reference(it) for it in (one.equality.left, one.equality.right)]
     match both:
@@ -303,12 +306,12 @@ def _stepped(node: Node, one: Hard) -> str:
             )
 
 
-def _text(one: Piece) -> str:
+def _text(one: conditions.Piece) -> str:
     """Returns a piece of a condition as text."""
     match one:
-        case Hard(equality=equality):
+        case conditions.Hard(equality=equality):
             return f"({equality.left} = {equality.right})"
-        case Soft(text=text):
+        case conditions.Soft(text=text):
             return text
         case _:
             raise refusal(
@@ -317,7 +320,7 @@ def _text(one: Piece) -> str:
 
 
 def _refuse_conditions(
-    condition: Node, options: SetOptions, texts: tuple[str, str]
+    condition: syntax.Node, options: SetOptions, texts: tuple[str, str]
 ) -> None:
     """Refuses MOFN beside a condition that is not stepped."""
     if options.kind is SetKind.M_OF_N and set(texts) != {ALWAYS.text}:
@@ -333,7 +336,7 @@ def _refuse_conditions(
 _LIST = "rows of it"
 
 
-def read_merge_join(context: Context, node: Call) -> DatasetValue:
+def read_merge_join(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns the rows of MERGEJOIN([..], condition, SORTED(..), ..)."""
     first, condition, *rest = node.arguments
     sets = context.value(first)
@@ -352,31 +355,41 @@ def read_merge_join(context: Context, node: Call) -> DatasetValue:
     join = parts.join(condition, options)
     told = told_sets(node, join, options)
     step = _merged(parts.record, _matched(parts, join, told), (join, options))
-    columns = rebuilt_columns(Scalar("l.row", parts.record), parts.record)
-    return DatasetValue(Projected(step, parts.record.schema, columns), parts.record)
+    columns = rebuilt_columns(types.Scalar("l.row", parts.record), parts.record)
+    return DatasetValue(
+        program.Projected(step, parts.record.schema, columns), parts.record
+    )
 
 
-def _with_sorted(rest: list[Node], record: RecordType) -> list[Node]:
+def _with_sorted(
+    rest: list[syntax.Node], record: types.RecordType
+) -> list[syntax.Node]:
     """Returns the options with fields that stand bare among them inside of SORTED."""
-    bare = [it for it in rest if isinstance(it, Name) and any(record.find(it.text))]
+    bare = [
+        it for it in rest if isinstance(it, syntax.Name) and any(record.find(it.text))
+    ]
     if not bare:
         return rest
-    call = Call(bare[0].place, Name(bare[0].place, "SORTED"), tuple(bare))
+    call = syntax.Call(bare[0].place, syntax.Name(bare[0].place, "SORTED"), tuple(bare))
     return [call, *(one for one in rest if one not in bare)]
 
 
-def _matched(parts: SetParts, join: SetJoinSpec, told: Told) -> Unfolded:
+def _matched(
+    parts: SetParts, join: SetJoinSpec, told: program.Told
+) -> program.Unfolded:
     """Returns the items that take part in a match, as often as they do."""
     item = _item(parts.record)
-    steps: tuple[Step, ...] = tuple(
+    steps: tuple[program.Step, ...] = tuple(
         _of_keys(one, number, join.stepped) for number, one in enumerate(parts.datasets)
     )
     if not _is_by_keys(join):
         steps = tuple(_apart(one, parts.record) for one in steps)
     every = f"flatten(ROWS_LIST({quoted(_LIST)}))"
-    listed = RecordType((Field(_LIST, TableType(item)),)).schema
+    listed = types.RecordType((types.Field(_LIST, types.TableType(item)),)).schema
     join = replace(join, select=Columns(((_LIST, Expression(every)),)))
-    return Unfolded(SetJoined(steps, join, listed, told), item.schema, _LIST)
+    return program.Unfolded(
+        program.SetJoined(steps, join, listed, told), item.schema, _LIST
+    )
 
 
 def _is_by_keys(join: SetJoinSpec) -> bool:
@@ -385,25 +398,29 @@ def _is_by_keys(join: SetJoinSpec) -> bool:
 
 
 def _merged(
-    record: RecordType, items: Unfolded, given: tuple[SetJoinSpec, SetOptions]
-) -> Ordered | Deduped:
+    record: types.RecordType,
+    items: program.Unfolded,
+    given: tuple[SetJoinSpec, SetOptions],
+) -> program.Ordered | program.Deduped:
     """Returns items in the order of SORTED, each once, or one of those alike in it."""
     join, options = given
     fields = tuple(dict.fromkeys((*options.ordered_by, *join.stepped)))
     by = (*_values("l", record, fields), "l.set", "l.place")
-    step = Ordered(items, tuple(By(Expression(one)) for one in by))
+    step = program.Ordered(items, tuple(program.By(Expression(one)) for one in by))
     if options.is_unique:
         return _once(step, record, options.ordered_by)
     return step if _is_by_keys(join) else _once(step, record, fields, "set", "place")
 
 
-def _item(record: RecordType) -> RecordType:
+def _item(record: types.RecordType) -> types.RecordType:
     """Returns a row with the number of its data set, and its place among its key's."""
-    numbers = (Field(name, INTEGER) for name in ("set", "place"))
-    return RecordType((*numbers, Field("row", record)))
+    numbers = (types.Field(name, types.INTEGER) for name in ("set", "place"))
+    return types.RecordType((*numbers, types.Field("row", record)))
 
 
-def _of_keys(source: DatasetValue, number: int, stepped: tuple[str, ...]) -> Counted:
+def _of_keys(
+    source: DatasetValue, number: int, stepped: tuple[str, ...]
+) -> program.Counted:
     """Returns a row for each key of a data set, with the list of its items."""
     record = source.record
     keys = tuple(one for name in stepped for one in record.find(name))
@@ -411,35 +428,43 @@ def _of_keys(source: DatasetValue, number: int, stepped: tuple[str, ...]) -> Cou
         ("set", f"{number}L"), ("place", "CAST(at AS BIGINT)"), ("row", "one")
     )
     items = f"transform({all_rows(RowsValue(record, '')).text}, (one, at) -> {item})"
-    shape = RecordType((*keys, Field(_LIST, TableType(_item(record)))))
+    shape = types.RecordType(
+        (*keys, types.Field(_LIST, types.TableType(_item(record))))
+    )
     columns = (*((it.name, f"l.{quoted(it.name)}") for it in keys), (_LIST, items))
     select = Columns(tuple((name, Expression(text)) for name, text in columns))
-    return Counted(source.step, shape.schema, select, tuple(it.name for it in keys))
+    return program.Counted(
+        source.step, shape.schema, select, tuple(it.name for it in keys)
+    )
 
 
-def _apart(lists: Step, record: RecordType) -> Projected:
+def _apart(lists: program.Step, record: types.RecordType) -> program.Projected:
     """Returns a row for each item of lists: its own fields, and a list of it alone."""
     item = _item(record)
     items = unfolded(lists, item, f"l.{quoted(_LIST)}")
-    shape = RecordType((*record.fields, Field(_LIST, TableType(item))))
-    fields = rebuilt_columns(Scalar("l.row", record), record).columns
+    shape = types.RecordType(
+        (*record.fields, types.Field(_LIST, types.TableType(item)))
+    )
+    fields = rebuilt_columns(types.Scalar("l.row", record), record).columns
     alone = (_LIST, Expression(f"array({item.row_text('l')})"))
-    return Projected(items.step, shape.schema, Columns((*fields, alone)))
+    return program.Projected(items.step, shape.schema, Columns((*fields, alone)))
 
 
 def _once(
-    step: Step, record: RecordType, fields: Iterable[str], *numbers: str
-) -> Deduped:
+    step: program.Step, record: types.RecordType, fields: Iterable[str], *numbers: str
+) -> program.Deduped:
     """Returns the first of neighbours with the same fields and numbers."""
     sides = (
         (*_values(letter, record, fields), *(f"{letter}.{it}" for it in numbers))
         for letter in "lr"
     )
     terms = (f"{one} = {other}" for one, other in zip(*sides, strict=True))
-    return Deduped(step, Expression(" AND ".join(terms)))
+    return program.Deduped(step, Expression(" AND ".join(terms)))
 
 
-def _values(letter: str, record: RecordType, names: Iterable[str]) -> tuple[str, ...]:
+def _values(
+    letter: str, record: types.RecordType, names: Iterable[str]
+) -> tuple[str, ...]:
     """Returns fields of an item's row as they are sorted and compared."""
     row = RowValue(record, f"{letter}.row")
     found = (one for name in names for one in record.find(name))

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from dovetail.dialects.ecl import types
 from dovetail.dialects.ecl.context import Context, beside, is_hidden, total_name
-from dovetail.dialects.ecl.types import BOOLEAN, Field, RecordType, Scalar
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Dictionary,
@@ -24,23 +24,9 @@ from dovetail.expression import Expression, Scope, parse
 from dovetail.expression.tree import Column, Node, with_parts
 from dovetail.expression.writing import written_tree
 from dovetail.schema import quoted
+from dovetail.spec import program
 from dovetail.spec.join import BlankRow, Clock, Columns, JoinSpec, Kind, Named, Side
 from dovetail.spec.picks import Equality, Picks, Strategy
-from dovetail.spec.program import (
-    LEFT,
-    RIGHT,
-    Chosen,
-    Counted,
-    Deduped,
-    Filtered,
-    Grouped,
-    Inline,
-    Joined,
-    Ordered,
-    Projected,
-    Step,
-    Told,
-)
 
 Gathered = Total | Lookup
 _FOUND, _ROW = "found", "row"
@@ -52,63 +38,71 @@ def gathering(context: Context) -> tuple[Context, list[Gathered]]:
     return context.with_totals(totals), totals
 
 
-def column_of(number: int, one: Gathered) -> Field:
+def column_of(number: int, one: Gathered) -> types.Field:
     """Returns the hidden column of a value."""
     kind = one.value.type if isinstance(one, Total) else lookup_type(one.dictionary)
-    return Field(total_name(number, one), kind)
+    return types.Field(total_name(number, one), kind)
 
 
-def lookup_type(dictionary: Dictionary) -> RecordType:
+def lookup_type(dictionary: Dictionary) -> types.RecordType:
     """Returns what is known of a row that is looked up: whether it is there, and it."""
-    row = Field(_ROW, dictionary.source.record)
-    return RecordType((Field(_FOUND, BOOLEAN), row))
+    row = types.Field(_ROW, dictionary.source.record)
+    return types.RecordType((types.Field(_FOUND, types.BOOLEAN), row))
 
 
-def widened(source: DatasetValue, totals: Sequence[Gathered]) -> Step:
+def widened(source: DatasetValue, totals: Sequence[Gathered]) -> program.Step:
     """Returns rows with a hidden column for each value; without any as they are."""
     step, record = source.step, source.record
     for number, total in enumerate(totals):
         one = column_of(number, total)
         step = _beside(step, record, (one, total), is_grouped=source.is_grouped)
-        record = RecordType((*record.fields, one))
+        record = types.RecordType((*record.fields, one))
     return step
 
 
-def alone(value: Scalar, totals: Sequence[Gathered]) -> Total:
+def alone(value: types.Scalar, totals: Sequence[Gathered]) -> Total:
     """Returns a value that is made of values of whole data sets, as one of them."""
-    nothing = RecordType(())
-    one_row = DatasetValue(Inline(nothing.schema, ((),)), nothing)
+    nothing = types.RecordType(())
+    one_row = DatasetValue(program.Inline(nothing.schema, ((),)), nothing)
     return Total(replace(one_row, step=widened(one_row, totals)), value)
 
 
-def narrowed(step: Step, record: RecordType, totals: Sequence[Gathered]) -> Step:
+def narrowed(
+    step: program.Step, record: types.RecordType, totals: Sequence[Gathered]
+) -> program.Step:
     """Returns rows without their hidden columns."""
     if not totals:
         return step
     columns = ((one.name, Expression(f"l.{quoted(one.name)}")) for one in record.fields)
-    return Projected(step, record.schema, Columns(tuple(columns)))
+    return program.Projected(step, record.schema, Columns(tuple(columns)))
 
 
-def origin(step: Step) -> Step:
+def origin(step: program.Step) -> program.Step:
     """Returns the rows that a step leaves as they are: some of them, in some order."""
     match step:
-        case Filtered() | Ordered() | Deduped() | Grouped() | Chosen():
+        case (
+            program.Filtered()
+            | program.Ordered()
+            | program.Deduped()
+            | program.Grouped()
+            | program.Chosen()
+        ):
             return origin(step.source)
         # Between these two, a filter sees what it needs of other rows.
-        case Projected() if _has_hidden(step.source) and _is_narrow(step):
+        case program.Projected() if _has_hidden(step.source) and _is_narrow(step):
             return origin(step.source)
-        case Joined() if _has_hidden(step):
+        case program.Joined() if _has_hidden(step):
             return origin(step.left)
         case _:
             return step
 
 
-def _has_hidden(step: Step) -> bool:
+def _has_hidden(step: program.Step) -> bool:
     """Tells whether rows have columns with values of other rows."""
     return any(is_hidden(name) for name in step.schema.names)
 
 
-def _is_narrow(step: Projected) -> bool:
+def _is_narrow(step: program.Projected) -> bool:
     """Tells whether all columns are those of their names."""
     named = step.select.columns
     return all(text.text == f"l.{quoted(name)}" for name, text in named)
@@ -118,7 +112,7 @@ def _is_narrow(step: Projected) -> bool:
 class _Other:
     """Other rows, what each row gets of them, and by what it finds it."""
 
-    step: Step
+    step: program.Step
     value: str
     equalities: tuple[Equality, ...] = ()
 
@@ -130,19 +124,19 @@ class _Other:
         return Kind.INNER, Strategy.ALL
 
     @property
-    def told(self) -> Told:
+    def told(self) -> program.Told:
         """Returns the join in words."""
         hard = (("hard", f"{one.left} = {one.right}") for one in self.equalities)
         title = "a row of a dictionary" if self.equalities else "a value of a data set"
-        return Told(f"{title} beside rows", (*hard, ("value", self.value)))
+        return program.Told(f"{title} beside rows", (*hard, ("value", self.value)))
 
 
-def _other(one: Field, total: Gathered) -> _Other:
+def _other(one: types.Field, total: Gathered) -> _Other:
     """Returns the rows that have a value, and it."""
     if isinstance(total, Total):
         value = Columns(((one.name, Expression(total.value.text)),))
-        alone = RecordType((one,)).schema
-        step = Counted(Grouped(total.source.step, ()), alone, value)
+        alone = types.RecordType((one,)).schema
+        step = program.Counted(program.Grouped(total.source.step, ()), alone, value)
         return _Other(step, f"r.{quoted(one.name)}")
     source = total.dictionary.source
     found = f"'{_FOUND}', matched_right, '{_ROW}', {source.record.row_text('r')}"
@@ -151,17 +145,21 @@ def _other(one: Field, total: Gathered) -> _Other:
 
 
 def _beside(
-    left: Step, record: RecordType, given: tuple[Field, Gathered], *, is_grouped: bool
-) -> Joined:
+    left: program.Step,
+    record: types.RecordType,
+    given: tuple[types.Field, Gathered],
+    *,
+    is_grouped: bool,
+) -> program.Joined:
     """Returns rows beside what they need of other rows."""
     one, total = given
     other = _other(one, total)
-    both = RecordType((*record.fields, one))
+    both = types.RecordType((*record.fields, one))
     texts = [(it.name, Expression(f"l.{quoted(it.name)}")) for it in record.fields]
     kind, strategy = other.kind
     join = JoinSpec(
-        Side(Named(LEFT)),
-        Side(Named(RIGHT)),
+        Side(Named(program.LEFT)),
+        Side(Named(program.RIGHT)),
         kind,
         Clock.BATCH,
         other.equalities,
@@ -170,7 +168,7 @@ def _beside(
         absent_right=BlankRow(),
         picks=Picks(strategy=strategy),
     )
-    return Joined(
+    return program.Joined(
         left, other.step, join, both.schema, other.told, keeps_groups=is_grouped
     )
 
@@ -200,7 +198,7 @@ def rows_at_hand(context: Context) -> Iterator[AtHand]:
         at_hand = [it for it in rows if isinstance(it, RowValue) and it.text == letter]
         hidden = [column_of(number, one) for number, one in enumerate(totals)]
         for row in at_hand[:1]:
-            record = RecordType((*row.record.fields, *hidden))
+            record = types.RecordType((*row.record.fields, *hidden))
             yield AtHand(letter, totals, Scope(((letter, record.schema),)))
 
 

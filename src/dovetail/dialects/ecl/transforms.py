@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from dovetail.dialects.ecl import syntax, types
 from dovetail.dialects.ecl.context import (
     Context,
     UnassignedError,
@@ -21,23 +22,6 @@ from dovetail.dialects.ecl.functions import note_skip
 from dovetail.dialects.ecl.modules import scope_of
 from dovetail.dialects.ecl.records import declared_type
 from dovetail.dialects.ecl.rows import value_of
-from dovetail.dialects.ecl.syntax import (
-    Call,
-    Defaulted,
-    Definition,
-    Function,
-    Import,
-    Items,
-    Member,
-    Name,
-    Node,
-    Omitted,
-    Sequence,
-    Transform,
-    parts_of,
-    word_of,
-)
-from dovetail.dialects.ecl.types import Field, RecordType, Scalar, blank_text, part_text
 from dovetail.dialects.ecl.values import Made, Routine, RowValue, Scope, Value
 from dovetail.expression.writing import text_of
 from dovetail.schema import quoted
@@ -47,7 +31,7 @@ from dovetail.schema import quoted
 class _Target:
     """A record that is being filled, and what of it has a value by now."""
 
-    record: RecordType
+    record: types.RecordType
     given: dict[str, str | _Target] = field(default_factory=dict)
 
     def within(self, names: tuple[str, ...]) -> tuple[_Target, str]:
@@ -63,7 +47,7 @@ class _Target:
     def blank(self) -> None:
         """Makes blank what has no value yet."""
         for one in self.record.fields:
-            match self.given.setdefault(one.word, blank_text(one.type)):
+            match self.given.setdefault(one.word, types.blank_text(one.type)):
                 case _Target() as inner:
                     inner.blank()
                 case _:
@@ -80,7 +64,7 @@ class _Target:
                 case _:
                     pass
 
-    def text(self, one: Field) -> str:
+    def text(self, one: types.Field) -> str:
         """Returns the value of a field."""
         match self._given(one):
             case _Target() as inner:
@@ -90,24 +74,24 @@ class _Target:
                 ]
                 return f"named_struct({', '.join(parts)})"
             case found:
-                return found or blank_text(one.type)
+                return found or types.blank_text(one.type)
 
-    def _given(self, one: Field) -> str | _Target:
+    def _given(self, one: types.Field) -> str | _Target:
         """Returns what a field has by now, or what its record gives it, or nothing."""
         found = self.given.get(one.word) or one.initial
-        if not found and isinstance(one.type, RecordType):
+        if not found and isinstance(one.type, types.RecordType):
             return _Target(one.type)
         return found
 
 
-def _inner(record: RecordType, name: str) -> RecordType:
+def _inner(record: types.RecordType, name: str) -> types.RecordType:
     """Returns the record of a field, or one without fields."""
     kinds = [one.type for one in record.find(name)]
-    found = [kind for kind in kinds if isinstance(kind, RecordType)]
-    return found[0] if found else RecordType(())
+    found = [kind for kind in kinds if isinstance(kind, types.RecordType)]
+    return found[0] if found else types.RecordType(())
 
 
-def read_transform(context: Context, node: Transform) -> Made:
+def read_transform(context: Context, node: syntax.Transform) -> Made:
     """Returns a transform that stands in place: TRANSFORM(record, ..)."""
     if not node.record:
         raise refusal(
@@ -122,22 +106,22 @@ def read_transform(context: Context, node: Transform) -> Made:
     return filled(context, context.record(first), node)
 
 
-def filled(context: Context, record: RecordType, node: Transform) -> Made:
+def filled(context: Context, record: types.RecordType, node: syntax.Transform) -> Made:
     """Returns what the assignments of a transform make of a record."""
     scope = Scope(
         tuple(
             one
             for one in node.statements
-            if isinstance(one, Definition) and _is_local(one)
+            if isinstance(one, syntax.Definition) and _is_local(one)
         ),
         (context.scope,),
     )
     skips: list[str] = []
     inside = replace(context, scope=scope, skips=skips, path=(), may_skip=True)
     for option in node.options:
-        if word_of(option) != "skip":
+        if syntax.word_of(option) != "skip":
             raise refusal(
-                option, f'"{word_of(option)}" of a transform', "SKIP(condition)"
+                option, f'"{syntax.word_of(option)}" of a transform', "SKIP(condition)"
             )
         note_skip(inside, option)
     target = _Target(record)
@@ -155,16 +139,16 @@ def filled(context: Context, record: RecordType, node: Transform) -> Made:
     return _made(target, skips)
 
 
-def _with_self(context: Context, target: _Target, node: Node) -> Context:
+def _with_self(context: Context, target: _Target, node: syntax.Node) -> Context:
     """Returns the context of a value that looks at fields which have theirs by now."""
-    body = node.body if isinstance(node, Definition) else node
-    if not any(is_word(one, "self") for one in parts_of(body)):
+    body = node.body if isinstance(node, syntax.Definition) else node
+    if not any(is_word(one, "self") for one in syntax.parts_of(body)):
         return context
     seen = RowValue(*_given_of(target))
     return replace(context, sides={**context.sides, "self": seen})
 
 
-def _given_of(target: _Target) -> tuple[RecordType, str]:
+def _given_of(target: _Target) -> tuple[types.RecordType, str]:
     """Returns the fields that have a value by now, and a row of these."""
     known, texts = [], []
     for one in target.record.fields:
@@ -176,20 +160,20 @@ def _given_of(target: _Target) -> tuple[RecordType, str]:
             case str() as text:
                 known.append(one)
                 texts.append(f"{text_of(one.name)}, {text}")
-    return RecordType(tuple(known)), f"named_struct({', '.join(texts)})"
+    return types.RecordType(tuple(known)), f"named_struct({', '.join(texts)})"
 
 
-def _is_local(node: Node) -> bool:
+def _is_local(node: syntax.Node) -> bool:
     """Tells whether a statement defines a name and assigns nothing."""
-    return isinstance(node, Definition) and _path(node.head)[:1] != ("self",)
+    return isinstance(node, syntax.Definition) and _path(node.head)[:1] != ("self",)
 
 
-def _path(head: Node) -> tuple[str, ...]:
+def _path(head: syntax.Node) -> tuple[str, ...]:
     """Returns the names of `SELF.a.b` in lower case."""
     match head:
-        case Name(text=text):
+        case syntax.Name(text=text):
             return (text.lower(),)
-        case Member(of=of, name=name):
+        case syntax.Member(of=of, name=name):
             return (*_path(of), name.lower())
         case _:
             return ()
@@ -202,28 +186,28 @@ def _made(target: _Target, skips: list[str]) -> Made:
     return Made(target.record, columns, skip)
 
 
-def _assign(context: Context, target: _Target, node: Node) -> None:
+def _assign(context: Context, target: _Target, node: syntax.Node) -> None:
     """Carries out one assignment, or notes when the row is skipped."""
-    if not isinstance(node, Definition):
-        if word_of(node) != "skip":
+    if not isinstance(node, syntax.Definition):
+        if syntax.word_of(node) != "skip":
             raise refusal(node, "this in a transform", "SELF.field := value")
         note_skip(context, node)
         return
     _, *names = _path(node.head)
     if names:
         _assign_field(context, target, (node, tuple(names)))
-    elif isinstance(node.body, Items) and not node.body.items:
+    elif isinstance(node.body, syntax.Items) and not node.body.items:
         target.blank()
     else:
         _assign_all(context, target, node.body)
 
 
-def _assign_all(context: Context, target: _Target, body: Node) -> None:
+def _assign_all(context: Context, target: _Target, body: syntax.Node) -> None:
     """Gives all open fields from a row with fields of their names."""
     match context.value(body):
         case RowValue() as row:
             _fill(target, row, target.record)
-        case Scalar(text, RecordType() as record):
+        case types.Scalar(text, types.RecordType() as record):
             _fill(target, RowValue(record, text), target.record)
         case _:
             raise refusal(
@@ -231,7 +215,7 @@ def _assign_all(context: Context, target: _Target, body: Node) -> None:
             )
 
 
-def _fill(target: _Target, row: RowValue, record: RecordType) -> None:
+def _fill(target: _Target, row: RowValue, record: types.RecordType) -> None:
     """Gives the open fields of a record from a row."""
     for one in record.fields:
         for found in row.record.find(one.name):
@@ -247,15 +231,15 @@ def _fill_inner(inner: str | _Target, part: Value) -> None:
         _fill(inner, part, inner.record)
 
 
-def _taken(row: RowValue, found: Field, wanted: Field) -> str:
+def _taken(row: RowValue, found: types.Field, wanted: types.Field) -> str:
     """Returns a field of a row in the type of the field that it fills."""
     if row.text:
-        return part_text(row.text, found, wanted)
+        return types.part_text(row.text, found, wanted)
     return quoted(found.name)
 
 
 def _assign_field(
-    context: Context, target: _Target, given: tuple[Definition, tuple[str, ...]]
+    context: Context, target: _Target, given: tuple[syntax.Definition, tuple[str, ...]]
 ) -> None:
     """Gives one field its value."""
     node, names = given
@@ -268,35 +252,35 @@ def _assign_field(
         raise refusal(
             node.head, f'"{known[0].name}" has a value by now', "one assignment"
         )
-    if word_of(node.body) == "skip":
+    if syntax.word_of(node.body) == "skip":
         note_skip(context, node.body)
-        inner.given[name] = blank_text(known[0].type)
+        inner.given[name] = types.blank_text(known[0].type)
         return
     inner.given[name] = value_of(context, node.body, known[0].type)
 
 
-def applied(context: Context, node: Call, routine: Routine) -> Value:
+def applied(context: Context, node: syntax.Call, routine: Routine) -> Value:
     """Returns what a transform or a function gives for its arguments."""
-    if isinstance(routine.body, Transform):
+    if isinstance(routine.body, syntax.Transform):
         scope = Scope((), (routine.scope,), dict(_arguments(context, node, routine)))
         record = _returned(context, node, routine)
         inside = replace(context.without_rows(), scope=scope)
         return filled(inside, record, routine.body)
     inside, body = parameters_of(context, node, routine)
     value = inside.value(body)
-    if routine.returned and isinstance(value, Scalar):
+    if routine.returned and isinstance(value, types.Scalar):
         return as_type(body, value, declared_type(inside, routine.returned[-1]))
     return value
 
 
 def parameters_of(
-    context: Context, node: Call, routine: Routine
-) -> tuple[Context, Node]:
+    context: Context, node: syntax.Call, routine: Routine
+) -> tuple[Context, syntax.Node]:
     """Returns the body of a function and the context in which it has its arguments."""
     scope = Scope((), (routine.scope,), dict(_arguments(context, node, routine)))
     around = replace(context.without_rows(), scope=scope)
     match routine.body:
-        case Function(statements=statements, result=result):
+        case syntax.Function(statements=statements, result=result):
             for one in statements:
                 _refuse_action(one)
             return replace(around, scope=scope_of(statements, (scope,))), result
@@ -304,9 +288,9 @@ def parameters_of(
             return around, body
 
 
-def _refuse_action(node: Node) -> None:
+def _refuse_action(node: syntax.Node) -> None:
     """Refuses what a body of a function does beside its definitions."""
-    if not isinstance(node, Definition | Import):
+    if not isinstance(node, syntax.Definition | syntax.Import):
         raise refusal(
             node,
             "an action inside a FUNCTION",
@@ -316,7 +300,9 @@ def _refuse_action(node: Node) -> None:
         )
 
 
-def _returned(context: Context, node: Call, routine: Routine) -> RecordType:
+def _returned(
+    context: Context, node: syntax.Call, routine: Routine
+) -> types.RecordType:
     """Returns the record that a transform makes, which stands before its name."""
     if not routine.returned:
         raise refusal(
@@ -324,7 +310,7 @@ def _returned(context: Context, node: Call, routine: Routine) -> RecordType:
         )
     outside = replace(context, scope=routine.scope, rows=(), sides={})
     kind = declared_type(outside, routine.returned[-1])
-    if not isinstance(kind, RecordType):
+    if not isinstance(kind, types.RecordType):
         raise refusal(
             node, f'"{node.word}" makes no record', "a record before its name"
         )
@@ -332,37 +318,41 @@ def _returned(context: Context, node: Call, routine: Routine) -> RecordType:
 
 
 def _arguments(
-    context: Context, node: Call, routine: Routine
+    context: Context, node: syntax.Call, routine: Routine
 ) -> Iterable[tuple[str, Value]]:
     """Yields the parameters with their values."""
-    given = [one for one in node.arguments if not isinstance(one, Definition)]
+    given = [one for one in node.arguments if not isinstance(one, syntax.Definition)]
     named = _by_name(node, routine)
     if len(given) + len(named) > len(routine.parameters):
         count = len(given) + len(named)
         raise refusal(node, f"{count} arguments", f"{len(routine.parameters)} of them")
     for place, parameter in enumerate(routine.parameters):
-        head = parameter.head if isinstance(parameter, Defaulted) else parameter
-        argument: Node = Omitted(node.place)
+        head = parameter.head if isinstance(parameter, syntax.Defaulted) else parameter
+        argument: syntax.Node = syntax.Omitted(node.place)
         if place < len(given):
             argument = given[place]
         argument = named.get(_named(head), argument)
-        if isinstance(argument, Omitted) and isinstance(parameter, Defaulted):
+        if isinstance(argument, syntax.Omitted) and isinstance(
+            parameter, syntax.Defaulted
+        ):
             argument = parameter.value
-        if isinstance(argument, Omitted):
+        if isinstance(argument, syntax.Omitted):
             raise refusal(
                 node, f"no argument for parameter {place + 1}", "one for each"
             )
         yield _named(head), _passed(context, argument, (routine, head))
 
 
-def _by_name(node: Call, routine: Routine) -> dict[str, Node]:
+def _by_name(node: syntax.Call, routine: Routine) -> dict[str, syntax.Node]:
     """Returns the arguments that say for which parameter they are: f(n := 1)."""
-    heads = [it.head if isinstance(it, Defaulted) else it for it in routine.parameters]
-    before = sum(not isinstance(one, Definition) for one in node.arguments)
+    heads = [
+        it.head if isinstance(it, syntax.Defaulted) else it for it in routine.parameters
+    ]
+    before = sum(not isinstance(one, syntax.Definition) for one in node.arguments)
     names = [_named(head) for head in heads[before:]]
-    found: dict[str, Node] = {}
+    found: dict[str, syntax.Node] = {}
     for one in node.arguments:
-        if not isinstance(one, Definition):
+        if not isinstance(one, syntax.Definition):
             continue
         name = _named(one.head)
         if name not in names or name in found:
@@ -372,16 +362,18 @@ def _by_name(node: Call, routine: Routine) -> dict[str, Node]:
     return found
 
 
-def _named(head: Node) -> str:
+def _named(head: syntax.Node) -> str:
     """Returns the name of a parameter."""
-    return word_of(head.parts[-1] if isinstance(head, Sequence) else head)
+    return syntax.word_of(head.parts[-1] if isinstance(head, syntax.Sequence) else head)
 
 
-def _passed(context: Context, node: Node, given: tuple[Routine, Node]) -> Value:
+def _passed(
+    context: Context, node: syntax.Node, given: tuple[Routine, syntax.Node]
+) -> Value:
     """Returns an argument in the type of its parameter, where it is a single value."""
     routine, head = given
     value = context.value(node)
-    if isinstance(value, Scalar) and isinstance(head, Sequence):
+    if isinstance(value, types.Scalar) and isinstance(head, syntax.Sequence):
         outside = replace(context, scope=routine.scope, rows=(), sides={})
         kinds = [one for one in head.parts[:-1] if not is_word(one, "const")]
         return as_type(node, value, declared_type(outside, kinds[-1]))

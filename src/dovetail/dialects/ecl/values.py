@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dovetail.dialects.ecl.syntax import Definition, Function, Node, Transform
-from dovetail.dialects.ecl.types import EclType, Field, RecordType, Scalar, TableType
+from dovetail.dialects.ecl import syntax, types
 from dovetail.schema import quoted
 from dovetail.spec.program import Step
 
@@ -21,19 +20,19 @@ NOWHERE = Nowhere()
 class RowValue:
     """A row: what stands before its fields in Spark SQL, which may be nothing."""
 
-    record: RecordType
+    record: types.RecordType
     text: str
     # Whose row it is, where that is known: other rows may have the same record.
     of: Step | Nowhere = field(default=NOWHERE, compare=False, repr=False)
 
-    def part(self, one: Field) -> Value:
+    def part(self, one: types.Field) -> Value:
         """Returns a field of the row."""
         text = f"{self.text}.{quoted(one.name)}" if self.text else quoted(one.name)
-        if isinstance(one.type, RecordType):
+        if isinstance(one.type, types.RecordType):
             return RowValue(one.type, text)
-        if isinstance(one.type, TableType):
+        if isinstance(one.type, types.TableType):
             return RowsValue(one.type.record, text)
-        return Scalar(text, one.type)
+        return types.Scalar(text, one.type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class RowsValue:
     another array that surely has as many.
     """
 
-    record: RecordType
+    record: types.RecordType
     text: str
     conditions: tuple[str, ...] = ()
     like: str = ""
@@ -71,7 +70,7 @@ class DatasetValue:
     """A data set: its step in the program, its record, whether it is an INDEX."""
 
     step: Step
-    record: RecordType
+    record: types.RecordType
     index: Index | NoIndex = NoIndex()
     is_grouped: bool = False
 
@@ -81,7 +80,7 @@ class Total:
     """A single value that is computed from a whole data set."""
 
     source: DatasetValue
-    value: Scalar
+    value: types.Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ class Dictionary:
     """Rows that are found by their first fields, the keys; no two have the same."""
 
     source: DatasetValue
-    keys: tuple[Field, ...]
+    keys: tuple[types.Field, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +118,10 @@ class SetOfDatasets:
 class Routine:
     """A transform or a function by its name: parameters, body, where it stands."""
 
-    definition: Definition
-    parameters: tuple[Node, ...]
-    body: Transform | Function | Node
-    returned: tuple[Node, ...]
+    definition: syntax.Definition
+    parameters: tuple[syntax.Node, ...]
+    body: syntax.Transform | syntax.Function | syntax.Node
+    returned: tuple[syntax.Node, ...]
     scope: Scope
 
 
@@ -130,7 +129,7 @@ class Routine:
 class Made:
     """A transform applied: its record, the fields' values, when it is skipped."""
 
-    record: RecordType
+    record: types.RecordType
     columns: tuple[tuple[str, str], ...]
     skip: str
 
@@ -139,7 +138,7 @@ class Made:
 class TypeValue:
     """A type under a name of its own: `id_type := UNSIGNED4`."""
 
-    type: EclType
+    type: types.EclType
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,19 +159,19 @@ class Imported:
 class Action:
     """Something to do: OUTPUT, BUILD, or several of them."""
 
-    node: Node
+    node: syntax.Node
     scope: Scope
 
 
 Value = (
-    Scalar
+    types.Scalar
     | RowValue
     | RowsValue
     | DatasetValue
     | SetOfDatasets
     | Dictionary
     | Total
-    | RecordType
+    | types.RecordType
     | Routine
     | Made
     | TypeValue
@@ -192,7 +191,7 @@ class Scope:
     the paths of names of other texts, `opened` those all of whose names stand here.
     """
 
-    definitions: tuple[Definition, ...] = ()
+    definitions: tuple[syntax.Definition, ...] = ()
     outer: tuple[Scope, ...] = ()
     known: dict[str, Value] = field(default_factory=dict)
     bound: dict[int, Value] = field(default_factory=dict)
