@@ -197,7 +197,8 @@ def _declared(
     belongings = last.items if isinstance(last, syntax.Braces) else ()
     names = front if belongings else parts
     kind, name = names[0], names[-1]
-    if len(names) != 2 or not isinstance(name, syntax.Name):  # noqa: PLR2004 - type and name
+    # A type and a name.
+    if len(names) != 2 or not isinstance(name, syntax.Name):  # noqa: PLR2004
         raise refusal(
             parts[0], "a field that is no type and name", "a type, then a name"
         )
