@@ -72,10 +72,6 @@ REFUSED = {
         {"select": {"x": "counter"}},
         '"counter" in an output column is not yet supported by the engine stream',
     ),
-    "kernels": (
-        {"where": "date_format(l.at, 'yyyy') = '2026'"},
-        'the function "date_format" is not yet supported by the engine kernels',
-    ),
 }
 
 

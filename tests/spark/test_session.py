@@ -11,6 +11,7 @@ def test_rows_pass_through_an_arrow_worker(spark):
 
 
 def test_a_source_of_ours_can_be_read_in_two_sessions(spark):
+    spark.createDataFrame([], "nothing int")  # whoever makes a table is at work
     for session in (spark, spark.newSession(), spark.newSession()):
         assert ticks(session, 1).isStreaming
     # The session that was at work still is: what a user asks for next is his own.
