@@ -19,7 +19,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pyspark.sql import DataFrame, SparkSession
@@ -27,14 +27,16 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from bench.data import SCHEMA, Stretch, made
 from bench.measure import Sample, figures, in_turns, median_rate, show
-from dovetail.engines.kernel_settings import Manner, kernel_settings
+from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_session import FOR_MANY_ROWS, local_session
-from dovetail.engines.spark_stream.feeds import Buckets, Feed, Packing, packings
+from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.joining import as_lines, lay
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.outlets import Outlets
+from dovetail.plan.stream import Feed, plan_stream
 from dovetail.spec.defaults import with_defaults
-from dovetail.spec.inputs import Arrival, Outlet
+from dovetail.spec.inputs import Outlet
+from dovetail.spec.join import HANDS
 from dovetail.spec.reading import read_inputs, read_join
 
 PARTITIONS, BUCKETS = 2, 16
@@ -61,6 +63,10 @@ JOIN = with_defaults(
     ),
     INPUTS,
 )
+_WHOLE = plan_stream(JOIN, INPUTS, dict.fromkeys(HANDS, Feed()))
+_LEFT, _RIGHT = (replace(side, place="") for side in _WHOLE.sides)
+PLAN = replace(_WHOLE, sides=(_LEFT, _RIGHT))
+"""No order among rows of equal time: Spark's own join has none either."""
 CHECK = (
     "count(*) AS pairs",
     "sum(CAST(xxhash64(key, ts, lseq, rseq) AS DECIMAL(38, 0))) AS sum",
@@ -96,16 +102,14 @@ class Leg:
 
 def dovetail(source: Source) -> DataFrame:
     """Returns the join as Dovetail lays it."""
-    settings = kernel_settings(JOIN, INPUTS, Manner(Arrival.MERGED))
-    raw = lay(packed(source), settings, ())
-    return Outlets(JOIN, INPUTS).frame(raw, Outlet.MATCHED)
+    raw = lay(packed(source), stream_settings(PLAN), ())
+    return Outlets(PLAN).frame(raw, Outlet.MATCHED)
 
 
 def packed(source: Source) -> tuple[Packing, Packing]:
     """Returns both sides as the packer gets them."""
-    feeds = (Feed(source.side("l")), Feed(source.side("r")))
     buckets = Buckets(balanced_labels(BUCKETS, PARTITIONS), BUCKETS)
-    return packings(JOIN, INPUTS, feeds, (tuple(SCHEMA), tuple(SCHEMA)), buckets)
+    return packings(PLAN, (source.side("l"), source.side("r")), buckets)
 
 
 def native(source: Source) -> DataFrame:

@@ -33,6 +33,7 @@ from dovetail.engines.spark_index.builds import Sorted, newest, opened, write_in
 from dovetail.engines.spark_index.layout import NoBuild, Sizes
 from dovetail.engines.spark_index.reads import Read, Term, read_by_keys
 from dovetail.engines.spark_session import FOR_MANY_ROWS, local_session
+from dovetail.plan.batch import plan_batch
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.reading import read_inputs, read_join
@@ -129,7 +130,7 @@ class Ground:
 def joined(ground: Ground, turn: int, right: DataFrame) -> DataFrame:
     """Returns the keyed join of the left rows of a turn with right rows."""
     frames = {"L": Arrivals(ground.left(turn)), "R": Arrivals(right)}
-    return join_batch(JOIN, INPUTS, frames).outlets[Outlet.MATCHED]
+    return join_batch(plan_batch(JOIN, INPUTS), frames).outlets[Outlet.MATCHED]
 
 
 def keyed(ground: Ground, turn: int) -> DataFrame:

@@ -77,7 +77,6 @@ OTHERWISE = {
     "Range": "dt.Window",
     "Unlimited": "what asof= is when it is left out",
     "SinkLike": "dt.Sink, or a function",
-    "Seat": "what a join reads of its rows",
 }
 FOREIGN = {
     *("DataFrame", "SparkSession", "StreamingQuery"),

@@ -5,7 +5,7 @@ import pytest
 from dovetail.conformance.engines import EngineName
 from dovetail.conformance.explain import answers
 from dovetail.expression import Expression
-from dovetail.plan.compared import compared
+from dovetail.plan.batch import compared
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Input, InputKind
 from dovetail.spec.join import Clock, JoinSpec, Kind, Named, Nested, Side

@@ -24,8 +24,8 @@ FEW = [case for case in CASES if case.name.startswith(SHOWN)]
 ENGINES = {
     "oracle": (oracle.play, FEW, LACKS),
     "local": (local.play, FEW, LACKING["local"]),
-    "batch": (batch.refuse_play, CASES, LACKING["batch"]),
-    "stream": (stream.refuse, CASES, LACKING["stream"]),
+    "batch": (batch.plan_play, CASES, LACKING["batch"]),
+    "stream": (stream.plan_play, CASES, LACKING["stream"]),
 }
 
 

@@ -15,7 +15,7 @@ from dovetail.conformance.oracle import clocks
 from dovetail.conformance.spark_batch import play as play_batch
 from dovetail.errors import LimitError, UnsupportedError
 from dovetail.expression import Expression
-from dovetail.plan.batch import refuse_play
+from dovetail.plan.batch import plan_play
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Finish, Input, InputKind
 from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Side
@@ -109,12 +109,12 @@ def accepted(play):
     """Raises what the definition or the engine cannot do."""
     if isinstance(play.join, JoinSpec):
         clocks.playable(play)
-    refuse_play(play)
+    plan_play(play)
 
 
 def can_run(case):
     try:
-        refuse_play(case.join.play())
+        plan_play(case.join.play())
     except UnsupportedError:
         return False
     return True

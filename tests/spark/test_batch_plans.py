@@ -11,6 +11,7 @@ from dovetail.engines.spark_batch.join import join_batch
 from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.errors import LimitError, UnsupportedError
 from dovetail.expression import Expression
+from dovetail.plan.batch import plan_batch
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Input, InputKind, Outlet, Settings
 from dovetail.spec.inputs import Order as OutputOrder
@@ -62,7 +63,7 @@ def frames(spark):
 
 def test_frames_are_joined_in_the_order_that_is_asked_for(odd_session):
     by_time = Settings(order=OutputOrder.ROW_TIME)
-    found = join_batch(user_join(), INPUTS, frames(odd_session), settings=by_time)
+    found = join_batch(plan_batch(user_join(), INPUTS, by_time), frames(odd_session))
     rows = [tuple(row) for row in found.outlets[Outlet.MATCHED].collect()]
     assert [hour for _, hour in rows] == sorted(hour for _, hour in rows)
     assert sorted(rows) == [
@@ -76,7 +77,7 @@ def test_a_row_without_a_time_is_late(spark):
     nameless = frames(spark)
     empty = nameless["a"].frame.selectExpr("k", "cast(null as timestamp) as t")
     nameless["a"] = Arrivals(empty)
-    found = join_batch(user_join(), INPUTS, nameless)
+    found = join_batch(plan_batch(user_join(), INPUTS), nameless)
     assert {row[REASON] for row in found.late["a"].collect()} == {"null_time"}
     assert found.outlets[Outlet.MATCHED].count() == 0
 
@@ -84,14 +85,16 @@ def test_a_row_without_a_time_is_late(spark):
 @pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.CROSS])
 def test_no_range_becomes_a_cross_join(spark, kind):
     for hard in user_join().hard, ():
-        found = join_batch(user_join(kind=kind, hard=hard), INPUTS, frames(spark))
+        found = join_batch(
+            plan_batch(user_join(kind=kind, hard=hard), INPUTS), frames(spark)
+        )
         plan = plan_of(found.outlets[Outlet.MATCHED])
         assert "NestedLoop" not in plan
         assert "Cartesian" not in plan
 
 
 def test_no_python_touches_the_rows(spark):
-    found = join_batch(user_join(), INPUTS, frames(spark))
+    found = join_batch(plan_batch(user_join(), INPUTS), frames(spark))
     assert "Python" not in plan_of(found.outlets[Outlet.MATCHED])
 
 
@@ -101,7 +104,7 @@ def test_a_plain_join_pays_for_nothing_else(spark):
     equal = (Equality(Expression("l.k"), Expression("r.k")),)
     select = Columns((("k", Expression("l.k")), ("t", Expression("r.t"))))
     join = JoinSpec(*side, Kind.LEFT_OUTER, Clock.BATCH, equal, select=select)
-    found = join_batch(join, sets, frames(spark)).outlets[Outlet.MATCHED]
+    found = join_batch(plan_batch(join, sets), frames(spark)).outlets[Outlet.MATCHED]
     physical = plan_of(found).split("== Physical Plan ==")[1]
     assert "__" not in physical
 
@@ -110,7 +113,7 @@ def test_what_the_engine_lacks_is_refused_before_anything_runs(spark):
     inside = replace(user_join(), clock=Clock.BATCH)
     mixed = replace(user_join(), left=Side(Nested(inside, "inside"), Forever()))
     with pytest.raises(UnsupportedError, match="inside one on another clock is"):
-        join_batch(mixed, INPUTS, frames(spark))
+        join_batch(plan_batch(mixed, INPUTS), frames(spark))
 
 
 # --- picks --------------------------------------------------------------------------
@@ -126,7 +129,7 @@ def picked(spark, kind=Kind.INNER, *, hard=True, soft="true", **picks):
     equal = (Equality(Expression("l.k"), Expression("r.k")),) if hard else ()
     join = JoinSpec(*sides, kind, Clock.BATCH, equal, select=HOURS_OF_BOTH)
     chosen = replace(join, soft=Expression(soft), picks=Picks(**picks))
-    return join_batch(chosen, SETS, frames(spark)).outlets[Outlet.MATCHED]
+    return join_batch(plan_batch(chosen, SETS), frames(spark)).outlets[Outlet.MATCHED]
 
 
 def hours(frame):

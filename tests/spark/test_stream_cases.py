@@ -16,7 +16,7 @@ from dovetail.conformance.lines import Line, Order, Rows, Sight
 from dovetail.conformance.spark_stream.cases import play_all
 from dovetail.conformance.spark_stream.script import StreamPlay
 from dovetail.errors import DovetailError, UnsupportedError
-from dovetail.plan.stream import refuse
+from dovetail.plan.stream import plan_play
 from dovetail.spec.inputs import Outlet
 from tests.conformance.oracle.test_cases import SAMPLES, TESTS, neutral_cases
 from tests.spark.share import is_always_played
@@ -82,7 +82,7 @@ def faults(case, outcome, sight):
 def is_refused(case):
     """Whether the plan refuses a case."""
     try:
-        refuse(case.join.play())
+        plan_play(case.join.play())
     except UnsupportedError:
         return True
     return False

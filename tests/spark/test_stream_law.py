@@ -39,7 +39,8 @@ def staged(play, batches=4, **changes):
     count = len(play.events)
     ends = tuple(sorted({count * (one + 1) // batches for one in range(batches)}))
     wanted = StreamPlay("one", play, ends)
-    return replace(shape_of(wanted), **changes), script(0, wanted, play.join)
+    shape = shape_of(wanted)
+    return replace(shape, **changes), script(0, wanted, shape.plan)
 
 
 def ended(name, length):
@@ -149,7 +150,7 @@ def test_a_checkpoint_of_another_join_is_refused(own, tmp_path):
             Collector(breaks_at=1),
             tmp_path / "checkpoint",
         )
-    other = replace(shape, join=replace(EVENT[0]))
+    other = replace(shape, plan=replace(shape.plan, join=EVENT[0]))
     with pytest.raises(Exception, match="StateMismatchError") as refused:
         start(
             raw_results(own, other, recording, 1),

@@ -25,7 +25,9 @@ from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
 from dovetail.engines.spark_stream.worker.unpack import make_unpack
 from dovetail.engines.spark_stream.writing import writing
 from dovetail.expression import lower, parse
+from dovetail.plan.stream import Feed, plan_stream
 from dovetail.spec.inputs import Arrival, Input, InputKind, Outlet
+from dovetail.spec.join import HANDS
 from tests.expression.forms import FORMS
 from tests.expression.grammar import SCOPE, plain_expressions
 from tests.spark.stream_plays import SCHEMA, SOFT
@@ -71,7 +73,8 @@ def operator():
 def writing_of():
     """What writes a batch: on a Connect server it runs where we are not installed."""
     inputs = {name: Input(name, InputKind.STREAM, SCHEMA, (), "t") for name in "ab"}
-    return writing(Outlets(SOFT[0], inputs), {Outlet.MATCHED: folder("/out")})
+    plan = plan_stream(SOFT[0], inputs, dict.fromkeys(HANDS, Feed()))
+    return writing(Outlets(plan), {Outlet.MATCHED: folder("/out")})
 
 
 @cache

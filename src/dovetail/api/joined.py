@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -23,30 +22,20 @@ from dovetail.api.samples import (
 from dovetail.api.start import start_given
 from dovetail.api.wording import words_of_spark
 from dovetail.bind.sinks import Calling, Sink
+from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
-from dovetail.engines.spark_stream.feeds import Feed
 from dovetail.engines.spark_stream.writing import Streaming, start
 from dovetail.errors import SpecError
 from dovetail.expression import ALWAYS
-from dovetail.plan.compared import compared
-from dovetail.plan.manner import (
-    Facts,
-    SideFacts,
-    arrival_of,
-    refuse_static,
-    unbounded_sides,
-)
-from dovetail.plan.stream import refuse, spread
-from dovetail.plan.words import Told, explained
-from dovetail.schema import quoted
+from dovetail.plan.batch import plan_batch
+from dovetail.plan.stream import Feed, StreamPlan, plan_stream
+from dovetail.plan.words import explained, explained_batch
 from dovetail.spec.arguments import AnyPath, told, wrong
 from dovetail.spec.calls import missing, public
-from dovetail.spec.inputs import Arrival, Input, Inputs, Outlet, Row, Settings
+from dovetail.spec.inputs import Input, Inputs, Outlet, Row
 from dovetail.spec.join import HANDS, Hand, JoinSpec
-from dovetail.spec.play import Play
 from dovetail.spec.results import own_outlets
-from dovetail.spec.spans import Span
 
 _FRAME = "the rows are a DataFrame: joined.matched"
 _AGAIN = 'its rows are those of a stream: dt.stream(joined.matched, time="..")'
@@ -58,22 +47,13 @@ SinkLike = Sink | Callable[[DataFrame, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
-    """Where one side's rows come from, and what their order is made of."""
-
-    frame: DataFrame
-    order: str
-    sequence: str
-    idle: Span
-
-
-@dataclass(frozen=True, slots=True)
 class Joined:
     """A join of two sides; nothing runs before its rows are asked for."""
 
     spec: JoinSpec
     inputs: Inputs
-    seats: Mapping[Hand, Seat]
+    frames: Mapping[Hand, DataFrame]
+    feeds: Mapping[Hand, Feed]
 
     def __repr__(self) -> str:
         """Returns the join in one line: what meets what, by what, and where."""
@@ -100,7 +80,7 @@ class Joined:
     @property
     def is_streaming(self) -> bool:
         """Tells whether rows keep coming."""
-        return any(seat.frame.isStreaming for seat in self.seats.values())
+        return any(feed.streams for feed in self.feeds.values())
 
     @property
     def matched(self) -> DataFrame:
@@ -136,8 +116,10 @@ class Joined:
 
     def in_words(self) -> str:
         """Returns the plan in words; what only Spark can refuse is not refused."""
-        sides = {hand: self._input(hand) for hand in HANDS}
-        return explained(self.spec, sides, self._told())
+        if self.is_streaming:
+            return explained(self._plan())
+        sources = {hand: self._input(hand) for hand in HANDS}
+        return explained_batch(plan_batch(self.spec, self.inputs), sources)
 
     @public
     def picture(self, **rows: Sample) -> Picture:
@@ -148,7 +130,7 @@ class Joined:
         """
         given = {hand_named(name): listed for name, listed in rows.items()}
         taken = {hand: self._sample(hand, given) for hand in HANDS}
-        sequences = {hand: seat.sequence for hand, seat in self.seats.items()}
+        sequences = {hand: feed.sequence for hand, feed in self.feeds.items()}
         from dovetail.draw import picture  # noqa: PLC0415 - no job draws
 
         return picture(sample_play(self.spec, self.inputs, taken, sequences))
@@ -182,22 +164,9 @@ class Joined:
         chosen = self._sinks(sinks)
         return start(self._streaming(), chosen, how)
 
-    def refuse_unbounded(self) -> None:
-        """Raises a SpecError where state would grow for ever."""
-        sides = {hand: self._input(hand) for hand in HANDS}
-        endless = unbounded_sides(self.spec, sides)
-        if endless:
-            names = " and ".join(hand.value for hand in endless)
-            raise SpecError(
-                f"the {names} side keeps every row for ever, without a bound on state",
-                "a window such as range, rows or latest",
-                "unbounded=True allows it",
-                rule="bounded_state",
-            )
-
     def _sample(self, hand: Hand, given: Mapping[Hand, Sample]) -> list[Row]:
         """Returns the rows of a side that are drawn: those given, or all there are."""
-        source, frame = self._input(hand), self.seats[hand].frame
+        source, frame = self._input(hand), self.frames[hand]
         if hand in given:
             return typed_rows(given[hand], source)
         if frame.isStreaming:
@@ -224,8 +193,11 @@ class Joined:
     def _joined_at_once(self) -> Mapping[Outlet, DataFrame]:
         """Returns the rows of every outlet of a join of ordinary DataFrames."""
         with words_of_spark(self.spec):
-            frames = {hand.value: _arrivals(seat) for hand, seat in self.seats.items()}
-            return join_batch(self.spec, self.inputs, frames).outlets
+            frames = {
+                hand.value: _arrivals(self.frames[hand], feed)
+                for hand, feed in self.feeds.items()
+            }
+            return join_batch(plan_batch(self.spec, self.inputs), frames).outlets
 
     def _known(self, name: str) -> Outlet:
         """Returns the outlet of a name, or raises where the join has no such outlet."""
@@ -255,52 +227,15 @@ class Joined:
                 )
         return chosen
 
-    def _facts(self) -> Facts:
-        """Returns what the plan must know of each side."""
-        return {
-            hand: SideFacts(self._input(hand), bool(seat.order), bool(seat.sequence))
-            for hand, seat in self.seats.items()
-        }
-
-    def _arrival(self) -> Arrival:
-        """Returns the order of arrival, or refuses what cannot be run."""
-        facts = self._facts()
-        refuse_static(
-            facts, {hand: seat.frame.isStreaming for hand, seat in self.seats.items()}
-        )
-        arrival = arrival_of(self.spec, facts)
-        refuse(Play(self.spec, self.inputs), arrival)
-        return arrival
+    def _plan(self) -> StreamPlan:
+        """Returns the plan of streams, or raises what cannot be done of it yet."""
+        plan = plan_stream(self.spec, self.inputs, self.feeds)
+        stream_settings(plan)  # the kernels refuse here what they cannot read
+        return plan
 
     def _streaming(self) -> Streaming:
-        """Returns the join as the streaming engine takes it."""
-        arrival = self._arrival()
-        feeds = [_feed(self.seats[hand], arrival) for hand in HANDS]
-        idle = [self.seats[hand].idle.microseconds for hand in HANDS]
-        streaming = Streaming(
-            join=self.spec,
-            inputs=self.inputs,
-            feeds=(feeds[0], feeds[1]),
-            arrival=arrival,
-            idle=(idle[0], idle[1]),
-            one_bucket=not spread(self.spec, Settings()).is_wide,
-        )
-        streaming.settings()  # the kernels refuse here what they cannot read
-        return streaming
-
-    def _told(self) -> Told:
-        """Returns what the engine adds to the plan's words."""
-        if not self.is_streaming:
-            how = f"one native Spark plan{compared(self.spec, self.inputs)}"
-            return Told("batch", f"both sides are finite: {how}")
-        return Told(
-            "stream",
-            "a stateful operator of ours: Arrow chunks in Spark's state store",
-            self._arrival(),
-            spread(self.spec, Settings()).reason,
-            {hand: seat.idle for hand, seat in self.seats.items()},
-            _warnings(self.seats),
-        )
+        """Returns the plan with its frames, as the streaming engine takes it."""
+        return Streaming(self._plan(), (self.frames[HANDS[0]], self.frames[HANDS[1]]))
 
 
 def _sink(name: str, sink: object) -> Sink:
@@ -314,53 +249,9 @@ def _sink(name: str, sink: object) -> Sink:
     raise wrong(name, sink, "a folder or a function", hint)
 
 
-def _arrivals(seat: Seat) -> Arrivals:
+def _arrivals(frame: DataFrame, feed: Feed) -> Arrivals:
     """Returns a batch's rows, in their order where one is given: so they count."""
-    order = seat.sequence or seat.order
+    order = feed.sequence or feed.order
     if not order:
-        return Arrivals(seat.frame)
-    return Arrivals(seat.frame.orderBy(F.expr(f"CAST({order} AS BIGINT)")))
-
-
-def _feed(seat: Seat, arrival: Arrival) -> Feed:
-    """Returns a side's rows with their positions.
-
-    Without a number of its own a row is told from others of its time by all it holds.
-    """
-    if arrival is Arrival.SEQUENCE:
-        return Feed(seat.frame, f"CAST({seat.sequence} AS BIGINT)")
-    if seat.order:
-        return Feed(seat.frame, f"CAST({seat.order} AS BIGINT)")
-    _refuse_unhashed(seat.frame)
-    columns = ", ".join(quoted(name) for name in seat.frame.columns)
-    return Feed(seat.frame, f"xxhash64({columns})")
-
-
-def _refuse_unhashed(frame: DataFrame) -> None:
-    """Refuses what Spark does not hash where rows are told apart by all they hold."""
-    for column in frame.schema:
-        kind = column.dataType.simpleString()
-        if held := [name for name in ("map", "variant") if _holds(kind, name)]:
-            raise SpecError(
-                f'the column "{column.name}" holds a {held[0]}, by which rows of equal '
-                "time are not told apart",
-                "order=... of its side, a whole number",
-                'write for example dt.stream(frame, order="offset")',
-            )
-
-
-def _holds(kind: str, name: str) -> bool:
-    """Tells whether the text of a type names a type; a field's name ends in a colon."""
-    return re.search(rf"\b{name}\b(?!:)", kind) is not None
-
-
-def _warnings(seats: Mapping[Hand, Seat]) -> tuple[str, ...]:
-    """Returns what the user should know of the way rows arrive."""
-    loose = [
-        hand.value for hand, seat in seats.items() if not (seat.order or seat.sequence)
-    ]
-    if not loose:
-        return ()
-    sides = " and ".join(loose)
-    told = f"{sides} rows of equal time meet in the order of their contents; "
-    return (told + "order=... says another",)
+        return Arrivals(frame)
+    return Arrivals(frame.orderBy(F.expr(f"CAST({order} AS BIGINT)")))

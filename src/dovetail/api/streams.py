@@ -18,13 +18,14 @@ from dovetail.api.defaults import (
     kind_named,
     suffixes_of,
 )
-from dovetail.api.joined import Joined, Seat
+from dovetail.api.joined import Joined
 from dovetail.api.picks import EVERY, picks_of
 from dovetail.api.terms import refuse_on_streams, refuse_terms
 from dovetail.api.wording import words_of_python
 from dovetail.bind.schemas import frame_given, refuse_reserved, schema_of
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Expression
+from dovetail.plan.stream import Feed, refuse_unbounded
 from dovetail.schema import AtomicType, Schema, quoted
 from dovetail.spec.arguments import (
     Length,
@@ -54,13 +55,11 @@ _WHOLE = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BI
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """One side of a join to be: a DataFrame, its time and order, and its window."""
+    """One side of a join to be: a DataFrame, its time, how it comes, and its window."""
 
     frame: DataFrame
     source: Input
-    order: str = ""
-    sequence: str = ""
-    idle: Span = NO_TIME
+    feed: Feed
     kept: Window = Unstated()
     per: tuple[str, ...] = ()
 
@@ -70,8 +69,8 @@ class Rows:
         facts = {
             "time": self.source.time,
             "key": ", ".join(self.source.key),
-            "order": self.order,
-            "sequence": self.sequence,
+            "order": self.feed.order,
+            "sequence": self.feed.sequence,
             "window": "" if self.kept == Unstated() else repr(self.kept),
             "per": ", ".join(self.per),
         }
@@ -84,11 +83,6 @@ class Rows:
             """Refuses what only a join, or a DataFrame, can be asked for."""
             hint = "the rows are a DataFrame: rows.frame; a join of them: rows.join(..)"
             raise missing("rows", name, dir(type(self)), hint)
-
-    @property
-    def seat(self) -> Seat:
-        """Returns where the rows come from, and what their order is made of."""
-        return Seat(self.frame, self.order, self.sequence, self.idle)
 
     @public
     def window(self, window: Window, *, per: str | Sequence[str] = ()) -> Rows:
@@ -133,12 +127,13 @@ class Rows:
         refuse_terms(spec, inputs)
         with words_of_python():
             check_spec(spec, inputs, Settings())
-        if any(side.frame.isStreaming for side in sides.values()):
+        if any(side.feed.streams for side in sides.values()):
             refuse_on_streams(spec, inputs)
-        joined = Joined(spec, inputs, {hand: one.seat for hand, one in sides.items()})
         if not truth("unbounded", unbounded):
-            joined.refuse_unbounded()
-        return joined
+            refuse_unbounded(spec, {hand: inputs[_name(hand)] for hand in HANDS})
+        frames = {hand: side.frame for hand, side in sides.items()}
+        feeds = {hand: side.feed for hand, side in sides.items()}
+        return Joined(spec, inputs, frames, feeds)
 
 
 Sides = Mapping[Hand, Rows]
@@ -207,7 +202,8 @@ def stream(
     if place and common:
         hint = "sequence alone orders the rows of both sides"
         raise wrong("order", order, "no order beside sequence", hint)
-    return Rows(frame, source, place, common, wait)
+    feed = Feed(place, common, wait, streams=frame.isStreaming)
+    return Rows(frame, source, feed)
 
 
 @public
@@ -220,13 +216,15 @@ def table(
     if not keys:
         raise wrong("key", key, "at least one column", 'write for example key="id"')
     source = _input(frame, InputKind.TABLE, time=time, key=keys)
-    return Rows(frame, source, _place("order", order, schema), kept=Latest(keys))
+    feed = Feed(_place("order", order, schema), streams=frame.isStreaming)
+    return Rows(frame, source, feed, kept=Latest(keys))
 
 
 @public
 def dataset(frame: DataFrame, *, time: str = "") -> Rows:
     """Returns rows that are all there from the start."""
-    return Rows(frame, _input(frame, InputKind.DATASET, time=time))
+    source = _input(frame, InputKind.DATASET, time=time)
+    return Rows(frame, source, Feed(streams=frame.isStreaming))
 
 
 def _input(
@@ -321,7 +319,7 @@ def _columns(
 def _refuse_half_a_sequence(sides: Sides) -> None:
     """Refuses a sequence on one side only: it orders the rows of both."""
     for hand, side in sides.items():
-        if side.sequence and not sides[hand.other].sequence:
+        if side.feed.sequence and not sides[hand.other].feed.sequence:
             raise SpecError(
                 f"the {hand.value} side has a sequence and the other side has none",
                 "sequence=... on both sides",
@@ -352,7 +350,7 @@ def _spec(sides: Sides, wish: _Wish) -> JoinSpec:
     clock = clock_of(
         (left.window, right.window),
         timed=all(side.source.is_timed for side in sides.values()),
-        streaming=any(side.frame.isStreaming for side in sides.values()),
+        streaming=any(side.feed.streams for side in sides.values()),
     )
     return JoinSpec(
         left,

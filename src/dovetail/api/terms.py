@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dovetail.bind.schemas import is_carried, refuse_unpacked
-from dovetail.engines.kernel_settings import partition_of
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Scope, parse
+from dovetail.plan.sides import partition_of
 from dovetail.schema import AtomicType, CarriedType, Schema, unquoted
 from dovetail.spec.inputs import Inputs
 from dovetail.spec.join import HANDS, JoinSpec

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from dovetail.conformance.engines import EngineName
 from dovetail.conformance.oracle.refusals import refuse as refuse_oracle
 from dovetail.errors import UnsupportedError
-from dovetail.plan import local, stream
-from dovetail.plan.batch import refuse_play as refuse_batch
-from dovetail.plan.compared import compared
+from dovetail.plan import batch, local, stream
 from dovetail.plan.words import Line, described, paragraphs
 from dovetail.spec.join import HANDS, JoinSpec, Named, Nested, SetJoinSpec
 from dovetail.spec.play import Play
@@ -83,18 +81,19 @@ def _by_local(play: Play) -> str:
 
 def _by_batch(play: Play) -> str:
     """Returns how Spark joins DataFrames, or refuses it."""
-    refuse_batch(play)
-    how = "one native Spark plan; no row passes through Python"
-    if isinstance(play.join, JoinSpec):
-        return f"{how}{compared(play.join, play.inputs)}"
-    return how
+    plan = batch.plan_play(play)
+    return f"one native Spark plan; no row passes through Python{plan.cost}"
 
 
 def _by_stream(play: Play) -> str:
     """Returns how a Spark stream joins, or refuses it."""
-    join = stream.refuse(play)
-    how = stream.spread(join, play.settings).reason
-    return f"a stateful operator on Spark; {how}"
+    from dovetail.engines.kernel_settings import (  # noqa: PLC0415 - Arrow is slow
+        stream_settings,
+    )
+
+    plan = stream.plan_play(play)
+    stream_settings(plan)
+    return f"a stateful operator on Spark; {plan.spread.reason}"
 
 
 _JUDGES: Mapping[EngineName, Callable[[Play], str]] = {

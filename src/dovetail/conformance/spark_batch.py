@@ -27,7 +27,7 @@ from dovetail.engines.spark_batch.results import ORDER
 from dovetail.engines.spark_batch.sets import join_sets
 from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.engines.tables import arrow_table, plain_rows
-from dovetail.plan.batch import is_complete, refuse_play
+from dovetail.plan.batch import is_complete, plan_play
 from dovetail.schema import (
     AtomicType,
     Column,
@@ -53,20 +53,20 @@ Found = Mapping[str, Any]  # values of whatever types the join's columns have
 
 def play(spark: SparkSession, play: Play) -> list[Emission]:
     """Returns every row that comes out, in the order that a batch promises."""
-    refuse_play(play)
-    join, settings = play.join, play.settings
+    plan, join = plan_play(play), play.join
     if isinstance(join, SetJoinSpec):
         return _play_sets(spark, play, join)
     if join.clock is Clock.EVENT:
-        settings = replace(settings, order=spec.Order.ROW_TIME)
+        usual = replace(plan.settings, order=spec.Order.ROW_TIME)
+        plan = replace(plan, settings=usual)
     inputs = {name: play.inputs[name] for name in source_names(join)}
     with plain_rules(spark, **_SMALL):
         frames = {name: _arrivals(spark, play, inputs[name]) for name in inputs}
-        outlets = _outlets(ordered_rows(join, inputs, frames, settings=settings))
+        outlets = _outlets(ordered_rows(plan, frames))
         with limits_told():
             table = _together([frame for _, frame in outlets]).toArrow()
     found: list[Found] = [*plain_rows(table)]
-    found.sort(key=_sort_key(join.clock, settings.order))
+    found.sort(key=_sort_key(join.clock, plan.settings.order))
     return [
         Emission(outlets[line["outlet"]][0], line[f"row_{line['outlet']}"])
         for line in found

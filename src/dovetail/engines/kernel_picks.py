@@ -28,6 +28,7 @@ from dovetail.kernels.settings import (
     PickSettings,
     SkipFormulas,
 )
+from dovetail.plan.sides import optional_parts
 from dovetail.schema import AtomicType, DecimalType, Type
 from dovetail.spec.absent import absent_row
 from dovetail.spec.inputs import Input, InputKind
@@ -92,46 +93,6 @@ def _counters(join: JoinSpec, scope: Scope) -> Iterator[Formula]:
             what = f'"counter" in the column "{name}", no plain value, of a changelog'
             raise UnsupportedError.not_yet(KERNELS, what)
         yield _formula(text, scope)
-
-
-def counted(join: JoinSpec) -> tuple[Equality, ...]:
-    """Returns the equalities that make a candidate; without a limit it is all."""
-    match join.picks.at_most:
-        case AtMost(counted=(), optional=()):
-            return join.hard
-        case _:
-            return join.counted
-
-
-def candidate_equalities(join: JoinSpec) -> tuple[Equality, ...]:
-    """Returns the equalities of all candidates: the first optional element is one.
-
-    Those that share nothing are no candidates, so that they need not be looked at.
-    """
-    match optional_parts(join):
-        case (OptionalEqual(equality), *_):
-            return (*counted(join), equality)
-        case (OptionalPrefix(left, right), *_):
-            first = (
-                Expression(f"rpad(substring(cast(({one}) as string), 1, 1), 1, ' ')")
-                for one in (left, right)
-            )
-            return (*counted(join), Equality(*first))
-        case _:
-            return counted(join)
-
-
-def further_condition(join: JoinSpec) -> Expression:
-    """Returns what candidates must also fulfil: `soft` and equalities not counted."""
-    rest = [one for one in join.hard if one not in counted(join)]
-    terms = [str(join.soft), *(f"({one.left}) = ({one.right})" for one in rest)]
-    return Expression(" AND ".join(f"({term})" for term in terms))
-
-
-def optional_parts(join: JoinSpec) -> tuple[OptionalPrefix | OptionalEqual, ...]:
-    """Returns the optional equalities of `atmost`."""
-    at_most = join.picks.at_most
-    return at_most.optional if isinstance(at_most, AtMost) else ()
 
 
 def _keep(join: JoinSpec) -> int:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dovetail.engines.kernel_picks import further_condition, is_told, kernel_picks
+from dovetail.engines.kernel_picks import is_told, kernel_picks
 from dovetail.expression import Scope, is_constant_true, lower, parse, references
 from dovetail.kernels.settings import Closing, JoinSettings, SideSettings
+from dovetail.plan.sides import further_condition, is_static, partition_of
+from dovetail.plan.stream import StreamPlan
 from dovetail.schema import quoted
 from dovetail.spec.inputs import (
     Arrival,
@@ -20,12 +22,8 @@ from dovetail.spec.inputs import (
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Side
 from dovetail.spec.windows import (
     Between,
-    Delta,
-    Forever,
     Latest,
     Range,
-    Rows,
-    RowsPreceding,
     Seconds,
 )
 
@@ -47,6 +45,26 @@ class Manner:
     outer_rows: OuterRows = OuterRows.EXPIRY
     late_tables: IgnoreLateTableRows | EmitLateTableRows = IgnoreLateTableRows()
     live: frozenset[str] = frozenset()
+
+
+def stream_settings(plan: StreamPlan, *, ordered: bool = False) -> JoinSettings:
+    """Returns the kernels' settings of a plan, or raises what they cannot read of it.
+
+    Expressions are read last: whoever explains, starts or plays a plan asks here too.
+    """
+    manner = stream_manner(plan, ordered=ordered)
+    return kernel_settings(plan.join, plan.inputs, manner)
+
+
+def stream_manner(plan: StreamPlan, *, ordered: bool = False) -> Manner:
+    """Returns how a plan is run, beside the join that it is of."""
+    left, right = plan.sides
+    return Manner(
+        plan.arrival,
+        ordered=ordered,
+        idle=(left.idle.microseconds, right.idle.microseconds),
+        key_columns=len(left.keys.compared),
+    )
 
 
 def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSettings:
@@ -95,14 +113,6 @@ def input_of(join: JoinSpec, hand: Hand, inputs: Inputs) -> Input:
     return inputs[source.name]
 
 
-def is_static(join: JoinSpec, hand: Hand, source: Input) -> bool:
-    """Tells whether a side's rows are all there from the start, whatever comes."""
-    if join.clock is Clock.ARRIVAL:
-        return source.kind is InputKind.DATASET
-    stays = source.kind is InputKind.DATASET and join.side(hand).window == Forever()
-    return stays or (source.kind is not InputKind.STREAM and not source.is_timed)
-
-
 def _side(
     join: JoinSpec, hand: Hand, sources: tuple[Input, Input], manner: Manner
 ) -> SideSettings:
@@ -128,24 +138,6 @@ def _side(
         late_tables=_late_tables(join, hand, sources, manner),
         aged=is_aged and source.is_timed and join.clock is Clock.ARRIVAL,
     )
-
-
-def partition_of(side: Side) -> tuple[str, ...]:
-    """Returns the expressions over the own row that part a window, as texts.
-
-    A window of rows without any is one for all rows, whatever their keys.
-    """
-    match side.window:
-        case Latest(key):
-            return tuple(quoted(name) for name in key)
-        case Rows(0):
-            return ()
-        case Rows() | RowsPreceding() | Delta():
-            return tuple(part.text for part in side.partition_by) or ("0",)
-        case Seconds() | Forever():
-            return tuple(part.text for part in side.partition_by)
-        case _:
-            return ()
 
 
 def key_of(side: Side, source: Input) -> tuple[str, ...]:

@@ -7,6 +7,12 @@ with every other; where both windows are of limited length, time itself gives on
     left             [##)           |                       one copy, where it is born
     right                  [####)   |                       a copy wherever a left row
     copies of right        0  and   1                       that meets it can be born
+
+An `asof` that is no single sort of both sides says what it compares:
+
+    l.k = r.k, r.valid               one sort of both sides
+    l.k = r.k, l.size < r.size       each left row with all right rows of its key
+    l.size < r.size                  each left row with every right row
 """
 
 from __future__ import annotations
@@ -14,13 +20,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dovetail.expression import Scope, conjuncts, parse, references
 from dovetail.plan.capability import (
+    ORDERED,
     features_of_join,
     features_of_play,
     features_of_settings,
 )
 from dovetail.plan.features import Combination, Engine, Feature
-from dovetail.plan.together import untimed_changes
+from dovetail.plan.sides import changing, untimed_changes
 from dovetail.spec.inputs import Finish, Input, InputKind, Inputs, Settings
 from dovetail.spec.join import (
     HANDS,
@@ -31,7 +39,7 @@ from dovetail.spec.join import (
     Nested,
     SetJoinSpec,
 )
-from dovetail.spec.picks import Picks
+from dovetail.spec.picks import AsOf, Picks
 from dovetail.spec.play import Play
 from dovetail.spec.spans import Span, parse_span
 from dovetail.spec.windows import (
@@ -71,6 +79,8 @@ BATCH = Engine(
     ),
 )
 _USUAL = Settings()
+_OF_KEY = "all right rows of its key"
+_EVERY = "every right row; an equality in the join leaves those of its key"
 SHORTEST_MONTH, LONGEST_MONTH = (days * 86_400_000_000 for days in (28, 31))
 
 
@@ -96,23 +106,52 @@ class Buckets:
         return self.left if hand is Hand.LEFT else self.right
 
 
-def refuse(
+@dataclass(frozen=True, slots=True)
+class BatchPlan:
+    """How rows that are all there are joined; what it refuses is not in it."""
+
+    join: JoinSpec | SetJoinSpec
+    inputs: Inputs
+    settings: Settings
+
+    @property
+    def is_ordered(self) -> bool:
+        """Tells whether rows are promised in the order of the left ones."""
+        match self.join:
+            case JoinSpec(clock=Clock.BATCH, picks=picks):
+                return picks.strategy in ORDERED
+            case _:
+                return False
+
+    @property
+    def cost(self) -> str:
+        """Returns in words what costs much, or nothing where it need not."""
+        match self.join:
+            case JoinSpec() as join:
+                return compared(join, self.inputs)
+            case _:
+                return ""
+
+
+def plan_batch(
     join: JoinSpec | SetJoinSpec, inputs: Inputs, settings: Settings = _USUAL
-) -> None:
-    """Raises what a batch cannot do of a join of rows that are all there."""
+) -> BatchPlan:
+    """Returns the plan of a join of rows that are all there, or refuses the join."""
     BATCH.refuse_unsupported(
         features_of_join(join, inputs) | features_of_settings(settings)
     )
     if isinstance(join, JoinSpec):
         BATCH.refuse_together(_other_clocks(join))
+    return BatchPlan(join, inputs, settings)
 
 
-def refuse_play(play: Play) -> None:
-    """Raises what a batch cannot do of a play: of its join, or of its events."""
+def plan_play(play: Play) -> BatchPlan:
+    """Returns the plan of a play, or refuses its join or its events."""
     BATCH.refuse_unsupported(features_of_play(play))
+    plan = plan_batch(play.join, play.inputs, play.settings)
     if isinstance(play.join, JoinSpec):
-        BATCH.refuse_together(_other_clocks(play.join))
         BATCH.refuse_together(_of_events(play, play.join))
+    return plan
 
 
 def is_complete(source: Input, play: Play) -> bool:
@@ -130,7 +169,7 @@ def _of_events(play: Play, join: JoinSpec) -> Iterator[Combination]:
     """
     sides = [join.side(hand) for hand in HANDS]
     if any(isinstance(side.source, Nested) for side in sides):
-        yield from untimed_changes(play, join)
+        yield from untimed_changes(join, play.inputs, changing(play))
     for side in sides:
         is_known = isinstance(side.window, Latest) and join.picks == Picks()
         if join.clock is not Clock.EVENT or is_known:
@@ -189,3 +228,27 @@ def _most(span: Span) -> int:
     """Returns the most microseconds that a span can be; a month has 28 to 31 days."""
     months = max(span.months * SHORTEST_MONTH, span.months * LONGEST_MONTH)
     return months + span.microseconds
+
+
+def compared(join: JoinSpec, inputs: Inputs) -> str:
+    """Returns which rows an `asof` compares one by one, or nothing where it need not.
+
+    It need not where each term of the condition looks at one side alone.
+    """
+    if not isinstance(join.picks.asof, AsOf) or not _looks_across(join, inputs):
+        return ""
+    rows = _OF_KEY if join.hard else _EVERY
+    return (
+        "; the condition looks at both rows of a pair, so the nearest is found by "
+        f"comparing each left row with {rows}"
+    )
+
+
+def _looks_across(join: JoinSpec, inputs: Inputs) -> bool:
+    """Tells whether a term looks at both rows, as far as their columns are known."""
+    sources = [join.side(hand).source for hand in HANDS]
+    schemas = [inputs[one.name].schema for one in sources if isinstance(one, Named)]
+    if len(schemas) < len(sources):
+        return False
+    terms = conjuncts(parse(join.soft, Scope.pair(*schemas)))
+    return any(len({side for side, _ in references(one)}) > 1 for one in terms)

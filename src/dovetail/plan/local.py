@@ -8,7 +8,7 @@ from dataclasses import replace
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Combination, Engine, Feature
 from dovetail.plan.late_tables import missing_late_tables
-from dovetail.plan.together import missing_in_kernels, untimed_changes
+from dovetail.plan.sides import changing, has_stream, untimed_changes
 from dovetail.spec.inputs import (
     IgnoreLateTableRows,
     InputKind,
@@ -91,7 +91,8 @@ def _missing(play: Play, join: JoinSpec) -> Iterator[Combination]:
     if join.clock is not Clock.BATCH:
         yield from _of_untimed(play, join)
         yield from _of_settings(play, join)
-    yield from missing_in_kernels(play, join)
+    if join.clock is Clock.EVENT and not has_stream(join, play.inputs):
+        yield Combination.NO_STREAM
 
 
 def _of_evictions(join: JoinSpec) -> Iterator[Combination]:
@@ -107,7 +108,8 @@ def _of_untimed(play: Play, join: JoinSpec) -> Iterator[Combination]:
     source = known_input(join.left.source, play.inputs)
     picks, ended = join.picks, isinstance(join.right.window, Latest | RowsPreceding)
     shares = isinstance(picks.at_most, AtMost) and picks.at_most.optional
-    if source.is_timed or not ended or not any(untimed_changes(play, join)):
+    changes = any(untimed_changes(join, play.inputs, changing(play)))
+    if source.is_timed or not ended or not changes:
         return
     if shares or isinstance(picks.asof, AsOf):
         yield Combination.JUDGED_CHANGES

@@ -13,11 +13,11 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from dovetail.expression import ALWAYS, Expression
-from dovetail.plan.manner import state_bound
+from dovetail.plan.batch import BatchPlan
 from dovetail.plan.picked import picked
+from dovetail.plan.stream import StreamPlan, state_bound
 from dovetail.spec.inputs import Arrival, Input
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
 from dovetail.spec.spans import NO_TIME, Span
@@ -35,7 +35,7 @@ from dovetail.spec.windows import (
     Window,
 )
 
-ORDERS = {
+_ORDERS = {
     Arrival.SEQUENCE: "rows meet in the one sequence that both sides carry",
     Arrival.MERGED: (
         "rows meet in the order of row time, left before right; any cut into batches "
@@ -48,6 +48,7 @@ ORDERS = {
 }
 
 
+ON_STREAMS = "a stateful operator of ours: Arrow chunks in Spark's state store"
 _WHEN_ARRIVED = "when the later of the two arrives", "when it leaves its window"
 _WHEN_SURE = (
     "once both rows are there and neither can change",
@@ -58,51 +59,49 @@ Line = tuple[str, str]
 _QUOTED = re.compile(r"`(\w+)`")
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What an engine adds to the words: its name, why, the order, buckets, idleness."""
-
-    engine: str
-    reason: str
-    arrival: Arrival | None = None
-    buckets: str = ""
-    idle: Mapping[Hand, Span] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-
-
-def explained(join: JoinSpec, inputs: Mapping[Hand, Input], told: Told) -> str:
-    """Returns the plan of a join as an engine runs it."""
-    lines = [*described(join, inputs, told.arrival)]
-    if told.arrival is not None:
-        lines.insert(1 + len(HANDS), ("order", ORDERS[told.arrival]))
-        lines += _silence(told.idle)
-    lines.append(("engine", f"{told.engine}: {told.reason}"))
-    if told.buckets:
-        lines.append(("buckets", told.buckets))
-    return paragraphs([*lines, *(("note", warning) for warning in told.warnings)])
+def explained(plan: StreamPlan) -> str:
+    """Returns how streams are joined, as the engine runs the plan."""
+    join, sources = plan.join, {side.hand: side.source for side in plan.sides}
+    lines = [
+        *_sides(join, sources),
+        ("order", _ORDERS[plan.arrival]),
+        *picked(join.picks),
+        ("out", _when(join)),
+        ("late", _late(sources)),
+        *((f"{side.hand.value} state", side.bound) for side in plan.sides),
+        *_silence(plan),
+        ("engine", f"stream: {ON_STREAMS}"),
+        ("buckets", plan.spread.reason),
+        *(("note", note) for note in plan.notes),
+    ]
+    return paragraphs(lines)
 
 
-def described(
-    join: JoinSpec, inputs: Mapping[Hand, Input], arrival: Arrival | None = None
-) -> Iterator[Line]:
+def explained_batch(plan: BatchPlan, sources: Mapping[Hand, Input]) -> str:
+    """Returns how two DataFrames are joined, as the engine runs the plan."""
+    assert isinstance(plan.join, JoinSpec)  # noqa: S101 - a user has two sides
+    engine = f"batch: both sides are finite: one native Spark plan{plan.cost}"
+    return paragraphs([*described(plan.join, sources), ("engine", engine)])
+
+
+def described(join: JoinSpec, sources: Mapping[Hand, Input]) -> Iterator[Line]:
     """Gives what is true of a join on every engine, as headings and sentences."""
-    yield "join", f"{join.kind.value}, {_condition(join)}"
-    for hand in HANDS:
-        yield hand.value, _side(join, hand, inputs[hand])
+    yield from _sides(join, sources)
     yield from picked(join.picks)
     yield "out", _when(join)
     if join.clock is not Clock.BATCH:
-        yield "late", _late(inputs)
+        yield "late", _late(sources)
         for hand in HANDS:
-            yield f"{hand.value} state", state_bound(join, inputs, hand, arrival)
+            yield f"{hand.value} state", state_bound(join, sources, hand)
 
 
-def _silence(idle: Mapping[Hand, Span]) -> Iterator[Line]:
+def _silence(plan: StreamPlan) -> Iterator[Line]:
     """Gives after how long a silence a side no longer holds the other back."""
-    for hand, wait in idle.items():
-        if wait != NO_TIME:
-            told = f"after {wait.in_words()} without a row it no longer holds"
-            yield f"{hand.value} idle", f"{told} the {hand.other.value} side back"
+    for side in plan.sides:
+        if side.idle != NO_TIME:
+            told = f"after {side.idle.in_words()} without a row it no longer holds"
+            other = side.hand.other.value
+            yield f"{side.hand.value} idle", f"{told} the {other} side back"
 
 
 def paragraphs(lines: Sequence[Line]) -> str:
@@ -120,24 +119,23 @@ def paragraphs(lines: Sequence[Line]) -> str:
     )
 
 
-def _condition(join: JoinSpec) -> str:
-    """Returns on what rows meet."""
-    equal = [f"{_plain(one.left)} = {_plain(one.right)}" for one in join.hard]
-    soft = [] if join.soft == ALWAYS else [_plain(join.soft)]
-    return "on " + " and ".join([*equal, *soft]) if equal or soft else "of every pair"
+def _sides(join: JoinSpec, sources: Mapping[Hand, Input]) -> Iterator[Line]:
+    """Gives on what rows meet, and how long those of each side live."""
+    terms = [f"{_plain(one.left)} = {_plain(one.right)}" for one in join.hard]
+    if join.soft != ALWAYS:
+        terms.append(_plain(join.soft))
+    condition = f"on {' and '.join(terms)}" if terms else "of every pair"
+    yield "join", f"{join.kind.value}, {condition}"
+    for hand in HANDS:
+        side, time = join.side(hand), sources[hand].time
+        per = ", ".join(map(_plain, side.partition_by))
+        words = lifetime(side.window, join.clock, time)
+        yield hand.value, f"{words}, for each {per}" if per else words
 
 
 def _plain(expression: Expression) -> str:
     """Returns the text of an expression, names without the quotes they do not need."""
     return _QUOTED.sub(r"\1", expression.text)
-
-
-def _side(join: JoinSpec, hand: Hand, source: Input) -> str:
-    """Returns how long a side's rows live."""
-    side = join.side(hand)
-    per = ", ".join(map(_plain, side.partition_by))
-    words = lifetime(side.window, join.clock, source.time)
-    return f"{words}, for each {per}" if per else words
 
 
 def lifetime(window: Window, clock: Clock, time: str) -> str:

@@ -15,7 +15,7 @@ from dovetail.conformance.local.play import Cut, play_cut
 from dovetail.conformance.local.stage import InPlace, Stage
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.errors import UnsupportedError
-from dovetail.plan import stream as plan_stream
+from dovetail.plan.stream import plan_play
 from dovetail.spec.inputs import Arrival, Finish, InputKind
 from dovetail.spec.join import Clock
 from tests.chance.plays import random_play
@@ -26,7 +26,7 @@ from tests.conformance.local.agreement import bag, chunks, outcome, seeds_of, se
 def accepted(play):
     """Raises what streams cannot do, or what is not known before all has come."""
     agreement.accepted(play)
-    plan_stream.refuse(play)
+    plan_play(play)
     ended = {one.input for one in play.events if isinstance(one, Finish)}
     moving = {
         source.name

@@ -13,8 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.conformance.local.hidden import bad_intervals, hidden_columns
-from dovetail.engines.kernel_picks import candidate_equalities
-from dovetail.engines.kernel_settings import input_of, key_of, partition_of
+from dovetail.engines.kernel_settings import input_of, key_of
 from dovetail.engines.tables import arrow_table
 from dovetail.expression import ALWAYS, BARE, Expression, Scope, compiled
 from dovetail.expression.questions import Key, equality_keys, value_key
@@ -37,6 +36,7 @@ from dovetail.kernels.arrays.rows import (
 from dovetail.kernels.arrival.time_limits import CLOCK, KEYLESS
 from dovetail.kernels.settings import GIVEN_TIME, Closing, JoinSettings, SideSettings
 from dovetail.kernels.tables.changelog import KEY
+from dovetail.plan.sides import candidate_equalities, partition_of
 from dovetail.schema import to_microseconds
 from dovetail.spec.inputs import Arrive, Input, InputKind, Remove, Row
 from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec

@@ -17,12 +17,13 @@ from pyspark.sql import SparkSession
 from dovetail.conformance.spark_stream.results import emissions
 from dovetail.conformance.spark_stream.script import StreamPlay, script
 from dovetail.conformance.spark_stream.shared import Shape, run, session_of_our_own
-from dovetail.engines.kernel_settings import input_of
+from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_stream.failures import sentence
 from dovetail.errors import DovetailError
-from dovetail.plan.stream import refuse
+from dovetail.kernels.arrays.names import reserved
+from dovetail.plan.stream import plan_play
 from dovetail.spec.inputs import Emission, Finish, InputKind, Outlet
-from dovetail.spec.join import HANDS, Clock
+from dovetail.spec.join import Clock
 
 AT_A_TIME = 2
 MOST_SCOPES = 64
@@ -73,20 +74,17 @@ def _join_group(groups: dict[str, _Group], shape: Shape, one: StreamPlay) -> Non
 
 def shape_of(one: StreamPlay) -> Shape:
     """Returns the shape of a play, or refuses it."""
-    join = refuse(one.play)
-    sources = {
-        source.name: replace(source, rows=())
-        for source in (input_of(join, hand, one.play.inputs) for hand in HANDS)
-    }
+    plan = plan_play(one.play, reserved("sequence"))
+    stream_settings(plan)  # the kernels refuse here what they cannot read
     events = (*one.play.opening, *one.play.events)
     ended = {event.input for event in events if isinstance(event, Finish)}
     ends = all(
         source.name in ended
-        for source in sources.values()
+        for source in plan.inputs.values()
         if source.kind is InputKind.STREAM
         or (source.kind is InputKind.TABLE and source.is_timed)
     )
-    return Shape(join, sources, one.play.settings, one.stepwise, ends, one.in_order)
+    return Shape(plan, one.stepwise, ends, one.in_order)
 
 
 def _all_run(spark: SparkSession, groups: Sequence[_Group]) -> Iterator[Named]:
@@ -129,11 +127,11 @@ def _outcomes(spark: SparkSession, group: _Group) -> list[Named]:
 def _played(spark: SparkSession, group: _Group) -> list[list[Emission]]:
     """Returns what each play of a group puts out."""
     shape = group.shape
-    scripts = [script(scope, one, shape.join) for scope, one in enumerate(group.plays)]
+    scripts = [script(scope, one, shape.plan) for scope, one in enumerate(group.plays)]
     if not any(one.lines for one in scripts):
         return [list(one.lost) for one in scripts]
     found = emissions(spark, shape, run(spark, shape, scripts), scripts)
-    if shape.stepwise and shape.join.clock is Clock.ARRIVAL:
+    if shape.stepwise and shape.plan.join.clock is Clock.ARRIVAL:
         return [list(_marked(rows)) for rows in found]
     return found
 

@@ -40,7 +40,7 @@ def emissions(
     """Returns what each script put out, in the order in which it came out."""
     table = _whole(raw)
     results = [one for one in _results(table, raw) if _counts(one, scripts)]
-    if shape.join.clock is Clock.EVENT and not shape.by_row_time:
+    if shape.plan.join.clock is Clock.EVENT and not shape.by_row_time:
         # Buckets know no order among each other; of row time there always is one.
         results.sort(key=lambda one: (one.row_time is None, one.row_time))
     rows = _rows(spark, shape, table, results)
@@ -104,8 +104,8 @@ def _frames(
     shape: Shape, frame: DataFrame, results: Sequence[Result]
 ) -> Iterator[tuple[Outlet, DataFrame]]:
     """Gives the outlets that have rows, late rows by their side."""
-    outlets = Outlets(shape.join, shape.inputs, (PLACE,))
-    has_ports = shape.join.ports > 1
+    outlets = Outlets(shape.plan, (PLACE,))
+    has_ports = shape.plan.join.ports > 1
     ports = {one.exit for one in results if has_ports and one.exit in UNMATCHED}
     if any(_is_matched(one, has_ports=has_ports) for one in results):
         yield Outlet.MATCHED, outlets.frame(frame, Outlet.MATCHED)

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from dovetail.conformance.spark_stream.replay import Line
-from dovetail.engines.kernel_settings import input_of, is_static
 from dovetail.kernels.arrays.names import LineKind
+from dovetail.plan.stream import StreamPlan, StreamSide
 from dovetail.spec.inputs import (
     UNKNOWN_EVENT,
     Arrive,
@@ -29,7 +29,7 @@ from dovetail.spec.inputs import (
     Remove,
     Row,
 )
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
+from dovetail.spec.join import Clock
 from dovetail.spec.play import Play
 
 
@@ -88,18 +88,18 @@ class Script:
             self.rows.setdefault(event.input, []).append(event.row)
 
 
-def script(scope: int, wanted: StreamPlay, join: JoinSpec) -> Script:
+def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
     """Returns the lines of one play."""
     play, written = wanted.play, Script(scope)
     state = [
         *(
             (Arrive(name, row), LineKind.INITIAL)
-            for name, row in _state(play, join, written)
+            for name, row in _state(play, plan, written)
         ),
-        *_whole_from_the_start(play, join),
+        *_whole_from_the_start(plan),
     ]
     opening = list(_lines(play.opening))
-    written.has_silent_start = bool(state) and join.clock is Clock.ARRIVAL
+    written.has_silent_start = bool(state) and plan.join.clock is Clock.ARRIVAL
     if written.has_silent_start:
         written.cut(state, UNKNOWN_EVENT)
         state = []
@@ -129,41 +129,35 @@ def _lines(events: Sequence[Event]) -> Iterator[tuple[Event, LineKind]]:
                 pass
 
 
-def _state(play: Play, join: JoinSpec, written: Script) -> Iterator[tuple[str, Row]]:
+def _state(play: Play, plan: StreamPlan, written: Script) -> Iterator[tuple[str, Row]]:
     """Gives the rows that are there from the start, those without time first.
 
     Where a side is outside time, its row without the time of its input is lost.
     """
-    hands = sorted(HANDS, key=lambda hand: input_of(join, hand, play.inputs).is_timed)
     seen: set[str] = set()
-    for hand in hands:
-        source = input_of(join, hand, play.inputs)
+    for side in sorted(plan.sides, key=lambda side: side.source.is_timed):
+        source = side.source
         if source.kind is InputKind.STREAM or source.name in seen:
             continue
         seen.add(source.name)
-        for row in source.rows:
-            if _is_lost(play, join, hand, row):
+        for row in play.inputs[source.name].rows:
+            if _is_lost(side, row):
                 late = {**row, "reason": "null_time"}
                 written.lost.append(Emission(Outlet.LATE, late))
             else:
                 yield source.name, row
 
 
-def _whole_from_the_start(play: Play, join: JoinSpec) -> list[tuple[Event, LineKind]]:
+def _whole_from_the_start(plan: StreamPlan) -> list[tuple[Event, LineKind]]:
     """Returns the ends of data sets in row time: nothing of them can still come."""
-    sources = {input_of(join, hand, play.inputs).name for hand in HANDS}
     return [
-        (Finish(source.name), LineKind.FINISH)
-        for source in map(play.inputs.__getitem__, sorted(sources))
-        if source.kind is InputKind.DATASET and join.clock is Clock.EVENT
+        (Finish(name), LineKind.FINISH)
+        for name, source in sorted(plan.inputs.items())
+        if source.kind is InputKind.DATASET and plan.join.clock is Clock.EVENT
     ]
 
 
-def _is_lost(play: Play, join: JoinSpec, hand: Hand, row: Row) -> bool:
+def _is_lost(side: StreamSide, row: Row) -> bool:
     """Tells whether a row of a side outside time lacks the time of its input."""
-    source = input_of(join, hand, play.inputs)
-    return (
-        source.is_timed
-        and is_static(join, hand, source)
-        and row.get(source.time) is None
-    )
+    source = side.source
+    return source.is_timed and side.static and row.get(source.time) is None

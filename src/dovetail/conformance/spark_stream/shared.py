@@ -18,24 +18,17 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dovetail.conformance.spark_stream.replay import lines_of, record, replay
 from dovetail.conformance.spark_stream.script import Script
-from dovetail.engines.kernel_settings import Manner, input_of, kernel_settings
+from dovetail.engines.kernel_settings import stream_manner, stream_settings
 from dovetail.engines.spark.rules import RULES
 from dovetail.engines.spark_stream.failures import is_passing
-from dovetail.engines.spark_stream.feeds import (
-    Buckets,
-    Feed,
-    Packing,
-    packings,
-)
+from dovetail.engines.spark_stream.feeds import Buckets, packings
 from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.joining import lay
-from dovetail.engines.spark_stream.keys import key_columns
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.tables import arrow_table
-from dovetail.kernels.arrays.names import reserved
-from dovetail.plan.stream import spread
-from dovetail.spec.inputs import Arrival, Input, Inputs, Order, Row, Settings
-from dovetail.spec.join import HANDS, Clock, JoinSpec
+from dovetail.plan.stream import StreamPlan
+from dovetail.spec.inputs import Input, Order, Row
+from dovetail.spec.join import Clock
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
 _STATE = "spark.sql.streaming.stateStore"
@@ -66,9 +59,7 @@ class Shape:
     are where the order of rows is looked at (`is_told`).
     """
 
-    join: JoinSpec
-    inputs: Inputs
-    settings: Settings
+    plan: StreamPlan
     stepwise: bool
     ends: bool = True
     is_told: bool = False
@@ -78,8 +69,8 @@ class Shape:
     @property
     def by_row_time(self) -> bool:
         """Tells whether rows leave in the order of row time."""
-        asked = self.one_by_one or self.settings.order is Order.ROW_TIME
-        return (asked or not self.ends) and self.join.clock is Clock.EVENT
+        asked = self.one_by_one or self.plan.settings.order is Order.ROW_TIME
+        return (asked or not self.ends) and self.plan.join.clock is Clock.EVENT
 
     @property
     def one_by_one(self) -> bool:
@@ -89,9 +80,9 @@ class Shape:
     @property
     def per_scope(self) -> int:
         """Returns how many buckets a play has."""
-        is_wide = spread(self.join, self.settings).is_wide
         one_order = self.one_by_one or self.by_row_time
-        return self.most_buckets if is_wide and not one_order else 1
+        is_wide = self.plan.spread.is_wide and not one_order
+        return self.most_buckets if is_wide else 1
 
 
 def session_of_our_own(spark: SparkSession) -> SparkSession:
@@ -133,7 +124,13 @@ def raw_results(
     partitions = min(count, shape.most_partitions)
     spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
     buckets = Buckets(balanced_labels(count, partitions), shape.per_scope)
-    return _laid(shape, replay(spark, recording), buckets)
+    replayed = replay(spark, recording)
+    left, right = (lines_of(replayed, one.source.name) for one in shape.plan.sides)
+    sides = packings(shape.plan, (left, right), buckets, with_events=True)
+    settings = stream_settings(shape.plan, ordered=shape.by_row_time)
+    manner = stream_manner(shape.plan, ordered=shape.by_row_time)
+    same = Identity.of(shape.plan, sides, manner)
+    return lay(sides, replace(settings, fingerprint=same.fingerprint), ())
 
 
 @contextmanager
@@ -149,6 +146,7 @@ def _folder() -> Iterator[Path]:
 
 def record_scripts(path: Path, shape: Shape, scripts: Sequence[Script]) -> None:
     """Writes all scripts as one recording, in the order of cuts."""
+    inputs = shape.plan.inputs
     lines = sorted(
         (line for one in scripts for line in one.lines), key=lambda line: line.cut
     )
@@ -163,9 +161,9 @@ def record_scripts(path: Path, shape: Shape, scripts: Sequence[Script]) -> None:
             for line in lines
             if line.has_row and line.input == name
         ]
-        for name in _names(shape)
+        for name in inputs
     }
-    record(path, lines, {name: _table(shape.inputs[name], rows[name]) for name in rows})
+    record(path, lines, {name: _table(inputs[name], rows[name]) for name in inputs})
 
 
 def _table(source: Input, rows: Sequence[Row]) -> pa.Table:
@@ -173,33 +171,6 @@ def _table(source: Input, rows: Sequence[Row]) -> pa.Table:
     names = source.schema.names
     whole = [{name: row.get(name) for name in names} for row in rows]
     return arrow_table(whole, source.schema)
-
-
-def _names(shape: Shape) -> tuple[str, ...]:
-    """Returns the inputs of the join, each once."""
-    sources = (input_of(shape.join, hand, shape.inputs) for hand in HANDS)
-    return tuple(dict.fromkeys(source.name for source in sources))
-
-
-def _laid(shape: Shape, replayed: DataFrame, buckets: Buckets) -> DataFrame:
-    """Returns the raw results of the join."""
-    join, inputs = shape.join, shape.inputs
-    sources = [input_of(join, hand, inputs) for hand in HANDS]
-    feeds = [
-        Feed(
-            lines_of(replayed, one.name), position=reserved("sequence"), has_events=True
-        )
-        for one in sources
-    ]
-    columns = [one.schema.names for one in sources]
-    sides: tuple[Packing, Packing] = packings(
-        join, inputs, (feeds[0], feeds[1]), (columns[0], columns[1]), buckets
-    )
-    compared = len(key_columns(join, inputs)[0].compared)
-    manner = Manner(Arrival.SEQUENCE, ordered=shape.by_row_time, key_columns=compared)
-    settings = kernel_settings(join, inputs, manner)
-    same = Identity.of(join, inputs, sides, manner)
-    return lay(sides, replace(settings, fingerprint=same.fingerprint), ())
 
 
 def _collected(frame: DataFrame, checkpoint: Path) -> Batches:

@@ -36,12 +36,11 @@ from dovetail.engines.spark_batch.sets import join_sets
 from dovetail.engines.spark_batch.stops import watched
 from dovetail.engines.tables import arrow_schema, plain_rows
 from dovetail.kernels.arrays.names import reserved
-from dovetail.plan.batch import plan_buckets, refuse
-from dovetail.plan.capability import ORDERED
+from dovetail.plan.batch import BatchPlan, plan_buckets
 from dovetail.schema import Schema, quoted
 from dovetail.spec import sources as tree
 from dovetail.spec import windows as lifetimes
-from dovetail.spec.inputs import Input, Inputs, Order, Outlet, Row, Settings
+from dovetail.spec.inputs import Input, Inputs, Order, Outlet, Row
 from dovetail.spec.join import (
     HANDS,
     Clock,
@@ -55,7 +54,6 @@ from dovetail.spec.join import (
 from dovetail.spec.picks import Picks, Strategy
 from dovetail.spec.stops import Stops
 
-_USUAL = Settings()
 _NO_STOPS = Stops()
 _MOMENT = reserved("moment")
 
@@ -73,28 +71,23 @@ class BatchRows:
 
 
 def join_batch(
-    join: JoinSpec | SetJoinSpec,
-    inputs: Inputs,
-    frames: Mapping[str, Arrivals],
-    *,
-    settings: Settings = _USUAL,
-    stops: Stops = _NO_STOPS,
+    plan: BatchPlan, frames: Mapping[str, Arrivals], *, stops: Stops = _NO_STOPS
 ) -> BatchRows:
     """Returns the rows of a join; nothing runs before they are asked for."""
     spark = next(iter(frames.values())).frame.sparkSession
     # What the user computed before keeps the user's rules.
     own = {name: replace(one, frame=pinned(one.frame)) for name, one in frames.items()}
     with plain_rules(spark):
-        if isinstance(join, SetJoinSpec):
-            together = pinned(join_sets(join, inputs, own))
+        if isinstance(plan.join, SetJoinSpec):
+            together = pinned(join_sets(plan.join, plan.inputs, own))
             return BatchRows({Outlet.MATCHED: together}, {})
-        rows = ordered_rows(join, inputs, own, settings=settings, stops=stops)
+        rows = ordered_rows(plan, own, stops=stops)
         found = {}
         for outlet, frame in rows.outlets.items():
             in_order = frame
-            if settings.order is Order.ROW_TIME:
+            if plan.settings.order is Order.ROW_TIME:
                 in_order = frame.sort(ROW_TIME)
-            elif _is_promised(join) and not rows.in_left_order:
+            elif plan.is_ordered and not rows.in_left_order:
                 in_order = _in_left_order(frame)
             found[outlet] = pinned(in_order.drop(*ORDER))
         late = {name: pinned(frame.drop(PLACE)) for name, frame in rows.late.items()}
@@ -108,15 +101,11 @@ def sample(frame: DataFrame, schema: Schema, most: int) -> list[Row]:
 
 
 def ordered_rows(
-    join: JoinSpec,
-    inputs: Inputs,
-    frames: Mapping[str, Arrivals],
-    *,
-    settings: Settings,
-    stops: Stops = _NO_STOPS,
+    plan: BatchPlan, frames: Mapping[str, Arrivals], *, stops: Stops = _NO_STOPS
 ) -> BatchRows:
     """Returns the rows with the columns of ORDER; the plain rules are in force."""
-    refuse(join, inputs, settings)
+    join, inputs = plan.join, plan.inputs
+    assert isinstance(join, JoinSpec)  # noqa: S101 - sets are joined elsewhere
     arrivals, admitted, late = {}, {}, {}
     for name in tree.source_names(join):
         source, given = inputs[name], frames[name]
@@ -132,20 +121,15 @@ def ordered_rows(
             late[name] = admitted[name].late
     # Nothing else asks when a row of a semi join has first met.
     is_open = any(one.bound < LATEST for one in arrivals.values())
-    by_time = settings.order is Order.ROW_TIME
+    by_time = plan.settings.order is Order.ROW_TIME
     asked = _Asked(
         row_time=is_open or by_time or mentions(join, "row_time"),
-        order=_is_promised(join),
+        order=plan.is_ordered,
     )
     found = _joined(
         join, _Sources(inputs, arrivals, admitted, stops), asked, "the join"
     )
     return replace(found, late={**late, **found.late})
-
-
-def _is_promised(join: JoinSpec) -> bool:
-    """Tells whether rows come in the order of the left ones."""
-    return join.clock is Clock.BATCH and join.picks.strategy in ORDERED
 
 
 def _windows_on(join: JoinSpec, name: str) -> Iterator[lifetimes.Window]:

@@ -25,6 +25,7 @@ from dovetail.engines.spark_program import lines
 from dovetail.engines.spark_program.indexes import indexes_of, shape_of
 from dovetail.engines.spark_program.program import Shelved, lowered
 from dovetail.errors import SpecError
+from dovetail.plan.batch import plan_batch
 from dovetail.schema import quoted
 from dovetail.spec.inputs import Input, InputKind, Outlet
 from dovetail.spec.join import Hand, JoinSpec, SetJoinSpec
@@ -92,7 +93,7 @@ def met(
     }
     play = checked(Play(join, inputs))
     arrivals = {name: Arrivals(frame) for name, frame in frames.items()}
-    rows = join_batch(play.join, play.inputs, arrivals, stops=stops)
+    rows = join_batch(plan_batch(play.join, play.inputs), arrivals, stops=stops)
     return rows.outlets[Outlet.MATCHED]
 
 

@@ -1,4 +1,8 @@
-"""A side's DataFrame on its way to the packer: keys, row time, position, payload."""
+"""A side's DataFrame on its way to the packer: keys, row time, place, payload.
+
+What a row's key, place and partition are says the plan, in SQL. Spark computes them
+beside the columns that the row keeps, so that no worker evaluates an expression.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +14,16 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import DataType
 
-from dovetail.engines.kernel_settings import input_of, is_static
-from dovetail.engines.spark_stream.keys import (
-    CODE,
-    PARTITION,
-    KeyColumns,
-    key_columns,
-    partition_code,
-)
 from dovetail.engines.spark_stream.types import arrow_of, packed
 from dovetail.engines.spark_stream.worker.pack import PackSettings
-from dovetail.kernels.arrays.names import reserved
+from dovetail.kernels.arrays.names import hidden, reserved
+from dovetail.plan.stream import StreamPlan, StreamSide
 from dovetail.schema import AtomicType, quoted
-from dovetail.spec.inputs import Input, Inputs
-from dovetail.spec.join import HANDS, Hand, JoinSpec
+from dovetail.spec.join import HANDS
 
-MOMENT, POSITION, EVENT, SCOPE, NOW = (
+CODE, PARTITION, MOMENT, POSITION, EVENT, SCOPE, NOW = (
+    reserved("code"),
+    reserved("partition"),
     reserved("moment"),
     reserved("position"),
     reserved("event"),
@@ -34,113 +32,6 @@ MOMENT, POSITION, EVENT, SCOPE, NOW = (
 )
 BATCH_TIME = "unix_micros(current_timestamp())"
 """The batch's own time, which Spark keeps in its log: a repeated batch has the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class Feed:
-    """A side's rows as a streaming DataFrame.
-
-    `position` is SQL for the row's place in its source, empty where it has none.
-    With `has_events` the frame has the columns EVENT, MOMENT (of bounds) and SCOPE:
-    lines may be deletes, bounds and ends, and belong to one of several plays.
-    With `tells_now` the rows carry the batch's own time: silence is measured by it.
-    """
-
-    frame: DataFrame
-    position: str = ""
-    has_events: bool = False
-    tells_now: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Packing:
-    """A frame ready to be packed, how to pack it, the payload, its types before.
-
-    `position` is the SQL of a row's place in its side's order, empty where it has none.
-    """
-
-    frame: DataFrame
-    settings: PackSettings
-    schema: pa.Schema
-    types: Mapping[str, DataType]
-    position: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Buckets:
-    """The labels of all buckets, so many of them for each scope."""
-
-    labels: tuple[int, ...]
-    per_scope: int
-
-
-def packings(
-    join: JoinSpec,
-    inputs: Inputs,
-    feeds: tuple[Feed, Feed],
-    columns: tuple[tuple[str, ...], tuple[str, ...]],
-    buckets: Buckets,
-) -> tuple[Packing, Packing]:
-    """Returns both sides ready to be packed, with the payload columns asked for."""
-    keys = key_columns(join, inputs)
-    left, right = (
-        _packing(
-            _Seat(join, hand, input_of(join, hand, inputs), keys[number]),
-            feeds[number],
-            columns[number],
-            buckets,
-        )
-        for number, hand in enumerate(HANDS)
-    )
-    return left, right
-
-
-@dataclass(frozen=True, slots=True)
-class _Seat:
-    """One side of a join with its input and keys."""
-
-    join: JoinSpec
-    hand: Hand
-    source: Input
-    keys: KeyColumns
-
-    @property
-    def timed(self) -> bool:
-        """Tells whether the side's rows live in row time."""
-        return self.source.is_timed and not is_static(self.join, self.hand, self.source)
-
-
-def _packing(
-    seat: _Seat, feed: Feed, columns: tuple[str, ...], buckets: Buckets
-) -> Packing:
-    """Returns one side ready to be packed."""
-    controls = _controls(seat, feed)
-    types = {field.name: field.dataType for field in feed.frame.schema}
-    shown = [
-        (name, packed(f"{seat.hand.letter}.{quoted(name)}", types[name]))
-        for name in columns
-    ]
-    scope = [(SCOPE, controls[SCOPE])] if feed.has_events else []
-    payload = [*shown, *seat.keys.compared, *scope]
-    held = _held(seat, feed, columns)
-    used = {name: held.get(name, name) for name, sql in controls.items() if sql}
-    extra = {
-        name: controls[name] for name in used.values() if name not in dict(payload)
-    }
-    selected = [F.expr(sql).alias(name) for name, sql in (*extra.items(), *payload)]
-    frame = feed.frame.alias(seat.hand.letter).select(*selected)
-    settings = PackSettings(
-        hand=HANDS.index(seat.hand),
-        labels=buckets.labels,
-        per_scope=buckets.per_scope,
-        lateness=seat.source.lateness,
-        timed=seat.timed,
-        payload=tuple(name for name, _ in payload),
-        **{field: used.get(name, "") for field, name in _FIELDS.items()},
-    )
-    return Packing(frame, settings, _schema(frame, settings), types, feed.position)
-
-
 _FIELDS = {
     "code": CODE,
     "partition": PARTITION,
@@ -152,38 +43,104 @@ _FIELDS = {
 }
 
 
-def _controls(seat: _Seat, feed: Feed) -> dict[str, str]:
-    """Returns the SQL of what pack must know of a row, empty where it need not."""
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """A frame ready to be packed, how to pack it, the payload, its types before."""
+
+    frame: DataFrame
+    settings: PackSettings
+    schema: pa.Schema
+    types: Mapping[str, DataType]
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """The labels of all buckets, so many of them for each scope."""
+
+    labels: tuple[int, ...]
+    per_scope: int
+
+
+def packings(
+    plan: StreamPlan,
+    frames: tuple[DataFrame, DataFrame],
+    buckets: Buckets,
+    *,
+    with_events: bool = False,
+) -> tuple[Packing, Packing]:
+    """Returns both sides ready to be packed.
+
+    With events the frames have the columns EVENT, MOMENT (of bounds) and SCOPE: lines
+    may be deletes, bounds and ends, and belong to one of several plays.
+    """
+    # By the batch's own time silence is measured, of either side.
+    now = BATCH_TIME if plan.heeds_silence else ""
+    left, right = (
+        _packing(side, frame, buckets, _controls(side, now, with_events=with_events))
+        for side, frame in zip(plan.sides, frames, strict=True)
+    )
+    return left, right
+
+
+def _controls(side: StreamSide, now: str, *, with_events: bool) -> dict[str, str]:
+    """Returns the SQL of what pack must know of a row, empty where it need not.
+
+    A bound brings a row time of its own.
+    """
+    moment = quoted(MOMENT) if with_events else ""
+    if side.is_timed:
+        own = f"unix_micros({side.hand.letter}.{quoted(side.source.time)})"
+        moment = f"coalesce({moment}, {own})" if with_events else own
     return {
-        CODE: seat.keys.code,
-        PARTITION: partition_code(seat.join, seat.hand),
-        MOMENT: _moment(seat, feed),
-        POSITION: feed.position,
-        EVENT: quoted(EVENT) if feed.has_events else "",
-        SCOPE: quoted(SCOPE) if feed.has_events else "",
-        NOW: BATCH_TIME if feed.tells_now else "",
+        CODE: side.keys.code,
+        PARTITION: partition_code(side),
+        MOMENT: moment,
+        POSITION: side.place,
+        EVENT: quoted(EVENT) if with_events else "",
+        SCOPE: quoted(SCOPE) if with_events else "",
+        NOW: now,
     }
 
 
-def _held(seat: _Seat, feed: Feed, columns: tuple[str, ...]) -> dict[str, str]:
-    """Returns the payload columns that hold a key's code or a row time as they are."""
-    held = {CODE: seat.keys.column}
-    time = seat.source.time
-    if time and not feed.has_events:
-        is_instant = seat.source.schema[time].type is AtomicType.TIMESTAMP
-        held[MOMENT] = time if is_instant else ""
-    return {name: column for name, column in held.items() if column in columns}
+def partition_code(side: StreamSide) -> str:
+    """Returns the SQL of a window's partition, empty where it has none."""
+    # Spark's hash passes over nulls, so each value is hashed with whether it is null.
+    parts = [f"({part}) IS NULL, {part}" for part in side.partition]
+    return f"xxhash64({', '.join(parts)})" if parts else ""
 
 
-def _moment(seat: _Seat, feed: Feed) -> str:
-    """Returns the SQL of the row time in microseconds; a bound brings its own."""
-    if not seat.timed:
-        return quoted(MOMENT) if feed.has_events else ""
-    own = f"unix_micros({seat.hand.letter}.{quoted(seat.source.time)})"
-    return f"coalesce({quoted(MOMENT)}, {own})" if feed.has_events else own
-
-
-def _schema(frame: DataFrame, settings: PackSettings) -> pa.Schema:
-    """Returns the Arrow schema of the payload as the packer sees it."""
-    types = {field.name: arrow_of(field.dataType) for field in frame.schema}
-    return pa.schema([(name, types[name]) for name in settings.payload])
+def _packing(
+    side: StreamSide, frame: DataFrame, buckets: Buckets, controls: Mapping[str, str]
+) -> Packing:
+    """Returns one side ready to be packed."""
+    letter, schema = side.hand.letter, side.source.schema
+    types = {field.name: field.dataType for field in frame.schema}
+    payload = {
+        name: packed(f"{letter}.{quoted(name)}", types[name]) for name in schema.names
+    }
+    # A column that holds a key's code or a row time as it is goes by once.
+    held, time = {CODE: side.keys.column}, side.source.time
+    if time and not controls[EVENT] and schema[time].type is AtomicType.TIMESTAMP:
+        held[MOMENT] = time
+    held = {name: own for name, own in held.items() if own in payload}
+    payload |= {
+        hidden(f"{number}"): key for number, key in enumerate(side.keys.compared)
+    }
+    if controls[SCOPE]:
+        payload[SCOPE] = controls[SCOPE]
+    used = {name: held.get(name, name) for name, sql in controls.items() if sql}
+    extra = {own: controls[name] for name, own in used.items() if own not in payload}
+    selected = [F.expr(sql).alias(name) for name, sql in {**extra, **payload}.items()]
+    chosen = frame.alias(letter).select(*selected)
+    settings = PackSettings(
+        hand=HANDS.index(side.hand),
+        labels=buckets.labels,
+        per_scope=buckets.per_scope,
+        lateness=side.source.lateness,
+        timed=side.is_timed,
+        payload=tuple(payload),
+        **{field: used.get(name, "") for field, name in _FIELDS.items()},
+    )
+    kinds = {field.name: arrow_of(field.dataType) for field in chosen.schema}
+    shown = pa.schema([(name, kinds[name]) for name in settings.payload])
+    return Packing(chosen, settings, shown, types)

@@ -17,12 +17,11 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from typing import Any
 
-from dovetail.engines.kernel_settings import input_of
-from dovetail.engines.spark_stream.feeds import Packing
-from dovetail.engines.spark_stream.keys import partition_code
+from dovetail.engines.spark_stream.feeds import Packing, partition_code
 from dovetail.kernels.settings import FORMAT
+from dovetail.plan.stream import StreamPlan
 from dovetail.schema import Schema
-from dovetail.spec.inputs import Input, Inputs
+from dovetail.spec.inputs import Input
 from dovetail.spec.join import HANDS, JoinSpec, Named
 from dovetail.spec.spans import Span
 from dovetail.spec.writing import write_join
@@ -57,23 +56,22 @@ class Identity:
     @classmethod
     def of(
         cls,
-        join: JoinSpec,
-        inputs: Inputs,
-        sides: tuple[Packing, Packing],
+        plan: StreamPlan,
+        packed: tuple[Packing, Packing],
         manner: Any,  # noqa: ANN401 - whoever runs the join says how
         layout: tuple[int, int] = (0, 0),
     ) -> Identity:
         """Returns the identity of a join whose sides are ready to be packed."""
-        left, right = (input_of(join, hand, inputs) for hand in HANDS)
+        left, right = (side.source for side in plan.sides)
         ours, theirs = (
             SideFacts(
-                partition_code(join, hand),
-                side.position,
-                tuple((column.name, str(column.type)) for column in side.schema),
+                partition_code(side),
+                side.place,
+                tuple((column.name, str(column.type)) for column in one.schema),
             )
-            for hand, side in zip(HANDS, sides, strict=True)
+            for side, one in zip(plan.sides, packed, strict=True)
         )
-        return cls(join, (left, right), (ours, theirs), manner, layout)
+        return cls(plan.join, (left, right), (ours, theirs), manner, layout)
 
     @property
     def fingerprint(self) -> str:

@@ -10,21 +10,16 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.engines.kernel_settings import input_of
 from dovetail.engines.spark.values import absent_struct
 from dovetail.engines.spark_stream.failures import said
 from dovetail.engines.spark_stream.joining import LEFT, OUTLET, REASON, RIGHT
 from dovetail.errors import SpecError
 from dovetail.kernels.pairs.results import REASONS, code
+from dovetail.plan.stream import StreamPlan
 from dovetail.schema import quoted
-from dovetail.spec.inputs import Inputs, Outlet
-from dovetail.spec.join import (
-    HANDS,
-    Hand,
-    JoinSpec,
-    NullRow,
-)
-from dovetail.spec.results import own_outlets, selected_columns
+from dovetail.spec.inputs import Outlet
+from dovetail.spec.join import HANDS, Hand, NullRow
+from dovetail.spec.results import selected_columns
 
 PRESENT = {Hand.LEFT: LEFT, Hand.RIGHT: RIGHT}
 _REASONS = tuple(reason.value for reason in REASONS[1:])  # of codes from 1 on
@@ -34,14 +29,8 @@ _REASONS = tuple(reason.value for reason in REASONS[1:])  # of codes from 1 on
 class Outlets:
     """The outlets of a join over its raw results; `extra` columns ride along."""
 
-    join: JoinSpec
-    inputs: Inputs
+    plan: StreamPlan
     extra: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> tuple[Outlet, ...]:
-        """Returns the outlets that this join has, the late one last."""
-        return (Outlet.MATCHED, *own_outlets(self.join).values(), Outlet.LATE)
 
     def frame(self, raw: DataFrame, outlet: Outlet) -> DataFrame:
         """Returns the rows of one outlet with its own columns."""
@@ -61,10 +50,10 @@ class Outlets:
         """Returns the outlets that have rows; counts them all, in one job."""
         counts = [
             F.count_if(self._leaves_by(outlet)).alias(outlet.value)
-            for outlet in self.names
+            for outlet in self.plan.outlets
         ]
         (found,) = raw.agg(*counts).collect()
-        return frozenset(outlet for outlet in self.names if found[outlet.value])
+        return frozenset(outlet for outlet in self.plan.outlets if found[outlet.value])
 
     def refuse_select(self, raw: DataFrame) -> None:
         """Refuses an output column that is not one value for each row.
@@ -103,52 +92,45 @@ class Outlets:
 
         On one port, rows without a partner leave with the pairs.
         """
-        if outlet is Outlet.MATCHED and self.join.ports == 1:
+        if outlet is Outlet.MATCHED and self.plan.join.ports == 1:
             return F.col(OUTLET) != code(Outlet.LATE)
         return F.col(OUTLET) == code(outlet)
 
     def _has_matched(self, hand: Hand) -> Column:
         """Returns whether a side is there; of a row given once, its partner was."""
-        once = self.join.kind.gives_once(hand.other)
+        once = self.plan.join.kind.gives_once(hand.other)
         return F.lit(True) if once else F.col(PRESENT[hand])  # noqa: FBT003
 
     def _row(self, hand: Hand) -> Column:
         """Returns a side's row, or what stands for it where it is absent."""
-        letter, absent = hand.letter, self.join.absent(hand)
+        letter, absent = hand.letter, self.plan.join.absent(hand)
         if isinstance(absent, NullRow):
             return F.col(letter)
-        source = input_of(self.join, hand, self.inputs)
-        there = F.struct(*(F.col(f"{letter}.{quoted(n)}") for n in source.schema.names))
-        stand_in = absent_struct(absent, source.schema)
+        schema = self.plan.side(hand).source.schema
+        there = F.struct(*self._own(hand))
+        stand_in = absent_struct(absent, schema)
         return F.when(F.col(PRESENT[hand]), there).otherwise(stand_in).alias(letter)
 
     def _columns(self) -> list[tuple[str, str]]:
         """Returns the output columns: names, and what they are in Spark SQL."""
-        schemas = {
-            hand: input_of(self.join, hand, self.inputs).schema for hand in HANDS
-        }
-        columns = selected_columns(self.join, schemas)
+        schemas = {side.hand: side.source.schema for side in self.plan.sides}
+        columns = selected_columns(self.plan.join, schemas)
         return [(name, text.text) for name, text in columns]
 
     def _as_came(self, rows: DataFrame, hand: Hand, *more: Column) -> DataFrame:
         """Returns rows with the columns with which they came in."""
-        names = input_of(self.join, hand, self.inputs).schema.names
-        own = [F.col(f"{hand.letter}.{quoted(name)}").alias(name) for name in names]
-        return rows.select(*own, *more, *self.extra)
+        return rows.select(*self._own(hand), *more, *self.extra)
+
+    def _own(self, hand: Hand) -> list[Column]:
+        """Returns the columns of a side's row as they came in."""
+        names = self.plan.side(hand).source.schema.names
+        return [F.col(f"{hand.letter}.{quoted(name)}").alias(name) for name in names]
 
     def _late(self, rows: DataFrame) -> DataFrame:
         """Returns late rows: which side, why, and the row as it came in."""
         side = F.when(F.col(LEFT), "left").otherwise("right").alias("side")
         structs = [
-            F.when(
-                F.col(PRESENT[hand]),
-                F.struct(
-                    *(
-                        F.col(f"{hand.letter}.{quoted(name)}").alias(name)
-                        for name in input_of(self.join, hand, self.inputs).schema.names
-                    )
-                ),
-            ).alias(hand.value)
+            F.when(F.col(PRESENT[hand]), F.struct(*self._own(hand))).alias(hand.value)
             for hand in HANDS
         ]
         return rows.select(side, _reason().alias("reason"), *structs, *self.extra)

@@ -17,7 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail.bind.sinks import Sink, refuse_shared
 from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
-from dovetail.engines.kernel_settings import Manner, kernel_settings
+from dovetail.engines.kernel_settings import stream_manner, stream_settings
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_stream.checkpoint import (
     NO_CHECKPOINT,
@@ -26,22 +26,14 @@ from dovetail.engines.spark_stream.checkpoint import (
     read_checkpoint,
 )
 from dovetail.engines.spark_stream.failures import cause, sentence
-from dovetail.engines.spark_stream.feeds import (
-    BATCH_TIME,
-    Buckets,
-    Feed,
-    Packing,
-    packings,
-)
+from dovetail.engines.spark_stream.feeds import BATCH_TIME, Buckets, packings
 from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.joining import COUNTERS, lay, numbered_counters
-from dovetail.engines.spark_stream.keys import key_columns
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.errors import EngineError
-from dovetail.kernels.settings import JoinSettings
-from dovetail.spec.inputs import Arrival, Inputs, Outlet
-from dovetail.spec.join import JoinSpec
+from dovetail.plan.stream import StreamPlan
+from dovetail.spec.inputs import Outlet
 
 STATE = "spark.sql.streaming.stateStore"
 PROVIDER = f"{STATE}.providerClass"
@@ -59,24 +51,20 @@ MOST_PARTITIONS = 8
 
 @dataclass(frozen=True, slots=True)
 class Streaming:
-    """A join with its sides' frames, ready to be laid out as a streaming plan."""
+    """A plan with the frames of both sides, ready to be laid out on Spark."""
 
-    join: JoinSpec
-    inputs: Inputs
-    feeds: tuple[Feed, Feed]
-    arrival: Arrival
-    idle: tuple[int, int]
-    one_bucket: bool
+    plan: StreamPlan
+    frames: tuple[DataFrame, DataFrame]
 
     @property
     def outlets(self) -> Outlets:
         """Returns the outlets of the join."""
-        return Outlets(self.join, self.inputs)
+        return Outlets(self.plan)
 
     @property
     def spark(self) -> SparkSession:
         """Returns the session of the frames."""
-        return self.feeds[0].frame.sparkSession
+        return self.frames[0].sparkSession
 
     def layout(self) -> tuple[int, int]:
         """Returns how many state partitions and buckets a new query gets.
@@ -85,7 +73,8 @@ class Streaming:
         """
         asked = int(self.spark.conf.get("spark.sql.shuffle.partitions") or 200)
         partitions = min(asked, MOST_PARTITIONS)
-        return partitions, 1 if self.one_bucket else partitions * PER_PARTITION
+        is_wide = self.plan.spread.is_wide
+        return partitions, partitions * PER_PARTITION if is_wide else 1
 
     def lay(
         self,
@@ -100,45 +89,31 @@ class Streaming:
         kept = checkpoint.kept
         partitions, count = self.layout() if kept == NOTHING else kept.layout
         buckets = Buckets(balanced_labels(count, partitions), count)
-        columns = [source.schema.names for source in self.inputs.values()]
         with plain_rules(self.spark):
-            left, right = (replace(one, tells_now=any(self.idle)) for one in self.feeds)
-            sides = packings(
-                self.join, self.inputs, (left, right), (columns[0], columns[1]), buckets
+            sides = packings(self.plan, self.frames, buckets)
+            layout = (partitions, count)
+            same = Identity.of(self.plan, sides, stream_manner(self.plan), layout)
+            settings = replace(
+                stream_settings(self.plan),
+                layout=layout,
+                fingerprint=same.fingerprint,
             )
-            settings = self._settings(sides, (partitions, count))
             checkpoint.refuse_other(settings)
             raw = lay(sides, settings, ticks, counters)
             self.outlets.refuse_select(raw)
             return raw
 
-    def settings(self) -> JoinSettings:
-        """Returns what the kernels know of the join."""
-        return kernel_settings(self.join, self.inputs, self._manner())
-
-    def _manner(self) -> Manner:
-        """Returns how the join is run."""
-        keys = key_columns(self.join, self.inputs)
-        return Manner(self.arrival, idle=self.idle, key_columns=len(keys[0].compared))
-
-    def _settings(
-        self, sides: tuple[Packing, Packing], layout: tuple[int, int]
-    ) -> JoinSettings:
-        """Returns the same with all that says whether state fits."""
-        same = Identity.of(self.join, self.inputs, sides, self._manner(), layout)
-        return replace(self.settings(), layout=layout, fingerprint=same.fingerprint)
-
     def frame(self, outlet: Outlet) -> DataFrame:
         """Returns the rows of one outlet as a streaming DataFrame."""
         refuse_other_store(self.spark)
-        ticks = self.ticks() if any(self.idle) else ()
+        ticks = self.ticks() if self.plan.heeds_silence else ()
         raw = self.lay(ticks=ticks, counters=numbered_counters())
         with plain_rules(self.spark):
             return self.outlets.frame(raw, outlet)
 
     def ticks(self, *, ends: bool = False) -> tuple[DataFrame, ...]:
         """Returns the heartbeat; it beats where a side may fall idle."""
-        beat = SECONDS if any(self.idle) else NO_BEAT
+        beat = SECONDS if self.plan.heeds_silence else NO_BEAT
         now = F.expr(BATCH_TIME).alias("now")
         return (ticks(self.spark, beat, ends=ends).select(now, ENDED),)
 
@@ -187,7 +162,7 @@ def _started(
 ) -> StreamingQuery:
     """Returns a query that goes on from a checkpoint; to finish is one batch."""
     spark = streaming.spark
-    has_heartbeat = any(streaming.idle) or how.finish is not None
+    has_heartbeat = streaming.plan.heeds_silence or how.finish is not None
     if has_heartbeat:
         checkpoint.refuse_without_heartbeat()
     has_heartbeat |= checkpoint.has_heartbeat

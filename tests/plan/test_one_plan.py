@@ -1,0 +1,116 @@
+"""A case and a user's join get their plan by one function: it refuses both alike.
+
+A case says more than a user can: its switches and its events have no words in Python.
+So both say the same here: the usual switches, and rows of every input keep coming.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from dovetail.api.joined import Joined
+from dovetail.conformance.explain import EngineName, answers
+from dovetail.conformance.spark_stream.cases import shape_of
+from dovetail.conformance.spark_stream.script import StreamPlay
+from dovetail.errors import DovetailError, UnsupportedError
+from dovetail.expression import Expression
+from dovetail.plan.capability import features_of_settings
+from dovetail.plan.features import Combination, Feature
+from dovetail.plan.stream import Feed
+from dovetail.spec.inputs import (
+    Arrive,
+    EmitLateTableRows,
+    Order,
+    OuterRows,
+    Settings,
+)
+from dovetail.spec.join import HANDS, Columns, JoinSpec
+from tests.conformance.oracle.test_cases import SAMPLES, TESTS, neutral_cases
+from tests.plan.refused import LACKING
+
+NUMBERED = Feed(sequence="place")
+
+
+def plays():
+    """The plays of all cases that have one, as the streams of a user."""
+    for case in (*neutral_cases(TESTS / "cases"), *neutral_cases(SAMPLES)):
+        try:
+            play = case.join.play()
+        except DovetailError:
+            continue
+        if isinstance(play.join, JoinSpec):
+            coming = tuple(Arrive(name, {}) for name in play.inputs)
+            usual = replace(play, settings=Settings(), opening=(), events=coming)
+            yield case.name, usual
+
+
+PLAYS = dict(plays())
+
+
+def missing(ask):
+    """What is refused by name, or the sentence of another refusal."""
+    try:
+        ask()
+    except UnsupportedError as error:
+        return error.missing
+    except DovetailError as error:
+        return str(error)
+    return ()
+
+
+def by_user(play):
+    """What is refused of a join that a user holds."""
+    joined = Joined(play.join, play.inputs, {}, dict.fromkeys(HANDS, NUMBERED))
+    return missing(joined.in_words)
+
+
+def by_case(play):
+    """What is refused of a case before anything runs."""
+    return missing(lambda: shape_of(StreamPlay("one", play, ())))
+
+
+def in_explain(play):
+    """What is said to be lacking when a case is explained."""
+    (answer,) = (one for one in answers(play) if one.engine is EngineName.STREAM)
+    return "" if answer.runs else answer.reason
+
+
+def test_a_user_a_case_and_explain_refuse_alike():
+    differ = {}
+    for name, play in PLAYS.items():
+        user, case = by_user(play), by_case(play)
+        if user != case or in_explain(play) != ", ".join(case):
+            differ[name] = user, case, in_explain(play)
+    assert differ == {}
+
+
+def test_both_refuse_all_that_a_stream_lacks():
+    """But for the switches, which a user cannot turn."""
+    switches = {
+        feature.value
+        for one in (
+            *(Settings(outer_rows=rows) for rows in OuterRows),
+            Settings(late_table_rows=EmitLateTableRows()),
+            Settings(order=Order.ROW_TIME),
+        )
+        for feature in features_of_settings(one)
+    }
+    found = {name for play in PLAYS.values() for name in by_user(play)}
+    known = {one.value for one in (*Feature, *Combination)}
+    sets = {Feature.SETS.value}  # no join of two sides
+    assert found & known == LACKING["stream"] - switches - sets
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"select": Columns((("n", Expression("counter")),))}, "counter"),
+        ({"soft": Expression("soundex(l.k) = 'a'")}, "soundex"),
+    ],
+    ids=["a counter that is shown", "a function of Spark's"],
+)
+def test_neither_passes_what_the_other_refuses(changes, name):
+    play = PLAYS["arrival_rows/newest_two_meet"]
+    changed = replace(play, join=replace(play.join, **changes))
+    assert by_user(changed) == by_case(changed)
+    assert name in in_explain(changed)
