@@ -15,8 +15,9 @@ from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.candidates.copies import Pairs
 from dovetail.kernels.candidates.limit import fail, fail_at_first, within_limit
 from dovetail.kernels.candidates.nearest import best_of
-from dovetail.kernels.candidates.new_pairs import live_together, matches, that_hold
+from dovetail.kernels.candidates.new_pairs import live_together
 from dovetail.kernels.candidates.walks import Test, nearest_pairs
+from dovetail.kernels.pairs.formulas import matches, that_hold
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches
 from dovetail.kernels.settings import JoinSettings, Nearest
 from dovetail.spec.picks import Limit, OnExceed

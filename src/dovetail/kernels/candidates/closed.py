@@ -15,8 +15,8 @@ from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole, join_rows
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.candidates.choice import right_order
 from dovetail.kernels.candidates.nearest import best_of
-from dovetail.kernels.candidates.new_pairs import that_hold, truly_equal
 from dovetail.kernels.lifetimes.births import deaths, least_birth
+from dovetail.kernels.pairs.formulas import that_hold, truly_equal
 from dovetail.kernels.pairs.matches import Matches, join_matches, overlaps
 from dovetail.kernels.settings import JoinSettings
 from dovetail.spec.windows import Latest, RowsPreceding

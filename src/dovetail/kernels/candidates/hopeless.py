@@ -25,8 +25,8 @@ from dovetail.kernels.arrays.rows import (
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.candidates.closed import possible
 from dovetail.kernels.candidates.nearest import Nearby, can_improve, near
-from dovetail.kernels.candidates.new_pairs import that_hold
 from dovetail.kernels.lifetimes.births import deaths
+from dovetail.kernels.pairs.formulas import that_hold
 from dovetail.kernels.pairs.matches import NO_MATCHES, overlaps
 from dovetail.kernels.settings import JoinSettings, Nearest, waits_for
 from dovetail.spec.inputs import Arrival

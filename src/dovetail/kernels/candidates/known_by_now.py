@@ -22,7 +22,8 @@ from dovetail.kernels.arrival.news import News
 from dovetail.kernels.candidates.choice import choose, without_failing
 from dovetail.kernels.candidates.copies import Copies, Pairs, copies_of, places_of
 from dovetail.kernels.candidates.emitted import meeting_times
-from dovetail.kernels.candidates.new_pairs import candidates, matches, truly_equal
+from dovetail.kernels.candidates.new_pairs import candidates
+from dovetail.kernels.pairs.formulas import matches, truly_equal
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches
 from dovetail.kernels.settings import JoinSettings, waits_for
 from dovetail.kernels.state import JoinState

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import Mask, Rows
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.untimed import by_arrival, has_untimed
 from dovetail.kernels.lifetimes.births import births, own_deaths
-from dovetail.kernels.pairs.formulas import column_of, of_pairs
+from dovetail.kernels.pairs.formulas import truly_equal
 from dovetail.kernels.pairs.matches import (
     NO_MATCHES,
     Matches,
     first_overlaps,
     overlaps,
 )
-from dovetail.kernels.settings import UNLIMITED, Closing, Formula, JoinSettings
+from dovetail.kernels.settings import UNLIMITED, Closing, JoinSettings
 from dovetail.spec.windows import Forever
 
 
@@ -89,39 +86,3 @@ def _overlap(sides: tuple[Rows, Rows], found: Matches) -> Mask:
     ends = np.minimum(left.death[found.left], right.death[found.right])
     overlap: Mask = later < ends
     return overlap
-
-
-def that_hold(
-    settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches
-) -> Matches:
-    """Returns the pairs whose keys are truly equal and whose condition is true."""
-    return matches(settings, sides, truly_equal(settings, sides, found))
-
-
-def truly_equal(
-    settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches
-) -> Matches:
-    """Returns the pairs of equal codes whose keys are equal too."""
-    for number in range(settings.key_columns):
-        name = hidden(f"{number}")
-        ours, theirs = (column_of(sides, found, hand, name) for hand in (0, 1))
-        found = _where(found, pc.equal(ours, theirs))
-    return found
-
-
-def matches(
-    settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches
-) -> Matches:
-    """Returns the candidates of which the soft condition is true."""
-    if not settings.soft or not len(found):
-        return found
-    soft = Formula(settings.soft, settings.soft_columns)
-    return _where(found, of_pairs(soft, sides, found, {}))
-
-
-def _where(found: Matches, truth: pa.BooleanArray) -> Matches:
-    """Returns the pairs of which something is true, neither false nor null."""
-    if truth.true_count == len(truth):
-        return found
-    kept = pc.fill_null(truth, fill_value=False)
-    return found.take(kept.to_numpy(zero_copy_only=False))

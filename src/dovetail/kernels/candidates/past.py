@@ -20,9 +20,9 @@ from dovetail.kernels.arrival.untimed import by_arrival, is_replaced
 from dovetail.kernels.candidates.choice import right_order
 from dovetail.kernels.candidates.closed import latest_ends, possible
 from dovetail.kernels.candidates.nearest import best_of
-from dovetail.kernels.candidates.new_pairs import that_hold, truly_equal
 from dovetail.kernels.candidates.sureness import know_ends
 from dovetail.kernels.lifetimes.births import deaths
+from dovetail.kernels.pairs.formulas import that_hold, truly_equal
 from dovetail.kernels.pairs.matches import Matches, join_matches, overlaps
 from dovetail.kernels.settings import JoinSettings, SideSettings, waits_for
 from dovetail.spec.windows import Inherited, RowsPreceding

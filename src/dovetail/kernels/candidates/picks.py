@@ -31,7 +31,7 @@ from dovetail.kernels.candidates.closed import over_by_now
 from dovetail.kernels.candidates.copies import Copies
 from dovetail.kernels.candidates.emitted import given_pairs, meeting_times, plain_pairs
 from dovetail.kernels.candidates.nearest import Nearby, can_improve, outdated
-from dovetail.kernels.candidates.new_pairs import candidates, live_together, matches
+from dovetail.kernels.candidates.new_pairs import candidates, live_together
 from dovetail.kernels.candidates.past import (
     before_unborn,
     behind_unborn,
@@ -45,6 +45,7 @@ from dovetail.kernels.candidates.sureness import (
     wanted,
     weighed,
 )
+from dovetail.kernels.pairs.formulas import matches
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches
 from dovetail.kernels.pairs.memo import Memo
 from dovetail.kernels.pairs.results import Leaving

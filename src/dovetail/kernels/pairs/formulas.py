@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.program import BARE, run_program
 from dovetail.kernels.arrays.rows import Rows, Whole
 from dovetail.kernels.pairs.matches import Matches
-from dovetail.kernels.settings import Formula
+from dovetail.kernels.settings import Formula, JoinSettings
 
 Bare = Mapping[str, pa.Array]
 
@@ -55,3 +57,39 @@ def column_of(
     """Returns a payload column of one side, one value a pair."""
     chosen = (found.left, found.right)[hand]
     return sides[hand].payload.column(name).take(pa.array(chosen))
+
+
+def that_hold(
+    settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches
+) -> Matches:
+    """Returns the pairs whose keys are truly equal and whose condition is true."""
+    return matches(settings, sides, truly_equal(settings, sides, found))
+
+
+def truly_equal(
+    settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches
+) -> Matches:
+    """Returns the pairs of equal codes whose keys are equal too."""
+    for number in range(settings.key_columns):
+        name = hidden(f"{number}")
+        ours, theirs = (column_of(sides, found, hand, name) for hand in (0, 1))
+        found = _where(found, pc.equal(ours, theirs))
+    return found
+
+
+def matches(
+    settings: JoinSettings, sides: tuple[Rows, Rows], found: Matches
+) -> Matches:
+    """Returns the candidates of which the soft condition is true."""
+    if not settings.soft or not len(found):
+        return found
+    soft = Formula(settings.soft, settings.soft_columns)
+    return _where(found, of_pairs(soft, sides, found, {}))
+
+
+def _where(found: Matches, truth: pa.BooleanArray) -> Matches:
+    """Returns the pairs of which something is true, neither false nor null."""
+    if truth.true_count == len(truth):
+        return found
+    kept = pc.fill_null(truth, fill_value=False)
+    return found.take(kept.to_numpy(zero_copy_only=False))

@@ -37,9 +37,9 @@ from dovetail.kernels.candidates.known_by_now import (
     matched_left,
     matched_right,
 )
-from dovetail.kernels.candidates.new_pairs import that_hold
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.lifetimes.history import Stages, always, stages_of, time_of
+from dovetail.kernels.pairs.formulas import that_hold
 from dovetail.kernels.pairs.matches import Matches, join_matches, overlaps
 from dovetail.kernels.pairs.results import UNMATCHED, Shape, alone, as_told, leave
 from dovetail.kernels.settings import GIVEN_TIME, JoinSettings

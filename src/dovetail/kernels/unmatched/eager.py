@@ -42,9 +42,9 @@ from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.candidates.choice import choose, nearest_before, without_failing
 from dovetail.kernels.candidates.copies import Copies
 from dovetail.kernels.candidates.emitted import let_out, meeting_times
-from dovetail.kernels.candidates.new_pairs import matches
 from dovetail.kernels.candidates.past import past
 from dovetail.kernels.candidates.picks import Picked
+from dovetail.kernels.pairs.formulas import matches
 from dovetail.kernels.pairs.matches import Matches, join_matches
 from dovetail.kernels.pairs.results import UNMATCHED, Leaving, Turn, alone
 from dovetail.kernels.settings import GIVEN_TIME, JoinSettings

@@ -36,9 +36,9 @@ from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.arrival import Watch
 from dovetail.kernels.arrival.untimed import has_untimed, is_replaced
 from dovetail.kernels.candidates.closed import possible
-from dovetail.kernels.candidates.new_pairs import that_hold
 from dovetail.kernels.candidates.sureness import soonest_ends
 from dovetail.kernels.lifetimes.births import deaths, least_birth, least_end
+from dovetail.kernels.pairs.formulas import that_hold
 from dovetail.kernels.pairs.matches import overlaps
 from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.spec.windows import Inherited

@@ -30,10 +30,10 @@ from dovetail.kernels.arrival.news import News
 from dovetail.kernels.candidates.copies import Copies, are_first
 from dovetail.kernels.candidates.emitted import meeting_times, passes
 from dovetail.kernels.candidates.nearest import near
-from dovetail.kernels.candidates.new_pairs import that_hold
 from dovetail.kernels.candidates.past import past
 from dovetail.kernels.candidates.picks import Picked, waits_for_turn
 from dovetail.kernels.lifetimes.births import ends
+from dovetail.kernels.pairs.formulas import that_hold
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches, overlaps
 from dovetail.kernels.pairs.results import (
     ABSENT,

@@ -30,8 +30,8 @@ from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.time_limits import CLOCK, last_moments
 from dovetail.kernels.candidates.emitted import passes
 from dovetail.kernels.candidates.nearest import near
-from dovetail.kernels.candidates.new_pairs import that_hold
 from dovetail.kernels.candidates.picks import Picked
+from dovetail.kernels.pairs.formulas import that_hold
 from dovetail.kernels.pairs.matches import Matches, overlaps
 from dovetail.kernels.pairs.results import (
     ABSENT,
