@@ -4,44 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from dovetail import spec
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
 from dovetail.schema import Schema, quoted
-from dovetail.spec.arguments import no_column, texts, word, wrong
-from dovetail.spec.join import Clock, Columns, Hand, Kind
-from dovetail.spec.picks import Equality
-from dovetail.spec.windows import Rows, Window
+from dovetail.spec import arguments
 
 Key = str | tuple[str, str]
-Schemas = Mapping[Hand, Schema]
+Schemas = Mapping[spec.Hand, Schema]
 _SHORT = {
-    "left": Kind.LEFT_OUTER,
-    "right": Kind.RIGHT_OUTER,
-    "full": Kind.FULL_OUTER,
-    "outer": Kind.FULL_OUTER,
-    "semi": Kind.LEFT_SEMI,
-    "anti": Kind.LEFT_ONLY,
-    "left_anti": Kind.LEFT_ONLY,
+    "left": spec.Kind.LEFT_OUTER,
+    "right": spec.Kind.RIGHT_OUTER,
+    "full": spec.Kind.FULL_OUTER,
+    "outer": spec.Kind.FULL_OUTER,
+    "semi": spec.Kind.LEFT_SEMI,
+    "anti": spec.Kind.LEFT_ONLY,
+    "left_anti": spec.Kind.LEFT_ONLY,
 }
-_KINDS = {**_SHORT, **{kind.value: kind for kind in Kind}}
+_KINDS = {**_SHORT, **{kind.value: kind for kind in spec.Kind}}
 
 
-def kind_named(how: object) -> Kind:
+def kind_named(how: object) -> spec.Kind:
     """Returns the kind of a name as Spark or as our spec writes it.
 
     As Spark does it, `leftOuter`, `left_outer` and `LEFTOUTER` are one.
     """
     plain = {name.replace("_", ""): name for name in _KINDS}
     said = how.replace("_", "").lower() if isinstance(how, str) else ""
-    return _KINDS[word("how", plain.get(said, how), _KINDS)]
+    return _KINDS[arguments.word("how", plain.get(said, how), _KINDS)]
 
 
-def clock_of(windows: tuple[Window, Window], *, timed: bool, streaming: bool) -> Clock:
+def clock_of(
+    windows: tuple[spec.Window, spec.Window], *, timed: bool, streaming: bool
+) -> spec.Clock:
     """Returns the clock on which windows count: arrival for rows, else row time."""
     if not streaming:
-        return Clock.BATCH
-    counts = any(isinstance(one, Rows) and one.count for one in windows)
-    return Clock.EVENT if timed and not counts else Clock.ARRIVAL
+        return spec.Clock.BATCH
+    counts = any(isinstance(one, spec.Rows) and one.count for one in windows)
+    return spec.Clock.EVENT if timed and not counts else spec.Clock.ARRIVAL
 
 
 def keys_of(on: object, schemas: Schemas) -> tuple[Key, ...]:
@@ -51,7 +51,7 @@ def keys_of(on: object, schemas: Schemas) -> tuple[Key, ...]:
         raise _no_keys(on)
     keys = tuple(_key(on, one) for one in given)
     for left, right in map(_pair, keys):
-        for hand, name in ((Hand.LEFT, left), (Hand.RIGHT, right)):
+        for hand, name in ((spec.Hand.LEFT, left), (spec.Hand.RIGHT, right)):
             if name not in schemas[hand]:
                 raise _no_key(on, (hand, name), schemas)
     return keys
@@ -75,7 +75,7 @@ def _pair(key: Key) -> tuple[str, str]:
 
 def _no_keys(on: object) -> SpecError:
     """Returns the refusal of what are no keys."""
-    return wrong(
+    return arguments.wrong(
         "on",
         on,
         "the name of a column, or a list of names and of pairs of names",
@@ -84,61 +84,60 @@ def _no_keys(on: object) -> SpecError:
     )
 
 
-def _no_key(on: object, lacking: tuple[Hand, str], schemas: Schemas) -> SpecError:
+def _no_key(on: object, lacking: tuple[spec.Hand, str], schemas: Schemas) -> SpecError:
     """Returns the refusal of a key that a side does not have."""
     hand, name = lacking
     if name in schemas[hand.other]:
         known = ", ".join(schemas[hand].names)
         hint = "names that differ stand as a pair, the left one first: on=[(.., ..)]"
     else:
-        error = no_column("on", on, name, schemas[hand])
+        error = arguments.no_column("on", on, name, schemas[hand])
         known, hint = error.expected.removeprefix("one of "), error.hint
     if any(mark in name for mark in "=<>() "):
         hint = f"a condition stands in where: where={name!r}"
-    found = (
-        f'{wrong("on", on, "", "").found}: the {hand.value} side has no column "{name}"'
-    )
+    given = arguments.wrong("on", on, "", "").found
+    found = f'{given}: the {hand.value} side has no column "{name}"'
     return SpecError(found, f"one of {known}", hint)
 
 
-def equalities(keys: Sequence[Key]) -> tuple[Equality, ...]:
+def equalities(keys: Sequence[Key]) -> tuple[spec.Equality, ...]:
     """Returns the equalities of keys."""
     return tuple(
-        Equality(Expression(f"l.{quoted(left)}"), Expression(f"r.{quoted(right)}"))
+        spec.Equality(Expression(f"l.{quoted(left)}"), Expression(f"r.{quoted(right)}"))
         for left, right in map(_pair, keys)
     )
 
 
-def chosen(select: Mapping[str, str]) -> Columns:
+def chosen(select: Mapping[str, str]) -> spec.Columns:
     """Returns the output columns that a user wrote."""
-    shown = texts("select", select, '{"id": "l.id", "gap": "r.at - l.at"}')
-    return Columns(tuple((name, Expression(one)) for name, one in shown.items()))
+    shown = arguments.texts("select", select, '{"id": "l.id", "gap": "r.at - l.at"}')
+    return spec.Columns(tuple((name, Expression(one)) for name, one in shown.items()))
 
 
 def all_columns(
-    sides: Schemas, kind: Kind, keys: Sequence[Key], suffixes: tuple[str, str]
-) -> Columns:
+    sides: Schemas, kind: spec.Kind, keys: Sequence[Key], suffixes: tuple[str, str]
+) -> spec.Columns:
     """Returns left columns, then the right ones that are not join keys of that name.
 
     A join that puts out one side only has the columns of that side. A key is never
     null where one of the sides is there.
     """
     shared = {name.lower() for name in keys if isinstance(name, str)}
-    shown = [hand for hand in Hand if _shows(kind, hand)]
+    shown = [hand for hand in spec.Hand if _shows(kind, hand)]
     both = len(shown) > 1
     found: list[tuple[str, str]] = []
     for hand in shown:
         for name in sides[hand].names:
             is_key = both and name.lower() in shared
-            if is_key and hand is Hand.RIGHT:
+            if is_key and hand is spec.Hand.RIGHT:
                 continue
             text = f"{hand.letter}.{quoted(name)}"
-            if is_key and kind.preserves(Hand.RIGHT):
+            if is_key and kind.preserves(spec.Hand.RIGHT):
                 text = f"coalesce(l.{quoted(name)}, r.{quoted(name)})"
             twice = both and not is_key and name in sides[hand.other]
             found.append((_suffixed(name, hand, suffixes) if twice else name, text))
     _refuse_twice([name for name, _ in found])
-    return Columns(tuple((name, Expression(text)) for name, text in found))
+    return spec.Columns(tuple((name, Expression(text)) for name, text in found))
 
 
 def _refuse_twice(names: Sequence[str]) -> None:
@@ -154,13 +153,13 @@ def _refuse_twice(names: Sequence[str]) -> None:
         seen.add(name.lower())
 
 
-def _shows(kind: Kind, hand: Hand) -> bool:
+def _shows(kind: spec.Kind, hand: spec.Hand) -> bool:
     """Tells whether a kind puts out columns of a side."""
     only = kind.value.endswith(("_only", "_semi"))
     return not only or kind.preserves(hand) or kind.gives_once(hand)
 
 
-def _suffixed(name: str, hand: Hand, suffixes: tuple[str, str]) -> str:
+def _suffixed(name: str, hand: spec.Hand, suffixes: tuple[str, str]) -> str:
     """Returns a name that stands on both sides with its side's suffix."""
     if suffixes[0] == suffixes[1]:
         raise SpecError(
@@ -168,7 +167,7 @@ def _suffixed(name: str, hand: Hand, suffixes: tuple[str, str]) -> str:
             "names that differ",
             'give suffixes=("_left", "_right"), or select=...',
         )
-    return name + suffixes[0 if hand is Hand.LEFT else 1]
+    return name + suffixes[0 if hand is spec.Hand.LEFT else 1]
 
 
 def suffixes_of(given: object) -> tuple[str, str]:
@@ -178,4 +177,4 @@ def suffixes_of(given: object) -> tuple[str, str]:
             return left, right
         case _:
             hint = 'write for example suffixes=("", "_right"): the left and the right'
-            raise wrong("suffixes", given, "a pair of texts", hint)
+            raise arguments.wrong("suffixes", given, "a pair of texts", hint)

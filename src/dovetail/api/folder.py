@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from dovetail import spec
 from dovetail.bind.files import Root
 from dovetail.bind.files.columns import own_schema
 from dovetail.dialects.ecl import NO_MODULES, Modules, translate
 from dovetail.schema import Schema
-from dovetail.spec.layouts import AnyLayout, Layout
-from dovetail.spec.program import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +24,9 @@ class FolderCatalog:
 
     def spelled(self, word: str) -> str:
         """Returns the name of a file, or nothing; raises where there are two."""
-        return self.file(word, AnyLayout())
+        return self.file(word, spec.AnyLayout())
 
-    def file(self, word: str, layout: Layout) -> str:
+    def file(self, word: str, layout: spec.Layout) -> str:
         """Returns the name of a file as the text says it is written, or nothing."""
         if not self.root.has(word):
             return ""
@@ -39,13 +38,15 @@ class FolderCatalog:
 
     def schema(self, name: str) -> Schema:
         """Returns the columns that a file has by itself."""
-        return own_schema(self.root.find(name, AnyLayout()), AnyLayout())
+        return own_schema(self.root.find(name, spec.AnyLayout()), spec.AnyLayout())
 
     def names(self) -> Iterable[str]:
         """Returns the names of all files."""
         return self.root.names()
 
 
-def folder_program(text: str, root: Root, modules: Modules = NO_MODULES) -> Program:
+def folder_program(
+    text: str, root: Root, modules: Modules = NO_MODULES
+) -> spec.Program:
     """Returns the program of a text whose inputs are the files of a folder."""
     return translate(text, FolderCatalog(root), modules)

@@ -8,8 +8,7 @@ from pyspark.sql import DataFrame
 
 from dovetail.bind.schemas import frame_given
 from dovetail.engines.spark_program import met
-from dovetail.spec.arguments import mapping as mapping_given
-from dovetail.spec.arguments import number, said, told, whole, wrong
+from dovetail.spec import arguments
 from dovetail.spec.calls import public
 from dovetail.spec.join import JoinSpec
 from dovetail.spec.reading import read_join
@@ -33,18 +32,22 @@ def join(
     where a limit fails. `skew`: the job fails where a side's rows lie more unevenly
     than that (0 to 1) and the largest part has more than `threshold` bytes.
     """
-    mapping_given("spec", spec, '{"type": "inner", ..}')
-    mapping_given("frames", frames, '{"a": frame, "b": other}')
+    arguments.mapping("spec", spec, '{"type": "inner", ..}')
+    arguments.mapping("frames", frames, '{"a": frame, "b": other}')
     for name, frame in frames.items():
-        frame_given(f"frames[{told(name)}]", frame)
-    said("failure", failure, "a text", 'failure="too many"')
-    limit = number("skew", skew, "a share from 0 to 1", "skew=0.5")
+        frame_given(f"frames[{arguments.told(name)}]", frame)
+    arguments.said("failure", failure, "a text", 'failure="too many"')
+    limit = arguments.number("skew", skew, "a share from 0 to 1", "skew=0.5")
     if not 0 <= limit <= 1:
-        raise wrong("skew", skew, "a share from 0 to 1", "skew=1.0 is no limit")
-    least = whole("threshold", threshold, "threshold=1_000_000")
+        raise arguments.wrong(
+            "skew", skew, "a share from 0 to 1", "skew=1.0 is no limit"
+        )
+    least = arguments.whole("threshold", threshold, "threshold=1_000_000")
     join = read_join(spec)
     names = source_names(join) if isinstance(join, JoinSpec) else join.sets
     if {*names} != {*frames}:
         expected = f"a DataFrame for each of {', '.join(names)}, and no other"
-        raise wrong("frames", frames, expected, "the spec names its inputs by from")
+        raise arguments.wrong(
+            "frames", frames, expected, "the spec names its inputs by from"
+        )
     return met(join, frames, Stops(failure, Skew(float(limit), least)))

@@ -14,20 +14,9 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+from dovetail import spec
 from dovetail.errors import EngineError, SpecError
 from dovetail.plan.shapes import BROADCAST
-from dovetail.spec.program import (
-    Given,
-    Grouped,
-    Indexed,
-    Joined,
-    Numbered,
-    Ordered,
-    Program,
-    Projected,
-    Step,
-    steps_of,
-)
 
 LIMIT = "spark.dovetail.broadcastLimit"
 _DRIVER, _USUAL = "spark.driver.memory", "1g"
@@ -37,12 +26,15 @@ _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
 def refuse_too_large(
-    spark: SparkSession, program: Program, sizes: Mapping[str, int]
+    spark: SparkSession, program: spec.Program, sizes: Mapping[str, int]
 ) -> None:
     """Raises for a right side that does not fit; `sizes` are those of inputs known."""
     limit = _limit(spark)
-    for step in steps_of(program):
-        if not isinstance(step, Joined) or step.join.picks.strategy not in BROADCAST:
+    for step in spec.steps_of(program):
+        if (
+            not isinstance(step, spec.Joined)
+            or step.join.picks.strategy not in BROADCAST
+        ):
             continue
         size = sizes.get(_whole_input(step.right), 0)
         if size > limit:
@@ -81,15 +73,20 @@ def shown_size(count: int) -> str:
     return f"{count} bytes"
 
 
-def _whole_input(step: Step) -> str:
+def _whole_input(step: spec.Step) -> str:
     """Returns the input all of whose rows a step has, if it has those of one."""
     match step:
-        case Given(name):
+        case spec.Given(name):
             return name
-        case Ordered(source) | Grouped(source) | Numbered(source) | Indexed(source):
+        case (
+            spec.Ordered(source)
+            | spec.Grouped(source)
+            | spec.Numbered(source)
+            | spec.Indexed(source)
+        ):
             return _whole_input(source)
         # Sizes that a text declares: the same columns of the same rows.
-        case Projected(Given() as source, schema) if schema == source.schema:
+        case spec.Projected(spec.Given() as source, schema) if schema == source.schema:
             return source.name
         case _:
             return ""

@@ -10,21 +10,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from dovetail import spec
 from dovetail.bind.files import Format
 from dovetail.bind.files.names import check_format, place_of
 from dovetail.errors import SpecError
-from dovetail.spec.inputs import Row
-from dovetail.spec.program import Program
 
 
 class Outcome(Protocol):
     """A program that has been read, with its rows at hand."""
 
     @property
-    def program(self) -> Program:
+    def program(self) -> spec.Program:
         """Returns the program."""
 
-    def first(self, name: str, count: int) -> Sequence[Row]:
+    def first(self, name: str, count: int) -> Sequence[spec.Row]:
         """Returns the first rows of an output."""
 
     def write(self, name: str, place: Path, written: Format) -> Path:
@@ -34,7 +33,7 @@ class Outcome(Protocol):
         """Returns how many parts of the work at hand are done, and how many are."""
 
 
-def with_files(program: Program) -> Program:
+def with_files(program: spec.Program) -> spec.Program:
     """Returns a program that also puts out what it stores in files, by their names."""
     names = {one.name.lower() for one in program.outputs}
     for file in program.files:

@@ -13,12 +13,12 @@ from html import escape
 
 from pyspark.sql import DataFrame
 
+from dovetail import spec
 from dovetail.bind.files.frames import misfits_told
 from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.engines.tables import plain_rows
 from dovetail.errors import DovetailError, EngineError
 from dovetail.schema import cited
-from dovetail.spec.inputs import Row
 
 SHOWN = 10
 # Spark's errors have names: what stands behind one is for people.
@@ -46,7 +46,7 @@ class Outputs(dict[str, DataFrame]):
         return "\n".join(_shown(name, frame) for name, frame in self.items())
 
 
-def first_rows(frame: DataFrame, count: int) -> list[Row]:
+def first_rows(frame: DataFrame, count: int) -> list[spec.Row]:
     """Returns the first rows of a frame as plain values."""
     with failures_told():
         return [*plain_rows(frame.limit(count).toArrow())]
@@ -81,7 +81,7 @@ def _shown(name: str, frame: DataFrame) -> str:
     return f"{title}\n<table><tr>{head}</tr>\n{body}\n</table>{more}"
 
 
-def _row(row: Row) -> str:
+def _row(row: spec.Row) -> str:
     """Returns a row of a table; texts stand as they are, other values as JSON."""
     cells = (one if isinstance(one, str) else cited(one) for one in row.values())
     return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"

@@ -13,29 +13,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from dovetail import spec
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.schema import read_row, to_microseconds
 from dovetail.spec.arguments import wrong
-from dovetail.spec.inputs import Arrive, Finish, Input, InputKind, Inputs, Row
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
-from dovetail.spec.play import Play
 from dovetail.spec.rules import checked
 
 MOST_COLLECTED = 30
 Sample = Sequence[Mapping[str, object]]
-Placed = tuple[float, Arrive]
+Placed = tuple[float, spec.Arrive]
 
 
 def sample_play(
-    join: JoinSpec,
-    inputs: Inputs,
-    rows: Mapping[Hand, Sequence[Row]],
-    sequences: Mapping[Hand, str],
-) -> Play:
+    join: spec.JoinSpec,
+    inputs: spec.Inputs,
+    rows: Mapping[spec.Hand, Sequence[spec.Row]],
+    sequences: Mapping[spec.Hand, str],
+) -> spec.Play:
     """Returns the play of a join whose sides have these rows, then end."""
-    sources = {hand: inputs[hand.value] for hand in HANDS}
-    arriving = [hand for hand in HANDS if _arrives(sources[hand], join.clock)]
+    sources = {hand: inputs[hand.value] for hand in spec.HANDS}
+    arriving = [hand for hand in spec.HANDS if _arrives(sources[hand], join.clock)]
     staying = {
         hand.value: replace(source, rows=() if hand in arriving else tuple(rows[hand]))
         for hand, source in sources.items()
@@ -44,11 +42,11 @@ def sample_play(
         *(_placed(sources[hand], rows[hand], sequences[hand]) for hand in arriving),
         key=lambda placed: placed[0],
     )
-    ends = [Finish(hand.value) for hand in arriving]
-    return checked(Play(join, staying, (*(event for _, event in events), *ends)))
+    ends = [spec.Finish(hand.value) for hand in arriving]
+    return checked(spec.Play(join, staying, (*(event for _, event in events), *ends)))
 
 
-def typed_rows(rows: Sample, source: Input) -> list[Row]:
+def typed_rows(rows: Sample, source: spec.Input) -> list[spec.Row]:
     """Returns the rows that a user gives, with values of the columns' types."""
     if not isinstance(rows, list | tuple) or not all(
         isinstance(row, Mapping) for row in rows
@@ -65,7 +63,7 @@ def typed_rows(rows: Sample, source: Input) -> list[Row]:
         raise SchemaError(error.found, error.expected, hint) from error
 
 
-def refuse_many(rows: Sequence[Row], hand: Hand) -> None:
+def refuse_many(rows: Sequence[spec.Row], hand: spec.Hand) -> None:
     """Refuses to draw a part of a side as if it were the whole."""
     if len(rows) > MOST_COLLECTED:
         raise SpecError(
@@ -75,33 +73,37 @@ def refuse_many(rows: Sequence[Row], hand: Hand) -> None:
         )
 
 
-def hand_named(name: str) -> Hand:
+def hand_named(name: str) -> spec.Hand:
     """Returns the side of a name."""
-    if name not in {hand.value for hand in HANDS}:
+    if name not in {hand.value for hand in spec.HANDS}:
         hint = "picture(left=[..], right=[..]) draws these rows"
         raise SpecError(f'the join has no side "{name}"', "left or right", hint)
-    return Hand(name)
+    return spec.Hand(name)
 
 
-def _arrives(source: Input, clock: Clock) -> bool:
+def _arrives(source: spec.Input, clock: spec.Clock) -> bool:
     """Tells whether rows come one by one: those of streams, and versions in time."""
-    is_versioned = source.kind is InputKind.TABLE and source.is_timed
-    return source.kind is InputKind.STREAM or (is_versioned and clock is Clock.EVENT)
+    is_versioned = source.kind is spec.InputKind.TABLE and source.is_timed
+    return source.kind is spec.InputKind.STREAM or (
+        is_versioned and clock is spec.Clock.EVENT
+    )
 
 
-def _placed(source: Input, rows: Iterable[Row], sequence: str) -> list[Placed]:
+def _placed(
+    source: spec.Input, rows: Iterable[spec.Row], sequence: str
+) -> list[Placed]:
     """Returns the arrivals of a side, each with its place among those of both."""
     place = _by_sequence(source, sequence) if sequence else _by_time(source)
-    return [(place(row), Arrive(source.name, row)) for row in rows]
+    return [(place(row), spec.Arrive(source.name, row)) for row in rows]
 
 
-def _by_sequence(source: Input, sequence: str) -> Callable[[Row], float]:
+def _by_sequence(source: spec.Input, sequence: str) -> Callable[[spec.Row], float]:
     """Returns the place of a row in the sequence that both sides carry."""
     scalar = compiled(Expression(sequence), Scope.row(source.schema))
     return lambda row: _number(scalar({BARE: row}))
 
 
-def _by_time(source: Input) -> Callable[[Row], float]:
+def _by_time(source: spec.Input) -> Callable[[spec.Row], float]:
     """Returns the place of a row in row time; without one all are at one place."""
     return lambda row: _number(row.get(source.time))
 

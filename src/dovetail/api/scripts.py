@@ -6,6 +6,7 @@ there are, and whoever runs the program gives them.
 
 from __future__ import annotations
 
+from dovetail import spec
 from dovetail.api.folder import FolderCatalog
 from dovetail.api.unseen import Unseen
 from dovetail.bind.files import Root
@@ -14,7 +15,6 @@ from dovetail.bind.files.frames import files_function, readings
 from dovetail.dialects.ecl import NO_MODULES, Modules, translate
 from dovetail.engines.spark.rules import RULES
 from dovetail.engines.spark_program import script
-from dovetail.spec.program import givens_of
 
 _MAIN = """\
 if __name__ == "__main__":
@@ -34,7 +34,9 @@ _GIVEN = """\
 def file_script(text: str, root: Root, modules: Modules = NO_MODULES) -> str:
     """Returns a program of Python that reads files itself and shows its outputs."""
     program = translate(text, FolderCatalog(root), modules)
-    found = {one.name: [*readings(fitted(root, one))] for one in givens_of(program)}
+    found = {
+        one.name: [*readings(fitted(root, one))] for one in spec.givens_of(program)
+    }
     parts = (script(program), files_function(found, RULES), _MAIN)
     return "\n\n".join(parts)
 
@@ -42,6 +44,6 @@ def file_script(text: str, root: Root, modules: Modules = NO_MODULES) -> str:
 def bare_script(text: str, modules: Modules = NO_MODULES) -> str:
     """Returns a program of Python whose inputs are given by whoever runs it."""
     program = translate(text, Unseen(), modules)
-    names = ", ".join(dict.fromkeys(repr(one.name) for one in givens_of(program)))
+    names = ", ".join(dict.fromkeys(repr(one.name) for one in spec.givens_of(program)))
     told = _GIVEN.format(f": {names}" if names else ", of which there are none")
     return f"{told}\n{script(program)}"

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
+from dovetail import spec
 from dovetail.api.folder import FolderCatalog
 from dovetail.api.memory import refuse_too_large
 from dovetail.bind.files import Root
@@ -30,10 +31,7 @@ from dovetail.engines.spark_index.layout import Build
 from dovetail.engines.spark_index.shelf import AnyShelf, NoShelf, Shelf
 from dovetail.errors import SpecError
 from dovetail.schema import Schema
-from dovetail.spec.arguments import path as path_of
-from dovetail.spec.arguments import text, told, wrong
-from dovetail.spec.layouts import AnyLayout, Layout
-from dovetail.spec.program import Given, Program, givens_of
+from dovetail.spec import arguments
 
 Place = str | Path
 _GUESSED = re.compile(
@@ -53,10 +51,10 @@ class Source(Protocol):
     def shelf(self) -> AnyShelf:
         """Returns where the program keeps its indexes."""
 
-    def frame(self, spark: SparkSession, given: Given) -> DataFrame:
+    def frame(self, spark: SparkSession, given: spec.Given) -> DataFrame:
         """Returns the rows of an input as the program declares them."""
 
-    def size(self, given: Given) -> int:
+    def size(self, given: spec.Given) -> int:
         """Returns the bytes of an input, 0 where they are not known for sure."""
 
 
@@ -76,11 +74,11 @@ class Folder:
         """Returns the folder: indexes lie beside the files."""
         return Shelf(str(self.root.path.absolute()))
 
-    def frame(self, spark: SparkSession, given: Given) -> DataFrame:
+    def frame(self, spark: SparkSession, given: spec.Given) -> DataFrame:
         """Returns the rows of a file."""
         return frame(spark, fitted(self.root, given))
 
-    def size(self, given: Given) -> int:
+    def size(self, given: spec.Given) -> int:
         """Returns the bytes of what the program declares of a file."""
         return fitted(self.root, given).size
 
@@ -101,7 +99,7 @@ class Named:
         """Returns that indexes are not kept."""
         return NoShelf()
 
-    def frame(self, spark: SparkSession, given: Given) -> DataFrame:
+    def frame(self, spark: SparkSession, given: spec.Given) -> DataFrame:
         """Returns the rows of a DataFrame, or of a file."""
         match self.given[given.input]:
             case str() | Path() as path:
@@ -110,7 +108,7 @@ class Named:
             case rows:
                 return as_declared(rows, given)
 
-    def size(self, given: Given) -> int:
+    def size(self, given: spec.Given) -> int:
         """Returns the bytes of a file, or what Spark knows of a DataFrame."""
         match self.given[given.input]:
             case str() | Path() as path:
@@ -123,7 +121,7 @@ class Named:
         found = (name for name in self.given if plain_name(name) == plain_name(word))
         return next(found, "")
 
-    def file(self, word: str, layout: Layout) -> str:  # noqa: ARG002
+    def file(self, word: str, layout: spec.Layout) -> str:  # noqa: ARG002
         """Returns the name of an input, however its rows are written."""
         return self.spelled(word)
 
@@ -135,7 +133,9 @@ class Named:
         """Returns the columns of an input."""
         match self.given[name]:
             case str() | Path() as path:
-                return own_schema(file_at(path, name, AnyLayout()), AnyLayout())
+                return own_schema(
+                    file_at(path, name, spec.AnyLayout()), spec.AnyLayout()
+                )
             case rows:
                 return schema_of(rows)
 
@@ -160,7 +160,7 @@ class Indexed:
         """Returns the name of an input as it is given, or nothing."""
         return self.inputs.spelled(word)
 
-    def file(self, word: str, layout: Layout) -> str:
+    def file(self, word: str, layout: spec.Layout) -> str:
         """Returns the name of the input that is the file of a name, or nothing."""
         return self.inputs.file(word, layout)
 
@@ -177,12 +177,16 @@ def source_of(sources: object) -> Source:
     """Returns the source that a user means."""
     match sources:
         case str() | Path():
-            return Folder(Root.of(path_of("sources", sources, 'dt.ecl(text, "data")')))
+            return Folder(
+                Root.of(arguments.path("sources", sources, 'dt.ecl(text, "data")'))
+            )
         case Mapping():
             for name, given in sources.items():
-                text("a name in sources", name, "a text", 'sources={"people": frame}')
+                arguments.text(
+                    "a name in sources", name, "a text", 'sources={"people": frame}'
+                )
                 if not isinstance(given, str | Path):
-                    frame_given(f"sources[{told(name)}]", given)
+                    frame_given(f"sources[{arguments.told(name)}]", given)
             plain = [plain_name(name) for name in sources]
             for name in plain:
                 if plain.count(name) > 1:
@@ -197,20 +201,20 @@ def source_of(sources: object) -> Source:
                 'write for example dt.ecl(text, "data") or dt.ecl(text, {"a": frame})'
             )
             expected = "a folder, or a dict of DataFrames and files by their names"
-            raise wrong("sources", sources, expected, hint)
+            raise arguments.wrong("sources", sources, expected, hint)
 
 
 def input_frames(
-    spark: SparkSession, program: Program, source: Source
+    spark: SparkSession, program: spec.Program, source: Source
 ) -> dict[str, DataFrame]:
     """Returns the rows of every input of a program, as it declares them.
 
     A right side that is known not to fit into memory is refused.
     """
-    sizes = {one.name: source.size(one) for one in givens_of(program)}
+    sizes = {one.name: source.size(one) for one in spec.givens_of(program)}
     refuse_too_large(spark, program, sizes)
     with plain_rules(spark):
-        return {one.name: source.frame(spark, one) for one in givens_of(program)}
+        return {one.name: source.frame(spark, one) for one in spec.givens_of(program)}
 
 
 def known_size(rows: DataFrame) -> int:

@@ -13,13 +13,13 @@ from io import StringIO
 
 from pyspark.sql import DataFrame, SparkSession
 
+from dovetail import spec
 from dovetail.api.sources import Folder, input_frames
 from dovetail.bind.files import Root
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_index.shelf import AnyShelf, NoShelf
 from dovetail.engines.spark_program import frames
 from dovetail.plan.spark_plan import readable
-from dovetail.spec.program import Program, Written, givens_of, steps_of
 
 # Spark cuts paths of files short.
 _LONG = {"spark.sql.maxMetadataStringLength": "10000"}
@@ -29,7 +29,7 @@ Plans = Mapping[str, tuple[str, ...]]
 
 def plans(
     spark: SparkSession,
-    program: Program,
+    program: spec.Program,
     inputs: dict[str, DataFrame],
     shelf: AnyShelf = _NO_SHELF,
 ) -> Plans:
@@ -46,23 +46,23 @@ def explained_by(frame: DataFrame) -> str:
     return printed.getvalue()
 
 
-def plans_on_files(spark: SparkSession, program: Program, root: Root) -> Plans:
+def plans_on_files(spark: SparkSession, program: spec.Program, root: Root) -> Plans:
     """Returns the plans of a program on the files of a folder."""
     source = Folder(root)
     inputs = input_frames(spark, program, source)
-    if any(isinstance(one, Written) for one in steps_of(program)):
+    if any(isinstance(one, spec.Written) for one in spec.steps_of(program)):
         # Only on disk are their rows; what is built now is not written for a plan.
         return plans(spark, replace(program, builds=()), inputs, source.shelf)
     return plans(spark, program, inputs)
 
 
-def plans_on_nothing(spark: SparkSession, program: Program) -> Plans:
+def plans_on_nothing(spark: SparkSession, program: spec.Program) -> Plans:
     """Returns the plans of a program on inputs that nothing is known of."""
     with plain_rules(spark):
         # Of rows that are known to be none Spark would plan nothing at all.
         empty = spark.sparkContext.emptyRDD()
         inputs = {
             one.name: spark.createDataFrame(empty, one.schema.to_sql())
-            for one in givens_of(program)
+            for one in spec.givens_of(program)
         }
     return plans(spark, program, inputs)

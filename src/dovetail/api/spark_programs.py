@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import BinaryType
 
+from dovetail import spec
 from dovetail.api.outputs import failures_told, first_rows
 from dovetail.api.sources import Folder, input_frames
 from dovetail.bind.files import Format, Root
@@ -17,8 +18,6 @@ from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_index.shelf import readings_told
 from dovetail.engines.spark_program import frames
 from dovetail.schema import quoted
-from dovetail.spec.inputs import Row
-from dovetail.spec.program import Program
 
 # What is written is what is read back: no blank is cut, quotes stand twice.
 _OPTIONS: Mapping[Format, Mapping[str, str]] = {
@@ -39,10 +38,10 @@ class SparkOutcome:
     """A program whose outputs are DataFrames."""
 
     spark: SparkSession
-    program: Program
+    program: spec.Program
     frames: Mapping[str, DataFrame]
 
-    def first(self, name: str, count: int) -> Sequence[Row]:
+    def first(self, name: str, count: int) -> Sequence[spec.Row]:
         """Returns the first rows of an output."""
         with plain_rules(self.spark):
             return first_rows(self.frames[name], count)
@@ -68,7 +67,7 @@ class SparkOutcome:
         )
 
 
-def on_spark(spark: SparkSession, program: Program, root: Root) -> SparkOutcome:
+def on_spark(spark: SparkSession, program: spec.Program, root: Root) -> SparkOutcome:
     """Returns a program on the files of a folder; only its indexes are written yet."""
     source = Folder(root)
     shelf, inputs = source.shelf, input_frames(spark, program, source)

@@ -5,54 +5,51 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
+from dovetail import spec
 from dovetail.engines.spark_stream.writing import NOW, Start
-from dovetail.spec.arguments import (
-    AnyPath,
-    length,
-    mapping,
-    path,
-    said,
-    told,
-    word,
-    wrong,
-)
-from dovetail.spec.spans import Span
+from dovetail.spec import arguments
 
 _FINISH = "finish=True reads what is there, and then the last rows come out"
 _EXAMPLE = 'trigger={"processingTime": "10 seconds"} or {"availableNow": True}'
 
 
 def start_given(
-    checkpoint: AnyPath,
+    checkpoint: arguments.AnyPath,
     trigger: Mapping[str, object] | None,
     name: str,
     *,
     finish: bool | None = None,
 ) -> Start:
     """Returns how a query is to start, or refuses what Spark would trip over."""
-    folder = path("checkpoint", checkpoint, 'checkpoint="out/checkpoint"')
+    folder = arguments.path("checkpoint", checkpoint, 'checkpoint="out/checkpoint"')
     how = {} if trigger is None else _trigger(trigger)
-    title = said("name", name, "a text", 'name="orders"')
+    title = arguments.said("name", name, "a text", 'name="orders"')
     if finish is not None and not isinstance(finish, bool):
-        raise wrong("finish", finish, "True, or False for: not yet", _FINISH)
+        raise arguments.wrong("finish", finish, "True, or False for: not yet", _FINISH)
     if finish and how not in ({}, NOW):
-        raise wrong("trigger", trigger, f"none beside finish=True, or {NOW}", _FINISH)
+        raise arguments.wrong(
+            "trigger", trigger, f"none beside finish=True, or {NOW}", _FINISH
+        )
     return Start(folder, how, title, finish)
 
 
 def _trigger(given: object) -> Mapping[str, object]:
     """Returns when batches are read, in Spark's words."""
-    known = mapping("trigger", given, _EXAMPLE)
+    known = arguments.mapping("trigger", given, _EXAMPLE)
     if len(known) != 1:
-        raise wrong("trigger", given, "one key", f"write for example {_EXAMPLE}")
+        raise arguments.wrong(
+            "trigger", given, "one key", f"write for example {_EXAMPLE}"
+        )
     (key, value), *_ = known.items()
-    kind = word("a key of trigger", key, _TRIGGERS)
+    kind = arguments.word("a key of trigger", key, _TRIGGERS)
     return {kind: _TRIGGERS[kind](kind, value)}
 
 
 def _interval(kind: str, value: object) -> str:
     """Returns how often batches begin, as Spark reads it."""
-    found = length(f"trigger[{told(kind)}]", value, least=Span())
+    found = arguments.length(
+        f"trigger[{arguments.told(kind)}]", value, least=spec.Span()
+    )
     return str(found) if isinstance(value, timedelta) else str(value)
 
 
@@ -60,8 +57,8 @@ def _only_true(kind: str, value: object) -> bool:
     """Returns true: saying no is saying nothing, which Spark does not take."""
     if value is True:
         return True
-    hint = f"leave trigger out, or write trigger={{{told(kind)}: True}}"
-    raise wrong(f"trigger[{told(kind)}]", value, "True", hint)
+    hint = f"leave trigger out, or write trigger={{{arguments.told(kind)}: True}}"
+    raise arguments.wrong(f"trigger[{arguments.told(kind)}]", value, "True", hint)
 
 
 _TRIGGERS: Mapping[str, Callable[[str, object], object]] = {

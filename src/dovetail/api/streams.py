@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
+from dovetail import spec
 from dovetail.api.defaults import (
     Key,
     all_columns,
@@ -27,29 +28,13 @@ from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Expression
 from dovetail.plan.stream import Feed, refuse_unbounded
 from dovetail.schema import AtomicType, Schema, quoted
-from dovetail.spec.arguments import (
-    Length,
-    columns,
-    length,
-    no_column,
-    text,
-    told,
-    truth,
-    word,
-    wrong,
-)
+from dovetail.spec import arguments
+from dovetail.spec.arguments import columns
 from dovetail.spec.calls import missing, public
 from dovetail.spec.defaults import complete
-from dovetail.spec.inputs import Input, InputKind, Settings
-from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec, Kind, Named, Side
-from dovetail.spec.picks import AsOf, Picks, Unlimited
-from dovetail.spec.references import plain_column, references
 from dovetail.spec.rules import check_spec
-from dovetail.spec.spans import NO_TIME, Span
-from dovetail.spec.windows import Forever, Latest, Range, Unstated, Window
-from dovetail.spec.windows import Rows as Counted
 
-_INSTANT = Span(0, 1)
+_INSTANT = spec.Span(0, 1)
 _WHOLE = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT)
 
 
@@ -58,9 +43,9 @@ class Rows:
     """One side of a join to be: a DataFrame, its time, how it comes, and its window."""
 
     frame: DataFrame
-    source: Input
+    source: spec.Input
     feed: Feed
-    kept: Window = Unstated()
+    kept: spec.Window = spec.Unstated()
     per: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -71,7 +56,7 @@ class Rows:
             "key": ", ".join(self.source.key),
             "order": self.feed.order,
             "sequence": self.feed.sequence,
-            "window": "" if self.kept == Unstated() else repr(self.kept),
+            "window": "" if self.kept == spec.Unstated() else repr(self.kept),
             "per": ", ".join(self.per),
         }
         parts += [f"{name} {fact}" for name, fact in facts.items() if fact]
@@ -85,10 +70,10 @@ class Rows:
             raise missing("rows", name, dir(type(self)), hint)
 
     @public
-    def window(self, window: Window, *, per: str | Sequence[str] = ()) -> Rows:
+    def window(self, window: spec.Window, *, per: str | Sequence[str] = ()) -> Rows:
         """Returns the same rows, alive as the window says, for each `per` apart."""
         kept, schema = window_given(window), self.source.schema
-        if isinstance(kept, Latest):
+        if isinstance(kept, spec.Latest):
             columns("key", kept.key, schema, 'dt.latest("id")')
         parts = columns("per", per, schema, 'per="customer"')
         return replace(self, kept=kept, per=parts)
@@ -102,7 +87,7 @@ class Rows:
         where: str = "true",
         how: str = "inner",
         keep: int = 0,
-        asof: AsOf | Unlimited = EVERY,
+        asof: spec.AsOf | spec.Unlimited = EVERY,
         select: Mapping[str, str] | None = None,
         suffixes: tuple[str, str] = ("", ""),
         unmatched: str = "joined",
@@ -116,27 +101,27 @@ class Rows:
         lets rows without a partner leave by their own outlet. `unbounded` allows state
         without a bound.
         """
-        sides = dict(zip(HANDS, (self, _rows_given(other)), strict=True))
+        sides = dict(zip(spec.HANDS, (self, _rows_given(other)), strict=True))
         _refuse_half_a_sequence(sides)
         wish = _Wish.of(sides, kind_named(how), on, where)
         shown = _columns(sides, wish, select, suffixes)
         ports, picks = _ports(unmatched, wish.kind), picks_of(keep, asof)
-        spec = _spec(sides, replace(wish, columns=shown, ports=ports, picks=picks))
+        join = _join_spec(sides, replace(wish, columns=shown, ports=ports, picks=picks))
         inputs = {_name(hand): _source(hand, side) for hand, side in sides.items()}
-        spec = complete(spec, inputs)
-        refuse_terms(spec, inputs)
+        join = complete(join, inputs)
+        refuse_terms(join, inputs)
         with words_of_python():
-            check_spec(spec, inputs, Settings())
+            check_spec(join, inputs, spec.Settings())
         if any(side.feed.streams for side in sides.values()):
-            refuse_on_streams(spec, inputs)
-        if not truth("unbounded", unbounded):
-            refuse_unbounded(spec, {hand: inputs[_name(hand)] for hand in HANDS})
+            refuse_on_streams(join, inputs)
+        if not arguments.truth("unbounded", unbounded):
+            refuse_unbounded(join, {hand: inputs[_name(hand)] for hand in spec.HANDS})
         frames = {hand: side.frame for hand, side in sides.items()}
         feeds = {hand: side.feed for hand, side in sides.items()}
-        return Joined(spec, inputs, frames, feeds)
+        return Joined(join, inputs, frames, feeds)
 
 
-Sides = Mapping[Hand, Rows]
+Sides = Mapping[spec.Hand, Rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,28 +130,32 @@ class _Wish:
 
     keys: Sequence[Key]
     where: str
-    kind: Kind
-    columns: Columns = Columns(())
+    kind: spec.Kind
+    columns: spec.Columns = spec.Columns(())
     ports: int = 1
-    picks: Picks = Picks()
+    picks: spec.Picks = spec.Picks()
 
     @classmethod
-    def of(cls, sides: Sides, kind: Kind, on: object, where: str) -> _Wish:
+    def of(cls, sides: Sides, kind: spec.Kind, on: object, where: str) -> _Wish:
         """Returns the condition that is asked for, or refuses what makes no sense."""
         schemas = {hand: side.source.schema for hand, side in sides.items()}
         keys = keys_of(on, schemas)
-        text("where", where, "a condition as a text", 'where="l.amount < r.amount"')
+        arguments.text(
+            "where", where, "a condition as a text", 'where="l.amount < r.amount"'
+        )
         for name, value, is_said in (
             ("on", on, keys),
             ("where", where, where != "true"),
         ):
-            if is_said and kind is Kind.CROSS:
+            if is_said and kind is spec.Kind.CROSS:
                 hint = f'how="inner" takes {name}; a cross join has every pair'
-                raise wrong(name, value, f'no {name} beside how="cross"', hint)
-        for reference in references(Expression(where)):
+                raise arguments.wrong(
+                    name, value, f'no {name} beside how="cross"', hint
+                )
+        for reference in spec.references(Expression(where)):
             schema = schemas[reference.hand]
             if reference.column not in schema:
-                raise no_column("where", where, reference.column, schema)
+                raise arguments.no_column("where", where, reference.column, schema)
         return cls(keys, where, kind)
 
 
@@ -175,8 +164,8 @@ def stream(
     frame: DataFrame,
     *,
     time: str = "",
-    lateness: Length = "0 seconds",
-    idle: Length = "",
+    lateness: arguments.Length = "0 seconds",
+    idle: arguments.Length = "",
     order: str = "",
     sequence: str = "",
 ) -> Rows:
@@ -187,21 +176,23 @@ def stream(
     the other back. `order`: a number that tells rows of equal time apart; `sequence`:
     one that orders the rows of both sides.
     """
-    late = length("lateness", lateness, least=NO_TIME)
-    wait = NO_TIME if idle == "" else length("idle", idle, least=_INSTANT)
-    source = _input(frame, InputKind.STREAM, time=time, lateness=late)
+    late = arguments.length("lateness", lateness, least=spec.NO_TIME)
+    wait = (
+        spec.NO_TIME if idle == "" else arguments.length("idle", idle, least=_INSTANT)
+    )
+    source = _input(frame, spec.InputKind.STREAM, time=time, lateness=late)
     for name, given, span in (("lateness", lateness, late), ("idle", idle, wait)):
-        if span != NO_TIME and not source.is_timed:
+        if span != spec.NO_TIME and not source.is_timed:
             hint = f'name the column of the row time: time="..", or leave {name} out'
-            raise wrong(name, given, "a time beside it", hint)
+            raise arguments.wrong(name, given, "a time beside it", hint)
     if not wait.is_exact:
         hint = 'a month has no length of its own: write for example idle="30 days"'
-        raise wrong("idle", idle, "a length that is always the same", hint)
+        raise arguments.wrong("idle", idle, "a length that is always the same", hint)
     place = _place("order", order, source.schema)
     common = _place("sequence", sequence, source.schema)
     if place and common:
         hint = "sequence alone orders the rows of both sides"
-        raise wrong("order", order, "no order beside sequence", hint)
+        raise arguments.wrong("order", order, "no order beside sequence", hint)
     feed = Feed(place, common, wait, streams=frame.isStreaming)
     return Rows(frame, source, feed)
 
@@ -214,32 +205,34 @@ def table(
     schema = schema_of(frame_given("frame", frame))
     keys = columns("key", key, schema, 'key="id"')
     if not keys:
-        raise wrong("key", key, "at least one column", 'write for example key="id"')
-    source = _input(frame, InputKind.TABLE, time=time, key=keys)
+        raise arguments.wrong(
+            "key", key, "at least one column", 'write for example key="id"'
+        )
+    source = _input(frame, spec.InputKind.TABLE, time=time, key=keys)
     feed = Feed(_place("order", order, schema), streams=frame.isStreaming)
-    return Rows(frame, source, feed, kept=Latest(keys))
+    return Rows(frame, source, feed, kept=spec.Latest(keys))
 
 
 @public
 def dataset(frame: DataFrame, *, time: str = "") -> Rows:
     """Returns rows that are all there from the start."""
-    source = _input(frame, InputKind.DATASET, time=time)
+    source = _input(frame, spec.InputKind.DATASET, time=time)
     return Rows(frame, source, Feed(streams=frame.isStreaming))
 
 
 def _input(
     frame: DataFrame,
-    kind: InputKind,
+    kind: spec.InputKind,
     *,
     time: str,
     key: tuple[str, ...] = (),
-    lateness: Span = NO_TIME,
-) -> Input:
+    lateness: spec.Span = spec.NO_TIME,
+) -> spec.Input:
     """Returns what is known of a DataFrame as an input."""
     schema = schema_of(frame_given("frame", frame))
-    if kind is InputKind.STREAM and not frame.isStreaming:
-        kind = InputKind.DATASET
-    return Input("", kind, schema, key, _time(time, schema), lateness)
+    if kind is spec.InputKind.STREAM and not frame.isStreaming:
+        kind = spec.InputKind.DATASET
+    return spec.Input("", kind, schema, key, _time(time, schema), lateness)
 
 
 def _time(time: str, schema: Schema) -> str:
@@ -247,9 +240,9 @@ def _time(time: str, schema: Schema) -> str:
     if time == "":
         return ""
     expected = "the name of a column with timestamps"
-    name = text("time", time, expected, 'time="placed_at"')
+    name = arguments.text("time", time, expected, 'time="placed_at"')
     if name not in schema:
-        raise no_column("time", time, name, schema)
+        raise arguments.no_column("time", time, name, schema)
     kind = schema[name].type
     if kind not in {AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ}:
         raise SchemaError(
@@ -265,12 +258,12 @@ def _place(name: str, given: str, schema: Schema) -> str:
     if given == "":
         return ""
     expected = "a column, or SQL over columns, that is a whole number"
-    text(name, given, expected, f'{name}="offset"')
-    column = plain_column(Expression(given))
+    arguments.text(name, given, expected, f'{name}="offset"')
+    column = spec.plain_column(Expression(given))
     if not column:
         return given
     if column not in schema:
-        raise no_column(name, given, column, schema)
+        raise arguments.no_column(name, given, column, schema)
     if schema[column].type not in _WHOLE:
         hint = f'make it one, as in {name}="CAST({column} AS BIGINT)"'
         found = f'{name}="{given}" is a column of the type {schema[column].type}'
@@ -278,14 +271,14 @@ def _place(name: str, given: str, schema: Schema) -> str:
     return given
 
 
-def window_given(window: object) -> Window:
+def window_given(window: object) -> spec.Window:
     """Returns the window that a user gives, or refuses another thing."""
-    if isinstance(window, Range | Counted | Latest | Forever):
+    if isinstance(window, spec.Range | spec.Rows | spec.Latest | spec.Forever):
         return window
-    span = told(window) if isinstance(window, str) else '"10 minutes"'
+    span = arguments.told(window) if isinstance(window, str) else '"10 minutes"'
     hint = f"write for example dt.range(preceding={span})"
     expected = "one of dt.range, dt.rows, dt.latest and dt.forever"
-    raise wrong("window", window, expected, hint)
+    raise arguments.wrong("window", window, expected, hint)
 
 
 def _rows_given(other: object) -> Rows:
@@ -294,7 +287,7 @@ def _rows_given(other: object) -> Rows:
         return other
     hint = 'write for example orders.join(dt.stream(frame, time="paid_at"), on="id")'
     expected = "rows of dt.stream, dt.table or dt.dataset"
-    raise wrong("other", other, expected, hint)
+    raise arguments.wrong("other", other, expected, hint)
 
 
 def _columns(
@@ -302,7 +295,7 @@ def _columns(
     wish: _Wish,
     select: Mapping[str, str] | None,
     suffixes: tuple[str, str],
-) -> Columns:
+) -> spec.Columns:
     """Returns the output columns: those that are asked for, or all."""
     endings = suffixes_of(suffixes)
     if select is None:
@@ -310,7 +303,7 @@ def _columns(
         return all_columns(schemas, wish.kind, wish.keys, endings)
     if any(endings):
         hint = "names in select are as they stand there"
-        raise wrong("suffixes", suffixes, "none beside select", hint)
+        raise arguments.wrong("suffixes", suffixes, "none beside select", hint)
     shown = chosen(select)
     refuse_reserved("select has", select)
     return shown
@@ -327,32 +320,32 @@ def _refuse_half_a_sequence(sides: Sides) -> None:
             )
 
 
-def _name(hand: Hand) -> str:
+def _name(hand: spec.Hand) -> str:
     """Returns the name of the input on a hand."""
     return hand.value
 
 
-def _source(hand: Hand, side: Rows) -> Input:
+def _source(hand: spec.Hand, side: Rows) -> spec.Input:
     """Returns a side's input under its hand's name."""
     return replace(side.source, name=_name(hand))
 
 
-def _spec(sides: Sides, wish: _Wish) -> JoinSpec:
+def _join_spec(sides: Sides, wish: _Wish) -> spec.JoinSpec:
     """Returns the join of two sides that a user asks for."""
     left, right = (
-        Side(
-            Named(_name(hand)),
+        spec.Side(
+            spec.Named(_name(hand)),
             sides[hand].kept,
             tuple(Expression(quoted(name)) for name in sides[hand].per),
         )
-        for hand in HANDS
+        for hand in spec.HANDS
     )
     clock = clock_of(
         (left.window, right.window),
         timed=all(side.source.is_timed for side in sides.values()),
         streaming=any(side.feed.streams for side in sides.values()),
     )
-    return JoinSpec(
+    return spec.JoinSpec(
         left,
         right,
         wish.kind,
@@ -365,10 +358,10 @@ def _spec(sides: Sides, wish: _Wish) -> JoinSpec:
     )
 
 
-def _ports(unmatched: str, kind: Kind) -> int:
+def _ports(unmatched: str, kind: spec.Kind) -> int:
     """Returns how many outlets matched and unmatched rows leave by."""
-    preserved = sum(kind.preserves(hand) for hand in HANDS)
-    if word("unmatched", unmatched, ("joined", "outlet")) == "joined":
+    preserved = sum(kind.preserves(hand) for hand in spec.HANDS)
+    if arguments.word("unmatched", unmatched, ("joined", "outlet")) == "joined":
         return 1
     if not preserved:
         raise SpecError(

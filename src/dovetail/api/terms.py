@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dovetail import spec
 from dovetail.bind.schemas import is_carried, refuse_unpacked
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Scope, parse
 from dovetail.plan.sides import partition_of
 from dovetail.schema import AtomicType, CarriedType, Schema, unquoted
-from dovetail.spec.inputs import Inputs
-from dovetail.spec.join import HANDS, JoinSpec
-from dovetail.spec.references import references
-from dovetail.spec.results import input_of, known_types
 
 
-def refuse_terms(join: JoinSpec, inputs: Inputs) -> None:
+def refuse_terms(join: spec.JoinSpec, inputs: spec.Inputs) -> None:
     """Refuses a key of variants, and what is known to be neither true nor false."""
     for part in (part for one in join.hard for part in (one.left, one.right)):
-        if CarriedType("variant") in known_types(part, join, inputs):
+        if CarriedType("variant") in spec.known_types(part, join, inputs):
             raise SchemaError(
                 f'the key "{part}" is variant',
                 "a key of values that can be compared",
                 f'take a part out in the frame, as with variant_get({part}, "$.id")',
             )
-    for kind in known_types(join.soft, join, inputs):
+    for kind in spec.known_types(join.soft, join, inputs):
         if kind not in {AtomicType.BOOLEAN, AtomicType.NULL}:
             raise SpecError(
                 f'where="{join.soft}" is {kind}',
@@ -33,11 +30,11 @@ def refuse_terms(join: JoinSpec, inputs: Inputs) -> None:
             )
 
 
-def refuse_on_streams(join: JoinSpec, inputs: Inputs) -> None:
+def refuse_on_streams(join: spec.JoinSpec, inputs: spec.Inputs) -> None:
     """Refuses what a stream cannot pack, compare or read."""
     schemas = {
-        hand: input_of(join.side(hand).source, inputs, hand.value).schema
-        for hand in HANDS
+        hand: spec.input_of(join.side(hand).source, inputs, hand.value).schema
+        for hand in spec.HANDS
     }
     for hand, schema in schemas.items():
         refuse_unpacked(f"the {hand.value} side has", schema)
@@ -45,7 +42,7 @@ def refuse_on_streams(join: JoinSpec, inputs: Inputs) -> None:
         _refuse_compared("the window goes by", schema, parts)
     terms = [part for one in join.hard for part in (one.left, one.right)]
     for text in (*terms, join.soft):
-        for one in references(text):
+        for one in spec.references(text):
             _refuse_compared(f'"{text}" compares', schemas[one.hand], {one.column})
     parse(join.soft, Scope.pair(*schemas.values()))
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from dovetail import spec
 from dovetail.errors import SchemaError
 from dovetail.schema import Schema
-from dovetail.spec.layouts import Layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Unseen:
         """Returns nothing: no input is known by its columns."""
         return ""
 
-    def file(self, word: str, layout: Layout) -> str:  # noqa: ARG002
+    def file(self, word: str, layout: spec.Layout) -> str:  # noqa: ARG002
         """Returns the name itself: it will be there."""
         return word.removeprefix("~")
 

@@ -11,19 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dovetail.errors import SpecError
-from dovetail.spec import windows
-from dovetail.spec.arguments import Length, length, names, wrong
-from dovetail.spec.arguments import whole as whole_number
+from dovetail.spec import arguments, windows
 from dovetail.spec.calls import public
 
 
 @public
 def range(  # noqa: A001 - dt.range reads as SQL does
-    preceding: Length = "0 seconds", following: Length = "0 seconds"
+    preceding: arguments.Length = "0 seconds", following: arguments.Length = "0 seconds"
 ) -> windows.Range:
     """Returns the window of row times t - following to t + preceding."""
     window = windows.Range(
-        length("preceding", preceding), length("following", following)
+        arguments.length("preceding", preceding),
+        arguments.length("following", following),
     )
     if window.is_backward:
         raise SpecError(
@@ -37,7 +36,7 @@ def range(  # noqa: A001 - dt.range reads as SQL does
 @public
 def rows(count: int) -> windows.Rows:
     """Returns the window of the newest `count` rows; 0: met once, never stored."""
-    return windows.Rows(whole_number("count", count, "dt.rows(100)"))
+    return windows.Rows(arguments.whole("count", count, "dt.rows(100)"))
 
 
 @public
@@ -45,10 +44,10 @@ def latest(*key: str | Sequence[str]) -> windows.Latest:
     """Returns the window of the newest version of each key."""
     example = 'dt.latest("ticker")'
     given = key[0] if len(key) == 1 else key
-    found = names("key", given, example)
+    found = arguments.names("key", given, example)
     if not found:
         expected = "at least one column"
-        raise wrong("key", key, expected, f"write for example {example}")
+        raise arguments.wrong("key", key, expected, f"write for example {example}")
     return windows.Latest(found)
 
 

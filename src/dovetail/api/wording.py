@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from pyspark.errors import AnalysisException
 
+from dovetail import spec
 from dovetail.errors import SpecError
-from dovetail.spec.join import Columns, JoinSpec
 
 _ROW_TIME = 'name the column of the row time, as in dt.stream(frame, time="placed_at")'
 _WINDOW = 'write for example orders.window(dt.range(preceding="10 minutes"))'
@@ -45,7 +45,7 @@ def words_of_python() -> Iterator[None]:
 
 
 @contextmanager
-def words_of_spark(join: JoinSpec) -> Iterator[None]:
+def words_of_spark(join: spec.JoinSpec) -> Iterator[None]:
     """Raises what Spark says of an expression as a sentence with the texts it may mean.
 
     Texts in Spark SQL may name functions that only Spark knows, so it is asked.
@@ -54,7 +54,7 @@ def words_of_spark(join: JoinSpec) -> Iterator[None]:
         yield
     except AnalysisException as error:
         texts = {"where": join.soft.text}
-        if isinstance(join.select, Columns):
+        if isinstance(join.select, spec.Columns):
             shown = join.select.columns
             texts |= {f'select["{name}"]': one.text for name, one in shown}
         said = _ENDING.sub("", _NAME.sub("", str(error).strip().partition("\n")[0]))

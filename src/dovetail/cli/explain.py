@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from dovetail import spec
 from dovetail.api.unseen import Unseen
 from dovetail.bind.files import Root
 from dovetail.cli.programs import ENDING, Files, Texts, modules_of, read_program
@@ -20,7 +21,6 @@ from dovetail.conformance.programs import ecl_play
 from dovetail.dialects.ecl import translate
 from dovetail.errors import DovetailError, SpecError
 from dovetail.plan.shapes import explained_program
-from dovetail.spec.program import Program
 
 Paths = Annotated[
     list[Path],
@@ -110,7 +110,7 @@ def _programs(
         yield Text()
 
 
-def _program(path: Path, files: Path | None, modules: Path | None) -> Program:
+def _program(path: Path, files: Path | None, modules: Path | None) -> spec.Program:
     """Returns a program; without a folder what it says of its files is believed."""
     text, texts = read_program(path), modules_of(path, modules)
     if files is None:
@@ -120,7 +120,7 @@ def _program(path: Path, files: Path | None, modules: Path | None) -> Program:
     return folder_program(text, Root.of(files), texts)
 
 
-def _plans(program: Program, files: Path | None) -> Mapping[str, tuple[str, ...]]:
+def _plans(program: spec.Program, files: Path | None) -> Mapping[str, tuple[str, ...]]:
     """Returns Spark's plan of every output."""
     from dovetail.api import spark_plans  # noqa: PLC0415 - Spark is slow
     from dovetail.engines.spark_session import program_session  # noqa: PLC0415

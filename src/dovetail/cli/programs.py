@@ -12,12 +12,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from dovetail import spec
 from dovetail.api.modules import ModuleFolder
 from dovetail.api.outcomes import Outcome, places_of, with_files
 from dovetail.bind.files import Format, Root
 from dovetail.cli.terminal import reported, screen, table, waiting, watched
 from dovetail.errors import SpecError
-from dovetail.spec.program import Program as ProgramSpec
 
 ENDING = ".ecl"
 
@@ -163,7 +163,7 @@ def run(
 
 
 def _outcome(
-    program: ProgramSpec, root: Root, how: tuple[Engine, str], *, stores: bool
+    program: spec.Program, root: Root, how: tuple[Engine, str], *, stores: bool
 ) -> Outcome:
     """Returns a program with its rows at hand, on the engine that is asked for."""
     engine, master = how

@@ -19,10 +19,10 @@ from rich.progress import TimeElapsedColumn as Elapsed
 from rich.table import Table
 from rich.text import Text
 
+from dovetail import spec
 from dovetail.api.outcomes import Outcome
 from dovetail.errors import DovetailError, EngineError
 from dovetail.schema import Schema, shown
-from dovetail.spec.inputs import Row
 
 FAILED, BROKEN = 1, 2
 
@@ -105,7 +105,7 @@ def screen() -> Console:
     )
 
 
-def table(schema: Schema, rows: Sequence[Row]) -> Table:
+def table(schema: Schema, rows: Sequence[spec.Row]) -> Table:
     """Returns rows as a table; no value is cut."""
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in schema.names:

@@ -21,6 +21,7 @@ from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 
+from dovetail import spec
 from dovetail.conformance.lines import MARK, Count, Line, Order, Rows
 from dovetail.errors import DovetailError, SpecError
 from dovetail.schema import Schema, to_microseconds
@@ -34,20 +35,6 @@ from dovetail.spec.fields import (
     whole,
     wrong,
 )
-from dovetail.spec.inputs import (
-    Arrive,
-    Change,
-    Event,
-    Finish,
-    Input,
-    InputKind,
-    Inputs,
-    Outlet,
-    Row,
-    Settings,
-)
-from dovetail.spec.join import Clock, JoinSpec, SetJoinSpec
-from dovetail.spec.play import Play
 from dovetail.spec.reading import read_events, read_inputs, read_join, read_settings
 from dovetail.spec.rules import checked
 
@@ -57,7 +44,7 @@ _CASE_KEYS = (
 )
 ErrorKind = type[DovetailError]
 _UNDECLARED: Mapping[str, Schema] = {}
-_USUAL = Settings()
+_USUAL = spec.Settings()
 _LINE_KEYS = ("row", "mark", "out", "after", "change")
 
 
@@ -80,41 +67,46 @@ class CaseData:
             fields.has("events"),
         )
 
-    def inputs(self, declared: Mapping[str, Schema] = _UNDECLARED) -> Inputs:
+    def inputs(self, declared: Mapping[str, Schema] = _UNDECLARED) -> spec.Inputs:
         """Returns the inputs, with the schemas that a text declares where none is."""
         return read_inputs(self.inputs_data, declared)
 
-    def settings(self, usual: Settings = _USUAL) -> Settings:
+    def settings(self, usual: spec.Settings = _USUAL) -> spec.Settings:
         """Returns the switches; `usual` are those of the language."""
         return read_settings(self.settings_data, usual)
 
     def play(
-        self, join: JoinSpec | SetJoinSpec, inputs: Inputs, settings: Settings
-    ) -> Play:
+        self,
+        join: spec.JoinSpec | spec.SetJoinSpec,
+        inputs: spec.Inputs,
+        settings: spec.Settings,
+    ) -> spec.Play:
         """Returns the checked play of a join: each row is an event, or state, once.
 
         The rows of a stream arrive. On the clock `event` a case without events is
         bounded: versions of tables arrive too, all rows come in the order of row time,
         and then every input ends.
         """
-        is_timed = isinstance(join, JoinSpec) and join.clock is Clock.EVENT
+        is_timed = isinstance(join, spec.JoinSpec) and join.clock is spec.Clock.EVENT
         is_bounded = is_timed and not self.has_events
         arriving = [
             source
             for source in inputs.values()
-            if source.kind is InputKind.STREAM
-            or (is_bounded and source.kind is InputKind.TABLE and source.is_timed)
+            if source.kind is spec.InputKind.STREAM
+            or (is_bounded and source.kind is spec.InputKind.TABLE and source.is_timed)
         ]
         arrivals = [(source, row) for source in arriving for row in source.rows]
         if is_bounded:
             arrivals.sort(key=lambda arrival: _place_in_time(*arrival))
-        opening: list[Event] = [Arrive(source.name, row) for source, row in arrivals]
+        opening: list[spec.Event] = [
+            spec.Arrive(source.name, row) for source, row in arrivals
+        ]
         if is_bounded:
-            opening += map(Finish, inputs)
+            opening += map(spec.Finish, inputs)
         emptied = {source.name: replace(source, rows=()) for source in arriving}
         events = read_events(self.events_data, inputs)
         return checked(
-            Play(join, {**inputs, **emptied}, events, tuple(opening), settings)
+            spec.Play(join, {**inputs, **emptied}, events, tuple(opening), settings)
         )
 
 
@@ -125,7 +117,7 @@ class Neutral:
     data: object
     given: CaseData
 
-    def play(self) -> Play:
+    def play(self) -> spec.Play:
         """Returns the play, checked against every law, its windows written out."""
         inputs = self.given.inputs()
         return self.given.play(read_join(self.data), inputs, self.given.settings())
@@ -170,7 +162,7 @@ class Case:
     expect: Rows | Count | Refusal
 
 
-def _place_in_time(source: Input, row: Row) -> tuple[bool, int]:
+def _place_in_time(source: spec.Input, row: spec.Row) -> tuple[bool, int]:
     """Returns the place of a row in row time; rows without a time come first."""
     time = row.get(source.time)
     return (True, to_microseconds(time)) if isinstance(time, datetime) else (False, 0)
@@ -291,7 +283,7 @@ def _read_expectation(fields: Fields, join: Neutral | Script) -> Rows | Count | 
     place = f"{fields.where}.expect"
     match expected:
         case list():
-            outlets = tuple(outlet.value for outlet in Outlet)
+            outlets = tuple(outlet.value for outlet in spec.Outlet)
             reader = _line_reader(outlets if isinstance(join, Neutral) else ())
             lines = many(reader)(expected, place)
             order = fields.take("compare", choice(Order), Order.BAG)
@@ -317,7 +309,7 @@ def _line_reader(outlets: tuple[str, ...]) -> Reader[Line]:
         if fields.has("after"):
             facts["after"] = fields.need("after", whole)
         if fields.has("change"):
-            facts["change"] = fields.need("change", choice(Change)).value
+            facts["change"] = fields.need("change", choice(spec.Change)).value
         if fields.has("out"):
             facts["out"] = fields.need("out", _one_of(outlets) if outlets else text)
         if fields.has(MARK):

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+from dovetail import spec
 from dovetail.conformance.case import Broken, Case, Neutral, Refusal, Script
 from dovetail.conformance.compare import SAME, Difference, compare, compare_lines
 from dovetail.conformance.engines import EngineName, NamedPlay, Outcome, Split, outcomes
 from dovetail.conformance.lines import Order, Rows
 from dovetail.conformance.programs import ProgramPlay, ecl_play, without_blanks
 from dovetail.errors import DovetailError, UnsupportedError
-from dovetail.spec.play import Play
 
 
 class Status(Enum):
@@ -54,7 +54,7 @@ class Check:
         plays: list[NamedPlay] = []
         for case in cases:
             match _prepared(case):
-                case Play() as play:
+                case spec.Play() as play:
                     by_name[case.name] = case
                     plays.append(NamedPlay(case.name, play, _looks_at_order(case)))
                 case ProgramPlay() as program:
@@ -112,7 +112,7 @@ def _looks_at_order(case: Case) -> bool:
     return isinstance(case.expect, Rows) and case.expect.order is not Order.BAG
 
 
-def _prepared(case: Case) -> Play | ProgramPlay | DovetailError:
+def _prepared(case: Case) -> spec.Play | ProgramPlay | DovetailError:
     """Returns the play of a case, or why there is none; no engine is asked."""
     try:
         match case.join:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
 
+from dovetail import spec
 from dovetail.conformance.lines import (
     Count,
     Line,
@@ -27,11 +28,10 @@ from dovetail.conformance.lines import (
     rough_key,
     same_value,
 )
-from dovetail.spec.inputs import Emission, Outlet
 
 
 def compare(
-    expected: Rows | Count, found: Sequence[Emission], sight: Sight
+    expected: Rows | Count, found: Sequence[spec.Emission], sight: Sight
 ) -> Difference:
     """Returns how an engine's rows differ from what a case expects."""
     return compare_lines(expected, [emitted(one, sight) for one in found], sight)
@@ -56,7 +56,7 @@ def compare_lines(
 
 def _looked_at(found: Sequence[Line], expected: Sequence[Line]) -> list[Line]:
     """Returns the lines that count: late rows and marks do where the case lists one."""
-    late = Outlet.LATE.value
+    late = spec.Outlet.LATE.value
     wants_late = any(line.facts.get("out") == late for line in expected)
     wants_marks = any(line.is_mark() for line in expected)
     return [

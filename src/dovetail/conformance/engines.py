@@ -19,13 +19,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import assert_never
 
+from dovetail import spec
 from dovetail.conformance import oracle
 from dovetail.conformance.lines import Sight
 from dovetail.errors import DovetailError, EngineError, SpecError
-from dovetail.spec.inputs import Emission
-from dovetail.spec.play import Play
 
-Outcome = Sequence[Emission] | DovetailError
+Outcome = Sequence[spec.Emission] | DovetailError
 NamedOutcome = tuple[str, Outcome]
 
 
@@ -58,7 +57,7 @@ class NamedPlay:
     """
 
     name: str
-    play: Play
+    play: spec.Play
     in_order: bool = False
 
 
@@ -86,7 +85,7 @@ def outcomes(
 
 
 def _one_by_one(
-    play_one: Callable[[Play], list[Emission]], plays: Iterable[NamedPlay]
+    play_one: Callable[[spec.Play], list[spec.Emission]], plays: Iterable[NamedPlay]
 ) -> Iterator[NamedOutcome]:
     """Gives the rows of each play, or its error."""
     for named in plays:

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from dovetail import spec
 from dovetail.conformance.engines import EngineName
 from dovetail.conformance.oracle.refusals import refuse as refuse_oracle
 from dovetail.errors import UnsupportedError
 from dovetail.plan import batch, local, stream
 from dovetail.plan.words import Line, described, paragraphs
-from dovetail.spec.join import HANDS, JoinSpec, Named, Nested, SetJoinSpec
-from dovetail.spec.play import Play
-from dovetail.spec.sources import known_input
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,7 @@ class Answer:
     reason: str
 
 
-def explained(play: Play) -> str:
+def explained(play: spec.Play) -> str:
     """Returns the plan of a play as paragraphs, and a line for each engine."""
     lines = [*_described(play.join, play)]
     for answer in answers(play):
@@ -37,7 +35,7 @@ def explained(play: Play) -> str:
     return paragraphs(lines)
 
 
-def answers(play: Play) -> Iterator[Answer]:
+def answers(play: spec.Play) -> Iterator[Answer]:
     """Yields for each engine whether it can run the play, the quickest first."""
     for engine, judge in _JUDGES.items():
         try:
@@ -46,46 +44,52 @@ def answers(play: Play) -> Iterator[Answer]:
             yield Answer(engine, runs=False, reason=", ".join(error.missing))
 
 
-def _described(join: JoinSpec | SetJoinSpec, play: Play) -> Iterator[Line]:
+def _described(
+    join: spec.JoinSpec | spec.SetJoinSpec, play: spec.Play
+) -> Iterator[Line]:
     """Gives headings and sentences; the joins inside follow the one they feed."""
-    if isinstance(join, SetJoinSpec):
+    if isinstance(join, spec.SetJoinSpec):
         sets = ", ".join(join.sets)
         yield "join", f"{join.kind.value} of the sets {sets}"
         return
     yield from described(
-        join, {hand: known_input(join.side(hand).source, play.inputs) for hand in HANDS}
+        join,
+        {
+            hand: spec.known_input(join.side(hand).source, play.inputs)
+            for hand in spec.HANDS
+        },
     )
-    for hand in HANDS:
+    for hand in spec.HANDS:
         match join.side(hand).source:
-            case Nested(inner):
+            case spec.Nested(inner):
                 yield "", ""
                 yield f"{hand.value} is", "a join of its own:"
                 yield from _described(inner, play)
-            case Named():
+            case spec.Named():
                 pass
 
 
-def _by_oracle(play: Play) -> str:
+def _by_oracle(play: spec.Play) -> str:
     """Returns how the definition plays a join, or refuses it."""
-    if isinstance(play.join, JoinSpec):
+    if isinstance(play.join, spec.JoinSpec):
         refuse_oracle(play, play.join)
     return "the definition, over plain rows"
 
 
-def _by_local(play: Play) -> str:
+def _by_local(play: spec.Play) -> str:
     """Returns how the kernels play a join without Spark, or refuses it."""
-    if isinstance(play.join, JoinSpec):
+    if isinstance(play.join, spec.JoinSpec):
         local.refuse(play)
     return "the kernels, event by event, without Spark"
 
 
-def _by_batch(play: Play) -> str:
+def _by_batch(play: spec.Play) -> str:
     """Returns how Spark joins DataFrames, or refuses it."""
     plan = batch.plan_play(play)
     return f"one native Spark plan; no row passes through Python{plan.cost}"
 
 
-def _by_stream(play: Play) -> str:
+def _by_stream(play: spec.Play) -> str:
     """Returns how a Spark stream joins, or refuses it."""
     from dovetail.engines.kernel_settings import (  # noqa: PLC0415 - Arrow is slow
         stream_settings,
@@ -96,7 +100,7 @@ def _by_stream(play: Play) -> str:
     return f"a stateful operator on Spark; {plan.spread.reason}"
 
 
-_JUDGES: Mapping[EngineName, Callable[[Play], str]] = {
+_JUDGES: Mapping[EngineName, Callable[[spec.Play], str]] = {
     EngineName.ORACLE: _by_oracle,
     EngineName.LOCAL: _by_local,
     EngineName.BATCH: _by_batch,

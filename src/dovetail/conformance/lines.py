@@ -21,9 +21,8 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
 
+from dovetail import schema, spec
 from dovetail.errors import SchemaError
-from dovetail.schema import AtomicType, read_value, shown
-from dovetail.spec.inputs import UNKNOWN_EVENT, Change, Emission, Outlet, Row
 
 Facts = Mapping[str, object]
 MARK = "mark"
@@ -48,7 +47,7 @@ class Sight(Enum):
 class Line:
     """A row with the facts about it: `out`, `after`, `change`, `mark`."""
 
-    row: Row
+    row: spec.Row
     facts: Facts
 
     def is_same(self, found: Line) -> bool:
@@ -82,17 +81,19 @@ class Count:
 
 
 # Only the first outlet of a join ever gets a mark.
-_MARK_FACTS = {MARK: "window", "out": Outlet.MATCHED.value}
+_MARK_FACTS = {MARK: "window", "out": spec.Outlet.MATCHED.value}
 
 
-def emitted(emission: Emission, sight: Sight) -> Line:
+def emitted(emission: spec.Emission, sight: Sight) -> Line:
     """Returns an emission as a line, with the facts that the engine knows."""
     facts: dict[str, object] = {}
-    if sight is Sight.EVENTS and emission.after != UNKNOWN_EVENT:
+    if sight is Sight.EVENTS and emission.after != spec.UNKNOWN_EVENT:
         facts["after"] = emission.after
-    if emission.outlet is Outlet.MARKS:
+    if emission.outlet is spec.Outlet.MARKS:
         return Line({}, {**facts, **_MARK_FACTS})
-    change = Change.INSERT if emission.change is Change.NONE else emission.change
+    change = (
+        spec.Change.INSERT if emission.change is spec.Change.NONE else emission.change
+    )
     facts |= {"out": emission.outlet.value, "change": change.value}
     return Line(emission.row, facts)
 
@@ -121,7 +122,7 @@ def folded(row: Mapping[str, object]) -> dict[str, object]:
 
 def _name(key: object) -> str:
     """Returns a name, or the key of a map, as a file writes it."""
-    written = shown(key)
+    written = schema.shown(key)
     return written if isinstance(written, str) else json.dumps(written)
 
 
@@ -182,12 +183,12 @@ def _moment(value: object) -> object:
     """Returns a date or the text of a time as a moment in UTC, others as they are."""
     match value:
         case datetime():
-            return read_value(value, AtomicType.TIMESTAMP, "a time")
+            return schema.read_value(value, schema.AtomicType.TIMESTAMP, "a time")
         case date():
             return datetime(value.year, value.month, value.day, tzinfo=UTC)
         case str():
             with suppress(SchemaError):
-                return read_value(value, AtomicType.TIMESTAMP, "a time")
+                return schema.read_value(value, schema.AtomicType.TIMESTAMP, "a time")
     return value
 
 

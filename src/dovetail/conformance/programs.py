@@ -10,28 +10,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from dovetail import schema, spec
 from dovetail.conformance import oracle
 from dovetail.conformance.case import CaseData
 from dovetail.conformance.engines import EngineName
 from dovetail.conformance.lines import Count, Line, Rows
 from dovetail.dialects.ecl import translate
 from dovetail.errors import SpecError, UnsupportedError
-from dovetail.schema import Schema, blank, read_row
 from dovetail.spec.fields import Fields, many, mapping
-from dovetail.spec.inputs import Row
-from dovetail.spec.program import Given, Program, givens_of
 from dovetail.spec.ranges import refuse_beyond
 from dovetail.spec.reading import read_schema
 
-_NO_COLUMNS = Schema(())
+_NO_COLUMNS = schema.Schema(())
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramPlay:
     """A program with the rows of its inputs."""
 
-    program: Program
-    rows: Mapping[str, Sequence[Row]]
+    program: spec.Program
+    rows: Mapping[str, Sequence[spec.Row]]
 
     def lines(self, engine: EngineName) -> list[Line]:
         """Returns what an engine puts out, each row with its output."""
@@ -67,11 +65,11 @@ def ecl_play(text: str, given: CaseData) -> ProgramPlay:
     program = translate(text, schemas)
     if given.has_events:
         raise SpecError("events in a case of ECL", "rows alone", rule="case_file")
-    rows = {step.name: list(_rows(step, inputs)) for step in givens_of(program)}
+    rows = {step.name: list(_rows(step, inputs)) for step in spec.givens_of(program)}
     return ProgramPlay(program, rows)
 
 
-def output_lines(found: Iterable[tuple[str, Row]]) -> list[Line]:
+def output_lines(found: Iterable[tuple[str, spec.Row]]) -> list[Line]:
     """Returns rows of outputs as lines, their texts without trailing blanks."""
     return [Line(_trimmed_row(row), {"out": name}) for name, row in found]
 
@@ -84,24 +82,24 @@ def without_blanks(expect: Rows | Count) -> Rows | Count:
     return Rows(lines, expect.order, expect.time_column)
 
 
-def _rows(step: Given, inputs: Mapping[str, Fields]) -> Iterator[Row]:
+def _rows(step: spec.Given, inputs: Mapping[str, Fields]) -> Iterator[spec.Row]:
     """Yields the rows of an input as the program declares them; nothing is null."""
     data = inputs[step.input].take("rows", many(mapping), ())
     known = {name.lower() for name in step.schema.names}
     for number, row in enumerate(data):
         kept = {name: row[name] for name in row if name.lower() in known}
         where = f"row {number} of {step.input}"
-        read = read_row(kept, step.schema, where)
+        read = schema.read_row(kept, step.schema, where)
         refuse_beyond(step.ranges, read, where)
         yield {
-            column.name: blank(column.type)
+            column.name: schema.blank(column.type)
             if read[column.name] is None and column.name != step.position
             else _trimmed(read[column.name])
             for column in step.schema.columns
         }
 
 
-def _trimmed_row(row: Row) -> Row:
+def _trimmed_row(row: spec.Row) -> spec.Row:
     """Returns a row whose texts have no trailing blanks."""
     return {name: _trimmed(value) for name, value in row.items()}
 

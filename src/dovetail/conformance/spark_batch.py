@@ -18,9 +18,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import StructType
 
+from dovetail import spec
 from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark.values import EARLIEST, LATEST
-from dovetail.engines.spark_batch.arrivals import PLACE, REASON, WHAT, Arrivals, What
+from dovetail.engines.spark_batch import arrivals
 from dovetail.engines.spark_batch.join import BatchRows, ordered_rows
 from dovetail.engines.spark_batch.lines import ORDINALS, ROW_TIME
 from dovetail.engines.spark_batch.results import ORDER
@@ -36,30 +37,28 @@ from dovetail.schema import (
     quoted,
     to_microseconds,
 )
-from dovetail.spec import inputs as spec
-from dovetail.spec.inputs import Emission, Outlet, Row
-from dovetail.spec.join import HANDS, Clock, Hand, SetJoinSpec
-from dovetail.spec.play import Play
-from dovetail.spec.sources import source_names
 
 # A play is small: more tasks, and plans made anew while they run, only cost time.
 _SMALL = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
 }
-_PLACED = (Column(PLACE, AtomicType.BIGINT), Column(WHAT, AtomicType.STRING))
+_PLACED = (
+    Column(arrivals.PLACE, AtomicType.BIGINT),
+    Column(arrivals.WHAT, AtomicType.STRING),
+)
 Found = Mapping[str, Any]  # values of whatever types the join's columns have
 
 
-def play(spark: SparkSession, play: Play) -> list[Emission]:
+def play(spark: SparkSession, play: spec.Play) -> list[spec.Emission]:
     """Returns every row that comes out, in the order that a batch promises."""
     plan, join = plan_play(play), play.join
-    if isinstance(join, SetJoinSpec):
+    if isinstance(join, spec.SetJoinSpec):
         return _play_sets(spark, play, join)
-    if join.clock is Clock.EVENT:
+    if join.clock is spec.Clock.EVENT:
         usual = replace(plan.settings, order=spec.Order.ROW_TIME)
         plan = replace(plan, settings=usual)
-    inputs = {name: play.inputs[name] for name in source_names(join)}
+    inputs = {name: play.inputs[name] for name in spec.source_names(join)}
     with plain_rules(spark, **_SMALL):
         frames = {name: _arrivals(spark, play, inputs[name]) for name in inputs}
         outlets = _outlets(ordered_rows(plan, frames))
@@ -68,31 +67,33 @@ def play(spark: SparkSession, play: Play) -> list[Emission]:
     found: list[Found] = [*plain_rows(table)]
     found.sort(key=_sort_key(join.clock, plan.settings.order))
     return [
-        Emission(outlets[line["outlet"]][0], line[f"row_{line['outlet']}"])
+        spec.Emission(outlets[line["outlet"]][0], line[f"row_{line['outlet']}"])
         for line in found
     ]
 
 
-def _play_sets(spark: SparkSession, play: Play, join: SetJoinSpec) -> list[Emission]:
+def _play_sets(
+    spark: SparkSession, play: spec.Play, join: spec.SetJoinSpec
+) -> list[spec.Emission]:
     """Returns the rows of a join of several sets, in its order."""
     with plain_rules(spark, **_SMALL):
         frames = {
             name: _arrivals(spark, play, play.inputs[name]) for name in set(join.sets)
         }
         table = join_sets(join, play.inputs, frames).toArrow()
-    return [Emission(Outlet.MATCHED, row) for row in plain_rows(table)]
+    return [spec.Emission(spec.Outlet.MATCHED, row) for row in plain_rows(table)]
 
 
-def _outlets(rows: BatchRows) -> list[tuple[Outlet, DataFrame]]:
+def _outlets(rows: BatchRows) -> list[tuple[spec.Outlet, DataFrame]]:
     """Returns every outlet with its rows, late rows by their inputs."""
     unknown = F.lit(None).cast("bigint")
     late = [
         frame.withColumnsRenamed(
-            {PLACE: ORDINALS[Hand.LEFT], REASON: "reason"}
-        ).withColumns({ROW_TIME: unknown, ORDINALS[Hand.RIGHT]: unknown})
+            {arrivals.PLACE: ORDINALS[spec.Hand.LEFT], arrivals.REASON: "reason"}
+        ).withColumns({ROW_TIME: unknown, ORDINALS[spec.Hand.RIGHT]: unknown})
         for frame in rows.late.values()
     ]
-    return [*rows.outlets.items(), *((Outlet.LATE, frame) for frame in late)]
+    return [*rows.outlets.items(), *((spec.Outlet.LATE, frame) for frame in late)]
 
 
 def _together(frames: Sequence[DataFrame]) -> DataFrame:
@@ -119,9 +120,11 @@ def _nullable(schema: StructType) -> StructType:
     return StructType.fromJson(json.loads(text))
 
 
-def _sort_key(clock: Clock, order: spec.Order) -> Callable[[Found], tuple[int, ...]]:
+def _sort_key(
+    clock: spec.Clock, order: spec.Order
+) -> Callable[[Found], tuple[int, ...]]:
     """Returns what to sort by: row time, and places as the clock has them."""
-    places = _event_places if clock is Clock.EVENT else _batch_places
+    places = _event_places if clock is spec.Clock.EVENT else _batch_places
     if order is spec.Order.AS_FOUND:
         return places
     return lambda line: (_number(line[ROW_TIME], LATEST), *places(line))
@@ -130,12 +133,16 @@ def _sort_key(clock: Clock, order: spec.Order) -> Callable[[Found], tuple[int, .
 def _event_places(line: Found) -> tuple[int, ...]:
     """Returns the order among equal row times: pairs first, then as they came."""
     places = [line[name] for name in ORDINALS.values() if line[name] is not None]
-    return (len(places) < len(HANDS), max(places, default=0), min(places, default=0))
+    return (
+        len(places) < len(spec.HANDS),
+        max(places, default=0),
+        min(places, default=0),
+    )
 
 
 def _batch_places(line: Found) -> tuple[int, ...]:
     """Returns the order of left rows, for each that of its right rows."""
-    left, right = (line[ORDINALS[hand]] for hand in HANDS)
+    left, right = (line[ORDINALS[hand]] for hand in spec.HANDS)
     return (_number(left, LATEST), _number(right, EARLIEST))
 
 
@@ -144,17 +151,21 @@ def _number(value: object, otherwise: int) -> int:
     return value if isinstance(value, int) else otherwise
 
 
-def _arrivals(spark: SparkSession, play: Play, source: spec.Input) -> Arrivals:
+def _arrivals(
+    spark: SparkSession, play: spec.Play, source: spec.Input
+) -> arrivals.Arrivals:
     """Returns the rows of an input with their places, and how far it has come."""
     schema = Schema((*source.schema.columns, *_PLACED))
     blank = dict.fromkeys(source.schema.names)
     lines = list(_lines(source, play))
     bound = LATEST if is_complete(source, play) else _last_bound(source, lines)
     frame = frame_of(spark, [{**blank, **line} for line in lines], schema)
-    return Arrivals(frame, has_places=True, bound=bound)
+    return arrivals.Arrivals(frame, has_places=True, bound=bound)
 
 
-def frame_of(spark: SparkSession, rows: Sequence[Row], schema: Schema) -> DataFrame:
+def frame_of(
+    spark: SparkSession, rows: Sequence[spec.Row], schema: Schema
+) -> DataFrame:
     """Returns plain rows as a frame."""
     if not rows:
         # Spark Connect makes no frame of a table without rows.
@@ -162,32 +173,44 @@ def frame_of(spark: SparkSession, rows: Sequence[Row], schema: Schema) -> DataFr
     return spark.createDataFrame(arrow_table(rows, schema))
 
 
-def _lines(source: spec.Input, play: Play) -> Iterator[Row]:
+def _lines(source: spec.Input, play: spec.Play) -> Iterator[spec.Row]:
     """Gives the lines of an input; what is there from the start has places below 0."""
     state = () if source.kind is spec.InputKind.STREAM else source.rows
     for place, row in enumerate(state, start=-len(state)):
-        yield {**row, PLACE: place, WHAT: What.STATE.value}
+        yield {**row, arrivals.PLACE: place, arrivals.WHAT: arrivals.What.STATE.value}
     for place, event in enumerate((*play.opening, *play.events)):
         match event:
             case spec.Arrive(name, row) if name == source.name:
-                yield {**row, PLACE: place, WHAT: What.ROW.value}
+                yield {
+                    **row,
+                    arrivals.PLACE: place,
+                    arrivals.WHAT: arrivals.What.ROW.value,
+                }
             case spec.Remove(name, row) if name == source.name:
-                yield {**row, PLACE: place, WHAT: What.DELETE.value}
+                yield {
+                    **row,
+                    arrivals.PLACE: place,
+                    arrivals.WHAT: arrivals.What.DELETE.value,
+                }
             case spec.Bound(name, moment) if name == source.name and source.is_timed:
                 time = {source.time: from_microseconds(moment)}
-                yield {**time, PLACE: place, WHAT: What.BOUND.value}
+                yield {
+                    **time,
+                    arrivals.PLACE: place,
+                    arrivals.WHAT: arrivals.What.BOUND.value,
+                }
             case spec.Finish(name) if name == source.name:
-                yield {PLACE: place, WHAT: What.END.value}
+                yield {arrivals.PLACE: place, arrivals.WHAT: arrivals.What.END.value}
             case _:
                 pass
 
 
-def _last_bound(source: spec.Input, lines: list[Row]) -> int:
+def _last_bound(source: spec.Input, lines: list[spec.Row]) -> int:
     """Returns the bound of an input at the end, in microseconds since 1970."""
     back, bounds = source.lateness.negated(), [EARLIEST]
     for line in lines:
-        match line.get(source.time), line[WHAT]:
-            case datetime() as promise, What.BOUND.value:
+        match line.get(source.time), line[arrivals.WHAT]:
+            case datetime() as promise, arrivals.What.BOUND.value:
                 bounds.append(to_microseconds(promise))
             case datetime() as time, _:
                 bounds.append(back.after(to_microseconds(time)))

@@ -14,15 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
+from dovetail import spec
 from dovetail.conformance.oracle import Axis, RowOutcome, Trace, TracedRow
 from dovetail.draw.scale import moment_words
 from dovetail.plan.words import described
 from dovetail.schema import shown, shown_row
-from dovetail.spec.join import HANDS, Hand, JoinSpec, Named
-from dovetail.spec.picks import AsOf
-from dovetail.spec.play import Play
-from dovetail.spec.references import Reference, plain_reference
-from dovetail.spec.sources import known_input
 
 LETTER = 6.65  # the width of a letter of 11 points
 LONGEST_VALUE = 20
@@ -99,34 +95,37 @@ def cells(words: str) -> int:
     return sum(1 + (unicodedata.east_asian_width(one) in "WF") for one in words)
 
 
-def title_of(join: JoinSpec, name: str) -> str:
+def title_of(join: spec.JoinSpec, name: str) -> str:
     """Returns the name of a picture and the kind and sides of its join."""
-    sides = " and ".join(join.side(hand).source.name for hand in HANDS)
+    sides = " and ".join(join.side(hand).source.name for hand in spec.HANDS)
     told = f"{join.kind.value.replace('_', ' ')} join of {sides}"
     return f"{name}: {told}" if name else told
 
 
-def lanes_of(play: Play, join: JoinSpec) -> Mapping[str, str]:
+def lanes_of(play: spec.Play, join: spec.JoinSpec) -> Mapping[str, str]:
     """Returns on what rows meet, and how long those of each side live."""
-    sources = {hand: known_input(join.side(hand).source, play.inputs) for hand in HANDS}
+    sources = {
+        hand: spec.known_input(join.side(hand).source, play.inputs)
+        for hand in spec.HANDS
+    }
     return dict(described(join, sources))
 
 
-def keys_of(join: JoinSpec, hand: Hand) -> tuple[str, ...]:
+def keys_of(join: spec.JoinSpec, hand: spec.Hand) -> tuple[str, ...]:
     """Returns the columns of a side that the equalities name."""
-    sides = [one.left if hand is Hand.LEFT else one.right for one in join.hard]
-    found = [plain_reference(side) for side in sides]
-    return tuple(one.column for one in found if isinstance(one, Reference))
+    sides = [one.left if hand is spec.Hand.LEFT else one.right for one in join.hard]
+    found = [spec.plain_reference(side) for side in sides]
+    return tuple(one.column for one in found if isinstance(one, spec.Reference))
 
 
-def times_of(play: Play, join: JoinSpec, hand: Hand) -> tuple[str, ...]:
+def times_of(play: spec.Play, join: spec.JoinSpec, hand: spec.Hand) -> tuple[str, ...]:
     """Returns the columns that a side's rows may be laid out by."""
     source, asof = join.side(hand).source, join.picks.asof
-    time = play.inputs[source.name].time if isinstance(source, Named) else ""
-    if not isinstance(asof, AsOf):
+    time = play.inputs[source.name].time if isinstance(source, spec.Named) else ""
+    if not isinstance(asof, spec.AsOf):
         return (time,)
-    compared = plain_reference(asof.left if hand is Hand.LEFT else asof.right)
-    return (time, compared.column) if isinstance(compared, Reference) else (time,)
+    compared = spec.plain_reference(asof.left if hand is spec.Hand.LEFT else asof.right)
+    return (time, compared.column) if isinstance(compared, spec.Reference) else (time,)
 
 
 def whole_row(row: TracedRow, axis: Axis) -> str:
@@ -160,7 +159,7 @@ def fate_words(row: TracedRow) -> str:
 def summary(trace: Trace) -> str:
     """Returns the picture in one sentence, for who cannot see it."""
     sides = Counter(row.hand.value for row in trace.rows)
-    rows = " and ".join(f"{sides[hand.value]} {hand.value} rows" for hand in HANDS)
+    rows = " and ".join(f"{sides[hand.value]} {hand.value} rows" for hand in spec.HANDS)
     fates = Counter(row.outcome.value for row in trace.rows)
     told = ", ".join(
         f"{fates[fate.value]} {fate.value}" for fate in RowOutcome if fates[fate.value]

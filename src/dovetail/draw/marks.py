@@ -16,11 +16,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from xml.etree.ElementTree import Element, SubElement
 
+from dovetail import spec
 from dovetail.conformance.oracle import Axis, Meeting, RowOutcome, TracedRow
 from dovetail.draw.labels import Label, whole_row
 from dovetail.draw.scale import Scale, is_simply_there
 from dovetail.draw.shapes import group, path, sayable, shape, text, titled, written
-from dovetail.spec.join import Hand
 
 LINE = 22.0
 THICK = 17.0
@@ -271,7 +271,7 @@ def _notch(mark: Mark, middle: float) -> list[Element]:
     if not mark.has_notch:
         return []
     across = mark.own
-    out = -1 if mark.row.hand is Hand.LEFT else 1
+    out = -1 if mark.row.hand is spec.Hand.LEFT else 1
     if not mark.start <= across <= mark.stop:
         near = mark.start if across < mark.start else mark.stop
         return [
@@ -291,10 +291,10 @@ def _arrow(across: float, edge: float, out: int) -> Element:
     return path(corners, "notch", closed=True)
 
 
-def height_of(line: int, hand: Hand, edge: float) -> float:
+def height_of(line: int, hand: spec.Hand, edge: float) -> float:
     """Returns the middle of a line; lines count away from the middle of the page."""
     away = (line + 0.5) * LINE
-    return edge - away if hand is Hand.LEFT else edge + away
+    return edge - away if hand is spec.Hand.LEFT else edge + away
 
 
 BESIDE = 4.0

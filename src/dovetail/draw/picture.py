@@ -13,6 +13,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, tostring
 from zlib import crc32
 
+from dovetail import spec
 from dovetail.conformance.oracle import Axis, Trace, TracedRow, trace
 from dovetail.draw.labels import fate_words, life_words, shortened, summary, title_of
 from dovetail.draw.marks import Linking
@@ -32,8 +33,6 @@ from dovetail.draw.sheet import STRIP, Sheet, legend
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.schema import shown_row
 from dovetail.spec.arguments import path as path_of
-from dovetail.spec.join import HANDS, Hand, JoinSpec
-from dovetail.spec.play import Play
 
 MOST_ROWS = 100
 LONGEST_TITLE = 95
@@ -49,9 +48,9 @@ CAPTIONS = {
 }
 
 
-def picture(play: Play, name: str = "") -> Picture:
+def picture(play: spec.Play, name: str = "") -> Picture:
     """Returns the picture of a play, or refuses one that has no two small sides."""
-    if not isinstance(play.join, JoinSpec):
+    if not isinstance(play.join, spec.JoinSpec):
         raise UnsupportedError(
             "a join of several sets has no two sides to draw", "a join of two sides"
         )
@@ -64,7 +63,7 @@ def picture(play: Play, name: str = "") -> Picture:
 
 def _refuse_crowds(traced: Trace) -> None:
     """Refuses more rows than anyone could tell apart."""
-    for hand in HANDS:
+    for hand in spec.HANDS:
         count = sum(row.hand is hand for row in traced.rows)
         if count > MOST_ROWS:
             raise SpecError(
@@ -109,12 +108,15 @@ def _root(title: str, description: str, height: float) -> Element:
 
 def _lanes(sheet: Sheet, column: Column) -> Iterator[Element]:
     """Yields grid, links, bounds and rows, and writes what is around them."""
-    left, right = (sheet.lanes[hand] for hand in HANDS)
+    left, right = (sheet.lanes[hand] for hand in spec.HANDS)
     left.write_heading(column)
     above = column.band(STRIP if left.shows_bound else 0)
     top = column.band(left.height)
     column.band(CROSSING if sheet.trace.meetings else TOUCHING)
-    edges = {Hand.LEFT: top + left.height, Hand.RIGHT: column.band(right.height)}
+    edges = {
+        spec.Hand.LEFT: top + left.height,
+        spec.Hand.RIGHT: column.band(right.height),
+    }
     below = column.band(STRIP if right.shows_bound else 0)
     right.write_heading(column)
     yield from _grid(sheet, (top, below), column)
@@ -122,11 +124,11 @@ def _lanes(sheet: Sheet, column: Column) -> Iterator[Element]:
     links = Linking(sheet.scale, marks, sheet.heights(edges))
     yield from links.all(sheet.trace.meetings)
     yield from left.promise(top, above, sheet.scale)
-    yield from right.promise(edges[Hand.RIGHT], below, sheet.scale)
+    yield from right.promise(edges[spec.Hand.RIGHT], below, sheet.scale)
     yield from _rows(sheet, edges)
 
 
-def _rows(sheet: Sheet, edges: Mapping[Hand, float]) -> Iterator[Element]:
+def _rows(sheet: Sheet, edges: Mapping[spec.Hand, float]) -> Iterator[Element]:
     """Yields the rows of both lanes."""
     for hand, lane in sheet.lanes.items():
         yield from lane.rows(edges[hand])

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from dovetail import schema
 from dovetail.conformance.oracle import Axis, Trace, TracedRow
-from dovetail.schema import from_microseconds, shown, to_microseconds
 
 LEAST_REACH = 1.25
 FEW = 60
@@ -93,7 +93,7 @@ ROUND = (
 )
 MOST = 9
 EARLIEST, LATEST = (
-    to_microseconds(edge)
+    schema.to_microseconds(edge)
     for edge in (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC))
 )
 
@@ -125,7 +125,7 @@ def moment_words(axis: Axis, moment: float) -> str:
     if not axis.is_time:
         return f"{moment:g}"
     if EARLIEST <= moment <= LATEST:
-        return str(shown(from_microseconds(int(moment))))
+        return str(schema.shown(schema.from_microseconds(int(moment))))
     return "out of the calendar"
 
 
@@ -141,21 +141,21 @@ def _round_moments(scale: Scale) -> list[int]:
 def _months(scale: Scale) -> list[int]:
     """Returns the beginnings of months or years."""
     first, last = (
-        from_microseconds(int(min(max(moment, EARLIEST), LATEST)))
+        schema.from_microseconds(int(min(max(moment, EARLIEST), LATEST)))
         for moment in (scale.first, scale.last)
     )
     start, stop = (one.year * 12 + one.month - 1 for one in (first, last))
     step = next((one for one in MONTHS if (stop - start) / one <= MOST), MONTHS[-1])
     begun = range(start + (-start) % step, stop + 1, step)
     dates = [datetime(one // 12, one % 12 + 1, 1, tzinfo=UTC) for one in begun]
-    moments = [to_microseconds(date) for date in dates]
+    moments = [schema.to_microseconds(date) for date in dates]
     return [moment for moment in moments if scale.shows(moment)]
 
 
 def _dated(moments: list[int]) -> Iterator[Tick]:
     """Yields the marks of times; the date stands below where it is a new one."""
     known = ""
-    times = [from_microseconds(moment) for moment in moments]
+    times = [schema.from_microseconds(moment) for moment in moments]
     are_days = all(time.timetz() == times[0].timetz() for time in times[1:])
     for moment, time in zip(moments, times, strict=True):
         date = time.date().isoformat()

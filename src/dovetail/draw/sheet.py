@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 from xml.etree.ElementTree import Element
 
+from dovetail import spec
 from dovetail.conformance.oracle import Axis, RowOutcome, Trace, TracedRow
 from dovetail.draw.labels import Label, keys_of, label_of, lanes_of, times_of, whole_row
 from dovetail.draw.marks import (
@@ -43,8 +44,6 @@ from dovetail.draw.shapes import (
     text,
     titled,
 )
-from dovetail.spec.join import HANDS, Hand, JoinSpec, Kind
-from dovetail.spec.play import Play
 
 Numbered = tuple[int, TracedRow, Label]
 
@@ -53,19 +52,19 @@ Numbered = tuple[int, TracedRow, Label]
 class Sheet:
     """All that goes on the page; `condition` says on what rows meet."""
 
-    join: JoinSpec
+    join: spec.JoinSpec
     trace: Trace
     scale: Scale
     condition: str
-    lanes: Mapping[Hand, Lane]
+    lanes: Mapping[spec.Hand, Lane]
 
     @classmethod
-    def of(cls, play: Play, join: JoinSpec, trace: Trace) -> Sheet:
+    def of(cls, play: spec.Play, join: spec.JoinSpec, trace: Trace) -> Sheet:
         """Returns the sheet of a traced play."""
         scale = scale_of(trace, MARGIN, WIDTH - MARGIN)
         words = lanes_of(play, join)
         lanes = {}
-        for hand in HANDS:
+        for hand in spec.HANDS:
             heading = f"{hand.value}: {words[hand.value]}"
             rows = list(_labelled(play, join, trace, hand))
             lanes[hand] = _lane(trace, scale, hand, heading, rows)
@@ -76,7 +75,7 @@ class Sheet:
         """Returns the marks of both lanes."""
         return [mark for lane in self.lanes.values() for mark in lane.marks]
 
-    def heights(self, edges: Mapping[Hand, float]) -> dict[int, float]:
+    def heights(self, edges: Mapping[spec.Hand, float]) -> dict[int, float]:
         """Returns the middle of each mark's line, where the lanes' edges are."""
         return {
             mark.number: height_of(mark.line, hand, edges[hand])
@@ -86,7 +85,7 @@ class Sheet:
 
 
 def _labelled(
-    play: Play, join: JoinSpec, trace: Trace, hand: Hand
+    play: spec.Play, join: spec.JoinSpec, trace: Trace, hand: spec.Hand
 ) -> Iterator[Numbered]:
     """Yields the rows of a side with their numbers and labels."""
     keys, times = keys_of(join, hand), times_of(play, join, hand)
@@ -96,7 +95,7 @@ def _labelled(
 
 
 def _lane(
-    trace: Trace, scale: Scale, hand: Hand, heading: str, rows: list[Numbered]
+    trace: Trace, scale: Scale, hand: spec.Hand, heading: str, rows: list[Numbered]
 ) -> Lane:
     """Returns the lane of a side."""
     marks = [mark_of(*row, scale) for row in rows if has_place(row[1])]
@@ -144,7 +143,7 @@ class Lane:
     `bound` is infinite where it is not on the page.
     """
 
-    hand: Hand
+    hand: spec.Hand
     heading: str
     marks: Sequence[Mark]
     placeless: Sequence[Placeless]
@@ -164,7 +163,7 @@ class Lane:
     def write_heading(self, column: Column) -> None:
         """Writes what the side is, and lists the rows that have no place."""
         parts = [self._write_words, self._write_placeless]
-        for part in parts if self.hand is Hand.LEFT else reversed(parts):
+        for part in parts if self.hand is spec.Hand.LEFT else reversed(parts):
             part(column)
 
     def _write_words(self, column: Column) -> None:
@@ -227,7 +226,7 @@ class Sample:
 def legend(sheet: Sheet) -> Iterator[Sample]:
     """Yields a sample of every sign on the page."""
     trace, join = sheet.trace, sheet.join
-    for hand in HANDS:
+    for hand in spec.HANDS:
         fates = {row.outcome for row in trace.rows if row.hand is hand}
         for fate in RowOutcome:
             if fate in fates and fate is not RowOutcome.LATE:
@@ -240,7 +239,7 @@ def legend(sheet: Sheet) -> Iterator[Sample]:
         yield Sample(_upright("bound"), "bound: what is older comes too late")
 
 
-def fate_meaning(join: JoinSpec, hand: Hand, fate: RowOutcome) -> str:
+def fate_meaning(join: spec.JoinSpec, hand: spec.Hand, fate: RowOutcome) -> str:
     """Returns what a fate means for the rows of a side."""
     match fate:
         case RowOutcome.UNMATCHED:
@@ -265,7 +264,7 @@ def _of_marks(marks: Sequence[Mark]) -> Iterator[Sample]:
         yield Sample(notch, "the row's own time")
 
 
-def _of_meetings(trace: Trace, kind: Kind) -> Iterator[Sample]:
+def _of_meetings(trace: Trace, kind: spec.Kind) -> Iterator[Sample]:
     """Yields the signs of rows that meet."""
     outcomes = {meeting.comes_out for meeting in trace.meetings}
     if True in outcomes:
@@ -275,7 +274,7 @@ def _of_meetings(trace: Trace, kind: Kind) -> Iterator[Sample]:
         yield Sample(_upright("link silent"), f"they meet: {told}")
 
 
-def _row_sign(hand: Hand, fate: RowOutcome) -> Element:
+def _row_sign(hand: spec.Hand, fate: RowOutcome) -> Element:
     """Returns a small bar as a row of such a fate has it."""
     corners = [(-LONG / 2, -HIGH / 2), (LONG / 2, -HIGH / 2)]
     corners += [(across, -height) for across, height in reversed(corners)]

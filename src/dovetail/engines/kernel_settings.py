@@ -4,28 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dovetail import spec
 from dovetail.engines.kernel_picks import is_told, kernel_picks
 from dovetail.expression import Scope, is_constant_true, lower, parse, references
 from dovetail.kernels.settings import Closing, JoinSettings, SideSettings
 from dovetail.plan.sides import further_condition, is_static, partition_of
 from dovetail.plan.stream import StreamPlan
 from dovetail.schema import quoted
-from dovetail.spec.inputs import (
-    Arrival,
-    EmitLateTableRows,
-    IgnoreLateTableRows,
-    Input,
-    InputKind,
-    Inputs,
-    OuterRows,
-)
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, Side
-from dovetail.spec.windows import (
-    Between,
-    Latest,
-    Range,
-    Seconds,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +23,14 @@ class Manner:
     which rows may come or go though they have no row time.
     """
 
-    arrival: Arrival
+    arrival: spec.Arrival
     ordered: bool = False
     idle: tuple[int, int] = (0, 0)
     key_columns: int = 0
-    outer_rows: OuterRows = OuterRows.EXPIRY
-    late_tables: IgnoreLateTableRows | EmitLateTableRows = IgnoreLateTableRows()
+    outer_rows: spec.OuterRows = spec.OuterRows.EXPIRY
+    late_tables: spec.IgnoreLateTableRows | spec.EmitLateTableRows = (
+        spec.IgnoreLateTableRows()
+    )
     live: frozenset[str] = frozenset()
 
 
@@ -67,19 +54,21 @@ def stream_manner(plan: StreamPlan, *, ordered: bool = False) -> Manner:
     )
 
 
-def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSettings:
+def kernel_settings(
+    join: spec.JoinSpec, inputs: spec.Inputs, manner: Manner
+) -> JoinSettings:
     """Returns the kernels' settings of a join whose features an engine supports."""
-    left, right = (input_of(join, hand, inputs) for hand in HANDS)
+    left, right = (input_of(join, hand, inputs) for hand in spec.HANDS)
     program, columns = _soft(join, left, right)
-    sides = [_side(join, hand, (left, right), manner) for hand in HANDS]
+    sides = [_side(join, hand, (left, right), manner) for hand in spec.HANDS]
     picks = kernel_picks(join, left, right)
     return JoinSettings(
         sides=(sides[0], sides[1]),
-        event_clock=join.clock is not Clock.ARRIVAL,
+        event_clock=join.clock is not spec.Clock.ARRIVAL,
         gives_pairs=join.kind.gives_pairs,
         arrival=manner.arrival,
         # The first of a row's pairs are the first by row time.
-        ordered=manner.ordered or (picks.ranks and join.clock is Clock.EVENT),
+        ordered=manner.ordered or (picks.ranks and join.clock is spec.Clock.EVENT),
         soft=program,
         soft_columns=columns,
         key_columns=manner.key_columns,
@@ -91,74 +80,80 @@ def kernel_settings(join: JoinSpec, inputs: Inputs, manner: Manner) -> JoinSetti
 
 
 def _late_tables(
-    join: JoinSpec, hand: Hand, sources: tuple[Input, Input], manner: Manner
-) -> IgnoreLateTableRows | EmitLateTableRows:
+    join: spec.JoinSpec,
+    hand: spec.Hand,
+    sources: tuple[spec.Input, spec.Input],
+    manner: Manner,
+) -> spec.IgnoreLateTableRows | spec.EmitLateTableRows:
     """Returns whether unmatched rows of a side wait for a table's late rows.
 
     Only rows of a stream do, whose null rows and pairs both come out.
     """
-    number = HANDS.index(hand)
+    number = spec.HANDS.index(hand)
     kinds = (sources[number].kind, sources[1 - number].kind)
     is_heard = join.kind.preserves(hand) and join.kind.gives_pairs
-    is_heard &= join.clock is not Clock.BATCH
-    if is_heard and kinds == (InputKind.STREAM, InputKind.TABLE):
+    is_heard &= join.clock is not spec.Clock.BATCH
+    if is_heard and kinds == (spec.InputKind.STREAM, spec.InputKind.TABLE):
         return manner.late_tables
-    return IgnoreLateTableRows()
+    return spec.IgnoreLateTableRows()
 
 
-def input_of(join: JoinSpec, hand: Hand, inputs: Inputs) -> Input:
+def input_of(join: spec.JoinSpec, hand: spec.Hand, inputs: spec.Inputs) -> spec.Input:
     """Returns the input of one side."""
     source = join.side(hand).source
-    assert isinstance(source, Named)  # noqa: S101 - nested joins have been refused
+    assert isinstance(source, spec.Named)  # noqa: S101 - nested joins have been refused
     return inputs[source.name]
 
 
 def _side(
-    join: JoinSpec, hand: Hand, sources: tuple[Input, Input], manner: Manner
+    join: spec.JoinSpec,
+    hand: spec.Hand,
+    sources: tuple[spec.Input, spec.Input],
+    manner: Manner,
 ) -> SideSettings:
     """Returns the settings of one side."""
-    number = HANDS.index(hand)
+    number = spec.HANDS.index(hand)
     source, side = sources[number], join.side(hand)
     is_live = source.name in manner.live and not source.is_timed
     static = is_static(join, hand, source) and not is_live
     timed = source.is_timed and not static
-    is_aged = isinstance(side.window, Latest)
+    is_aged = isinstance(side.window, spec.Latest)
     return SideSettings(
         window=side.window,
         preserved=join.kind.preserves(hand),
         once=join.kind.gives_once(hand),
-        timed=timed and join.clock is not Clock.BATCH,
+        timed=timed and join.clock is not spec.Clock.BATCH,
         static=static,
         lateness=source.lateness,
         idle=manner.idle[number],
         own_partition=bool(partition_of(side)),
         eviction=side.partition_evict,
-        untimed=is_live and not isinstance(side.window, Between),
+        untimed=is_live and not isinstance(side.window, spec.Between),
         closing=_closing(join, hand),
         late_tables=_late_tables(join, hand, sources, manner),
-        aged=is_aged and source.is_timed and join.clock is Clock.ARRIVAL,
+        aged=is_aged and source.is_timed and join.clock is spec.Clock.ARRIVAL,
     )
 
 
-def key_of(side: Side, source: Input) -> tuple[str, ...]:
+def key_of(side: spec.Side, source: spec.Input) -> tuple[str, ...]:
     """Returns the expressions over the own row that tell a table's rows apart."""
-    names = side.window.key if isinstance(side.window, Latest) else source.key
+    names = side.window.key if isinstance(side.window, spec.Latest) else source.key
     return tuple(quoted(name) for name in names)
 
 
-def _closing(join: JoinSpec, hand: Hand) -> Closing:
+def _closing(join: spec.JoinSpec, hand: spec.Hand) -> Closing:
     """Returns which time closes a side's window; on the other clocks rows' own does."""
     match join.side(hand).window:
-        case Seconds():
+        case spec.Seconds():
             return Closing.CLOCK
-        case Range() if join.clock is Clock.ARRIVAL:
+        case spec.Range() if join.clock is spec.Clock.ARRIVAL:
             return Closing.ROW_TIME
         case _:
             return Closing.NONE
 
 
 def _soft(
-    join: JoinSpec, left: Input, right: Input
+    join: spec.JoinSpec, left: spec.Input, right: spec.Input
 ) -> tuple[tuple[object, ...], tuple[tuple[str, str], ...]]:
     """Returns the soft condition as a program with the columns that it reads."""
     condition = further_condition(join)

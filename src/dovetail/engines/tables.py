@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
+from dovetail import spec
 from dovetail.schema import (
     ArrayType,
     AtomicType,
@@ -15,7 +16,6 @@ from dovetail.schema import (
     StructType,
     Type,
 )
-from dovetail.spec.inputs import Row
 
 _ATOMS = {
     AtomicType.NULL: pa.null(),
@@ -56,7 +56,7 @@ def arrow_schema(schema: Schema) -> pa.Schema:
     )
 
 
-def arrow_table(rows: Iterable[Row], schema: Schema) -> pa.Table:
+def arrow_table(rows: Iterable[spec.Row], schema: Schema) -> pa.Table:
     """Returns rows of plain values as a table."""
     listed = list(rows)
     arrays = [

@@ -10,30 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce
 
+from dovetail import schema
 from dovetail.errors import UnsupportedError
 from dovetail.expression.tree import Interval, Kind
-from dovetail.schema import (
-    ArrayType,
-    AtomicType,
-    DecimalType,
-    MapType,
-    StructType,
-    Type,
-)
 
-NULL = AtomicType.NULL
-BOOLEAN = AtomicType.BOOLEAN
-TINYINT = AtomicType.TINYINT
-SMALLINT = AtomicType.SMALLINT
-INT = AtomicType.INT
-BIGINT = AtomicType.BIGINT
-FLOAT = AtomicType.FLOAT
-DOUBLE = AtomicType.DOUBLE
-STRING = AtomicType.STRING
-BINARY = AtomicType.BINARY
-DATE = AtomicType.DATE
-TIMESTAMP = AtomicType.TIMESTAMP
-TIMESTAMP_NTZ = AtomicType.TIMESTAMP_NTZ
+NULL = schema.AtomicType.NULL
+BOOLEAN = schema.AtomicType.BOOLEAN
+TINYINT = schema.AtomicType.TINYINT
+SMALLINT = schema.AtomicType.SMALLINT
+INT = schema.AtomicType.INT
+BIGINT = schema.AtomicType.BIGINT
+FLOAT = schema.AtomicType.FLOAT
+DOUBLE = schema.AtomicType.DOUBLE
+STRING = schema.AtomicType.STRING
+BINARY = schema.AtomicType.BINARY
+DATE = schema.AtomicType.DATE
+TIMESTAMP = schema.AtomicType.TIMESTAMP
+TIMESTAMP_NTZ = schema.AtomicType.TIMESTAMP_NTZ
 
 BITS = {TINYINT: 8, SMALLINT: 16, INT: 32, BIGINT: 64}
 FRACTIONS = (FLOAT, DOUBLE)
@@ -41,10 +34,10 @@ MOMENTS = (TIMESTAMP, TIMESTAMP_NTZ)
 _PRECEDENCE = (*BITS, *FRACTIONS)
 _DATES = (DATE, TIMESTAMP_NTZ, TIMESTAMP)
 _AS_DECIMAL = {
-    TINYINT: DecimalType(3, 0),
-    SMALLINT: DecimalType(5, 0),
-    INT: DecimalType(10, 0),
-    BIGINT: DecimalType(20, 0),
+    TINYINT: schema.DecimalType(3, 0),
+    SMALLINT: schema.DecimalType(5, 0),
+    INT: schema.DecimalType(10, 0),
+    BIGINT: schema.DecimalType(20, 0),
 }
 MOST_DIGITS = 38
 LEAST_SCALE = 6  # digits behind the point that an overflowing result keeps
@@ -64,46 +57,53 @@ def is_fraction(kind: Kind) -> bool:
 
 def is_numeric(kind: Kind) -> bool:
     """Tells whether values of this type are numbers."""
-    return kind in _PRECEDENCE or isinstance(kind, DecimalType)
+    return kind in _PRECEDENCE or isinstance(kind, schema.DecimalType)
 
 
 def is_atomic(kind: Kind) -> bool:
     """Tells whether values of this type have no parts; null has no type yet."""
-    return isinstance(kind, AtomicType | DecimalType | Interval) and kind != NULL
+    return (
+        isinstance(kind, schema.AtomicType | schema.DecimalType | Interval)
+        and kind != NULL
+    )
 
 
-def columnar(kind: Kind) -> Type:
+def columnar(kind: Kind) -> schema.Type:
     """Returns the type of a column, or raises for a span of time, which has none."""
     if isinstance(kind, Interval):
         raise UnsupportedError(f'a value of type "{kind}"', hint="use a number")
     return kind
 
 
-def bounded(precision: int, scale: int) -> DecimalType:
+def bounded(precision: int, scale: int) -> schema.DecimalType:
     """Returns a decimal cut to 38 digits, the scale too."""
-    return DecimalType(min(precision, MOST_DIGITS), min(scale, MOST_DIGITS))
+    return schema.DecimalType(min(precision, MOST_DIGITS), min(scale, MOST_DIGITS))
 
 
-def adjusted(precision: int, scale: int) -> DecimalType:
+def adjusted(precision: int, scale: int) -> schema.DecimalType:
     """Returns a decimal of at most 38 digits that keeps its whole digits first."""
     if precision <= MOST_DIGITS:
-        return DecimalType(precision, scale)
+        return schema.DecimalType(precision, scale)
     whole = precision - scale
-    return DecimalType(MOST_DIGITS, max(MOST_DIGITS - whole, min(scale, LEAST_SCALE)))
+    return schema.DecimalType(
+        MOST_DIGITS, max(MOST_DIGITS - whole, min(scale, LEAST_SCALE))
+    )
 
 
-def as_decimal(kind: Kind) -> DecimalType:
+def as_decimal(kind: Kind) -> schema.DecimalType:
     """Returns the decimal that holds every value of a decimal or a whole number."""
-    if isinstance(kind, DecimalType):
+    if isinstance(kind, schema.DecimalType):
         return kind
     return next(decimal for whole, decimal in _AS_DECIMAL.items() if whole == kind)
 
 
-def wider_decimal(left: DecimalType, right: DecimalType) -> DecimalType:
+def wider_decimal(
+    left: schema.DecimalType, right: schema.DecimalType
+) -> schema.DecimalType:
     """Returns the decimal with the whole digits of both, and the scale if it fits."""
     whole = max(left.precision - left.scale, right.precision - right.scale)
     scale = min(max(left.scale, right.scale), MOST_DIGITS - whole)
-    return DecimalType(whole + scale, scale)
+    return schema.DecimalType(whole + scale, scale)
 
 
 def tightest(left: Kind, right: Kind) -> Kind | None:
@@ -124,7 +124,7 @@ def tightest(left: Kind, right: Kind) -> Kind | None:
 def _decimal_that_holds(left: Kind, right: Kind) -> Kind | None:
     """Returns the decimal of a pair whose other half is a whole number it holds."""
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, DecimalType) and is_integral(other):
+        if isinstance(one, schema.DecimalType) and is_integral(other):
             fits = one.precision - one.scale >= as_decimal(other).precision
             return one if fits else None
     return None
@@ -133,32 +133,34 @@ def _decimal_that_holds(left: Kind, right: Kind) -> Kind | None:
 def _inside(left: Kind, right: Kind, meet: Meeting) -> Kind | None:
     """Returns the nested type whose parts meet, or None."""
     match left, right:
-        case ArrayType(element=one), ArrayType(element=other):
+        case schema.ArrayType(element=one), schema.ArrayType(element=other):
             element = meet(one, other)
-            return None if element is None else ArrayType(columnar(element))
-        case MapType(), MapType():
+            return None if element is None else schema.ArrayType(columnar(element))
+        case schema.MapType(), schema.MapType():
             key, value = meet(left.key, right.key), meet(left.value, right.value)
             if key is None or value is None:
                 return None
-            return MapType(columnar(key), columnar(value))
-        case StructType(), StructType():
+            return schema.MapType(columnar(key), columnar(value))
+        case schema.StructType(), schema.StructType():
             return _same_fields(left, right, meet)
         case _:
             return None
 
 
-def _same_fields(left: StructType, right: StructType, meet: Meeting) -> Kind | None:
+def _same_fields(
+    left: schema.StructType, right: schema.StructType, meet: Meeting
+) -> Kind | None:
     """Returns the struct whose fields meet, name by name, or None."""
     names = [[name.lower() for name, _ in side.fields] for side in (left, right)]
     if names[0] != names[1]:
         return None
-    fields: list[tuple[str, Type]] = []
+    fields: list[tuple[str, schema.Type]] = []
     for one, other in zip(left.fields, right.fields, strict=True):
         kind = meet(one[1], other[1])
         if kind is None:
             return None
         fields.append((one[0], columnar(kind)))
-    return StructType(tuple(fields))
+    return schema.StructType(tuple(fields))
 
 
 def without_texts(left: Kind, right: Kind) -> Kind | None:
@@ -172,7 +174,7 @@ def without_texts(left: Kind, right: Kind) -> Kind | None:
 def _with_decimal(left: Kind, right: Kind) -> Kind | None:
     """Returns the wider type of two numbers of which one is a decimal."""
     kinds = (left, right)
-    if not any(isinstance(kind, DecimalType) for kind in kinds):
+    if not any(isinstance(kind, schema.DecimalType) for kind in kinds):
         return None
     if any(is_fraction(kind) for kind in kinds):
         return DOUBLE
@@ -194,7 +196,11 @@ def wider(left: Kind, right: Kind) -> Kind | None:
 
 def _has_text(kind: Kind) -> bool:
     """Tells whether a type is a text, or an array of them."""
-    return _has_text(kind.element) if isinstance(kind, ArrayType) else kind == STRING
+    return (
+        _has_text(kind.element)
+        if isinstance(kind, schema.ArrayType)
+        else kind == STRING
+    )
 
 
 def widest(kinds: Sequence[Kind]) -> Kind | None:
@@ -223,7 +229,7 @@ def compared(left: Kind, right: Kind) -> Kind | None:
     for one, other in ((left, right), (right, left)):
         if one == STRING and other != STRING:
             return _compared_with_text(other)
-    if any(isinstance(kind, DecimalType) for kind in (left, right)):
+    if any(isinstance(kind, schema.DecimalType) for kind in (left, right)):
         return (
             tightest(left, right)
             if NULL in (left, right)
@@ -235,11 +241,11 @@ def compared(left: Kind, right: Kind) -> Kind | None:
 def is_comparable(kind: Kind) -> bool:
     """Tells whether values of a type stand in an order; maps do not."""
     match kind:
-        case MapType():
+        case schema.MapType():
             return False
-        case ArrayType(element=element):
+        case schema.ArrayType(element=element):
             return is_comparable(element)
-        case StructType(fields=fields):
+        case schema.StructType(fields=fields):
             return all(is_comparable(part) for _, part in fields)
         case _:
             return True
@@ -249,9 +255,9 @@ def _compared_with_text(kind: Kind) -> Kind | None:
     """Returns what a text and another type are compared in: texts are read."""
     if kind == NULL:
         return STRING
-    if isinstance(kind, DecimalType):
+    if isinstance(kind, schema.DecimalType):
         return kind if kind.scale == 0 else DOUBLE
-    return kind if isinstance(kind, AtomicType) else None
+    return kind if isinstance(kind, schema.AtomicType) else None
 
 
 def implicit(source: Kind, target: Kind) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from dovetail import schema
 from dovetail.expression.coercion import (
     BIGINT,
     BITS,
@@ -39,14 +40,6 @@ from dovetail.expression.tree import (
     Variable,
 )
 from dovetail.expression.values import DAY, SECOND
-from dovetail.schema import (
-    ArrayType,
-    AtomicType,
-    DecimalType,
-    MapType,
-    StructType,
-    quoted,
-)
 
 Form = Callable[[Sequence[str]], str]
 _SUFFIXES = {TINYINT: "Y", SMALLINT: "S", INT: "", BIGINT: "L"}
@@ -65,9 +58,11 @@ def written_tree(node: Node) -> str:
         case Literal(value=value, type=kind):
             return literal_text(value, kind)
         case Column(side=side, name=name):
-            return quoted(name) if side == BARE else f"{side}.{quoted(name)}"
+            return (
+                schema.quoted(name) if side == BARE else f"{side}.{schema.quoted(name)}"
+            )
         case Variable(name=name, number=number):
-            return quoted(f"{name.partition(' ')[0]} {number}")
+            return schema.quoted(f"{name.partition(' ')[0]} {number}")
         case Lambda(parameters=parameters, body=body):
             names = ", ".join(map(written_tree, parameters))
             several = f"({names})" if parameters[1:] else names
@@ -82,7 +77,7 @@ def _call(call: Call) -> str:
     if call.function in _CASTS:
         return f"{call.function.upper()}({parts[0]} AS {call.type})"
     if call.function == "field":
-        return f"{parts[0]}.{quoted(constant(call.arguments[1]))}"
+        return f"{parts[0]}.{schema.quoted(constant(call.arguments[1]))}"
     form = _FORMS.get(call.function)
     return form(parts) if form else f"{call.function}({', '.join(parts)})"
 
@@ -97,11 +92,11 @@ def literal_text(value: Value, kind: Kind) -> str:
     if isinstance(kind, Interval):
         return _span(value, kind)
     if value is None:
-        return "NULL" if kind == AtomicType.NULL else f"CAST(NULL AS {kind})"
+        return "NULL" if kind == schema.AtomicType.NULL else f"CAST(NULL AS {kind})"
     match kind:
-        case ArrayType() | MapType() | StructType():
+        case schema.ArrayType() | schema.MapType() | schema.StructType():
             return f"CAST({_nested(value, kind)} AS {kind})"
-        case DecimalType():
+        case schema.DecimalType():
             return f"CAST('{value:f}' AS {kind})"
         case _ if kind in BITS:
             return _whole(value, kind)
@@ -139,18 +134,20 @@ def _atomic(value: Value, kind: Kind) -> str:
             return f"DATE '{date_text(value)}'"
 
 
-def _nested(value: Value, kind: ArrayType | MapType | StructType) -> str:
+def _nested(
+    value: Value, kind: schema.ArrayType | schema.MapType | schema.StructType
+) -> str:
     """Returns an array, a map or a struct made of its parts."""
     match kind:
-        case ArrayType(element=element):
+        case schema.ArrayType(element=element):
             return f"array({', '.join(literal_text(item, element) for item in value)})"
-        case MapType(key=key, value=inner):
+        case schema.MapType(key=key, value=inner):
             pairs = (
                 f"{literal_text(name, key)}, {literal_text(item, inner)}"
                 for name, item in value.items()
             )
             return f"map({', '.join(pairs)})"
-        case StructType(fields=fields):
+        case schema.StructType(fields=fields):
             named = (
                 f"{text_of(name)}, {literal_text(value.get(name), part)}"
                 for name, part in fields

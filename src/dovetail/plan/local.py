@@ -5,27 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from dovetail import spec
 from dovetail.plan.capability import features_of_play
 from dovetail.plan.features import Combination, Engine, Feature
 from dovetail.plan.late_tables import missing_late_tables
 from dovetail.plan.sides import changing, has_stream, untimed_changes
-from dovetail.spec.inputs import (
-    IgnoreLateTableRows,
-    InputKind,
-    OuterRows,
-    Settings,
-)
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Nested
-from dovetail.spec.picks import AsOf, AtMost, Unlimited
-from dovetail.spec.play import Play
-from dovetail.spec.sources import kind_of, known_input
-from dovetail.spec.static import is_batch_inside
-from dovetail.spec.windows import (
-    KeepPartitions,
-    Latest,
-    Range,
-    RowsPreceding,
-)
 
 LOCAL = Engine(
     "local",
@@ -40,85 +24,90 @@ LOCAL = Engine(
 )
 
 
-def refuse_sets(play: Play) -> None:
+def refuse_sets(play: spec.Play) -> None:
     """Raises what cannot be done of a join of several sets."""
     LOCAL.refuse_unsupported(features_of_play(play))
 
 
-def refuse_inner(play: Play, join: JoinSpec, hand: Hand) -> None:
+def refuse_inner(play: spec.Play, join: spec.JoinSpec, hand: spec.Hand) -> None:
     """Raises what cannot be done of a join whose rows go to a side of another one."""
     side = join.side(hand)
     source = side.source
-    if not isinstance(source, Nested) or is_batch_inside(join, side, play.inputs):
+    if not isinstance(source, spec.Nested) or spec.is_batch_inside(
+        join, side, play.inputs
+    ):
         return
-    switches = replace(play.settings, order=Settings().order)
-    is_told = kind_of(source, play.inputs) is InputKind.TABLE
+    switches = replace(play.settings, order=spec.Settings().order)
+    is_told = spec.kind_of(source, play.inputs) is spec.InputKind.TABLE
     missing = {
         Combination.OTHER_CLOCK_INSIDE: source.join.clock is not join.clock,
-        Combination.SWITCH_INSIDE: switches != Settings(),
-        Combination.CHANGELOG_INSIDE: is_told and join.clock is not Clock.BATCH,
+        Combination.SWITCH_INSIDE: switches != spec.Settings(),
+        Combination.CHANGELOG_INSIDE: is_told and join.clock is not spec.Clock.BATCH,
     }
     LOCAL.refuse_together(what for what, is_found in missing.items() if is_found)
 
 
-def refuse_inherited(join: JoinSpec) -> None:
+def refuse_inherited(join: spec.JoinSpec) -> None:
     """Raises what cannot be done of rows whose inherited lives other rows may end."""
     if _judges_pairs(join):
         LOCAL.refuse_together([Combination.JUDGED_INHERITED])
 
 
-def _judges_pairs(join: JoinSpec) -> bool:
+def _judges_pairs(join: spec.JoinSpec) -> bool:
     """Tells whether pairs of a left row decide about each other."""
     picks = (join.picks.at_most, join.picks.limit, join.picks.asof)
-    return picks != (Unlimited(), Unlimited(), Unlimited())
+    return picks != (spec.Unlimited(), spec.Unlimited(), spec.Unlimited())
 
 
-def refuse(play: Play) -> JoinSpec:
+def refuse(play: spec.Play) -> spec.JoinSpec:
     """Returns the join of a play, or raises what the kernels cannot do of it yet."""
     LOCAL.refuse_unsupported(features_of_play(play))
     join = play.join
-    assert isinstance(join, JoinSpec)  # noqa: S101 - sets have an engine of their own
+    assert isinstance(join, spec.JoinSpec)  # noqa: S101 - sets have their own engine
     LOCAL.refuse_together(_missing(play, join))
     return join
 
 
-def _missing(play: Play, join: JoinSpec) -> Iterator[Combination]:
+def _missing(play: spec.Play, join: spec.JoinSpec) -> Iterator[Combination]:
     """Gives what only several features together make impossible."""
-    is_split = play.settings.outer_rows is OuterRows.PER_MILLISECOND
+    is_split = play.settings.outer_rows is spec.OuterRows.PER_MILLISECOND
     if is_split and _judges_pairs(join):
         yield Combination.JUDGED_STRETCHES
     yield from _of_evictions(join)
-    if join.clock is not Clock.BATCH:
+    if join.clock is not spec.Clock.BATCH:
         yield from _of_untimed(play, join)
         yield from _of_settings(play, join)
-    if join.clock is Clock.EVENT and not has_stream(join, play.inputs):
+    if join.clock is spec.Clock.EVENT and not has_stream(join, play.inputs):
         yield Combination.NO_STREAM
 
 
-def _of_evictions(join: JoinSpec) -> Iterator[Combination]:
+def _of_evictions(join: spec.JoinSpec) -> Iterator[Combination]:
     """Gives evictions of partitions whose rows leave in an order of their own."""
     for side in (join.left, join.right):
-        is_whole = side.partition_evict == KeepPartitions()
-        if not is_whole and isinstance(side.window, Latest | Range):
+        is_whole = side.partition_evict == spec.KeepPartitions()
+        if not is_whole and isinstance(side.window, spec.Latest | spec.Range):
             yield Combination.EVICTED_VERSIONS
 
 
-def _of_untimed(play: Play, join: JoinSpec) -> Iterator[Combination]:
+def _of_untimed(play: spec.Play, join: spec.JoinSpec) -> Iterator[Combination]:
     """Gives picks of a table's row that wait for one that others may end."""
-    source = known_input(join.left.source, play.inputs)
-    picks, ended = join.picks, isinstance(join.right.window, Latest | RowsPreceding)
-    shares = isinstance(picks.at_most, AtMost) and picks.at_most.optional
+    source = spec.known_input(join.left.source, play.inputs)
+    picks, ended = (
+        join.picks,
+        isinstance(join.right.window, spec.Latest | spec.RowsPreceding),
+    )
+    shares = isinstance(picks.at_most, spec.AtMost) and picks.at_most.optional
     changes = any(untimed_changes(join, play.inputs, changing(play)))
     if source.is_timed or not ended or not changes:
         return
-    if shares or isinstance(picks.asof, AsOf):
+    if shares or isinstance(picks.asof, spec.AsOf):
         yield Combination.JUDGED_CHANGES
 
 
-def _of_settings(play: Play, join: JoinSpec) -> Iterator[Combination]:
+def _of_settings(play: spec.Play, join: spec.JoinSpec) -> Iterator[Combination]:
     """Gives the switches that a clock lacks; without a stream none changes a row."""
-    kinds = {kind_of(join.side(hand).source, play.inputs) for hand in HANDS}
-    if InputKind.STREAM not in kinds:
+    kinds = {spec.kind_of(join.side(hand).source, play.inputs) for hand in spec.HANDS}
+    if spec.InputKind.STREAM not in kinds:
         return
-    if play.settings.late_table_rows != IgnoreLateTableRows():
+    if play.settings.late_table_rows != spec.IgnoreLateTableRows():
         yield from missing_late_tables(play, join)

@@ -9,48 +9,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
+from dovetail import spec
 from dovetail.expression import ALWAYS, NEVER
-from dovetail.spec.picks import (
-    AsOf,
-    AtMost,
-    Direction,
-    Keep,
-    Limit,
-    OnExceed,
-    Picks,
-    Strategy,
-    Tie,
-)
-from dovetail.spec.spans import Span
 
 Line = tuple[str, str]
 _EXCEEDED = {
-    OnExceed.SKIP: "is left out",
-    OnExceed.FAIL: "fails the join",
-    OnExceed.TRANSFORM: "gives one row of its own instead",
+    spec.OnExceed.SKIP: "is left out",
+    spec.OnExceed.FAIL: "fails the join",
+    spec.OnExceed.TRANSFORM: "gives one row of its own instead",
 }
 _WHERE = {
-    Direction.BACKWARD: "nearest before {}",
-    Direction.FORWARD: "nearest after {}",
-    Direction.NEAREST: "nearest to {} on either side",
+    spec.Direction.BACKWARD: "nearest before {}",
+    spec.Direction.FORWARD: "nearest after {}",
+    spec.Direction.NEAREST: "nearest to {} on either side",
 }
 _TIES = {
-    Tie.LAST: "of several of that time the last",
-    Tie.FIRST: "of several of that time the first",
+    spec.Tie.LAST: "of several of that time the last",
+    spec.Tie.FIRST: "of several of that time the first",
 }
 
 
-def picked(picks: Picks) -> Iterator[Line]:
+def picked(picks: spec.Picks) -> Iterator[Line]:
     """Gives every pick of a join as a heading and a sentence."""
     for pick in (picks.limit, picks.at_most, picks.asof, picks.keep):
         match pick:
-            case Limit(count, on_exceed):
+            case spec.Limit(count, on_exceed):
                 yield "limit", f"{_crowded(count)} {_EXCEEDED[on_exceed]}"
-            case AtMost(count):
+            case spec.AtMost(count):
                 yield "atmost", f"{_crowded(count)} has no match at all"
-            case AsOf():
+            case spec.AsOf():
                 yield "asof", _nearest(pick)
-            case Keep(count):
+            case spec.Keep(count):
                 pairs = "pair" if count == 1 else f"{count} pairs"
                 yield "keep", f"the first {pairs} of each left row"
             case _:
@@ -64,9 +53,9 @@ def _crowded(count: int) -> str:
     return f"a left row with more than {count} {candidates}"
 
 
-def _conditions(picks: Picks) -> Iterator[Line]:
+def _conditions(picks: spec.Picks) -> Iterator[Line]:
     """Gives the conditions beside the match, and the strategy that changes rows."""
-    if picks.strategy is Strategy.LOOKUP:
+    if picks.strategy is spec.Strategy.LOOKUP:
         yield "lookup", "of each left row's matches the first comes out"
     if picks.left_condition != ALWAYS:
         yield "left if", f"a left row has a match only where {picks.left_condition}"
@@ -74,12 +63,12 @@ def _conditions(picks: Picks) -> Iterator[Line]:
         yield "skip", f"no row comes out where {picks.skip_when}"
 
 
-def _nearest(asof: AsOf) -> str:
+def _nearest(asof: spec.AsOf) -> str:
     """Returns which right row is taken."""
     where = _WHERE[asof.direction].format(asof.left)
     equal = "" if asof.exact else ", never at the same time"
     match asof.tolerance:
-        case Span() as span:
+        case spec.Span() as span:
             far = f", at most {span.in_words()} away"
         case Decimal() as distance:
             far = f", at most {distance} away"

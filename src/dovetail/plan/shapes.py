@@ -10,32 +10,32 @@ Spark changes its mind where it must: what it broadcasts is the side that may be
 
 from __future__ import annotations
 
+from dovetail import spec
 from dovetail.plan.words import paragraphs
-from dovetail.spec.join import JoinSpec, SetJoinSpec
-from dovetail.spec.picks import AsOf, AtMost, Limit, Picks, Strategy
-from dovetail.spec.program import Joined, Program, SetJoined, steps_of
 
 _BROADCAST = (
     "the right side is broadcast to every task, the left side stays where it is"
 )
 _SHUFFLED = "both sides are shuffled by their keys"
 _WAYS = {
-    Strategy.LOOKUP: _BROADCAST,
-    Strategy.MANY_LOOKUP: _BROADCAST,
-    Strategy.ALL: _BROADCAST,
-    Strategy.HASH: f"{_SHUFFLED}, one is hashed, none is sorted",
-    Strategy.SORT_MERGE: f"{_SHUFFLED}, sorted and merged",
-    Strategy.KEYED: "the right rows that may match are read by the index where it is "
-    "written, else as Spark chooses",
+    spec.Strategy.LOOKUP: _BROADCAST,
+    spec.Strategy.MANY_LOOKUP: _BROADCAST,
+    spec.Strategy.ALL: _BROADCAST,
+    spec.Strategy.HASH: f"{_SHUFFLED}, one is hashed, none is sorted",
+    spec.Strategy.SORT_MERGE: f"{_SHUFFLED}, sorted and merged",
+    spec.Strategy.KEYED: "the right rows that may match are read by the index where "
+    "it is written, else as Spark chooses",
 }
 _CHOSEN = "as Spark chooses: a side that is small is broadcast, else "
 _SETS = "rows of a key come together from all sets in one shuffle each"
-BROADCAST = frozenset({Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL})
+BROADCAST = frozenset(
+    {spec.Strategy.LOOKUP, spec.Strategy.MANY_LOOKUP, spec.Strategy.ALL}
+)
 
 
-def on_spark(join: JoinSpec | SetJoinSpec) -> str:
+def on_spark(join: spec.JoinSpec | spec.SetJoinSpec) -> str:
     """Returns how Spark joins."""
-    if isinstance(join, SetJoinSpec):
+    if isinstance(join, spec.SetJoinSpec):
         return _SETS
     way = _WAYS.get(join.picks.strategy)
     if way is None:
@@ -44,11 +44,11 @@ def on_spark(join: JoinSpec | SetJoinSpec) -> str:
     return f"{way}{_counting(join.picks)}"
 
 
-def explained_program(program: Program) -> str:
+def explained_program(program: spec.Program) -> str:
     """Returns what each join of a program does, and what its options became."""
     lines: list[tuple[str, str]] = []
-    for step in steps_of(program):
-        if isinstance(step, Joined | SetJoined):
+    for step in spec.steps_of(program):
+        if isinstance(step, spec.Joined | spec.SetJoined):
             lines += [("join", step.told.title), *step.told.options]
             lines.append(("on Spark", on_spark(step.join)))
     for output in program.outputs:
@@ -62,12 +62,12 @@ def explained_program(program: Program) -> str:
     return paragraphs(lines)
 
 
-def _counting(picks: Picks) -> str:
+def _counting(picks: spec.Picks) -> str:
     """Returns what a count of candidates adds."""
     match picks.at_most, picks.limit, picks.asof:
-        case (AtMost(), _, _) | (_, Limit(), _):
+        case (spec.AtMost(), _, _) | (_, spec.Limit(), _):
             return "; candidates are counted in a window of their key"
-        case _, _, AsOf():
+        case _, _, spec.AsOf():
             return "; the nearest is found among sorted rows"
         case _:
             return ""

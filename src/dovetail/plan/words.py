@@ -14,34 +14,19 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
+from dovetail import spec
 from dovetail.expression import ALWAYS, Expression
 from dovetail.plan.batch import BatchPlan
 from dovetail.plan.picked import picked
 from dovetail.plan.stream import StreamPlan, state_bound
-from dovetail.spec.inputs import Arrival, Input
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
-from dovetail.spec.spans import NO_TIME, Span
-from dovetail.spec.windows import (
-    Between,
-    Delta,
-    Forever,
-    HopSize,
-    HopUnit,
-    Latest,
-    Range,
-    Rows,
-    RowsPreceding,
-    Seconds,
-    Window,
-)
 
 _ORDERS = {
-    Arrival.SEQUENCE: "rows meet in the one sequence that both sides carry",
-    Arrival.MERGED: (
+    spec.Arrival.SEQUENCE: "rows meet in the one sequence that both sides carry",
+    spec.Arrival.MERGED: (
         "rows meet in the order of row time, left before right; any cut into batches "
         "gives the same rows"
     ),
-    Arrival.AS_READ: (
+    spec.Arrival.AS_READ: (
         "rows meet batch by batch as they are read; a replay repeats the result, "
         "another cut may not"
     ),
@@ -77,28 +62,30 @@ def explained(plan: StreamPlan) -> str:
     return paragraphs(lines)
 
 
-def explained_batch(plan: BatchPlan, sources: Mapping[Hand, Input]) -> str:
+def explained_batch(plan: BatchPlan, sources: Mapping[spec.Hand, spec.Input]) -> str:
     """Returns how two DataFrames are joined, as the engine runs the plan."""
-    assert isinstance(plan.join, JoinSpec)  # noqa: S101 - a user has two sides
+    assert isinstance(plan.join, spec.JoinSpec)  # noqa: S101 - a user has two sides
     engine = f"batch: both sides are finite: one native Spark plan{plan.cost}"
     return paragraphs([*described(plan.join, sources), ("engine", engine)])
 
 
-def described(join: JoinSpec, sources: Mapping[Hand, Input]) -> Iterator[Line]:
+def described(
+    join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input]
+) -> Iterator[Line]:
     """Gives what is true of a join on every engine, as headings and sentences."""
     yield from _sides(join, sources)
     yield from picked(join.picks)
     yield "out", _when(join)
-    if join.clock is not Clock.BATCH:
+    if join.clock is not spec.Clock.BATCH:
         yield "late", _late(sources)
-        for hand in HANDS:
+        for hand in spec.HANDS:
             yield f"{hand.value} state", state_bound(join, sources, hand)
 
 
 def _silence(plan: StreamPlan) -> Iterator[Line]:
     """Gives after how long a silence a side no longer holds the other back."""
     for side in plan.sides:
-        if side.idle != NO_TIME:
+        if side.idle != spec.NO_TIME:
             told = f"after {side.idle.in_words()} without a row it no longer holds"
             other = side.hand.other.value
             yield f"{side.hand.value} idle", f"{told} the {other} side back"
@@ -119,14 +106,16 @@ def paragraphs(lines: Sequence[Line]) -> str:
     )
 
 
-def _sides(join: JoinSpec, sources: Mapping[Hand, Input]) -> Iterator[Line]:
+def _sides(
+    join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input]
+) -> Iterator[Line]:
     """Gives on what rows meet, and how long those of each side live."""
     terms = [f"{_plain(one.left)} = {_plain(one.right)}" for one in join.hard]
     if join.soft != ALWAYS:
         terms.append(_plain(join.soft))
     condition = f"on {' and '.join(terms)}" if terms else "of every pair"
     yield "join", f"{join.kind.value}, {condition}"
-    for hand in HANDS:
+    for hand in spec.HANDS:
         side, time = join.side(hand), sources[hand].time
         per = ", ".join(map(_plain, side.partition_by))
         words = lifetime(side.window, join.clock, time)
@@ -138,83 +127,83 @@ def _plain(expression: Expression) -> str:
     return _QUOTED.sub(r"\1", expression.text)
 
 
-def lifetime(window: Window, clock: Clock, time: str) -> str:
+def lifetime(window: spec.Window, clock: spec.Clock, time: str) -> str:
     """Returns from when until when a row is alive, in words."""
     moment = f"its time ({time})" if time else "its arrival"
     match window:
-        case Range(preceding, following):
+        case spec.Range(preceding, following):
             return _stretch(preceding, following, moment)
-        case Rows(0):
+        case spec.Rows(0):
             return f"alive at {moment} only"
-        case Rows(count):
+        case spec.Rows(count):
             later = "1 later row has" if count == 1 else f"{count} later rows have"
             return f"alive until {later} come"
-        case Latest(key):
+        case spec.Latest(key):
             return f"alive from {moment} to the next version of its {', '.join(key)}"
-        case Forever() if clock is Clock.EVENT and time:
+        case spec.Forever() if clock is spec.Clock.EVENT and time:
             return f"alive from {moment} on, for ever"
-        case Forever():
+        case spec.Forever():
             return "alive for ever"
         case _:
             return _rarer(window, moment)
 
 
-def _rarer(window: Window, moment: str) -> str:
+def _rarer(window: spec.Window, moment: str) -> str:
     """Returns how long a row is alive in the windows that only some engines know."""
     match window:
-        case Seconds(length):
+        case spec.Seconds(length):
             return f"alive for {length.in_words()} of the clock on the wall"
-        case Delta(by, width):
+        case spec.Delta(by, width):
             return f"alive until a later row's {_plain(by)} is more than {width} above"
-        case RowsPreceding(first, last):
+        case spec.RowsPreceding(first, last):
             least = f"at least {last} and " if last else ""
             return f"alive while {least}at most {first} later rows are there by time"
-        case HopUnit(unit):
+        case spec.HopUnit(unit):
             return f"alive until the {unit} of {moment} is over"
-        case HopSize(size, every):
+        case spec.HopSize(size, every):
             starts = f"one starts each {every.in_words()}"
             return f"alive in each window of {size.in_words()} around it; {starts}"
-        case Between(start, end):
+        case spec.Between(start, end):
             return f"alive from {_plain(start)} to {_plain(end)}"
         case _:
             return "alive while both rows of its own join are"
 
 
-def _stretch(preceding: Span, following: Span, moment: str) -> str:
+def _stretch(preceding: spec.Span, following: spec.Span, moment: str) -> str:
     """Returns a stretch of row time around a row's own."""
-    if preceding == following == NO_TIME:
+    if preceding == following == spec.NO_TIME:
         return f"alive at {moment} only"
-    if following == NO_TIME:
+    if following == spec.NO_TIME:
         return f"alive for {preceding.in_words()} from {moment}"
-    until = f"{preceding.in_words()} after it" if preceding != NO_TIME else "it"
+    until = f"{preceding.in_words()} after it" if preceding != spec.NO_TIME else "it"
     return f"alive from {following.in_words()} before {moment} to {until}"
 
 
-def _when(join: JoinSpec) -> str:
+def _when(join: spec.JoinSpec) -> str:
     """Returns when rows come out."""
-    if join.clock is Clock.BATCH:
+    if join.clock is spec.Clock.BATCH:
         return "all rows at once, when the DataFrame is asked for them"
-    if join.clock is Clock.ARRIVAL:
+    if join.clock is spec.Clock.ARRIVAL:
         pairs, alone = _WHEN_ARRIVED
     else:
         pairs, alone = _WHEN_SURE
     subjects = ["a pair comes out"] if join.kind.gives_pairs else []
-    once = (hand.value for hand in HANDS if join.kind.gives_once(hand))
+    once = (hand.value for hand in spec.HANDS if join.kind.gives_once(hand))
     subjects += [f"a {side} row with a partner comes out once," for side in once]
     told = [f"{subject} {pairs}" for subject in subjects]
-    lone = " or ".join(hand.value for hand in HANDS if join.kind.preserves(hand))
+    lone = " or ".join(hand.value for hand in spec.HANDS if join.kind.preserves(hand))
     if lone:
         told.append(f"an unmatched {lone} row comes out {alone}")
     return "; ".join(told)
 
 
-def _late(inputs: Mapping[Hand, Input]) -> str:
+def _late(inputs: Mapping[spec.Hand, spec.Input]) -> str:
     """Returns what becomes of late rows."""
-    timed = [hand for hand in HANDS if inputs[hand].is_timed]
+    timed = [hand for hand in spec.HANDS if inputs[hand].is_timed]
     if not timed:
         return "no row is late: there is no time column"
     waits = {inputs[hand].lateness for hand in timed}
-    if waits == {NO_TIME}:
+    if waits == {spec.NO_TIME}:
         return "a row behind the newest of its side goes to `late`"
     told = [
         f"{inputs[hand].lateness.in_words()} ({hand.value})"

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from dovetail import schema
 from dovetail.expression import Expression
-from dovetail.schema import QUOTED, quoted, unquoted
 from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec
 
-_NAME = rf"{QUOTED}|[^\W\d]\w*"
+_NAME = rf"{schema.QUOTED}|[^\W\d]\w*"
 _PASSED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|/\*.*?\*/"""
 _WORD = re.compile(
-    rf"{_PASSED}|\.\s*{QUOTED}|(?<![\w.])(?P<name>{_NAME})"
+    rf"{_PASSED}|\.\s*{schema.QUOTED}|(?<![\w.])(?P<name>{_NAME})"
     rf"(?:\s*\.\s*(?P<field>{_NAME}))?(?P<call>\s*\()?",
     re.DOTALL,
 )
@@ -43,7 +43,7 @@ def references(expression: Expression) -> tuple[Reference, ...]:
     """Returns the columns that an expression names, each once, in their order."""
     shadowed = _lambda_variables(expression.text)
     found = (
-        Reference(_HANDS[word["name"].lower()], unquoted(word["field"]))
+        Reference(_HANDS[word["name"].lower()], schema.unquoted(word["field"]))
         for word in _WORD.finditer(expression.text)
         if word["field"] and word["name"].lower() in _HANDS.keys() - shadowed
     )
@@ -60,7 +60,7 @@ def bare_names(expression: Expression) -> frozenset[str]:
     """Returns the words that stand alone: no reference, no call; in lower case."""
     words = _WORD.finditer(expression.text)
     return frozenset(
-        unquoted(word["name"]).lower()
+        schema.unquoted(word["name"]).lower()
         for word in words
         if word["name"] and not word["field"] and not word["call"]
     )
@@ -69,7 +69,9 @@ def bare_names(expression: Expression) -> frozenset[str]:
 def plain_column(expression: Expression) -> str:
     """Returns the column that the expression is, or nothing where it is more."""
     plain = _PLAIN.fullmatch(expression.text)
-    return unquoted(plain[1]) if plain and plain[1].lower() not in _LITERALS else ""
+    return (
+        schema.unquoted(plain[1]) if plain and plain[1].lower() not in _LITERALS else ""
+    )
 
 
 def plain_reference(expression: Expression) -> Reference | Expression:
@@ -83,7 +85,7 @@ def plain_reference(expression: Expression) -> Reference | Expression:
 
 def folded(expression: Expression) -> str:
     """Returns the text without regard to case and spaces, texts in it as they are."""
-    parts = re.split(f"({_PASSED}|{QUOTED})", expression.text, flags=re.DOTALL)
+    parts = re.split(f"({_PASSED}|{schema.QUOTED})", expression.text, flags=re.DOTALL)
     return "".join(
         _folded_word(part) if number % 2 else re.sub(r"\s+", "", part).lower()
         for number, part in enumerate(parts)
@@ -94,13 +96,13 @@ def _folded_word(text: str) -> str:
     """Returns a text as it is, a name in backticks without them where it can be."""
     if not text.startswith("`"):
         return text
-    name = unquoted(text).lower()
-    return name if re.fullmatch(r"[^\W\d]\w*", name) else quoted(name)
+    name = schema.unquoted(text).lower()
+    return name if re.fullmatch(r"[^\W\d]\w*", name) else schema.quoted(name)
 
 
 def _lambda_variables(text: str) -> set[str]:
     """Returns the names that arrows bind, in lower case."""
-    plain = re.sub(rf"{_PASSED}|{QUOTED}", "``", text, flags=re.DOTALL)
+    plain = re.sub(rf"{_PASSED}|{schema.QUOTED}", "``", text, flags=re.DOTALL)
     return {
         name.strip().lower()
         for one, many in _LAMBDA.findall(plain)

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import assert_never
 
+from dovetail import schema
 from dovetail.expression import ALWAYS, NEVER, Expression
-from dovetail.schema import from_microseconds, shown, shown_row
 from dovetail.spec.inputs import (
     Arrive,
     Bound,
@@ -397,7 +397,7 @@ def _write_input(source: Input) -> Json:
     if source.lateness != NO_TIME:
         written["lateness"] = str(source.lateness)
     if source.rows:
-        written["rows"] = [shown_row(row) for row in source.rows]
+        written["rows"] = [schema.shown_row(row) for row in source.rows]
     return written
 
 
@@ -405,11 +405,11 @@ def _write_event(event: Event) -> Json:
     """Returns the JSON of one event, but for its clock."""
     match event:
         case Arrive(name, row):
-            return {"in": name, "row": shown_row(row)}
+            return {"in": name, "row": schema.shown_row(row)}
         case Remove(name, row):
-            return {"in": name, "row": shown_row(row), "delete": True}
+            return {"in": name, "row": schema.shown_row(row), "delete": True}
         case Bound(name, moment):
-            return {"in": name, "bound": shown(from_microseconds(moment))}
+            return {"in": name, "bound": schema.shown(schema.from_microseconds(moment))}
         case Finish(name):
             return {"end": name}
         case Pause():

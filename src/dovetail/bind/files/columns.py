@@ -17,6 +17,7 @@ from itertools import islice
 
 import pyarrow as pa
 
+from dovetail import spec
 from dovetail.bind.files.names import DataFile, Format, Root
 from dovetail.bind.files.rows import (
     cells,
@@ -37,9 +38,6 @@ from dovetail.schema import (
     Type,
     blank,
 )
-from dovetail.spec.inputs import Row
-from dovetail.spec.layouts import Heading, Layout
-from dovetail.spec.program import Given
 from dovetail.spec.ranges import refuse_beyond
 
 LOOKED_AT = 1000
@@ -73,7 +71,7 @@ _PLAIN = {
 }
 
 
-def own_columns(file: DataFile, layout: Layout) -> Columns:
+def own_columns(file: DataFile, layout: spec.Layout) -> Columns:
     """Returns the columns of a file, all parts of which have the same."""
     if file.format is Format.JSON:
         kinds: dict[str, Type] = {}
@@ -102,7 +100,7 @@ def own_columns(file: DataFile, layout: Layout) -> Columns:
     return found[0]
 
 
-def own_schema(file: DataFile, layout: Layout) -> Schema:
+def own_schema(file: DataFile, layout: spec.Layout) -> Schema:
     """Returns the columns of a file as those of an input that no text declares."""
     found = own_columns(file, layout)
     return Schema(tuple(Column(name, kind) for name, kind in found.items()))
@@ -207,7 +205,7 @@ class Fitted:
     """
 
     file: DataFile
-    given: Given
+    given: spec.Given
     owns: Mapping[str, Own]
     count: int
 
@@ -226,14 +224,14 @@ class Fitted:
             tuple(one for one in self.given.schema.columns if one.name in self.owns)
         )
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[spec.Row]:
         """Yields the rows as the program declares them, without Spark."""
         for number, cell in enumerate(
             cells(self.file, self.given.layout, tuple(self.owns)), start=1
         ):
             yield self._row(cell, number)
 
-    def _row(self, cell: Mapping[str, object], number: int) -> Row:
+    def _row(self, cell: Mapping[str, object], number: int) -> spec.Row:
         """Returns a row of the file with the declared columns; none is null."""
         found: dict[str, object] = {}
         for column in self.given.schema.columns:
@@ -253,20 +251,20 @@ class Fitted:
         return f'the file "{self.file.place}"'
 
 
-def fitted(root: Root, given: Given) -> Fitted:
+def fitted(root: Root, given: spec.Given) -> Fitted:
     """Returns the file of an input with its columns found, or says what is missing."""
     return fitted_file(root.find(given.input, given.layout), given)
 
 
-def fitted_file(file: DataFile, given: Given) -> Fitted:
+def fitted_file(file: DataFile, given: spec.Given) -> Fitted:
     """Returns a file with the columns that a program declares of it."""
     layout = csv_layout(given.layout)
-    is_open = layout.heading is Heading.IF_NAMED
+    is_open = layout.heading is spec.Heading.IF_NAMED
     if file.format is Format.CSV and is_open and file.parts:
         # The text leaves it open: a first line that names a column is a heading.
         declared = {name.lower() for name in given.schema.names}
         first = {name.lower() for name in heading(file.parts[0], layout)}
-        settled = Heading.NAMES if declared & first else Heading.NONE
+        settled = spec.Heading.NAMES if declared & first else spec.Heading.NONE
         given = replace(given, layout=replace(layout, heading=settled))
     found = own_columns(file, given.layout)
     if file.format is Format.JSON:
@@ -283,7 +281,7 @@ def fitted_file(file: DataFile, given: Given) -> Fitted:
 
 
 def matched(
-    found: Columns, given: Given, where: str, hint: str = ""
+    found: Columns, given: spec.Given, where: str, hint: str = ""
 ) -> Mapping[str, Own]:
     """Returns the declared columns that something has, whatever the case.
 
@@ -304,7 +302,7 @@ def matched(
     return owns
 
 
-def _by_name(found: Columns, given: Given, where: str) -> dict[str, Own]:
+def _by_name(found: Columns, given: spec.Given, where: str) -> dict[str, Own]:
     """Returns the declared columns by their names, each of which is there once."""
     known: dict[str, Own] = {}
     for name, kind in found.items():
@@ -318,7 +316,7 @@ def _by_name(found: Columns, given: Given, where: str) -> dict[str, Own]:
     return {name: known[name.lower()] for name in wanted}
 
 
-def _by_place(file: DataFile, given: Given, count: int) -> dict[str, Own]:
+def _by_place(file: DataFile, given: spec.Given, count: int) -> dict[str, Own]:
     """Returns the columns of a file that does not name them: by their places."""
     wanted = [one for one in given.schema.names if one != given.position]
     if 0 < count < len(wanted):

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
 
+from dovetail import spec
 from dovetail.bind.files.columns import Fitted, Own, matched
 from dovetail.bind.files.names import Format
 from dovetail.bind.files.rows import csv_layout, heading, is_list
@@ -26,7 +27,6 @@ from dovetail.bind.schemas import schema_of
 from dovetail.errors import SchemaError
 from dovetail.expression.writing import literal_text, text_of
 from dovetail.schema import blank, quoted
-from dovetail.spec.program import Given
 
 _GLOB = re.compile(r"([\[\]{}*?\\])")
 _MORE = "values more than names"
@@ -67,7 +67,7 @@ def frame(spark: SparkSession, fitted: Fitted) -> DataFrame:
     return reduce(DataFrame.union, parts)
 
 
-def as_declared(frame: DataFrame, given: Given) -> DataFrame:
+def as_declared(frame: DataFrame, given: spec.Given) -> DataFrame:
     """Returns the rows of a frame as a program declares them, as those of a file."""
     where = f'the input "{given.input}"'
     found = {one.name: one.type for one in schema_of(frame).columns}
@@ -173,7 +173,7 @@ def _csv(fitted: Fitted, part: Path, names: tuple[str, ...]) -> _Source:
     )
 
 
-def declared(given: Given, owns: Mapping[str, Own], where: str) -> Iterator[str]:
+def declared(given: spec.Given, owns: Mapping[str, Own], where: str) -> Iterator[str]:
     """Yields the declared columns as SQL; one that only numbers rows may be missing."""
     for one in given.schema.columns:
         if one.name in owns:

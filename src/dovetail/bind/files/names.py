@@ -16,9 +16,9 @@ from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
 
+from dovetail import spec
 from dovetail.errors import SchemaError, SpecError
 from dovetail.schema import ArrayType, MapType, Schema, StructType
-from dovetail.spec.layouts import CsvLayout, JsonLayout, Layout
 
 LEVEL = "::"
 _BUILDS = "manifest"  # the folder of an index that tells of its builds
@@ -82,7 +82,7 @@ class Root:
         """Tells whether a program has written an index of a logical name."""
         return self.path.joinpath(*plain_name(name).split(LEVEL), _BUILDS).is_dir()
 
-    def find(self, name: str, layout: Layout) -> DataFile:
+    def find(self, name: str, layout: spec.Layout) -> DataFile:
         """Returns the file of a logical name, written as the text says, if it does."""
         places = self._places(name)
         fitting = [one for one in places if _fits(one, layout)] or places
@@ -126,7 +126,7 @@ class Root:
         )
 
 
-def file_at(path: str | Path, name: str, layout: Layout) -> DataFile:
+def file_at(path: str | Path, name: str, layout: spec.Layout) -> DataFile:
     """Returns the file, or the folder of parts, of a path."""
     if not Path(path).exists():
         raise SchemaError(
@@ -185,12 +185,12 @@ def _stem(path: Path) -> str:
     return path.name[: path.name.lower().rindex(ending)]
 
 
-def _wanted(layout: Layout) -> tuple[Format, ...]:
+def _wanted(layout: spec.Layout) -> tuple[Format, ...]:
     """Returns the format that a text asks for, if it does."""
     match layout:
-        case CsvLayout():
+        case spec.CsvLayout():
             return (Format.CSV,)
-        case JsonLayout():
+        case spec.JsonLayout():
             return (Format.JSON,)
         case _:
             return ()
@@ -207,13 +207,13 @@ def _known(place: Path) -> tuple[Format, ...]:
     return tuple(dict.fromkeys(one for one in inside if one is not None))
 
 
-def _fits(place: Path, layout: Layout) -> bool:
+def _fits(place: Path, layout: spec.Layout) -> bool:
     """Tells whether a file can be written as a text says; without an ending it can."""
     wanted, known = _wanted(layout), _known(place)
     return not wanted or not known or known == wanted
 
 
-def _data_file(name: str, place: Path, layout: Layout) -> DataFile:
+def _data_file(name: str, place: Path, layout: spec.Layout) -> DataFile:
     """Returns the one file of a name, which has one format and at least one part."""
     known, wanted = _known(place), _wanted(layout)
     parts = tuple(_parts(place)) if place.is_dir() else (place,)

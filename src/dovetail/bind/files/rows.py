@@ -17,22 +17,22 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dovetail import schema, spec
 from dovetail.bind.files.names import DataFile, Format
 from dovetail.bind.files.texts import is_object, read_json
 from dovetail.errors import EngineError, SchemaError
-from dovetail.schema import cited, shown, shown_row
-from dovetail.spec.inputs import Row
-from dovetail.spec.layouts import CsvLayout, Layout
 
 Cells = Mapping[str, object]
 
 
-def csv_layout(layout: Layout) -> CsvLayout:
+def csv_layout(layout: spec.Layout) -> spec.CsvLayout:
     """Returns how the values of a file of CSV stand in it."""
-    return layout if isinstance(layout, CsvLayout) else CsvLayout()
+    return layout if isinstance(layout, spec.CsvLayout) else spec.CsvLayout()
 
 
-def cells(file: DataFile, layout: Layout, names: tuple[str, ...]) -> Iterator[Cells]:
+def cells(
+    file: DataFile, layout: spec.Layout, names: tuple[str, ...]
+) -> Iterator[Cells]:
     """Yields the rows of a file as they are written; numbers of JSON are `Digits`.
 
     `names` are the columns of a file that does not name them itself.
@@ -67,7 +67,7 @@ def parquet_size(part: Path, names: Container[str]) -> int:
     )
 
 
-def heading(part: Path, layout: CsvLayout) -> tuple[str, ...]:
+def heading(part: Path, layout: spec.CsvLayout) -> tuple[str, ...]:
     """Returns what the first line of a file says: its columns, where it names them."""
     with _text(part) as lines:
         return tuple(one.strip() for one in next(_reader(lines, layout), []))
@@ -90,7 +90,7 @@ def _parquet(part: Path) -> Iterator[Cells]:
         yield from batch.to_pylist(maps_as_pydicts="strict")
 
 
-def _csv(part: Path, layout: CsvLayout, names: tuple[str, ...]) -> Iterator[Cells]:
+def _csv(part: Path, layout: spec.CsvLayout, names: tuple[str, ...]) -> Iterator[Cells]:
     """Yields the rows of a file of CSV; one that is too long is refused."""
     with _text(part) as lines:
         rows = _reader(lines, layout)
@@ -101,13 +101,13 @@ def _csv(part: Path, layout: CsvLayout, names: tuple[str, ...]) -> Iterator[Cell
                 raise SchemaError(
                     f'the file "{part}" has {len(row)} values in its row {number}',
                     f"at most {len(names)}, as its first line names",
-                    f"a value with {cited(layout.separator)} stands in quotes",
+                    f"a value with {schema.cited(layout.separator)} stands in quotes",
                 )
             if row:
                 yield dict(zip(names, row, strict=False))
 
 
-def _reader(lines: IO[str], layout: CsvLayout) -> Iterator[list[str]]:
+def _reader(lines: IO[str], layout: spec.CsvLayout) -> Iterator[list[str]]:
     """Returns the rows of a text of CSV."""
     return csv.reader(lines, delimiter=layout.separator, quotechar=layout.quote)
 
@@ -131,7 +131,9 @@ def _objects(text: str, where: str) -> Iterator[Cells]:
         ) from error
     for one in found if isinstance(found, list) else [found]:
         if not is_object(one):
-            raise SchemaError(f"{where} has {cited(one)}", "an object for each row")
+            raise SchemaError(
+                f"{where} has {schema.cited(one)}", "an object for each row"
+            )
         yield one
 
 
@@ -169,7 +171,7 @@ def _told(part: Path) -> Iterator[None]:
 
 
 def write_rows(
-    place: Path, written: Format, table: pa.Table, rows: Iterable[Row]
+    place: Path, written: Format, table: pa.Table, rows: Iterable[spec.Row]
 ) -> Path:
     """Writes rows as a new file and returns it; `table` has them with their types."""
     file = place.with_name(f"{place.name}.{written.value}")
@@ -179,7 +181,7 @@ def write_rows(
             case Format.PARQUET:
                 pq.write_table(table, file)
             case Format.JSON:
-                shown_rows = map(shown_row, rows)
+                shown_rows = map(schema.shown_row, rows)
                 texts = (json.dumps(one, ensure_ascii=False) for one in shown_rows)
                 text = "".join(f"{one}\n" for one in texts)
                 file.write_text(text, encoding="utf-8")
@@ -199,4 +201,4 @@ def write_rows(
 
 def _cell(value: object) -> object:
     """Returns a value as CSV has it."""
-    return str(value).lower() if isinstance(value, bool) else shown(value)
+    return str(value).lower() if isinstance(value, bool) else schema.shown(value)

@@ -26,28 +26,23 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeGuard
 
+from dovetail import schema
 from dovetail.errors import SchemaError
 from dovetail.expression.writing import literal_text, text_of
-from dovetail.schema import (
-    ArrayType,
-    AtomicType,
-    DecimalType,
-    StructType,
-    Type,
-    blank,
-    cited,
-    quoted,
-    read_value,
-)
 from dovetail.spec.ranges import Range
 
 WHOLE = r"[+-]?\d+"
 DECIMAL = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 DOUBLE = rf"({DECIMAL}|NaN|[+-]?Infinity)"
 TRUE, FALSE = ("true", "1"), ("false", "0")
-WHOLES = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT)
+WHOLES = (
+    schema.AtomicType.TINYINT,
+    schema.AtomicType.SMALLINT,
+    schema.AtomicType.INT,
+    schema.AtomicType.BIGINT,
+)
 SHOWN = 60
-_REALS = (AtomicType.FLOAT, AtomicType.DOUBLE)
+_REALS = (schema.AtomicType.FLOAT, schema.AtomicType.DOUBLE)
 
 
 class Digits(str):
@@ -62,24 +57,24 @@ class Digits(str):
         return is_digits and -(1 << 63) <= int(self) < 1 << 63
 
 
-def read_text(text: str, kind: Type, where: str) -> object:
+def read_text(text: str, kind: schema.Type, where: str) -> object:
     """Returns the value of a text; `where` names the file in the error."""
     if not text.strip(" "):
-        return blank(kind)
+        return schema.blank(kind)
     try:
         return _value(text, kind, where)
     except (ValueError, TypeError, SchemaError) as error:
         raise misfit(where, text, kind) from error
 
 
-def read_part(value: object, kind: Type, where: str) -> object:
+def read_part(value: object, kind: schema.Type, where: str) -> object:
     """Returns a value of a file as a type."""
     match value, kind:
         case None, _:
-            return blank(kind)
-        case list(), ArrayType(element):
+            return schema.blank(kind)
+        case list(), schema.ArrayType(element):
             return [read_part(item, element, where) for item in value]
-        case dict(), StructType(fields):
+        case dict(), schema.StructType(fields):
             known = {name.lower(): item for name, item in value.items()}
             return {
                 name: read_part(known.get(name.lower()), part, where)
@@ -95,53 +90,53 @@ def read_part(value: object, kind: Type, where: str) -> object:
             return _read_typed(value, kind, where)
 
 
-def _read_typed(value: object, kind: Type, where: str) -> object:
+def _read_typed(value: object, kind: schema.Type, where: str) -> object:
     """Returns a value that is no text in its file."""
     match value, kind:
-        case float(), AtomicType.FLOAT | AtomicType.DOUBLE:
-            return read_value(value, kind, where)
-        case bytes(), AtomicType.BINARY:
+        case float(), schema.AtomicType.FLOAT | schema.AtomicType.DOUBLE:
+            return schema.read_value(value, kind, where)
+        case bytes(), schema.AtomicType.BINARY:
             return value
         case int(), _:
             return read_text(str(value), kind, where)
-        case (float() | Decimal(), _) if kind is not AtomicType.STRING:
+        case (float() | Decimal(), _) if kind is not schema.AtomicType.STRING:
             return read_text(str(value), kind, where)
         case _:
             raise misfit(where, str(value), kind)
 
 
-def misfit(where: str, text: str, kind: Type) -> SchemaError:
+def misfit(where: str, text: str, kind: schema.Type) -> SchemaError:
     """Returns the error for a text that is not of a type."""
     cut = text if len(text) <= SHOWN else f"{text[:SHOWN]}.."
-    return SchemaError(f"{where} has {cited(cut)}", str(kind))
+    return SchemaError(f"{where} has {schema.cited(cut)}", str(kind))
 
 
-def _value(text: str, kind: Type, where: str) -> object:
+def _value(text: str, kind: schema.Type, where: str) -> object:
     """Returns the value of a text that is not blank, or raises."""
     plain = text.strip(" ")
     match kind:
-        case AtomicType.STRING:
+        case schema.AtomicType.STRING:
             return text.rstrip(" ")
-        case AtomicType.BOOLEAN:
+        case schema.AtomicType.BOOLEAN:
             if plain.lower() not in TRUE + FALSE:
                 raise ValueError(text)
             return plain.lower() in TRUE
-        case AtomicType.FLOAT | AtomicType.DOUBLE:
+        case schema.AtomicType.FLOAT | schema.AtomicType.DOUBLE:
             _need(plain, DOUBLE)
             # Those that are no number have names, which `read_value` knows.
             is_named = plain.endswith(("NaN", "Infinity"))
             number = plain.lstrip("+") if is_named else float(plain)
-            return read_value(number, kind, where)
-        case DecimalType():
+            return schema.read_value(number, kind, where)
+        case schema.DecimalType():
             _need(plain, DECIMAL)
-            return read_value(plain, kind, where)
-        case AtomicType() if kind in WHOLES:
+            return schema.read_value(plain, kind, where)
+        case schema.AtomicType() if kind in WHOLES:
             _need(plain, WHOLE)
-            return read_value(int(plain), kind, where)
-        case ArrayType() | StructType():
+            return schema.read_value(int(plain), kind, where)
+        case schema.ArrayType() | schema.StructType():
             return _nested(plain, kind, where)
         case _:
-            return read_value(plain, kind, where)
+            return schema.read_value(plain, kind, where)
 
 
 def _need(text: str, pattern: str) -> None:
@@ -151,10 +146,10 @@ def _need(text: str, pattern: str) -> None:
         raise ValueError(text)
 
 
-def _nested(text: str, kind: Type, where: str) -> object:
+def _nested(text: str, kind: schema.Type, where: str) -> object:
     """Returns the set or record that stands in a text as JSON."""
     found = read_json(text)
-    wanted = list if isinstance(kind, ArrayType) else dict
+    wanted = list if isinstance(kind, schema.ArrayType) else dict
     if not isinstance(found, wanted):
         raise TypeError(text)
     return read_part(found, kind, where)
@@ -209,10 +204,10 @@ class ValuePlace:
         return f"raise_error(concat({before}, {shown}, {after}))"
 
 
-def column(name: str, types: tuple[Type, Type], place: ValuePlace) -> str:
+def column(name: str, types: tuple[schema.Type, schema.Type], place: ValuePlace) -> str:
     """Returns a column of a file, of the first type, as the second; none is null."""
     own, wanted = types
-    return _read(quoted(name), own, wanted, place)
+    return _read(schema.quoted(name), own, wanted, place)
 
 
 def ranged(text: str, wanted: Range, place: ValuePlace) -> str:
@@ -221,67 +216,74 @@ def ranged(text: str, wanted: Range, place: ValuePlace) -> str:
     return f"IF({text} BETWEEN {wanted.least} AND {wanted.most}, {text}, {stop})"
 
 
-def _read(text: str, own: Type, wanted: Type, place: ValuePlace) -> str:
+def _read(text: str, own: schema.Type, wanted: schema.Type, place: ValuePlace) -> str:
     """Returns a value as a type."""
-    nothing = literal_text(blank(wanted), wanted)
+    nothing = literal_text(schema.blank(wanted), wanted)
     match own, wanted:
-        case AtomicType.STRING, AtomicType.STRING:
+        case schema.AtomicType.STRING, schema.AtomicType.STRING:
             return f"coalesce(rtrim({text}), '')"
-        case AtomicType.STRING, _:
+        case schema.AtomicType.STRING, _:
             plain = f"trim({text})"
             lacks = f"{text} IS NULL OR {plain} = ''"
             return f"IF({lacks}, {nothing}, {_of_text(plain, wanted, place)})"
-        case ArrayType(element), ArrayType(item):
+        case schema.ArrayType(element), schema.ArrayType(item):
             inside = _read(place.item, element, item, place.deeper())
             return f"coalesce(transform({text}, {place.item} -> {inside}), {nothing})"
-        case StructType(), StructType():
+        case schema.StructType(), schema.StructType():
             return f"IF({text} IS NULL, {nothing}, {_record(text, own, wanted, place)})"
         case _ if own == wanted or _is_wider(own, wanted):
             return f"coalesce(CAST({text} AS {wanted}), {nothing})"
         case _:
-            return _read(f"CAST({text} AS STRING)", AtomicType.STRING, wanted, place)
+            return _read(
+                f"CAST({text} AS STRING)", schema.AtomicType.STRING, wanted, place
+            )
 
 
-def _record(text: str, own: StructType, wanted: StructType, place: ValuePlace) -> str:
+def _record(
+    text: str, own: schema.StructType, wanted: schema.StructType, place: ValuePlace
+) -> str:
     """Returns a record with the fields of another, by name whatever the case."""
     have = {name.lower(): (name, kind) for name, kind in own.fields}
     parts = [
-        f"{text_of(name)}, {_read(f'{text}.{quoted(spelled)}', kind, part, place)}"
+        f"{text_of(name)}, {_read(value, kind, part, place)}"
         for name, part in wanted.fields
         for spelled, kind in [have[name.lower()]]
+        for value in [f"{text}.{schema.quoted(spelled)}"]
     ]
     return f"named_struct({', '.join(parts)})"
 
 
-def _is_wider(own: Type, wanted: Type) -> bool:
+def _is_wider(own: schema.Type, wanted: schema.Type) -> bool:
     """Tells whether a cast changes no value, or only the digits of a float."""
     if own in WHOLES and wanted in WHOLES:
         return WHOLES.index(own) < WHOLES.index(wanted)
     return (own in _REALS or own in WHOLES) and wanted in _REALS
 
 
-def _of_text(plain: str, wanted: Type, place: ValuePlace) -> str:
+def _of_text(plain: str, wanted: schema.Type, place: ValuePlace) -> str:
     """Returns a text that is not blank as a type, or what stops the job."""
     otherwise = place.refusal(plain, wanted)
     match wanted:
-        case AtomicType.BOOLEAN:
+        case schema.AtomicType.BOOLEAN:
             lowered = f"lower({plain})"
             words = [", ".join(map(text_of, some)) for some in (TRUE, FALSE)]
             tried = f"WHEN {lowered} IN ({words[0]}) THEN true"
             tried += f" WHEN {lowered} IN ({words[1]}) THEN false"
             return f"CASE {tried} ELSE {otherwise} END"
-        case ArrayType(element):
-            inside = _read(place.item, AtomicType.STRING, element, place.deeper())
+        case schema.ArrayType(element):
+            inside = _read(
+                place.item, schema.AtomicType.STRING, element, place.deeper()
+            )
             items = _json_parts(plain, "array<string>")
             return (
                 f"coalesce(transform({items}, {place.item} -> {inside}), {otherwise})"
             )
-        case StructType():
+        case schema.StructType():
             return _json_record(plain, wanted, place)
-        case AtomicType.BINARY:
+        case schema.AtomicType.BINARY:
             return f"coalesce(try_to_binary({plain}, 'base64'), {otherwise})"
         case _:
-            number = DECIMAL if isinstance(wanted, DecimalType) else DOUBLE
+            number = DECIMAL if isinstance(wanted, schema.DecimalType) else DOUBLE
             pattern = text_of(f"^{WHOLE if wanted in WHOLES else number}$")
             # Spark casts more texts than these: the pattern decides, the cast may only
             # find that a number has no room.
@@ -289,7 +291,7 @@ def _of_text(plain: str, wanted: Type, place: ValuePlace) -> str:
             return f"coalesce({tried}, {otherwise})"
 
 
-def _json_record(plain: str, wanted: StructType, place: ValuePlace) -> str:
+def _json_record(plain: str, wanted: schema.StructType, place: ValuePlace) -> str:
     """Returns the record that a text has as JSON, names whatever their case."""
     names = _json_parts(plain, "map<string,string>")
     # A lambda of its own, so that the text is parsed once for all fields.
@@ -298,9 +300,8 @@ def _json_record(plain: str, wanted: StructType, place: ValuePlace) -> str:
     parts = []
     for name, part in wanted.fields:
         value = f"{fields}[{text_of(name.lower())}]"
-        parts.append(
-            f"{text_of(name)}, {_read(value, AtomicType.STRING, part, inside.deeper())}"
-        )
+        value = _read(value, schema.AtomicType.STRING, part, inside.deeper())
+        parts.append(f"{text_of(name)}, {value}")
     made = f"named_struct({', '.join(parts)})"
     one = f"transform(array({names}), {inside.item} -> {made})[0]"
     return f"IF({names} IS NULL, {place.refusal(plain, wanted)}, {one})"

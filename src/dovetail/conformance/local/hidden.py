@@ -13,6 +13,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 
+from dovetail import spec
 from dovetail.expression import Expression, Scope, lower, parse
 from dovetail.kernels.arrays.names import (
     BAD,
@@ -27,8 +28,6 @@ from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Mask, Whole
 from dovetail.kernels.lifetimes.lives import GROUP, LIFE, TOLD
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH, fits, measures
 from dovetail.schema import Schema
-from dovetail.spec.inputs import Input
-from dovetail.spec.windows import Between, Delta, Inherited, Window
 
 Hidden = tuple[str, Whole]
 
@@ -50,20 +49,20 @@ HANDED = tuple(_HANDED)
 
 
 def hidden_columns(
-    window: Window, source: Input, columns: pa.RecordBatch
+    window: spec.Window, source: spec.Input, columns: pa.RecordBatch
 ) -> Iterator[Hidden]:
     """Gives the columns that a side's window looks at."""
     schema = source.schema
     match window:
-        case Between(start, end):
+        case spec.Between(start, end):
             moments = [_times(one, schema, columns) for one in (start, end)]
             is_placed = ~_lacks_time(source, columns)
             yield START, np.where(is_placed, moments[0], BEGINNING)
             yield END, np.where(is_placed, moments[1], NEVER)
-        case Inherited():
+        case spec.Inherited():
             for handed, name in _HANDED.items():
                 yield name, columns.column(handed).to_numpy()
-        case Delta(by, width):
+        case spec.Delta(by, width):
             values = _values(by, schema, columns)
             measured = measures if fits(values.type) else _ranked
             yield from zip((MEASURE, REACH), measured(values, width), strict=True)
@@ -72,13 +71,13 @@ def hidden_columns(
 
 
 def bad_intervals(
-    windows: Iterable[Window], source: Input, columns: pa.RecordBatch
+    windows: Iterable[spec.Window], source: spec.Input, columns: pa.RecordBatch
 ) -> Iterator[Hidden]:
     """Gives which rows name a bad interval for any of these windows, if one could.
 
     It has no start or end, runs backward, or starts before the row's own time.
     """
-    betweens = [window for window in windows if isinstance(window, Between)]
+    betweens = [window for window in windows if isinstance(window, spec.Between)]
     bad = np.zeros(columns.num_rows, bool)
     for window in betweens:
         start = _times(window.start, source.schema, columns)
@@ -104,7 +103,7 @@ def _moments(values: pa.Array) -> Whole:
     return moments
 
 
-def _lacks_time(source: Input, columns: pa.RecordBatch) -> Mask:
+def _lacks_time(source: spec.Input, columns: pa.RecordBatch) -> Mask:
     """Tells which rows lack the row time that their input has."""
     if not source.is_timed:
         return np.zeros(columns.num_rows, bool)

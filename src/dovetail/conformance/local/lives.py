@@ -23,6 +23,7 @@ from typing import Protocol
 
 import numpy as np
 
+from dovetail import spec
 from dovetail.conformance.local.hidden import (
     HANDED_DEATH,
     HANDED_END,
@@ -40,8 +41,6 @@ from dovetail.kernels.lifetimes.births import births, deaths, ends
 from dovetail.kernels.lifetimes.lives import GROUP, SETTLED, TOLD, Lives
 from dovetail.kernels.lifetimes.successors import later
 from dovetail.kernels.pairs.results import Reason
-from dovetail.spec.inputs import Outlet, Row
-from dovetail.spec.windows import HopSize, Inherited, Latest, RowsPreceding
 
 
 class SideLives(Protocol):
@@ -165,11 +164,11 @@ def lives_of(stage: Stage, hand: int) -> SideLives:
     if side.untimed or side.static:
         return Settled.of(stage, hand)
     match side.window:
-        case Latest():
+        case spec.Latest():
             return Succeeded.of(stage, hand, 1)
-        case RowsPreceding(first):
+        case spec.RowsPreceding(first):
             return Succeeded.of(stage, hand, first + 1)
-        case Inherited():
+        case spec.Inherited():
             return Handed.of(stage, hand)
         case _:
             return Settled.of(stage, hand)
@@ -200,7 +199,9 @@ class Hander:
     def of(cls, stage: Stage) -> Hander:
         """Returns who hands on the lives of a stage's rows."""
         left, right = (lives_of(stage, hand) for hand in (0, 1))
-        hops = any(isinstance(side.window, HopSize) for side in stage.settings.sides)
+        hops = any(
+            isinstance(side.window, spec.HopSize) for side in stage.settings.sides
+        )
         return cls((left, right), hops)
 
     @property
@@ -208,7 +209,7 @@ class Hander:
         """Tells whether a row has been given whose life other rows may end."""
         return len(self.groups) > 1
 
-    def given(self, line: Line) -> Row:
+    def given(self, line: Line) -> spec.Row:
         """Returns what goes with a row: its own life, its number and group.
 
         One without a partner is alive at its own row time only; windows of a size are
@@ -216,7 +217,7 @@ class Hander:
         """
         time = BEGINNING if line.row_time is None else line.row_time
         rows = (line.left, line.right)
-        is_pair = line.outlet is Outlet.MATCHED and line.reason is Reason.NONE
+        is_pair = line.outlet is spec.Outlet.MATCHED and line.reason is Reason.NONE
         if self.hops or not is_pair:
             rows = (None, None)
         numbers = tuple(NOBODY if number is None else number for number in rows)

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dovetail import schema, spec
 from dovetail.conformance.local.hidden import HANDED
 from dovetail.conformance.local.lives import Hander
 from dovetail.conformance.local.outlets import Line, lines
@@ -36,44 +37,15 @@ from dovetail.kernels.arrays.names import is_reserved, reserved
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER
 from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives, join_lives
 from dovetail.plan.local import refuse_inherited, refuse_inner
-from dovetail.schema import AtomicType, Column, Schema, from_microseconds
-from dovetail.spec.inputs import (
-    UNKNOWN_EVENT,
-    Arrive,
-    Bound,
-    Emission,
-    Event,
-    Finish,
-    Input,
-    Outlet,
-    Pause,
-    Row,
-    Settings,
-)
-from dovetail.spec.join import (
-    HANDS,
-    Clock,
-    Columns,
-    Hand,
-    JoinSpec,
-    Named,
-    Nested,
-    SetJoinSpec,
-    Side,
-)
-from dovetail.spec.play import Play
-from dovetail.spec.results import input_of, selected_columns
-from dovetail.spec.static import data_set_of, is_batch_inside
-from dovetail.spec.windows import Inherited
 
 START_OF_ALL = -1
 
 
-def has_inner(join: JoinSpec | SetJoinSpec) -> bool:
+def has_inner(join: spec.JoinSpec | spec.SetJoinSpec) -> bool:
     """Tells whether a side is the rows of another join."""
-    if isinstance(join, SetJoinSpec):
+    if isinstance(join, spec.SetJoinSpec):
         return False
-    return any(isinstance(join.side(hand).source, Nested) for hand in HANDS)
+    return any(isinstance(join.side(hand).source, spec.Nested) for hand in spec.HANDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,37 +57,39 @@ class Flat:
     be known beside the events.
     """
 
-    play: Play
+    play: spec.Play
     positions: tuple[int, ...]
-    late: tuple[Emission, ...] = ()
+    late: tuple[spec.Emission, ...] = ()
     told: Told = NOTHING_TOLD
 
     @classmethod
-    def of(cls, play: Play) -> Flat:
+    def of(cls, play: spec.Play) -> Flat:
         """Returns a play in which inner joins have been played."""
         count = len(play.opening) + len(play.events)
         join = play.join
-        if isinstance(join, SetJoinSpec) or not has_inner(join):
+        if isinstance(join, spec.SetJoinSpec) or not has_inner(join):
             return cls(play, tuple(range(count)))
         inner = {
             hand: _InnerSide.of(play, join, hand)
-            for hand in HANDS
-            if isinstance(join.side(hand).source, Nested)
+            for hand in spec.HANDS
+            if isinstance(join.side(hand).source, spec.Nested)
         }
         late = [one for side in inner.values() for one in side.given.late]
         return _Weaver(play, join, inner).flat(tuple(_once([], late)))
 
-    def whole(self, found: Sequence[Emission], openings: int) -> list[Emission]:
+    def whole(
+        self, found: Sequence[spec.Emission], openings: int
+    ) -> list[spec.Emission]:
         """Returns the rows of the whole by event; what is late leaves once."""
         before = len(self.play.opening)
         placed = []
         for one in found:
-            after = UNKNOWN_EVENT
-            if one.after > UNKNOWN_EVENT:
+            after = spec.UNKNOWN_EVENT
+            if one.after > spec.UNKNOWN_EVENT:
                 after = self.positions[before + one.after] - openings
             placed.append(replace(one, after=after))
         late = [
-            replace(one, after=max(one.after - openings, UNKNOWN_EVENT))
+            replace(one, after=max(one.after - openings, spec.UNKNOWN_EVENT))
             for one in self.late
         ]
         every = [*late, *_once(late, placed)]
@@ -123,20 +97,22 @@ class Flat:
         return sorted(shown, key=lambda one: one.after)
 
 
-def _once(known: Sequence[Emission], found: Sequence[Emission]) -> Iterator[Emission]:
+def _once(
+    known: Sequence[spec.Emission], found: Sequence[spec.Emission]
+) -> Iterator[spec.Emission]:
     """Gives the rows without those that are late and known to be.
 
     The row of a join stands on one side only, so that nobody knows it yet.
     """
     left = Counter(map(_told, known))
     for one in found:
-        if one.outlet is Outlet.LATE and TIME not in one.row and left[_told(one)]:
+        if one.outlet is spec.Outlet.LATE and TIME not in one.row and left[_told(one)]:
             left[_told(one)] -= 1
         else:
             yield one
 
 
-def _told(emission: Emission) -> tuple[int, str]:
+def _told(emission: spec.Emission) -> tuple[int, str]:
     """Returns what makes two late rows the same."""
     return emission.after, repr(sorted(emission.row.items()))
 
@@ -145,52 +121,54 @@ def _told(emission: Emission) -> tuple[int, str]:
 class _InnerSide:
     """A side that is the rows of a join: as an input, and what comes of it when."""
 
-    input: Input
+    input: spec.Input
     given: Given
 
     @classmethod
-    def of(cls, play: Play, join: JoinSpec, hand: Hand) -> _InnerSide:
+    def of(cls, play: spec.Play, join: spec.JoinSpec, hand: spec.Hand) -> _InnerSide:
         """Returns the side, its join played."""
         source = join.side(hand).source
-        assert isinstance(source, Nested)  # noqa: S101 - the caller has asked
+        assert isinstance(source, spec.Nested)  # noqa: S101 - the caller has asked
         refuse_inner(play, join, hand)
-        within = replace(play, join=source.join, settings=Settings())
+        within = replace(play, join=source.join, settings=spec.Settings())
         flat = Flat.of(within)
-        inherits = join.side(hand).window == Inherited()
+        inherits = join.side(hand).window == spec.Inherited()
         count = len(play.opening) + len(play.events)
         inner = Inner.of(flat.play, flat.told, flat.positions, inherits=inherits)
         given = inner.given(count)
         if inner.may_shorten:
             refuse_inherited(join)
-        if is_batch_inside(join, join.side(hand), play.inputs):
+        if spec.is_batch_inside(join, join.side(hand), play.inputs):
             return cls.of_data_set(play, source, hand, given)
         late = [*flat.late, *_once(flat.late, given.late)]
-        told = input_of(source, play.inputs, _name(play, hand))
-        hidden = [Column(TIME, AtomicType.TIMESTAMP)] if told.is_timed else []
+        told = spec.input_of(source, play.inputs, _name(play, hand))
+        hidden = (
+            [schema.Column(TIME, schema.AtomicType.TIMESTAMP)] if told.is_timed else []
+        )
         if inherits:
-            hidden += [Column(name, AtomicType.BIGINT) for name in HANDED]
+            hidden += [schema.Column(name, schema.AtomicType.BIGINT) for name in HANDED]
         return cls(
             replace(
                 told,
-                schema=Schema((*told.schema.columns, *hidden)),
+                schema=schema.Schema((*told.schema.columns, *hidden)),
                 time=TIME if told.is_timed else "",
-                rows=tuple(given.rows[0]) if join.clock is Clock.BATCH else (),
+                rows=tuple(given.rows[0]) if join.clock is spec.Clock.BATCH else (),
             ),
             replace(given, late=late),
         )
 
     @classmethod
     def of_data_set(
-        cls, play: Play, source: Nested, hand: Hand, given: Given
+        cls, play: spec.Play, source: spec.Nested, hand: spec.Hand, given: Given
     ) -> _InnerSide:
         """Returns the side of a join that is a data set: nothing comes of it later."""
         rows = tuple(without_hidden(row) for row in given.rows[0])
-        told = data_set_of(source, play.inputs, _name(play, hand))
-        nothing: tuple[list[Row], ...] = tuple([] for _ in given.rows)
+        told = spec.data_set_of(source, play.inputs, _name(play, hand))
+        nothing: tuple[list[spec.Row], ...] = tuple([] for _ in given.rows)
         return cls(replace(told, rows=rows), replace(given, rows=nothing))
 
 
-def _name(play: Play, hand: Hand) -> str:
+def _name(play: spec.Play, hand: spec.Hand) -> str:
     """Returns the name of the rows of a join on a side, which no input has."""
     name = f"the {hand.value} side"
     while name in play.inputs:
@@ -202,14 +180,14 @@ def _name(play: Play, hand: Hand) -> str:
 class _Weaver:
     """Weaves what inner joins give into the events of the join around them."""
 
-    play: Play
-    join: JoinSpec
-    inner: Mapping[Hand, _InnerSide]
+    play: spec.Play
+    join: spec.JoinSpec
+    inner: Mapping[spec.Hand, _InnerSide]
 
-    def flat(self, late: tuple[Emission, ...]) -> Flat:
+    def flat(self, late: tuple[spec.Emission, ...]) -> Flat:
         """Returns the whole as a play of inputs alone."""
         openings = len(self.play.opening)
-        whole = (Pause(), *self.play.opening, *self.play.events)
+        whole = (spec.Pause(), *self.play.opening, *self.play.events)
         woven = [
             (position, one)
             for position, event in enumerate(whole, start=START_OF_ALL)
@@ -219,7 +197,7 @@ class _Weaver:
         events = tuple(one for _, one in woven)
         inputs = {side.input.name: side.input for side in self.inner.values()}
         return Flat(
-            Play(
+            spec.Play(
                 self._outer(),
                 {**self.play.inputs, **inputs},
                 events[split:],
@@ -245,51 +223,51 @@ class _Weaver:
             }
             for hand, side in self.inner.items()
         }
-        is_event = self.join.clock is Clock.EVENT
+        is_event = self.join.clock is spec.Clock.EVENT
         return Told(news, tuple(past + 1 for past in last.values() if is_event))
 
-    def _around(self, position: int, event: Event) -> Iterator[Event]:
+    def _around(self, position: int, event: spec.Event) -> Iterator[spec.Event]:
         """Gives an event as the outer join hears it, first that time has passed."""
-        if self.join.clock is Clock.BATCH:
+        if self.join.clock is spec.Clock.BATCH:
             yield from [event] if position > START_OF_ALL else []
             return
-        yield Pause(event.clock)
-        for hand in HANDS:
+        yield spec.Pause(event.clock)
+        for hand in spec.HANDS:
             if hand in self.inner:
                 yield from self._heard(hand, position + 1, event.clock)
-            elif not isinstance(event, Pause):
+            elif not isinstance(event, spec.Pause):
                 source = self.join.side(hand).source
-                yield from [event] if source == Named(event.input) else []
+                yield from [event] if source == spec.Named(event.input) else []
 
-    def _heard(self, hand: Hand, number: int, clock: int) -> Iterator[Event]:
+    def _heard(self, hand: spec.Hand, number: int, clock: int) -> Iterator[spec.Event]:
         """Gives the rows of an inner join, then its bound where it has one."""
         given, name = self.inner[hand].given, self.inner[hand].input.name
         for row in given.rows[number]:
-            yield Arrive(name, row, clock)
+            yield spec.Arrive(name, row, clock)
         bound = given.bounds[number]
         if bound == NEVER:
-            yield Finish(name, clock)
+            yield spec.Finish(name, clock)
         elif bound > BEGINNING:
-            yield Bound(name, bound, clock)
+            yield spec.Bound(name, bound, clock)
 
-    def _outer(self) -> JoinSpec:
+    def _outer(self) -> spec.JoinSpec:
         """Returns the join around the inner ones, as one of inputs."""
         schemas = {
-            hand: input_of(
+            hand: spec.input_of(
                 self.join.side(hand).source, self.play.inputs, hand.value
             ).schema
-            for hand in HANDS
+            for hand in spec.HANDS
         }
-        left, right = (self._side(hand) for hand in HANDS)
-        select = Columns(tuple(selected_columns(self.join, schemas)))
+        left, right = (self._side(hand) for hand in spec.HANDS)
+        select = spec.Columns(tuple(spec.selected_columns(self.join, schemas)))
         return replace(self.join, left=left, right=right, select=select)
 
-    def _side(self, hand: Hand) -> Side:
+    def _side(self, hand: spec.Hand) -> spec.Side:
         """Returns one side, of an input."""
         side = self.join.side(hand)
         if hand not in self.inner:
             return side
-        source = Named(self.inner[hand].input.name)
+        source = spec.Named(self.inner[hand].input.name)
         return replace(side, source=source)
 
 
@@ -297,7 +275,7 @@ TIME = reserved("time")
 """The column of a join's row with its row time, beside its own."""
 
 
-def without_hidden(row: Row) -> Row:
+def without_hidden(row: spec.Row) -> spec.Row:
     """Returns a row without the columns that do not come out."""
     return {name: value for name, value in row.items() if not is_reserved(name)}
 
@@ -310,15 +288,15 @@ class Given:
     that it turns away. `lives` tell of those that its rows inherit.
     """
 
-    rows: tuple[list[Row], ...]
+    rows: tuple[list[spec.Row], ...]
     bounds: list[int]
-    late: list[Emission]
+    late: list[spec.Emission]
     lives: list[Lives]
 
     @classmethod
     def nothing(cls, count: int) -> Given:
         """Returns what comes of nothing, during so many events."""
-        rows: tuple[list[Row], ...] = tuple([] for _ in range(count + 1))
+        rows: tuple[list[spec.Row], ...] = tuple([] for _ in range(count + 1))
         return cls(rows, [BEGINNING] * len(rows), [], [NO_LIVES] * len(rows))
 
 
@@ -335,7 +313,7 @@ class Inner:
 
     @classmethod
     def of(
-        cls, play: Play, told: Told, positions: tuple[int, ...], *, inherits: bool
+        cls, play: spec.Play, told: Told, positions: tuple[int, ...], *, inherits: bool
     ) -> Inner:
         """Returns the inner join, which is told of the joins inside it."""
         stage = Stage.of(play, told)
@@ -349,7 +327,7 @@ class Inner:
     def given(self, count: int) -> Given:
         """Returns what it gives, during so many events."""
         given = Given.nothing(count)
-        if self.stage.join.clock is Clock.BATCH:
+        if self.stage.join.clock is spec.Clock.BATCH:
             self._take(given, -1, batch_lines(self.stage))
             return given
         memory = InPlace(self.stage)
@@ -357,7 +335,9 @@ class Inner:
         given.late.extend(self.stage.writer.lost())
         if self.stage.is_arrival:
             # What comes of the state is no row that arrives.
-            late = (line for line in lines(start.out) if line.outlet is Outlet.LATE)
+            late = (
+                line for line in lines(start.out) if line.outlet is spec.Outlet.LATE
+            )
             self._take(given, -1, late)
         else:
             self._step(given, -1, Moment(-1, start))
@@ -383,14 +363,16 @@ class Inner:
         """Takes down rows that come out at a position."""
         for line in found:
             emission = self.stage.writer.emission(line)
-            if line.outlet is Outlet.LATE:
+            if line.outlet is spec.Outlet.LATE:
                 given.late.append(replace(emission, after=position))
             else:
                 given.rows[position + 1].append({**emission.row, **self._hidden(line)})
 
-    def _hidden(self, line: Line) -> Row:
+    def _hidden(self, line: Line) -> spec.Row:
         """Returns when a row is, and which life it hands on."""
-        time = None if line.row_time is None else from_microseconds(line.row_time)
+        time = (
+            None if line.row_time is None else schema.from_microseconds(line.row_time)
+        )
         hidden: dict[str, object] = {TIME: time}
         for hander in self.handers:
             hidden.update(hander.given(line))

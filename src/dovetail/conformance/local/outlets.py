@@ -14,6 +14,7 @@ from datetime import datetime
 
 import pyarrow as pa
 
+from dovetail import spec
 from dovetail.conformance.local.rows import NUMBER, Cargo
 from dovetail.engines.kernel_settings import input_of
 from dovetail.errors import LimitError
@@ -27,12 +28,6 @@ from dovetail.kernels.pairs.results import (
 )
 from dovetail.schema import from_microseconds
 from dovetail.spec.absent import absent_row
-from dovetail.spec.inputs import Change, Emission, Inputs, Outlet, Row
-from dovetail.spec.join import HANDS, Hand, JoinSpec
-from dovetail.spec.picks import Limit
-from dovetail.spec.results import selected_columns
-from dovetail.spec.stops import row_of_key
-from dovetail.spec.windows import HopSize
 
 _MORE = ("change", "counter")
 _HEAD = ("outlet", "reason", "row_time", f"l.{NUMBER}", f"r.{NUMBER}")
@@ -42,12 +37,12 @@ _HEAD = ("outlet", "reason", "row_time", f"l.{NUMBER}", f"r.{NUMBER}")
 class Line:
     """A row that comes out: its outlet, and the numbers of the rows that it is of."""
 
-    outlet: Outlet
+    outlet: spec.Outlet
     reason: Reason
     row_time: int | None
     left: int | None
     right: int | None
-    change: Change = Change.NONE
+    change: spec.Change = spec.Change.NONE
     counter: int = 0
 
 
@@ -85,63 +80,65 @@ class Writer:
     cargoes: tuple[Cargo, Cargo]
 
     @classmethod
-    def of(cls, join: JoinSpec, inputs: Inputs, cargoes: tuple[Cargo, Cargo]) -> Writer:
+    def of(
+        cls, join: spec.JoinSpec, inputs: spec.Inputs, cargoes: tuple[Cargo, Cargo]
+    ) -> Writer:
         """Returns the writer of a join's rows."""
-        scope = Scope((("l", input_of(join, Hand.LEFT, inputs).schema),))
+        scope = Scope((("l", input_of(join, spec.Hand.LEFT, inputs).schema),))
         limit = join.picks.limit
         return cls(
             Projection.of(join, inputs),
             Projection.over_limit(join, inputs),
             tuple(compiled(one.left, scope) for one in join.hard),
-            limit.count if isinstance(limit, Limit) else 0,
+            limit.count if isinstance(limit, spec.Limit) else 0,
             join.ports > 1,
             cargoes,
         )
 
-    def emission(self, line: Line) -> Emission:
+    def emission(self, line: Line) -> spec.Emission:
         """Returns the row of a line: through `select`, or as it came in."""
         left, right = (
             None if number is None else one.values[number]
             for number, one in zip((line.left, line.right), self.cargoes, strict=True)
         )
-        if line.outlet is Outlet.LATE:
+        if line.outlet is spec.Outlet.LATE:
             return late_row(left or right or {}, line.reason)
         if self.has_own_ports and line.outlet in UNMATCHED:
             row = dict(left or right or {})
-            return Emission(line.outlet, row, change=line.change)
+            return spec.Emission(line.outlet, row, change=line.change)
         is_over = line.reason is Reason.OVER_LIMIT
         projection = self.over if is_over else self.projection
         shown = projection.row((left, right), line.row_time, line.counter)
-        return Emission(Outlet.MATCHED, shown, change=line.change)
+        return spec.Emission(spec.Outlet.MATCHED, shown, change=line.change)
 
-    def exceeded(self, left: Row, count: int) -> LimitError:
+    def exceeded(self, left: spec.Row, count: int) -> LimitError:
         """Returns what is wrong with a left row that has too many candidates."""
         key = [str(part({"l": left})) for part in self.key]
         return LimitError(
-            f"{row_of_key(key)} has {count} candidates",
+            f"{spec.row_of_key(key)} has {count} candidates",
             f"at most {self.limit}",
         )
 
-    def lost(self) -> Iterator[Emission]:
+    def lost(self) -> Iterator[spec.Emission]:
         """Gives the rows of sides outside time that lack the time they should have."""
         for number in (0, 1):
             yield from self.lost_of(number)
 
-    def lost_of(self, number: int) -> Iterator[Emission]:
+    def lost_of(self, number: int) -> Iterator[spec.Emission]:
         """Gives the rows of one side, by its number, that lack the time."""
         for values in self.cargoes[number].lost:
             yield late_row(values, Reason.NULL_TIME)
 
 
-def late_row(values: Row, reason: Reason) -> Emission:
+def late_row(values: spec.Row, reason: Reason) -> spec.Emission:
     """Returns a row that takes no part, and why."""
-    return Emission(Outlet.LATE, {**values, "reason": reason.value})
+    return spec.Emission(spec.Outlet.LATE, {**values, "reason": reason.value})
 
 
-Sight = Mapping[str, Row]
+Sight = Mapping[str, spec.Row]
 Column = tuple[str, Callable[[Sight], object]]
 Selected = tuple[tuple[str, Expression], ...]
-Sides = tuple[Row | None, Row | None]
+Sides = tuple[spec.Row | None, spec.Row | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,25 +150,25 @@ class Projection:
     """
 
     columns: tuple[Column, ...]
-    absent: tuple[Row, Row]
+    absent: tuple[spec.Row, spec.Row]
     met: tuple[bool, bool]
     size: int
 
     @classmethod
-    def of(cls, join: JoinSpec, inputs: Inputs) -> Projection:
+    def of(cls, join: spec.JoinSpec, inputs: spec.Inputs) -> Projection:
         """Returns the projection of a join."""
-        met_left, met_right = (join.kind.gives_once(hand.other) for hand in HANDS)
+        met_left, met_right = (join.kind.gives_once(hand.other) for hand in spec.HANDS)
         return _projection(join, inputs, _selected(join, inputs), (met_left, met_right))
 
     @classmethod
-    def over_limit(cls, join: JoinSpec, inputs: Inputs) -> Projection:
+    def over_limit(cls, join: spec.JoinSpec, inputs: spec.Inputs) -> Projection:
         """Returns that of left rows over their limit: null where nothing is said."""
         columns = {name: Expression("NULL") for name, _ in _selected(join, inputs)}
-        if isinstance(join.picks.limit, Limit):
+        if isinstance(join.picks.limit, spec.Limit):
             columns |= dict(join.picks.limit.transform)
         return _projection(join, inputs, tuple(columns.items()), (False, False))
 
-    def row(self, sides: Sides, row_time: int | None, counter: int = 0) -> Row:
+    def row(self, sides: Sides, row_time: int | None, counter: int = 0) -> spec.Row:
         """Returns the output row of both sides; None stands for an absent one."""
         left, right = (
             stand_in if row is None else row
@@ -196,19 +193,19 @@ class Projection:
 
 
 def _projection(
-    join: JoinSpec, inputs: Inputs, shown: Selected, met: tuple[bool, bool]
+    join: spec.JoinSpec, inputs: spec.Inputs, shown: Selected, met: tuple[bool, bool]
 ) -> Projection:
     """Returns the projection to the columns that are shown."""
-    left, right = (input_of(join, hand, inputs).schema for hand in HANDS)
+    left, right = (input_of(join, hand, inputs).schema for hand in spec.HANDS)
     scope = Scope.pair(left, right)
     columns = tuple((name, compiled(text, scope)) for name, text in shown)
     absent = (absent_row(join.absent_left, left), absent_row(join.absent_right, right))
     window = join.left.window
-    size = window.size.microseconds if isinstance(window, HopSize) else 0
+    size = window.size.microseconds if isinstance(window, spec.HopSize) else 0
     return Projection(columns, absent, met, size)
 
 
-def _selected(join: JoinSpec, inputs: Inputs) -> Selected:
+def _selected(join: spec.JoinSpec, inputs: spec.Inputs) -> Selected:
     """Returns the output columns with their expressions."""
-    schemas = {hand: input_of(join, hand, inputs).schema for hand in HANDS}
-    return selected_columns(join, schemas)
+    schemas = {hand: input_of(join, hand, inputs).schema for hand in spec.HANDS}
+    return spec.selected_columns(join, schemas)

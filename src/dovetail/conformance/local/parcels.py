@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dovetail import spec
 from dovetail.conformance.local.rows import BEFORE, Cargo
 from dovetail.engines.kernel_settings import input_of
 from dovetail.kernels.arrays.rows import (
@@ -28,9 +29,6 @@ from dovetail.kernels.arrays.rows import (
 from dovetail.kernels.arrival.arrival import Parcel, Report, bad_intervals
 from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives
-from dovetail.spec.inputs import Bound, Finish, Input, InputKind
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
-from dovetail.spec.play import Play
 
 News = Mapping[int, Lives]
 """What is told of lives by position."""
@@ -56,18 +54,23 @@ class Sender:
     """One side's rows and promises, ready to be sent in pieces."""
 
     number: int
-    source: Input
-    clock: Clock
+    source: spec.Input
+    clock: spec.Clock
     cargo: Cargo
     promises: tuple[Promise, ...]
     lives: News
 
     @classmethod
     def of(
-        cls, play: Play, join: JoinSpec, hand: Hand, cargo: Cargo, lives: News
+        cls,
+        play: spec.Play,
+        join: spec.JoinSpec,
+        hand: spec.Hand,
+        cargo: Cargo,
+        lives: News,
     ) -> Sender:
         """Returns the sender of one side."""
-        source, number = input_of(join, hand, play.inputs), HANDS.index(hand)
+        source, number = input_of(join, hand, play.inputs), spec.HANDS.index(hand)
         told = [Promise(at, BEGINNING, lives=told) for at, told in lives.items()]
         promises = [*_promises(play, source, join.clock), *told]
         promises.sort(key=lambda one: one.position)
@@ -77,7 +80,7 @@ class Sender:
         """Returns what is there from the start; nothing follows in a data set."""
         rows = self.cargo.between(MISSING, 0)
         parcel = self._parcel(rows, BEFORE)
-        if self.source.kind is not InputKind.DATASET:
+        if self.source.kind is not spec.InputKind.DATASET:
             return parcel
         return Parcel(replace(parcel.report, bound=NEVER), rows)
 
@@ -144,14 +147,16 @@ class Sender:
         return rows.with_arrays(moment=np.where(is_open, newest, rows.moment))
 
 
-def _promises(play: Play, source: Input, clock: Clock) -> Iterator[Promise]:
+def _promises(
+    play: spec.Play, source: spec.Input, clock: spec.Clock
+) -> Iterator[Promise]:
     """Gives the bounds and ends of an input by position."""
     for position, event in enumerate((*play.opening, *play.events)):
         match event:
-            case Bound(name, moment) if name == source.name:
+            case spec.Bound(name, moment) if name == source.name:
                 yield Promise(position, moment)
-            case Finish(name, now) if name == source.name:
-                ends = clock is Clock.EVENT
+            case spec.Finish(name, now) if name == source.name:
+                ends = clock is spec.Clock.EVENT
                 bound = NEVER if ends else BEGINNING
                 yield Promise(position, bound, NEVER if ends else now)
             case _:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from dovetail import spec
 from dovetail.conformance.local.hidden import bad_intervals, hidden_columns
 from dovetail.engines.kernel_settings import input_of, key_of
 from dovetail.engines.tables import arrow_table
@@ -38,12 +39,7 @@ from dovetail.kernels.settings import GIVEN_TIME, Closing, JoinSettings, SideSet
 from dovetail.kernels.tables.changelog import KEY
 from dovetail.plan.sides import candidate_equalities, partition_of
 from dovetail.schema import to_microseconds
-from dovetail.spec.inputs import Arrive, Input, InputKind, Remove, Row
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
-from dovetail.spec.picks import Equality
-from dovetail.spec.play import Play
 from dovetail.spec.sources import is_state
-from dovetail.spec.windows import Forever, Latest, Window
 
 NUMBER = reserved("row")
 BEFORE = -1
@@ -54,7 +50,7 @@ BEFORE = -1
 class Item:
     """A row or a delete, its position in the play, and the time on the clock."""
 
-    values: Row
+    values: spec.Row
     position: int
     flags: int
     clock: int = 0
@@ -72,9 +68,9 @@ class Cargo:
     `lost` are rows of a side outside time that lack the time their input has.
     """
 
-    values: tuple[Row, ...]
+    values: tuple[spec.Row, ...]
     rows: Rows
-    lost: tuple[Row, ...]
+    lost: tuple[spec.Row, ...]
 
     def between(self, first: int, past: int) -> Rows:
         """Returns the rows from one position on, up to another."""
@@ -82,25 +78,29 @@ class Cargo:
         return self.rows.take(slice(int(start), int(stop)))
 
 
-def cargo(play: Play, join: JoinSpec, settings: JoinSettings) -> tuple[Cargo, Cargo]:
+def cargo(
+    play: spec.Play, join: spec.JoinSpec, settings: JoinSettings
+) -> tuple[Cargo, Cargo]:
     """Returns the rows of both sides of a play."""
     codes: dict[Hashable, int] = {}
-    left, right = (_Seat.of(play, join, hand, settings).cargo(codes) for hand in HANDS)
+    left, right = (
+        _Seat.of(play, join, hand, settings).cargo(codes) for hand in spec.HANDS
+    )
     return left, right
 
 
-def items_of(play: Play, source: Input) -> list[Item]:
+def items_of(play: spec.Play, source: spec.Input) -> list[Item]:
     """Returns all that comes on an input: its state, then rows and deletes."""
-    state = () if source.kind is InputKind.STREAM else source.rows
+    state = () if source.kind is spec.InputKind.STREAM else source.rows
     items = [
         Item(values, number - len(state), int(STATE))
         for number, values in enumerate(state)
     ]
     for position, event in enumerate((*play.opening, *play.events)):
         match event:
-            case Arrive(name, values, clock) if name == source.name:
+            case spec.Arrive(name, values, clock) if name == source.name:
                 items.append(Item(values, position, 0, clock))
-            case Remove(name, values, clock) if name == source.name:
+            case spec.Remove(name, values, clock) if name == source.name:
                 items.append(Item(values, position, int(REMOVES), clock))
             case _:
                 pass
@@ -112,22 +112,26 @@ class _Seat:
     """One side: what comes, and how its keys, partitions and times are found."""
 
     items: tuple[Item, ...]
-    source: Input
+    source: spec.Input
     side: SideSettings
     reads_clock: bool
     takes_back: bool
-    windows: tuple[Window, ...]
+    windows: tuple[spec.Window, ...]
     is_state: bool
-    clock: Clock
-    keys: tuple[Callable[[Row], Hashable], ...]
-    counted: tuple[Callable[[Row], Hashable], ...]
-    parts: tuple[Callable[[Row], Hashable], ...]
-    own_key: tuple[Callable[[Row], Hashable], ...]
-    condition: Callable[[Row], object]
+    clock: spec.Clock
+    keys: tuple[Callable[[spec.Row], Hashable], ...]
+    counted: tuple[Callable[[spec.Row], Hashable], ...]
+    parts: tuple[Callable[[spec.Row], Hashable], ...]
+    own_key: tuple[Callable[[spec.Row], Hashable], ...]
+    condition: Callable[[spec.Row], object]
 
     @classmethod
     def of(
-        cls, play: Play, join: JoinSpec, hand: Hand, settings: JoinSettings
+        cls,
+        play: spec.Play,
+        join: spec.JoinSpec,
+        hand: spec.Hand,
+        settings: JoinSettings,
     ) -> _Seat:
         """Returns one side of a play."""
         source = input_of(join, hand, play.inputs)
@@ -146,7 +150,7 @@ class _Seat:
         return cls(
             tuple(items_of(play, source)),
             source,
-            settings.sides[HANDS.index(hand)],
+            settings.sides[spec.HANDS.index(hand)],
             settings.reads_clock,
             settings.takes_back,
             _windows_of(play, join, source),
@@ -198,7 +202,7 @@ class _Seat:
 
     def _is_lost(self, item: Item) -> bool:
         """Tells whether a row of a side outside time lacks the time its input has."""
-        is_outside = self.side.static and self.clock is not Clock.BATCH
+        is_outside = self.side.static and self.clock is not spec.Clock.BATCH
         return is_outside and self._lacks_time(item)
 
     def _lacks_time(self, item: Item) -> bool:
@@ -221,8 +225,10 @@ class _Seat:
     def _looks_at_time(self) -> bool:
         """Tells whether row times matter to the side, be it only among versions."""
         window, closing = self.side.window, self.side.closing
-        has_age = isinstance(window, Latest) or closing is Closing.ROW_TIME
-        is_everlasting = self.clock is Clock.BATCH and isinstance(window, Forever)
+        has_age = isinstance(window, spec.Latest) or closing is Closing.ROW_TIME
+        is_everlasting = self.clock is spec.Clock.BATCH and isinstance(
+            window, spec.Forever
+        )
         stays = self.side.static or is_everlasting
         return self.source.is_timed and (has_age or not stays)
 
@@ -241,7 +247,7 @@ class _Seat:
     ) -> Flags:
         """Returns the flags of all items; on the clock batch no time is no key."""
         meets = np.array([None not in key for key in keys], bool)
-        if self.clock is Clock.BATCH:
+        if self.clock is spec.Clock.BATCH:
             meets &= ~np.array([self._lacks_time(item) for item in items], bool)
         flags = np.array([item.flags for item in items], Flag)
         is_open = moment == BEGINNING
@@ -255,7 +261,7 @@ class _Seat:
 
     def _partitions(self, items: Sequence[Item]) -> Whole:
         """Returns the window's partitions; a row no time can place has its own."""
-        own = self.clock is Clock.BATCH
+        own = self.clock is spec.Clock.BATCH
         values = [
             (number,)
             if own and self._lacks_time(item)
@@ -288,7 +294,7 @@ class _Seat:
         if self.takes_back:
             times = np.full(len(rows), MISSING)
             shown = shown.append_column(GIVEN_TIME, pa.array(times))
-        if self.source.kind is not InputKind.STREAM:
+        if self.source.kind is not spec.InputKind.STREAM:
             values = [item.values for item in items]
             shown = shown.append_column(KEY, pa.array(self._key_numbers(values)))
         return shown
@@ -298,40 +304,47 @@ class _Seat:
         nulls = [None in [key(item.values) for key in self.counted] for item in items]
         return np.array(nulls, np.int64)
 
-    def _key_numbers(self, values: Sequence[Row]) -> Whole:
+    def _key_numbers(self, values: Sequence[spec.Row]) -> Whole:
         """Returns the numbers of a table's keys; without a key each row has its own."""
         if not self.own_key:
             return np.arange(len(values))
         return _numbers([tuple(key(row) for key in self.own_key) for row in values], {})
 
 
-def _windows_of(play: Play, join: JoinSpec, source: Input) -> tuple[Window, ...]:
+def _windows_of(
+    play: spec.Play, join: spec.JoinSpec, source: spec.Input
+) -> tuple[spec.Window, ...]:
     """Returns the windows of all sides that an input is on."""
-    hands = [hand for hand in HANDS if input_of(join, hand, play.inputs) is source]
+    hands = [hand for hand in spec.HANDS if input_of(join, hand, play.inputs) is source]
     return tuple(join.side(hand).window for hand in hands)
 
 
 def _keys(
-    play: Play, join: JoinSpec, hand: Hand, equalities: Iterable[Equality]
+    play: spec.Play,
+    join: spec.JoinSpec,
+    hand: spec.Hand,
+    equalities: Iterable[spec.Equality],
 ) -> list[Key]:
     """Returns one side's part of equalities."""
-    scope = Scope.pair(*(input_of(join, one, play.inputs).schema for one in HANDS))
+    scope = Scope.pair(*(input_of(join, one, play.inputs).schema for one in spec.HANDS))
     return [
-        equality_keys(one.left, one.right, scope)[HANDS.index(hand)]
+        equality_keys(one.left, one.right, scope)[spec.HANDS.index(hand)]
         for one in equalities
     ]
 
 
-def _own_condition(play: Play, join: JoinSpec, hand: Hand) -> Callable[[Row], object]:
+def _own_condition(
+    play: spec.Play, join: spec.JoinSpec, hand: spec.Hand
+) -> Callable[[spec.Row], object]:
     """Returns the condition on one side's rows alone; only the left may have one."""
-    if hand is Hand.RIGHT or join.picks.left_condition == ALWAYS:
+    if hand is spec.Hand.RIGHT or join.picks.left_condition == ALWAYS:
         return lambda _row: True
     schema = input_of(join, hand, play.inputs).schema
     condition = compiled(join.picks.left_condition, Scope(((hand.letter, schema),)))
     return lambda row: condition({hand.letter: row})
 
 
-def _seen(key: Key, letter: str) -> Callable[[Row], Hashable]:
+def _seen(key: Key, letter: str) -> Callable[[spec.Row], Hashable]:
     """Returns the function of a row that an expression knows by a letter."""
     return lambda row: key({letter: row})
 

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail import spec
 from dovetail.engines.tables import arrow_table
 from dovetail.expression import (
     ALWAYS,
@@ -38,41 +39,37 @@ from dovetail.kernels.sets import (
 from dovetail.plan.local import refuse_sets
 from dovetail.schema import Schema
 from dovetail.spec.absent import absent_row
-from dovetail.spec.inputs import Arrive, Emission, Input, Outlet, Remove, Row
-from dovetail.spec.join import BlankRow, SetJoinSpec, SetKind
-from dovetail.spec.play import Play
-from dovetail.spec.sources import schema_of_sets
 
 _NONE = np.empty(0, np.int64)
-Together = tuple[Row, ...]
+Together = tuple[spec.Row, ...]
 Scalar = Callable[[Mapping[Any, Any]], Any]
 
 
-def play_sets(play: Play, join: SetJoinSpec) -> list[Emission]:
+def play_sets(play: spec.Play, join: spec.SetJoinSpec) -> list[spec.Emission]:
     """Returns the rows of a join of several sets, sorted as it says."""
     refuse_sets(play)
     sets = tuple(_rows_of(play, play.inputs[name]) for name in join.sets)
-    seen = _Seen.of(join, schema_of_sets(join, play.inputs))
+    seen = _Seen.of(join, spec.schema_of_sets(join, play.inputs))
     together = _Finder(join, sets, seen).together()
     found = [seen.placed(rows) for rows in together if seen.comes_out(rows)]
     found.sort(key=lambda placed: placed[0])
-    return [Emission(Outlet.MATCHED, row) for _, row in found]
+    return [spec.Emission(spec.Outlet.MATCHED, row) for _, row in found]
 
 
-def _rows_of(play: Play, source: Input) -> list[Row]:
+def _rows_of(play: spec.Play, source: spec.Input) -> list[spec.Row]:
     """Returns all rows of an input; a table with a key has the newest of each."""
-    newest: dict[Hashable, Row] = {}
+    newest: dict[Hashable, spec.Row] = {}
     arrivals = [
         event
         for event in (*play.opening, *play.events)
-        if isinstance(event, Arrive | Remove) and event.input == source.name
+        if isinstance(event, spec.Arrive | spec.Remove) and event.input == source.name
     ]
-    state = [Arrive(source.name, row) for row in source.rows]
+    state = [spec.Arrive(source.name, row) for row in source.rows]
     for number, event in enumerate((*state, *arrivals)):
         values = tuple(_same(event.row.get(name)) for name in source.key)
         key = values if source.key else number
         newest.pop(key, None)
-        if isinstance(event, Arrive):
+        if isinstance(event, spec.Arrive):
             newest[key] = event.row
     return list(newest.values())
 
@@ -81,8 +78,8 @@ def _rows_of(play: Play, source: Input) -> list[Row]:
 class _Finder:
     """Finds the rows that stand together."""
 
-    join: SetJoinSpec
-    sets: tuple[list[Row], ...]
+    join: spec.SetJoinSpec
+    sets: tuple[list[spec.Row], ...]
     seen: _Seen
 
     def together(self) -> Iterator[Together]:
@@ -100,7 +97,7 @@ class _Finder:
     @property
     def _counts_sets(self) -> bool:
         """Tells whether it matters how many sets have a key, and not which."""
-        return self.join.kind is SetKind.M_OF_N
+        return self.join.kind is spec.SetKind.M_OF_N
 
     def _parts(self, codes: Sequence[Whole]) -> Iterator[Combinations]:
         """Gives the rows that stand together in pieces of the same active sets."""
@@ -110,9 +107,9 @@ class _Finder:
             yield from map(self._holding, some)
             return
         whole = self._holding(of_all(codes, fits))
-        if self.join.kind is not SetKind.LEFT_ONLY:
+        if self.join.kind is not spec.SetKind.LEFT_ONLY:
             yield whole
-        if self.join.kind is not SetKind.INNER:
+        if self.join.kind is not spec.SetKind.INNER:
             yield without(len(codes[0]), whole)
 
     def _holding(self, found: Combinations) -> Combinations:
@@ -137,7 +134,7 @@ class _Finder:
             for rows in self.sets
         ]
 
-    def _code(self, row: Row, known: dict[Hashable, int]) -> int:
+    def _code(self, row: spec.Row, known: dict[Hashable, int]) -> int:
         """Returns the number of a row's key."""
         key = tuple(_same(_value(row, name)) for name in self.join.stepped)
         return NO_KEY if None in key else known.setdefault(key, len(known))
@@ -152,7 +149,7 @@ class _Fits:
 
     @classmethod
     def of(
-        cls, join: SetJoinSpec, sets: Sequence[Sequence[Row]], schema: Schema
+        cls, join: spec.SetJoinSpec, sets: Sequence[Sequence[spec.Row]], schema: Schema
     ) -> _Fits:
         """Returns the condition on neighbours, with the columns of each set."""
         typed = parse(join.pair_condition, Scope.pair(schema, schema))
@@ -190,10 +187,10 @@ class _Seen:
     skip_when: Scalar
     select: Mapping[str, Scalar]
     ordered_by: tuple[str, ...]
-    absent: Row
+    absent: spec.Row
 
     @classmethod
-    def of(cls, join: SetJoinSpec, schema: Schema) -> _Seen:
+    def of(cls, join: spec.SetJoinSpec, schema: Schema) -> _Seen:
         """Returns the expressions of a join."""
         scope = Scope((("l", schema), ("r", schema)), rows=schema)
         return cls(
@@ -202,7 +199,7 @@ class _Seen:
             compiled(join.skip_when, scope),
             {name: compiled(text, scope) for name, text in join.select.columns},
             join.ordered_by,
-            absent_row(BlankRow(), schema),
+            absent_row(spec.BlankRow(), schema),
         )
 
     def holds(self, rows: Together) -> bool:
@@ -213,7 +210,7 @@ class _Seen:
         """Tells whether the row of these is not skipped."""
         return self.skip_when(self._sight(rows)) is not True
 
-    def placed(self, rows: Together) -> tuple[list[Hashable], Row]:
+    def placed(self, rows: Together) -> tuple[list[Hashable], spec.Row]:
         """Returns the output row, and before it what it is sorted by."""
         seen = self._sight(rows)
         row = {name: scalar(seen) for name, scalar in self.select.items()}
@@ -235,7 +232,7 @@ def _columns(table: pa.Table) -> Mapping[str, pa.Array]:
     return dict(zip(table.column_names, table.combine_chunks().columns, strict=True))
 
 
-def _value(row: Row, name: str) -> object:
+def _value(row: spec.Row, name: str) -> object:
     """Returns the value of a column, whatever the case of its name."""
     if name in row:
         return row[name]

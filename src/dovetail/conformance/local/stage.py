@@ -10,6 +10,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from dovetail import spec
 from dovetail.conformance.local.outlets import Line, Writer, lines
 from dovetail.conformance.local.parcels import NO_NEWS, News, Sender
 from dovetail.conformance.local.rows import NUMBER, Cargo, cargo
@@ -22,10 +23,6 @@ from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped, step
 from dovetail.kernels.store import Shelf, Store
 from dovetail.plan.local import refuse
-from dovetail.spec.inputs import Arrival, Event, InputKind, Outlet
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
-from dovetail.spec.play import Play
-from dovetail.spec.windows import Forever
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,7 @@ class Told:
     `ends` are the positions at which its steps end; without any each event is one.
     """
 
-    news: Mapping[Hand, News]
+    news: Mapping[spec.Hand, News]
     ends: tuple[int, ...] = ()
 
 
@@ -53,9 +50,9 @@ class Memory(Protocol):
 class Stage:
     """A play before anything has come: who sends, who writes."""
 
-    join: JoinSpec
+    join: spec.JoinSpec
     settings: JoinSettings
-    events: tuple[Event, ...]
+    events: tuple[spec.Event, ...]
     openings: int
     cargoes: tuple[Cargo, Cargo]
     senders: tuple[Sender, Sender]
@@ -63,12 +60,12 @@ class Stage:
     ends: tuple[int, ...]
 
     @classmethod
-    def of(cls, play: Play, told: Told = NOTHING_TOLD) -> Stage:
+    def of(cls, play: spec.Play, told: Told = NOTHING_TOLD) -> Stage:
         """Returns the stage of a play, or refuses what the kernels cannot do yet."""
         join = refuse(play)
         manner = Manner(
-            Arrival.SEQUENCE,
-            ordered=join.clock is Clock.EVENT,
+            spec.Arrival.SEQUENCE,
+            ordered=join.clock is spec.Clock.EVENT,
             outer_rows=play.settings.outer_rows,
             late_tables=play.settings.late_table_rows,
             live=_live(play, join),
@@ -77,7 +74,7 @@ class Stage:
         cargoes = cargo(play, join, settings)
         left, right = (
             Sender.of(play, join, hand, one, told.news.get(hand, NO_NEWS))
-            for hand, one in zip(HANDS, cargoes, strict=True)
+            for hand, one in zip(spec.HANDS, cargoes, strict=True)
         )
         return cls(
             join,
@@ -93,7 +90,7 @@ class Stage:
     @property
     def is_arrival(self) -> bool:
         """Tells whether rows meet in the order in which they come."""
-        return self.join.clock is Clock.ARRIVAL
+        return self.join.clock is spec.Clock.ARRIVAL
 
     @property
     def gives_marks(self) -> bool:
@@ -103,7 +100,7 @@ class Stage:
     def is_in_time(self, number: int) -> bool:
         """Tells of a side, by its number, whether its rows are not simply there."""
         side = self.settings.sides[number]
-        return not (side.static and side.window == Forever())
+        return not (side.static and side.window == spec.Forever())
 
     def opening(self) -> list[Parcel]:
         """Returns what is there from the start, of those sides that have something."""
@@ -115,19 +112,24 @@ class Stage:
         return [sender.everything() for sender in self.senders]
 
     def between(
-        self, first: int, past: int, *, hands: Sequence[Hand] = HANDS, most: int = 1
+        self,
+        first: int,
+        past: int,
+        *,
+        hands: Sequence[spec.Hand] = spec.HANDS,
+        most: int = 1,
     ) -> list[Parcel]:
         """Returns what comes between two positions, so many rows a parcel."""
-        senders = [self.senders[HANDS.index(hand)] for hand in hands]
+        senders = [self.senders[spec.HANDS.index(hand)] for hand in hands]
         return [
             parcel for sender in senders for parcel in sender.between(first, past, most)
         ]
 
 
-def _live(play: Play, join: JoinSpec) -> frozenset[str]:
+def _live(play: spec.Play, join: spec.JoinSpec) -> frozenset[str]:
     """Returns the tables that may change while a join on the event clock goes on."""
-    tables = [one for one in play.inputs.values() if one.kind is InputKind.TABLE]
-    is_moving = join.clock is Clock.EVENT
+    tables = [one for one in play.inputs.values() if one.kind is spec.InputKind.TABLE]
+    is_moving = join.clock is spec.Clock.EVENT
     return frozenset(one.name for one in tables if is_moving)
 
 
@@ -142,7 +144,7 @@ class Moment:
 
 def moments(stage: Stage, memory: Memory) -> Iterator[Moment]:
     """Gives the steps of a play after its start, one an event, or one each side."""
-    turns = [(hand,) for hand in HANDS] if stage.is_arrival else [HANDS]
+    turns = [(hand,) for hand in spec.HANDS] if stage.is_arrival else [spec.HANDS]
     for first, past in pairwise((0, *stage.ends)):
         position, clock = past - 1, stage.events[first].clock
         if stage.settings.reads_clock:
@@ -212,8 +214,8 @@ def batch_lines(stage: Stage) -> list[Line]:
     """
     stepped = InPlace(stage).step(stage.everything(), 0)
     found = list(lines(stepped.out))
-    late = [line for line in found if line.outlet is Outlet.LATE]
-    others = [line for line in found if line.outlet is not Outlet.LATE]
+    late = [line for line in found if line.outlet is spec.Outlet.LATE]
+    others = [line for line in found if line.outlet is not spec.Outlet.LATE]
     return [
         *sorted(late, key=partial(_came, stage.cargoes)),
         *sorted(others, key=_place),

@@ -19,22 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from dovetail import spec
 from dovetail.conformance.oracle.emission import mark
 from dovetail.conformance.oracle.parts import Parts
 from dovetail.conformance.oracle.sides import NEVER, LivingRow, NewRow, Pair
 from dovetail.conformance.oracle.store import Now, Store, arrival_life, expires_after
-from dovetail.spec.inputs import (
-    Arrive,
-    Bound,
-    Change,
-    Emission,
-    Event,
-    Finish,
-    OuterRows,
-    Outlet,
-    Remove,
-)
-from dovetail.spec.join import HANDS, Hand
 
 
 class ArrivalClock:
@@ -44,15 +33,15 @@ class ArrivalClock:
         """Starts with empty sides."""
         self._parts = parts
         self._inner = {hand: ArrivalClock(inner) for hand, inner in parts.inner.items()}
-        self._stores = {hand: Store(parts.sides, hand) for hand in HANDS}
+        self._stores = {hand: Store(parts.sides, hand) for hand in spec.HANDS}
         self._nulls = NullRows(parts)
         self._held = HeldPairs(parts, self._nulls)
         self._now = Now()
         self._sent = 0
 
-    def state(self, event: Arrive) -> None:
+    def state(self, event: spec.Arrive) -> None:
         """Takes a row that is there from the start; as state it gives nothing."""
-        for hand in HANDS:
+        for hand in spec.HANDS:
             if hand in self._inner:
                 self._inner[hand].state(event)
             elif event.input == self._parts.sides[hand].input.name:
@@ -60,61 +49,61 @@ class ArrivalClock:
                 # What a row of the state gives is not put out, but it must be played.
                 list(self._enter(row, is_new=False))
 
-    def start(self) -> Iterator[Emission]:
+    def start(self) -> Iterator[spec.Emission]:
         """Yields what the rows give that are there from the start: nothing."""
         return iter(())
 
-    def on(self, event: Event) -> Iterator[Emission]:
+    def on(self, event: spec.Event) -> Iterator[spec.Emission]:
         """Takes one event and yields what comes out during it.
 
         What an inner join gives arrives at once.
         """
         self._now.clock = event.clock
         yield from self._expire()
-        if isinstance(event, Bound):
+        if isinstance(event, spec.Bound):
             self._parts.bounds.promise(event.input, event.moment)
-        for hand in HANDS:
+        for hand in spec.HANDS:
             if hand not in self._inner:
                 yield from self._take(hand, event)
                 continue
             for emission in self._inner[hand].on(event):
-                if emission.outlet is Outlet.MATCHED:
+                if emission.outlet is spec.Outlet.MATCHED:
                     row = self._row(hand, NewRow(emission.row))
                     yield from self._marked(self._enter(row))
 
-    def _take(self, hand: Hand, event: Event) -> Iterator[Emission]:
+    def _take(self, hand: spec.Hand, event: spec.Event) -> Iterator[spec.Emission]:
         """Lets in what an event brings to one side, and yields what that gives."""
         name = self._parts.sides[hand].input.name
         match event:
-            case Arrive(input=source) if source == name:
+            case spec.Arrive(input=source) if source == name:
                 row = self._row(hand, self._parts.new_row(event))
                 yield from self._marked(self._enter(row))
-            case Remove(input=source) if source == name:
+            case spec.Remove(input=source) if source == name:
                 if not self._parts.is_late(event):
                     version = self._parts.delete(hand, event.row)
                     gone = self._stores[hand].delete(version)
                     yield from self._marked(self._leave(gone))
-            case Finish(input=source) if source == name:
+            case spec.Finish(input=source) if source == name:
                 self._stores[hand].freeze()
             case _:
                 pass
 
-    def _marked(self, emissions: Iterable[Emission]) -> Iterator[Emission]:
+    def _marked(self, emissions: Iterable[spec.Emission]) -> Iterator[spec.Emission]:
         """Yields what one row gives, and a mark behind it where the first port gave."""
         before = self._sent
         for emission in emissions:
-            self._sent += emission.outlet is Outlet.MATCHED
+            self._sent += emission.outlet is spec.Outlet.MATCHED
             yield emission
         if self._sent > before:
             yield mark(self._sent)
 
-    def _row(self, hand: Hand, new: NewRow) -> LivingRow:
+    def _row(self, hand: spec.Hand, new: NewRow) -> LivingRow:
         """Returns the next row of a side with its life."""
         row = self._parts.row(hand, new, self._now.clock)
         row.lives = (arrival_life(self._parts.sides[hand], row),)
         return row
 
-    def _enter(self, row: LivingRow, *, is_new: bool = True) -> Iterator[Emission]:
+    def _enter(self, row: LivingRow, *, is_new: bool = True) -> Iterator[spec.Emission]:
         """Lets a row meet, drive out and stay, and yields what that gives.
 
         A row of the state is not new: it gives no null row at once.
@@ -130,17 +119,19 @@ class ArrivalClock:
             yield from self._nulls.at_once(row)
         yield from self._leave(self._stores[row.hand].insert(row, self._now))
 
-    def _expire(self) -> Iterator[Emission]:
+    def _expire(self) -> Iterator[spec.Emission]:
         """Yields who leaves because time has passed."""
         self._now.highest = max(
             self._parts.bounds.newest(side.input) for side in self._parts.sides.values()
         )
         sides = self._parts.sides
-        gone = [row for hand in HANDS for row in self._stores[hand].expire(self._now)]
+        gone = [
+            row for hand in spec.HANDS for row in self._stores[hand].expire(self._now)
+        ]
         gone.sort(key=lambda row: (expires_after(sides, row), row.place))
         yield from self._leave(gone)
 
-    def _meet(self, row: LivingRow) -> Iterator[Emission]:
+    def _meet(self, row: LivingRow) -> Iterator[spec.Emission]:
         """Yields what comes of a row and those that are alive on the other side."""
         for partner in self._stores[row.hand.other].rows:
             pair = Pair.of(row, partner)
@@ -150,10 +141,13 @@ class ArrivalClock:
                 else:
                     yield from self._join(pair)
         # All rows of a data set are there already, so nothing is waited for.
-        if row.hand is Hand.LEFT and not self._parts.sides[Hand.RIGHT].can_grow:
+        if (
+            row.hand is spec.Hand.LEFT
+            and not self._parts.sides[spec.Hand.RIGHT].can_grow
+        ):
             yield from self._held.judge(row)
 
-    def _join(self, pair: Pair) -> Iterator[Emission]:
+    def _join(self, pair: Pair) -> Iterator[spec.Emission]:
         """Yields the pair, or its rows that come out once and have not yet."""
         left = pair.left
         for row in pair.rows:
@@ -167,7 +161,7 @@ class ArrivalClock:
             if self._parts.kind.gives_once(row.hand) and row.partners == 1:
                 yield from self._parts.writer.once(row)
 
-    def _leave(self, gone: Iterable[LivingRow]) -> Iterator[Emission]:
+    def _leave(self, gone: Iterable[LivingRow]) -> Iterator[spec.Emission]:
         """Yields what becomes of rows that die, one after the other."""
         for row in gone:
             yield from self._held.leave(row, self._now.clock)
@@ -192,7 +186,7 @@ class HeldPairs:
         pairs.append(pair)
         self._parts.refuse_excess(pair.left, len(self._parts.picker.candidates(pairs)))
 
-    def judge(self, left: LivingRow) -> Iterator[Emission]:
+    def judge(self, left: LivingRow) -> Iterator[spec.Emission]:
         """Yields what comes of a left row to which no candidate comes any more."""
         choice = self._parts.picker.choose(self._pairs.pop(left, []))
         left.partners += len(choice.matches)
@@ -205,17 +199,20 @@ class HeldPairs:
         elif self._parts.kind.gives_pairs:
             for _, emission in self._parts.pair_rows(choice.matches, lambda _: [NEVER]):
                 yield emission
-        elif choice.matches and self._parts.kind.gives_once(Hand.LEFT):
+        elif choice.matches and self._parts.kind.gives_once(spec.Hand.LEFT):
             yield from self._parts.writer.once(left)
         for pair in choice.matches:
             pair.right.partners += 1
-            if self._parts.kind.gives_once(Hand.RIGHT) and pair.right.partners == 1:
+            if (
+                self._parts.kind.gives_once(spec.Hand.RIGHT)
+                and pair.right.partners == 1
+            ):
                 yield from self._parts.writer.once(pair.right)
 
-    def leave(self, row: LivingRow, clock: int) -> Iterator[Emission]:
+    def leave(self, row: LivingRow, clock: int) -> Iterator[spec.Emission]:
         """Yields what comes of a row that leaves its window."""
         self._leavers[row] = clock
-        if row.hand is Hand.LEFT:
+        if row.hand is spec.Hand.LEFT:
             yield from self.judge(row)
         held = {pair.right for pairs in self._pairs.values() for pair in pairs}
         for leaver in [one for one in self._leavers if one not in held]:
@@ -237,10 +234,10 @@ class NullRows:
     def __init__(self, parts: Parts) -> None:
         """Starts with none."""
         self._parts = parts
-        self._early: dict[LivingRow, list[Emission]] = {}
+        self._early: dict[LivingRow, list[spec.Emission]] = {}
         self._waiting: dict[LivingRow, int] = {}
 
-    def at_once(self, row: LivingRow) -> list[Emission]:
+    def at_once(self, row: LivingRow) -> list[spec.Emission]:
         """Returns the null row of a row that arrives and has no partner."""
         is_preserved = self._parts.kind.preserves(row.hand)
         if not self._parts.settings.is_eager or not is_preserved:
@@ -248,7 +245,7 @@ class NullRows:
         self._early[row] = self._parts.writer.unmatched(row)
         return self._early[row]
 
-    def at_end(self, row: LivingRow, clock: int) -> list[Emission]:
+    def at_end(self, row: LivingRow, clock: int) -> list[spec.Emission]:
         """Returns the null row of a row that leaves, if it never matched."""
         is_preserved = self._parts.kind.preserves(row.hand)
         if row.partners or row.leaves_silently or not is_preserved:
@@ -257,14 +254,14 @@ class NullRows:
             self._waiting[row] = clock
         return [] if row in self._early else self._parts.writer.unmatched(row)
 
-    def taken_back(self, *rows: LivingRow) -> Iterator[Emission]:
+    def taken_back(self, *rows: LivingRow) -> Iterator[spec.Emission]:
         """Yields again, as deletes, the null rows of rows that have found a partner."""
         for row in rows:
             early = self._early.pop(row, [])
-            if self._parts.settings.outer_rows is OuterRows.EAGER_RETRACT:
-                yield from (replace(one, change=Change.DELETE) for one in early)
+            if self._parts.settings.outer_rows is spec.OuterRows.EAGER_RETRACT:
+                yield from (replace(one, change=spec.Change.DELETE) for one in early)
 
-    def late_matches(self, newcomer: LivingRow, clock: int) -> Iterator[Emission]:
+    def late_matches(self, newcomer: LivingRow, clock: int) -> Iterator[spec.Emission]:
         """Yields the pairs of a table's newcomer with rows that wait, one each."""
         for row in [row for row in self._waiting if row.hand is not newcomer.hand]:
             pair = Pair.of(row, newcomer)

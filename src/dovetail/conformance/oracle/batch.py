@@ -14,60 +14,59 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
+from dovetail import spec
+from dovetail.conformance.oracle import sides
 from dovetail.conformance.oracle.emission import late_row
 from dovetail.conformance.oracle.lives import Version, give_lives
 from dovetail.conformance.oracle.parts import BAD_INTERVAL, Parts
-from dovetail.conformance.oracle.sides import PAST, LivingRow, Moment, NewRow, Pair
-from dovetail.spec.inputs import Arrive, Emission, Event, Inputs, Order, Outlet, Remove
-from dovetail.spec.join import HANDS, Hand, JoinSpec, Named, Nested
-from dovetail.spec.play import Play
-from dovetail.spec.static import data_set_of, is_batch_inside, without_static
 
-Timed = tuple[Moment, Emission]
-Rows = Mapping[Hand, list[LivingRow]]
+Timed = tuple[sides.Moment, spec.Emission]
+Rows = Mapping[spec.Hand, list[sides.LivingRow]]
 
 
-def play_batch(parts: Parts, play: Play) -> list[Emission]:
+def play_batch(parts: Parts, play: spec.Play) -> list[spec.Emission]:
     """Returns the rows of a batch join: in left order, or where asked by row time."""
-    late: list[Emission] = []
-    events: list[Event] = []
+    late: list[spec.Emission] = []
+    events: list[spec.Event] = []
     for event in (*parts.state(), *play.opening, *play.events):
         match event:
-            case Arrive() if parts.rejection(event, is_state=True) == BAD_INTERVAL:
+            case spec.Arrive() if parts.rejection(event, is_state=True) == BAD_INTERVAL:
                 late.append(late_row(event.row, BAD_INTERVAL))
             case _:
                 events.append(event)
     found = list(timed_rows(parts, events))
-    if play.settings.order is Order.ROW_TIME:
+    if play.settings.order is spec.Order.ROW_TIME:
         found.sort(key=lambda result: result[0])
     return [*late, *(emission for _, emission in found)]
 
 
-def timed_rows(parts: Parts, events: Sequence[Event]) -> Iterator[Timed]:
+def timed_rows(parts: Parts, events: Sequence[spec.Event]) -> Iterator[Timed]:
     """Yields what a join gives with its row times, what it turns away first."""
-    rows: Rows = {hand: [] for hand in HANDS}
+    rows: Rows = {hand: [] for hand in spec.HANDS}
     for hand, inner in parts.inner.items():
         for moment, emission in timed_rows(inner, events):
-            new = NewRow(emission.row, None if math.isinf(moment) else int(moment))
-            if emission.outlet is Outlet.LATE:
+            new = sides.NewRow(
+                emission.row, None if math.isinf(moment) else int(moment)
+            )
+            if emission.outlet is spec.Outlet.LATE:
                 yield moment, emission
             elif parts.rejection_of_result(hand, new) == BAD_INTERVAL:
-                yield PAST, late_row(new.values, BAD_INTERVAL)
+                yield sides.PAST, late_row(new.values, BAD_INTERVAL)
             else:
                 rows[hand].append(parts.row(hand, new))
     gather(parts, rows, events)
     yield from results(parts, rows)
 
 
-def gather(parts: Parts, rows: Rows, events: Sequence[Event]) -> None:
+def gather(parts: Parts, rows: Rows, events: Sequence[spec.Event]) -> None:
     """Adds the rows of inputs to each side in their order; gives all their lives."""
-    deletes: dict[Hand, list[Version]] = {hand: [] for hand in HANDS}
+    deletes: dict[spec.Hand, list[Version]] = {hand: [] for hand in spec.HANDS}
     for event in events:
         match event:
-            case Arrive():
+            case spec.Arrive():
                 for hand in parts.hands_of(event.input):
                     rows[hand].append(parts.row(hand, parts.new_row(event)))
-            case Remove():
+            case spec.Remove():
                 for hand in parts.hands_of(event.input):
                     deletes[hand].append(parts.delete(hand, event.row))
             case _:
@@ -81,9 +80,11 @@ def results(parts: Parts, rows: Rows) -> Iterator[Timed]:
 
     Of a left row the pairs that it keeps, then what it gives by itself.
     """
-    met: dict[LivingRow, list[Pair]] = {row: [] for row in rows[Hand.RIGHT]}
-    for left in rows[Hand.LEFT]:
-        pairs = [Pair(left, right) for right in rows[Hand.RIGHT]]
+    met: dict[sides.LivingRow, list[sides.Pair]] = {
+        row: [] for row in rows[spec.Hand.RIGHT]
+    }
+    for left in rows[spec.Hand.LEFT]:
+        pairs = [sides.Pair(left, right) for right in rows[spec.Hand.RIGHT]]
         choice = parts.picker.choose([pair for pair in pairs if meetings(pair)])
         for pair in choice.matches:
             met[pair.right].append(pair)
@@ -95,11 +96,13 @@ def results(parts: Parts, rows: Rows) -> Iterator[Timed]:
         if parts.kind.gives_pairs:
             yield from parts.pair_rows(choice.matches, meetings)
         yield from of_row(parts, left, choice.matches)
-    for right in rows[Hand.RIGHT]:
+    for right in rows[spec.Hand.RIGHT]:
         yield from of_row(parts, right, met[right])
 
 
-def of_row(parts: Parts, row: LivingRow, matches: Sequence[Pair]) -> Iterator[Timed]:
+def of_row(
+    parts: Parts, row: sides.LivingRow, matches: Sequence[sides.Pair]
+) -> Iterator[Timed]:
     """Yields what a row gives by itself: unmatched, or once of a semi join."""
     if parts.kind.gives_once(row.hand) and matches:
         first = min(moment for pair in matches for moment in meetings(pair))
@@ -113,13 +116,13 @@ def of_row(parts: Parts, row: LivingRow, matches: Sequence[Pair]) -> Iterator[Ti
                 yield from timed(parts.writer.unmatched(row, life.end), life.end)
 
 
-def timed(emissions: Sequence[Emission], moment: Moment) -> Iterator[Timed]:
+def timed(emissions: Sequence[spec.Emission], moment: sides.Moment) -> Iterator[Timed]:
     """Yields rows with their row time."""
     for emission in emissions:
         yield moment, emission
 
 
-def meetings(pair: Pair) -> list[Moment]:
+def meetings(pair: sides.Pair) -> list[sides.Moment]:
     """Returns the row times at which a pair meets: the later birth of each two lives.
 
     That is once, but in windows of a size once for each window that both fall into.
@@ -129,42 +132,47 @@ def meetings(pair: Pair) -> list[Moment]:
 
 
 def with_static_played(
-    play: Play, join: JoinSpec
-) -> tuple[Play, JoinSpec, list[Emission]]:
+    play: spec.Play, join: spec.JoinSpec
+) -> tuple[spec.Play, spec.JoinSpec, list[spec.Emission]]:
     """Returns a play and its join with batches inside as data sets; their late rows."""
-    late: list[Emission] = []
-    for hand in HANDS:
+    late: list[spec.Emission] = []
+    for hand in spec.HANDS:
         join, play = _with_side_played(play, join, hand, late)
-    return without_static(play, join), join, late
+    return spec.without_static(play, join), join, late
 
 
 def _with_side_played(
-    play: Play, around: JoinSpec, hand: Hand, late: list[Emission]
-) -> tuple[JoinSpec, Play]:
+    play: spec.Play, around: spec.JoinSpec, hand: spec.Hand, late: list[spec.Emission]
+) -> tuple[spec.JoinSpec, spec.Play]:
     """Returns a join and its play, where the side is a join with that one played."""
     side = around.side(hand)
     match side.source:
-        case Nested() as inner if is_batch_inside(around, side, play.inputs):
+        case spec.Nested() as inner if spec.is_batch_inside(around, side, play.inputs):
             name, inputs = _as_data_set(play, inner, late)
-            side, play = replace(side, source=Named(name)), replace(play, inputs=inputs)
-        case Nested(inside, name):
-            for one in HANDS:
+            side, play = (
+                replace(side, source=spec.Named(name)),
+                replace(play, inputs=inputs),
+            )
+        case spec.Nested(inside, name):
+            for one in spec.HANDS:
                 inside, play = _with_side_played(play, inside, one, late)
-            side = replace(side, source=Nested(inside, name))
+            side = replace(side, source=spec.Nested(inside, name))
         case _:
             pass
-    if hand is Hand.LEFT:
+    if hand is spec.Hand.LEFT:
         return replace(around, left=side), play
     return replace(around, right=side), play
 
 
-def _as_data_set(play: Play, inner: Nested, late: list[Emission]) -> tuple[str, Inputs]:
+def _as_data_set(
+    play: spec.Play, inner: spec.Nested, late: list[spec.Emission]
+) -> tuple[str, spec.Inputs]:
     """Returns the name of a join's rows as a data set, among the inputs."""
     name = inner.name
     while name in play.inputs:
         name = f"the {name}"
     found = play_batch(Parts.of(play, inner.join), play)
-    late += [one for one in found if one.outlet is Outlet.LATE]
-    rows = tuple(one.row for one in found if one.outlet is Outlet.MATCHED)
-    data_set = replace(data_set_of(inner, play.inputs, name), rows=rows)
+    late += [one for one in found if one.outlet is spec.Outlet.LATE]
+    rows = tuple(one.row for one in found if one.outlet is spec.Outlet.MATCHED)
+    data_set = replace(spec.data_set_of(inner, play.inputs, name), rows=rows)
     return name, {**play.inputs, name: data_set}

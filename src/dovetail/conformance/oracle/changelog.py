@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from dovetail import spec
 from dovetail.conformance.oracle.parts import Parts
 from dovetail.conformance.oracle.picks import Choice
 from dovetail.conformance.oracle.sides import LivingRow, Pair
@@ -21,17 +22,6 @@ from dovetail.conformance.oracle.store import (
     expires_after,
     has_expired,
 )
-from dovetail.spec.inputs import (
-    Arrive,
-    Bound,
-    Change,
-    Emission,
-    Event,
-    Finish,
-    Pause,
-    Remove,
-)
-from dovetail.spec.join import HANDS, Hand
 
 
 class ChangelogClock:
@@ -40,10 +30,10 @@ class ChangelogClock:
     def __init__(self, parts: Parts) -> None:
         """Starts with empty tables."""
         self._parts = parts
-        self._stores = {hand: Store(parts.sides, hand) for hand in HANDS}
+        self._stores = {hand: Store(parts.sides, hand) for hand in spec.HANDS}
         self._now = Now()
 
-    def state(self, event: Arrive) -> None:
+    def state(self, event: spec.Arrive) -> None:
         """Takes a row that is there from the start; as state it gives nothing."""
         for hand in self._parts.hands_of(event.input):
             row = self._row(hand, event)
@@ -51,7 +41,7 @@ class ChangelogClock:
             self._pass(self._now)
             self._insert(row)
 
-    def start(self) -> Iterator[Emission]:
+    def start(self) -> Iterator[spec.Emission]:
         """Yields what the rows give that are there from the start: nothing.
 
         Too many candidates are too many from the start.
@@ -59,12 +49,12 @@ class ChangelogClock:
         self._results()
         return iter(())
 
-    def on(self, event: Event) -> Iterator[Emission]:
+    def on(self, event: spec.Event) -> Iterator[spec.Emission]:
         """Takes one event and yields what it changes, and what time does before it."""
         self._now.clock = event.clock
         yield from self._expire()
         match event:
-            case Arrive():
+            case spec.Arrive():
                 for hand in self._parts.hands_of(event.input):
                     row = self._row(hand, event)
                     # The row itself may have moved the highest row time.
@@ -72,22 +62,22 @@ class ChangelogClock:
                     before = self._results()
                     self._insert(row)
                     yield from changes(before, self._results())
-            case Remove() if not self._parts.is_late(event):
+            case spec.Remove() if not self._parts.is_late(event):
                 for hand in self._parts.hands_of(event.input):
                     before = self._results()
                     self._stores[hand].delete(self._parts.delete(hand, event.row))
                     yield from changes(before, self._results())
-            case Bound():
+            case spec.Bound():
                 self._parts.bounds.promise(event.input, event.moment)
-            case Finish():
+            case spec.Finish():
                 for hand in self._parts.hands_of(event.input):
                     self._stores[hand].freeze()
-            case Pause() | Remove():
+            case spec.Pause() | spec.Remove():
                 pass
             case _:
                 assert_never(event)
 
-    def _expire(self) -> Iterator[Emission]:
+    def _expire(self) -> Iterator[spec.Emission]:
         """Yields what changes because time has passed some rows.
 
         They leave one moment after the other, however long nobody has looked at it.
@@ -115,7 +105,7 @@ class ChangelogClock:
         for store in self._stores.values():
             store.expire(now)
 
-    def _row(self, hand: Hand, event: Arrive) -> LivingRow:
+    def _row(self, hand: spec.Hand, event: spec.Arrive) -> LivingRow:
         """Returns the next row of a table with its life."""
         row = self._parts.row(hand, self._parts.new_row(event), self._now.clock)
         row.lives = (arrival_life(self._parts.sides[hand], row),)
@@ -128,7 +118,7 @@ class ChangelogClock:
 
     def _results(self) -> list[TableRow]:
         """Returns all rows of the result: those of each left row, then right rows."""
-        lefts, rights = (self._stores[hand].rows for hand in HANDS)
+        lefts, rights = (self._stores[hand].rows for hand in spec.HANDS)
         results: list[TableRow] = []
         matched: set[LivingRow] = set()
         for left in lefts:
@@ -166,7 +156,7 @@ class ChangelogClock:
             for emission in self._parts.writer.once(row):
                 yield self._result((row,), emission)
 
-    def _result(self, rows: tuple[LivingRow, ...], emission: Emission) -> TableRow:
+    def _result(self, rows: tuple[LivingRow, ...], emission: spec.Emission) -> TableRow:
         """Returns a row of the result with the keys of those it is made of."""
         sides = self._parts.sides
         # Without a key a row is only like itself.
@@ -184,8 +174,8 @@ class TableRow:
     """
 
     rows: tuple[LivingRow, ...]
-    keys: Mapping[Hand, tuple[object, ...]]
-    emission: Emission
+    keys: Mapping[spec.Hand, tuple[object, ...]]
+    emission: spec.Emission
     stands_for_many: bool = False
 
     @property
@@ -193,26 +183,26 @@ class TableRow:
         """Returns what makes two rows of the result the same one."""
         return self.rows, self.stands_for_many, self.emission
 
-    def changed(self, change: Change) -> Emission:
+    def changed(self, change: spec.Change) -> spec.Emission:
         """Returns the row with what happened to it."""
         return replace(self.emission, change=change)
 
 
 def changes(
     before: Sequence[TableRow], after: Sequence[TableRow]
-) -> Iterator[Emission]:
+) -> Iterator[spec.Emission]:
     """Yields the steps from one result to the next."""
     old, new = without(before, after), without(after, before)
     for result in old:
         successor = successor_of(result, new)
         if successor is None:
-            yield result.changed(Change.DELETE)
+            yield result.changed(spec.Change.DELETE)
         else:
             new.remove(successor)
-            yield result.changed(Change.UPDATE_BEFORE)
-            yield successor.changed(Change.UPDATE_AFTER)
+            yield result.changed(spec.Change.UPDATE_BEFORE)
+            yield successor.changed(spec.Change.UPDATE_AFTER)
     for result in new:
-        yield result.changed(Change.INSERT)
+        yield result.changed(spec.Change.INSERT)
 
 
 def without(results: Sequence[TableRow], others: Sequence[TableRow]) -> list[TableRow]:
@@ -223,14 +213,14 @@ def without(results: Sequence[TableRow], others: Sequence[TableRow]) -> list[Tab
 
 def successor_of(result: TableRow, new: Sequence[TableRow]) -> TableRow | None:
     """Returns the first new result of the same left key, else of the same right key."""
-    for hand in HANDS:
+    for hand in spec.HANDS:
         for candidate in new:
             if shares(result, candidate, hand):
                 return candidate
     return None
 
 
-def shares(result: TableRow, other: TableRow, hand: Hand) -> bool:
+def shares(result: TableRow, other: TableRow, hand: spec.Hand) -> bool:
     """Tells whether two results have a row of the same key on a side."""
     key = result.keys.get(hand)
     return key is not None and key == other.keys.get(hand)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Protocol
 
+from dovetail import spec
 from dovetail.conformance.oracle.arrival import ArrivalClock
 from dovetail.conformance.oracle.batch import play_batch, with_static_played
 from dovetail.conformance.oracle.changelog import ChangelogClock
@@ -20,27 +21,15 @@ from dovetail.conformance.oracle.parts import IN_TIME, Parts
 from dovetail.conformance.oracle.refusals import refuse
 from dovetail.conformance.oracle.sets import Sets
 from dovetail.errors import UnsupportedError
-from dovetail.spec.inputs import (
-    Arrive,
-    Change,
-    Emission,
-    Event,
-    InputKind,
-    OuterRows,
-    Outlet,
-    Pause,
-)
-from dovetail.spec.join import Clock, JoinSpec, SetJoinSpec
-from dovetail.spec.play import Play
 
 
-def play(play: Play) -> list[Emission]:
+def play(play: spec.Play) -> list[spec.Emission]:
     """Returns every row that comes out, in the order in which they come out."""
-    if isinstance(play.join, SetJoinSpec):
+    if isinstance(play.join, spec.SetJoinSpec):
         return Sets.of(play, play.join).play()
     whole, join, late = playable(play)
     parts = Parts.of(whole, join)
-    if join.clock is Clock.BATCH:
+    if join.clock is spec.Clock.BATCH:
         return play_batch(parts, whole)
     clock = clock_of(parts)
     found = [*late, *clock.start()]
@@ -48,18 +37,18 @@ def play(play: Play) -> list[Emission]:
         found += clock.on(event)
     for number, event in enumerate(whole.events):
         found += [replace(one, after=number) for one in clock.on(event)]
-    if play.settings.outer_rows is OuterRows.EAGER_RETRACT:
+    if play.settings.outer_rows is spec.OuterRows.EAGER_RETRACT:
         return list(map(_as_change, found))
     return found
 
 
-def playable(play: Play) -> tuple[Play, JoinSpec, list[Emission]]:
+def playable(play: spec.Play) -> tuple[spec.Play, spec.JoinSpec, list[spec.Emission]]:
     """Returns a play of two sides and its join, static joins inside it being played.
 
     With them come the rows that the static joins turn away. What is not done of a play
     is raised.
     """
-    if isinstance(play.join, SetJoinSpec):
+    if isinstance(play.join, spec.SetJoinSpec):
         raise UnsupportedError.not_yet("oracle", "a step of a join of several sets")
     whole, join, late = with_static_played(play, play.join)
     refuse(whole, join)
@@ -69,31 +58,31 @@ def playable(play: Play) -> tuple[Play, JoinSpec, list[Emission]]:
 def clock_of(parts: Parts) -> Gate:
     """Returns the clock of a join behind its gate; of two tables that of changes."""
     kinds = {side.input.kind for side in parts.sides.values()}
-    if parts.clock is Clock.EVENT:
+    if parts.clock is spec.Clock.EVENT:
         return Gate(parts, EventClock(parts))
-    if InputKind.STREAM in kinds:
+    if spec.InputKind.STREAM in kinds:
         return Gate(parts, ArrivalClock(parts))
     return Gate(parts, ChangelogClock(parts))
 
 
-def _as_change(emission: Emission) -> Emission:
+def _as_change(emission: spec.Emission) -> spec.Emission:
     """Returns a row of the result as an insert, where it takes none back."""
-    is_result = emission.outlet not in {Outlet.LATE, Outlet.MARKS}
-    if is_result and emission.change is Change.NONE:
-        return replace(emission, change=Change.INSERT)
+    is_result = emission.outlet not in {spec.Outlet.LATE, spec.Outlet.MARKS}
+    if is_result and emission.change is spec.Change.NONE:
+        return replace(emission, change=spec.Change.INSERT)
     return emission
 
 
 class MovingClock(Protocol):
     """A clock that takes events one by one."""
 
-    def state(self, event: Arrive) -> None:
+    def state(self, event: spec.Arrive) -> None:
         """Takes a row that is there from the start."""
 
-    def start(self) -> Iterator[Emission]:
+    def start(self) -> Iterator[spec.Emission]:
         """Yields what the rows give that are there from the start."""
 
-    def on(self, event: Event) -> Iterator[Emission]:
+    def on(self, event: spec.Event) -> Iterator[spec.Emission]:
         """Yields what one event gives."""
 
 
@@ -105,7 +94,7 @@ class Gate:
         self._parts = parts
         self._clock = clock
 
-    def start(self) -> Iterator[Emission]:
+    def start(self) -> Iterator[spec.Emission]:
         """Yields what the rows give that are there from the start."""
         for event in self._parts.state():
             reason = self._parts.rejection(event, is_state=True)
@@ -115,11 +104,11 @@ class Gate:
                 yield late_row(event.row, reason)
         yield from self._clock.start()
 
-    def on(self, event: Event) -> Iterator[Emission]:
+    def on(self, event: spec.Event) -> Iterator[spec.Emission]:
         """Yields what one event gives; time goes on where a row is turned away."""
         match event:
-            case Arrive() if (reason := self._parts.rejection(event)) != IN_TIME:
-                yield from self._clock.on(Pause(event.clock))
+            case spec.Arrive() if (reason := self._parts.rejection(event)) != IN_TIME:
+                yield from self._clock.on(spec.Pause(event.clock))
                 yield late_row(event.row, reason)
             case _:
                 yield from self._clock.on(event)

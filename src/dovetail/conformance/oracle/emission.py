@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self, assert_never
 
+from dovetail import spec
 from dovetail.conformance.oracle.sides import (
     NEVER,
     Bindings,
@@ -21,92 +22,83 @@ from dovetail.conformance.oracle.sides import (
 )
 from dovetail.expression import BARE, Expression
 from dovetail.schema import Schema, blank, read_value
-from dovetail.spec.inputs import Emission, Input, Outlet
-from dovetail.spec.join import (
-    HANDS,
-    Absent,
-    BlankRow,
-    GivenRow,
-    Hand,
-    JoinSpec,
-    Kind,
-    NullRow,
-)
-from dovetail.spec.picks import Limit, OnExceed
-from dovetail.spec.play import Play
-from dovetail.spec.results import selected_columns
-from dovetail.spec.spans import NO_TIME, Span
-from dovetail.spec.windows import HopSize
 
 Column = tuple[str, Expression]
 Select = tuple[tuple[str, PairScalar], ...]
 NOTHING = Expression("NULL")
-OWN_PORT = {Hand.LEFT: Outlet.LEFT_UNMATCHED, Hand.RIGHT: Outlet.RIGHT_UNMATCHED}
+OWN_PORT = {
+    spec.Hand.LEFT: spec.Outlet.LEFT_UNMATCHED,
+    spec.Hand.RIGHT: spec.Outlet.RIGHT_UNMATCHED,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
     """Writes result rows of one join: each as a list, empty where it is skipped."""
 
-    kind: Kind
+    kind: spec.Kind
     has_own_ports: bool
     select: Select
     exceeded: Select
-    on_exceed: OnExceed
+    on_exceed: spec.OnExceed
     skip_when: PairScalar
-    absent: Mapping[Hand, Plain]
-    window_size: Span
+    absent: Mapping[spec.Hand, Plain]
+    window_size: spec.Span
 
     @classmethod
-    def of(cls, play: Play, spec: JoinSpec) -> Self:
+    def of(cls, play: spec.Play, join: spec.JoinSpec) -> Self:
         """Returns the writer of a join's rows."""
-        sides = sides_of(play, spec)
-        left, right = (sides[hand].input for hand in HANDS)
-        schemas = {hand: sides[hand].input.schema for hand in HANDS}
-        columns = selected_columns(spec, schemas)
-        window = spec.side(Hand.LEFT).window
+        sides = sides_of(play, join)
+        left, right = (sides[hand].input for hand in spec.HANDS)
+        schemas = {hand: sides[hand].input.schema for hand in spec.HANDS}
+        columns = spec.selected_columns(join, schemas)
+        window = join.side(spec.Hand.LEFT).window
         exceeded = dict.fromkeys((name for name, _ in columns), NOTHING)
-        on_exceed = OnExceed.SKIP
-        if isinstance(spec.picks.limit, Limit):
-            exceeded |= dict(spec.picks.limit.transform)
-            on_exceed = spec.picks.limit.on_exceed
+        on_exceed = spec.OnExceed.SKIP
+        if isinstance(join.picks.limit, spec.Limit):
+            exceeded |= dict(join.picks.limit.transform)
+            on_exceed = join.picks.limit.on_exceed
         return cls(
-            spec.kind,
-            spec.ports > 1,
+            join.kind,
+            join.ports > 1,
             select_of(columns, left, right),
             select_of(exceeded.items(), left, right),
             on_exceed,
-            pair_scalar(spec.picks.skip_when, left, right),
+            pair_scalar(join.picks.skip_when, left, right),
             {
-                hand: absent_row(spec.absent(hand), sides[hand].input.schema)
-                for hand in HANDS
+                hand: absent_row(join.absent(hand), sides[hand].input.schema)
+                for hand in spec.HANDS
             },
             # The rules make the windows of both sides the same.
-            window.size if isinstance(window, HopSize) else NO_TIME,
+            window.size if isinstance(window, spec.HopSize) else spec.NO_TIME,
         )
 
     def pair(
         self, pair: Pair, counter: int, row_time: Moment = NEVER
-    ) -> list[Emission]:
+    ) -> list[spec.Emission]:
         """Returns the row of a pair; `counter` is its number among the left row's."""
         there = {row.hand: row.values for row in pair.rows}
         return self._matched(self.select, self._seen(there, row_time, counter))
 
-    def unmatched(self, row: LivingRow, row_time: Moment = NEVER) -> list[Emission]:
+    def unmatched(
+        self, row: LivingRow, row_time: Moment = NEVER
+    ) -> list[spec.Emission]:
         """Returns an unmatched row: as it came in, or with the other side absent."""
         seen = self._seen({row.hand: row.values}, row_time, 0)
         if self.has_own_ports and not self._is_skipped(seen):
-            return [Emission(OWN_PORT[row.hand], dict(row.values))]
+            return [spec.Emission(OWN_PORT[row.hand], dict(row.values))]
         return self._matched(self.select, seen)
 
-    def once(self, row: LivingRow, row_time: Moment = NEVER) -> list[Emission]:
+    def once(self, row: LivingRow, row_time: Moment = NEVER) -> list[spec.Emission]:
         """Returns the row of a semi join, which has found its first partner."""
         there = dict(self.absent) | {row.hand: row.values}
         return self._matched(self.select, self._seen(there, row_time, 1))
 
-    def over_limit(self, row: LivingRow, row_time: Moment = NEVER) -> list[Emission]:
+    def over_limit(
+        self, row: LivingRow, row_time: Moment = NEVER
+    ) -> list[spec.Emission]:
         """Returns the row that stands for a left row over its limit, if one does."""
-        if self.on_exceed is not OnExceed.TRANSFORM:
+        if self.on_exceed is not spec.OnExceed.TRANSFORM:
             return []
         seen = self._seen({row.hand: row.values}, row_time)
         return self._matched(self.exceeded, seen)
@@ -117,19 +109,22 @@ class Writer:
         return self._is_skipped(self._seen(there, row_time, counter))
 
     def _seen(
-        self, there: Mapping[Hand, Plain], row_time: Moment = NEVER, counter: int = 0
+        self,
+        there: Mapping[spec.Hand, Plain],
+        row_time: Moment = NEVER,
+        counter: int = 0,
     ) -> Bindings:
         """Returns what expressions see where only some of the rows are there.
 
         A row of a window of a size comes out at the end of that window.
         """
-        left, right = (there.get(hand, self.absent[hand]) for hand in HANDS)
+        left, right = (there.get(hand, self.absent[hand]) for hand in spec.HANDS)
         start = row_time
         if math.isfinite(row_time):
             start = self.window_size.negated().after(int(row_time))
         bare = {
-            "matched_left": Hand.LEFT in there,
-            "matched_right": Hand.RIGHT in there,
+            "matched_left": spec.Hand.LEFT in there,
+            "matched_right": spec.Hand.RIGHT in there,
             "counter": counter,
             "row_time": timestamp_of(row_time),
             "window_start": timestamp_of(start),
@@ -137,12 +132,12 @@ class Writer:
         }
         return {"l": left, "r": right, BARE: bare}
 
-    def _matched(self, select: Select, seen: Bindings) -> list[Emission]:
+    def _matched(self, select: Select, seen: Bindings) -> list[spec.Emission]:
         """Returns the row of the first port, nothing where it is skipped."""
         if self._is_skipped(seen):
             return []
         row = {name: scalar(seen) for name, scalar in select}
-        return [Emission(Outlet.MATCHED, row)]
+        return [spec.Emission(spec.Outlet.MATCHED, row)]
 
     def _is_skipped(self, seen: Bindings) -> bool:
         """Tells whether `skip_when` holds of a row that would come out."""
@@ -150,29 +145,29 @@ class Writer:
         return self.skip_when(seen) is True
 
 
-def select_of(columns: Iterable[Column], left: Input, right: Input) -> Select:
+def select_of(columns: Iterable[Column], left: spec.Input, right: spec.Input) -> Select:
     """Returns output columns as functions."""
     return tuple((name, pair_scalar(text, left, right)) for name, text in columns)
 
 
-def late_row(values: Plain, reason: str) -> Emission:
+def late_row(values: Plain, reason: str) -> spec.Emission:
     """Returns a late row: its own columns and why it takes no part."""
-    return Emission(Outlet.LATE, {**values, "reason": reason})
+    return spec.Emission(spec.Outlet.LATE, {**values, "reason": reason})
 
 
-def mark(ordinal: int) -> Emission:
+def mark(ordinal: int) -> spec.Emission:
     """Returns the window punctuation behind so many rows of the first port."""
-    return Emission(Outlet.MARKS, {"port": 0, "ordinal": ordinal})
+    return spec.Emission(spec.Outlet.MARKS, {"port": 0, "ordinal": ordinal})
 
 
-def absent_row(absent: Absent, schema: Schema) -> Plain:
+def absent_row(absent: spec.Absent, schema: Schema) -> Plain:
     """Returns the row that a side's columns show where the side is not there."""
     match absent:
-        case NullRow():
+        case spec.NullRow():
             return dict.fromkeys(schema.names)
-        case BlankRow():
+        case spec.BlankRow():
             return {column.name: blank(column.type) for column in schema.columns}
-        case GivenRow(values=values, rest=rest):
+        case spec.GivenRow(values=values, rest=rest):
             columns = [(schema[name], value) for name, value in values]
             given = {
                 column.name: read_value(value, column.type, f'"{column.name}"')

@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from dovetail import spec
 from dovetail.conformance.oracle.emission import late_row
 from dovetail.conformance.oracle.horizon import Horizon, Judge
 from dovetail.conformance.oracle.lives import Version, give_lives
@@ -33,27 +34,13 @@ from dovetail.conformance.oracle.sides import (
     Pair,
     Plain,
 )
-from dovetail.spec.inputs import (
-    Arrive,
-    Bound,
-    Change,
-    Emission,
-    Event,
-    Finish,
-    OuterRows,
-    Outlet,
-    Pause,
-    Remove,
-)
-from dovetail.spec.join import HANDS, Hand
-from dovetail.spec.windows import Latest
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """A row that comes out, and how it comes to the join around this one."""
 
-    emission: Emission
+    emission: spec.Emission
     row: NewRow
 
 
@@ -65,54 +52,56 @@ class EventClock:
         self.frontier = PAST
         self._parts = parts
         self._inner = {hand: EventClock(inner) for hand, inner in parts.inner.items()}
-        self._rows: dict[Hand, list[LivingRow]] = {hand: [] for hand in HANDS}
-        self._deletes: dict[Hand, list[Version]] = {hand: [] for hand in HANDS}
+        self._rows: dict[spec.Hand, list[LivingRow]] = {hand: [] for hand in spec.HANDS}
+        self._deletes: dict[spec.Hand, list[Version]] = {
+            hand: [] for hand in spec.HANDS
+        }
         self._pairs: list[Pair] = []
         self._gone: set[LivingRow] = set()
         self._late_pairs: list[Pair] = []
         self._emitted: set[object] = set()
-        self._early: dict[EarlyRow, list[Emission]] = {}
+        self._early: dict[EarlyRow, list[spec.Emission]] = {}
 
-    def state(self, event: Arrive) -> None:
+    def state(self, event: spec.Arrive) -> None:
         """Takes a row that is there from the start."""
-        for hand in HANDS:
+        for hand in spec.HANDS:
             if hand in self._inner:
                 self._inner[hand].state(event)
             elif event.input == self._parts.sides[hand].input.name:
                 self._enter(hand, self._parts.new_row(event))
 
-    def start(self) -> Iterator[Emission]:
+    def start(self) -> Iterator[spec.Emission]:
         """Yields what the rows give that are there from the start."""
-        return self.on(Pause())
+        return self.on(spec.Pause())
 
-    def on(self, event: Event) -> Iterator[Emission]:
+    def on(self, event: spec.Event) -> Iterator[spec.Emission]:
         """Takes one event and yields what comes out during it."""
         for step in self.steps(event):
             yield step.emission
 
-    def steps(self, event: Event) -> Iterator[Step]:
+    def steps(self, event: spec.Event) -> Iterator[Step]:
         """Takes one event and yields what comes out, with what an outer join needs."""
         newest = len(self._parts.rows)
-        for hand in HANDS:
+        for hand in spec.HANDS:
             if hand in self._inner:
                 yield from self._take_from_inner(hand, event)
-            elif isinstance(event, Arrive | Remove):
+            elif isinstance(event, spec.Arrive | spec.Remove):
                 self._take(hand, event)
         # In a self-join both rows are there before either is looked at.
         for row in self._parts.rows[newest:]:
             yield from self._null_rows_at_once(row)
-        if isinstance(event, Bound):
+        if isinstance(event, spec.Bound):
             self._parts.bounds.promise(event.input, event.moment)
-        if isinstance(event, Finish):
+        if isinstance(event, spec.Finish):
             self._parts.bounds.promise(event.input)
         yield from self._release()
 
-    def _take_from_inner(self, hand: Hand, event: Event) -> Iterator[Step]:
+    def _take_from_inner(self, hand: spec.Hand, event: spec.Event) -> Iterator[Step]:
         """Lets in what an inner join gives during an event; its frontier is a bound."""
         inner, source = self._inner[hand], self._parts.sides[hand].input
         for step in inner.steps(event):
             reason = self._parts.rejection_of_result(hand, step.row)
-            if step.emission.outlet is Outlet.LATE:
+            if step.emission.outlet is spec.Outlet.LATE:
                 yield step
             elif reason != IN_TIME:
                 yield Step(late_row(step.row.values, reason), step.row)
@@ -120,17 +109,17 @@ class EventClock:
                 self._enter(hand, step.row)
         self._parts.bounds.promise(source.name, inner.frontier)
 
-    def _take(self, hand: Hand, event: Arrive | Remove) -> None:
+    def _take(self, hand: spec.Hand, event: spec.Arrive | spec.Remove) -> None:
         """Lets a row of an input in, or ends the life of a key's version."""
         if event.input != self._parts.sides[hand].input.name:
             return
-        if isinstance(event, Arrive):
+        if isinstance(event, spec.Arrive):
             self._enter(hand, self._parts.new_row(event))
         elif not self._parts.is_late(event):
             self._deletes[hand].append(self._parts.delete(hand, event.row))
             self._leave(hand, event.row)
 
-    def _enter(self, hand: Hand, new: NewRow) -> None:
+    def _enter(self, hand: spec.Hand, new: NewRow) -> None:
         """Adds a row to its side, with the pairs in which it fits.
 
         Rows without time are met as they are when a row with a time arrives. A table's
@@ -162,10 +151,10 @@ class EventClock:
             for emission in self._early[row, number]:
                 yield Step(emission, NewRow(emission.row))
 
-    def _leave(self, hand: Hand, values: Plain) -> None:
+    def _leave(self, hand: spec.Hand, values: Plain) -> None:
         """Takes the version of a key out of a table without time."""
         side = self._parts.sides[hand]
-        if isinstance(side.window, Latest) and not side.is_timed:
+        if isinstance(side.window, spec.Latest) and not side.is_timed:
             key = side.key_of(values)
             self._gone.update(
                 row for row in self._rows[hand] if side.key_of(row.values) == key
@@ -200,16 +189,16 @@ class EventClock:
     def _known(self) -> Known:
         """Returns all that is known by now."""
         sides = self._parts.sides
-        for hand in HANDS:
+        for hand in spec.HANDS:
             if sides[hand].is_timed:
                 give_lives(sides[hand], self._rows[hand], self._deletes[hand])
         judge = Judge(self._parts, self.horizon)
-        judgements = judge.of(self._rows[Hand.LEFT], self._pairs)
+        judgements = judge.of(self._rows[spec.Hand.LEFT], self._pairs)
         pairs = [*self._pairs, *self._late_pairs]
         known = (self._parts, self._rows, judgements, judge.horizon)
         return Known(*known, pairs, self._early)
 
-    def _written(self, result: Result) -> list[Emission]:
+    def _written(self, result: Result) -> list[spec.Emission]:
         """Returns the row of a result, nothing where it is skipped."""
         writer, row_time = self._parts.writer, result.row_time
         row = result.rows[0]
@@ -227,12 +216,12 @@ class EventClock:
             case Role.TAKEN_BACK:
                 (number,) = result.lives
                 early = self._early[row, number]
-                return [replace(one, change=Change.DELETE) for one in early]
+                return [replace(one, change=spec.Change.DELETE) for one in early]
             case role:
                 assert_never(role)
 
 
-def new_row_of(result: Result, emission: Emission) -> NewRow:
+def new_row_of(result: Result, emission: spec.Emission) -> NewRow:
     """Returns a result as a row that comes in, from the lives that it is made of.
 
     That of a semi join is from the life in which its row first met another. A row
@@ -285,10 +274,10 @@ class Frontier:
         Those that come at once wait for nobody.
         """
         settings = self.known.parts.settings
-        for hand in HANDS:
+        for hand in spec.HANDS:
             life = self.known.horizon.first_to_come(hand)
             if self.known.parts.kind.preserves(hand) and not settings.is_eager:
-                is_split = settings.outer_rows is OuterRows.PER_MILLISECOND
+                is_split = settings.outer_rows is spec.OuterRows.PER_MILLISECOND
                 yield life.birth if is_split else life.end
 
     def _pairs_to_come(self) -> Iterator[Moment]:
@@ -298,12 +287,16 @@ class Frontier:
         out ahead of an input that gives pairs, the bound of that input.
         """
         horizon, kind = self.known.horizon, self.known.parts.kind
-        takes_back = self.known.parts.settings.outer_rows is OuterRows.EAGER_RETRACT
-        puts_out = kind.gives_pairs or takes_back or any(map(kind.gives_once, HANDS))
+        takes_back = (
+            self.known.parts.settings.outer_rows is spec.OuterRows.EAGER_RETRACT
+        )
+        puts_out = (
+            kind.gives_pairs or takes_back or any(map(kind.gives_once, spec.HANDS))
+        )
         if not puts_out:
             return  # as `left_only`, which has no pairs to wait for
         yield horizon.least_meeting()
-        for hand in HANDS:
+        for hand in spec.HANDS:
             there = self.known.rows[hand.other]
             partners = [one for one in there if self._gives_with_new_partner(one)]
             yield from (horizon.least_meeting_with(row) for row in partners)
@@ -320,7 +313,7 @@ class Frontier:
             return False
         if self.known.parts.kind.gives_once(row.hand):
             return not self._has_come_once(row)
-        return row.hand is Hand.RIGHT or not self._is_full(row)
+        return row.hand is spec.Hand.RIGHT or not self._is_full(row)
 
     def _is_settled(self, row: LivingRow) -> bool:
         """Tells whether the picks want no more of a left row, whatever comes.
@@ -330,7 +323,7 @@ class Frontier:
         judgement = self.known.judgements.get(row)
         if judgement is None:
             return False
-        gives_rights = self.known.parts.kind.gives_once(Hand.RIGHT)
+        gives_rights = self.known.parts.kind.gives_once(spec.Hand.RIGHT)
         return judgement.is_closed or (judgement.is_over_limit and not gives_rights)
 
     def _is_full(self, row: LivingRow) -> bool:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
+from dovetail import spec
 from dovetail.conformance.oracle.lives import (
     first_life,
     inherited_life,
@@ -35,8 +36,6 @@ from dovetail.conformance.oracle.sides import (
     Pair,
     Sides,
 )
-from dovetail.spec.join import HANDS, Hand
-from dovetail.spec.windows import Inherited
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +57,14 @@ class Horizon:
     sides: Sides
     bounds: Bounds
     gone: set[LivingRow]
-    inner: Mapping[Hand, Horizon]
+    inner: Mapping[spec.Hand, Horizon]
 
-    def bound(self, hand: Hand) -> Moment:
+    def bound(self, hand: spec.Hand) -> Moment:
         """Returns the least row time that a row still to come can have."""
         side = self.sides[hand]
         return self.bounds.bound(side.input) if side.can_grow else NEVER
 
-    def first_to_come(self, hand: Hand) -> Life:
+    def first_to_come(self, hand: spec.Hand) -> Life:
         """Returns the least birth and end that a row still to come can have.
 
         A row without time is met by rows that come after it: for those that are there
@@ -78,7 +77,7 @@ class Horizon:
         """Returns a life of a row as soon as rows to come can make it begin and end."""
         if is_settled(self.sides[row.hand]):
             return life
-        if isinstance(self.sides[row.hand].window, Inherited):
+        if isinstance(self.sides[row.hand].window, spec.Inherited):
             inner = self.inner[row.hand]
             lives = [inner.soonest(one, one.lives[at]) for one, at in row.origin]
             return inherited_life(self._time(row), lives)
@@ -117,15 +116,15 @@ class Horizon:
         """Tells whether no row can come that stands before this one on its side."""
         return self.bound(row.hand) >= self._time(row)
 
-    def can_come(self, hand: Hand) -> bool:
+    def can_come(self, hand: spec.Hand) -> bool:
         """Tells whether a row may still come on this hand."""
         return self.bound(hand) < NEVER
 
     def least_meeting(self) -> Moment:
         """Returns the least row time of a pair of which both rows are to come."""
-        if not all(map(self.can_come, HANDS)):
+        if not all(map(self.can_come, spec.HANDS)):
             return NEVER
-        timed = [hand for hand in HANDS if self.sides[hand].is_timed]
+        timed = [hand for hand in spec.HANDS if self.sides[hand].is_timed]
         return max((self.first_to_come(hand).birth for hand in timed), default=NEVER)
 
     def least_meeting_with(self, row: LivingRow) -> Moment:
@@ -214,7 +213,7 @@ class Judge:
         if isinstance(nearest, Nearest) and not self.parts.picker.counts:
             # Only a right row that is nearer than the best by now changes anything.
             best = [nearest.right(pair.right.values) for pair in possible]
-            time, bound = nearest.left(left.values), self.horizon.bound(Hand.RIGHT)
+            time, bound = nearest.left(left.values), self.horizon.bound(spec.Hand.RIGHT)
             can_improve = nearest.can_be_better(time, next(iter(best), None), bound)
             is_open = can_meet and can_improve
             return not is_open and all(map(self.horizon.is_sure, possible))

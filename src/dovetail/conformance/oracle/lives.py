@@ -22,40 +22,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from dovetail.conformance.oracle.sides import (
-    ALWAYS,
-    NEVER,
-    NOWHERE,
-    PAST,
-    Life,
-    LivingRow,
-    Moment,
-    NewRow,
-    OneSide,
-    Plain,
-    moment_of,
-)
+from dovetail import spec
+from dovetail.conformance.oracle import sides
 from dovetail.errors import UnsupportedError
 from dovetail.schema import from_microseconds, to_microseconds
-from dovetail.spec.spans import parse_span
-from dovetail.spec.windows import (
-    Between,
-    Forever,
-    HopSize,
-    HopUnit,
-    HopUnitName,
-    Inherited,
-    Latest,
-    Range,
-    Rows,
-    RowsPreceding,
-)
 
-Lives = tuple[Life, ...]
+Lives = tuple[sides.Life, ...]
 
 
 def give_lives(
-    side: OneSide, rows: Sequence[LivingRow], deletes: Iterable[Version]
+    side: sides.OneSide, rows: Sequence[sides.LivingRow], deletes: Iterable[Version]
 ) -> None:
     """Gives every row its lives, as they are if nothing more comes."""
     versions = [*(version_of(side, row) for row in rows), *deletes]
@@ -63,130 +39,134 @@ def give_lives(
         row.lives = lives_of(side, row, versions)
 
 
-def lives_of(side: OneSide, row: LivingRow, versions: Sequence[Version]) -> Lives:
+def lives_of(
+    side: sides.OneSide, row: sides.LivingRow, versions: Sequence[Version]
+) -> Lives:
     """Returns the lives of a row among the versions of its side."""
     if side.input.is_timed and row.time is None:
-        return (NOWHERE,)
+        return (sides.NOWHERE,)
     match side.window:
-        case Latest():
+        case spec.Latest():
             return latest_lives(side, version_of(side, row), versions)
-        case Between():
+        case spec.Between():
             return (interval_life(side, row.values),)
         case _ if row.time is None or not side.is_timed:
-            return (ALWAYS,)
-        case Inherited():
+            return (sides.ALWAYS,)
+        case spec.Inherited():
             lives = [one.lives[number] for one, number in row.origin]
             return (inherited_life(row.time, lives),)
-        case RowsPreceding() as window:
+        case spec.RowsPreceding() as window:
             return (rows_life(window, version_of(side, row), versions),)
-        case HopSize() as window:
+        case spec.HopSize() as window:
             return hop_lives(window, row.time)
         case _:
             return (own_life(side, row.time),)
 
 
-def own_life(side: OneSide, time: int) -> Life:
+def own_life(side: sides.OneSide, time: int) -> sides.Life:
     """Returns the one life that follows from a row time alone."""
     match side.window:
-        case Range() as window:
+        case spec.Range() as window:
             return range_life(window, time)
-        case Rows(count=0):
-            return Life(time, time + 1, time)
-        case HopUnit(unit=unit):
+        case spec.Rows(count=0):
+            return sides.Life(time, time + 1, time)
+        case spec.HopUnit(unit=unit):
             return unit_life(unit, time)
-        case Forever():
-            return Life(time, NEVER, NEVER)
+        case spec.Forever():
+            return sides.Life(time, sides.NEVER, sides.NEVER)
         case window:
             raise UnsupportedError.not_yet("oracle", f"the window {window}")
 
 
-def range_life(window: Range, time: int) -> Life:
+def range_life(window: spec.Range, time: int) -> sides.Life:
     """Returns [time - following, time + preceding], by the calendar for months."""
     end = window.preceding.after(time)
-    return Life(window.following.negated().after(time), end + 1, end)
+    return sides.Life(window.following.negated().after(time), end + 1, end)
 
 
-def inherited_life(time: Moment, lives: Sequence[Life]) -> Life:
+def inherited_life(time: sides.Moment, lives: Sequence[sides.Life]) -> sides.Life:
     """Returns the life of a join's row: from its row time on, while all its own last.
 
     One that has no partner is alive at its own row time only.
     """
     deaths = [life.death for life in lives]
     ends = [life.end for life in lives]
-    return Life(time, min(deaths, default=time + 1), min(ends, default=time))
+    return sides.Life(time, min(deaths, default=time + 1), min(ends, default=time))
 
 
-def first_life(side: OneSide, bound: Moment) -> Life:
+def first_life(side: sides.OneSide, bound: sides.Moment) -> sides.Life:
     """Returns the least birth, death and end that a row not before a bound can have.
 
     What follows from other rows, or from other columns, may be over as it begins.
     """
     match side.window:
-        case Forever():
-            return Life(bound, NEVER, NEVER)
-        case _ if bound in (PAST, NEVER):
-            return Life(bound, bound, bound)
-        case Range(preceding=preceding, following=following):
+        case spec.Forever():
+            return sides.Life(bound, sides.NEVER, sides.NEVER)
+        case _ if bound in (sides.PAST, sides.NEVER):
+            return sides.Life(bound, bound, bound)
+        case spec.Range(preceding=preceding, following=following):
             # Of months the least is asked for: a later day may end a month earlier.
             end = preceding.least_after(int(bound))
-            return Life(following.negated().least_after(int(bound)), end + 1, end)
-        case Rows() | HopUnit():
+            return sides.Life(following.negated().least_after(int(bound)), end + 1, end)
+        case spec.Rows() | spec.HopUnit():
             return own_life(side, int(bound))
-        case HopSize(size=size, every=every):
+        case spec.HopSize(size=size, every=every):
             # The first window to end after the bound; ends are `size` after its start.
             behind = (int(bound) - size.microseconds) % every.microseconds
             end = int(bound) - behind + every.microseconds
-            return Life(end, end + 1, end)
+            return sides.Life(end, end + 1, end)
         case _:
-            return Life(bound, bound, bound)
+            return sides.Life(bound, bound, bound)
 
 
-def is_settled(side: OneSide) -> bool:
+def is_settled(side: sides.OneSide) -> bool:
     """Tells whether rows to come leave the lives of those that are there alone."""
-    changing = Latest | RowsPreceding | Inherited
+    changing = spec.Latest | spec.RowsPreceding | spec.Inherited
     return not side.is_timed or not isinstance(side.window, changing)
 
 
-def soonest(life: Life, time: Moment, bound: Moment) -> Life:
+def soonest(life: sides.Life, time: sides.Moment, bound: sides.Moment) -> sides.Life:
     """Returns a life as rows to come may make it: each moment as early as can be.
 
     What is after the bound may move back to it, not before the row's own time.
     """
     moments = (life.birth, life.death, life.end)
-    return Life(*(min(one, max(time, bound)) for one in moments))
+    return sides.Life(*(min(one, max(time, bound)) for one in moments))
 
 
-def interval_life(side: OneSide, values: Plain) -> Life:
+def interval_life(side: sides.OneSide, values: sides.Plain) -> sides.Life:
     """Returns the life from the one moment to the other, both included."""
     start, end = interval(side, values)
-    return Life(start, end + 1, end)
+    return sides.Life(start, end + 1, end)
 
 
-def is_bad_interval(side: OneSide, came: NewRow) -> bool:
+def is_bad_interval(side: sides.OneSide, came: sides.NewRow) -> bool:
     """Tells whether the row of a side names an interval in which it cannot live.
 
     Such a row starts before the row's own time, runs backward, or has no start or end.
     """
-    if not isinstance(side.window, Between):
+    if not isinstance(side.window, spec.Between):
         return False
     start, end = interval(side, came.values)
     return end < start or (came.time is not None and start < came.time)
 
 
-def interval(side: OneSide, values: Plain) -> tuple[Moment, Moment]:
+def interval(
+    side: sides.OneSide, values: sides.Plain
+) -> tuple[sides.Moment, sides.Moment]:
     """Returns the start and the end that a row names; a null makes it run backward."""
-    start, end = (moment_of(part(values)) for part in side.measures)
-    return NEVER if start is None else start, PAST if end is None else end
+    start, end = (sides.moment_of(part(values)) for part in side.measures)
+    return sides.NEVER if start is None else start, sides.PAST if end is None else end
 
 
-def unit_life(unit: HopUnitName, time: int) -> Life:
+def unit_life(unit: spec.HopUnitName, time: int) -> sides.Life:
     """Returns the life from a row time to the end of the unit in which it stands."""
     start = unit_start(unit, from_microseconds(time))
-    end = parse_span(f"1 {unit}").after(to_microseconds(start))
-    return Life(time, end, end)
+    end = spec.parse_span(f"1 {unit}").after(to_microseconds(start))
+    return sides.Life(time, end, end)
 
 
-def unit_start(unit: HopUnitName, moment: datetime) -> datetime:
+def unit_start(unit: spec.HopUnitName, moment: datetime) -> datetime:
     """Returns the first moment of the unit in which a moment stands, in UTC."""
     midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     match unit:
@@ -206,7 +186,7 @@ def unit_start(unit: HopUnitName, moment: datetime) -> datetime:
             return midnight.replace(month=1, day=1)
 
 
-def hop_lives(window: HopSize, time: int) -> tuple[Life, ...]:
+def hop_lives(window: spec.HopSize, time: int) -> tuple[sides.Life, ...]:
     """Returns a life at the end of each window that a row falls into: none in a gap.
 
     In windows of a size everything happens at their ends. So a row lives at the end of
@@ -216,7 +196,7 @@ def hop_lives(window: HopSize, time: int) -> tuple[Life, ...]:
     # Windows start at multiples of `every` since 1970.
     latest_start = time - time % every
     ends = [start + size for start in range(latest_start, time - size, -every)]
-    return tuple(Life(end, end + 1, end) for end in reversed(ends))
+    return tuple(sides.Life(end, end + 1, end) for end in reversed(ends))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,26 +204,26 @@ class Version:
     """A row or a delete of a key: what ends the version before it."""
 
     key: tuple[object, ...]
-    time: Moment
+    time: sides.Moment
     place: int
 
     @property
-    def age(self) -> tuple[Moment, int]:
+    def age(self) -> tuple[sides.Moment, int]:
         """Returns where it stands: row time, then arrival."""
         return self.time, self.place
 
 
-def version_of(side: OneSide, row: LivingRow) -> Version:
+def version_of(side: sides.OneSide, row: sides.LivingRow) -> Version:
     """Returns the version that a row is: of its key, else of its partition."""
-    time = PAST if row.time is None else row.time
-    if isinstance(side.window, RowsPreceding):
+    time = sides.PAST if row.time is None else row.time
+    if isinstance(side.window, spec.RowsPreceding):
         return Version(side.partition_of(row), time, row.place)
     return Version(side.key_of(row.values), time, row.place)
 
 
 def latest_lives(
-    side: OneSide, own: Version, versions: Iterable[Version]
-) -> tuple[Life, ...]:
+    side: sides.OneSide, own: Version, versions: Iterable[Version]
+) -> tuple[sides.Life, ...]:
     """Returns the life from a version's time to that of the next version of its key.
 
     Of two versions at one time the later arrival wins, and the other lives nowhere.
@@ -254,12 +234,14 @@ def latest_lives(
     if side.is_state and times:
         return ()
     if not side.is_timed:
-        return (NOWHERE,) if times else (ALWAYS,)
-    end = times[0] if times else NEVER
-    return (Life(own.time, end, end),)
+        return (sides.NOWHERE,) if times else (sides.ALWAYS,)
+    end = times[0] if times else sides.NEVER
+    return (sides.Life(own.time, end, end),)
 
 
-def rows_life(window: RowsPreceding, own: Version, versions: Iterable[Version]) -> Life:
+def rows_life(
+    window: spec.RowsPreceding, own: Version, versions: Iterable[Version]
+) -> sides.Life:
     """Returns the life between two later rows, the row itself being 0.
 
     They are rows of its partition; without `partition_by` that is the whole stream.
@@ -267,13 +249,13 @@ def rows_life(window: RowsPreceding, own: Version, versions: Iterable[Version]) 
     times = [own.time, *later_times(own, versions)]
     # Row `last` lets it in, and the row behind row `first` puts it out.
     birth, end = (
-        times[number] if number < len(times) else NEVER
+        times[number] if number < len(times) else sides.NEVER
         for number in (window.last, window.first + 1)
     )
-    return Life(birth, end, end)
+    return sides.Life(birth, end, end)
 
 
-def later_times(own: Version, versions: Iterable[Version]) -> list[Moment]:
+def later_times(own: Version, versions: Iterable[Version]) -> list[sides.Moment]:
     """Returns the times of the versions of a key after one, by time and arrival."""
     peers = (one for one in versions if one.key == own.key)
     return [time for time, _ in sorted(one.age for one in peers if one.age > own.age)]

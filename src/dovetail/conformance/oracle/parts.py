@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
+from dovetail import spec
 from dovetail.conformance.oracle.emission import Writer
 from dovetail.conformance.oracle.lives import Version, is_bad_interval
 from dovetail.conformance.oracle.picks import Picker
@@ -33,22 +34,6 @@ from dovetail.conformance.oracle.sides import (
     sides_of,
 )
 from dovetail.errors import LimitError
-from dovetail.spec.inputs import (
-    Arrive,
-    Emission,
-    EmitLateTableRows,
-    IgnoreLateTableRows,
-    Input,
-    InputKind,
-    Inputs,
-    Remove,
-    Settings,
-)
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Kind, Nested
-from dovetail.spec.picks import OnExceed
-from dovetail.spec.play import Play
-from dovetail.spec.spans import Span
-from dovetail.spec.stops import row_of_key
 
 LATE = "late"
 NULL_TIME = "null_time"
@@ -64,18 +49,18 @@ class Bounds:
         self._newest: dict[str, Moment] = defaultdict(lambda: PAST)
         self._promised: dict[str, Moment] = defaultdict(lambda: PAST)
 
-    def newest(self, source: Input) -> Moment:
+    def newest(self, source: spec.Input) -> Moment:
         """Returns the newest row time seen."""
         return self._newest[source.name]
 
-    def bound(self, source: Input) -> Moment:
+    def bound(self, source: spec.Input) -> Moment:
         """Returns the time below which a row would be late."""
         newest = self.newest(source)
         if newest > PAST:
             newest = source.lateness.negated().after(int(newest))
         return max(newest, self._promised[source.name])
 
-    def see(self, source: Input, time: Moment) -> None:
+    def see(self, source: spec.Input, time: Moment) -> None:
         """Moves the newest time forward, never back."""
         self._newest[source.name] = max(self.newest(source), time)
         # Less a month a later time may be an earlier day; a bound never goes back.
@@ -85,7 +70,7 @@ class Bounds:
         """Takes a promise that no earlier row follows; without a time, none at all."""
         self._promised[name] = max(self._promised[name], time)
 
-    def rejection(self, source: Input, values: Plain) -> str:
+    def rejection(self, source: spec.Input, values: Plain) -> str:
         """Returns why a row takes no part, or `IN_TIME`."""
         if not source.is_timed:
             return IN_TIME
@@ -103,52 +88,54 @@ class Parts:
     joins that sides are made of, taken apart; they look at the same bounds.
     """
 
-    kind: Kind
-    clock: Clock
-    inputs: Inputs
+    kind: spec.Kind
+    clock: spec.Clock
+    inputs: spec.Inputs
     sides: Sides
     picker: Picker
     writer: Writer
-    settings: Settings
-    inner: Mapping[Hand, Parts]
+    settings: spec.Settings
+    inner: Mapping[spec.Hand, Parts]
     bounds: Bounds
     places: Iterator[int] = field(default_factory=count)
     rows: list[LivingRow] = field(default_factory=list)
 
     @classmethod
-    def of(cls, play: Play, spec: JoinSpec) -> Parts:
+    def of(cls, play: spec.Play, join: spec.JoinSpec) -> Parts:
         """Returns the parts of a play's join, before anything has come."""
-        return cls.inside(play, spec, "the join", Bounds())
+        return cls.inside(play, join, "the join", Bounds())
 
     @classmethod
-    def inside(cls, play: Play, spec: JoinSpec, place: str, bounds: Bounds) -> Parts:
+    def inside(
+        cls, play: spec.Play, join: spec.JoinSpec, place: str, bounds: Bounds
+    ) -> Parts:
         """Returns the parts of a join that stands at a place of the whole one."""
-        sides = sides_of(play, spec, place)
-        left, right = (sides[hand].input for hand in HANDS)
+        sides = sides_of(play, join, place)
+        left, right = (sides[hand].input for hand in spec.HANDS)
         inner = {
             hand: cls.inside(play, source.join, sides[hand].input.name, bounds)
-            for hand in HANDS
-            for source in [spec.side(hand).source]
-            if isinstance(source, Nested)
+            for hand in spec.HANDS
+            for source in [join.side(hand).source]
+            if isinstance(source, spec.Nested)
         }
         return cls(
-            spec.kind,
-            spec.clock,
+            join.kind,
+            join.clock,
             play.inputs,
             sides,
-            Picker.of(spec, left, right),
-            Writer.of(play, spec),
+            Picker.of(join, left, right),
+            Writer.of(play, join),
             play.settings,
             inner,
             bounds,
         )
 
-    def waits_for_table(self, hand: Hand) -> bool:
+    def waits_for_table(self, hand: spec.Hand) -> bool:
         """Tells whether the unmatched rows of a side wait for a table's row."""
         kinds = [self.sides[one].input.kind for one in (hand, hand.other)]
         return (
-            self.settings.late_table_rows != IgnoreLateTableRows()
-            and kinds == [InputKind.STREAM, InputKind.TABLE]
+            self.settings.late_table_rows != spec.IgnoreLateTableRows()
+            and kinds == [spec.InputKind.STREAM, spec.InputKind.TABLE]
             and self.kind.preserves(hand)
             and self.kind.gives_pairs
         )
@@ -156,24 +143,26 @@ class Parts:
     def has_waited(self, since: Moment, now: Moment) -> bool:
         """Tells whether a row has waited longer than rows wait for a table."""
         match self.settings.late_table_rows:
-            case EmitLateTableRows(wait=Span() as wait) if math.isfinite(since):
+            case spec.EmitLateTableRows(wait=spec.Span() as wait) if math.isfinite(
+                since
+            ):
                 return now > wait.after(int(since))
             case _:
                 return False
 
-    def hands_of(self, name: str) -> tuple[Hand, ...]:
+    def hands_of(self, name: str) -> tuple[spec.Hand, ...]:
         """Returns the hands of an input: both, left first, in a self-join."""
-        return tuple(hand for hand in HANDS if self.sides[hand].input.name == name)
+        return tuple(hand for hand in spec.HANDS if self.sides[hand].input.name == name)
 
     def leaves(self) -> Iterator[OneSide]:
         """Yields the sides whose rows are those of an input, inner joins' too."""
-        for hand in HANDS:
+        for hand in spec.HANDS:
             if hand in self.inner:
                 yield from self.inner[hand].leaves()
             else:
                 yield self.sides[hand]
 
-    def rejection(self, event: Arrive, *, is_state: bool = False) -> str:
+    def rejection(self, event: spec.Arrive, *, is_state: bool = False) -> str:
         """Returns why a row takes no part, or `IN_TIME`; state is never late.
 
         In a self-join an interval that is bad on one side is bad on both: the row
@@ -187,28 +176,28 @@ class Parts:
         is_bad = any(is_bad_interval(side, row) for side in sides)
         return BAD_INTERVAL if is_bad else IN_TIME
 
-    def rejection_of_result(self, hand: Hand, row: NewRow) -> str:
+    def rejection_of_result(self, hand: spec.Hand, row: NewRow) -> str:
         """Returns why the row of an inner join takes no part: never late either."""
         side = self.sides[hand]
         if side.input.is_timed and row.time is None:
             return NULL_TIME
         return BAD_INTERVAL if is_bad_interval(side, row) else IN_TIME
 
-    def state(self) -> tuple[Arrive, ...]:
+    def state(self) -> tuple[spec.Arrive, ...]:
         """Returns the rows that are there from the start; those of a stream arrive."""
         sources = {side.input.name: side.input for side in self.leaves()}
         return tuple(
-            Arrive(source.name, row)
+            spec.Arrive(source.name, row)
             for source in sources.values()
-            if source.kind is not InputKind.STREAM
+            if source.kind is not spec.InputKind.STREAM
             for row in source.rows
         )
 
-    def new_row(self, event: Arrive) -> NewRow:
+    def new_row(self, event: spec.Arrive) -> NewRow:
         """Returns the row of an event with its row time."""
         return NewRow(event.row, self._time(self.inputs[event.input], event.row))
 
-    def row(self, hand: Hand, new: NewRow, arrived: int = 0) -> LivingRow:
+    def row(self, hand: spec.Hand, new: NewRow, arrived: int = 0) -> LivingRow:
         """Returns the next row of a side; its row time has now been seen."""
         if new.time is not None:
             self.bounds.see(self.sides[hand].input, new.time)
@@ -217,7 +206,7 @@ class Parts:
         self.rows.append(row)
         return row
 
-    def delete(self, hand: Hand, values: Plain) -> Version:
+    def delete(self, hand: spec.Hand, values: Plain) -> Version:
         """Returns the delete of a key; without a time it takes the newest time seen."""
         side = self.sides[hand]
         time = self._time(side.input, values)
@@ -230,16 +219,16 @@ class Parts:
     def refuse_excess(self, left: LivingRow, count: int) -> None:
         """Ends the job where a left row has more candidates than a fatal limit."""
         picker = self.picker
-        if count > picker.limit and picker.on_exceed is OnExceed.FAIL:
-            key = [str(part(left.values)) for part in self.sides[Hand.LEFT].hard]
+        if count > picker.limit and picker.on_exceed is spec.OnExceed.FAIL:
+            key = [str(part(left.values)) for part in self.sides[spec.Hand.LEFT].hard]
             raise LimitError(
-                f"{row_of_key(key)} has {count} candidates",
+                f"{spec.row_of_key(key)} has {count} candidates",
                 f"at most {picker.limit}",
             )
 
     def pair_rows(
         self, matches: Sequence[Pair], row_times: Callable[[Pair], Iterable[Moment]]
-    ) -> Iterator[tuple[Moment, Emission]]:
+    ) -> Iterator[tuple[Moment, spec.Emission]]:
         """Yields what each match of one left row gives, as long as it keeps more.
 
         A row that is skipped counts in `counter`, but is not kept. A pair that meets
@@ -256,13 +245,13 @@ class Parts:
                 pair.left.emitted += bool(rows)
                 yield from rows
 
-    def is_late(self, event: Remove) -> bool:
+    def is_late(self, event: spec.Remove) -> bool:
         """Tells whether a delete, with the time that it takes, comes too late."""
         source = self.inputs[event.input]
         time = self._time(source, event.row)
         taken = self.bounds.newest(source) if time is None else time
         return source.is_timed and taken < self.bounds.bound(source)
 
-    def _time(self, source: Input, values: Plain) -> int | None:
+    def _time(self, source: spec.Input, values: Plain) -> int | None:
         """Returns the row time of a row, None where it has none."""
         return moment_of(values.get(source.time)) if source.is_timed else None

@@ -22,36 +22,13 @@ from fractions import Fraction
 from itertools import takewhile
 from typing import Self, assert_never
 
-from dovetail.conformance.oracle.sides import (
-    Moment,
-    Pair,
-    Scalar,
-    Terms,
-    equal,
-    hold,
-    side_scalar,
-    terms_of,
-)
+from dovetail import spec
+from dovetail.conformance.oracle import sides
 from dovetail.schema import to_microseconds
-from dovetail.spec.inputs import Input
-from dovetail.spec.join import JoinSpec
-from dovetail.spec.picks import (
-    AsOf,
-    AtMost,
-    Direction,
-    Keep,
-    Limit,
-    OnExceed,
-    OptionalEqual,
-    OptionalPrefix,
-    Strategy,
-    Tie,
-    Unlimited,
-)
-from dovetail.spec.references import Reference, plain_reference
-from dovetail.spec.spans import SECOND, Span
 
-Optional = Callable[[Pair], list[bool]]  # whether a pair shares an element, one by one
+Optional = Callable[
+    [sides.Pair], list[bool]
+]  # whether a pair shares an element, one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +39,7 @@ class Choice:
     for they have matched. One that `has_too_many` has no match for that alone.
     """
 
-    matches: list[Pair]
+    matches: list[sides.Pair]
     is_over_limit: bool = False
     has_too_many: bool = False
 
@@ -74,29 +51,29 @@ class Picker:
     keep: float
     at_most: float
     limit: float
-    on_exceed: OnExceed
-    counted: Terms
+    on_exceed: spec.OnExceed
+    counted: sides.Terms
     optional: tuple[Optional, ...]
-    nearest: Nearest | Unlimited
-    condition: Terms
+    nearest: Nearest | spec.Unlimited
+    condition: sides.Terms
 
     @classmethod
-    def of(cls, spec: JoinSpec, left: Input, right: Input) -> Self:
+    def of(cls, join: spec.JoinSpec, left: spec.Input, right: spec.Input) -> Self:
         """Returns the picker of a join; what is not limited has an infinite limit."""
-        picks = spec.picks
+        picks = join.picks
         keep, at_most, limit = math.inf, math.inf, math.inf
-        optional: tuple[OptionalPrefix | OptionalEqual, ...] = ()
-        on_exceed = OnExceed.FAIL
-        if picks.strategy is Strategy.LOOKUP:
+        optional: tuple[spec.OptionalPrefix | spec.OptionalEqual, ...] = ()
+        on_exceed = spec.OnExceed.FAIL
+        if picks.strategy is spec.Strategy.LOOKUP:
             keep = 1
-        elif isinstance(picks.keep, Keep):
+        elif isinstance(picks.keep, spec.Keep):
             keep = picks.keep.count
-        if isinstance(picks.at_most, AtMost):
+        if isinstance(picks.at_most, spec.AtMost):
             optional = picks.at_most.optional
             # Without an equality it counts no candidate, so none is too many.
             if optional or picks.at_most.counted:
                 at_most = picks.at_most.count
-        if isinstance(picks.limit, Limit):
+        if isinstance(picks.limit, spec.Limit):
             limit, on_exceed = picks.limit.count, picks.limit.on_exceed
         asof, own = picks.asof, picks.left_condition
         return cls(
@@ -104,10 +81,10 @@ class Picker:
             at_most,
             limit,
             on_exceed,
-            terms_of((own, *map(equal, spec.counted)), left, right),
+            sides.terms_of((own, *map(sides.equal, join.counted)), left, right),
             tuple(_optional(part, left, right) for part in optional),
-            Nearest.of_pick(asof, left, right) if isinstance(asof, AsOf) else asof,
-            terms_of((own, *map(equal, spec.hard), spec.soft), left, right),
+            Nearest.of_pick(asof, left, right) if isinstance(asof, spec.AsOf) else asof,
+            sides.terms_of((own, *map(sides.equal, join.hard), join.soft), left, right),
         )
 
     @property
@@ -120,11 +97,13 @@ class Picker:
         """Tells whether a candidate that comes later decides about those before it."""
         return self.counts or isinstance(self.nearest, Nearest)
 
-    def may_count(self, pair: Pair) -> bool:
+    def may_count(self, pair: sides.Pair) -> bool:
         """Tells whether a pair is one that the picks look at."""
-        return self._is_counted(pair) if self.waits else hold(self.condition, pair)
+        return (
+            self._is_counted(pair) if self.waits else sides.hold(self.condition, pair)
+        )
 
-    def choose(self, pairs: Sequence[Pair]) -> Choice:
+    def choose(self, pairs: Sequence[sides.Pair]) -> Choice:
         """Returns what becomes of a left row's pairs, which stand in their order."""
         candidates = self.candidates(pairs)
         if not candidates and any(map(self._is_counted, pairs)):
@@ -132,12 +111,12 @@ class Picker:
         if len(candidates) > self.limit:
             return Choice(candidates, is_over_limit=True)
         # What `soft` asks besides comes only now: it does not count.
-        matches = [pair for pair in candidates if hold(self.condition, pair)]
+        matches = [pair for pair in candidates if sides.hold(self.condition, pair)]
         if isinstance(self.nearest, Nearest):
             return Choice(self.nearest.of(matches))
         return Choice(matches)
 
-    def candidates(self, pairs: Sequence[Pair]) -> list[Pair]:
+    def candidates(self, pairs: Sequence[sides.Pair]) -> list[sides.Pair]:
         """Returns a left row's candidates: none where they are more than `atmost`.
 
         With optional equalities those that share the most elements, at most so many.
@@ -150,28 +129,28 @@ class Picker:
             found = [pair for pair in found if self._shared(pair) > least]
         return found
 
-    def _is_counted(self, pair: Pair) -> bool:
+    def _is_counted(self, pair: sides.Pair) -> bool:
         """Tells whether a pair is a candidate: one that shares nothing is none."""
         shares = not self.optional or self._shared(pair) > 0
-        return shares and hold(self.counted, pair)
+        return shares and sides.hold(self.counted, pair)
 
-    def _shared(self, pair: Pair) -> int:
+    def _shared(self, pair: sides.Pair) -> int:
         """Returns how many elements a pair shares, from the first without a gap."""
         elements = [same for part in self.optional for same in part(pair)]
         return len(list(takewhile(bool, elements)))
 
 
 def _optional(
-    part: OptionalPrefix | OptionalEqual, left: Input, right: Input
+    part: spec.OptionalPrefix | spec.OptionalEqual, left: spec.Input, right: spec.Input
 ) -> Optional:
     """Returns what one optional equality says of a pair, element by element."""
     match part:
-        case OptionalEqual(equality=equality):
-            terms = terms_of([equal(equality)], left, right)
-            return lambda pair: [hold(terms, pair)]
-        case OptionalPrefix(width=width):
-            one = side_scalar(part.left, "l", left)
-            other = side_scalar(part.right, "r", right)
+        case spec.OptionalEqual(equality=equality):
+            terms = sides.terms_of([sides.equal(equality)], left, right)
+            return lambda pair: [sides.hold(terms, pair)]
+        case spec.OptionalPrefix(width=width):
+            one = sides.side_scalar(part.left, "l", left)
+            other = sides.side_scalar(part.right, "r", right)
             return lambda pair: _same_letters(
                 (one(pair.left.values), other(pair.right.values)), width
             )
@@ -188,7 +167,7 @@ def _same_letters(texts: tuple[object, object], width: int) -> list[bool]:
 
 
 Time = Fraction  # microseconds since 1970, or a number
-DAY = 86_400 * SECOND
+DAY = 86_400 * spec.SECOND
 EPOCH = date(1970, 1, 1)
 
 
@@ -199,25 +178,28 @@ class Nearest:
     Bounds tell what may still come of row times, of other times they do not.
     """
 
-    pick: AsOf
-    left: Scalar
-    right: Scalar
+    pick: spec.AsOf
+    left: sides.Scalar
+    right: sides.Scalar
     is_row_time: bool
 
     @classmethod
-    def of_pick(cls, pick: AsOf, left: Input, right: Input) -> Nearest:
+    def of_pick(cls, pick: spec.AsOf, left: spec.Input, right: spec.Input) -> Nearest:
         """Returns the pick with its expressions as functions."""
-        match plain_reference(pick.right):
-            case Reference(column=column):
+        match spec.plain_reference(pick.right):
+            case spec.Reference(column=column):
                 is_row_time = column.lower() == right.time.lower()
             case _:
                 is_row_time = False
-        scalars = side_scalar(pick.left, "l", left), side_scalar(pick.right, "r", right)
+        scalars = (
+            sides.side_scalar(pick.left, "l", left),
+            sides.side_scalar(pick.right, "r", right),
+        )
         return cls(pick, *scalars, is_row_time)
 
-    def of(self, pairs: Sequence[Pair]) -> list[Pair]:
+    def of(self, pairs: Sequence[sides.Pair]) -> list[sides.Pair]:
         """Returns the pair of the best right row, of pairs of one left row in order."""
-        best: list[tuple[Time, Pair]] = []
+        best: list[tuple[Time, sides.Pair]] = []
         for pair in pairs:
             base = measure(self.left(pair.left.values))
             time = measure(self.right(pair.right.values))
@@ -227,7 +209,7 @@ class Nearest:
                 best = [(time, pair)]
         return [pair for _, pair in best]
 
-    def can_be_better(self, left: object, best: object, bound: Moment) -> bool:
+    def can_be_better(self, left: object, best: object, bound: sides.Moment) -> bool:
         """Tells whether a right row to come, from the bound on, can be better.
 
         Only the times around the left one and the bound can be the best of those. Of
@@ -237,7 +219,7 @@ class Nearest:
         if base is None:
             return False
         if not self.is_row_time:
-            return known != base or self.pick.tie is Tie.LAST
+            return known != base or self.pick.tie is spec.Tie.LAST
         # Row times are whole microseconds: none is nearer than its neighbours.
         edges = {base - 1, base, base + 1}
         if math.isfinite(bound):
@@ -251,22 +233,22 @@ class Nearest:
         At equal distance the earlier time is better; at the same time the tie decides.
         """
         if time == known:
-            return self.pick.tie is Tie.LAST
+            return self.pick.tie is spec.Tie.LAST
         return (abs(time - base), time) < (abs(known - base), known)
 
     def _fits(self, base: Time, time: Time) -> bool:
         """Tells whether a right time lies in the direction, within the tolerance."""
         match self.pick.direction:
-            case Direction.BACKWARD if time > base:
+            case spec.Direction.BACKWARD if time > base:
                 return False
-            case Direction.FORWARD if time < base:
+            case spec.Direction.FORWARD if time < base:
                 return False
             case _ if time == base and not self.pick.exact:
                 return False
         match self.pick.tolerance:
             case Decimal() as number:
                 return abs(time - base) <= Fraction(number)
-            case Span() as span:  # months by the calendar, which has no distance
+            case spec.Span() as span:  # months by the calendar, which has no distance
                 least, most = (one.after(int(base)) for one in (span.negated(), span))
                 return least <= time <= most
             case _:

@@ -14,52 +14,24 @@ from functools import cmp_to_key
 from itertools import pairwise
 from typing import Any, assert_never
 
+from dovetail import spec
 from dovetail.conformance.oracle.sides import same
 from dovetail.errors import LimitError
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.schema import AtomicType, Schema
 from dovetail.spec.absent import absent_row
-from dovetail.spec.inputs import Emission, Input, InputKind, Row
-from dovetail.spec.join import BlankRow
-from dovetail.spec.play import Play
-from dovetail.spec.program import (
-    LEFT,
-    RIGHT,
-    Appended,
-    By,
-    Chosen,
-    Counted,
-    Deduped,
-    Filtered,
-    Given,
-    Grouped,
-    Indexed,
-    Inline,
-    Joined,
-    Numbered,
-    Ordered,
-    Program,
-    Projected,
-    SetJoined,
-    Step,
-    Unfolded,
-    Written,
-    is_grouped,
-    set_name,
-)
 from dovetail.spec.rules import checked
-from dovetail.spec.stops import Failure
 
-Rows = Sequence[Row]
-JoinPlayer = Callable[[Play], list[Emission]]
+Rows = Sequence[spec.Row]
+JoinPlayer = Callable[[spec.Play], list[spec.Emission]]
 Inputs = Mapping[str, Rows]
 Scalar = Callable[[Mapping[Any, Any]], Any]
 _NO_COLUMNS = Schema(())
 
 
 def play_program(
-    program: Program, inputs: Inputs, join: JoinPlayer
-) -> list[tuple[str, Row]]:
+    program: spec.Program, inputs: Inputs, join: JoinPlayer
+) -> list[tuple[str, spec.Row]]:
     """Returns every row that comes out, with the name of its output, in order."""
     player = _Player(inputs, join)
     return [
@@ -78,161 +50,182 @@ class _Player:
     join: JoinPlayer
     played: dict[int, list[Rows]] = field(default_factory=dict)
 
-    def groups(self, step: Step) -> list[Rows]:
+    def groups(self, step: spec.Step) -> list[Rows]:
         """Returns the rows of a step, group by group."""
         # A step lives as long as its program, so its identity is a name for it.
         if id(step) not in self.played:
             self.played[id(step)] = list(self._play(step))
         return self.played[id(step)]
 
-    def rows(self, step: Step) -> list[Row]:
+    def rows(self, step: spec.Step) -> list[spec.Row]:
         """Returns the rows of a step without regard to groups."""
         return [row for group in self.groups(step) for row in group]
 
-    def _play(self, step: Step) -> Iterable[Rows]:
+    def _play(self, step: spec.Step) -> Iterable[Rows]:
         """Returns what a step gives."""
         match step:
-            case Given() | Inline():
+            case spec.Given() | spec.Inline():
                 return [list(self._beginning(step))]
-            case Indexed(source):
+            case spec.Indexed(source):
                 return self.groups(source)
-            case Written():
+            case spec.Written():
                 raise step.unread()
-            case Joined() | SetJoined():
+            case spec.Joined() | spec.SetJoined():
                 return self._joined(step)
-            case Grouped() | Numbered() | Appended() | Counted() | Unfolded():
+            case (
+                spec.Grouped()
+                | spec.Numbered()
+                | spec.Appended()
+                | spec.Counted()
+                | spec.Unfolded()
+            ):
                 return self._regrouped(step)
             case _:
                 return self._changed(step)
 
-    def _beginning(self, step: Given | Inline) -> Iterator[Row]:
+    def _beginning(self, step: spec.Given | spec.Inline) -> Iterator[spec.Row]:
         """Yields the rows that are there from the start."""
         names = step.schema.names
         match step:
-            case Inline(rows=rows):
+            case spec.Inline(rows=rows):
                 for values in rows:
                     yield dict(zip(names, values, strict=True))
-            case Given(name, position=position):
+            case spec.Given(name, position=position):
                 for number, row in enumerate(self.inputs[name]):
                     has_one = not position or row.get(position) is not None
                     yield row if has_one else {**row, position: Decimal(number)}
 
     def _changed(
-        self, step: Filtered | Projected | Ordered | Deduped | Chosen
+        self,
+        step: spec.Filtered
+        | spec.Projected
+        | spec.Ordered
+        | spec.Deduped
+        | spec.Chosen,
     ) -> Iterator[Rows]:
         """Yields each group of the source as the step changes it."""
         change = _change(step)
         for group in self.groups(step.source):
             changed = list(change(group))
-            if changed or not is_grouped(step):
+            if changed or not spec.is_grouped(step):
                 yield changed
 
     def _regrouped(
-        self, step: Grouped | Numbered | Appended | Counted | Unfolded
+        self,
+        step: spec.Grouped
+        | spec.Numbered
+        | spec.Appended
+        | spec.Counted
+        | spec.Unfolded,
     ) -> Iterator[Rows]:
         """Yields rows in other groups, or all of them in one."""
         match step:
-            case Grouped(source, by):
+            case spec.Grouped(source, by):
                 values = [_of_row(source.schema, one) for one in by]
                 yield from _neighbours(self.rows(source), values)
-            case Numbered(source, _, column):
+            case spec.Numbered(source, _, column):
                 number = _numbering(step)
                 rows = enumerate(self.rows(source))
                 yield [{**row, column: number(place)} for place, row in rows]
-            case Appended(sources):
+            case spec.Appended(sources):
                 yield [row for source in sources for row in self.rows(source)]
-            case Counted(source):
+            case spec.Counted(source):
                 count = _counting(step)
                 yield [count(group) for group in self._counted_groups(step)]
-            case Unfolded(source, _, column, keeps_groups):
+            case spec.Unfolded(source, _, column, keeps_groups):
                 lists: list[Any] = [row[column] for row in self.rows(source)]
                 whole = [[it for rows in lists for it in rows]]
                 yield from filter(None, lists) if keeps_groups else whole
             case _:
                 assert_never(step)
 
-    def _counted_groups(self, step: Counted) -> Iterable[Rows]:
+    def _counted_groups(self, step: spec.Counted) -> Iterable[Rows]:
         """Returns the groups of which a step counts: as they stand, or by values."""
         if not step.by:
             return self.groups(step.source)
-        found: dict[tuple[object, ...], list[Row]] = {}
+        found: dict[tuple[object, ...], list[spec.Row]] = {}
         for row in self.rows(step.source):
             found.setdefault(tuple(same(row[name]) for name in step.by), []).append(row)
         return list(found.values())
 
-    def _joined(self, step: Joined | SetJoined) -> Iterator[Rows]:
+    def _joined(self, step: spec.Joined | spec.SetJoined) -> Iterator[Rows]:
         """Yields what a join gives: all together, or group by group of its left."""
-        if isinstance(step, SetJoined):
+        if isinstance(step, spec.SetJoined):
             inputs = {
-                set_name(number): _input(set_name(number), source.schema, rows)
+                spec.set_name(number): _input(
+                    spec.set_name(number), source.schema, rows
+                )
                 for number, source in enumerate(step.sources)
                 for rows in [self.rows(source)]
             }
-            yield self._results(Play(step.join, inputs))
+            yield self._results(spec.Play(step.join, inputs))
             return
-        right = _input(RIGHT, step.right.schema, self.rows(step.right))
+        right = _input(spec.RIGHT, step.right.schema, self.rows(step.right))
         lefts = self.groups(step.left) if step.keeps_groups else [self.rows(step.left)]
         for left in lefts:
-            sides = {LEFT: _input(LEFT, step.left.schema, left), RIGHT: right}
+            sides = {
+                spec.LEFT: _input(spec.LEFT, step.left.schema, left),
+                spec.RIGHT: right,
+            }
             try:
-                rows = self._results(Play(step.join, sides))
+                rows = self._results(spec.Play(step.join, sides))
             except LimitError as error:
                 raise _told(error, step) from error
             if rows or not step.keeps_groups:
                 yield rows
 
-    def _results(self, play: Play) -> list[Row]:
+    def _results(self, play: spec.Play) -> list[spec.Row]:
         """Returns the rows of one join."""
         return [emission.row for emission in self.join(checked(play))]
 
 
-def _told(error: LimitError, step: Joined) -> LimitError:
+def _told(error: LimitError, step: spec.Joined) -> LimitError:
     """Returns the error with the text's own code and message, where it has them."""
-    if not isinstance(step.failure, Failure):
+    if not isinstance(step.failure, spec.Failure):
         return error
     return LimitError(step.failure.text, hint=f"{error.found}; {error.expected}")
 
 
-def _input(name: str, schema: Schema, rows: Rows) -> Input:
+def _input(name: str, schema: Schema, rows: Rows) -> spec.Input:
     """Returns rows as an input of a join."""
-    source = Input(name, InputKind.DATASET, schema)
+    source = spec.Input(name, spec.InputKind.DATASET, schema)
     return replace(source, rows=tuple(rows))
 
 
-def _of_row(schema: Schema, expression: Expression) -> Callable[[Row], Any]:
+def _of_row(schema: Schema, expression: Expression) -> Callable[[spec.Row], Any]:
     """Returns the function of a row that an expression means."""
     scalar = compiled(expression, Scope.pair(schema, _NO_COLUMNS))
     return lambda row: scalar({"l": row, BARE: {}})
 
 
 def _change(
-    step: Filtered | Projected | Ordered | Deduped | Chosen,
-) -> Callable[[Rows], Iterable[Row]]:
+    step: spec.Filtered | spec.Projected | spec.Ordered | spec.Deduped | spec.Chosen,
+) -> Callable[[Rows], Iterable[spec.Row]]:
     """Returns what a step makes of one group of rows."""
     match step:
-        case Filtered(source, condition):
+        case spec.Filtered(source, condition):
             holds = _of_row(source.schema, condition)
             return lambda rows: [row for row in rows if holds(row) is True]
-        case Projected():
+        case spec.Projected():
             return _projection(step)
-        case Ordered(source, by):
+        case spec.Ordered(source, by):
             order = _order(source.schema, by)
             return lambda rows: sorted(rows, key=order)
-        case Deduped():
+        case spec.Deduped():
             return _deduping(step)
-        case Chosen(_, first, count):
+        case spec.Chosen(_, first, count):
             return lambda rows: rows[first - 1 : first - 1 + count]
         case _:
             assert_never(step)
 
 
-def _projection(step: Projected) -> Callable[[Rows], Iterable[Row]]:
+def _projection(step: spec.Projected) -> Callable[[Rows], Iterable[spec.Row]]:
     """Returns what gives one row for each row, with its number in `counter`."""
     scope = Scope.pair(step.source.schema, _NO_COLUMNS)
     skips = compiled(step.skip_when, scope)
     columns = [(name, compiled(text, scope)) for name, text in step.select.columns]
 
-    def project(rows: Rows) -> Iterator[Row]:
+    def project(rows: Rows) -> Iterator[spec.Row]:
         for number, row in enumerate(rows, start=1):
             seen = {"l": row, BARE: {"counter": number}}
             if skips(seen) is not True:
@@ -241,30 +234,30 @@ def _projection(step: Projected) -> Callable[[Rows], Iterable[Row]]:
     return project
 
 
-def _numbering(step: Numbered) -> Callable[[int], object]:
+def _numbering(step: spec.Numbered) -> Callable[[int], object]:
     """Returns what makes a number of its column's type of a place."""
     return int if step.schema[step.column].type is AtomicType.BIGINT else Decimal
 
 
-def _counting(step: Counted) -> Callable[[Rows], Row]:
+def _counting(step: spec.Counted) -> Callable[[Rows], spec.Row]:
     """Returns what makes one row of a group of rows."""
     schema = step.source.schema
     scope = Scope((("l", schema),), rows=schema)
     columns = [(name, compiled(text, scope)) for name, text in step.select.columns]
-    blank = absent_row(BlankRow(), schema)
+    blank = absent_row(spec.BlankRow(), schema)
 
-    def count(rows: Rows) -> Row:
+    def count(rows: Rows) -> spec.Row:
         seen = {"l": [*rows, blank][0], BARE: {"rows": list(rows)}}
         return {name: scalar(seen) for name, scalar in columns}
 
     return count
 
 
-def _order(schema: Schema, by: Sequence[By]) -> Callable[[Row], Any]:
+def _order(schema: Schema, by: Sequence[spec.By]) -> Callable[[spec.Row], Any]:
     """Returns the place of a row in an order."""
     parts = [(_of_row(schema, one.value), one.is_descending) for one in by]
 
-    def compare(one: Row, other: Row) -> int:
+    def compare(one: spec.Row, other: spec.Row) -> int:
         for value, is_descending in parts:
             first, second = value(one), value(other)
             if first != second:
@@ -274,15 +267,15 @@ def _order(schema: Schema, by: Sequence[By]) -> Callable[[Row], Any]:
     return cmp_to_key(compare)
 
 
-def _deduping(step: Deduped) -> Callable[[Rows], Iterable[Row]]:
+def _deduping(step: spec.Deduped) -> Callable[[Rows], Iterable[spec.Row]]:
     """Returns what leaves out rows that are the same as others."""
     schema = step.source.schema
     scalar = compiled(step.same, Scope.pair(schema, schema))
 
-    def same(one: Row, other: Row) -> bool:
+    def same(one: spec.Row, other: spec.Row) -> bool:
         return scalar({"l": one, "r": other, BARE: {}}) is True
 
-    def dedup(rows: Rows) -> Iterator[Row]:
+    def dedup(rows: Rows) -> Iterator[spec.Row]:
         kept = [at for group in _alike(rows, same, step) for at in _stays(group, step)]
         for place in sorted(kept):
             yield rows[place]
@@ -290,13 +283,13 @@ def _deduping(step: Deduped) -> Callable[[Rows], Iterable[Row]]:
     return dedup
 
 
-def _stays(group: list[int], step: Deduped) -> list[int]:
+def _stays(group: list[int], step: spec.Deduped) -> list[int]:
     """Returns the places of those that stay of rows that are the same."""
     return group[-step.keep :] if step.keeps_last else group[: step.keep]
 
 
 def _alike(
-    rows: Rows, same: Callable[[Row, Row], bool], step: Deduped
+    rows: Rows, same: Callable[[spec.Row, spec.Row], bool], step: spec.Deduped
 ) -> list[list[int]]:
     """Returns the places of rows that are the same as one that is kept, by that one.
 
@@ -314,14 +307,14 @@ def _alike(
     return found
 
 
-def _kept(group: list[int], step: Deduped) -> int:
+def _kept(group: list[int], step: spec.Deduped) -> int:
     """Returns the place of the row with which the next one is compared."""
     if step.is_all:
         return group[0]
     return group[-1] if step.keeps_last else group[: step.keep][-1]
 
 
-def _neighbours(rows: Rows, values: Sequence[Callable[[Row], Any]]) -> list[Rows]:
+def _neighbours(rows: Rows, values: Sequence[Callable[[spec.Row], Any]]) -> list[Rows]:
     """Returns rows as groups of neighbours with the same values; of none, as one."""
     if not values:
         return [rows]

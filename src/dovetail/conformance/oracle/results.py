@@ -23,18 +23,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from dovetail import spec
+from dovetail.conformance.oracle import sides
 from dovetail.conformance.oracle.horizon import Horizon, Judgement
 from dovetail.conformance.oracle.parts import Parts
-from dovetail.conformance.oracle.sides import (
-    NOWHERE,
-    PAST,
-    Life,
-    LivingRow,
-    Moment,
-    Pair,
-)
-from dovetail.spec.inputs import OuterRows
-from dovetail.spec.join import HANDS, Hand
 
 
 class Role(Enum):
@@ -58,8 +50,8 @@ class Result:
     """
 
     role: Role
-    rows: tuple[LivingRow, ...]
-    row_time: Moment
+    rows: tuple[sides.LivingRow, ...]
+    row_time: sides.Moment
     is_decided: bool
     lives: tuple[int, ...] = ()
     counter: int = 0
@@ -69,12 +61,12 @@ class Result:
         """Returns what no two results share, however often they are judged."""
         return self.role, self.rows, self.lives
 
-    def life_of(self, row: LivingRow) -> int:
+    def life_of(self, row: sides.LivingRow) -> int:
         """Returns which of a row's lives it is."""
         return self.lives[self.rows.index(row)]
 
 
-EarlyRow = tuple[LivingRow, int]  # a life whose null row has come out at once
+EarlyRow = tuple[sides.LivingRow, int]  # a life whose null row has come out at once
 MILLISECOND = 1000
 
 
@@ -83,10 +75,10 @@ class Known:
     """The rows of each side, what the picks make of them, and what can still come."""
 
     parts: Parts
-    rows: dict[Hand, list[LivingRow]]
-    judgements: Mapping[LivingRow, Judgement]
+    rows: dict[spec.Hand, list[sides.LivingRow]]
+    judgements: Mapping[sides.LivingRow, Judgement]
     horizon: Horizon
-    pairs: Sequence[Pair]
+    pairs: Sequence[sides.Pair]
     early: Collection[EarlyRow]
 
     def results(self) -> Iterator[Result]:
@@ -109,17 +101,17 @@ class Known:
                     met_by[row].append(late)
         for left, judgement in self.judgements.items():
             yield from self._of_left(left, judgement, met_by[left])
-        for right in self.rows[Hand.RIGHT]:
+        for right in self.rows[spec.Hand.RIGHT]:
             yield from self._of_row(right, met_by[right])
 
-    def _met_by(self) -> dict[LivingRow, list[Result]]:
+    def _met_by(self) -> dict[sides.LivingRow, list[Result]]:
         """Returns the meetings of each row.
 
         Those of a left row are the pairs that may come out; those of a right row are
         the pairs that mark it as matched, be they over a limit.
         """
-        met_by: dict[LivingRow, list[Result]] = {
-            row: [] for hand in HANDS for row in self.rows[hand]
+        met_by: dict[sides.LivingRow, list[Result]] = {
+            row: [] for hand in spec.HANDS for row in self.rows[hand]
         }
         for judgement in self.judgements.values():
             for pair in judgement.marks:
@@ -128,7 +120,7 @@ class Known:
                 met_by[pair.left].extend(self.of_pair(pair, judgement))
         return met_by
 
-    def _waits_for_table(self, row: LivingRow) -> bool:
+    def _waits_for_table(self, row: sides.LivingRow) -> bool:
         """Tells whether a row waits for a table; one with too many candidates does not.
 
         Nor does one that is in no window.
@@ -138,13 +130,13 @@ class Known:
         is_done = has_too_many or self._is_over(row) or not row.lives
         return self.parts.waits_for_table(row.hand) and not is_done
 
-    def _is_over(self, row: LivingRow) -> bool:
+    def _is_over(self, row: sides.LivingRow) -> bool:
         """Tells whether a row has more candidates than its limit: it has matched."""
         judgement = self.judgements.get(row)
         return judgement is not None and judgement.is_over_limit
 
     def _of_left(
-        self, left: LivingRow, judgement: Judgement, met: list[Result]
+        self, left: sides.LivingRow, judgement: Judgement, met: list[Result]
     ) -> Iterator[Result]:
         """Yields what becomes of a left row and its pairs."""
         pairs = [one for one in met if one.role is Role.PAIR]
@@ -173,19 +165,19 @@ class Known:
             is_passed = judgement.is_picked or self.horizon.is_passed(pair.rows[1])
             is_sure = is_sure and pair.is_decided and is_passed
             is_kept = pair.rows in kept or len(kept) < self.parts.picker.keep
-            written = Pair(*pair.rows), counter, pair.row_time
+            written = sides.Pair(*pair.rows), counter, pair.row_time
             if is_kept and not self.parts.writer.skips(*written):
                 yield replace(pair, is_decided=is_sure, counter=counter)
                 kept.add(pair.rows)
 
-    def _of_row(self, row: LivingRow, met: list[Result]) -> Iterator[Result]:
+    def _of_row(self, row: sides.LivingRow, met: list[Result]) -> Iterator[Result]:
         """Yields what becomes of one row by itself: once, or a null row for a life."""
         if self.parts.kind.gives_once(row.hand) and met:
             first = min(met, key=lambda one: (one.row_time, not one.is_decided))
             yield Result(Role.ONCE, (row,), first.row_time, first.is_decided)
         if not self.parts.kind.preserves(row.hand):
             return
-        if self.parts.settings.outer_rows is OuterRows.PER_MILLISECOND:
+        if self.parts.settings.outer_rows is spec.OuterRows.PER_MILLISECOND:
             yield from self._stretches(row, met)
             return
         for number in range(len(row.lives)):
@@ -197,25 +189,27 @@ class Known:
                 yield self._unmatched(row, number, is_decided=is_closed)
 
     def _taken_back(
-        self, row: LivingRow, number: int, met: list[Result]
+        self, row: sides.LivingRow, number: int, met: list[Result]
     ) -> Iterator[Result]:
         """Yields that a null row which came at once goes, at the first match."""
-        is_asked = self.parts.settings.outer_rows is OuterRows.EAGER_RETRACT
+        is_asked = self.parts.settings.outer_rows is spec.OuterRows.EAGER_RETRACT
         if is_asked and met and (row, number) in self.early:
             first = min(met, key=lambda one: (one.row_time, not one.is_decided))
             yield Result(
                 Role.TAKEN_BACK, (row,), first.row_time, first.is_decided, (number,)
             )
 
-    def _stretches(self, row: LivingRow, met: list[Result]) -> Iterator[Result]:
+    def _stretches(self, row: sides.LivingRow, met: list[Result]) -> Iterator[Result]:
         """Yields a null row for each stretch of a life without a partner.
 
         A stretch begins with the row's own life, or in the first millisecond in which
         the last partner is no longer there. It is known once no row comes any more that
         is there by then, and the picks have judged all those that are.
         """
-        lives: list[Life] = []
-        open_lives: list[Life] = []  # of partners that the picks may still take away
+        lives: list[sides.Life] = []
+        open_lives: list[
+            sides.Life
+        ] = []  # of partners that the picks may still take away
         for one in met:
             is_open = self.judgements[one.rows[0]].is_open
             (there,) = (other for other in one.rows if other is not row)
@@ -229,7 +223,7 @@ class Known:
                 is_decided = to_come.birth > start and is_judged
                 yield Result(Role.UNMATCHED, (row,), start, is_decided, (int(start),))
 
-    def unmatched_lives(self, row: LivingRow) -> Iterator[int]:
+    def unmatched_lives(self, row: sides.LivingRow) -> Iterator[int]:
         """Yields the lives of a row in which it has no match by now."""
         if self._is_over(row):
             return
@@ -244,14 +238,16 @@ class Known:
             if not any(one.life_of(row) == number for one in met):
                 yield number
 
-    def _is_closed(self, row: LivingRow, number: int) -> bool:
+    def _is_closed(self, row: sides.LivingRow, number: int) -> bool:
         """Tells whether a life gets no more pairs."""
         judgement = self.judgements.get(row)
         if judgement is not None and judgement.is_picked:
             return judgement.is_closed
         return not self.horizon.can_meet_in(row, row.lives[number])
 
-    def _unmatched(self, row: LivingRow, number: int, *, is_decided: bool) -> Result:
+    def _unmatched(
+        self, row: sides.LivingRow, number: int, *, is_decided: bool
+    ) -> Result:
         """Returns the result of one row by itself, at the end of one of its lives."""
         life = row.lives[number]
         # A version to come may end the life sooner: then its end is not known yet.
@@ -259,13 +255,13 @@ class Known:
         is_known = is_decided and end == life.end
         return Result(Role.UNMATCHED, (row,), end, is_known, (number,))
 
-    def of_pair(self, pair: Pair, judgement: Judgement) -> Iterator[Result]:
+    def of_pair(self, pair: sides.Pair, judgement: Judgement) -> Iterator[Result]:
         """Yields the results of a pair: one at each later birth, if neither changes."""
         for found in self.horizon.meetings(pair):
             is_decided = found.is_sure and not judgement.is_open
             yield Result(Role.PAIR, pair.rows, found.row_time, is_decided, found.lives)
 
-    def _late_match(self, row: LivingRow) -> Iterator[Result]:
+    def _late_match(self, row: sides.LivingRow) -> Iterator[Result]:
         """Yields the pair of a row without a match and a table's row that comes late.
 
         One that is still to come has the row time of a row to come, so nothing that is
@@ -287,25 +283,27 @@ class Known:
             meeting = max(least.birth, row.lives[-1].birth)
             yield Result(Role.LATE_PAIR, pair.rows, meeting, is_sure, (0, 0))
 
-    def _is_late(self, row: LivingRow, there: LivingRow, pair: Pair) -> bool:
+    def _is_late(
+        self, row: sides.LivingRow, there: sides.LivingRow, pair: sides.Pair
+    ) -> bool:
         """Tells whether the table's row begins after the other, not too late.
 
         One without time begins as it comes.
         """
         own, life = row.lives[-1], first_life(there)
-        came_later = life.birth == PAST and there.place > row.place
+        came_later = life.birth == sides.PAST and there.place > row.place
         is_behind = life.birth >= own.death or came_later
         has_match = bool(self.parts.picker.choose([pair]).matches)
         has_waited = self.parts.has_waited(own.end, life.birth)
         return is_behind and not life.is_empty and has_match and not has_waited
 
 
-def first_life(row: LivingRow) -> Life:
+def first_life(row: sides.LivingRow) -> sides.Life:
     """Returns the first life of a table's row; one that is in no window has none."""
-    return next(iter(row.lives), NOWHERE)
+    return next(iter(row.lives), sides.NOWHERE)
 
 
-def whole(moment: Moment) -> Moment:
+def whole(moment: sides.Moment) -> sides.Moment:
     """Returns the first whole millisecond from a moment on."""
     if math.isinf(moment):
         return moment

@@ -15,13 +15,10 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any, assert_never
 
+from dovetail import spec
 from dovetail.conformance.oracle.sides import PairScalar, Plain, same
 from dovetail.expression import BARE, Scope, compiled
 from dovetail.schema import blank
-from dovetail.spec.inputs import Arrive, Emission, Input, Outlet, Remove
-from dovetail.spec.join import SetJoinSpec, SetKind
-from dovetail.spec.play import Play
-from dovetail.spec.sources import schema_of_sets
 
 Active = tuple[Plain, ...]
 Key = tuple[object, ...]
@@ -31,7 +28,7 @@ Key = tuple[object, ...]
 class Sets:
     """A join of several sets taken apart: its rows, conditions and output columns."""
 
-    spec: SetJoinSpec
+    join: spec.SetJoinSpec
     rows: tuple[Sequence[Plain], ...]
     absent: Plain
     pair_condition: PairScalar
@@ -40,44 +37,44 @@ class Sets:
     select: Mapping[str, PairScalar]
 
     @classmethod
-    def of(cls, play: Play, spec: SetJoinSpec) -> Sets:
+    def of(cls, play: spec.Play, join: spec.SetJoinSpec) -> Sets:
         """Returns the parts of a play's join."""
-        schema = schema_of_sets(spec, play.inputs)
+        schema = spec.schema_of_sets(join, play.inputs)
         pair = Scope((("l", schema), ("r", schema)))
         scope = Scope(pair.sides, rows=schema)
         return cls(
-            spec,
-            tuple(rows_of(play, play.inputs[name]) for name in spec.sets),
+            join,
+            tuple(rows_of(play, play.inputs[name]) for name in join.sets),
             {column.name: blank(column.type) for column in schema.columns},
-            compiled(spec.pair_condition, pair),
-            compiled(spec.rows_condition, scope),
-            compiled(spec.skip_when, scope),
-            {name: compiled(text, scope) for name, text in spec.select.columns},
+            compiled(join.pair_condition, pair),
+            compiled(join.rows_condition, scope),
+            compiled(join.skip_when, scope),
+            {name: compiled(text, scope) for name, text in join.select.columns},
         )
 
-    def play(self) -> list[Emission]:
+    def play(self) -> list[spec.Emission]:
         """Returns the result, sorted as the join says; equal rows stay as found."""
         found = [active for active in self._actives() if not self._is_skipped(active)]
         rows = [(self._written(active), active[0]) for active in found]
         rows.sort(key=lambda pair: self._place(*pair))
-        return [Emission(Outlet.MATCHED, row) for row, _ in rows]
+        return [spec.Emission(spec.Outlet.MATCHED, row) for row, _ in rows]
 
     def _actives(self) -> Iterator[Active]:
         """Yields the rows that stand together."""
-        if self.spec.kind is SetKind.M_OF_N:
+        if self.join.kind is spec.SetKind.M_OF_N:
             yield from self._of_some()
             return
         for left in self.rows[0]:
             whole = list(self._with_all(left))
-            match self.spec.kind:
-                case SetKind.INNER:
+            match self.join.kind:
+                case spec.SetKind.INNER:
                     yield from whole
-                case SetKind.LEFT_OUTER:
+                case spec.SetKind.LEFT_OUTER:
                     yield from whole or [(left,)]
-                case SetKind.LEFT_ONLY:
+                case spec.SetKind.LEFT_ONLY:
                     yield from [] if whole else [(left,)]
                 case _:
-                    assert_never(self.spec.kind)
+                    assert_never(self.join.kind)
 
     def _with_all(self, left: Plain) -> Iterator[Active]:
         """Yields a left row with one row of each other set, as the conditions hold."""
@@ -93,13 +90,13 @@ class Sets:
         for key in keys:
             sets = [self._of_key(rows, key) for rows in self.rows]
             active_sets = [rows for rows in sets if rows]
-            is_counted = self.spec.least <= len(active_sets) <= self.spec.most
+            is_counted = self.join.least <= len(active_sets) <= self.join.most
             if is_counted and None not in key:
                 yield from filter(self._holds, product(*active_sets))
 
     def _key(self, row: Plain) -> Key:
         """Returns the stepped values of a row; one with a null equals no other."""
-        return tuple(same(_value(row, name)) for name in self.spec.stepped)
+        return tuple(same(_value(row, name)) for name in self.join.stepped)
 
     def _of_key(self, rows: Sequence[Plain], key: Key) -> list[Plain]:
         """Returns the rows of a set that have a key, in their order."""
@@ -132,26 +129,26 @@ class Sets:
         names = {name.lower() for name in row}
         values = [
             _value(row if name.lower() in names else first, name)
-            for name in self.spec.ordered_by
+            for name in self.join.ordered_by
         ]
         return [_rank(value) for value in values]
 
 
-def rows_of(play: Play, source: Input) -> list[Plain]:
+def rows_of(play: spec.Play, source: spec.Input) -> list[Plain]:
     """Returns all rows of an input; a table with a key has the newest of each."""
     rows: list[Plain] = []
-    state = [Arrive(source.name, row) for row in source.rows]
+    state = [spec.Arrive(source.name, row) for row in source.rows]
     for event in (*state, *play.opening, *play.events):
         match event:
-            case Arrive(input=source.name) | Remove(input=source.name):
+            case spec.Arrive(input=source.name) | spec.Remove(input=source.name):
                 rows = _without(rows, source, event.row)
-                rows += [event.row] if isinstance(event, Arrive) else []
+                rows += [event.row] if isinstance(event, spec.Arrive) else []
             case _:
                 pass
     return rows
 
 
-def _without(rows: list[Plain], source: Input, newer: Plain) -> list[Plain]:
+def _without(rows: list[Plain], source: spec.Input, newer: Plain) -> list[Plain]:
     """Returns the rows of a table without the one whose key comes again."""
     if not source.key:
         return rows

@@ -19,15 +19,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import product
 
+from dovetail import spec
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.schema import from_microseconds, to_microseconds
-from dovetail.spec.inputs import Input, InputKind
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
-from dovetail.spec.picks import Equality
-from dovetail.spec.play import Play
-from dovetail.spec.results import input_of
 from dovetail.spec.sources import is_state
-from dovetail.spec.windows import Between, Delta, Eviction, Forever, Latest, Window
 
 Moment = float  # whole microseconds, or one of the two infinities
 PAST = -math.inf
@@ -85,7 +80,7 @@ class LivingRow:
     candidates.
     """
 
-    hand: Hand
+    hand: spec.Hand
     values: Plain
     place: int
     time: int | None = None
@@ -131,18 +126,20 @@ Scalar = Callable[[Plain], object]
 Terms = tuple[PairScalar, ...]
 
 
-def pair_scalar(expression: Expression, left: Input, right: Input) -> PairScalar:
+def pair_scalar(
+    expression: Expression, left: spec.Input, right: spec.Input
+) -> PairScalar:
     """Returns the function of what a pair's expression sees."""
     return compiled(expression, Scope.pair(left.schema, right.schema))
 
 
-def own_row_scalar(expression: Expression, source: Input) -> Scalar:
+def own_row_scalar(expression: Expression, source: spec.Input) -> Scalar:
     """Returns the function of a row whose columns an expression names bare."""
     scalar = compiled(expression, Scope.row(source.schema))
     return lambda values: scalar({BARE: values})
 
 
-def side_scalar(expression: Expression, letter: str, source: Input) -> Scalar:
+def side_scalar(expression: Expression, letter: str, source: spec.Input) -> Scalar:
     """Returns the function of a row that an expression names by its side's letter."""
     scalar = compiled(expression, Scope(((letter, source.schema),)))
     return lambda values: scalar({letter: values})
@@ -159,7 +156,7 @@ class Pair:
     def of(cls, one: LivingRow, other: LivingRow) -> Pair:
         """Returns the pair of two rows of opposite sides, whichever comes first."""
         rows = {one.hand: one, other.hand: other}
-        return cls(rows[Hand.LEFT], rows[Hand.RIGHT])
+        return cls(rows[spec.Hand.LEFT], rows[spec.Hand.RIGHT])
 
     @property
     def rows(self) -> tuple[LivingRow, LivingRow]:
@@ -173,7 +170,7 @@ class Pair:
         return any(one.meets(other) for one, other in lives)
 
 
-def terms_of(texts: Iterable[Expression], left: Input, right: Input) -> Terms:
+def terms_of(texts: Iterable[Expression], left: spec.Input, right: spec.Input) -> Terms:
     """Returns expressions of a pair as functions."""
     return tuple(pair_scalar(text, left, right) for text in texts)
 
@@ -185,7 +182,7 @@ def hold(terms: Terms, pair: Pair) -> bool:
     return all(term(seen) is True for term in terms)
 
 
-def equal(equality: Equality) -> Expression:
+def equal(equality: spec.Equality) -> Expression:
     """Returns the equality as one expression; it is null where a side is null."""
     return Expression(f"({equality.left}) = ({equality.right})")
 
@@ -199,13 +196,13 @@ class OneSide:
     start and the end of a `between`.
     """
 
-    hand: Hand
-    clock: Clock
-    input: Input
-    window: Window
+    hand: spec.Hand
+    clock: spec.Clock
+    input: spec.Input
+    window: spec.Window
     is_state: bool
     partition_by: tuple[Scalar, ...]
-    partition_evict: Eviction
+    partition_evict: spec.Eviction
     measures: tuple[Scalar, ...]
     hard: tuple[Scalar, ...]
     counted: tuple[Scalar, ...]
@@ -217,15 +214,17 @@ class OneSide:
         What is there for ever has no beginning in a data set, nor in a batch. An
         interval is in row time, whether its rows have one or not.
         """
-        if isinstance(self.window, Between):
+        if isinstance(self.window, spec.Between):
             return True
-        is_whole = self.input.kind is InputKind.DATASET or self.clock is Clock.BATCH
-        return self.input.is_timed and not (is_whole and self.window == Forever())
+        is_whole = (
+            self.input.kind is spec.InputKind.DATASET or self.clock is spec.Clock.BATCH
+        )
+        return self.input.is_timed and not (is_whole and self.window == spec.Forever())
 
     @property
     def can_grow(self) -> bool:
         """Tells whether rows may still come; a data set is there from the start."""
-        return self.input.kind is not InputKind.DATASET
+        return self.input.kind is not spec.InputKind.DATASET
 
     def partition_of(self, row: LivingRow) -> tuple[object, ...]:
         """Returns the values that rows of one partition share."""
@@ -233,11 +232,13 @@ class OneSide:
 
     def key_of(self, values: Mapping[str, object]) -> tuple[object, ...]:
         """Returns the values that all versions of one key share."""
-        names = self.window.key if isinstance(self.window, Latest) else self.input.key
+        names = (
+            self.window.key if isinstance(self.window, spec.Latest) else self.input.key
+        )
         return tuple(same(values.get(name)) for name in names)
 
 
-Sides = Mapping[Hand, OneSide]
+Sides = Mapping[spec.Hand, OneSide]
 
 
 def same(value: object) -> object:
@@ -247,46 +248,48 @@ def same(value: object) -> object:
     return "NaN" if value != value else value  # noqa: PLR0124 - that is the test
 
 
-def sides_of(play: Play, spec: JoinSpec, inside: str = "the join") -> Sides:
+def sides_of(play: spec.Play, join: spec.JoinSpec, inside: str = "the join") -> Sides:
     """Returns both sides of a join, which stands inside the side of that name."""
-    return {hand: _side_of(play, spec, hand, inside) for hand in HANDS}
+    return {hand: _side_of(play, join, hand, inside) for hand in spec.HANDS}
 
 
-def _side_of(play: Play, spec: JoinSpec, hand: Hand, inside: str) -> OneSide:
+def _side_of(
+    play: spec.Play, join: spec.JoinSpec, hand: spec.Hand, inside: str
+) -> OneSide:
     """Returns one side of a join with its input."""
-    side, name = spec.side(hand), f"{hand.value} of {inside}"
+    side, name = join.side(hand), f"{hand.value} of {inside}"
     # The rows of a join inside this one have no input; no input may have their name.
     while name in play.inputs:
         name = f"the {name}"
-    source = input_of(side.source, play.inputs, name)
+    source = spec.input_of(side.source, play.inputs, name)
     return OneSide(
         hand,
-        spec.clock,
+        join.clock,
         source,
         side.window,
-        is_state(spec, hand),
+        is_state(join, hand),
         tuple(own_row_scalar(part, source) for part in side.partition_by),
         side.partition_evict,
         tuple(own_row_scalar(part, source) for part in _measures(side.window)),
-        _own_part(spec.hard, hand, source),
-        _own_part(spec.counted, hand, source),
+        _own_part(join.hard, hand, source),
+        _own_part(join.counted, hand, source),
     )
 
 
 def _own_part(
-    equalities: Iterable[Equality], hand: Hand, source: Input
+    equalities: Iterable[spec.Equality], hand: spec.Hand, source: spec.Input
 ) -> tuple[Scalar, ...]:
     """Returns this side of every equality."""
-    parts = (one.left if hand is Hand.LEFT else one.right for one in equalities)
+    parts = (one.left if hand is spec.Hand.LEFT else one.right for one in equalities)
     return tuple(side_scalar(part, hand.letter, source) for part in parts)
 
 
-def _measures(window: Window) -> tuple[Expression, ...]:
+def _measures(window: spec.Window) -> tuple[Expression, ...]:
     """Returns the expressions that a window asks of each of its rows."""
     match window:
-        case Delta(by=by):
+        case spec.Delta(by=by):
             return (by,)
-        case Between(start=start, end=end):
+        case spec.Between(start=start, end=end):
             return start, end
         case _:
             return ()

@@ -21,6 +21,7 @@ from datetime import datetime
 from decimal import MAX_PREC, Decimal, localcontext
 from typing import Any
 
+from dovetail import spec
 from dovetail.conformance.oracle.lives import Version, range_life, version_of
 from dovetail.conformance.oracle.sides import (
     ALWAYS,
@@ -34,25 +35,12 @@ from dovetail.conformance.oracle.sides import (
 )
 from dovetail.errors import UnsupportedError
 from dovetail.schema import to_microseconds
-from dovetail.spec.join import Hand
-from dovetail.spec.spans import SECOND
-from dovetail.spec.windows import (
-    Delta,
-    EvictAge,
-    EvictCount,
-    EvictTuples,
-    Forever,
-    Latest,
-    Range,
-    Rows,
-    Seconds,
-)
 
 
 class Store:
     """The rows of one side that are alive, in order of arrival."""
 
-    def __init__(self, sides: Sides, hand: Hand) -> None:
+    def __init__(self, sides: Sides, hand: spec.Hand) -> None:
         """Starts empty."""
         self.rows: list[LivingRow] = []
         self._sides = sides
@@ -85,7 +73,7 @@ class Store:
 
     def freeze(self) -> None:
         """Keeps what is there when the input has ended: its clock stands still."""
-        self._is_frozen = isinstance(self._side.window, Seconds)
+        self._is_frozen = isinstance(self._side.window, spec.Seconds)
 
     def is_newest(self, row: LivingRow) -> bool:
         """Tells whether a row lives at all: an older version of a key does not."""
@@ -100,7 +88,10 @@ class Store:
     def _take_version(self, version: Version) -> bool:
         """Tells whether no newer version of a key is known, and takes it in."""
         # A delete is remembered too: an older row that comes after it stays out.
-        if not isinstance(self._side.window, Latest) or not self._side.input.is_timed:
+        if (
+            not isinstance(self._side.window, spec.Latest)
+            or not self._side.input.is_timed
+        ):
             return True
         known = [one for one in self._versions if one.key == version.key]
         if any(one.time > version.time for one in known):
@@ -128,9 +119,9 @@ def stays(side: OneSide, row: LivingRow) -> bool:
 
     Nor does `range` keep a row that a null keeps from ever being a candidate.
     """
-    if isinstance(side.window, Range):
+    if isinstance(side.window, spec.Range):
         return all(part(row.values) is not None for part in side.counted)
-    return side.window != Rows(0)
+    return side.window != spec.Rows(0)
 
 
 def leaving(
@@ -138,16 +129,16 @@ def leaving(
 ) -> list[LivingRow]:
     """Returns the rows of a side that a newcomer drives out, oldest first."""
     match side.window:
-        case Rows(count=count):
+        case spec.Rows(count=count):
             peers = peers_of(side, stored, newcomer)
             return peers[: max(0, len(peers) + 1 - count)]
-        case Latest():
+        case spec.Latest():
             return of_key(side, stored, side.key_of(newcomer.values))
-        case Delta(width=width):
+        case spec.Delta(width=width):
             peers, (by,) = peers_of(side, stored, newcomer), side.measures
             new = by(newcomer.values)
             return [row for row in peers if rise(by(row.values), new) > width]
-        case Forever() | Seconds() | Range():
+        case spec.Forever() | spec.Seconds() | spec.Range():
             return []
         case window:
             raise UnsupportedError.not_yet("oracle", f"the window {window}")
@@ -169,7 +160,7 @@ def rise(old: Any, new: Any) -> Decimal | float:  # noqa: ANN401 - numbers or ti
     if old is None or new is None:
         return -math.inf
     if isinstance(new, datetime):
-        return Decimal(to_microseconds(new) - to_microseconds(old)) / SECOND
+        return Decimal(to_microseconds(new) - to_microseconds(old)) / spec.SECOND
     # The difference of two decimals must not be rounded to the usual 28 digits.
     with localcontext(prec=MAX_PREC):
         rise = new - old
@@ -199,11 +190,11 @@ def too_old(side: OneSide, stored: Sequence[LivingRow], clock: int) -> Partition
 
     Nothing goes before the oldest is older than the age; then all of that age go.
     """
-    if not isinstance(side.partition_evict, EvictAge):
+    if not isinstance(side.partition_evict, spec.EvictAge):
         return []
-    limit = clock // SECOND - side.partition_evict.age.microseconds // SECOND
+    limit = clock // spec.SECOND - side.partition_evict.age.microseconds // spec.SECOND
     partitions = least_recent_first(side, stored)
-    inserted = [rows[-1].arrived // SECOND for rows in partitions]
+    inserted = [rows[-1].arrived // spec.SECOND for rows in partitions]
     if not inserted or inserted[0] >= limit:
         return []
     return [
@@ -215,9 +206,9 @@ def too_many(side: OneSide, stored: Sequence[LivingRow]) -> Partitions:
     """Returns the partitions that are too many after an insertion."""
     partitions = least_recent_first(side, stored)
     match side.partition_evict:
-        case EvictCount(partitions=most):
+        case spec.EvictCount(partitions=most):
             return partitions[: max(0, len(partitions) - most)]
-        case EvictTuples(rows=most) if len(stored) > most:
+        case spec.EvictTuples(rows=most) if len(stored) > most:
             return partitions[:1]
         case _:
             return []
@@ -233,7 +224,7 @@ class Now:
 
 def arrival_life(side: OneSide, row: LivingRow) -> Life:
     """Returns the row times that a row meets; outside `range` time is not looked at."""
-    if isinstance(side.window, Range) and row.time is not None:
+    if isinstance(side.window, spec.Range) and row.time is not None:
         return range_life(side.window, row.time)
     return ALWAYS
 
@@ -242,9 +233,9 @@ def expires_after(sides: Sides, row: LivingRow) -> Moment:
     """Returns the last moment at which the row can still meet another."""
     mine, other = sides[row.hand], sides[row.hand.other]
     match mine.window, other.window:
-        case Seconds(length=length), _:
+        case spec.Seconds(length=length), _:
             return length.after(row.arrived)
-        case Range(), Range(following=following):
+        case spec.Range(), spec.Range(following=following):
             end = following.after(int(row.life.end))
             return max(side.input.lateness.after(end) for side in (mine, other))
         case _:
@@ -259,9 +250,9 @@ def has_expired(sides: Sides, row: LivingRow, now: Now) -> bool:
 def reading(side: OneSide, now: Now) -> Moment:
     """Returns the time that a side's window looks at."""
     match side.window:
-        case Seconds():
+        case spec.Seconds():
             return now.clock
-        case Range():
+        case spec.Range():
             return now.highest
         case _:
             return PAST

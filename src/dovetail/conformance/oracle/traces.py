@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import chain
 
+from dovetail import spec
 from dovetail.conformance.oracle.batch import meetings, play_batch
 from dovetail.conformance.oracle.clocks import clock_of, playable
 from dovetail.conformance.oracle.emission import Writer
@@ -35,11 +36,6 @@ from dovetail.conformance.oracle.sides import (
 from dovetail.conformance.oracle.store import expires_after
 from dovetail.expression import Scope, parse
 from dovetail.schema import AtomicType
-from dovetail.spec.inputs import Arrive, Emission, Event, Outlet
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
-from dovetail.spec.picks import Unlimited
-from dovetail.spec.play import Play
-from dovetail.spec.windows import HopSize, Latest, Range, Seconds
 
 _TIMES = {AtomicType.DATE, AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ}
 
@@ -77,7 +73,7 @@ class TracedRow:
     moments with others.
     """
 
-    hand: Hand
+    hand: spec.Hand
     values: Plain
     at: Moment
     lives: tuple[tuple[Moment, Moment], ...]
@@ -131,15 +127,15 @@ class Trace:
     axis: Axis
     rows: tuple[TracedRow, ...]
     meetings: tuple[Meeting, ...]
-    bounds: tuple[tuple[Hand, Moment], ...]
+    bounds: tuple[tuple[spec.Hand, Moment], ...]
 
 
-def trace(play: Play) -> Trace:
+def trace(play: spec.Play) -> Trace:
     """Returns what became of every row of a play."""
     whole, join, _ = playable(play)
     watched = Watched.of(whole, join)
     tracer = _Tracer(join, watched, axis_of(join, watched.parts))
-    if join.clock is Clock.BATCH:
+    if join.clock is spec.Clock.BATCH:
         tracer.take_whole(whole)
     else:
         tracer.follow(whole)
@@ -150,7 +146,7 @@ def trace(play: Play) -> Trace:
 class _Tracer:
     """Follows a play from outside, and notes when rows come and go."""
 
-    join: JoinSpec
+    join: spec.JoinSpec
     watched: Watched
     axis: Axis
     came: dict[LivingRow, Moment] = field(default_factory=dict)
@@ -162,16 +158,16 @@ class _Tracer:
         """Returns the parts of the join that is played."""
         return self.watched.parts
 
-    def take_whole(self, play: Play) -> None:
+    def take_whole(self, play: spec.Play) -> None:
         """Plays all rows at once; each stands at its place among those of its side."""
         events = (*self.parts.state(), *play.opening, *play.events)
         gone = rejected(self.parts, events, play_batch(self.parts, play))
-        for hand in HANDS:
+        for hand in spec.HANDS:
             rows = [row for row in self.parts.rows if row.hand is hand]
             self.came |= {row: number for number, row in enumerate(rows)}
         self.late += [self._late(one, NEVER, {}) for one in gone]
 
-    def follow(self, play: Play) -> None:
+    def follow(self, play: spec.Play) -> None:
         """Plays event by event and looks at the rows after each."""
         clock = clock_of(self.parts)
         first = -len(play.opening) if play.events else 0
@@ -193,12 +189,12 @@ class _Tracer:
             if not row.is_stored:
                 self.went.setdefault(row, now)
 
-    def _bounds(self) -> dict[Hand, Moment]:
+    def _bounds(self) -> dict[spec.Hand, Moment]:
         """Returns the bound of each side's input by now; a batch waits for nobody."""
-        if self.join.clock is Clock.BATCH:
-            return dict.fromkeys(HANDS, NEVER)
+        if self.join.clock is spec.Clock.BATCH:
+            return dict.fromkeys(spec.HANDS, NEVER)
         sides = self.parts.sides
-        return {hand: self.parts.bounds.bound(sides[hand].input) for hand in HANDS}
+        return {hand: self.parts.bounds.bound(sides[hand].input) for hand in spec.HANDS}
 
     def trace(self) -> Trace:
         """Returns what was noted."""
@@ -243,7 +239,7 @@ class _Tracer:
 
         What comes in order of arrival has no row time; there a pair of a `range` has.
         """
-        if self._is_measured and self.join.clock is not Clock.ARRIVAL:
+        if self._is_measured and self.join.clock is not spec.Clock.ARRIVAL:
             return row_time
         if self._is_measured and self.watched.were_together(Pair(*rows)):
             return meetings(Pair(*rows))[0]
@@ -254,7 +250,7 @@ class _Tracer:
         outcome, reason = RowOutcome.MATCHED, ""
         if not met:
             is_open = row.is_stored
-            if self.join.clock is Clock.EVENT:
+            if self.join.clock is spec.Clock.EVENT:
                 is_open = horizon_of(self.parts).can_meet(row)
             outcome = RowOutcome.OPEN if is_open else RowOutcome.UNMATCHED
             reason = self._reason(row)
@@ -268,9 +264,9 @@ class _Tracer:
         match side.window:
             case _ if side.input.is_timed and row.time is None and is_never_alive:
                 return "no row time"
-            case Latest() if is_never_alive:
+            case spec.Latest() if is_never_alive:
                 return "replaced at once"
-            case HopSize() if is_never_alive:
+            case spec.HopSize() if is_never_alive:
                 return "between two windows"
             case _ if is_never_alive:
                 return "never alive"
@@ -285,7 +281,7 @@ class _Tracer:
         return "not picked" if is_beside else "not alive together"
 
     def _late(
-        self, gone: Rejected, now: Moment, bounds: Mapping[Hand, Moment]
+        self, gone: Rejected, now: Moment, bounds: Mapping[spec.Hand, Moment]
     ) -> TracedRow:
         """Returns a row that was turned away, at its own time or when it came."""
         source = self.parts.sides[gone.hand].input
@@ -298,7 +294,7 @@ class _Tracer:
     @property
     def _is_measured(self) -> bool:
         """Tells whether lives are measured by the axis, not by who comes and goes."""
-        return self.axis is Axis.ROW_TIME or self.join.clock is Clock.BATCH
+        return self.axis is Axis.ROW_TIME or self.join.clock is spec.Clock.BATCH
 
     def _lives(self, row: LivingRow) -> Iterator[tuple[Moment, Moment]]:
         """Yields from when until when a row is alive on the axis; not empty lives."""
@@ -321,38 +317,42 @@ class _Tracer:
         return self.came[row]
 
 
-def axis_of(join: JoinSpec, parts: Parts) -> Axis:
+def axis_of(join: spec.JoinSpec, parts: Parts) -> Axis:
     """Returns what the windows of a join are measured by.
 
     Windows of a `range` look at row time on the arrival clock too.
     """
     windows = [side.window for side in parts.sides.values()]
     match join.clock:
-        case Clock.EVENT:
+        case spec.Clock.EVENT:
             return Axis.ROW_TIME
-        case Clock.ARRIVAL if any(isinstance(one, Seconds) for one in windows):
+        case spec.Clock.ARRIVAL if any(
+            isinstance(one, spec.Seconds) for one in windows
+        ):
             return Axis.PROCESSING_TIME
-        case Clock.ARRIVAL if all(isinstance(one, Range) for one in windows):
+        case spec.Clock.ARRIVAL if all(isinstance(one, spec.Range) for one in windows):
             return Axis.ROW_TIME
-        case Clock.BATCH if any(side.is_timed for side in parts.sides.values()):
+        case spec.Clock.BATCH if any(side.is_timed for side in parts.sides.values()):
             return Axis.ROW_TIME
-        case Clock.BATCH if isinstance(parts.picker.nearest, Nearest):
+        case spec.Clock.BATCH if isinstance(parts.picker.nearest, Nearest):
             # Rows that are simply there are laid out by what the asof compares.
             compared = parts.picker.nearest.pick.left
-            schema = parts.sides[Hand.LEFT].input.schema
-            kind = parse(compared, Scope(((Hand.LEFT.letter, schema),))).type
+            schema = parts.sides[spec.Hand.LEFT].input.schema
+            kind = parse(compared, Scope(((spec.Hand.LEFT.letter, schema),))).type
             return Axis.AS_OF_TIME if kind in _TIMES else Axis.AS_OF_NUMBER
-        case Clock.BATCH if all(side.input.is_timed for side in parts.sides.values()):
+        case spec.Clock.BATCH if all(
+            side.input.is_timed for side in parts.sides.values()
+        ):
             return Axis.ROW_TIME
         case _:
             return Axis.ARRIVAL
 
 
-def as_of(nearest: Nearest | Unlimited, row: LivingRow) -> Moment:
+def as_of(nearest: Nearest | spec.Unlimited, row: LivingRow) -> Moment:
     """Returns what an `asof` compares of a row, `NEVER` where that is nothing."""
     if not isinstance(nearest, Nearest):
         return NEVER
-    scalar = nearest.left if row.hand is Hand.LEFT else nearest.right
+    scalar = nearest.left if row.hand is spec.Hand.LEFT else nearest.right
     measured = measure(scalar(row.values))
     return NEVER if measured is None else float(measured)
 
@@ -367,13 +367,13 @@ def horizon_of(parts: Parts) -> Horizon:
 class Rejected:
     """A row that takes no part on a side, and why."""
 
-    hand: Hand
+    hand: spec.Hand
     values: Plain
     reason: str
 
 
 def rejected(
-    parts: Parts, events: Iterable[Event], emissions: Iterable[Emission]
+    parts: Parts, events: Iterable[spec.Event], emissions: Iterable[spec.Emission]
 ) -> Iterator[Rejected]:
     """Yields the rows of events that left by the outlet `late`, once a side.
 
@@ -383,10 +383,10 @@ def rejected(
     came = [
         (event.row, parts.hands_of(event.input))
         for event in events
-        if isinstance(event, Arrive)
+        if isinstance(event, spec.Arrive)
     ]
     for emission in emissions:
-        if emission.outlet is Outlet.LATE:
+        if emission.outlet is spec.Outlet.LATE:
             reason = emission.row["reason"]
             values = {key: emission.row[key] for key in emission.row if key != "reason"}
             inner = (
@@ -429,7 +429,7 @@ class WatchedWriter(Writer):
 
     def pair(
         self, pair: Pair, counter: int, row_time: Moment = NEVER
-    ) -> list[Emission]:
+    ) -> list[spec.Emission]:
         """Returns the row of a pair, and remembers the pair where there is one."""
         emissions = Writer.pair(self, pair, counter, row_time)
         if emissions:
@@ -441,28 +441,30 @@ class WatchedWriter(Writer):
 class Watched:
     """The parts of a join with the watchers in their places."""
 
-    clock: Clock
+    clock: spec.Clock
     parts: Parts
     picker: WatchedPicker
     writer: WatchedWriter
 
     @classmethod
-    def of(cls, play: Play, spec: JoinSpec) -> Watched:
+    def of(cls, play: spec.Play, join: spec.JoinSpec) -> Watched:
         """Returns the watched parts of a play's join, before anything has come."""
-        parts = Parts.of(play, spec)
-        left, right = (parts.sides[hand].input for hand in HANDS)
-        picker = WatchedPicker.of(spec, left, right)
-        writer = WatchedWriter.of(play, spec)
+        parts = Parts.of(play, join)
+        left, right = (parts.sides[hand].input for hand in spec.HANDS)
+        picker = WatchedPicker.of(join, left, right)
+        writer = WatchedWriter.of(play, join)
         watched = replace(parts, picker=picker, writer=writer)
-        return cls(spec.clock, watched, picker, writer)
+        return cls(join.clock, watched, picker, writer)
 
     def matches(self) -> Iterator[Together]:
         """Yields the pairs that fit, were alive together and were picked."""
-        rights = [row for row in self.parts.rows if row.hand is Hand.RIGHT]
-        if self.clock is Clock.EVENT:  # on which picks go by row time, then arrival
+        rights = [row for row in self.parts.rows if row.hand is spec.Hand.RIGHT]
+        if (
+            self.clock is spec.Clock.EVENT
+        ):  # on which picks go by row time, then arrival
             rights.sort(key=lambda right: right.time or 0)
         for left in self.parts.rows:
-            if left.hand is Hand.LEFT:
+            if left.hand is spec.Hand.LEFT:
                 pairs = [Pair(left, right) for right in rights]
                 met = [pair for pair in pairs if self.were_together(pair)]
                 yield from (pair.rows for pair in self.picker.choose(met).matches)
@@ -472,5 +474,5 @@ class Watched:
 
         In a batch all are there at once; on a clock, those that the picker saw.
         """
-        was_seen = self.clock is Clock.BATCH or pair.rows in self.picker.seen
+        was_seen = self.clock is spec.Clock.BATCH or pair.rows in self.picker.seen
         return was_seen and pair.is_alive_together

@@ -14,6 +14,7 @@ from queue import SimpleQueue
 
 from pyspark.sql import SparkSession
 
+from dovetail import spec
 from dovetail.conformance.spark_stream.results import emissions
 from dovetail.conformance.spark_stream.script import StreamPlay, script
 from dovetail.conformance.spark_stream.shared import Shape, run, session_of_our_own
@@ -22,13 +23,11 @@ from dovetail.engines.spark_stream.failures import sentence
 from dovetail.errors import DovetailError
 from dovetail.kernels.arrays.names import reserved
 from dovetail.plan.stream import plan_play
-from dovetail.spec.inputs import Emission, Finish, InputKind, Outlet
-from dovetail.spec.join import Clock
 
 AT_A_TIME = 2
 MOST_SCOPES = 64
 """Waking a bucket costs a millisecond a batch: many plays share one, yet not all."""
-Outcome = list[Emission] | DovetailError
+Outcome = list[spec.Emission] | DovetailError
 Named = tuple[str, Outcome]
 
 
@@ -77,12 +76,12 @@ def shape_of(one: StreamPlay) -> Shape:
     plan = plan_play(one.play, reserved("sequence"))
     stream_settings(plan)  # the kernels refuse here what they cannot read
     events = (*one.play.opening, *one.play.events)
-    ended = {event.input for event in events if isinstance(event, Finish)}
+    ended = {event.input for event in events if isinstance(event, spec.Finish)}
     ends = all(
         source.name in ended
         for source in plan.inputs.values()
-        if source.kind is InputKind.STREAM
-        or (source.kind is InputKind.TABLE and source.is_timed)
+        if source.kind is spec.InputKind.STREAM
+        or (source.kind is spec.InputKind.TABLE and source.is_timed)
     )
     return Shape(plan, one.stepwise, ends, one.in_order)
 
@@ -124,27 +123,31 @@ def _outcomes(spark: SparkSession, group: _Group) -> list[Named]:
     return [(one.name, rows) for one, rows in zip(group.plays, found, strict=True)]
 
 
-def _played(spark: SparkSession, group: _Group) -> list[list[Emission]]:
+def _played(spark: SparkSession, group: _Group) -> list[list[spec.Emission]]:
     """Returns what each play of a group puts out."""
     shape = group.shape
     scripts = [script(scope, one, shape.plan) for scope, one in enumerate(group.plays)]
     if not any(one.lines for one in scripts):
         return [list(one.lost) for one in scripts]
     found = emissions(spark, shape, run(spark, shape, scripts), scripts)
-    if shape.stepwise and shape.plan.join.clock is Clock.ARRIVAL:
+    if shape.stepwise and shape.plan.join.clock is spec.Clock.ARRIVAL:
         return [list(_marked(rows)) for rows in found]
     return found
 
 
-def _marked(rows: Sequence[Emission]) -> Iterator[Emission]:
+def _marked(rows: Sequence[spec.Emission]) -> Iterator[spec.Emission]:
     """Gives the rows with a mark behind those of an event that the first port gave."""
     sent = 0
     for number, one in enumerate(rows):
         yield one
-        sent += one.outlet is Outlet.MATCHED
+        sent += one.outlet is spec.Outlet.MATCHED
         is_last = number + 1 == len(rows) or rows[number + 1].after != one.after
         came = any(
-            other.outlet is Outlet.MATCHED for other in rows if other.after == one.after
+            other.outlet is spec.Outlet.MATCHED
+            for other in rows
+            if other.after == one.after
         )
         if is_last and came:
-            yield replace(one, outlet=Outlet.MARKS, row={"port": 0, "ordinal": sent})
+            yield replace(
+                one, outlet=spec.Outlet.MARKS, row={"port": 0, "ordinal": sent}
+            )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from dovetail import spec
 from dovetail.conformance.spark_stream.script import Script
 from dovetail.conformance.spark_stream.shared import Batches, Shape
 from dovetail.engines.spark_stream.feeds import SCOPE
@@ -16,8 +17,6 @@ from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.engines.tables import plain_rows
 from dovetail.kernels.arrays.names import reserved
 from dovetail.kernels.pairs.results import OUTLETS, UNMATCHED
-from dovetail.spec.inputs import UNKNOWN_EVENT, Emission, Outlet
-from dovetail.spec.join import HANDS, Clock, Hand
 
 PLACE = reserved("place")
 
@@ -29,28 +28,30 @@ class Result:
     place: int
     batch: int
     scope: int
-    exit: Outlet
+    exit: spec.Outlet
     is_left: bool
     row_time: int | None
 
 
 def emissions(
     spark: SparkSession, shape: Shape, raw: Batches, scripts: Sequence[Script]
-) -> list[list[Emission]]:
+) -> list[list[spec.Emission]]:
     """Returns what each script put out, in the order in which it came out."""
     table = _whole(raw)
     results = [one for one in _results(table, raw) if _counts(one, scripts)]
-    if shape.plan.join.clock is Clock.EVENT and not shape.by_row_time:
+    if shape.plan.join.clock is spec.Clock.EVENT and not shape.by_row_time:
         # Buckets know no order among each other; of row time there always is one.
         results.sort(key=lambda one: (one.row_time is None, one.row_time))
     rows = _rows(spark, shape, table, results)
     found = [list(script.lost) for script in scripts]
     for one in results:
         after = (
-            scripts[one.scope].events[one.batch] if shape.stepwise else UNKNOWN_EVENT
+            scripts[one.scope].events[one.batch]
+            if shape.stepwise
+            else spec.UNKNOWN_EVENT
         )
         outlet, row = rows[one.place]
-        found[one.scope].append(Emission(outlet, row, after))
+        found[one.scope].append(spec.Emission(outlet, row, after))
     return found
 
 
@@ -80,12 +81,12 @@ def _results(table: pa.Table, raw: Batches) -> Iterator[Result]:
 def _counts(result: Result, scripts: Sequence[Script]) -> bool:
     """Tells whether a result counts: of a silent start only late rows do."""
     is_silent = scripts[result.scope].has_silent_start and result.batch == 0
-    return not is_silent or result.exit is Outlet.LATE
+    return not is_silent or result.exit is spec.Outlet.LATE
 
 
 def _rows(
     spark: SparkSession, shape: Shape, table: pa.Table, results: Sequence[Result]
-) -> dict[int, tuple[Outlet, dict[str, object]]]:
+) -> dict[int, tuple[spec.Outlet, dict[str, object]]]:
     """Returns the outlet and the row of every result by its place."""
     if not results:
         return {}
@@ -102,21 +103,23 @@ def _rows(
 
 def _frames(
     shape: Shape, frame: DataFrame, results: Sequence[Result]
-) -> Iterator[tuple[Outlet, DataFrame]]:
+) -> Iterator[tuple[spec.Outlet, DataFrame]]:
     """Gives the outlets that have rows, late rows by their side."""
     outlets = Outlets(shape.plan, (PLACE,))
     has_ports = shape.plan.join.ports > 1
     ports = {one.exit for one in results if has_ports and one.exit in UNMATCHED}
     if any(_is_matched(one, has_ports=has_ports) for one in results):
-        yield Outlet.MATCHED, outlets.frame(frame, Outlet.MATCHED)
+        yield spec.Outlet.MATCHED, outlets.frame(frame, spec.Outlet.MATCHED)
     for port in ports:
         yield port, outlets.frame(frame, port)
-    late = {one.is_left for one in results if one.exit is Outlet.LATE}
-    for hand in HANDS:
-        if (hand is Hand.LEFT) in late:
-            yield Outlet.LATE, outlets.late_of(frame, hand)
+    late = {one.is_left for one in results if one.exit is spec.Outlet.LATE}
+    for hand in spec.HANDS:
+        if (hand is spec.Hand.LEFT) in late:
+            yield spec.Outlet.LATE, outlets.late_of(frame, hand)
 
 
 def _is_matched(result: Result, *, has_ports: bool) -> bool:
     """Tells whether a result goes through `select`."""
-    return result.exit is Outlet.MATCHED or (not has_ports and result.exit in UNMATCHED)
+    return result.exit is spec.Outlet.MATCHED or (
+        not has_ports and result.exit in UNMATCHED
+    )

@@ -13,24 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from dovetail import spec
 from dovetail.conformance.spark_stream.replay import Line
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.plan.stream import StreamPlan, StreamSide
-from dovetail.spec.inputs import (
-    UNKNOWN_EVENT,
-    Arrive,
-    Bound,
-    Emission,
-    Event,
-    Finish,
-    InputKind,
-    Outlet,
-    Pause,
-    Remove,
-    Row,
-)
-from dovetail.spec.join import Clock
-from dovetail.spec.play import Play
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +28,7 @@ class StreamPlay:
     """
 
     name: str
-    play: Play
+    play: spec.Play
     ends: tuple[int, ...]
     stepwise: bool = False
     in_order: bool = False
@@ -57,9 +43,9 @@ class Script:
 
     scope: int
     lines: list[Line] = field(default_factory=list)
-    rows: dict[str, list[Row]] = field(default_factory=dict)
+    rows: dict[str, list[spec.Row]] = field(default_factory=dict)
     events: list[int] = field(default_factory=list)
-    lost: list[Emission] = field(default_factory=list)
+    lost: list[spec.Emission] = field(default_factory=list)
     has_silent_start: bool = False
 
     @property
@@ -67,7 +53,7 @@ class Script:
         """Returns the position of the next line."""
         return self.lines[-1].sequence + 1 if self.lines else 0
 
-    def cut(self, lines: Sequence[tuple[Event, LineKind]], event: int) -> None:
+    def cut(self, lines: Sequence[tuple[spec.Event, LineKind]], event: int) -> None:
         """Adds a cut, unless nothing is in it."""
         if not lines:
             return
@@ -75,16 +61,16 @@ class Script:
             self._add(one, kind)
         self.events.append(event)
 
-    def _add(self, event: Event, kind: LineKind) -> None:
+    def _add(self, event: spec.Event, kind: LineKind) -> None:
         """Adds a line to the cut that is being written."""
-        if isinstance(event, Pause):
+        if isinstance(event, spec.Pause):
             return
-        moment = event.moment if isinstance(event, Bound) else None
+        moment = event.moment if isinstance(event, spec.Bound) else None
         line = Line(
             len(self.events), self.sequence, self.scope, event.input, kind, moment
         )
         self.lines.append(line)
-        if isinstance(event, Arrive | Remove):
+        if isinstance(event, spec.Arrive | spec.Remove):
             self.rows.setdefault(event.input, []).append(event.row)
 
 
@@ -93,43 +79,45 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
     play, written = wanted.play, Script(scope)
     state = [
         *(
-            (Arrive(name, row), LineKind.INITIAL)
+            (spec.Arrive(name, row), LineKind.INITIAL)
             for name, row in _state(play, plan, written)
         ),
         *_whole_from_the_start(plan),
     ]
     opening = list(_lines(play.opening))
-    written.has_silent_start = bool(state) and plan.join.clock is Clock.ARRIVAL
+    written.has_silent_start = bool(state) and plan.join.clock is spec.Clock.ARRIVAL
     if written.has_silent_start:
-        written.cut(state, UNKNOWN_EVENT)
+        written.cut(state, spec.UNKNOWN_EVENT)
         state = []
     if wanted.stepwise:
-        written.cut([*state, *opening], UNKNOWN_EVENT)
+        written.cut([*state, *opening], spec.UNKNOWN_EVENT)
         state, opening = [], []
     for first, past in pairwise((0, *wanted.ends)):
-        known = first if wanted.stepwise else UNKNOWN_EVENT
+        known = first if wanted.stepwise else spec.UNKNOWN_EVENT
         written.cut([*state, *opening, *_lines(play.events[first:past])], known)
         state, opening = [], []
     return written
 
 
-def _lines(events: Sequence[Event]) -> Iterator[tuple[Event, LineKind]]:
+def _lines(events: Sequence[spec.Event]) -> Iterator[tuple[spec.Event, LineKind]]:
     """Gives the events that a source can bring, with what each is."""
     for event in events:
         match event:
-            case Arrive():
+            case spec.Arrive():
                 yield event, LineKind.ROW
-            case Remove():
+            case spec.Remove():
                 yield event, LineKind.DELETE
-            case Bound():
+            case spec.Bound():
                 yield event, LineKind.BOUND
-            case Finish():
+            case spec.Finish():
                 yield event, LineKind.FINISH
-            case Pause():
+            case spec.Pause():
                 pass
 
 
-def _state(play: Play, plan: StreamPlan, written: Script) -> Iterator[tuple[str, Row]]:
+def _state(
+    play: spec.Play, plan: StreamPlan, written: Script
+) -> Iterator[tuple[str, spec.Row]]:
     """Gives the rows that are there from the start, those without time first.
 
     Where a side is outside time, its row without the time of its input is lost.
@@ -137,27 +125,27 @@ def _state(play: Play, plan: StreamPlan, written: Script) -> Iterator[tuple[str,
     seen: set[str] = set()
     for side in sorted(plan.sides, key=lambda side: side.source.is_timed):
         source = side.source
-        if source.kind is InputKind.STREAM or source.name in seen:
+        if source.kind is spec.InputKind.STREAM or source.name in seen:
             continue
         seen.add(source.name)
         for row in play.inputs[source.name].rows:
             if _is_lost(side, row):
                 late = {**row, "reason": "null_time"}
-                written.lost.append(Emission(Outlet.LATE, late))
+                written.lost.append(spec.Emission(spec.Outlet.LATE, late))
             else:
                 yield source.name, row
 
 
-def _whole_from_the_start(plan: StreamPlan) -> list[tuple[Event, LineKind]]:
+def _whole_from_the_start(plan: StreamPlan) -> list[tuple[spec.Event, LineKind]]:
     """Returns the ends of data sets in row time: nothing of them can still come."""
     return [
-        (Finish(name), LineKind.FINISH)
+        (spec.Finish(name), LineKind.FINISH)
         for name, source in sorted(plan.inputs.items())
-        if source.kind is InputKind.DATASET and plan.join.clock is Clock.EVENT
+        if source.kind is spec.InputKind.DATASET and plan.join.clock is spec.Clock.EVENT
     ]
 
 
-def _is_lost(side: StreamSide, row: Row) -> bool:
+def _is_lost(side: StreamSide, row: spec.Row) -> bool:
     """Tells whether a row of a side outside time lacks the time of its input."""
     source = side.source
     return source.is_timed and side.static and row.get(source.time) is None

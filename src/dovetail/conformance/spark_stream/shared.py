@@ -16,6 +16,7 @@ import pyarrow as pa
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
+from dovetail import spec
 from dovetail.conformance.spark_stream.replay import lines_of, record, replay
 from dovetail.conformance.spark_stream.script import Script
 from dovetail.engines.kernel_settings import stream_manner, stream_settings
@@ -27,8 +28,6 @@ from dovetail.engines.spark_stream.joining import lay
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.tables import arrow_table
 from dovetail.plan.stream import StreamPlan
-from dovetail.spec.inputs import Input, Order, Row
-from dovetail.spec.join import Clock
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
 _STATE = "spark.sql.streaming.stateStore"
@@ -69,8 +68,8 @@ class Shape:
     @property
     def by_row_time(self) -> bool:
         """Tells whether rows leave in the order of row time."""
-        asked = self.one_by_one or self.plan.settings.order is Order.ROW_TIME
-        return (asked or not self.ends) and self.plan.join.clock is Clock.EVENT
+        asked = self.one_by_one or self.plan.settings.order is spec.Order.ROW_TIME
+        return (asked or not self.ends) and self.plan.join.clock is spec.Clock.EVENT
 
     @property
     def one_by_one(self) -> bool:
@@ -166,7 +165,7 @@ def record_scripts(path: Path, shape: Shape, scripts: Sequence[Script]) -> None:
     record(path, lines, {name: _table(inputs[name], rows[name]) for name in inputs})
 
 
-def _table(source: Input, rows: Sequence[Row]) -> pa.Table:
+def _table(source: spec.Input, rows: Sequence[spec.Row]) -> pa.Table:
     """Returns rows as a table; a delete may name the key's columns only."""
     names = source.schema.names
     whole = [{name: row.get(name) for name in names} for row in rows]

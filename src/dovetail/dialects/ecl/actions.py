@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from dovetail import spec
 from dovetail.dialects.ecl import syntax
 from dovetail.dialects.ecl.context import Context, is_known, known_value, refusal, said
 from dovetail.dialects.ecl.datasets import DATASETS, appended, tabled
@@ -27,8 +28,6 @@ from dovetail.dialects.ecl.values import (
     Value,
 )
 from dovetail.expression import Expression
-from dovetail.spec import program
-from dovetail.spec.join import Columns
 
 WITHOUT_EFFECT = {
     *("smallsortthreshold", "targetclustertype", "timelimit", "unlimitedresources"),
@@ -80,7 +79,7 @@ def read_either(context: Context, node: syntax.Call) -> Iterator[DatasetValue]:
     parts = []
     for one, held in zip(branches, texts, strict=False):
         source = context.dataset(one)
-        step = program.Filtered(widened(source, totals), Expression(held))
+        step = spec.Filtered(widened(source, totals), Expression(held))
         parts.append(replace(source, step=narrowed(step, source.record, totals)))
     yield appended(parts) if parts[1:] else parts[0]
 
@@ -247,7 +246,7 @@ def _into_file(
     if file in context.world.files and not replaces:
         raise refusal(node, f'the file "{file}" a second time', "OVERWRITE, or a name")
     context.world.files[file] = value
-    context.world.stored[file] = program.Output(file, value.step)
+    context.world.stored[file] = spec.Output(file, value.step)
     if replaces:
         context.world.overwritten.add(file)
 
@@ -309,30 +308,28 @@ def _put_out(context: Context, node: syntax.Node, given: tuple[Value, str]) -> N
                 "a data set or a value",
                 "OUTPUT(data set, {field, field}) puts out columns of rows",
             )
-    world.outputs.append(program.Output(name or f"Result {number}", found))
+    world.outputs.append(spec.Output(name or f"Result {number}", found))
 
 
-def _total(value: Total, name: str) -> program.Counted:
+def _total(value: Total, name: str) -> spec.Counted:
     """Returns a value of all rows as a row, its column named after the output."""
     record = RecordType((Field(name, value.value.type),))
-    columns = Columns(((name, Expression(value.value.text)),))
-    return program.Counted(
-        program.Grouped(value.source.step, ()), record.schema, columns
-    )
+    columns = spec.Columns(((name, Expression(value.value.text)),))
+    return spec.Counted(spec.Grouped(value.source.step, ()), record.schema, columns)
 
 
-def _single(node: syntax.Node, value: Scalar, name: str) -> program.Inline:
+def _single(node: syntax.Node, value: Scalar, name: str) -> spec.Inline:
     """Returns a single value as a row."""
     record = RecordType((Field(name, value.type),))
-    return program.Inline(record.schema, ((known_value(node, value),),))
+    return spec.Inline(record.schema, ((known_value(node, value),),))
 
 
-def _single_row(node: syntax.Node, value: Scalar, record: RecordType) -> program.Inline:
+def _single_row(node: syntax.Node, value: Scalar, record: RecordType) -> spec.Inline:
     """Returns a row by itself, each of its fields a column."""
     found = known_value(node, value)
     if not isinstance(found, Mapping):
         raise refusal(node, "this as a row", "ROW({values}, record)")
-    return program.Inline(
+    return spec.Inline(
         record.schema, (tuple(found[one.name] for one in record.fields),)
     )
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from dovetail import spec
 from dovetail.dialects.ecl import types
 from dovetail.errors import SchemaError
 from dovetail.expression import Expression
@@ -22,9 +23,6 @@ from dovetail.schema import (
     Type,
     quoted,
 )
-from dovetail.spec.join import Columns
-from dovetail.spec.layouts import Layout
-from dovetail.spec.program import Given, Projected, Step
 from dovetail.spec.ranges import Range
 
 
@@ -37,7 +35,7 @@ class Catalog(Protocol):
         `word` is a name in lower case. Raises a SchemaError where it is not clear.
         """
 
-    def file(self, word: str, layout: Layout) -> str:
+    def file(self, word: str, layout: spec.Layout) -> str:
         """Returns the name of the input that is the file of a name, or nothing."""
 
     def has_index(self, file: str) -> bool:
@@ -60,7 +58,7 @@ class Listed:
         """Returns the name of an input as it is written, or nothing."""
         return next((name for name in self.schemas if name.lower() == word), "")
 
-    def file(self, word: str, layout: Layout) -> str:  # noqa: ARG002
+    def file(self, word: str, layout: spec.Layout) -> str:  # noqa: ARG002
         """Returns the name of an input; its rows are given, however written."""
         return self.spelled(word)
 
@@ -77,7 +75,7 @@ class Listed:
         return [name.lower() for name in self.schemas]
 
 
-def taken(known: dict[str, list[Given]], wanted: Given) -> Given:
+def taken(known: dict[str, list[spec.Given]], wanted: spec.Given) -> spec.Given:
     """Returns the step of an input; declared in another way it has another name."""
     ways = known.setdefault(wanted.name, [])
     for one in ways:
@@ -89,8 +87,8 @@ def taken(known: dict[str, list[Given]], wanted: Given) -> Given:
 
 
 def taken_as(
-    known: dict[str, list[Given]], wanted: Given, record: types.RecordType
-) -> Step:
+    known: dict[str, list[spec.Given]], wanted: spec.Given, record: types.RecordType
+) -> spec.Step:
     """Returns the rows of an input with the sizes that a record of the text declares.
 
     Texts are cut at their lengths. A number out of range would be another number:
@@ -100,7 +98,7 @@ def taken_as(
     columns = tuple((one.name, Expression(_size(one))) for one in record.fields)
     if all(text.text == f"l.{quoted(name)}" for name, text in columns):
         return given
-    return Projected(given, record.schema, Columns(columns))
+    return spec.Projected(given, record.schema, spec.Columns(columns))
 
 
 def _ranges(record: types.RecordType) -> Iterator[Range]:

@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from dovetail.dialects.ecl import aggregates, syntax, types
+from dovetail import spec
+from dovetail.dialects.ecl import aggregates, syntax, totals, types
 from dovetail.dialects.ecl.conditions import Term, terms
 from dovetail.dialects.ecl.context import Context, as_type, is_known, is_word, refusal
 from dovetail.dialects.ecl.datasets import PASSED_OVER, is_passed_over, rebuilt_columns
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.scalars import met
-from dovetail.dialects.ecl.totals import AtHand, as_left, is_of, rows_at_hand
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Dictionary,
@@ -35,8 +35,6 @@ from dovetail.dialects.ecl.values import (
 )
 from dovetail.expression import NEVER, Expression, Scope
 from dovetail.schema import quoted
-from dovetail.spec.join import Columns
-from dovetail.spec.program import Counted, Grouped, Projected
 
 _ROWS = "rows"
 
@@ -90,9 +88,9 @@ def listed_beside(
 
 def _keys(
     context: Context, asked: list[Term], seen: Scope
-) -> tuple[tuple[AtHand, list[_Key]] | None, list[Term]]:
+) -> tuple[tuple[totals.AtHand, list[_Key]] | None, list[Term]]:
     """Returns the keys of the first row at hand that has some, and all other terms."""
-    for row in rows_at_hand(context):
+    for row in totals.rows_at_hand(context):
         found = [(term, [*_key(term, row, seen)]) for term in asked]
         keys = [key for _, some in found for key in some]
         if keys:
@@ -100,7 +98,7 @@ def _keys(
     return None, asked
 
 
-def _key(term: Term, row: AtHand, seen: Scope) -> Iterator[_Key]:
+def _key(term: Term, row: totals.AtHand, seen: Scope) -> Iterator[_Key]:
     """Gives the key that a term is, if it says that values of both rows are equal."""
     match term.node:
         case syntax.Operation(sign="=", operands=(first, second)):
@@ -111,12 +109,12 @@ def _key(term: Term, row: AtHand, seen: Scope) -> Iterator[_Key]:
         return
     pair = met(term.node, *values)
     for mine, other in (pair, pair[::-1]):
-        if is_of(mine.text, seen) and row.has(other.text):
-            yield _Key(other.text, as_left(mine.text, seen), mine.type)
+        if totals.is_of(mine.text, seen) and row.has(other.text):
+            yield _Key(other.text, totals.as_left(mine.text, seen), mine.type)
             return
 
 
-def _by_keys(source: DatasetValue, row: AtHand, keys: list[_Key]) -> str:
+def _by_keys(source: DatasetValue, row: totals.AtHand, keys: list[_Key]) -> str:
     """Returns the list of rows that a row at hand finds by its keys."""
     pairs = ((key.wanted, f"r.{quoted(_name(at))}") for at, key in enumerate(keys))
     found = row.beside(_listed(source, keys), tuple(pairs))
@@ -129,18 +127,20 @@ def _listed(source: DatasetValue, keys: list[_Key]) -> Dictionary:
     both = types.RecordType((*source.record.fields, *fields))
     own = ((one.name, f"l.{quoted(one.name)}") for one in source.record.fields)
     values = ((_name(at), key.value) for at, key in enumerate(keys))
-    beside = Projected(Grouped(source.step, ()), both.schema, _columns([*own, *values]))
+    beside = spec.Projected(
+        spec.Grouped(source.step, ()), both.schema, _columns([*own, *values])
+    )
     rows = aggregates.all_rows(RowsValue(source.record, ""))
     record = types.RecordType((*fields, types.Field(_ROWS, rows.type)))
     names = tuple(one.name for one in fields)
     texts = [*((name, f"l.{quoted(name)}") for name in names), (_ROWS, rows.text)]
-    step = Counted(beside, record.schema, _columns(texts), names)
+    step = spec.Counted(beside, record.schema, _columns(texts), names)
     return Dictionary(DatasetValue(step, record), fields)
 
 
-def _columns(texts: list[tuple[str, str]]) -> Columns:
+def _columns(texts: list[tuple[str, str]]) -> spec.Columns:
     """Returns named expressions as columns."""
-    return Columns(tuple((name, Expression(text)) for name, text in texts))
+    return spec.Columns(tuple((name, Expression(text)) for name, text in texts))
 
 
 def _name(number: int) -> str:

@@ -19,38 +19,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from dovetail.dialects.ecl import datasets, syntax, types
+from dovetail import spec
+from dovetail.dialects.ecl import datasets, syntax, types, values
 from dovetail.dialects.ecl.aggregates import all_rows, named_struct, nth
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.options import failure_of
 from dovetail.dialects.ecl.records import default_record
 from dovetail.dialects.ecl.totals import gathering, narrowed, widened
-from dovetail.dialects.ecl.values import (
-    DatasetValue,
-    Made,
-    RowsValue,
-    RowValue,
-    Total,
-    Value,
-)
 from dovetail.expression import Expression
 from dovetail.schema import quoted
-from dovetail.spec import picks, program
-from dovetail.spec.join import BlankRow, Clock, Columns, JoinSpec, Kind, Named, Side
-from dovetail.spec.stops import Failure, Plainly
 
 COUNT = "CAST(ROWS_COUNT() AS BIGINT)"
 ONE = types.RecordType((types.Field("n", types.INTEGER),))
 _PASSED = {*datasets.PASSED_OVER, "keyed", "count"}
 
 
-def read_limit(context: Context, node: syntax.Call) -> DatasetValue:
+def read_limit(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns LIMIT(rows, n, SKIP), or what else it says of too many rows."""
     first, number, *rest = node.arguments
     source, most = context.dataset(first), context.count(number)
     options = [*_options(rest)]
-    total = Total(source, types.Scalar(COUNT, types.INTEGER))
+    total = values.Total(source, types.Scalar(COUNT, types.INTEGER))
     few = _with(source, total, f"{{0}} <= {most}L")
     for one in options:
         if is_word(one, "skip"):
@@ -75,17 +65,21 @@ def _options(nodes: Iterable[syntax.Node]) -> Iterable[syntax.Node]:
     return found
 
 
-def _with(source: DatasetValue, total: Total, condition: str) -> DatasetValue:
+def _with(
+    source: values.DatasetValue, total: values.Total, condition: str
+) -> values.DatasetValue:
     """Returns the rows where a condition on a value of other rows holds."""
     wide = widened(source, [total])
     hidden = wide.schema.names[-1]
-    step = program.Filtered(wide, Expression(condition.format(f"l.{quoted(hidden)}")))
+    step = spec.Filtered(wide, Expression(condition.format(f"l.{quoted(hidden)}")))
     return replace(source, step=narrowed(step, source.record, [total]))
 
 
 def _or_one(
-    context: Context, node: syntax.Node, given: tuple[DatasetValue, DatasetValue, int]
-) -> DatasetValue:
+    context: Context,
+    node: syntax.Node,
+    given: tuple[values.DatasetValue, values.DatasetValue, int],
+) -> values.DatasetValue:
     """Returns the rows, or the one row that ONFAIL makes in place of too many."""
     source, few, most = given
     if not isinstance(node, syntax.Call) or len(node.arguments) != 1:
@@ -93,14 +87,14 @@ def _or_one(
     made = context.made(node.arguments[0])
     if made.record.shape != source.record.shape:
         raise refusal(node, "a transform of another record", "the record of the rows")
-    counted = Columns(((ONE.fields[0].name, Expression(COUNT)),))
-    count = program.Counted(program.Grouped(source.step, ()), ONE.schema, counted)
-    many = program.Filtered(count, Expression(f"l.`n` > {most}L"))
-    row = program.Projected(
+    counted = spec.Columns(((ONE.fields[0].name, Expression(COUNT)),))
+    count = spec.Counted(spec.Grouped(source.step, ()), ONE.schema, counted)
+    many = spec.Filtered(count, Expression(f"l.`n` > {most}L"))
+    row = spec.Projected(
         many, made.record.schema, datasets.columns_of(made), Expression(made.skip)
     )
-    one = datasets.as_record(DatasetValue(row, made.record), source.record)
-    return DatasetValue(program.Appended((few.step, one.step)), source.record)
+    one = datasets.as_record(values.DatasetValue(row, made.record), source.record)
+    return values.DatasetValue(spec.Appended((few.step, one.step)), source.record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +102,7 @@ class Stop:
     """How many of some rows there may be, and how a job fails that meets more."""
 
     most: int
-    failure: Failure | Plainly
+    failure: spec.Failure | spec.Plainly
     title: str
     line: str
 
@@ -116,37 +110,41 @@ class Stop:
 def _or_failing(
     context: Context,
     node: syntax.Call,
-    given: tuple[DatasetValue, int, list[syntax.Node]],
-) -> DatasetValue:
+    given: tuple[values.DatasetValue, int, list[syntax.Node]],
+) -> values.DatasetValue:
     """Returns the rows beside a count of them, which fails where there are too many."""
     source, most, options = given
     title = f"LIMIT in line {node.place.line}"
-    said = Failure(0, f"{title}: more than {most} rows")
+    said = spec.Failure(0, f"{title}: more than {most} rows")
     failures = [failure_of(context, one) for one in options]
-    failure = next((it for it in failures if isinstance(it, Failure)), said)
+    failure = next((it for it in failures if isinstance(it, spec.Failure)), said)
     stop = Stop(most, failure, title, f"more than {most} rows fail the job")
-    return or_failing(source, program.Grouped(source.step, ()), stop)
+    return or_failing(source, spec.Grouped(source.step, ()), stop)
 
 
-def or_failing(source: DatasetValue, rows: program.Step, stop: Stop) -> DatasetValue:
+def or_failing(
+    source: values.DatasetValue, rows: spec.Step, stop: Stop
+) -> values.DatasetValue:
     """Returns rows, or fails where there are too many of some other rows."""
-    join = JoinSpec(
-        Side(Named(program.LEFT)),
-        Side(Named(program.RIGHT)),
-        Kind.INNER,
-        Clock.BATCH,
+    join = spec.JoinSpec(
+        spec.Side(spec.Named(spec.LEFT)),
+        spec.Side(spec.Named(spec.RIGHT)),
+        spec.Kind.INNER,
+        spec.Clock.BATCH,
         (),
-        select=Columns(((ONE.fields[0].name, Expression("l.`n`")),)),
-        absent_left=BlankRow(),
-        absent_right=BlankRow(),
-        picks=picks.Picks(limit=picks.Limit(stop.most, picks.OnExceed.FAIL)),
+        select=spec.Columns(((ONE.fields[0].name, Expression("l.`n`")),)),
+        absent_left=spec.BlankRow(),
+        absent_right=spec.BlankRow(),
+        picks=spec.Picks(limit=spec.Limit(stop.most, spec.OnExceed.FAIL)),
     )
-    told = program.Told(stop.title, (("LIMIT", stop.line),))
+    told = spec.Told(stop.title, (("LIMIT", stop.line),))
     # One row more than there may be says that there are too many.
-    few = program.Chosen(rows, 1, stop.most + 1)
-    whole = program.Inline(ONE.schema, ((0,),))
-    counted = program.Joined(whole, few, join, ONE.schema, told, stop.failure)
-    total = Total(DatasetValue(counted, ONE), types.Scalar(COUNT, types.INTEGER))
+    few = spec.Chosen(rows, 1, stop.most + 1)
+    whole = spec.Inline(ONE.schema, ((0,),))
+    counted = spec.Joined(whole, few, join, ONE.schema, told, stop.failure)
+    total = values.Total(
+        values.DatasetValue(counted, ONE), types.Scalar(COUNT, types.INTEGER)
+    )
     return _with(source, total, "{0} >= 0L")
 
 
@@ -155,7 +153,7 @@ _INPUT = "input"
 _NUMBERS = (types.Field(_GROUP, types.INTEGER), types.Field(_INPUT, types.INTEGER))
 
 
-def read_combine(context: Context, node: syntax.Call) -> DatasetValue:
+def read_combine(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns what a transform makes of the rows of the same place."""
     first, second, *rest = node.arguments
     left, right = context.dataset(first), context.dataset(second)
@@ -171,20 +169,18 @@ def read_combine(context: Context, node: syntax.Call) -> DatasetValue:
     )
     made = inside.made(transform[0]) if transform else _default(left, right)
     both = _beside(node, _or_unlike(node, one, other), other)
-    step = (
-        program.Grouped(both.step, (_column(_GROUP),)) if left.is_grouped else both.step
-    )
+    step = spec.Grouped(both.step, (_column(_GROUP),)) if left.is_grouped else both.step
     pairs = replace(both, step=step, is_grouped=left.is_grouped)
-    last = program.Projected(
+    last = spec.Projected(
         widened(pairs, totals),
         made.record.schema,
         datasets.columns_of(made),
         Expression(made.skip),
     )
-    return DatasetValue(last, made.record, is_grouped=left.is_grouped)
+    return values.DatasetValue(last, made.record, is_grouped=left.is_grouped)
 
 
-def read_regroup(context: Context, node: syntax.Call) -> DatasetValue:
+def read_regroup(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the groups of the same place of several data sets, each as one group."""
     sources = [context.dataset(one) for one in node.arguments]
     record = sources[0].record
@@ -197,16 +193,19 @@ def read_regroup(context: Context, node: syntax.Call) -> DatasetValue:
                 "GROUP(SORT(rows, key), key)",
             )
         steps.append(_in_places(source, number, record))
-    by = tuple(program.By(_column(one.name)) for one in _NUMBERS)
-    ordered = program.Ordered(program.Appended(tuple(steps)), by)
-    step = program.Grouped(ordered, (_column(_GROUP),))
+    by = tuple(spec.By(_column(one.name)) for one in _NUMBERS)
+    ordered = spec.Ordered(spec.Appended(tuple(steps)), by)
+    step = spec.Grouped(ordered, (_column(_GROUP),))
     columns = ((it.name, f"l.{_ROW}.{quoted(it.name)}") for it in record.fields)
-    rows = program.Projected(step, record.schema, _texts(columns))
-    return DatasetValue(rows, record, is_grouped=True)
+    rows = spec.Projected(step, record.schema, _texts(columns))
+    return values.DatasetValue(rows, record, is_grouped=True)
 
 
 def _check_groups(
-    node: syntax.Call, sides: tuple[DatasetValue, DatasetValue], *, by_group: bool
+    node: syntax.Call,
+    sides: tuple[values.DatasetValue, values.DatasetValue],
+    *,
+    by_group: bool,
 ) -> None:
     """Refuses groups where rows are asked for, and rows where groups are."""
     left, right = sides
@@ -225,19 +224,19 @@ def _check_groups(
 
 
 def _sides(
-    left: DatasetValue, right: DatasetValue, *, by_group: bool
-) -> dict[str, Value]:
+    left: values.DatasetValue, right: values.DatasetValue, *, by_group: bool
+) -> dict[str, values.Value]:
     """Returns what a transform sees: rows, or with GROUP all rows of the right."""
-    row = RowValue(left.record, f"l.{_ROW}")
+    row = values.RowValue(left.record, f"l.{_ROW}")
     if not by_group:
-        return {"left": row, "right": RowValue(right.record, f"l.{_OTHER}")}
-    rows = RowsValue(right.record, f"l.{_OTHER}")
+        return {"left": row, "right": values.RowValue(right.record, f"l.{_OTHER}")}
+    rows = values.RowsValue(right.record, f"l.{_OTHER}")
     return {"left": row, "right": nth(rows, "1L"), "rows(right)": rows}
 
 
-def _default(left: DatasetValue, right: DatasetValue) -> Made:
+def _default(left: values.DatasetValue, right: values.DatasetValue) -> values.Made:
     """Returns the record of both: fields of the left, then new ones of the right."""
-    made = default_record(left.record, right.record, Kind.INNER)
+    made = default_record(left.record, right.record, spec.Kind.INNER)
     known = {one.word for one in left.record.fields}
     columns = tuple(
         (name, f"l.{_ROW if name.lower() in known else _OTHER}.{quoted(name)}")
@@ -246,7 +245,7 @@ def _default(left: DatasetValue, right: DatasetValue) -> Made:
     return replace(made, columns=columns)
 
 
-def _rows(source: DatasetValue) -> DatasetValue:
+def _rows(source: values.DatasetValue) -> values.DatasetValue:
     """Returns each row with its place, and the number of its group, if there are."""
     whole = types.Field(_ROW, source.record)
     if not source.is_grouped:
@@ -256,90 +255,94 @@ def _rows(source: DatasetValue) -> DatasetValue:
     each = named_struct((_ROW, "item"), (_GROUP, f"l.{quoted(_GROUP)}"))
     lists = types.RecordType((types.Field(_ROWS, types.TableType(item)),))
     text = f"transform(l.{_ROWS}, item -> {each})"
-    step = program.Projected(groups.step, lists.schema, _texts([(_ROWS, text)]))
-    rows = program.Unfolded(step, item.schema, _ROWS)
-    return _numbered(DatasetValue(rows, item), _PLACE)
+    step = spec.Projected(groups.step, lists.schema, _texts([(_ROWS, text)]))
+    rows = spec.Unfolded(step, item.schema, _ROWS)
+    return _numbered(values.DatasetValue(rows, item), _PLACE)
 
 
-def _single(source: DatasetValue) -> DatasetValue:
+def _single(source: values.DatasetValue) -> values.DatasetValue:
     """Returns each right row with its place."""
     return _placed(
         source.step, (types.Field(_OTHER, source.record), source.record.row_text("l"))
     )
 
 
-def _groups(source: DatasetValue) -> DatasetValue:
+def _groups(source: values.DatasetValue) -> values.DatasetValue:
     """Returns the list of rows of each group, with the place of the group."""
     return _numbered(_listed(source, _OTHER), _PLACE)
 
 
-def _listed(source: DatasetValue, name: str) -> DatasetValue:
+def _listed(source: values.DatasetValue, name: str) -> values.DatasetValue:
     """Returns the list of rows of each group."""
-    rows = all_rows(RowsValue(source.record, ""))
+    rows = all_rows(values.RowsValue(source.record, ""))
     record = types.RecordType((types.Field(name, rows.type),))
-    step = program.Counted(source.step, record.schema, _texts([(name, rows.text)]))
-    return DatasetValue(step, record)
+    step = spec.Counted(source.step, record.schema, _texts([(name, rows.text)]))
+    return values.DatasetValue(step, record)
 
 
-def _placed(step: program.Step, given: tuple[types.Field, str]) -> DatasetValue:
+def _placed(step: spec.Step, given: tuple[types.Field, str]) -> values.DatasetValue:
     """Returns each row as one column, with its place."""
     one, text = given
     record = types.RecordType((one,))
     columns = _texts([(one.name, text)])
-    whole = program.Projected(program.Grouped(step, ()), record.schema, columns)
-    return _numbered(DatasetValue(whole, record), _PLACE)
+    whole = spec.Projected(spec.Grouped(step, ()), record.schema, columns)
+    return _numbered(values.DatasetValue(whole, record), _PLACE)
 
 
-def _numbered(source: DatasetValue, name: str) -> DatasetValue:
+def _numbered(source: values.DatasetValue, name: str) -> values.DatasetValue:
     """Returns rows with their number, from 0."""
     record = types.RecordType((*source.record.fields, types.Field(name, types.INTEGER)))
-    return DatasetValue(program.Numbered(source.step, record.schema, name), record)
+    return values.DatasetValue(spec.Numbered(source.step, record.schema, name), record)
 
 
-def _beside(node: syntax.Call, left: DatasetValue, right: DatasetValue) -> DatasetValue:
+def _beside(
+    node: syntax.Call, left: values.DatasetValue, right: values.DatasetValue
+) -> values.DatasetValue:
     """Returns the columns of both sides where their places are the same."""
     other = right.record.fields[0]
     texts = [(it.name, f"l.{quoted(it.name)}") for it in left.record.fields]
     record = types.RecordType((*left.record.fields, other))
-    join = JoinSpec(
-        Side(Named(program.LEFT)),
-        Side(Named(program.RIGHT)),
-        Kind.INNER,
-        Clock.BATCH,
-        (picks.Equality(_column(_PLACE), Expression(f"r.{quoted(_PLACE)}")),),
+    join = spec.JoinSpec(
+        spec.Side(spec.Named(spec.LEFT)),
+        spec.Side(spec.Named(spec.RIGHT)),
+        spec.Kind.INNER,
+        spec.Clock.BATCH,
+        (spec.Equality(_column(_PLACE), Expression(f"r.{quoted(_PLACE)}")),),
         select=_texts([*texts, (other.name, f"r.{quoted(other.name)}")]),
-        absent_left=BlankRow(),
-        absent_right=BlankRow(),
+        absent_left=spec.BlankRow(),
+        absent_right=spec.BlankRow(),
     )
-    told = program.Told(_title(node), (("hard", "the place of the row"),))
-    return DatasetValue(
-        program.Joined(left.step, right.step, join, record.schema, told), record
+    told = spec.Told(_title(node), (("hard", "the place of the row"),))
+    return values.DatasetValue(
+        spec.Joined(left.step, right.step, join, record.schema, told), record
     )
 
 
 def _or_unlike(
-    node: syntax.Call, left: DatasetValue, right: DatasetValue
-) -> DatasetValue:
+    node: syntax.Call, left: values.DatasetValue, right: values.DatasetValue
+) -> values.DatasetValue:
     """Returns the left rows, or fails where the sides have different numbers of rows.
 
     Of two rows the second is there only where the counts differ: one is allowed.
     """
-    totals = [Total(side, types.Scalar(COUNT, types.INTEGER)) for side in (left, right)]
-    two = DatasetValue(program.Inline(ONE.schema, ((0,), (1,))), ONE)
+    totals = [
+        values.Total(side, types.Scalar(COUNT, types.INTEGER)) for side in (left, right)
+    ]
+    two = values.DatasetValue(spec.Inline(ONE.schema, ((0,), (1,))), ONE)
     wide = widened(two, totals)
     one, other = (f"l.{quoted(name)}" for name in wide.schema.names[-2:])
-    kept = program.Filtered(wide, Expression(f"l.`n` = 0L OR {one} <> {other}"))
+    kept = spec.Filtered(wide, Expression(f"l.`n` = 0L OR {one} <> {other}"))
     said = f"{_title(node)}: the sides have different numbers of rows or groups"
-    stop = Stop(1, Failure(0, said), _title(node), "as many rows on both sides")
+    stop = Stop(1, spec.Failure(0, said), _title(node), "as many rows on both sides")
     return or_failing(left, narrowed(kept, ONE, totals), stop)
 
 
 def _in_places(
-    source: DatasetValue, number: int, record: types.RecordType
-) -> program.Step:
+    source: values.DatasetValue, number: int, record: types.RecordType
+) -> spec.Step:
     """Returns rows with the number of their group and of their data set."""
     same = datasets.as_record(
-        DatasetValue(program.Grouped(source.step, ()), source.record), record
+        values.DatasetValue(spec.Grouped(source.step, ()), source.record), record
     )
     if same.record.schema != source.record.schema:
         source = replace(source, step=same.step, record=record)
@@ -348,8 +351,8 @@ def _in_places(
     texts = ((_ROW, "item"), (_GROUP, f"l.{quoted(_GROUP)}"), (_INPUT, f"{number}L"))
     text = f"transform(l.{_ROWS}, item -> {named_struct(*texts)})"
     lists = types.RecordType((types.Field(_ROWS, types.TableType(item)),))
-    step = program.Projected(groups.step, lists.schema, _texts([(_ROWS, text)]))
-    return program.Unfolded(step, item.schema, _ROWS)
+    step = spec.Projected(groups.step, lists.schema, _texts([(_ROWS, text)]))
+    return spec.Unfolded(step, item.schema, _ROWS)
 
 
 def _title(node: syntax.Node) -> str:
@@ -362,6 +365,6 @@ def _column(name: str) -> Expression:
     return Expression(f"l.{quoted(name)}")
 
 
-def _texts(parts: Iterable[tuple[str, str]]) -> Columns:
+def _texts(parts: Iterable[tuple[str, str]]) -> spec.Columns:
     """Returns named expressions as columns."""
-    return Columns(tuple((name, Expression(text)) for name, text in parts))
+    return spec.Columns(tuple((name, Expression(text)) for name, text in parts))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from dovetail import spec
 from dovetail.dialects.ecl import syntax, types
 from dovetail.dialects.ecl.context import Context, is_total, is_word, refusal
 from dovetail.dialects.ecl.names import routine_of
@@ -20,9 +21,6 @@ from dovetail.dialects.ecl.transforms import parameters_of
 from dovetail.dialects.ecl.values import RowValue
 from dovetail.expression import Expression
 from dovetail.schema import quoted
-from dovetail.spec.join import HANDS, Hand
-from dovetail.spec.picks import Equality, OptionalEqual, OptionalPrefix
-from dovetail.spec.references import references
 
 _WIDEST = 255
 _LOOKED_THROUGH = {"keyed", "nofold", "stepped"}
@@ -42,7 +40,7 @@ class Term:
 class Hard:
     """An equality of the two sides; `fields` are the right one's, in lower case."""
 
-    equality: Equality
+    equality: spec.Equality
     is_keyed: bool
     fields: frozenset[str]
 
@@ -53,7 +51,7 @@ class Soft:
 
     node: syntax.Node
     text: str
-    hands: frozenset[Hand]
+    hands: frozenset[spec.Hand]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ class Prefix:
     """An equality of as many letters as needed."""
 
     node: syntax.Node
-    optional: OptionalPrefix
+    optional: spec.OptionalPrefix
 
 
 Piece = Hard | Soft | Prefix
@@ -124,9 +122,9 @@ def _equality(term: Term, node: syntax.Operation) -> Iterator[Piece]:
         return
     one, other = met(node, values[0], values[1])
     hands = [hands_of(value.text) for value in (one, other)]
-    if hands == [{Hand.LEFT}, {Hand.RIGHT}]:
+    if hands == [{spec.Hand.LEFT}, {spec.Hand.RIGHT}]:
         yield hard(one, other, is_keyed=term.is_keyed)
-    elif hands == [{Hand.RIGHT}, {Hand.LEFT}]:
+    elif hands == [{spec.Hand.RIGHT}, {spec.Hand.LEFT}]:
         yield hard(other, one, is_keyed=term.is_keyed)
     else:
         yield from _soft(node, compared(node, *values))
@@ -146,7 +144,7 @@ def _of_records(
             left = types.Scalar(f"{one.text}.{quoted(first.name)}", first.type)
             right = types.Scalar(f"{other.text}.{quoted(second.name)}", second.type)
             left, right = met(node, left, right)
-            is_turned = hands_of(left.text) == {Hand.RIGHT}
+            is_turned = hands_of(left.text) == {spec.Hand.RIGHT}
             pair = (right, left) if is_turned else (left, right)
             yield hard(*pair, is_keyed=term.is_keyed)
 
@@ -154,8 +152,8 @@ def _of_records(
 def hard(left: types.Scalar, right: types.Scalar, *, is_keyed: bool) -> Hard:
     """Returns the equality of a left and a right value."""
     found = Expression(right.text)
-    fields = frozenset(one.column.lower() for one in references(found))
-    return Hard(Equality(Expression(left.text), found), is_keyed, fields)
+    fields = frozenset(one.column.lower() for one in spec.references(found))
+    return Hard(spec.Equality(Expression(left.text), found), is_keyed, fields)
 
 
 def _soft(node: syntax.Node, text: str) -> Iterator[Soft]:
@@ -164,9 +162,9 @@ def _soft(node: syntax.Node, text: str) -> Iterator[Soft]:
         yield Soft(node, text, hands_of(text))
 
 
-def hands_of(text: str) -> frozenset[Hand]:
+def hands_of(text: str) -> frozenset[spec.Hand]:
     """Returns the sides that an expression looks at."""
-    found = references(Expression(text))
+    found = spec.references(Expression(text))
     return frozenset(one.hand for one in found if not is_total(one.column))
 
 
@@ -177,13 +175,13 @@ def prefix(term: Term) -> Prefix:
         raise refusal(node, "[n..*] here", "it in an equality")
     texts = [_letters(term.context, one) for one in node.operands]
     by_hand = {hand: text for text, _ in texts for hand in hands_of(text)}
-    if set(by_hand) != set(HANDS):
+    if set(by_hand) != set(spec.HANDS):
         raise refusal(
             node, "[n..*] of one side alone", "LEFT.name[1..*] = RIGHT.name[1..*]"
         )
     width = max(length for _, length in texts)
-    left, right = (Expression(by_hand[hand]) for hand in HANDS)
-    return Prefix(node, OptionalPrefix(left, right, width))
+    left, right = (Expression(by_hand[hand]) for hand in spec.HANDS)
+    return Prefix(node, spec.OptionalPrefix(left, right, width))
 
 
 def _letters(context: Context, node: syntax.Node) -> tuple[str, int]:
@@ -202,16 +200,16 @@ def _letters(context: Context, node: syntax.Node) -> tuple[str, int]:
 
 def optionals(
     context: Context, node: syntax.Braces
-) -> tuple[OptionalPrefix | OptionalEqual, ...]:
+) -> tuple[spec.OptionalPrefix | spec.OptionalEqual, ...]:
     """Returns the list of optional equalities of ATMOST."""
-    found: list[OptionalPrefix | OptionalEqual] = []
+    found: list[spec.OptionalPrefix | spec.OptionalEqual] = []
     for item in node.items:
         for piece in pieces(context, item):
             match piece:
                 case Prefix(optional=optional):
                     found.append(optional)
                 case Hard(equality=equality):
-                    found.append(OptionalEqual(equality))
+                    found.append(spec.OptionalEqual(equality))
                 case Soft():
                     raise refusal(item, "a condition that is no equality", "equalities")
     return tuple(found)

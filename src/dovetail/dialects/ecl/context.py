@@ -13,41 +13,29 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from difflib import get_close_matches
 
-from dovetail.dialects.ecl import syntax, types
+from dovetail import spec
+from dovetail.dialects.ecl import syntax, types, values
 from dovetail.dialects.ecl.catalog import Catalog
 from dovetail.dialects.ecl.modules import NO_MODULES, Modules, Path
-from dovetail.dialects.ecl.values import (
-    NOWHERE,
-    DatasetValue,
-    Dictionary,
-    Lookup,
-    Made,
-    OutOfReach,
-    RowsValue,
-    RowValue,
-    Scope,
-    Total,
-    Value,
-)
 from dovetail.errors import DialectError
 from dovetail.expression import BARE, Expression, compiled
 from dovetail.expression import Scope as Names
 from dovetail.schema import Schema, quoted
-from dovetail.spec import program
-from dovetail.spec.join import Columns
 
 _LIST = "rows"
 
 
-def unfolded(source: program.Step, record: types.RecordType, rows: str) -> DatasetValue:
+def unfolded(
+    source: spec.Step, record: types.RecordType, rows: str
+) -> values.DatasetValue:
     """Returns the rows of the lists that an expression gives for each row."""
     listed = types.RecordType((types.Field(_LIST, types.TableType(record)),))
-    columns = Columns(((_LIST, Expression(rows)),))
-    lists = program.Projected(source, listed.schema, columns)
-    return DatasetValue(program.Unfolded(lists, record.schema, _LIST), record)
+    columns = spec.Columns(((_LIST, Expression(rows)),))
+    lists = spec.Projected(source, listed.schema, columns)
+    return values.DatasetValue(spec.Unfolded(lists, record.schema, _LIST), record)
 
 
-def parents_of(step: program.Step) -> Iterator[Schema]:
+def parents_of(step: spec.Step) -> Iterator[Schema]:
     """Yields the columns of rows whose child rows a step takes."""
     seen: set[int] = set()
     waiting = [step]
@@ -57,11 +45,11 @@ def parents_of(step: program.Step) -> Iterator[Schema]:
             continue
         seen.add(id(one))
         match one:
-            case program.Unfolded(program.Projected(source)):
+            case spec.Unfolded(spec.Projected(source)):
                 yield source.schema
             case _:
                 pass
-        waiting += program.sources_of(one)
+        waiting += spec.sources_of(one)
 
 
 NOTHING = Schema(())
@@ -74,20 +62,20 @@ class World:
 
     text: str
     inputs: Catalog
-    names: Callable[[Context, syntax.Node, str], Iterator[Value]]
-    follow: Callable[[Context, syntax.Node, Path], Iterator[Value]]
-    files: dict[str, DatasetValue] = field(default_factory=dict)
-    outputs: list[program.Output] = field(default_factory=list)
+    names: Callable[[Context, syntax.Node, str], Iterator[values.Value]]
+    follow: Callable[[Context, syntax.Node, Path], Iterator[values.Value]]
+    files: dict[str, values.DatasetValue] = field(default_factory=dict)
+    outputs: list[spec.Output] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    builds: list[program.Built] = field(default_factory=list)
-    stored: dict[str, program.Output] = field(default_factory=dict)
+    builds: list[spec.Built] = field(default_factory=list)
+    stored: dict[str, spec.Output] = field(default_factory=dict)
     overwritten: set[str] = field(default_factory=set)
     of_rows: set[int] = field(default_factory=set)
     options: dict[str, str] = field(default_factory=dict)
-    indexes: dict[str, DatasetValue] = field(default_factory=dict)
+    indexes: dict[str, values.DatasetValue] = field(default_factory=dict)
     modules: Modules = NO_MODULES
-    brought: dict[Path, Scope] = field(default_factory=dict)
-    taken: dict[str, list[program.Given]] = field(default_factory=dict)
+    brought: dict[Path, values.Scope] = field(default_factory=dict)
+    taken: dict[str, list[spec.Given]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +90,18 @@ class Context:
     """
 
     world: World
-    scope: Scope
-    bind: Callable[[Context, syntax.Node], Value]
-    rows: tuple[RowValue, ...] = ()
-    sides: Mapping[str, Value] = field(default_factory=dict)
+    scope: values.Scope
+    bind: Callable[[Context, syntax.Node], values.Value]
+    rows: tuple[values.RowValue, ...] = ()
+    sides: Mapping[str, values.Value] = field(default_factory=dict)
     skips: list[str] = field(default_factory=list)
     path: tuple[str, ...] = ()
     label: str = ""
     may_skip: bool = False
     in_record: bool = False
-    totals: tuple[list[Total | Lookup], ...] = ()
-    around: tuple[RowValue, ...] = ()
-    named: tuple[RowValue, ...] = ()
+    totals: tuple[list[values.Total | values.Lookup], ...] = ()
+    around: tuple[values.RowValue, ...] = ()
+    named: tuple[values.RowValue, ...] = ()
 
     @property
     def has_row(self) -> bool:
@@ -125,11 +113,11 @@ class Context:
         """Tells whether other rows may stand as a list beside the row at hand."""
         return self.has_row and bool(self.totals)
 
-    def value(self, node: syntax.Node) -> Value:
+    def value(self, node: syntax.Node) -> values.Value:
         """Returns what a node is."""
         return self.bind(self, node)
 
-    def with_totals(self, *totals: list[Total | Lookup]) -> Context:
+    def with_totals(self, *totals: list[values.Total | values.Lookup]) -> Context:
         """Returns the context in which values of whole data sets gather."""
         return replace(self, totals=totals)
 
@@ -137,11 +125,13 @@ class Context:
         """Returns the context of other rows: those at hand are out of reach there."""
         if not self.has_row:
             return replace(self, totals=())
-        scope = Scope(
-            (), (_veiled(self.scope),), dict.fromkeys(self.sides, OutOfReach())
+        scope = values.Scope(
+            (), (_veiled(self.scope),), dict.fromkeys(self.sides, values.OutOfReach())
         )
         # Fields of a row that is at hand by a name do not stand bare.
-        named = (RowValue(types.RecordType(()), "", row.of) for row in self.named)
+        named = (
+            values.RowValue(types.RecordType(()), "", row.of) for row in self.named
+        )
         around = (*self.rows, *named, *self.around)
         return replace(
             self, scope=scope, rows=(), sides={}, totals=(), around=around, named=()
@@ -151,15 +141,15 @@ class Context:
         """Returns the context of a body, in which no row's fields stand bare."""
         return replace(self, rows=(), around=(), named=())
 
-    def by_names(self) -> tuple[RowValue, ...]:
+    def by_names(self) -> tuple[values.RowValue, ...]:
         """Returns the rows at hand that are of a data set which has a name."""
-        return (*(it for it in self.rows if it.of is not NOWHERE), *self.named)
+        return (*(it for it in self.rows if it.of is not values.NOWHERE), *self.named)
 
-    def inside(self, row: RowValue) -> Context:
+    def inside(self, row: values.RowValue) -> Context:
         """Returns the context in which a row's fields stand bare."""
         return replace(self, rows=(row, *self.rows))
 
-    def defined(self, node: syntax.Node, word: str) -> Iterator[Value]:
+    def defined(self, node: syntax.Node, word: str) -> Iterator[values.Value]:
         """Gives what the text defines under a name, if it does."""
         return self.world.names(self, node, word)
 
@@ -168,14 +158,14 @@ class Context:
         match self.value(node):
             case types.Scalar() as scalar:
                 return scalar
-            case RowValue(record, text) if text:
+            case values.RowValue(record, text) if text:
                 return types.Scalar(text, record)
-            case RowsValue(record, text, conditions) if text:
+            case values.RowsValue(record, text, conditions) if text:
                 kept = f"filter({text}, item -> {' AND '.join(conditions)})"
                 return types.Scalar(
                     kept if conditions else text, types.TableType(record)
                 )
-            case Total() as total if self.totals:
+            case values.Total() as total if self.totals:
                 return self.gathered(node, total)
             case found:
                 raise refusal(
@@ -185,7 +175,7 @@ class Context:
                     _INSTEAD.get(type(found).__name__, ""),
                 )
 
-    def gathered(self, node: syntax.Node, total: Total) -> types.Scalar:
+    def gathered(self, node: syntax.Node, total: values.Total) -> types.Scalar:
         """Returns a value of a whole data set, as a column that each row will have.
 
         Of all child rows it is refused where one of their rows is at hand.
@@ -194,7 +184,7 @@ class Context:
         text = beside(self.totals[0], total)
         return types.Scalar(text, total.value.type)
 
-    def check_children(self, node: syntax.Node, source: DatasetValue) -> None:
+    def check_children(self, node: syntax.Node, source: values.DatasetValue) -> None:
         """Refuses child rows of all rows where one of these rows is at hand."""
         schemas = {row.record.schema for row in (*self.rows, *self.named)}
         if schemas.intersection(parents_of(source.step)):
@@ -214,12 +204,12 @@ class Context:
         """Returns a condition as Spark SQL."""
         return self.typed(node, types.Truth()).text
 
-    def dataset(self, node: syntax.Node) -> DatasetValue:
+    def dataset(self, node: syntax.Node) -> values.DatasetValue:
         """Returns a data set."""
         found = self.value(node)
-        if isinstance(found, DatasetValue):
+        if isinstance(found, values.DatasetValue):
             return found
-        if isinstance(found, Dictionary):
+        if isinstance(found, values.Dictionary):
             return found.source
         hint = _AS_ROWS.get(type(found).__name__, "")
         raise refusal(
@@ -231,9 +221,9 @@ class Context:
         match self.value(node):
             case types.RecordType() as record:
                 return record
-            case DatasetValue(record=record) | RowValue(record=record):
+            case values.DatasetValue(record=record) | values.RowValue(record=record):
                 return record
-            case RowsValue(record=record):
+            case values.RowsValue(record=record):
                 return record
             case found:
                 raise refusal(
@@ -254,17 +244,17 @@ class Context:
             raise refusal(node, f"{found!r} here", f"a whole number, {least} or more")
         return found
 
-    def made(self, node: syntax.Node) -> Made:
+    def made(self, node: syntax.Node) -> values.Made:
         """Returns a transform, applied."""
         found = self.value(node)
-        if isinstance(found, Made):
+        if isinstance(found, values.Made):
             return found
         raise refusal(
             node, f"{said(found)} where a transform must stand", "a transform"
         )
 
 
-def _veiled(scope: Scope) -> Scope:
+def _veiled(scope: values.Scope) -> values.Scope:
     """Returns the names of a scope, those that depend on a row at hand out of reach.
 
     Only names inside a body can; what they mean is found anew, without the row.
@@ -272,17 +262,17 @@ def _veiled(scope: Scope) -> Scope:
     if not scope.outer:
         return scope
     known = {
-        name: OutOfReach() if _is_of_row(value) else value
+        name: values.OutOfReach() if _is_of_row(value) else value
         for name, value in scope.known.items()
     }
     (outer,) = scope.outer
     return replace(scope, outer=(_veiled(outer),), known=known, bound={})
 
 
-def _is_of_row(value: Value) -> bool:
+def _is_of_row(value: values.Value) -> bool:
     """Tells whether a value that a name stands for may depend on a row at hand."""
     match value:
-        case RowValue() | RowsValue():
+        case values.RowValue() | values.RowsValue():
             return True
         case types.Scalar(text):
             return _constant(text) is None
@@ -290,9 +280,9 @@ def _is_of_row(value: Value) -> bool:
             return False
 
 
-def total_name(number: int, total: Total | Lookup) -> str:
+def total_name(number: int, total: values.Total | values.Lookup) -> str:
     """Returns the hidden column of a value of other rows."""
-    return f"{_OF_ALL if isinstance(total, Total) else _ENTRY} {number + 1}"
+    return f"{_OF_ALL if isinstance(total, values.Total) else _ENTRY} {number + 1}"
 
 
 def is_total(column: str) -> bool:
@@ -306,7 +296,9 @@ def is_hidden(column: str) -> bool:
 
 
 def beside(
-    totals: list[Total | Lookup], total: Total | Lookup, letter: str = "l"
+    totals: list[values.Total | values.Lookup],
+    total: values.Total | values.Lookup,
+    letter: str = "l",
 ) -> str:
     """Returns a value of other rows as a column that each row will have."""
     if total not in totals:
@@ -422,7 +414,7 @@ def unknown_name(node: syntax.Node, name: str, known: list[str]) -> DialectError
     )
 
 
-def said(value: Value) -> str:
+def said(value: values.Value) -> str:
     """Returns what a value is, in words."""
     return _WORDS.get(type(value).__name__, "this")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeGuard
 
+from dovetail import spec
 from dovetail.dialects.ecl import syntax, types
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import record_defined
@@ -21,8 +22,6 @@ from dovetail.dialects.ecl.values import (
 )
 from dovetail.expression import Expression
 from dovetail.schema import quoted
-from dovetail.spec import program
-from dovetail.spec.join import Columns
 
 Verb = Callable[[Context, syntax.Call], DatasetValue]
 PASSED_OVER = {
@@ -57,20 +56,20 @@ def _sort(context: Context, node: syntax.Call) -> DatasetValue:
     """Returns SORT: by fields or values, downwards behind a minus."""
     first, *rest = node.arguments
     source = context.dataset(first)
-    step = program.Ordered(source.step, tuple(orders(context, source.record, rest)))
+    step = spec.Ordered(source.step, tuple(orders(context, source.record, rest)))
     return replace(source, step=step)
 
 
 def orders(
     context: Context, record: types.RecordType, nodes: Iterable[syntax.Node]
-) -> Iterable[program.By]:
+) -> Iterable[spec.By]:
     """Yields what rows are sorted by; options that only say how are passed over."""
     return orders_at(context, row_at(record), nodes)
 
 
 def orders_at(
     context: Context, row: RowValue, nodes: Iterable[syntax.Node]
-) -> Iterable[program.By]:
+) -> Iterable[spec.By]:
     """Yields what a row is sorted by, wherever that stands."""
     inside = row_scope(context, row)
     for node in _listed(row.record, nodes):
@@ -78,11 +77,9 @@ def orders_at(
             case _ if is_passed_over(node):
                 continue
             case syntax.Operation(sign="NEGATIVE", operands=(inner,)):
-                yield program.By(
-                    Expression(_sorting(inside, inner)), is_descending=True
-                )
+                yield spec.By(Expression(_sorting(inside, inner)), is_descending=True)
             case _:
-                yield program.By(Expression(_sorting(inside, node)))
+                yield spec.By(Expression(_sorting(inside, node)))
 
 
 def _listed(
@@ -151,7 +148,7 @@ def _dedup(context: Context, node: syntax.Call) -> DatasetValue:
         f"{ordered_text(rows['left'], one)} = {ordered_text(rows['right'], one)}"
         for one in source.record.fields
     ]
-    step = program.Deduped(
+    step = spec.Deduped(
         source.step,
         Expression(" AND ".join(texts)),
         # HASH looks at all rows, too: it is a way to do so.
@@ -192,8 +189,8 @@ def _group(context: Context, node: syntax.Call) -> DatasetValue:
         orders(context, source.record, [it for it in rest if not is_word(it, "all")])
     )
     is_all = any(is_word(one, "all") for one in rest)
-    before = program.Ordered(source.step, by) if is_all else source.step
-    step = program.Grouped(before, tuple(one.value for one in by))
+    before = spec.Ordered(source.step, by) if is_all else source.step
+    step = spec.Grouped(before, tuple(one.value for one in by))
     return replace(source, step=step, is_grouped=bool(by))
 
 
@@ -202,9 +199,7 @@ def _choosen(context: Context, node: syntax.Call) -> DatasetValue:
     first, number, *rest = node.arguments
     source = context.dataset(first)
     place = context.count(rest[0], 1) if rest else 1
-    return replace(
-        source, step=program.Chosen(source.step, place, context.count(number))
-    )
+    return replace(source, step=spec.Chosen(source.step, place, context.count(number)))
 
 
 def _topn(context: Context, node: syntax.Call) -> DatasetValue:
@@ -218,8 +213,8 @@ def _topn(context: Context, node: syntax.Call) -> DatasetValue:
         for value in one.arguments if _is_best(one) else ():
             context.scalar(value)
     rest = [one for one in rest if not _is_best(one)]
-    step = program.Ordered(source.step, tuple(orders(context, source.record, rest)))
-    return replace(source, step=program.Chosen(step, 1, context.count(number)))
+    step = spec.Ordered(source.step, tuple(orders(context, source.record, rest)))
+    return replace(source, step=spec.Chosen(step, 1, context.count(number)))
 
 
 def _is_best(node: syntax.Node) -> TypeGuard[syntax.Call]:
@@ -320,7 +315,7 @@ def filtered(
         if not isinstance(one, syntax.Omitted)
     ]
     wide = widened(source, totals)
-    step = program.Filtered(wide, Expression(" AND ".join(texts) or "true"))
+    step = spec.Filtered(wide, Expression(" AND ".join(texts) or "true"))
     return replace(source, step=narrowed(step, source.record, totals))
 
 
@@ -334,14 +329,14 @@ def chosen(context: Context, node: syntax.Part, source: DatasetValue) -> Dataset
             count = max(0, context.count(node.last) - first + 1)
         case _:
             count = _EVERY
-    return replace(source, step=program.Chosen(source.step, first, count))
+    return replace(source, step=spec.Chosen(source.step, first, count))
 
 
 def appended(values: Iterable[DatasetValue]) -> DatasetValue:
     """Returns the rows of several data sets, in the record of the first."""
     first, *rest = values
     others = [as_record(one, first.record).step for one in rest]
-    return DatasetValue(program.Appended((first.step, *others)), first.record)
+    return DatasetValue(spec.Appended((first.step, *others)), first.record)
 
 
 def as_record(source: DatasetValue, record: types.RecordType) -> DatasetValue:
@@ -350,13 +345,13 @@ def as_record(source: DatasetValue, record: types.RecordType) -> DatasetValue:
         return source
     from_row = types.Scalar("l", source.record)
     columns = rebuilt_columns(from_row, record)
-    step = program.Projected(source.step, record.schema, columns)
+    step = spec.Projected(source.step, record.schema, columns)
     return DatasetValue(step, record)
 
 
-def rebuilt_columns(value: types.Scalar, record: types.RecordType) -> Columns:
+def rebuilt_columns(value: types.Scalar, record: types.RecordType) -> spec.Columns:
     """Returns the columns of a record, each taken from a row by its name or blank."""
-    return Columns(
+    return spec.Columns(
         tuple((one.name, Expression(field_text(value, one))) for one in record.fields)
     )
 
@@ -373,15 +368,15 @@ def field_text(value: types.Scalar, wanted: types.Field) -> str:
 
 def projected(source: DatasetValue, made: Made) -> DatasetValue:
     """Returns what a transform makes of each row."""
-    step = program.Projected(
+    step = spec.Projected(
         source.step, made.record.schema, columns_of(made), Expression(made.skip)
     )
     return DatasetValue(step, made.record, is_grouped=source.is_grouped)
 
 
-def columns_of(made: Made) -> Columns:
+def columns_of(made: Made) -> spec.Columns:
     """Returns the columns of a transform."""
-    return Columns(tuple((name, Expression(text)) for name, text in made.columns))
+    return spec.Columns(tuple((name, Expression(text)) for name, text in made.columns))
 
 
 def _project(context: Context, node: syntax.Call) -> DatasetValue:
@@ -414,8 +409,8 @@ def _table(context: Context, node: syntax.Call) -> DatasetValue:
     ]
     if fields:
         by = tuple(orders(context, source.record, fields))
-        grouped = program.Grouped(
-            program.Ordered(source.step, by), tuple(one.value for one in by)
+        grouped = spec.Grouped(
+            spec.Ordered(source.step, by), tuple(one.value for one in by)
         )
         source = replace(source, step=grouped, is_grouped=True)
     return tabled(context, source, second)
@@ -435,11 +430,11 @@ def tabled(context: Context, source: DatasetValue, *nodes: syntax.Node) -> Datas
     plain = types.RecordType(
         tuple(replace(one, initial="", computed="") for one in record.fields)
     )
-    columns = Columns(tuple(texts))
+    columns = spec.Columns(tuple(texts))
     source = replace(source, step=widened(source, totals))
     if any("ROWS_" in text.text for _, text in texts):
-        return DatasetValue(program.Counted(source.step, plain.schema, columns), plain)
-    step = program.Projected(source.step, plain.schema, columns)
+        return DatasetValue(spec.Counted(source.step, plain.schema, columns), plain)
+    step = spec.Projected(source.step, plain.schema, columns)
     return DatasetValue(step, plain, is_grouped=source.is_grouped)
 
 

@@ -19,7 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dovetail.dialects.ecl import aggregates, types
+from dovetail import spec
+from dovetail.dialects.ecl import aggregates, types, values
 from dovetail.dialects.ecl.catalog import of_spark
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal, unfolded
 from dovetail.dialects.ecl.datasets import columns_of, refuse_others, row_at
@@ -36,31 +37,21 @@ from dovetail.dialects.ecl.joins import (
 from dovetail.dialects.ecl.options import Counts
 from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
-from dovetail.dialects.ecl.values import (
-    DatasetValue,
-    Made,
-    RowsValue,
-    RowValue,
-    Value,
-)
 from dovetail.expression import NEVER, Expression, Scope, parse
 from dovetail.schema import Schema, quoted
-from dovetail.spec import program
-from dovetail.spec.join import Columns, Hand, Kind
-from dovetail.spec.picks import Keep, Limit
 
 # What no name in a text can hide: the item at hand, and its place from 0.
 _ITEM, _PLACE = "normalized", "normalized_at"
 
 
-def read_normalize(context: Context, node: Call) -> DatasetValue:
+def read_normalize(context: Context, node: Call) -> values.DatasetValue:
     """Returns NORMALIZE(rows, a number or child rows, transform)."""
     first, second, third, *rest = node.arguments
     refuse_others(rest, set())
     source = context.dataset(first)
     if source.is_grouped:
         raise refusal(first, "NORMALIZE of groups", "UNGROUP(rows)")
-    sides: dict[str, Value] = {"left": row_at(source.record)}
+    sides: dict[str, values.Value] = {"left": row_at(source.record)}
     inside, totals = gathering(replace(context, sides=sides, rows=()))
     items, more = _items(inside, second)
     made = replace(inside, sides={**sides, **more}).made(third)
@@ -68,15 +59,15 @@ def read_normalize(context: Context, node: Call) -> DatasetValue:
     return unfolded(widened(source, totals), made.record, rows)
 
 
-def _items(context: Context, node: Node) -> tuple[str, dict[str, Value]]:
+def _items(context: Context, node: Node) -> tuple[str, dict[str, values.Value]]:
     """Returns the list of items, and what a transform of one of them sees."""
     found = context.value(node)
-    if isinstance(found, RowsValue):
+    if isinstance(found, values.RowsValue):
         found = aggregates.all_rows(found)
     match found:
         case types.Scalar(text, types.TableType(record)):
             place = types.Scalar(f"({_PLACE} + 1L)", types.Whole())
-            return text, {"right": RowValue(record, _ITEM), "counter": place}
+            return text, {"right": values.RowValue(record, _ITEM), "counter": place}
         case _:
             number = as_type(node, context.scalar(node), types.INTEGER).text
             return aggregates.numbers_to(number), {
@@ -100,12 +91,12 @@ Part = tuple[types.Field, str]
 class _Form:
     """What is made of a left row and its right ones."""
 
-    made: Made
+    made: values.Made
     totals: list[Gathered]
     is_group: bool
 
 
-def read_denormalize(context: Context, node: Call) -> DatasetValue:
+def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
     """Returns the rows of DENORMALIZE(left, right, condition, GROUP, transform, ..)."""
     rest = [*node.arguments[3:]]
     is_group = bool(rest) and is_word(rest[0], "group")
@@ -117,7 +108,7 @@ def read_denormalize(context: Context, node: Call) -> DatasetValue:
             "DENORMALIZE(left, right, condition, transform, ..)",
             "GROUP stands before the transform, every other option behind it",
         )
-    parts = parts_of(context, node, (options, Kind.LEFT_OUTER))
+    parts = parts_of(context, node, (options, spec.Kind.LEFT_OUTER))
     if keeps_groups(parts):
         raise refusal(
             node,
@@ -141,14 +132,14 @@ def _form(context: Context, parts: Parts, given: tuple[Node, bool]) -> _Form:
     return _Form(made, totals, is_group)
 
 
-def _all_sides(parts: Parts) -> dict[str, Value]:
+def _all_sides(parts: Parts) -> dict[str, values.Value]:
     """Returns what a transform of all right rows sees; RIGHT is the first of them."""
-    rows = RowsValue(parts.right.record, f"l.{_ROWS}")
-    left = RowValue(parts.left.record, f"l.{_LEFT}")
+    rows = values.RowsValue(parts.right.record, f"l.{_ROWS}")
+    left = values.RowValue(parts.left.record, f"l.{_LEFT}")
     return {"left": left, "right": aggregates.nth(rows, "1L"), "rows(right)": rows}
 
 
-def _each_side(parts: Parts) -> dict[str, Value]:
+def _each_side(parts: Parts) -> dict[str, values.Value]:
     """Returns what a transform of one right row sees."""
     left, right = (
         aggregates.past_row(parts.left.record),
@@ -159,7 +150,7 @@ def _each_side(parts: Parts) -> dict[str, Value]:
 
 def _finished(
     parts: Parts, form: _Form, given: tuple[Conditions, Counts]
-) -> DatasetValue:
+) -> values.DatasetValue:
     """Returns what becomes of each left row with its right ones."""
     conditions, counts = given
     made, most = form.made, 0
@@ -172,8 +163,8 @@ def _finished(
         step, made = _folded(step, gathered.record, aggregates.Fold(made, most))
     made = _or_instead(made) if _has_instead(counts) else made
     skip = Expression(made.skip)
-    last = program.Projected(step, made.record.schema, columns_of(made), skip)
-    return DatasetValue(last, made.record)
+    last = spec.Projected(step, made.record.schema, columns_of(made), skip)
+    return values.DatasetValue(last, made.record)
 
 
 def _without_keep(parts: Parts) -> tuple[Parts, int]:
@@ -182,11 +173,13 @@ def _without_keep(parts: Parts) -> tuple[Parts, int]:
     found = {name: it for name, it in parts.options.found.items() if name != "keep"}
     options = replace(parts.options, found=found)
     return replace(parts, options=options), (
-        keep.count if isinstance(keep, Keep) else 0
+        keep.count if isinstance(keep, spec.Keep) else 0
     )
 
 
-def _gathered(parts: Parts, conditions: Conditions, counts: Counts) -> DatasetValue:
+def _gathered(
+    parts: Parts, conditions: Conditions, counts: Counts
+) -> values.DatasetValue:
     """Returns each left row with the list of its right ones."""
     alone = tuple(_keys_alone(parts, conditions))
     instead = tuple(_nothing_instead(parts.made)) if _has_instead(counts) else ()
@@ -210,29 +203,33 @@ def _gathered(parts: Parts, conditions: Conditions, counts: Counts) -> DatasetVa
     list_text = f"transform({_KEPT}, one -> one.value)"
     record, columns = _columns((first, (rows, list_text), *others))
     by = (_NUMBER, *(one.name for one, _ in alone))
-    return DatasetValue(program.Counted(pairs.step, record.schema, columns, by), record)
+    return values.DatasetValue(
+        spec.Counted(pairs.step, record.schema, columns, by), record
+    )
 
 
-def _columns(parts: tuple[Part, ...]) -> tuple[types.RecordType, Columns]:
+def _columns(parts: tuple[Part, ...]) -> tuple[types.RecordType, spec.Columns]:
     """Returns fields with their values as a record and its columns."""
     columns = tuple((one.name, Expression(text)) for one, text in parts)
-    return types.RecordType(tuple(one for one, _ in parts)), Columns(columns)
+    return types.RecordType(tuple(one for one, _ in parts)), spec.Columns(columns)
 
 
 def _of_pairs(parts: Parts, pair: tuple[Part, ...]) -> Parts:
     """Returns the join that gives pairs, its left rows numbered."""
     columns = tuple((one.name, text) for one, text in pair)
-    made = Made(types.RecordType(tuple(one for one, _ in pair)), columns, NEVER.text)
+    made = values.Made(
+        types.RecordType(tuple(one for one, _ in pair)), columns, NEVER.text
+    )
     left = parts.left
     number = types.RecordType((types.Field(_NUMBER, types.INTEGER),)).schema
     schema = Schema((*left.step.schema.columns, *number.columns))
-    step = program.Numbered(left.step, schema, _NUMBER, may_gap=True)
+    step = spec.Numbered(left.step, schema, _NUMBER, may_gap=True)
     return replace(parts, left=replace(left, step=step), made=made)
 
 
 def _keys_alone(parts: Parts, conditions: Conditions) -> Iterator[Part]:
     """Gives the keys of right rows without a partner: by these they are one row."""
-    if not parts.options.kind.preserves(Hand.RIGHT):
+    if not parts.options.kind.preserves(spec.Hand.RIGHT):
         return
     hard, _, _ = conditions
     scope = Scope.pair(parts.left.record.schema, parts.right.record.schema)
@@ -245,10 +242,10 @@ def _keys_alone(parts: Parts, conditions: Conditions) -> Iterator[Part]:
 def _has_instead(counts: Counts) -> bool:
     """Tells whether a LIMIT puts a row of its own in place of too many."""
     limit = counts.picks.limit
-    return isinstance(limit, Limit) and bool(limit.transform)
+    return isinstance(limit, spec.Limit) and bool(limit.transform)
 
 
-def _nothing_instead(made: Made) -> Iterator[Part]:
+def _nothing_instead(made: values.Made) -> Iterator[Part]:
     """Gives what is known of a left row that is not over its LIMIT."""
     yield types.Field(_INSTEAD, made.record), types.blank_text(made.record)
     yield types.Field(_IS_OVER, types.BOOLEAN), "false"
@@ -258,7 +255,7 @@ def _nothing_instead(made: Made) -> Iterator[Part]:
 def _of_limit(parts: Parts, counts: Counts) -> Counts:
     """Returns the counts of pairs; the row of a LIMIT is one of them."""
     limit = counts.picks.limit
-    if not isinstance(limit, Limit) or not limit.transform:
+    if not isinstance(limit, spec.Limit) or not limit.transform:
         return counts
     instead = aggregates.named_struct(
         *((name, str(text)) for name, text in limit.transform)
@@ -277,8 +274,8 @@ def _of_limit(parts: Parts, counts: Counts) -> Counts:
 
 
 def _folded(
-    step: program.Step, record: types.RecordType, fold: aggregates.Fold
-) -> tuple[program.Step, Made]:
+    step: spec.Step, record: types.RecordType, fold: aggregates.Fold
+) -> tuple[spec.Step, values.Made]:
     """Returns rows with what a fold has made, and how that becomes the result."""
     result = (types.Field(_FOLDED, fold.type), fold.text(f"l.{_ROWS}", f"l.{_LEFT}"))
     others = tuple(
@@ -288,11 +285,11 @@ def _folded(
     )
     wide, columns = _columns((result, *others))
     texts = ((name, f"l.{_FOLDED}.row.{quoted(name)}") for name, _ in fold.made.columns)
-    made = Made(fold.made.record, tuple(texts), _BEHIND)
-    return program.Projected(step, wide.schema, columns), made
+    made = values.Made(fold.made.record, tuple(texts), _BEHIND)
+    return spec.Projected(step, wide.schema, columns), made
 
 
-def _or_instead(made: Made) -> Made:
+def _or_instead(made: values.Made) -> values.Made:
     """Returns a transform that gives the row of a LIMIT where one stands."""
     over = f"l.{quoted(_IS_OVER)}"
     columns = tuple(
@@ -300,4 +297,4 @@ def _or_instead(made: Made) -> Made:
         for name, text in made.columns
     )
     skip = f"IF({over}, l.{quoted(_IS_SKIPPED)}, {made.skip})"
-    return Made(made.record, columns, skip)
+    return values.Made(made.record, columns, skip)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dovetail import spec
 from dovetail.dialects.ecl import datasets, syntax
 from dovetail.dialects.ecl.aggregates import all_rows
 from dovetail.dialects.ecl.context import Context, beside, refusal
@@ -26,8 +27,6 @@ from dovetail.dialects.ecl.values import (
 )
 from dovetail.expression import Expression
 from dovetail.schema import quoted
-from dovetail.spec.program import Chosen, Deduped, Filtered
-from dovetail.spec.references import references
 
 _ENTRY = "entry"
 
@@ -85,7 +84,7 @@ def _of(source: DatasetValue) -> Dictionary:
         " = ".join(datasets.ordered_text(row, key) for row in rows) for key in keys
     )
     same = Expression(" AND ".join(texts))
-    step = Deduped(source.step, same, is_all=True)
+    step = spec.Deduped(source.step, same, is_all=True)
     return Dictionary(DatasetValue(step, source.record), keys)
 
 
@@ -102,7 +101,7 @@ def entry_at(
         text = f"coalesce(get({rows}, 0), {record.absent_text})"
         return RowValue(record, text)
     source = _chosen(node, dictionary, pairs)
-    return replace(source, step=Chosen(source.step, 1, 1))
+    return replace(source, step=spec.Chosen(source.step, 1, 1))
 
 
 def within(
@@ -165,7 +164,7 @@ def _chosen(
     node: syntax.Node, dictionary: Dictionary, pairs: tuple[tuple[str, str], ...]
 ) -> DatasetValue:
     """Returns the entries that are found, as rows, by values that no row has."""
-    if any(references(Expression(text)) for text, _ in pairs):
+    if any(spec.references(Expression(text)) for text, _ in pairs):
         raise refusal(
             node,
             "a look-up by fields of a row here",
@@ -174,4 +173,6 @@ def _chosen(
         )
     same = (f"{one} = {two.replace('r.`', 'l.`')}" for one, two in pairs)
     condition = Expression(" AND ".join(same))
-    return replace(dictionary.source, step=Filtered(dictionary.source.step, condition))
+    return replace(
+        dictionary.source, step=spec.Filtered(dictionary.source.step, condition)
+    )

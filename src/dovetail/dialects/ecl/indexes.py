@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from dovetail import spec
 from dovetail.dialects.ecl import datasets, syntax
 from dovetail.dialects.ecl.catalog import taken_as
 from dovetail.dialects.ecl.conditions import Term, hands_of, terms
@@ -37,11 +38,6 @@ from dovetail.dialects.ecl.types import Field, RecordType, merged
 from dovetail.dialects.ecl.values import DatasetValue, Index, Made
 from dovetail.expression import Expression
 from dovetail.schema import quoted
-from dovetail.spec import program
-from dovetail.spec.join import BlankRow, Clock, Hand, JoinSpec, Kind, Named, Side
-from dovetail.spec.layouts import AnyLayout
-from dovetail.spec.picks import Equality, Picks, Strategy
-from dovetail.spec.references import references
 
 
 def check_index(context: Context, condition: syntax.Node, right: DatasetValue) -> None:
@@ -56,11 +52,11 @@ def check_index(context: Context, condition: syntax.Node, right: DatasetValue) -
         return
     if not isinstance(index, Index):
         raise refusal(marked[0].node, "KEYED or WILD without an INDEX", "an INDEX")
-    _check_keys(index, found, right.record, Hand.RIGHT)
+    _check_keys(index, found, right.record, spec.Hand.RIGHT)
 
 
 def _check_keys(
-    index: Index, found: list[Term], record: RecordType, hand: Hand
+    index: Index, found: list[Term], record: RecordType, hand: spec.Hand
 ) -> None:
     """Refuses marked terms, among all of a condition, that the index cannot answer."""
     fields = [(one, list(_fields_of(one, record, hand))) for one in found]
@@ -86,7 +82,7 @@ def _keys(index: Index) -> str:
     return f"one of {', '.join(index.keys)}"
 
 
-def _fields_of(term: Term, record: RecordType, hand: Hand) -> Iterator[str]:
+def _fields_of(term: Term, record: RecordType, hand: spec.Hand) -> Iterator[str]:
     """Yields the fields of a side that a term names, in lower case.
 
     A value of a whole data set is none of them, though it is a column beside the row.
@@ -98,7 +94,7 @@ def _fields_of(term: Term, record: RecordType, hand: Hand) -> Iterator[str]:
     else:
         text = term.context.condition(node)
     if hand in hands_of(text):
-        for one in references(Expression(text)):
+        for one in spec.references(Expression(text)):
             if one.hand is hand and one.column.lower() in known:
                 yield one.column.lower()
 
@@ -110,7 +106,7 @@ def check_filter(context: Context, node: syntax.Call, source: DatasetValue) -> N
     # The filter gathers its values of whole data sets itself.
     inside, _ = gathering(context.inside(datasets.row_at(source.record)))
     found = [one for it in node.arguments for one in terms(inside, it)]
-    _check_keys(source.index, found, source.record, Hand.LEFT)
+    _check_keys(source.index, found, source.record, spec.Hand.LEFT)
 
 
 _WORDS = {
@@ -224,14 +220,14 @@ def _named(
     return name, tuple(given)
 
 
-def _sorted(source: program.Step, wanted: Wanted) -> DatasetValue:
+def _sorted(source: spec.Step, wanted: Wanted) -> DatasetValue:
     """Returns rows as an index: in the order of its keys."""
     row = datasets.row_at(wanted.record)
     by = tuple(
-        program.By(Expression(datasets.ordered_text(row, one))) for one in wanted.keys
+        spec.By(Expression(datasets.ordered_text(row, one))) for one in wanted.keys
     )
     names = tuple(one.name for one in wanted.keys)
-    step = program.Indexed(program.Ordered(source, by), names, wanted.file)
+    step = spec.Indexed(spec.Ordered(source, by), names, wanted.file)
     return DatasetValue(step, wanted.record, _index(wanted))
 
 
@@ -245,9 +241,7 @@ def _renamed(
 ) -> DatasetValue:
     """Returns an index of the fields of another one, under a name of its own."""
     source, rest = given
-    if not isinstance(source.index, Index) or not isinstance(
-        source.step, program.Indexed
-    ):
+    if not isinstance(source.index, Index) or not isinstance(source.step, spec.Indexed):
         raise refusal(node, "an INDEX without its fields", _HINT)
     name, _ = _named(context, rest)
     wanted = Wanted(node, source.record, len(source.index.keys), name)
@@ -263,15 +257,15 @@ def _written(context: Context, wanted: Wanted) -> DatasetValue:
         )
     if file in world.indexes:
         return _as_built(world.indexes[file], wanted)
-    name = world.inputs.file(file, AnyLayout())
+    name = world.inputs.file(file, spec.AnyLayout())
     if name:
-        given = program.Given(name, wanted.record.schema)
+        given = spec.Given(name, wanted.record.schema)
         rows = taken_as(world.taken, given, wanted.record)
         return _found(_sorted(rows, wanted))
     if world.inputs.has_index(file):
-        return _found(_sorted(program.Written(file, wanted.record.schema), wanted))
+        return _found(_sorted(spec.Written(file, wanted.record.schema), wanted))
     if wanted.is_optional:
-        return _found(_sorted(program.Inline(wanted.record.schema, ()), wanted))
+        return _found(_sorted(spec.Inline(wanted.record.schema, ()), wanted))
     raise UnknownNameError(
         f'nothing gives the rows of the index "{file}"',
         "a BUILD of it before, in this program or in an earlier one, or an input",
@@ -331,7 +325,7 @@ def build(context: Context, node: syntax.Call) -> None:
     found, options = _index_and_options(context, node)
     replaces = _replaces(context, options)
     step, index = found.step, found.index
-    if not isinstance(step, program.Indexed) or not isinstance(index, Index):
+    if not isinstance(step, spec.Indexed) or not isinstance(index, Index):
         raise refusal(node.arguments[0], "BUILD of no INDEX", f"an INDEX, or {_FORMS}")
     if index.is_read:
         raise refusal(
@@ -350,7 +344,7 @@ def build(context: Context, node: syntax.Call) -> None:
         raise refusal(
             node, f'a second BUILD of "{step.file}"', "one for each name in a program"
         )
-    context.world.builds.append(program.Built(step, replaces))
+    context.world.builds.append(spec.Built(step, replaces))
     context.world.indexes[step.file] = found
 
 
@@ -407,11 +401,11 @@ def read_fetch(context: Context, node: syntax.Call) -> DatasetValue:
     made = inside.made(rest[0]) if rest else _whole(base.record)
     where = Expression(inside.scalar(third).text)
     position = Expression(f"r.{quoted(_position(node, base.record))}")
-    join = _by_position(Equality(where, position), made)
-    told = program.Told(
+    join = _by_position(spec.Equality(where, position), made)
+    told = spec.Told(
         f"FETCH in line {node.place.line}", (("hard", f"{where} = {position}"),)
     )
-    step = program.Joined(index.step, base.step, join, made.record.schema, told)
+    step = spec.Joined(index.step, base.step, join, made.record.schema, told)
     return DatasetValue(step, made.record)
 
 
@@ -421,18 +415,18 @@ def _whole(record: RecordType) -> Made:
     return Made(record, tuple(texts), "false")
 
 
-def _by_position(equality: Equality, made: Made) -> JoinSpec:
+def _by_position(equality: spec.Equality, made: Made) -> spec.JoinSpec:
     """Returns the join of an index with its file."""
-    return JoinSpec(
-        Side(Named(program.LEFT)),
-        Side(Named(program.RIGHT)),
-        Kind.INNER,
-        Clock.BATCH,
+    return spec.JoinSpec(
+        spec.Side(spec.Named(spec.LEFT)),
+        spec.Side(spec.Named(spec.RIGHT)),
+        spec.Kind.INNER,
+        spec.Clock.BATCH,
         (equality,),
         select=datasets.columns_of(made),
-        absent_left=BlankRow(),
-        absent_right=BlankRow(),
-        picks=Picks(strategy=Strategy.KEYED, skip_when=Expression(made.skip)),
+        absent_left=spec.BlankRow(),
+        absent_right=spec.BlankRow(),
+        picks=spec.Picks(strategy=spec.Strategy.KEYED, skip_when=Expression(made.skip)),
     )
 
 

@@ -22,7 +22,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from dovetail.dialects.ecl import datasets, syntax, types
+from dovetail import spec
+from dovetail.dialects.ecl import datasets, syntax, types, values
 from dovetail.dialects.ecl.conditions import Hard, Piece, Prefix, Soft, pieces
 from dovetail.dialects.ecl.context import Context, refusal
 from dovetail.dialects.ecl.indexes import check_index
@@ -30,39 +31,11 @@ from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.options import Counts, Options, counts_of, read_options, told
 from dovetail.dialects.ecl.records import default_record
 from dovetail.dialects.ecl.totals import Gathered, widened
-from dovetail.dialects.ecl.values import (
-    DatasetValue,
-    Index,
-    Made,
-    Value,
-)
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.schema import quoted, shown
 from dovetail.spec import program
-from dovetail.spec.join import (
-    Absent,
-    BlankRow,
-    Clock,
-    Columns,
-    GivenRow,
-    Hand,
-    JoinSpec,
-    Kind,
-    Named,
-    Side,
-)
-from dovetail.spec.picks import (
-    Equality,
-    Keep,
-    Limit,
-    OnExceed,
-    Picks,
-    Strategy,
-    Unlimited,
-)
-from dovetail.spec.stops import USUAL_THRESHOLD, Skew
 
-Conditions = tuple[tuple[Equality, ...], str, str]
+Conditions = tuple[tuple[spec.Equality, ...], str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +44,11 @@ class Parts:
 
     node: syntax.Call
     context: Context
-    left: DatasetValue
-    right: DatasetValue
+    left: values.DatasetValue
+    right: values.DatasetValue
     options: Options
     pieces: tuple[Piece, ...]
-    made: Made
+    made: values.Made
     totals: tuple[list[Gathered], list[Gathered]]
 
     @property
@@ -84,9 +57,9 @@ class Parts:
         return self.options.is_keyed
 
     @property
-    def strategy(self) -> Strategy:
+    def strategy(self) -> spec.Strategy:
         """Returns how partners are looked for."""
-        return Strategy.KEYED if self.is_keyed else self.options.strategy
+        return spec.Strategy.KEYED if self.is_keyed else self.options.strategy
 
     @property
     def title(self) -> str:
@@ -109,7 +82,7 @@ def conditions_of(parts: Parts) -> Conditions:
     first: list[str] = []
     for one in parts.pieces:
         if isinstance(one, Soft):
-            of_left = parts.is_keyed and one.hands == {Hand.LEFT}
+            of_left = parts.is_keyed and one.hands == {spec.Hand.LEFT}
             (first if of_left else soft).append(one.text)
     equalities = tuple(one.equality for one in hard)
     return equalities, " AND ".join(soft) or "true", " AND ".join(first) or "true"
@@ -130,7 +103,7 @@ def _is_hard(parts: Parts, one: Hard) -> bool:
     Where terms are marked KEYED, the index is asked for those alone.
     """
     index = parts.right.index
-    if not parts.is_keyed or not isinstance(index, Index):
+    if not parts.is_keyed or not isinstance(index, values.Index):
         return True
     marks = any(isinstance(it, Hard) and it.is_keyed for it in parts.pieces)
     return one.fields <= set(index.keys) and (one.is_keyed or not marks)
@@ -139,24 +112,24 @@ def _is_hard(parts: Parts, one: Hard) -> bool:
 _USUAL_LIMIT = 0.1
 
 
-def skew_of(parts: Parts) -> Skew:
+def skew_of(parts: Parts) -> spec.Skew:
     """Returns how unevenly the rows of a side may lie; without SKEW as they like."""
     _refuse_keyed(parts)
-    skew = Skew()
+    skew = spec.Skew()
     if parts.options.has("skew"):
         skew = replace(skew, limit=_USUAL_LIMIT)
     for call in parts.options.calls("skew"):
         skew = replace(skew, limit=_limit(parts, call))
     for call in parts.options.calls("threshold"):
         size = parts.context.count(call.arguments[0])
-        skew = replace(skew, threshold=size or USUAL_THRESHOLD)
+        skew = replace(skew, threshold=size or spec.USUAL_THRESHOLD)
         if not parts.options.has("skew"):
             line = call.place.line
             _remark(parts, f"THRESHOLD in line {line} has no effect without SKEW")
     return skew
 
 
-def told_skew(skew: Skew) -> Iterator[tuple[str, str]]:
+def told_skew(skew: spec.Skew) -> Iterator[tuple[str, str]]:
     """Gives when a skew fails the job."""
     if not skew.is_any:
         told = (
@@ -206,7 +179,7 @@ def _remark(parts: Parts, text: str) -> None:
     parts.context.world.remarks.append(text)
 
 
-_KINDS = {Kind.INNER, Kind.LEFT_OUTER}
+_KINDS = {spec.Kind.INNER, spec.Kind.LEFT_OUTER}
 
 
 def slides(context: Context, options: Options, pieces: Iterable[Piece]) -> bool:
@@ -247,12 +220,12 @@ def is_constant(parts: Parts) -> bool:
 def limited(parts: Parts, counts: Counts) -> tuple[Parts, Counts]:
     """Returns the join; a LIMIT that skips is asked of all right rows, if it can be."""
     match counts.picks.limit:
-        case Limit(most, OnExceed.SKIP) if is_constant(parts):
+        case spec.Limit(most, spec.OnExceed.SKIP) if is_constant(parts):
             right = datasets.filtered(
                 parts.context, parts.right, (_are_few(parts, most),)
             )
             line = ("LIMIT", f"of more than {most} right rows there are none")
-            picks = replace(counts.picks, limit=Unlimited())
+            picks = replace(counts.picks, limit=spec.Unlimited())
             asked = replace(counts, picks=picks, lines=(line,))
             return replace(parts, right=right), asked
         case _:
@@ -270,26 +243,31 @@ _SKIPPED = "skipped by the transform"
 # Where a LIMIT has a transform of its own, rows without a partner are skipped after
 # the join: there the row of the LIMIT says itself whether it is.
 _PAIRS = "(matched_left AND matched_right AND ({}))"
-_KEEPS_GROUPS = {Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL, Strategy.KEYED}
+_KEEPS_GROUPS = {
+    spec.Strategy.LOOKUP,
+    spec.Strategy.MANY_LOOKUP,
+    spec.Strategy.ALL,
+    spec.Strategy.KEYED,
+}
 
 
-def read_join(context: Context, node: syntax.Call) -> DatasetValue:
+def read_join(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows of JOIN(left, right, condition, ..)."""
     transform, options = split(context, [*node.arguments[3:]])
-    parts = parts_of(context, node, (options, Kind.INNER))
+    parts = parts_of(context, node, (options, spec.Kind.INNER))
     if transform:
         parts = replace(parts, made=parts.context.made(transform[0]))
     return join_step(*judged(parts))
 
 
 def parts_of(
-    context: Context, node: syntax.Call, given: tuple[list[syntax.Node], Kind]
+    context: Context, node: syntax.Call, given: tuple[list[syntax.Node], spec.Kind]
 ) -> Parts:
     """Returns a join taken apart, for now without a transform of its own."""
     if len(node.arguments) < 3:  # noqa: PLR2004 - two sides and a condition
         raise refusal(node, "a JOIN of less", "JOIN(left, right, condition, ..)")
     left, right = (context.dataset(one) for one in node.arguments[:2])
-    sides: dict[str, Value] = {
+    sides: dict[str, values.Value] = {
         "left": datasets.row_at(left.record),
         "right": datasets.row_at(right.record, "r"),
         "counter": types.Scalar("counter", types.Whole()),
@@ -303,14 +281,14 @@ def parts_of(
     judging = replace(inside, sides=without_counter(sides)).with_totals(*totals)
     found = pieces(judging, condition)
     # Beside a row that is not there no such value stands.
-    if not options.kind.preserves(Hand.RIGHT):
-        seen = 1 if options.kind.preserves(Hand.LEFT) else 2
+    if not options.kind.preserves(spec.Hand.RIGHT):
+        seen = 1 if options.kind.preserves(spec.Hand.LEFT) else 2
         inside = inside.with_totals(*totals[:seen])
     made = default_record(left.record, right.record, options.kind)
     return Parts(node, inside, left, right, options, found, made, totals)
 
 
-def without_counter(sides: dict[str, Value]) -> dict[str, Value]:
+def without_counter(sides: dict[str, values.Value]) -> dict[str, values.Value]:
     """Returns what is known in a condition: nothing has been counted by then."""
     return {name: value for name, value in sides.items() if name != "counter"}
 
@@ -326,11 +304,13 @@ def split(
     return (), rest
 
 
-def _by_index(context: Context, options: Options, right: DatasetValue) -> DatasetValue:
+def _by_index(
+    context: Context, options: Options, right: values.DatasetValue
+) -> values.DatasetValue:
     """Returns the right rows in the order of the index that KEYED names."""
     for call in options.calls("keyed"):
         index = context.dataset(call.arguments[0])
-        if not isinstance(index.index, Index):
+        if not isinstance(index.index, values.Index):
             raise refusal(call, "KEYED with no INDEX", "the name of an INDEX")
         by = datasets.orders(
             context, right.record, _fields(call, index.index, right.record)
@@ -338,7 +318,7 @@ def _by_index(context: Context, options: Options, right: DatasetValue) -> Datase
         return replace(
             right, step=program.Ordered(right.step, tuple(by)), index=index.index
         )
-    if options.has("keyed") and not isinstance(right.index, Index):
+    if options.has("keyed") and not isinstance(right.index, values.Index):
         raise refusal(
             options.found["keyed"],
             "KEYED beside a right side that is no INDEX",
@@ -347,17 +327,17 @@ def _by_index(context: Context, options: Options, right: DatasetValue) -> Datase
     return right
 
 
-def _is_keyed(options: Options, right: DatasetValue) -> bool:
+def _is_keyed(options: Options, right: values.DatasetValue) -> bool:
     """Tells whether a join reads its right side by an index."""
     return options.has("keyed") or (
-        isinstance(right.index, Index)
-        and options.kind in {Kind.INNER, Kind.LEFT_OUTER, Kind.LEFT_ONLY}
-        and options.strategy in {Strategy.DEFAULT, Strategy.SORT_MERGE}
+        isinstance(right.index, values.Index)
+        and options.kind in {spec.Kind.INNER, spec.Kind.LEFT_OUTER, spec.Kind.LEFT_ONLY}
+        and options.strategy in {spec.Strategy.DEFAULT, spec.Strategy.SORT_MERGE}
     )
 
 
 def _fields(
-    node: syntax.Node, index: Index, record: types.RecordType
+    node: syntax.Node, index: values.Index, record: types.RecordType
 ) -> list[syntax.Node]:
     """Returns the keys of an index as names of fields of its data set."""
     known = {one.word for one in record.fields}
@@ -385,7 +365,7 @@ def judged(parts: Parts) -> tuple[Parts, Conditions, Counts]:
 
 
 def _need_equality(
-    parts: Parts, hard: tuple[Equality, ...], condition: syntax.Node
+    parts: Parts, hard: tuple[spec.Equality, ...], condition: syntax.Node
 ) -> None:
     """Refuses a condition without an equality, unless ALL or a constant allows it."""
     prefixes = any(isinstance(one, Prefix) for one in parts.pieces)
@@ -409,14 +389,21 @@ def _implicit(parts: Parts, counts: Counts, soft: str) -> Counts:
     is_counted = options.has("limit", "atmost") or (
         options.has("keep") and soft == "true"
     )
-    if not parts.is_keyed or is_counted or options.kind is Kind.LEFT_ONLY or not most:
+    if (
+        not parts.is_keyed
+        or is_counted
+        or options.kind is spec.Kind.LEFT_ONLY
+        or not most
+    ):
         return counts
-    limited = replace(picks, limit=Limit(most, OnExceed.FAIL))
+    limited = replace(picks, limit=spec.Limit(most, spec.OnExceed.FAIL))
     line = ("(no LIMIT)", f"a keyed join fails at more than {most} candidates")
     return replace(counts, picks=limited, lines=(*counts.lines, line))
 
 
-def join_step(parts: Parts, conditions: Conditions, counts: Counts) -> DatasetValue:
+def join_step(
+    parts: Parts, conditions: Conditions, counts: Counts
+) -> values.DatasetValue:
     """Returns the step of a join."""
     hard, soft, left_only = conditions
     made = parts.made
@@ -444,22 +431,22 @@ def join_step(parts: Parts, conditions: Conditions, counts: Counts) -> DatasetVa
         skew=counts.skew,
         pointer=pointer_of(parts),
     )
-    found = DatasetValue(step, record, is_grouped=is_grouped)
+    found = values.DatasetValue(step, record, is_grouped=is_grouped)
     return _without_mark(found, made.record) if hides else found
 
 
 def _spec(
     parts: Parts,
-    condition: tuple[tuple[Equality, ...], str],
-    given: tuple[Columns, Picks],
-) -> JoinSpec:
+    condition: tuple[tuple[spec.Equality, ...], str],
+    given: tuple[spec.Columns, spec.Picks],
+) -> spec.JoinSpec:
     """Returns the join itself."""
     (hard, soft), (columns, picks) = condition, given
-    return JoinSpec(
-        Side(Named(program.LEFT)),
-        Side(Named(program.RIGHT)),
+    return spec.JoinSpec(
+        spec.Side(spec.Named(program.LEFT)),
+        spec.Side(spec.Named(program.RIGHT)),
         parts.options.kind,
-        Clock.BATCH,
+        spec.Clock.BATCH,
         hard,
         Expression(soft),
         columns,
@@ -469,38 +456,40 @@ def _spec(
     )
 
 
-def keep_of(parts: Parts) -> Keep | Unlimited:
+def keep_of(parts: Parts) -> spec.Keep | spec.Unlimited:
     """Returns how many rows of each left row come out; 0 is no limit."""
     for call in parts.options.calls("keep"):
         count = parts.context.count(call.arguments[0])
-        return Keep(count) if count else Unlimited()
-    return Unlimited()
+        return spec.Keep(count) if count else spec.Unlimited()
+    return spec.Unlimited()
 
 
 def _with_mark(
-    made: Made, picks: Picks, counts: Counts
-) -> tuple[Columns, Picks, types.RecordType]:
+    made: values.Made, picks: spec.Picks, counts: Counts
+) -> tuple[spec.Columns, spec.Picks, types.RecordType]:
     """Returns a join whose rows say themselves whether they are skipped."""
     mark = types.Field(_SKIPPED, types.BOOLEAN)
     columns = (*datasets.columns_of(made).columns, (_SKIPPED, Expression(made.skip)))
     limit = picks.limit
-    if isinstance(limit, Limit):
+    if isinstance(limit, spec.Limit):
         given = (*limit.transform, (_SKIPPED, Expression(counts.skip)))
         picks = replace(picks, limit=replace(limit, transform=given))
-    return Columns(columns), picks, types.RecordType((*made.record.fields, mark))
+    return spec.Columns(columns), picks, types.RecordType((*made.record.fields, mark))
 
 
-def _without_mark(found: DatasetValue, record: types.RecordType) -> DatasetValue:
+def _without_mark(
+    found: values.DatasetValue, record: types.RecordType
+) -> values.DatasetValue:
     """Returns the rows that are not skipped, without what said so."""
     kept = program.Filtered(found.step, Expression(f"NOT l.{quoted(_SKIPPED)}"))
     columns = tuple(
         (it.name, Expression(f"l.{quoted(it.name)}")) for it in record.fields
     )
-    step = program.Projected(kept, record.schema, Columns(columns))
+    step = program.Projected(kept, record.schema, spec.Columns(columns))
     return replace(found, step=step, record=record)
 
 
-def _grouped_left(parts: Parts) -> tuple[DatasetValue, bool]:
+def _grouped_left(parts: Parts) -> tuple[values.DatasetValue, bool]:
     """Returns the left side, and whether the result is grouped as it is."""
     for call in parts.options.calls("group"):
         by = tuple(datasets.orders(parts.context, parts.left.record, call.arguments))
@@ -517,17 +506,17 @@ def keeps_groups(parts: Parts) -> bool:
     return stays or parts.options.has("group")
 
 
-def absent(record: types.RecordType) -> Absent:
+def absent(record: types.RecordType) -> spec.Absent:
     """Returns the row of a side that is not there: blank, or as DEFAULT says."""
     given = tuple(
         (one.name, shown(compiled(Expression(one.default), Scope())({BARE: {}})))
         for one in record.fields
         if one.default
     )
-    return GivenRow(given, BlankRow()) if given else BlankRow()
+    return spec.GivenRow(given, spec.BlankRow()) if given else spec.BlankRow()
 
 
-def _told(parts: Parts, join: JoinSpec, counts: Counts) -> program.Told:
+def _told(parts: Parts, join: spec.JoinSpec, counts: Counts) -> program.Told:
     """Returns a join in words."""
     lines = (
         *_told_condition(join.hard, join.soft.text),
@@ -538,13 +527,15 @@ def _told(parts: Parts, join: JoinSpec, counts: Counts) -> program.Told:
     return program.Told(parts.title, lines)
 
 
-def _told_keep(picks: Picks) -> Iterator[tuple[str, str]]:
+def _told_keep(picks: spec.Picks) -> Iterator[tuple[str, str]]:
     """Yields what KEEP keeps."""
-    if isinstance(picks.keep, Keep):
+    if isinstance(picks.keep, spec.Keep):
         yield "KEEP", f"the first {picks.keep.count} rows of each left row come out"
 
 
-def _told_condition(hard: tuple[Equality, ...], soft: str) -> Iterator[tuple[str, str]]:
+def _told_condition(
+    hard: tuple[spec.Equality, ...], soft: str
+) -> Iterator[tuple[str, str]]:
     """Yields what must be equal, and what else must hold."""
     yield "hard", ", ".join(f"{one.left} = {one.right}" for one in hard) or "nothing"
     if soft != "true":

@@ -17,12 +17,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from dovetail.dialects.ecl import syntax, types
+from dovetail.dialects.ecl import syntax, types, values
 from dovetail.dialects.ecl.context import Context, World, known_value, refusal
 from dovetail.dialects.ecl.modules import LIBRARY, OLDER, Path, scope_of
 from dovetail.dialects.ecl.names import bound, exported
 from dovetail.dialects.ecl.reading import read
-from dovetail.dialects.ecl.values import Imported, Scope, TypeValue, Value
 from dovetail.expression.writing import text_of
 
 DATE, TIME = types.Whole(4, is_signed=False), types.Whole(3, is_signed=False)
@@ -52,10 +51,10 @@ class _Function:
     defaults: tuple[str, ...] = ()
 
 
-def read_part(path: Path) -> Imported | TypeValue:
+def read_part(path: Path) -> values.Imported | values.TypeValue:
     """Returns what a path into the library means: a type, or a part of it."""
     name = ".".join(path[1:])
-    return TypeValue(_TYPES[name]) if name in _TYPES else Imported(path)
+    return values.TypeValue(_TYPES[name]) if name in _TYPES else values.Imported(path)
 
 
 def read_library(context: Context, node: syntax.Call, path: Path) -> types.Scalar:
@@ -314,7 +313,7 @@ _OLDER: Mapping[str, str] = {
 }
 
 
-def follow(context: Context, node: syntax.Node, path: Path) -> Iterator[Value]:
+def follow(context: Context, node: syntax.Node, path: Path) -> Iterator[values.Value]:
     """Gives what a path leads to: a definition of another text, or a folder."""
     modules = context.world.modules
     if path[:1] == (LIBRARY,):
@@ -324,7 +323,7 @@ def follow(context: Context, node: syntax.Node, path: Path) -> Iterator[Value]:
         yield _definition(context, node, path, _scope(context, path, given))
         return
     if modules.has(path):
-        yield Imported(path)
+        yield values.Imported(path)
 
 
 def leads(world: World, path: Path) -> bool:
@@ -334,7 +333,7 @@ def leads(world: World, path: Path) -> bool:
     return is_library or modules.has(path) or any(modules.texts(path))
 
 
-def _scope(context: Context, path: Path, given: tuple[str, str]) -> Scope:
+def _scope(context: Context, path: Path, given: tuple[str, str]) -> values.Scope:
     """Returns the scope of another text, which is read once."""
     known = context.world.brought
     if path not in known:
@@ -348,7 +347,9 @@ def _scope(context: Context, path: Path, given: tuple[str, str]) -> Scope:
     return known[path]
 
 
-def _definition(context: Context, node: syntax.Node, path: Path, scope: Scope) -> Value:
+def _definition(
+    context: Context, node: syntax.Node, path: Path, scope: values.Scope
+) -> values.Value:
     """Returns the definition of a text that has its name."""
     for definition in exported(scope, path[-1]):
         if id(definition) in scope.pending:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from dovetail.dialects.ecl import syntax
+from dovetail import spec
+from dovetail.dialects.ecl import syntax, values
 from dovetail.dialects.ecl.catalog import record_of, taken
 from dovetail.dialects.ecl.context import (
     Context,
@@ -24,20 +25,6 @@ from dovetail.dialects.ecl.records import declared_type
 from dovetail.dialects.ecl.refused import FOREIGN
 from dovetail.dialects.ecl.totals import alone, gathering, origin
 from dovetail.dialects.ecl.types import BOOLEAN, RecordType, Scalar, blank_text
-from dovetail.dialects.ecl.values import (
-    DatasetValue,
-    Imported,
-    ModuleValue,
-    Nowhere,
-    OutOfReach,
-    Routine,
-    RowsValue,
-    RowValue,
-    Scope,
-    Total,
-    Value,
-)
-from dovetail.spec.program import Given
 
 _OTHERS = (
     "a field of the row that is gone through stands alone, without its data set; that "
@@ -47,7 +34,7 @@ _MODIFIERS = {"export", "shared", "local"}
 _TRUTHS = {"true": "true", "false": "false"}
 
 
-def read_name(context: Context, node: syntax.Name) -> Value:
+def read_name(context: Context, node: syntax.Name) -> values.Value:
     """Returns what a name means at its place."""
     if node.word in context.sides:
         return context.sides[node.word]
@@ -66,14 +53,14 @@ def read_name(context: Context, node: syntax.Name) -> Value:
             place=node.place,
         )
     if node.word == OLDER:
-        return Imported((LIBRARY, OLDER))
+        return values.Imported((LIBRARY, OLDER))
     # Older programs name folders of modules without an IMPORT.
     if context.world.modules.has((node.word,)):
-        return Imported((node.word,))
+        return values.Imported((node.word,))
     raise unknown_name(node, node.text, sorted(_known(context)))
 
 
-def _bare(context: Context, node: syntax.Name) -> Iterator[Value]:
+def _bare(context: Context, node: syntax.Name) -> Iterator[values.Value]:
     """Gives the field of a row at hand that a name alone means, if it does."""
     for row in context.rows:
         for one in row.record.find(node.word):
@@ -83,14 +70,14 @@ def _bare(context: Context, node: syntax.Name) -> Iterator[Value]:
         raise row_around(node, node.text)
 
 
-def defined(context: Context, node: syntax.Node, word: str) -> Iterator[Value]:
+def defined(context: Context, node: syntax.Node, word: str) -> Iterator[values.Value]:
     """Gives what a definition, a parameter or else an input of a name is, if any."""
-    scope: tuple[Scope, ...] = (context.scope,)
+    scope: tuple[values.Scope, ...] = (context.scope,)
     is_declared = False
     while scope:
         (here,) = scope
         if word in here.known:
-            if isinstance(here.known[word], OutOfReach):
+            if isinstance(here.known[word], values.OutOfReach):
                 raise row_around(node, word)
             yield here.known[word]
         for definition in _chosen(here, node, word):
@@ -101,19 +88,19 @@ def defined(context: Context, node: syntax.Node, word: str) -> Iterator[Value]:
     name = context.world.inputs.spelled(word)
     if name and not is_declared:
         schema = context.world.inputs.schema(name)
-        step = taken(context.world.taken, Given(name, schema))
-        yield DatasetValue(step, record_of(schema))
+        step = taken(context.world.taken, spec.Given(name, schema))
+        yield values.DatasetValue(step, record_of(schema))
 
 
 def _imported(
-    context: Context, scope: Scope, node: syntax.Node, word: str
-) -> Iterator[Value]:
+    context: Context, scope: values.Scope, node: syntax.Node, word: str
+) -> Iterator[values.Value]:
     """Gives what an import brings under a name, if it does."""
     follow = context.world.follow
     if word in scope.imports:
         path = scope.imports[word]
         yield from follow(context, node, path)
-        yield Imported(path)
+        yield values.Imported(path)
     for path in scope.opened:
         yield from follow(context, node, (*path, word))
 
@@ -133,7 +120,9 @@ def head_of(definition: syntax.Definition) -> tuple[syntax.Node, ...]:
             return (head,)
 
 
-def _chosen(scope: Scope, node: syntax.Node, word: str) -> Iterator[syntax.Definition]:
+def _chosen(
+    scope: values.Scope, node: syntax.Node, word: str
+) -> Iterator[syntax.Definition]:
     """Gives the newest definition of a name before its use, or else the first behind.
 
     One that is being bound is not what a name in its own body means.
@@ -155,7 +144,9 @@ def _is_before(one: syntax.Definition, node: syntax.Node) -> bool:
     return (there.line, there.column) < (here.line, here.column)
 
 
-def bound(context: Context, scope: Scope, definition: syntax.Definition) -> Value:
+def bound(
+    context: Context, scope: values.Scope, definition: syntax.Definition
+) -> values.Value:
     """Returns the value of a definition, found once."""
     key = id(definition)
     if key in scope.bound:
@@ -175,14 +166,16 @@ def bound(context: Context, scope: Scope, definition: syntax.Definition) -> Valu
     return value
 
 
-def _evaluated(context: Context, scope: Scope, definition: syntax.Definition) -> Value:
+def _evaluated(
+    context: Context, scope: values.Scope, definition: syntax.Definition
+) -> values.Value:
     """Returns what a definition defines, seen from where it stands."""
     *types, last = head_of(definition)
     body = definition.body
     is_called = isinstance(last, syntax.Call)
     if is_called or isinstance(body, syntax.Transform | syntax.Function):
         given = last.arguments if isinstance(last, syntax.Call) else ()
-        return Routine(definition, given, body, tuple(types), scope)
+        return values.Routine(definition, given, body, tuple(types), scope)
     sides = context.sides if scope.outer else {}
     # A value is bound once for all who use it, so it asks no one's rows for more, but
     # for those of the transform inside which it stands.
@@ -202,8 +195,8 @@ def _evaluated(context: Context, scope: Scope, definition: syntax.Definition) ->
 
 
 def _evaluated_of_row(
-    context: Context, scope: Scope, definition: syntax.Definition
-) -> Value:
+    context: Context, scope: values.Scope, definition: syntax.Definition
+) -> values.Value:
     """Returns what a definition means that names the data set of the row at hand."""
     *types, last = head_of(definition)
     around = replace(
@@ -218,14 +211,16 @@ def _evaluated_of_row(
 
 
 def _typed(
-    context: Context, node: syntax.Node, value: Value, types: list[syntax.Node]
-) -> Value:
+    context: Context, node: syntax.Node, value: values.Value, types: list[syntax.Node]
+) -> values.Value:
     """Returns a single value in the type that stands before its name."""
     match value:
         case Scalar():
             return as_type(node, value, declared_type(context, types[-1]))
-        case Total(source, one):
-            return Total(source, as_type(node, one, declared_type(context, types[-1])))
+        case values.Total(source, one):
+            return values.Total(
+                source, as_type(node, one, declared_type(context, types[-1]))
+            )
         case _:
             return value
 
@@ -239,26 +234,26 @@ def _known(context: Context) -> set[str]:
     """Returns all names that could stand at a place."""
     names = set(context.world.inputs.names()) | set(context.sides)
     names |= {one.word for row in context.rows for one in row.record.fields}
-    scope: tuple[Scope, ...] = (context.scope,)
+    scope: tuple[values.Scope, ...] = (context.scope,)
     while scope:
         names |= {name_of(one) for one in scope[0].definitions} | set(scope[0].known)
         scope = scope[0].outer
     return names
 
 
-def read_member(context: Context, node: syntax.Member) -> Value:
+def read_member(context: Context, node: syntax.Member) -> values.Value:
     """Returns a field of a row; of a data set it is the field of the row at hand."""
     of = context.value(node.of)
     match of:
-        case RowValue():
+        case values.RowValue():
             return _field(node, of)
-        case DatasetValue() as source:
+        case values.DatasetValue() as source:
             return _of_dataset(context, node, source)
-        case RowsValue(record=record):
-            return _field(node, RowValue(record, ""))
-        case ModuleValue(scope):
+        case values.RowsValue(record=record):
+            return _field(node, values.RowValue(record, ""))
+        case values.ModuleValue(scope):
             return _of_module(context, node, scope)
-        case Imported(path):
+        case values.Imported(path):
             return _of_path(context, node, (*path, node.word))
         case RecordType() as record if context.in_record:
             return _blank_field(node, record)
@@ -266,7 +261,7 @@ def read_member(context: Context, node: syntax.Member) -> Value:
             raise refusal(node, f'"{node.name}" of {said(of)}', "a field of a row")
 
 
-def _of_path(context: Context, node: syntax.Member, path: Path) -> Value:
+def _of_path(context: Context, node: syntax.Member, path: Path) -> values.Value:
     """Returns what a path leads to, or refuses it with what there is."""
     for found in context.world.follow(context, node, path):
         return found
@@ -282,15 +277,15 @@ def _of_path(context: Context, node: syntax.Member, path: Path) -> Value:
     )
 
 
-def _blank_field(node: syntax.Member, record: RecordType) -> Value:
+def _blank_field(node: syntax.Member, record: RecordType) -> values.Value:
     """Returns a field of a record without rows, which is declared by it: blank."""
-    found = _field(node, RowValue(record, ""))
+    found = _field(node, values.RowValue(record, ""))
     if isinstance(found, Scalar):
         return Scalar(blank_text(found.type), found.type)
     return found
 
 
-def read_module(context: Context, node: syntax.Module) -> ModuleValue:
+def read_module(context: Context, node: syntax.Module) -> values.ModuleValue:
     """Returns a module, whose definitions are bound when they are asked for."""
     for base in node.bases:
         raise refusal(
@@ -302,10 +297,12 @@ def read_module(context: Context, node: syntax.Module) -> ModuleValue:
     for one in node.statements:
         if not isinstance(one, syntax.Definition | syntax.Import):
             raise refusal(one, "an action inside a MODULE", "it behind the MODULE")
-    return ModuleValue(scope_of(node.statements, (context.scope,)))
+    return values.ModuleValue(scope_of(node.statements, (context.scope,)))
 
 
-def _of_module(context: Context, node: syntax.Member, scope: Scope) -> Value:
+def _of_module(
+    context: Context, node: syntax.Member, scope: values.Scope
+) -> values.Value:
     """Returns what a module exports under a name."""
     outside = replace(context.without_rows(), sides={})
     for definition in _chosen(scope, node, node.word):
@@ -328,19 +325,19 @@ def is_exported(definition: syntax.Definition) -> bool:
     )
 
 
-def exported(scope: Scope, word: str) -> list[syntax.Definition]:
+def exported(scope: values.Scope, word: str) -> list[syntax.Definition]:
     """Returns the newest definition of a name that a text exports, if it does."""
     found = [one for one in scope.definitions if name_of(one) == word]
     return [one for one in found if is_exported(one)][-1:]
 
 
-def routine_of(context: Context, node: syntax.Call) -> Iterator[Routine]:
+def routine_of(context: Context, node: syntax.Call) -> Iterator[values.Routine]:
     """Gives the transform or function of the text that a call means, if it does."""
     if isinstance(node.of, syntax.Member):
-        found: Iterator[Value] = iter((context.value(node.of),))
+        found: Iterator[values.Value] = iter((context.value(node.of),))
     else:
         found = context.defined(node.of, node.word) if node.word else iter(())
-    yield from (one for one in islice(found, 1) if isinstance(one, Routine))
+    yield from (one for one in islice(found, 1) if isinstance(one, values.Routine))
 
 
 def is_transform(context: Context, node: syntax.Node) -> bool:
@@ -354,15 +351,17 @@ def is_transform(context: Context, node: syntax.Node) -> bool:
             return False
 
 
-def _of_dataset(context: Context, node: syntax.Member, source: DatasetValue) -> Value:
+def _of_dataset(
+    context: Context, node: syntax.Member, source: values.DatasetValue
+) -> values.Value:
     """Returns a field of the row at hand, or of the one row that is chosen.
 
     A record may name fields of a data set before there is a row.
     """
-    row = RowValue(source.record, "l")
+    row = values.RowValue(source.record, "l")
     if isinstance(node.of, syntax.Part):
         field = _field(node, row)
-        return Total(source, field) if isinstance(field, Scalar) else field
+        return values.Total(source, field) if isinstance(field, Scalar) else field
     # The very rows are meant before those that are some of them, in another order.
     for is_meant in (_is_of, _is_like):
         for here in (*context.rows, *context.named):
@@ -380,24 +379,26 @@ def _of_dataset(context: Context, node: syntax.Member, source: DatasetValue) -> 
     )
 
 
-def _is_of(row: RowValue, source: DatasetValue) -> bool:
+def _is_of(row: values.RowValue, source: values.DatasetValue) -> bool:
     """Tells whether a row is one of a data set."""
     return row.of is source.step
 
 
-def _is_like(row: RowValue, source: DatasetValue) -> bool:
+def _is_like(row: values.RowValue, source: values.DatasetValue) -> bool:
     """Tells whether a row is of rows that are some of the same, in whatever order.
 
     Where it is not known whose row it is, the record tells.
     """
-    if isinstance(row.of, Nowhere):
+    if isinstance(row.of, values.Nowhere):
         return row.record == source.record
     return origin(row.of) is origin(source.step)
 
 
-def _of_all(context: Context, source: DatasetValue, field: Value) -> Value:
+def _of_all(
+    context: Context, source: values.DatasetValue, field: values.Value
+) -> values.Value:
     """Returns a field of whatever row; child rows are those of all rows."""
-    if isinstance(field, RowsValue) and not context.in_record:
+    if isinstance(field, values.RowsValue) and not context.in_record:
         return unfolded(source.step, field.record, field.text)
     return field
 
@@ -406,7 +407,7 @@ def record_defined(
     context: Context, node: syntax.Node
 ) -> Iterator[tuple[Context, syntax.Record]]:
     """Gives the RECORD that a name stands for, and where it stands, if it is one."""
-    scope: tuple[Scope, ...] = (context.scope,)
+    scope: tuple[values.Scope, ...] = (context.scope,)
     while scope:
         (here,) = scope
         for definition in _chosen(here, node, syntax.word_of(node)):
@@ -416,7 +417,7 @@ def record_defined(
         scope = here.outer
 
 
-def _field(node: syntax.Member, row: RowValue) -> Value:
+def _field(node: syntax.Member, row: values.RowValue) -> values.Value:
     """Returns a field of a row, or refuses its name with those there are."""
     for one in row.record.find(node.name):
         return row.part(one)

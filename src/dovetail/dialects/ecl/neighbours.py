@@ -14,30 +14,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TypeGuard
 
-from dovetail.dialects.ecl import aggregates, datasets
+from dovetail import spec
+from dovetail.dialects.ecl import aggregates, datasets, values
 from dovetail.dialects.ecl.conditions import Hard, Piece, pieces
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.syntax import Call, Name, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
 from dovetail.dialects.ecl.types import Field, RecordType, TableType
-from dovetail.dialects.ecl.values import (
-    DatasetValue,
-    Made,
-    RowsValue,
-    RowValue,
-    Value,
-)
 from dovetail.expression import NEVER, Expression
 from dovetail.schema import quoted
-from dovetail.spec import program
-from dovetail.spec.join import Columns
-from dovetail.spec.references import references
 
 _ROWS, _FOLDED = "rows", "folded"
 
 
-def _iterate(context: Context, node: Call) -> DatasetValue:
+def _iterate(context: Context, node: Call) -> values.DatasetValue:
     """Returns ITERATE: a transform of each row, and of the result before it."""
     first, transform, *rest = node.arguments
     datasets.refuse_others(rest, set())
@@ -48,14 +39,14 @@ def _iterate(context: Context, node: Call) -> DatasetValue:
     return _unfolded(source, (aggregates.iterated(made, start), made.record), totals)
 
 
-def _process(context: Context, node: Call) -> DatasetValue:
+def _process(context: Context, node: Call) -> values.DatasetValue:
     """Returns PROCESS: a transform of each row and of a row that goes along."""
     first, initial, transform, along, *rest = node.arguments
     datasets.refuse_others(rest, set())
     source, start = context.dataset(first), context.scalar(initial)
     if not isinstance(start.type, RecordType):
         raise refusal(initial, "a PROCESS that begins with no row", "ROW(..)")
-    sides: dict[str, Value] = {
+    sides: dict[str, values.Value] = {
         "left": aggregates.coming_row(source.record),
         "right": aggregates.past_row(start.type),
         "counter": aggregates.COUNTER,
@@ -70,7 +61,7 @@ def _process(context: Context, node: Call) -> DatasetValue:
     return _unfolded(source, (text, made.record), totals)
 
 
-def _rollup(context: Context, node: Call) -> DatasetValue:
+def _rollup(context: Context, node: Call) -> values.DatasetValue:
     """Returns ROLLUP by a condition, by fields, or of groups."""
     first, second, *rest = node.arguments
     source = context.dataset(first)
@@ -92,11 +83,11 @@ def _rollup(context: Context, node: Call) -> DatasetValue:
     keys = () if source.is_grouped else tuple(_that_stay(same, made))
     if keys and len(keys) == same.count:
         return _folded(
-            replace(source, step=program.Grouped(source.step, keys)), made, totals
+            replace(source, step=spec.Grouped(source.step, keys)), made, totals
         )
     _tell(context, node, "each row looks at what the ones before it have become")
     if keys:
-        source = replace(source, step=program.Grouped(source.step, keys))
+        source = replace(source, step=spec.Grouped(source.step, keys))
     return _unfolded(source, (aggregates.rolled(made, same.text), made.record), totals)
 
 
@@ -129,7 +120,7 @@ def _by_fields(context: Context, record: RecordType, nodes: Sequence[Node]) -> _
     keys = tuple(one.value for one in datasets.orders(context, record, nodes))
     if not keys:
         raise refusal(nodes[-1], "a ROLLUP by nothing", "fields, or RECORD")
-    rows = RowValue(record, aggregates.ROW_BEFORE), aggregates.coming_row(record)
+    rows = values.RowValue(record, aggregates.ROW_BEFORE), aggregates.coming_row(record)
     sides = ([*datasets.orders_at(context, row, nodes)] for row in rows)
     pairs = zip(*sides, strict=True)
     text = " AND ".join(f"({one.value} = {other.value})" for one, other in pairs)
@@ -144,10 +135,10 @@ def _by_condition(context: Context, record: RecordType, node: Node) -> _Same:
     left, right = datasets.row_at(record), datasets.row_at(record, "r")
     if not _names_sides(node):
         return _by_fields(context, record, (node,))
-    apart: dict[str, Value] = {"left": left, "right": right}
+    apart: dict[str, values.Value] = {"left": left, "right": right}
     found = pieces(replace(context, sides=apart, rows=()), node)
     keys = (one.equality.left for one in found if _mirrors(one))
-    sides: dict[str, Value] = {
+    sides: dict[str, values.Value] = {
         "left": aggregates.past_row(record),
         "right": aggregates.coming_row(record),
     }
@@ -175,14 +166,14 @@ def _mirrors(one: Piece) -> TypeGuard[Hard]:
     return one.equality.right.text.replace("r.`", "l.`") == one.equality.left.text
 
 
-def _that_stay(same: _Same, made: Made) -> Iterator[Expression]:
+def _that_stay(same: _Same, made: values.Made) -> Iterator[Expression]:
     """Gives the keys by which neighbours are a group, whatever is made of them."""
     texts = {name.lower(): text for name, text in made.columns}
     if not same.is_of_result:
         yield from same.keys
         return
     for key in same.keys:
-        columns = (one.column for one in references(key))
+        columns = (one.column for one in spec.references(key))
         left = (
             f"{aggregates.PAST}.row.{quoted(name)}" == texts[name.lower()]
             for name in columns
@@ -193,9 +184,9 @@ def _that_stay(same: _Same, made: Made) -> Iterator[Expression]:
 
 def _stepped(
     context: Context, record: RecordType, node: Node
-) -> tuple[Made, list[Gathered]]:
+) -> tuple[values.Made, list[Gathered]]:
     """Returns a transform of LEFT, the result so far, and of RIGHT, the row at hand."""
-    sides: dict[str, Value] = {
+    sides: dict[str, values.Value] = {
         "left": aggregates.past_row(record),
         "right": aggregates.coming_row(record),
         "counter": aggregates.COUNTER,
@@ -212,7 +203,9 @@ def _tell(context: Context, node: Call, why: str) -> None:
     )
 
 
-def _of_groups(context: Context, node: Call, source: DatasetValue) -> DatasetValue:
+def _of_groups(
+    context: Context, node: Call, source: values.DatasetValue
+) -> values.DatasetValue:
     """Returns ROLLUP(groups, GROUP, transform): a row made of all rows of a group."""
     first, _, *rest = node.arguments
     if not rest:
@@ -224,50 +217,54 @@ def _of_groups(context: Context, node: Call, source: DatasetValue) -> DatasetVal
         raise refusal(
             first, "ROLLUP of rows without groups", "GROUP(SORT(rows, key), key)"
         )
-    sides: dict[str, Value] = {
+    sides: dict[str, values.Value] = {
         "left": datasets.row_at(source.record),
-        "rows(left)": RowsValue(source.record, ""),
+        "rows(left)": values.RowsValue(source.record, ""),
     }
     made = replace(context, sides=sides).made(rest[0])
     if made.skip != NEVER.text:
         raise refusal(rest[0], "SKIP in a ROLLUP", "a filter behind it")
-    step = program.Counted(source.step, made.record.schema, datasets.columns_of(made))
-    return DatasetValue(step, made.record)
+    step = spec.Counted(source.step, made.record.schema, datasets.columns_of(made))
+    return values.DatasetValue(step, made.record)
 
 
-def _folded(source: DatasetValue, made: Made, totals: list[Gathered]) -> DatasetValue:
+def _folded(
+    source: values.DatasetValue, made: values.Made, totals: list[Gathered]
+) -> values.DatasetValue:
     """Returns each group of rows as one row."""
     fold = aggregates.Fold(made)
     text = fold.text(aggregates.BEHIND_FIRST, aggregates.FIRST)
     record = RecordType((Field(_FOLDED, fold.type),))
-    columns = Columns(((_FOLDED, Expression(text)),))
-    step = program.Projected(widened(_lists(source), totals), record.schema, columns)
+    columns = spec.Columns(((_FOLDED, Expression(text)),))
+    step = spec.Projected(widened(_lists(source), totals), record.schema, columns)
     texts = (
         (name, Expression(f"l.{_FOLDED}.row.{quoted(name)}"))
         for name, _ in made.columns
     )
-    last = program.Projected(step, made.record.schema, Columns(tuple(texts)))
-    return DatasetValue(last, made.record)
+    last = spec.Projected(step, made.record.schema, spec.Columns(tuple(texts)))
+    return values.DatasetValue(last, made.record)
 
 
 def _unfolded(
-    source: DatasetValue, given: tuple[str, RecordType], totals: list[Gathered]
-) -> DatasetValue:
+    source: values.DatasetValue, given: tuple[str, RecordType], totals: list[Gathered]
+) -> values.DatasetValue:
     """Returns the rows of a list that is made of the rows of each group."""
     text, record = given
     schema = RecordType((Field(_ROWS, TableType(record)),)).schema
-    columns = Columns(((_ROWS, Expression(text)),))
-    step = program.Projected(widened(_lists(source), totals), schema, columns)
-    rows = program.Unfolded(step, record.schema, _ROWS, source.is_grouped)
-    return DatasetValue(rows, record, is_grouped=source.is_grouped)
+    columns = spec.Columns(((_ROWS, Expression(text)),))
+    step = spec.Projected(widened(_lists(source), totals), schema, columns)
+    rows = spec.Unfolded(step, record.schema, _ROWS, source.is_grouped)
+    return values.DatasetValue(rows, record, is_grouped=source.is_grouped)
 
 
-def _lists(source: DatasetValue) -> DatasetValue:
+def _lists(source: values.DatasetValue) -> values.DatasetValue:
     """Returns a row for each group: the list of its rows."""
     record = RecordType((Field(_ROWS, TableType(source.record)),))
-    text = aggregates.all_rows(RowsValue(source.record, "")).text
-    columns = Columns(((_ROWS, Expression(text)),))
-    return DatasetValue(program.Counted(source.step, record.schema, columns), record)
+    text = aggregates.all_rows(values.RowsValue(source.record, "")).text
+    columns = spec.Columns(((_ROWS, Expression(text)),))
+    return values.DatasetValue(
+        spec.Counted(source.step, record.schema, columns), record
+    )
 
 
 NEIGHBOURS: Mapping[str, datasets.Verb] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from dovetail import spec
 from dovetail.dialects.ecl import syntax
 from dovetail.dialects.ecl.conditions import (
     Hard,
@@ -19,36 +20,28 @@ from dovetail.dialects.ecl.indexes import is_layout
 from dovetail.dialects.ecl.names import routine_of
 from dovetail.dialects.ecl.values import Made
 from dovetail.expression import Expression
-from dovetail.spec.join import Hand, Kind
-from dovetail.spec.picks import (
-    AllHard,
-    AtMost,
-    Equality,
-    Limit,
-    OnExceed,
-    OptionalEqual,
-    OptionalPrefix,
-    Picks,
-    Strategy,
-)
-from dovetail.spec.stops import Failure, Plainly, Skew
 
-KINDS: Mapping[str, Kind] = {
-    "inner": Kind.INNER,
-    "left outer": Kind.LEFT_OUTER,
-    "right outer": Kind.RIGHT_OUTER,
-    "full outer": Kind.FULL_OUTER,
-    "left right outer": Kind.FULL_OUTER,
-    "left only": Kind.LEFT_ONLY,
-    "only left": Kind.LEFT_ONLY,
-    "right only": Kind.RIGHT_ONLY,
-    "only right": Kind.RIGHT_ONLY,
-    "full only": Kind.FULL_ONLY,
-    "left right only": Kind.FULL_ONLY,
+KINDS: Mapping[str, spec.Kind] = {
+    "inner": spec.Kind.INNER,
+    "left outer": spec.Kind.LEFT_OUTER,
+    "right outer": spec.Kind.RIGHT_OUTER,
+    "full outer": spec.Kind.FULL_OUTER,
+    "left right outer": spec.Kind.FULL_OUTER,
+    "left only": spec.Kind.LEFT_ONLY,
+    "only left": spec.Kind.LEFT_ONLY,
+    "right only": spec.Kind.RIGHT_ONLY,
+    "only right": spec.Kind.RIGHT_ONLY,
+    "full only": spec.Kind.FULL_ONLY,
+    "left right only": spec.Kind.FULL_ONLY,
 }
-_LEFT_KINDS = {Kind.INNER, Kind.LEFT_OUTER, Kind.LEFT_ONLY}
-_RIGHT_KINDS = {Kind.RIGHT_OUTER, Kind.RIGHT_ONLY, Kind.FULL_OUTER, Kind.FULL_ONLY}
-_ONLY_KINDS = {Kind.LEFT_ONLY, Kind.RIGHT_ONLY, Kind.FULL_ONLY}
+_LEFT_KINDS = {spec.Kind.INNER, spec.Kind.LEFT_OUTER, spec.Kind.LEFT_ONLY}
+_RIGHT_KINDS = {
+    spec.Kind.RIGHT_OUTER,
+    spec.Kind.RIGHT_ONLY,
+    spec.Kind.FULL_OUTER,
+    spec.Kind.FULL_ONLY,
+}
+_ONLY_KINDS = {spec.Kind.LEFT_ONLY, spec.Kind.RIGHT_ONLY, spec.Kind.FULL_ONLY}
 _LOOKUP_WORDS = {"lookup", "many", "few"}
 NO_EFFECT = "changes no rows"
 _MERGED = f"{NO_EFFECT}; on Spark both sides are shuffled by the keys and merged"
@@ -90,7 +83,7 @@ _EXCLUSIVE = (
 class Options:
     """The options of one JOIN by their names, each with where it stands."""
 
-    kind: Kind = Kind.INNER
+    kind: spec.Kind = spec.Kind.INNER
     kind_node: tuple[syntax.Node, ...] = ()
     found: dict[str, syntax.Node] = field(default_factory=dict)
     is_keyed: bool = False
@@ -110,32 +103,32 @@ class Options:
         return self.has("lookup") and not self.has("many", "grouped", "group", "all")
 
     @property
-    def strategy(self) -> Strategy:
+    def strategy(self) -> spec.Strategy:
         """Returns how partners are looked for."""
         if self.is_single:
-            return Strategy.LOOKUP
+            return spec.Strategy.LOOKUP
         for name, strategy in _STRATEGIES.items():
             if self.has(name):
                 return strategy
-        return Strategy.DEFAULT
+        return spec.Strategy.DEFAULT
 
 
-_STRATEGIES: Mapping[str, Strategy] = {
-    "all": Strategy.ALL,
-    "lookup": Strategy.MANY_LOOKUP,
-    "grouped": Strategy.MANY_LOOKUP,
-    "group": Strategy.MANY_LOOKUP,
-    "smart": Strategy.SMART,
-    "hash": Strategy.HASH,
-    "nosort": Strategy.SORT_MERGE,
-    "partition left": Strategy.SORT_MERGE,
-    "partition right": Strategy.SORT_MERGE,
-    "skew": Strategy.SORT_MERGE,
-    "threshold": Strategy.SORT_MERGE,
+_STRATEGIES: Mapping[str, spec.Strategy] = {
+    "all": spec.Strategy.ALL,
+    "lookup": spec.Strategy.MANY_LOOKUP,
+    "grouped": spec.Strategy.MANY_LOOKUP,
+    "group": spec.Strategy.MANY_LOOKUP,
+    "smart": spec.Strategy.SMART,
+    "hash": spec.Strategy.HASH,
+    "nosort": spec.Strategy.SORT_MERGE,
+    "partition left": spec.Strategy.SORT_MERGE,
+    "partition right": spec.Strategy.SORT_MERGE,
+    "skew": spec.Strategy.SORT_MERGE,
+    "threshold": spec.Strategy.SORT_MERGE,
 }
 
 
-def read_options(nodes: Iterable[syntax.Node], kind: Kind) -> Options:
+def read_options(nodes: Iterable[syntax.Node], kind: spec.Kind) -> Options:
     """Returns the options of a join, all of which are known and go together.
 
     `kind` is the type where none is given.
@@ -213,7 +206,7 @@ def _refuse_kinds(options: Options) -> None:
                 f"{word.upper()} in a {name} join",
                 "an inner, LEFT OUTER or LEFT ONLY join",
             )
-    if options.has("keep") and kind in {Kind.RIGHT_OUTER, *_ONLY_KINDS}:
+    if options.has("keep") and kind in {spec.Kind.RIGHT_OUTER, *_ONLY_KINDS}:
         _refuse(options, "keep", f"KEEP in a {name} join", "INNER, LEFT or FULL OUTER")
     if options.has("atmost") and kind in _RIGHT_KINDS:
         _refuse(
@@ -279,12 +272,12 @@ class Counts:
     `hides_skips`: the row of a limit comes from a transform of its own.
     """
 
-    picks: Picks = Picks()
-    failure: Failure | Plainly = Plainly()
+    picks: spec.Picks = spec.Picks()
+    failure: spec.Failure | spec.Plainly = spec.Plainly()
     lines: tuple[Line, ...] = ()
     hides_skips: bool = False
     skip: str = "false"
-    skew: Skew = Skew()
+    skew: spec.Skew = spec.Skew()
 
 
 def counts_of(
@@ -314,7 +307,7 @@ def _at_most(
     conditions = [one for one in front if not isinstance(one, syntax.Braces)]
     prefixes = tuple(one.optional for one in found if isinstance(one, Prefix))
     optional = (*prefixes, *(it for one in lists for it in optionals(context, one)))
-    counted: tuple[Equality, ...] | AllHard = AllHard()
+    counted: tuple[spec.Equality, ...] | spec.AllHard = spec.AllHard()
     if conditions:
         counted, optional = _of_condition(context, conditions[0], (found, optional))
     elif not options.is_keyed:
@@ -331,8 +324,8 @@ def _unlimited(name: str) -> Counts:
 
 def _counted(
     count: int,
-    counted: tuple[Equality, ...] | AllHard,
-    optional: tuple[OptionalPrefix | OptionalEqual, ...],
+    counted: tuple[spec.Equality, ...] | spec.AllHard,
+    optional: tuple[spec.OptionalPrefix | spec.OptionalEqual, ...],
 ) -> Counts:
     """Returns ATMOST with what it counts."""
     terms = "all that is hard"
@@ -341,18 +334,18 @@ def _counted(
     told = f"a left row with more than {count} candidates has no match; counts {terms}"
     if optional:
         told += f", then as much of {len(optional)} optional equalities as is needed"
-    picks = Picks(at_most=AtMost(count, counted, optional))
+    picks = spec.Picks(at_most=spec.AtMost(count, counted, optional))
     return Counts(picks, lines=(("ATMOST", told),))
 
 
-Optional = OptionalPrefix | OptionalEqual
+Optional = spec.OptionalPrefix | spec.OptionalEqual
 
 
 def _of_condition(
     context: Context,
     node: syntax.Node,
     given: tuple[tuple[Piece, ...], tuple[Optional, ...]],
-) -> tuple[tuple[Equality, ...], tuple[Optional, ...]]:
+) -> tuple[tuple[spec.Equality, ...], tuple[Optional, ...]]:
     """Returns the equalities that count: terms of the condition of the join."""
     found, optional = given
     whole = {_said(one) for one in found}
@@ -382,7 +375,7 @@ def _said(piece: Piece) -> str:
 def _refuse_soft(found: Iterable[Piece]) -> None:
     """Refuses ATMOST(n) beside a condition on the right row that is no equality."""
     for one in found:
-        if isinstance(one, Soft) and Hand.RIGHT in one.hands:
+        if isinstance(one, Soft) and spec.Hand.RIGHT in one.hands:
             raise refusal(
                 one.node,
                 "ATMOST(n) beside a condition on RIGHT that is no equality",
@@ -406,9 +399,13 @@ def _limit(context: Context, call: syntax.Call, given: tuple[Options, Made]) -> 
     more = f"a left row with more than {count} candidates"
     if any(is_word(action, "skip") for action in actions):
         line = ("LIMIT", f"{more} is left out")
-        return Counts(Picks(limit=Limit(count, OnExceed.SKIP)), lines=(line,))
+        return Counts(
+            spec.Picks(limit=spec.Limit(count, spec.OnExceed.SKIP)), lines=(line,)
+        )
     line = ("LIMIT", f"{more} fails the job")
-    failing = Counts(Picks(limit=Limit(count, OnExceed.FAIL)), lines=(line,))
+    failing = Counts(
+        spec.Picks(limit=spec.Limit(count, spec.OnExceed.FAIL)), lines=(line,)
+    )
     for action in actions:
         for fail in _fails(context, action):
             return replace(failing, failure=failure_of(context, fail))
@@ -416,10 +413,10 @@ def _limit(context: Context, call: syntax.Call, given: tuple[Options, Made]) -> 
     return failing
 
 
-def failure_of(context: Context, node: syntax.Node) -> Failure | Plainly:
+def failure_of(context: Context, node: syntax.Node) -> spec.Failure | spec.Plainly:
     """Returns the code and the message of FAIL."""
     if isinstance(node, syntax.Name) or not isinstance(node, syntax.Call):
-        return Plainly()
+        return spec.Plainly()
     code, message = 0, ""
     for argument in node.arguments:
         found = None if _is_type(context, argument) else context.constant(argument)
@@ -432,7 +429,7 @@ def failure_of(context: Context, node: syntax.Node) -> Failure | Plainly:
                 pass
             case _:
                 raise refusal(argument, f"FAIL of {found!r}", "FAIL(code, 'message')")
-    return Failure(code, message) if code or message else Plainly()
+    return spec.Failure(code, message) if code or message else spec.Plainly()
 
 
 def _fails(context: Context, action: syntax.Node) -> Iterator[syntax.Node]:
@@ -469,6 +466,8 @@ def _replaced(context: Context, node: syntax.Node, given: tuple[int, Made]) -> C
     names = [one.name for one in made.record.fields]
     texts = [Expression(text) for _, text in other.columns]
     transform = tuple(zip(names, texts, strict=True))
-    limit = Limit(count, OnExceed.TRANSFORM, transform)
+    limit = spec.Limit(count, spec.OnExceed.TRANSFORM, transform)
     line = ("LIMIT", f"a left row with more than {count} candidates gives one row")
-    return Counts(Picks(limit=limit), lines=(line,), hides_skips=True, skip=other.skip)
+    return Counts(
+        spec.Picks(limit=limit), lines=(line,), hides_skips=True, skip=other.skip
+    )

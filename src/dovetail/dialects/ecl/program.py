@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from dovetail import spec
 from dovetail.dialects.ecl import syntax
 from dovetail.dialects.ecl.actions import ACTIONS, act
 from dovetail.dialects.ecl.binding import bind
@@ -27,7 +28,6 @@ from dovetail.dialects.ecl.names import bound, defined, head_of, is_exported
 from dovetail.dialects.ecl.reading import read
 from dovetail.dialects.ecl.values import ModuleValue, Scope
 from dovetail.schema import Schema
-from dovetail.spec.program import Program
 
 _OPTIONS = {"defaultimplicitkeyedjoinlimit": "10000", "slidingjoins": "0"}
 
@@ -90,7 +90,7 @@ def translate(
     text: str,
     inputs: Mapping[str, Schema] | Catalog,
     modules: Modules = NO_MODULES,
-) -> Program:
+) -> spec.Program:
     """Returns the program of a text; a name that it does not declare is an input.
 
     `modules` are the texts that it may import.
@@ -109,4 +109,4 @@ def translate(
     _look_at(context, context.scope)
     remarks = tuple(dict.fromkeys(world.remarks))
     stored = tuple(world.stored.values())
-    return Program(tuple(world.outputs), remarks, tuple(world.builds), stored)
+    return spec.Program(tuple(world.outputs), remarks, tuple(world.builds), stored)

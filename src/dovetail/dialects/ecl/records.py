@@ -15,19 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from dovetail.dialects.ecl import syntax, types
+from dovetail import spec
+from dovetail.dialects.ecl import syntax, types, values
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
-from dovetail.dialects.ecl.values import (
-    DatasetValue,
-    Made,
-    RowsValue,
-    RowValue,
-    TypeValue,
-)
 from dovetail.expression import Expression
 from dovetail.schema import quoted
-from dovetail.spec.join import Kind
-from dovetail.spec.references import references
 
 _UNNAMED = ""
 _NO_EFFECT = {"maxlength", "xpath", "maxcount", "locale", "packed", "blob"}
@@ -58,7 +50,11 @@ def declared_type(context: Context, node: syntax.Node) -> types.EclType:
             return _type_of(context, of)
         case _:
             named = context.value(node)
-            return named.type if isinstance(named, TypeValue) else context.record(node)
+            return (
+                named.type
+                if isinstance(named, values.TypeValue)
+                else context.record(node)
+            )
 
 
 def _is_sized(node: syntax.Call, size: syntax.Call) -> bool:
@@ -66,9 +62,11 @@ def _is_sized(node: syntax.Call, size: syntax.Call) -> bool:
     return node.word == "dataset" and size.word in {"count", "sizeof"}
 
 
-def read_type(context: Context, node: syntax.TypeName | syntax.SetType) -> TypeValue:
+def read_type(
+    context: Context, node: syntax.TypeName | syntax.SetType
+) -> values.TypeValue:
     """Returns a type that stands for itself, to be named."""
-    return TypeValue(declared_type(context, node))
+    return values.TypeValue(declared_type(context, node))
 
 
 def _type_of(context: Context, node: syntax.Node) -> types.EclType:
@@ -152,7 +150,7 @@ def _unnamed(context: Context, node: syntax.Node) -> Iterator[types.Field]:
 
 def _valued(one: types.Field, text: str) -> types.Field:
     """Returns a field with its value: what it is at first, or is made of a row."""
-    if references(Expression(text)) or "ROWS_" in text:
+    if spec.references(Expression(text)) or "ROWS_" in text:
         return replace(one, computed=text)
     return replace(one, initial=text)
 
@@ -167,7 +165,10 @@ def _included(
 ) -> Iterator[types.Field]:
     """Yields the fields of another record, or the one field of this name."""
     match context.value(node):
-        case types.RecordType(fields) | DatasetValue(record=types.RecordType(fields)):
+        case (
+            types.RecordType(fields)
+            | values.DatasetValue(record=types.RecordType(fields))
+        ):
             yield from fields
         case _:
             yield _taken(context, name, node)
@@ -178,9 +179,9 @@ def _taken(context: Context, name: str, node: syntax.Node) -> types.Field:
     match context.value(node):
         case types.Scalar(text, kind):
             return _valued(types.Field(name, kind), text)
-        case RowValue(record=record):
+        case values.RowValue(record=record):
             return types.Field(name, record)
-        case RowsValue(record=record) | DatasetValue(record=record):
+        case values.RowsValue(record=record) | values.DatasetValue(record=record):
             return types.Field(name, types.TableType(record))
         case _:
             raise refusal(
@@ -302,19 +303,21 @@ def _names(context: Context, node: syntax.Node, record: types.RecordType) -> set
     return {one.word for one in context.record(node).fields}
 
 
-_RIGHT = {Kind.RIGHT_OUTER, Kind.RIGHT_ONLY}
-_FULL = {Kind.FULL_OUTER, Kind.FULL_ONLY}
+_RIGHT = {spec.Kind.RIGHT_OUTER, spec.Kind.RIGHT_ONLY}
+_FULL = {spec.Kind.FULL_OUTER, spec.Kind.FULL_ONLY}
 
 
-def default_record(left: types.RecordType, right: types.RecordType, kind: Kind) -> Made:
+def default_record(
+    left: types.RecordType, right: types.RecordType, kind: spec.Kind
+) -> values.Made:
     """Returns what a JOIN without a transform gives."""
     new = [one for one in right.fields if not list(left.find(one.name))]
     columns = [(one.name, _shared(one, right, kind)) for one in left.fields]
     columns += [(one.name, f"r.{quoted(one.name)}") for one in new]
-    return Made(types.RecordType((*left.fields, *new)), tuple(columns), "false")
+    return values.Made(types.RecordType((*left.fields, *new)), tuple(columns), "false")
 
 
-def _shared(one: types.Field, right: types.RecordType, kind: Kind) -> str:
+def _shared(one: types.Field, right: types.RecordType, kind: spec.Kind) -> str:
     """Returns a field of the left, or what stands for it where both have one."""
     own = f"l.{quoted(one.name)}"
     for other in right.find(one.name):

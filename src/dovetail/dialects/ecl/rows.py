@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
+from dovetail import spec
 from dovetail.dialects.ecl import datasets, syntax, types
 from dovetail.dialects.ecl.aggregates import all_rows
 from dovetail.dialects.ecl.catalog import taken_as
@@ -32,8 +33,6 @@ from dovetail.dialects.ecl.values import (
 )
 from dovetail.errors import SchemaError
 from dovetail.expression.writing import text_of
-from dovetail.spec import program
-from dovetail.spec.layouts import AnyLayout, CsvLayout, Heading, JsonLayout, Layout
 
 
 def row_of(context: Context, node: syntax.Node, record: types.RecordType) -> str:
@@ -189,7 +188,7 @@ _ESCAPED = {"\\t": "\t", "\\\\": "\\"}
 class Reading:
     """How a file is read; an optional one that is not there has no rows."""
 
-    layout: Layout = AnyLayout()
+    layout: spec.Layout = spec.AnyLayout()
     is_optional: bool = False
 
 
@@ -203,7 +202,7 @@ def reading_of(context: Context, options: Iterable[syntax.Node]) -> Reading:
             case "csv":
                 found = replace(found, layout=_csv(context, option))
             case "json":
-                found = replace(found, layout=JsonLayout())
+                found = replace(found, layout=spec.JsonLayout())
             case "opt":
                 found = replace(found, is_optional=True)
             case word if word not in _PLAIN:
@@ -216,9 +215,9 @@ def reading_of(context: Context, options: Iterable[syntax.Node]) -> Reading:
     return found
 
 
-def _csv(context: Context, node: syntax.Node) -> CsvLayout:
+def _csv(context: Context, node: syntax.Node) -> spec.CsvLayout:
     """Returns what CSV(..) says."""
-    found = CsvLayout()
+    found = spec.CsvLayout()
     for option in node.arguments if isinstance(node, syntax.Call) else ():
         change = _CSV.get(syntax.word_of(option))
         if (
@@ -235,25 +234,33 @@ def _csv(context: Context, node: syntax.Node) -> CsvLayout:
     return found
 
 
-def _heading(context: Context, node: syntax.Call, found: CsvLayout) -> CsvLayout:
+def _heading(
+    context: Context, node: syntax.Call, found: spec.CsvLayout
+) -> spec.CsvLayout:
     """Returns the layout with the first line as names, or without."""
     count = context.count(node.arguments[0])
     if count > 1:
         raise refusal(node, f"a heading of {count} lines", "0 or 1")
-    return replace(found, heading=Heading.NAMES if count else Heading.NONE)
+    return replace(found, heading=spec.Heading.NAMES if count else spec.Heading.NONE)
 
 
-def _separator(context: Context, node: syntax.Call, found: CsvLayout) -> CsvLayout:
+def _separator(
+    context: Context, node: syntax.Call, found: spec.CsvLayout
+) -> spec.CsvLayout:
     """Returns the layout with what stands between values."""
     return replace(found, separator=_letter(context, node))
 
 
-def _quote(context: Context, node: syntax.Call, found: CsvLayout) -> CsvLayout:
+def _quote(
+    context: Context, node: syntax.Call, found: spec.CsvLayout
+) -> spec.CsvLayout:
     """Returns the layout with what stands around values."""
     return replace(found, quote=_letter(context, node))
 
 
-def _terminator(context: Context, node: syntax.Call, found: CsvLayout) -> CsvLayout:
+def _terminator(
+    context: Context, node: syntax.Call, found: spec.CsvLayout
+) -> spec.CsvLayout:
     """Returns the layout as it is: rows end where lines end, as they must."""
     ends = [context.constant(one) for one in _listed(node.arguments[0])]
     if {str(one).replace("\n", "\\n").replace("\r", "\\r") for one in ends} - {
@@ -280,7 +287,7 @@ def _listed(node: syntax.Node) -> tuple[syntax.Node, ...]:
     return node.items if isinstance(node, syntax.Braces | syntax.Items) else (node,)
 
 
-_CSV: Mapping[str, Callable[[Context, syntax.Call, CsvLayout], CsvLayout]] = {
+_CSV: Mapping[str, Callable[[Context, syntax.Call, spec.CsvLayout], spec.CsvLayout]] = {
     "heading": _heading,
     "separator": _separator,
     "quote": _quote,
@@ -297,8 +304,8 @@ def by_position(
     """
     builds = context.world.builds
     for number in position[:1]:
-        index = program.Indexed(found.step, (number,), file)
-        built = program.Built(index, file in context.world.overwritten)
+        index = spec.Indexed(found.step, (number,), file)
+        built = spec.Built(index, file in context.world.overwritten)
         if file not in {one.index.file for one in builds}:
             builds.append(built)
         return replace(found, step=index) if built in builds else found
@@ -309,7 +316,7 @@ def kept_by_position(
     file: str, record: types.RecordType, position: str
 ) -> DatasetValue:
     """Returns the rows of a file that an earlier program has kept by their numbers."""
-    step = program.Indexed(program.Written(file, record.schema), (position,), file)
+    step = spec.Indexed(spec.Written(file, record.schema), (position,), file)
     return DatasetValue(step, record)
 
 
@@ -320,7 +327,7 @@ def read_dataset(context: Context, node: syntax.Call) -> DatasetValue:
         case syntax.Items(items=items) if rest:
             record = context.record(rest[0])
             rows = tuple(_row(context, one, record) for one in items)
-            return DatasetValue(program.Inline(record.schema, rows), record)
+            return DatasetValue(spec.Inline(record.schema, rows), record)
         case syntax.Items(items=items) if items and is_transform(context, items[0]):
             return _made_rows(context, items)
         case syntax.Items() | syntax.Text():
@@ -350,7 +357,7 @@ def _with_totals(
     if not isinstance(row.type, types.RecordType):
         raise refusal(node, "this as a row", "ROW({values}, record)")
     columns = datasets.rebuilt_columns(row, row.type)
-    step = program.Projected(alone(row, totals).source.step, row.type.schema, columns)
+    step = spec.Projected(alone(row, totals).source.step, row.type.schema, columns)
     return DatasetValue(step, row.type)
 
 
@@ -365,7 +372,7 @@ def _made_rows(context: Context, items: tuple[syntax.Node, ...]) -> DatasetValue
         row = as_type(node, types.Scalar(text, made.record), record)
         if known_value(node, types.Scalar(made.skip, types.BOOLEAN)) is False:
             rows.append(_with_totals(node, row, totals))
-    nothing = DatasetValue(program.Inline(record.schema, ()), record)
+    nothing = DatasetValue(spec.Inline(record.schema, ()), record)
     return datasets.appended(rows) if rows else nothing
 
 
@@ -375,7 +382,7 @@ def of_row(node: syntax.Node, row: types.Scalar) -> DatasetValue:
     if not isinstance(found, Mapping) or not isinstance(row.type, types.RecordType):
         raise refusal(node, "this as a row", "ROW({values}, record)")
     values = tuple(found[one.name] for one in row.type.fields)
-    return DatasetValue(program.Inline(row.type.schema, (values,)), row.type)
+    return DatasetValue(spec.Inline(row.type.schema, (values,)), row.type)
 
 
 def _of_value(context: Context, node: syntax.Call) -> DatasetValue:
@@ -427,14 +434,12 @@ def _file(
         return by_position(context, file, rows, position)
     found = _input(context, node, (name, reading.layout))
     if found:
-        wanted = program.Given(
-            found, record.schema, "".join(position[:1]), reading.layout
-        )
+        wanted = spec.Given(found, record.schema, "".join(position[:1]), reading.layout)
         return DatasetValue(taken_as(context.world.taken, wanted, record), record)
     for number in position[:1] if context.world.inputs.has_index(file) else ():
         return kept_by_position(file, record, number)
     if reading.is_optional:
-        return DatasetValue(program.Inline(record.schema, ()), record)
+        return DatasetValue(spec.Inline(record.schema, ()), record)
     expected = "an input of its name or of the data set's, or an OUTPUT that writes it"
     raise UnknownNameError(
         f'nothing gives the rows of the file "{name}"',
@@ -444,7 +449,7 @@ def _file(
     )
 
 
-def _input(context: Context, node: syntax.Call, wanted: tuple[str, Layout]) -> str:
+def _input(context: Context, node: syntax.Call, wanted: tuple[str, spec.Layout]) -> str:
     """Returns the name of the input for a file: the file's, or the data set's."""
     name, layout = wanted
     inputs, label = context.world.inputs, context.label.lower()
@@ -479,7 +484,7 @@ def _with_position(
     order = types.RecordType(
         (*source.record.fields, *(it for it in record.fields if it.name not in known))
     )
-    step: program.Step = program.Numbered(source.step, order.schema, position[0])
+    step: spec.Step = spec.Numbered(source.step, order.schema, position[0])
     return datasets.as_record(DatasetValue(step, order), record)
 
 
@@ -494,7 +499,7 @@ def _of_set(context: Context, node: syntax.Call, items: types.Scalar) -> Dataset
     found = known_value(node, as_type(node, items, wanted))
     values = found if isinstance(found, list | tuple) else ()
     return DatasetValue(
-        program.Inline(record.schema, tuple((one,) for one in values)), record
+        spec.Inline(record.schema, tuple((one,) for one in values)), record
     )
 
 
@@ -503,6 +508,6 @@ def _made_up(context: Context, first: syntax.Node, second: syntax.Node) -> Datas
     count = context.count(first)
     record = types.RecordType((types.Field("counter", types.Whole()),))
     rows = tuple((number,) for number in range(1, count + 1))
-    source = DatasetValue(program.Inline(record.schema, rows), record)
+    source = DatasetValue(spec.Inline(record.schema, rows), record)
     inside = replace(context, sides={"counter": types.Scalar("counter", types.Whole())})
     return datasets.projected(source, inside.made(second))

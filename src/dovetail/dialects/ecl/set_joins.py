@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from dovetail.dialects.ecl import conditions, syntax, types
+from dovetail import spec
+from dovetail.dialects.ecl import conditions, syntax, types, values
 from dovetail.dialects.ecl.aggregates import all_rows, named_struct
 from dovetail.dialects.ecl.context import Context, refusal, unfolded
 from dovetail.dialects.ecl.datasets import (
@@ -28,23 +29,13 @@ from dovetail.dialects.ecl.datasets import (
 )
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.options import NO_EFFECT, PHYSICAL
-from dovetail.dialects.ecl.values import (
-    DatasetValue,
-    RowsValue,
-    RowValue,
-    SetOfDatasets,
-    Value,
-)
 from dovetail.expression import ALWAYS, Expression
 from dovetail.schema import quoted
-from dovetail.spec import program
-from dovetail.spec.join import Columns, SetJoinSpec, SetKind
-from dovetail.spec.references import Reference, plain_reference, references
 
 _KINDS = {
-    "inner": SetKind.INNER,
-    "left outer": SetKind.LEFT_OUTER,
-    "left only": SetKind.LEFT_ONLY,
+    "inner": spec.SetKind.INNER,
+    "left outer": spec.SetKind.LEFT_OUTER,
+    "left only": spec.SetKind.LEFT_ONLY,
 }
 _PASSED = {
     *("unordered", "ordered", "stable", "unstable", "parallel", "algorithm"),
@@ -59,7 +50,7 @@ _MERGED = {"mergejoin": "DEDUP, "}
 class SetOptions:
     """The options of a join of several sets."""
 
-    kind: SetKind = SetKind.INNER
+    kind: spec.SetKind = spec.SetKind.INNER
     kind_node: tuple[syntax.Node, ...] = ()
     sorting: tuple[syntax.Node, ...] = ()
     ordered_by: tuple[str, ...] = ()
@@ -69,8 +60,8 @@ class SetOptions:
 
 
 def read_set_join(
-    context: Context, node: syntax.Call, sets: SetOfDatasets
-) -> DatasetValue:
+    context: Context, node: syntax.Call, sets: values.SetOfDatasets
+) -> values.DatasetValue:
     """Returns the rows of JOIN([..], condition, transform, SORTED(..), ..)."""
     if len(node.arguments) < 3:  # noqa: PLR2004 - sets, condition, transform
         raise refusal(node, "a JOIN of sets of less", "JOIN([..], .., .., SORTED(..))")
@@ -86,31 +77,33 @@ def read_set_join(
     )
     steps = tuple(one.step for one in parts.datasets)
     told = told_sets(node, join, options)
-    return DatasetValue(
-        program.SetJoined(steps, join, made.record.schema, told), made.record
+    return values.DatasetValue(
+        spec.SetJoined(steps, join, made.record.schema, told), made.record
     )
 
 
 def told_sets(
-    node: syntax.Call, join: SetJoinSpec, options: SetOptions
-) -> program.Told:
+    node: syntax.Call, join: spec.SetJoinSpec, options: SetOptions
+) -> spec.Told:
     """Returns a join of several sets in words."""
     kind = join.kind.value.replace("_", " ")
     count, line = len(join.sets), node.place.line
     title = f"{node.word.upper()} of {count} sets in line {line}, {kind}"
-    return program.Told(title, (("stepped", ", ".join(join.stepped)), *options.lines))
+    return spec.Told(title, (("stepped", ", ".join(join.stepped)), *options.lines))
 
 
 @dataclass(frozen=True, slots=True)
 class SetParts:
     """The data sets of a join of several, alike, and what its expressions see."""
 
-    datasets: tuple[DatasetValue, ...]
+    datasets: tuple[values.DatasetValue, ...]
     record: types.RecordType
     inside: Context
 
     @classmethod
-    def of(cls, context: Context, node: syntax.Node, sets: SetOfDatasets) -> SetParts:
+    def of(
+        cls, context: Context, node: syntax.Node, sets: values.SetOfDatasets
+    ) -> SetParts:
         """Returns the data sets of a node in one record, which must be their own."""
         record = sets.datasets[0].record
         datasets = tuple(_alike(node, one, record) for one in sets.datasets)
@@ -125,16 +118,16 @@ class SetParts:
             raise refusal(node, found, "SORTED(fields)")
         return options
 
-    def join(self, condition: syntax.Node, options: SetOptions) -> SetJoinSpec:
+    def join(self, condition: syntax.Node, options: SetOptions) -> spec.SetJoinSpec:
         """Returns the join, for now without order and columns."""
         stepped, pair, rows = _conditions(self.inside, condition, options)
         _refuse_conditions(condition, options, (pair, rows))
-        return SetJoinSpec(
-            tuple(map(program.set_name, range(len(self.datasets)))),
+        return spec.SetJoinSpec(
+            tuple(map(spec.set_name, range(len(self.datasets)))),
             options.kind,
             stepped,
             (),
-            Columns(()),
+            spec.Columns(()),
             *options.bounds,
             Expression(pair),
             Expression(rows),
@@ -143,10 +136,10 @@ class SetParts:
 
 def _inside(context: Context, record: types.RecordType) -> Context:
     """Returns the context in which LEFT, RIGHT and ROWS(LEFT) are rows of the sets."""
-    sides: dict[str, Value] = {
+    sides: dict[str, values.Value] = {
         "left": row_at(record),
         "right": row_at(record, "r"),
-        "rows(left)": RowsValue(record, ""),
+        "rows(left)": values.RowsValue(record, ""),
     }
     return replace(context, sides=sides, rows=())
 
@@ -195,7 +188,7 @@ def _set_kind(
     if not isinstance(node, syntax.Call):
         options.kind = _KINDS[syntax.words_of(node)]
         return
-    options.kind = SetKind.M_OF_N
+    options.kind = spec.SetKind.M_OF_N
     numbers = [context.count(one) for one in node.arguments]
     least, most = (*numbers, count)[:2]
     if not 1 <= least <= most:
@@ -216,8 +209,8 @@ def _sorting(node: syntax.Node, record: types.RecordType) -> str:
 
 
 def _alike(
-    node: syntax.Node, one: DatasetValue, record: types.RecordType
-) -> DatasetValue:
+    node: syntax.Node, one: values.DatasetValue, record: types.RecordType
+) -> values.DatasetValue:
     """Returns a data set in the record of the first, which must be its own."""
     if one.record.shape != record.shape:
         raise refusal(
@@ -290,12 +283,16 @@ def _leading(
 
 def _stepped(node: syntax.Node, one: conditions.Hard) -> str:
     """Returns the field that a stepped equality names on both sides."""
-    both = [plain_reference(it) for it in (one.equality.left, one.equality.right)]
+    both = [spec.plain_reference(it) for it in (one.equality.left, one.equality.right)]
     match both:
-        case [Reference(column=left), Reference(column=right)] if left == right:
+        case [spec.Reference(column=left), spec.Reference(column=right)] if (
+            left == right
+        ):
             return left
         case _:
-            found = (references(it) for it in (one.equality.left, one.equality.right))
+            found = (
+                spec.references(it) for it in (one.equality.left, one.equality.right)
+            )
             names = dict.fromkeys(it.column for some in found for it in some)
             raise refusal(
                 node,
@@ -323,7 +320,7 @@ def _refuse_conditions(
     condition: syntax.Node, options: SetOptions, texts: tuple[str, str]
 ) -> None:
     """Refuses MOFN beside a condition that is not stepped."""
-    if options.kind is SetKind.M_OF_N and set(texts) != {ALWAYS.text}:
+    if options.kind is spec.SetKind.M_OF_N and set(texts) != {ALWAYS.text}:
         raise refusal(
             condition,
             "MOFN with a condition that is not stepped",
@@ -336,11 +333,11 @@ def _refuse_conditions(
 _LIST = "rows of it"
 
 
-def read_merge_join(context: Context, node: syntax.Call) -> DatasetValue:
+def read_merge_join(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows of MERGEJOIN([..], condition, SORTED(..), ..)."""
     first, condition, *rest = node.arguments
     sets = context.value(first)
-    if not isinstance(sets, SetOfDatasets):
+    if not isinstance(sets, values.SetOfDatasets):
         raise refusal(first, "a MERGEJOIN of something else", "[one, other, ..]")
     for one in rest:
         if is_transform(context, one):
@@ -356,8 +353,8 @@ def read_merge_join(context: Context, node: syntax.Call) -> DatasetValue:
     told = told_sets(node, join, options)
     step = _merged(parts.record, _matched(parts, join, told), (join, options))
     columns = rebuilt_columns(types.Scalar("l.row", parts.record), parts.record)
-    return DatasetValue(
-        program.Projected(step, parts.record.schema, columns), parts.record
+    return values.DatasetValue(
+        spec.Projected(step, parts.record.schema, columns), parts.record
     )
 
 
@@ -374,39 +371,35 @@ def _with_sorted(
     return [call, *(one for one in rest if one not in bare)]
 
 
-def _matched(
-    parts: SetParts, join: SetJoinSpec, told: program.Told
-) -> program.Unfolded:
+def _matched(parts: SetParts, join: spec.SetJoinSpec, told: spec.Told) -> spec.Unfolded:
     """Returns the items that take part in a match, as often as they do."""
     item = _item(parts.record)
-    steps: tuple[program.Step, ...] = tuple(
+    steps: tuple[spec.Step, ...] = tuple(
         _of_keys(one, number, join.stepped) for number, one in enumerate(parts.datasets)
     )
     if not _is_by_keys(join):
         steps = tuple(_apart(one, parts.record) for one in steps)
     every = f"flatten(ROWS_LIST({quoted(_LIST)}))"
     listed = types.RecordType((types.Field(_LIST, types.TableType(item)),)).schema
-    join = replace(join, select=Columns(((_LIST, Expression(every)),)))
-    return program.Unfolded(
-        program.SetJoined(steps, join, listed, told), item.schema, _LIST
-    )
+    join = replace(join, select=spec.Columns(((_LIST, Expression(every)),)))
+    return spec.Unfolded(spec.SetJoined(steps, join, listed, told), item.schema, _LIST)
 
 
-def _is_by_keys(join: SetJoinSpec) -> bool:
+def _is_by_keys(join: spec.SetJoinSpec) -> bool:
     """Tells whether keys alone say what matches, so that no item matches twice."""
     return (join.pair_condition, join.rows_condition) == (ALWAYS, ALWAYS)
 
 
 def _merged(
     record: types.RecordType,
-    items: program.Unfolded,
-    given: tuple[SetJoinSpec, SetOptions],
-) -> program.Ordered | program.Deduped:
+    items: spec.Unfolded,
+    given: tuple[spec.SetJoinSpec, SetOptions],
+) -> spec.Ordered | spec.Deduped:
     """Returns items in the order of SORTED, each once, or one of those alike in it."""
     join, options = given
     fields = tuple(dict.fromkeys((*options.ordered_by, *join.stepped)))
     by = (*_values("l", record, fields), "l.set", "l.place")
-    step = program.Ordered(items, tuple(program.By(Expression(one)) for one in by))
+    step = spec.Ordered(items, tuple(spec.By(Expression(one)) for one in by))
     if options.is_unique:
         return _once(step, record, options.ordered_by)
     return step if _is_by_keys(join) else _once(step, record, fields, "set", "place")
@@ -419,26 +412,28 @@ def _item(record: types.RecordType) -> types.RecordType:
 
 
 def _of_keys(
-    source: DatasetValue, number: int, stepped: tuple[str, ...]
-) -> program.Counted:
+    source: values.DatasetValue, number: int, stepped: tuple[str, ...]
+) -> spec.Counted:
     """Returns a row for each key of a data set, with the list of its items."""
     record = source.record
     keys = tuple(one for name in stepped for one in record.find(name))
     item = named_struct(
         ("set", f"{number}L"), ("place", "CAST(at AS BIGINT)"), ("row", "one")
     )
-    items = f"transform({all_rows(RowsValue(record, '')).text}, (one, at) -> {item})"
+    items = (
+        f"transform({all_rows(values.RowsValue(record, '')).text}, (one, at) -> {item})"
+    )
     shape = types.RecordType(
         (*keys, types.Field(_LIST, types.TableType(_item(record))))
     )
     columns = (*((it.name, f"l.{quoted(it.name)}") for it in keys), (_LIST, items))
-    select = Columns(tuple((name, Expression(text)) for name, text in columns))
-    return program.Counted(
+    select = spec.Columns(tuple((name, Expression(text)) for name, text in columns))
+    return spec.Counted(
         source.step, shape.schema, select, tuple(it.name for it in keys)
     )
 
 
-def _apart(lists: program.Step, record: types.RecordType) -> program.Projected:
+def _apart(lists: spec.Step, record: types.RecordType) -> spec.Projected:
     """Returns a row for each item of lists: its own fields, and a list of it alone."""
     item = _item(record)
     items = unfolded(lists, item, f"l.{quoted(_LIST)}")
@@ -447,25 +442,25 @@ def _apart(lists: program.Step, record: types.RecordType) -> program.Projected:
     )
     fields = rebuilt_columns(types.Scalar("l.row", record), record).columns
     alone = (_LIST, Expression(f"array({item.row_text('l')})"))
-    return program.Projected(items.step, shape.schema, Columns((*fields, alone)))
+    return spec.Projected(items.step, shape.schema, spec.Columns((*fields, alone)))
 
 
 def _once(
-    step: program.Step, record: types.RecordType, fields: Iterable[str], *numbers: str
-) -> program.Deduped:
+    step: spec.Step, record: types.RecordType, fields: Iterable[str], *numbers: str
+) -> spec.Deduped:
     """Returns the first of neighbours with the same fields and numbers."""
     sides = (
         (*_values(letter, record, fields), *(f"{letter}.{it}" for it in numbers))
         for letter in "lr"
     )
     terms = (f"{one} = {other}" for one, other in zip(*sides, strict=True))
-    return program.Deduped(step, Expression(" AND ".join(terms)))
+    return spec.Deduped(step, Expression(" AND ".join(terms)))
 
 
 def _values(
     letter: str, record: types.RecordType, names: Iterable[str]
 ) -> tuple[str, ...]:
     """Returns fields of an item's row as they are sorted and compared."""
-    row = RowValue(record, f"{letter}.row")
+    row = values.RowValue(record, f"{letter}.row")
     found = (one for name in names for one in record.find(name))
     return tuple(ordered_text(row, one) for one in found)

@@ -10,25 +10,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from dovetail.dialects.ecl import types
+from dovetail import spec
+from dovetail.dialects.ecl import types, values
 from dovetail.dialects.ecl.context import Context, beside, is_hidden, total_name
-from dovetail.dialects.ecl.values import (
-    DatasetValue,
-    Dictionary,
-    Lookup,
-    RowValue,
-    Total,
-)
 from dovetail.errors import DovetailError
 from dovetail.expression import Expression, Scope, parse
 from dovetail.expression.tree import Column, Node, with_parts
 from dovetail.expression.writing import written_tree
 from dovetail.schema import quoted
-from dovetail.spec import program
-from dovetail.spec.join import BlankRow, Clock, Columns, JoinSpec, Kind, Named, Side
-from dovetail.spec.picks import Equality, Picks, Strategy
 
-Gathered = Total | Lookup
+Gathered = values.Total | values.Lookup
 _FOUND, _ROW = "found", "row"
 
 
@@ -40,17 +31,19 @@ def gathering(context: Context) -> tuple[Context, list[Gathered]]:
 
 def column_of(number: int, one: Gathered) -> types.Field:
     """Returns the hidden column of a value."""
-    kind = one.value.type if isinstance(one, Total) else lookup_type(one.dictionary)
+    kind = (
+        one.value.type if isinstance(one, values.Total) else lookup_type(one.dictionary)
+    )
     return types.Field(total_name(number, one), kind)
 
 
-def lookup_type(dictionary: Dictionary) -> types.RecordType:
+def lookup_type(dictionary: values.Dictionary) -> types.RecordType:
     """Returns what is known of a row that is looked up: whether it is there, and it."""
     row = types.Field(_ROW, dictionary.source.record)
     return types.RecordType((types.Field(_FOUND, types.BOOLEAN), row))
 
 
-def widened(source: DatasetValue, totals: Sequence[Gathered]) -> program.Step:
+def widened(source: values.DatasetValue, totals: Sequence[Gathered]) -> spec.Step:
     """Returns rows with a hidden column for each value; without any as they are."""
     step, record = source.step, source.record
     for number, total in enumerate(totals):
@@ -60,49 +53,49 @@ def widened(source: DatasetValue, totals: Sequence[Gathered]) -> program.Step:
     return step
 
 
-def alone(value: types.Scalar, totals: Sequence[Gathered]) -> Total:
+def alone(value: types.Scalar, totals: Sequence[Gathered]) -> values.Total:
     """Returns a value that is made of values of whole data sets, as one of them."""
     nothing = types.RecordType(())
-    one_row = DatasetValue(program.Inline(nothing.schema, ((),)), nothing)
-    return Total(replace(one_row, step=widened(one_row, totals)), value)
+    one_row = values.DatasetValue(spec.Inline(nothing.schema, ((),)), nothing)
+    return values.Total(replace(one_row, step=widened(one_row, totals)), value)
 
 
 def narrowed(
-    step: program.Step, record: types.RecordType, totals: Sequence[Gathered]
-) -> program.Step:
+    step: spec.Step, record: types.RecordType, totals: Sequence[Gathered]
+) -> spec.Step:
     """Returns rows without their hidden columns."""
     if not totals:
         return step
     columns = ((one.name, Expression(f"l.{quoted(one.name)}")) for one in record.fields)
-    return program.Projected(step, record.schema, Columns(tuple(columns)))
+    return spec.Projected(step, record.schema, spec.Columns(tuple(columns)))
 
 
-def origin(step: program.Step) -> program.Step:
+def origin(step: spec.Step) -> spec.Step:
     """Returns the rows that a step leaves as they are: some of them, in some order."""
     match step:
         case (
-            program.Filtered()
-            | program.Ordered()
-            | program.Deduped()
-            | program.Grouped()
-            | program.Chosen()
+            spec.Filtered()
+            | spec.Ordered()
+            | spec.Deduped()
+            | spec.Grouped()
+            | spec.Chosen()
         ):
             return origin(step.source)
         # Between these two, a filter sees what it needs of other rows.
-        case program.Projected() if _has_hidden(step.source) and _is_narrow(step):
+        case spec.Projected() if _has_hidden(step.source) and _is_narrow(step):
             return origin(step.source)
-        case program.Joined() if _has_hidden(step):
+        case spec.Joined() if _has_hidden(step):
             return origin(step.left)
         case _:
             return step
 
 
-def _has_hidden(step: program.Step) -> bool:
+def _has_hidden(step: spec.Step) -> bool:
     """Tells whether rows have columns with values of other rows."""
     return any(is_hidden(name) for name in step.schema.names)
 
 
-def _is_narrow(step: program.Projected) -> bool:
+def _is_narrow(step: spec.Projected) -> bool:
     """Tells whether all columns are those of their names."""
     named = step.select.columns
     return all(text.text == f"l.{quoted(name)}" for name, text in named)
@@ -112,63 +105,63 @@ def _is_narrow(step: program.Projected) -> bool:
 class _Other:
     """Other rows, what each row gets of them, and by what it finds it."""
 
-    step: program.Step
+    step: spec.Step
     value: str
-    equalities: tuple[Equality, ...] = ()
+    equalities: tuple[spec.Equality, ...] = ()
 
     @property
-    def kind(self) -> tuple[Kind, Strategy]:
+    def kind(self) -> tuple[spec.Kind, spec.Strategy]:
         """Returns how they are joined: the one row that there is, or one at most."""
         if self.equalities:
-            return Kind.LEFT_OUTER, Strategy.LOOKUP
-        return Kind.INNER, Strategy.ALL
+            return spec.Kind.LEFT_OUTER, spec.Strategy.LOOKUP
+        return spec.Kind.INNER, spec.Strategy.ALL
 
     @property
-    def told(self) -> program.Told:
+    def told(self) -> spec.Told:
         """Returns the join in words."""
         hard = (("hard", f"{one.left} = {one.right}") for one in self.equalities)
         title = "a row of a dictionary" if self.equalities else "a value of a data set"
-        return program.Told(f"{title} beside rows", (*hard, ("value", self.value)))
+        return spec.Told(f"{title} beside rows", (*hard, ("value", self.value)))
 
 
 def _other(one: types.Field, total: Gathered) -> _Other:
     """Returns the rows that have a value, and it."""
-    if isinstance(total, Total):
-        value = Columns(((one.name, Expression(total.value.text)),))
+    if isinstance(total, values.Total):
+        value = spec.Columns(((one.name, Expression(total.value.text)),))
         alone = types.RecordType((one,)).schema
-        step = program.Counted(program.Grouped(total.source.step, ()), alone, value)
+        step = spec.Counted(spec.Grouped(total.source.step, ()), alone, value)
         return _Other(step, f"r.{quoted(one.name)}")
     source = total.dictionary.source
     found = f"'{_FOUND}', matched_right, '{_ROW}', {source.record.row_text('r')}"
-    equalities = (Equality(*map(Expression, pair)) for pair in total.equalities)
+    equalities = (spec.Equality(*map(Expression, pair)) for pair in total.equalities)
     return _Other(source.step, f"named_struct({found})", tuple(equalities))
 
 
 def _beside(
-    left: program.Step,
+    left: spec.Step,
     record: types.RecordType,
     given: tuple[types.Field, Gathered],
     *,
     is_grouped: bool,
-) -> program.Joined:
+) -> spec.Joined:
     """Returns rows beside what they need of other rows."""
     one, total = given
     other = _other(one, total)
     both = types.RecordType((*record.fields, one))
     texts = [(it.name, Expression(f"l.{quoted(it.name)}")) for it in record.fields]
     kind, strategy = other.kind
-    join = JoinSpec(
-        Side(Named(program.LEFT)),
-        Side(Named(program.RIGHT)),
+    join = spec.JoinSpec(
+        spec.Side(spec.Named(spec.LEFT)),
+        spec.Side(spec.Named(spec.RIGHT)),
         kind,
-        Clock.BATCH,
+        spec.Clock.BATCH,
         other.equalities,
-        select=Columns((*texts, (one.name, Expression(other.value)))),
-        absent_left=BlankRow(),
-        absent_right=BlankRow(),
-        picks=Picks(strategy=strategy),
+        select=spec.Columns((*texts, (one.name, Expression(other.value)))),
+        absent_left=spec.BlankRow(),
+        absent_right=spec.BlankRow(),
+        picks=spec.Picks(strategy=strategy),
     )
-    return program.Joined(
+    return spec.Joined(
         left, other.step, join, both.schema, other.told, keeps_groups=is_grouped
     )
 
@@ -178,24 +171,30 @@ class AtHand:
     """A row at hand, and where the values of other rows beside it gather."""
 
     letter: str
-    totals: list[Total | Lookup]
+    totals: list[values.Total | values.Lookup]
     seen: Scope
 
     def has(self, text: str) -> bool:
         """Tells whether a value is one of the row alone."""
         return is_of(text, self.seen)
 
-    def beside(self, dictionary: Dictionary, pairs: tuple[tuple[str, str], ...]) -> str:
+    def beside(
+        self, dictionary: values.Dictionary, pairs: tuple[tuple[str, str], ...]
+    ) -> str:
         """Returns the column of an entry, of which the pairs of values are equal."""
         wanted = ((as_left(text, self.seen), key) for text, key in pairs)
-        return beside(self.totals, Lookup(dictionary, tuple(wanted)), self.letter)
+        return beside(
+            self.totals, values.Lookup(dictionary, tuple(wanted)), self.letter
+        )
 
 
 def rows_at_hand(context: Context) -> Iterator[AtHand]:
     """Yields the rows of a step beside which values of other rows may stand."""
     rows = (*context.rows, *context.named, *context.sides.values())
     for letter, totals in zip("lr", context.totals, strict=False):
-        at_hand = [it for it in rows if isinstance(it, RowValue) and it.text == letter]
+        at_hand = [
+            it for it in rows if isinstance(it, values.RowValue) and it.text == letter
+        ]
         hidden = [column_of(number, one) for number, one in enumerate(totals)]
         for row in at_hand[:1]:
             record = types.RecordType((*row.record.fields, *hidden))
@@ -203,7 +202,7 @@ def rows_at_hand(context: Context) -> Iterator[AtHand]:
 
 
 def looked_up(
-    context: Context, dictionary: Dictionary, pairs: tuple[tuple[str, str], ...]
+    context: Context, dictionary: values.Dictionary, pairs: tuple[tuple[str, str], ...]
 ) -> tuple[str, ...]:
     """Returns the column beside the rows, where what is looked for is of the row."""
     for row in rows_at_hand(context):

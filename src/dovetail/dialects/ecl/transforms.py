@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from dovetail.dialects.ecl import syntax, types
+from dovetail.dialects.ecl import syntax, types, values
 from dovetail.dialects.ecl.context import (
     Context,
     UnassignedError,
@@ -22,7 +22,6 @@ from dovetail.dialects.ecl.functions import note_skip
 from dovetail.dialects.ecl.modules import scope_of
 from dovetail.dialects.ecl.records import declared_type
 from dovetail.dialects.ecl.rows import value_of
-from dovetail.dialects.ecl.values import Made, Routine, RowValue, Scope, Value
 from dovetail.expression.writing import text_of
 from dovetail.schema import quoted
 
@@ -91,7 +90,7 @@ def _inner(record: types.RecordType, name: str) -> types.RecordType:
     return found[0] if found else types.RecordType(())
 
 
-def read_transform(context: Context, node: syntax.Transform) -> Made:
+def read_transform(context: Context, node: syntax.Transform) -> values.Made:
     """Returns a transform that stands in place: TRANSFORM(record, ..)."""
     if not node.record:
         raise refusal(
@@ -99,16 +98,18 @@ def read_transform(context: Context, node: syntax.Transform) -> Made:
         )
     (first,) = node.record
     source = context.value(first)
-    if isinstance(source, RowValue) and not node.statements:
+    if isinstance(source, values.RowValue) and not node.statements:
         target = _Target(source.record)
         _fill(target, source, source.record)
         return _made(target, [])
     return filled(context, context.record(first), node)
 
 
-def filled(context: Context, record: types.RecordType, node: syntax.Transform) -> Made:
+def filled(
+    context: Context, record: types.RecordType, node: syntax.Transform
+) -> values.Made:
     """Returns what the assignments of a transform make of a record."""
-    scope = Scope(
+    scope = values.Scope(
         tuple(
             one
             for one in node.statements
@@ -144,7 +145,7 @@ def _with_self(context: Context, target: _Target, node: syntax.Node) -> Context:
     body = node.body if isinstance(node, syntax.Definition) else node
     if not any(is_word(one, "self") for one in syntax.parts_of(body)):
         return context
-    seen = RowValue(*_given_of(target))
+    seen = values.RowValue(*_given_of(target))
     return replace(context, sides={**context.sides, "self": seen})
 
 
@@ -179,11 +180,11 @@ def _path(head: syntax.Node) -> tuple[str, ...]:
             return ()
 
 
-def _made(target: _Target, skips: list[str]) -> Made:
+def _made(target: _Target, skips: list[str]) -> values.Made:
     """Returns a filled record."""
     columns = tuple((one.name, target.text(one)) for one in target.record.fields)
     skip = " OR ".join(f"({one})" for one in skips) or "false"
-    return Made(target.record, columns, skip)
+    return values.Made(target.record, columns, skip)
 
 
 def _assign(context: Context, target: _Target, node: syntax.Node) -> None:
@@ -205,17 +206,17 @@ def _assign(context: Context, target: _Target, node: syntax.Node) -> None:
 def _assign_all(context: Context, target: _Target, body: syntax.Node) -> None:
     """Gives all open fields from a row with fields of their names."""
     match context.value(body):
-        case RowValue() as row:
+        case values.RowValue() as row:
             _fill(target, row, target.record)
         case types.Scalar(text, types.RecordType() as record):
-            _fill(target, RowValue(record, text), target.record)
+            _fill(target, values.RowValue(record, text), target.record)
         case _:
             raise refusal(
                 body, "SELF := something that is no row", "LEFT, RIGHT or a row"
             )
 
 
-def _fill(target: _Target, row: RowValue, record: types.RecordType) -> None:
+def _fill(target: _Target, row: values.RowValue, record: types.RecordType) -> None:
     """Gives the open fields of a record from a row."""
     for one in record.fields:
         for found in row.record.find(one.name):
@@ -225,13 +226,13 @@ def _fill(target: _Target, row: RowValue, record: types.RecordType) -> None:
                 _fill_inner(target.given[one.word], row.part(found))
 
 
-def _fill_inner(inner: str | _Target, part: Value) -> None:
+def _fill_inner(inner: str | _Target, part: values.Value) -> None:
     """Gives the open fields of a record inside, where some of them have a value."""
-    if isinstance(inner, _Target) and isinstance(part, RowValue):
+    if isinstance(inner, _Target) and isinstance(part, values.RowValue):
         _fill(inner, part, inner.record)
 
 
-def _taken(row: RowValue, found: types.Field, wanted: types.Field) -> str:
+def _taken(row: values.RowValue, found: types.Field, wanted: types.Field) -> str:
     """Returns a field of a row in the type of the field that it fills."""
     if row.text:
         return types.part_text(row.text, found, wanted)
@@ -259,10 +260,14 @@ def _assign_field(
     inner.given[name] = value_of(context, node.body, known[0].type)
 
 
-def applied(context: Context, node: syntax.Call, routine: Routine) -> Value:
+def applied(
+    context: Context, node: syntax.Call, routine: values.Routine
+) -> values.Value:
     """Returns what a transform or a function gives for its arguments."""
     if isinstance(routine.body, syntax.Transform):
-        scope = Scope((), (routine.scope,), dict(_arguments(context, node, routine)))
+        scope = values.Scope(
+            (), (routine.scope,), dict(_arguments(context, node, routine))
+        )
         record = _returned(context, node, routine)
         inside = replace(context.without_rows(), scope=scope)
         return filled(inside, record, routine.body)
@@ -274,10 +279,10 @@ def applied(context: Context, node: syntax.Call, routine: Routine) -> Value:
 
 
 def parameters_of(
-    context: Context, node: syntax.Call, routine: Routine
+    context: Context, node: syntax.Call, routine: values.Routine
 ) -> tuple[Context, syntax.Node]:
     """Returns the body of a function and the context in which it has its arguments."""
-    scope = Scope((), (routine.scope,), dict(_arguments(context, node, routine)))
+    scope = values.Scope((), (routine.scope,), dict(_arguments(context, node, routine)))
     around = replace(context.without_rows(), scope=scope)
     match routine.body:
         case syntax.Function(statements=statements, result=result):
@@ -301,7 +306,7 @@ def _refuse_action(node: syntax.Node) -> None:
 
 
 def _returned(
-    context: Context, node: syntax.Call, routine: Routine
+    context: Context, node: syntax.Call, routine: values.Routine
 ) -> types.RecordType:
     """Returns the record that a transform makes, which stands before its name."""
     if not routine.returned:
@@ -318,8 +323,8 @@ def _returned(
 
 
 def _arguments(
-    context: Context, node: syntax.Call, routine: Routine
-) -> Iterable[tuple[str, Value]]:
+    context: Context, node: syntax.Call, routine: values.Routine
+) -> Iterable[tuple[str, values.Value]]:
     """Yields the parameters with their values."""
     given = [one for one in node.arguments if not isinstance(one, syntax.Definition)]
     named = _by_name(node, routine)
@@ -343,7 +348,7 @@ def _arguments(
         yield _named(head), _passed(context, argument, (routine, head))
 
 
-def _by_name(node: syntax.Call, routine: Routine) -> dict[str, syntax.Node]:
+def _by_name(node: syntax.Call, routine: values.Routine) -> dict[str, syntax.Node]:
     """Returns the arguments that say for which parameter they are: f(n := 1)."""
     heads = [
         it.head if isinstance(it, syntax.Defaulted) else it for it in routine.parameters
@@ -368,8 +373,8 @@ def _named(head: syntax.Node) -> str:
 
 
 def _passed(
-    context: Context, node: syntax.Node, given: tuple[Routine, syntax.Node]
-) -> Value:
+    context: Context, node: syntax.Node, given: tuple[values.Routine, syntax.Node]
+) -> values.Value:
     """Returns an argument in the type of its parameter, where it is a single value."""
     routine, head = given
     value = context.value(node)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from dovetail import spec
 from dovetail.dialects.ecl import syntax, types
 from dovetail.schema import quoted
-from dovetail.spec.program import Step
 
 
 class Nowhere:
@@ -23,7 +23,7 @@ class RowValue:
     record: types.RecordType
     text: str
     # Whose row it is, where that is known: other rows may have the same record.
-    of: Step | Nowhere = field(default=NOWHERE, compare=False, repr=False)
+    of: spec.Step | Nowhere = field(default=NOWHERE, compare=False, repr=False)
 
     def part(self, one: types.Field) -> Value:
         """Returns a field of the row."""
@@ -69,7 +69,7 @@ class NoIndex:
 class DatasetValue:
     """A data set: its step in the program, its record, whether it is an INDEX."""
 
-    step: Step
+    step: spec.Step
     record: types.RecordType
     index: Index | NoIndex = NoIndex()
     is_grouped: bool = False

@@ -11,6 +11,7 @@ from datetime import datetime
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail import spec
 from dovetail.schema import (
     ArrayType,
     MapType,
@@ -20,8 +21,6 @@ from dovetail.schema import (
     to_microseconds,
 )
 from dovetail.spec.absent import absent_row
-from dovetail.spec.join import Absent
-from dovetail.spec.spans import Span
 
 EARLIEST = -(1 << 63)
 LATEST = (1 << 63) - 1
@@ -32,7 +31,7 @@ def micros(time: Column) -> Column:
     return F.unix_micros(time.cast("timestamp"))
 
 
-def shifted(time: Column, span: Span) -> Column:
+def shifted(time: Column, span: spec.Span) -> Column:
     """Returns the moment a span after a time: by the calendar in UTC, then exactly."""
     moved = time.cast("timestamp")
     if span.months:
@@ -61,7 +60,7 @@ def is_true(term: Column) -> Column:
     return F.coalesce(term, no())
 
 
-def absent_struct(absent: Absent, schema: Schema) -> Column:
+def absent_struct(absent: spec.Absent, schema: Schema) -> Column:
     """Returns the struct that a side's row is where the side is not there."""
     values = absent_row(absent, schema)
     fields = [

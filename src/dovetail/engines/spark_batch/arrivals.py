@@ -20,12 +20,10 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail import spec
 from dovetail.engines.spark import values
 from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import quoted
-from dovetail.spec import windows
-from dovetail.spec.inputs import Input
-from dovetail.spec.join import Clock
 
 TIME = reserved("time")
 PLACE = reserved("place")
@@ -68,7 +66,7 @@ class Arrivals:
         number = F.monotonically_increasing_id()
         return self.frame.withColumns({PLACE: number, WHAT: F.lit(What.ROW.value)})
 
-    def timed(self, source: Input) -> DataFrame:
+    def timed(self, source: spec.Input) -> DataFrame:
         """Returns the lines with TIME in microseconds, and PLACE and WHAT in any case.
 
         A delete that names no time happens at the newest time seen before it:
@@ -98,23 +96,23 @@ class Admitted:
 
 
 def admit(
-    source: Input,
+    source: spec.Input,
     arrivals: Arrivals,
-    clock: Clock,
-    lifetimes: Iterable[windows.Window],
+    clock: spec.Clock,
+    lifetimes: Iterable[spec.Window],
 ) -> Admitted:
     """Returns which rows take part; on the clock `batch` no row is late.
 
     A row whose interval is bad in one of the windows takes no part in any.
     """
-    named = {one for one in lifetimes if isinstance(one, windows.Between)}
+    named = {one for one in lifetimes if isinstance(one, spec.Between)}
     # A row that lacks its row time is late for that alone.
     has_time = F.col(TIME).isNotNull() if source.is_timed else values.yes()
     is_row = What.STATE.is_it() | What.ROW.is_it()
     bad = reduce(Column.__or__, map(_is_bad_interval, named), values.no())
     lines = arrivals.timed(source).withColumn(_IS_BAD, is_row & has_time & bad)
     reason = F.when(F.col(_IS_BAD), F.lit("bad_interval"))
-    if clock is Clock.EVENT and source.is_timed:
+    if clock is spec.Clock.EVENT and source.is_timed:
         reason = F.coalesce(_reason(source, arrivals), reason)
     # Promises are dropped only now: the bounds above are taken from them too.
     lines = lines.withColumn(REASON, reason).drop(_IS_BAD).where(~_is_promise())
@@ -124,13 +122,13 @@ def admit(
     return Admitted(in_time.drop(REASON), late.select(*columns, REASON, PLACE))
 
 
-def interval(window: windows.Between) -> tuple[Column, Column]:
+def interval(window: spec.Between) -> tuple[Column, Column]:
     """Returns both ends of the interval in microseconds; null where there is none."""
     start, end = (F.expr(text.text) for text in (window.start, window.end))
     return values.micros(start), values.micros(end)
 
 
-def _is_bad_interval(window: windows.Between) -> Column:
+def _is_bad_interval(window: spec.Between) -> Column:
     """Tells whether a row cannot live in the interval that it names."""
     start, end = interval(window)
     is_missing = start.isNull() | end.isNull()
@@ -139,7 +137,7 @@ def _is_bad_interval(window: windows.Between) -> Column:
     return is_missing | (end < start) | is_early
 
 
-def _reason(source: Input, arrivals: Arrivals) -> Column:
+def _reason(source: spec.Input, arrivals: Arrivals) -> Column:
     """Returns why a row takes no part on the event clock; null where it does."""
     reason = F.when(F.col(TIME).isNull(), F.lit("null_time"))
     if not arrivals.has_places:

@@ -18,26 +18,22 @@ from typing import assert_never
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail import expression
+from dovetail import expression, schema, spec
 from dovetail.engines.spark.values import is_true, yes
 from dovetail.engines.spark_batch.arrivals import PLACE
 from dovetail.engines.spark_batch.lives import BIRTH, DEATH, SINCE, UNTIL, Living
 from dovetail.kernels.arrays.names import reserved
 from dovetail.plan.batch import Buckets, NoBuckets
-from dovetail.schema import QUOTED, quoted, unquoted
-from dovetail.spec import picks
-from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec
-from dovetail.spec.windows import Latest
 
 BUCKET = reserved("bucket")
 HERE = reserved("here")
 # What a strategy says of the right side: that it fits into memory, or how to find it.
 _HINTS = {
-    picks.Strategy.LOOKUP: "broadcast",
-    picks.Strategy.MANY_LOOKUP: "broadcast",
-    picks.Strategy.ALL: "broadcast",
-    picks.Strategy.HASH: "shuffle_hash",
-    picks.Strategy.SORT_MERGE: "merge",
+    spec.Strategy.LOOKUP: "broadcast",
+    spec.Strategy.MANY_LOOKUP: "broadcast",
+    spec.Strategy.ALL: "broadcast",
+    spec.Strategy.HASH: "shuffle_hash",
+    spec.Strategy.SORT_MERGE: "merge",
 }
 
 
@@ -49,13 +45,13 @@ class Meeting:
     `failure` is said where a limit fails.
     """
 
-    join: JoinSpec
-    sides: Mapping[Hand, Living]
+    join: spec.JoinSpec
+    sides: Mapping[spec.Hand, Living]
     buckets: Buckets | NoBuckets
     knows_row_time: bool
     failure: str = ""
 
-    def joined(self, kept: Hand, how: str) -> DataFrame:
+    def joined(self, kept: spec.Hand, how: str) -> DataFrame:
         """Returns Spark's join, the kept hand first; columns are `l.x` and `r.x`.
 
         Every row of the kept hand is there once before the join, so `left_outer`,
@@ -64,14 +60,16 @@ class Meeting:
         """
         return self._joined(kept, how, [*self._candidate_terms(), *self.match_terms()])
 
-    def candidates(self, kept: Hand, how: str, more: Iterable[Column]) -> DataFrame:
+    def candidates(
+        self, kept: spec.Hand, how: str, more: Iterable[Column]
+    ) -> DataFrame:
         """Returns Spark's join of left rows with all that the picks look at.
 
         More terms may say what the picks look at no further.
         """
         terms = [*self._candidate_terms()]
         match self.join.picks.at_most:
-            case picks.AtMost(optional=(first, *_)):
+            case spec.AtMost(optional=(first, *_)):
                 # A pair without the first optional equality shares nothing.
                 terms.append(next(_elements(first)))
             case _:
@@ -86,19 +84,19 @@ class Meeting:
     @property
     def lives_often(self) -> bool:
         """Tells whether a pair can meet more than once."""
-        return self.sides[Hand.LEFT].seat.lives_often
+        return self.sides[spec.Hand.LEFT].seat.lives_often
 
-    def _joined(self, kept: Hand, how: str, terms: Iterable[Column]) -> DataFrame:
+    def _joined(self, kept: spec.Hand, how: str, terms: Iterable[Column]) -> DataFrame:
         """Returns Spark's join under all of the terms, the kept hand first."""
         first = self._bucketed(kept, is_copied=False)
         second = self._bucketed(kept.other, is_copied=True)
         return first.join(second, reduce(Column.__and__, terms, yes()), how)
 
-    def frame(self, hand: Hand) -> DataFrame:
+    def frame(self, hand: spec.Hand) -> DataFrame:
         """Returns the rows of a hand under its letter, marked as being there."""
         return self.sides[hand].frame.withColumn(HERE, yes()).alias(hand.letter)
 
-    def _bucketed(self, hand: Hand, *, is_copied: bool) -> DataFrame:
+    def _bucketed(self, hand: spec.Hand, *, is_copied: bool) -> DataFrame:
         """Returns the rows of a hand for a join, copied into buckets where needed.
 
         A row that is not copied stands where it is born. A copied one stands in every
@@ -118,7 +116,7 @@ class Meeting:
                 pass
         found = frame.alias(hand.letter)
         hint = _HINTS.get(self.join.picks.strategy, "")
-        return found.hint(hint) if hint and hand is Hand.RIGHT else found
+        return found.hint(hint) if hint and hand is spec.Hand.RIGHT else found
 
     def match_terms(self) -> Iterator[Column]:
         """Gives what a candidate must fulfil besides, to match."""
@@ -134,20 +132,24 @@ class Meeting:
         yield from map(_equal, counted(self.join))
         if self.lives_often:
             # Windows are told apart by their ends alone.
-            yield side_column(Hand.LEFT, BIRTH) == side_column(Hand.RIGHT, BIRTH)
+            yield side_column(spec.Hand.LEFT, BIRTH) == side_column(
+                spec.Hand.RIGHT, BIRTH
+            )
         # Two lives overlap where none is empty and each starts before the other ends.
-        limited = [hand for hand in HANDS if self.sides[hand].may_miss]
+        limited = [hand for hand in spec.HANDS if self.sides[hand].may_miss]
         for hand in limited:
             yield side_column(hand, BIRTH) < side_column(hand, DEATH)
             if hand.other in limited and not self.lives_often:
                 yield side_column(hand, BIRTH) < side_column(hand.other, DEATH)
-        for hand in HANDS:
+        for hand in spec.HANDS:
             if self.sides[hand].seat.is_met_on_arrival:
                 arrived = side_column(hand.other, PLACE)
                 yield side_column(hand, SINCE) < arrived
                 yield arrived < side_column(hand, UNTIL)
         if isinstance(self.buckets, Buckets):
-            yield side_column(Hand.LEFT, BUCKET) == side_column(Hand.RIGHT, BUCKET)
+            yield side_column(spec.Hand.LEFT, BUCKET) == side_column(
+                spec.Hand.RIGHT, BUCKET
+            )
 
     @property
     def is_by_key(self) -> bool:
@@ -157,32 +159,32 @@ class Meeting:
         type. Of other types, two right values that differ could both equal one left
         value.
         """
-        for seat in (self.sides[hand].seat for hand in HANDS):
-            is_version = isinstance(seat.window, Latest)
+        for seat in (self.sides[hand].seat for hand in spec.HANDS):
+            is_version = isinstance(seat.window, spec.Latest)
             if seat.is_timed or is_version or seat.is_met_on_arrival:
                 return False
         kinds = []
-        for hand in HANDS:
+        for hand in spec.HANDS:
             keys = (key.alias(f"key_{at}") for at, key in enumerate(self.keys(hand)))
             keyed = self.sides[hand].frame.alias(hand.letter).select(*keys)
             kinds.append([kind for _, kind in keyed.dtypes])
         return kinds[0] == kinds[1]
 
-    def keys(self, hand: Hand) -> list[Column]:
+    def keys(self, hand: spec.Hand) -> list[Column]:
         """Returns one hand's side of every equality, over its row under its letter."""
         return [
-            F.expr((one.left if hand is Hand.LEFT else one.right).text)
+            F.expr((one.left if hand is spec.Hand.LEFT else one.right).text)
             for one in self.join.hard
         ]
 
-    def may_meet(self, hand: Hand) -> Column:
+    def may_meet(self, hand: spec.Hand) -> Column:
         """Returns whether a row can meet anyone: no part of key or time is missing."""
         terms = [key.isNotNull() for key in self.keys(hand)]
         if self.sides[hand].may_miss:
             terms.append(side_column(hand, BIRTH) < side_column(hand, DEATH))
         return reduce(Column.__and__, terms, yes())
 
-    def own_terms(self, hand: Hand) -> Iterator[Column]:
+    def own_terms(self, hand: spec.Hand) -> Iterator[Column]:
         """Gives the terms of the condition that look at rows of one hand alone.
 
         They are asked before any rows meet; what looks at no row is asked on the left.
@@ -190,7 +192,7 @@ class Meeting:
             l.price < r.price and r.valid and l.n > 3     left l.n > 3, right r.valid
         """
         for letters, text in self._conjuncts():
-            if (letters or {Hand.LEFT.letter}) == {hand.letter}:
+            if (letters or {spec.Hand.LEFT.letter}) == {hand.letter}:
                 yield is_true(F.expr(text))
 
     def looks_across(self) -> bool:
@@ -199,27 +201,27 @@ class Meeting:
 
     def _conjuncts(self) -> Iterator[tuple[set[str], str]]:
         """Gives what must all be true, and the letters of the rows each looks at."""
-        schemas = (self.sides[hand].seat.source.schema for hand in HANDS)
+        schemas = (self.sides[hand].seat.source.schema for hand in spec.HANDS)
         whole = expression.parse(self.join.soft, expression.Scope.pair(*schemas))
         for term in expression.conjuncts(whole):
             yield {letter for letter, _ in expression.references(term)}, term.text
 
 
-def counted(join: JoinSpec) -> tuple[picks.Equality, ...]:
+def counted(join: spec.JoinSpec) -> tuple[spec.Equality, ...]:
     """Returns the equalities that make a candidate: all, but where `atmost` says."""
     match join.picks.at_most:
-        case picks.AtMost(counted=tuple() as some):
+        case spec.AtMost(counted=tuple() as some):
             return some
         case _:
             return join.hard
 
 
-def side_column(hand: Hand, name: str) -> Column:
+def side_column(hand: spec.Hand, name: str) -> Column:
     """Returns a column of one hand in the joined rows."""
-    return F.col(f"{hand.letter}.{quoted(name)}")
+    return F.col(f"{hand.letter}.{schema.quoted(name)}")
 
 
-def shared(at_most: picks.AtMost) -> Column:
+def shared(at_most: spec.AtMost) -> Column:
     """Returns how many elements a pair shares, from the first without a gap.
 
     The optional list is a row of elements: every letter of a prefix, every equality.
@@ -233,12 +235,12 @@ def shared(at_most: picks.AtMost) -> Column:
     return count
 
 
-def _elements(part: picks.OptionalPrefix | picks.OptionalEqual) -> Iterator[Column]:
+def _elements(part: spec.OptionalPrefix | spec.OptionalEqual) -> Iterator[Column]:
     """Gives whether each element of an optional equality is the same."""
     match part:
-        case picks.OptionalEqual(equality):
+        case spec.OptionalEqual(equality):
             yield _equal(equality)
-        case picks.OptionalPrefix(left, right, width):
+        case spec.OptionalPrefix(left, right, width):
             # A shorter text is filled up with blanks, so that blanks are shared too.
             texts = [
                 F.rpad(F.expr(text.text).cast("string"), width, " ")
@@ -251,7 +253,7 @@ def _elements(part: picks.OptionalPrefix | picks.OptionalEqual) -> Iterator[Colu
             assert_never(part)
 
 
-def _equal(equality: picks.Equality) -> Column:
+def _equal(equality: spec.Equality) -> Column:
     """Returns whether an equality holds."""
     return F.expr(equality.left.text) == F.expr(equality.right.text)
 
@@ -262,13 +264,15 @@ def _bucket(moment: Column, buckets: Buckets) -> Column:
     return F.call_function("div", moment - F.pmod(moment, width), width)
 
 
-def mentions(join: JoinSpec, name: str) -> bool:
+def mentions(join: spec.JoinSpec, name: str) -> bool:
     """Tells whether an output may use a name; a text in quotes counts as a use."""
     word = re.compile(rf"\b{name}\b", re.IGNORECASE)
     return any(word.search(one.text) for one in _written(join))
 
 
-def mentioned(join: JoinSpec, hand: Hand, names: tuple[str, ...]) -> list[str]:
+def mentioned(
+    join: spec.JoinSpec, hand: spec.Hand, names: tuple[str, ...]
+) -> list[str]:
     """Returns the columns of a side that an output may use; no other is carried along.
 
     All are where it may use a whole row, or where the columns are not written out. It
@@ -278,36 +282,40 @@ def mentioned(join: JoinSpec, hand: Hand, names: tuple[str, ...]) -> list[str]:
     return _used(join, hand, names, _written(join))
 
 
-def moved(join: JoinSpec, hand: Hand, names: tuple[str, ...]) -> list[str]:
+def moved(join: spec.JoinSpec, hand: spec.Hand, names: tuple[str, ...]) -> list[str]:
     """Returns the columns of a side that a join moves: for its condition as well."""
     terms = [it for one in join.hard for it in (one.left, one.right)]
     return _used(join, hand, names, [*_written(join), *terms, join.soft])
 
 
 def _used(
-    join: JoinSpec,
-    hand: Hand,
+    join: spec.JoinSpec,
+    hand: spec.Hand,
     names: tuple[str, ...],
     written: Iterable[expression.Expression],
 ) -> list[str]:
     """Returns the columns of a side that expressions use."""
     # The letter of the side, and where a point follows the name behind it: a letter by
     # itself is the whole row, and is found as an empty name.
-    used = re.compile(rf"\b{hand.letter}\b`?(?:\s*\.\s*({QUOTED}|\w+))?", re.IGNORECASE)
+    used = re.compile(
+        rf"\b{hand.letter}\b`?(?:\s*\.\s*({schema.QUOTED}|\w+))?", re.IGNORECASE
+    )
     found = {
-        unquoted(column).lower() for one in written for column in used.findall(one.text)
+        schema.unquoted(column).lower()
+        for one in written
+        for column in used.findall(one.text)
     }
-    if not isinstance(join.select, Columns) or "" in found:
+    if not isinstance(join.select, spec.Columns) or "" in found:
         return [*names]
     return [name for name in names if name.lower() in found]
 
 
-def _written(join: JoinSpec) -> Iterator[expression.Expression]:
+def _written(join: spec.JoinSpec) -> Iterator[expression.Expression]:
     """Gives every expression over the lines of a join."""
     yield join.picks.skip_when
     for columns in (join.select, join.picks.limit):
         match columns:
-            case Columns(columns=pairs) | picks.Limit(transform=pairs):
+            case spec.Columns(columns=pairs) | spec.Limit(transform=pairs):
                 yield from (text for _, text in pairs)
             case _:
                 pass

@@ -23,6 +23,7 @@ from typing import assert_never
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail import spec
 from dovetail.bind.schemas import schema_of
 from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark.values import LATEST, timestamp
@@ -40,21 +41,8 @@ from dovetail.plan.batch import BatchPlan, plan_buckets
 from dovetail.schema import Schema, quoted
 from dovetail.spec import sources as tree
 from dovetail.spec import windows as lifetimes
-from dovetail.spec.inputs import Input, Inputs, Order, Outlet, Row
-from dovetail.spec.join import (
-    HANDS,
-    Clock,
-    Hand,
-    JoinSpec,
-    Named,
-    Nested,
-    SetJoinSpec,
-    Side,
-)
-from dovetail.spec.picks import Picks, Strategy
-from dovetail.spec.stops import Stops
 
-_NO_STOPS = Stops()
+_NO_STOPS = spec.Stops()
 _MOMENT = reserved("moment")
 
 
@@ -65,27 +53,27 @@ class BatchRows:
     Where `in_left_order` they come in the order of the left rows as they are.
     """
 
-    outlets: Mapping[Outlet, DataFrame]
+    outlets: Mapping[spec.Outlet, DataFrame]
     late: Mapping[str, DataFrame]
     in_left_order: bool = False
 
 
 def join_batch(
-    plan: BatchPlan, frames: Mapping[str, Arrivals], *, stops: Stops = _NO_STOPS
+    plan: BatchPlan, frames: Mapping[str, Arrivals], *, stops: spec.Stops = _NO_STOPS
 ) -> BatchRows:
     """Returns the rows of a join; nothing runs before they are asked for."""
     spark = next(iter(frames.values())).frame.sparkSession
     # What the user computed before keeps the user's rules.
     own = {name: replace(one, frame=pinned(one.frame)) for name, one in frames.items()}
     with plain_rules(spark):
-        if isinstance(plan.join, SetJoinSpec):
+        if isinstance(plan.join, spec.SetJoinSpec):
             together = pinned(join_sets(plan.join, plan.inputs, own))
-            return BatchRows({Outlet.MATCHED: together}, {})
+            return BatchRows({spec.Outlet.MATCHED: together}, {})
         rows = ordered_rows(plan, own, stops=stops)
         found = {}
         for outlet, frame in rows.outlets.items():
             in_order = frame
-            if plan.settings.order is Order.ROW_TIME:
+            if plan.settings.order is spec.Order.ROW_TIME:
                 in_order = frame.sort(ROW_TIME)
             elif plan.is_ordered and not rows.in_left_order:
                 in_order = _in_left_order(frame)
@@ -94,18 +82,18 @@ def join_batch(
         return BatchRows(found, late)
 
 
-def sample(frame: DataFrame, schema: Schema, most: int) -> list[Row]:
+def sample(frame: DataFrame, schema: Schema, most: int) -> list[spec.Row]:
     """Returns at most so many rows, with times in UTC whatever the session says."""
     table = frame.limit(most).toArrow().cast(arrow_schema(schema))
     return [*plain_rows(table)]
 
 
 def ordered_rows(
-    plan: BatchPlan, frames: Mapping[str, Arrivals], *, stops: Stops = _NO_STOPS
+    plan: BatchPlan, frames: Mapping[str, Arrivals], *, stops: spec.Stops = _NO_STOPS
 ) -> BatchRows:
     """Returns the rows with the columns of ORDER; the plain rules are in force."""
     join, inputs = plan.join, plan.inputs
-    assert isinstance(join, JoinSpec)  # noqa: S101 - sets are joined elsewhere
+    assert isinstance(join, spec.JoinSpec)  # noqa: S101 - sets are joined elsewhere
     arrivals, admitted, late = {}, {}, {}
     for name in tree.source_names(join):
         source, given = inputs[name], frames[name]
@@ -116,12 +104,12 @@ def ordered_rows(
         windows = [*_windows_on(join, name)]
         arrivals[name] = own
         admitted[name] = admit(source, own, join.clock, windows)
-        on_time = join.clock is Clock.EVENT and source.is_timed
+        on_time = join.clock is spec.Clock.EVENT and source.is_timed
         if on_time or any(isinstance(window, lifetimes.Between) for window in windows):
             late[name] = admitted[name].late
     # Nothing else asks when a row of a semi join has first met.
     is_open = any(one.bound < LATEST for one in arrivals.values())
-    by_time = plan.settings.order is Order.ROW_TIME
+    by_time = plan.settings.order is spec.Order.ROW_TIME
     asked = _Asked(
         row_time=is_open or by_time or mentions(join, "row_time"),
         order=plan.is_ordered,
@@ -132,13 +120,13 @@ def ordered_rows(
     return replace(found, late={**late, **found.late})
 
 
-def _windows_on(join: JoinSpec, name: str) -> Iterator[lifetimes.Window]:
+def _windows_on(join: spec.JoinSpec, name: str) -> Iterator[lifetimes.Window]:
     """Gives the windows of all sides of a tree of joins that an input is on."""
-    for hand in HANDS:
+    for hand in spec.HANDS:
         match join.side(hand):
-            case Side(source=Named(named), window=window) if named == name:
+            case spec.Side(source=spec.Named(named), window=window) if named == name:
                 yield window
-            case Side(source=Nested(inner)):
+            case spec.Side(source=spec.Nested(inner)):
                 yield from _windows_on(inner, name)
             case _:
                 pass
@@ -148,10 +136,10 @@ def _windows_on(join: JoinSpec, name: str) -> Iterator[lifetimes.Window]:
 class _Sources:
     """The inputs that all joins of a tree stand on, and what is known of them."""
 
-    inputs: Inputs
+    inputs: spec.Inputs
     arrivals: Mapping[str, Arrivals]
     admitted: Mapping[str, Admitted]
-    stops: Stops
+    stops: spec.Stops
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,55 +155,57 @@ class _Asked:
 class _Incoming:
     """The rows of a side, wherever they come from; those that are late by name."""
 
-    source: Input
+    source: spec.Input
     arrivals: Arrivals
     admitted: Admitted
     late: Mapping[str, DataFrame]
 
 
-def _joined(join: JoinSpec, known: _Sources, asked: _Asked, place: str) -> BatchRows:
+def _joined(
+    join: spec.JoinSpec, known: _Sources, asked: _Asked, place: str
+) -> BatchRows:
     """Returns the rows of one join of the tree, which stands at a place in it."""
-    sides: dict[Hand, lives.Living] = {}
+    sides: dict[spec.Hand, lives.Living] = {}
     late: dict[str, DataFrame] = {}
     # Sorting what a join inside gives costs: it is done where the order is looked at.
     by_others = lifetimes.Latest | lifetimes.RowsPreceding
-    ends = any(isinstance(join.side(hand).window, by_others) for hand in HANDS)
-    looks = join.picks != Picks() or ends or mentions(join, "counter")
+    ends = any(isinstance(join.side(hand).window, by_others) for hand in spec.HANDS)
+    looks = join.picks != spec.Picks() or ends or mentions(join, "counter")
     wanted = _Asked(
         row_time=True, order=asked.order or looks, hidden=(*ORDER, *lives.LASTING)
     )
-    for hand in HANDS:
+    for hand in spec.HANDS:
         came = _incoming(join, hand, known, wanted, f"{hand.value} of {place}")
         of_side = (came.source, join.side(hand), came.arrivals, join.clock)
         seat = lives.Seat(hand, *of_side, tree.is_state(join, hand))
         sides[hand] = lives.give_lives(seat, came.admitted)
         late |= came.late
-    left, right = (sides[hand].seat.source for hand in HANDS)
+    left, right = (sides[hand].seat.source for hand in spec.HANDS)
     buckets = plan_buckets(join, (left, right))
     whole = Meeting(join, sides, buckets, asked.row_time, known.stops.failure)
     # Unevenness is measured of all rows, so before any are pruned.
     meeting = pruned(watched(whole, known.stops.skew))
     # Left rows that look for one right row in memory stay where they are.
     strategies = (join.picks.strategy, meeting.join.picks.strategy)
-    stays = strategies == (Strategy.LOOKUP, Strategy.MANY_LOOKUP)
+    stays = strategies == (spec.Strategy.LOOKUP, spec.Strategy.MANY_LOOKUP)
     return BatchRows(outlets(meeting, asked.hidden), late, in_left_order=stays)
 
 
 def _incoming(
-    join: JoinSpec, hand: Hand, known: _Sources, asked: _Asked, place: str
+    join: spec.JoinSpec, hand: spec.Hand, known: _Sources, asked: _Asked, place: str
 ) -> _Incoming:
     """Returns what comes to a side; the rows of a join are an input of that name."""
     side = join.side(hand)
     match side.source:
-        case Named(name):
+        case spec.Named(name):
             named = known.inputs[name], known.arrivals[name], known.admitted[name]
             return _Incoming(*named, {})
-        case Nested(inner):
+        case spec.Nested(inner):
             below = _joined(inner, known, asked, place)
-            rows = below.outlets[Outlet.MATCHED]
+            rows = below.outlets[spec.Outlet.MATCHED]
             if asked.order:
                 in_order = (
-                    _in_time_order if join.clock is Clock.EVENT else _in_left_order
+                    _in_time_order if join.clock is spec.Clock.EVENT else _in_left_order
                 )
                 rows = in_order(rows)
             source = replace(
@@ -235,12 +225,12 @@ def _incoming(
 
 def _in_time_order(rows: DataFrame) -> DataFrame:
     """Returns rows by row time: pairs first, then in the order of arrival."""
-    places = [F.col(ORDINALS[hand]) for hand in HANDS]
+    places = [F.col(ORDINALS[hand]) for hand in spec.HANDS]
     is_single = reduce(Column.__or__, (one.isNull() for one in places))
     return rows.sort(ROW_TIME, is_single, F.greatest(*places), F.least(*places))
 
 
 def _in_left_order(rows: DataFrame) -> DataFrame:
     """Returns rows in the order of left rows, for each that of its right rows."""
-    left, right = (F.col(ORDINALS[hand]) for hand in HANDS)
+    left, right = (F.col(ORDINALS[hand]) for hand in spec.HANDS)
     return rows.sort(left.asc_nulls_last(), right.asc_nulls_first(), ROW_TIME)

@@ -19,6 +19,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail import spec
 from dovetail.engines.spark.values import EARLIEST, LATEST, absent_struct, no, yes
 from dovetail.engines.spark_batch.arrivals import PLACE, TIME
 from dovetail.engines.spark_batch.candidates import HERE, Meeting, side_column
@@ -26,13 +27,11 @@ from dovetail.engines.spark_batch.lives import BIRTH, DEATH, END, LAST, LASTING
 from dovetail.engines.spark_batch.picks import MATCH, OVER, Judged, judges
 from dovetail.kernels.arrays.names import reserved
 from dovetail.plan.batch import Buckets
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Kind, NullRow
-from dovetail.spec.picks import Limit, OnExceed
 
-Columns = Mapping[Hand, Column]
+Columns = Mapping[spec.Hand, Column]
 
 ROW_TIME = reserved("row_time")
-ORDINALS = {Hand.LEFT: reserved("left"), Hand.RIGHT: reserved("right")}
+ORDINALS = {spec.Hand.LEFT: reserved("left"), spec.Hand.RIGHT: reserved("right")}
 SETTLED = reserved("settled")
 EXCEEDS = reserved("exceeds")
 RIGHT_TIME = reserved("right_time")
@@ -62,9 +61,9 @@ class Line:
     def columns(self) -> list[Column]:
         """Returns the columns of the line under their names."""
         return [
-            *(self.rows[hand].alias(hand.letter) for hand in HANDS),
-            *(self.here[hand].alias(matched(hand)) for hand in HANDS),
-            *(self.places[hand].alias(ORDINALS[hand]) for hand in HANDS),
+            *(self.rows[hand].alias(hand.letter) for hand in spec.HANDS),
+            *(self.here[hand].alias(matched(hand)) for hand in spec.HANDS),
+            *(self.places[hand].alias(ORDINALS[hand]) for hand in spec.HANDS),
             self.time.alias(ROW_TIME),
             self.settled.alias(SETTLED),
             self.exceeds.alias(EXCEEDS),
@@ -73,7 +72,7 @@ class Line:
         ]
 
 
-def matched(hand: Hand) -> str:
+def matched(hand: spec.Hand) -> str:
     """Returns the name that tells whether a hand's row is there."""
     return f"matched_{hand.value}"
 
@@ -83,7 +82,7 @@ def result_lines(meeting: Meeting) -> DataFrame:
     parts = _judged_parts if judges(meeting.join) else _plain_parts
     lines = reduce(DataFrame.unionByName, parts(meeting))
     bound = min(side.seat.arrivals.bound for side in meeting.sides.values())
-    if meeting.join.clock is Clock.EVENT and bound < LATEST:
+    if meeting.join.clock is spec.Clock.EVENT and bound < LATEST:
         lines = lines.where(F.col(SETTLED) <= bound)
     return lines.drop(SETTLED)
 
@@ -91,53 +90,53 @@ def result_lines(meeting: Meeting) -> DataFrame:
 def _plain_parts(meeting: Meeting) -> Iterator[DataFrame]:
     """Gives the lines in as few joins as Spark needs for them."""
     kind = meeting.join.kind
-    kept = [hand for hand in HANDS if kind.gives_pairs and kind.preserves(hand)]
+    kept = [hand for hand in spec.HANDS if kind.gives_pairs and kind.preserves(hand)]
     if isinstance(meeting.buckets, Buckets):
         # The other side is copied into buckets: its rows alone would come out often.
         del kept[1:]
     if kind.gives_pairs:
         yield _paired(meeting, kept)
-    for hand in HANDS:
+    for hand in spec.HANDS:
         if kind.gives_once(hand):
             yield _once(meeting, hand)
         if kind.preserves(hand) and hand not in kept:
             yield _alone(meeting, hand)
 
 
-def _paired(meeting: Meeting, kept: list[Hand]) -> DataFrame:
+def _paired(meeting: Meeting, kept: list[spec.Hand]) -> DataFrame:
     """Returns the pairs, and the rows of the kept hands that are in none."""
-    first = kept[0] if kept else Hand.LEFT
-    here = {hand: side_column(hand, HERE).isNotNull() for hand in HANDS}
-    is_pair = here[Hand.LEFT] & here[Hand.RIGHT]
+    first = kept[0] if kept else spec.Hand.LEFT
+    here = {hand: side_column(hand, HERE).isNotNull() for hand in spec.HANDS}
+    is_pair = here[spec.Hand.LEFT] & here[spec.Hand.RIGHT]
     time = F.when(is_pair, _met_at(meeting))
     settled = time + 1
-    for hand in HANDS:
+    for hand in spec.HANDS:
         is_alone = here[hand] & ~here[hand.other]
         time = F.coalesce(time, F.when(is_alone, _life_part(meeting, hand, END)))
         settled = F.coalesce(
             settled, F.when(is_alone, _life_part(meeting, hand, DEATH))
         )
-    rows = {hand: _row_struct(meeting, hand) for hand in HANDS}
+    rows = {hand: _row_struct(meeting, hand) for hand in spec.HANDS}
     for hand, row in rows.items():
         # An outer join gives nulls by itself; blanks and given rows are put in here.
-        if meeting.join.absent(hand) != NullRow():
+        if meeting.join.absent(hand) != spec.NullRow():
             absent = _absent_row(meeting, hand)
             rows[hand] = F.when(here[hand], row).otherwise(absent)
     line = Line(
         rows,
         here,
-        {hand: side_column(hand, PLACE) for hand in HANDS},
+        {hand: side_column(hand, PLACE) for hand in spec.HANDS},
         time,
         settled,
         no(),
-        side_column(Hand.RIGHT, TIME),
-        _either(is_pair, _lasting(meeting, HANDS), _passing(time)),
+        side_column(spec.Hand.RIGHT, TIME),
+        _either(is_pair, _lasting(meeting, spec.HANDS), _passing(time)),
     )
     how = ("inner", "left_outer", "full_outer")[len(kept)]
     return meeting.joined(first, how).select(*line.columns())
 
 
-def _alone(meeting: Meeting, hand: Hand) -> DataFrame:
+def _alone(meeting: Meeting, hand: spec.Hand) -> DataFrame:
     """Returns the rows of a hand that are in no pair."""
     line = Line(
         {
@@ -155,7 +154,7 @@ def _alone(meeting: Meeting, hand: Hand) -> DataFrame:
     return meeting.joined(hand, "left_anti").select(*line.columns())
 
 
-def _once(meeting: Meeting, hand: Hand) -> DataFrame:
+def _once(meeting: Meeting, hand: spec.Hand) -> DataFrame:
     """Returns each row of a hand that is in a pair; its row time is the earliest."""
     row, place, time = (
         _row_struct(meeting, hand),
@@ -164,7 +163,7 @@ def _once(meeting: Meeting, hand: Hand) -> DataFrame:
     )
     life = _passing(time)
     if meeting.knows_row_time or meeting.lives_often:
-        births = (side_column(each, BIRTH) for each in HANDS)
+        births = (side_column(each, BIRTH) for each in spec.HANDS)
         met = F.struct(F.greatest(*births).alias("time"), *_lasting(meeting, [hand]))
         pairs = meeting.joined(hand, "inner").select(
             row.alias("row"), place.alias("place"), met.alias("met")
@@ -178,7 +177,7 @@ def _once(meeting: Meeting, hand: Hand) -> DataFrame:
         joined = meeting.joined(hand, "left_semi")
     line = Line(
         {hand: row, hand.other: _absent_row(meeting, hand.other)},
-        dict.fromkeys(HANDS, yes()),
+        dict.fromkeys(spec.HANDS, yes()),
         {hand: place, hand.other: _no_number()},
         time,
         time + 1,
@@ -191,7 +190,7 @@ def _once(meeting: Meeting, hand: Hand) -> DataFrame:
 
 def _judged_parts(meeting: Meeting) -> Iterator[DataFrame]:
     """Gives the lines of left rows, then those of right rows by themselves."""
-    kind, left, right = meeting.join.kind, Hand.LEFT, Hand.RIGHT
+    kind, left, right = meeting.join.kind, spec.Hand.LEFT, spec.Hand.RIGHT
     from_left = kind.gives_pairs or kind.preserves(left) or kind.gives_once(left)
     if from_left or _is_transformed(meeting.join):
         yield _of_left(meeting)
@@ -205,35 +204,39 @@ def _of_left(meeting: Meeting) -> DataFrame:
     A left row is not alone where it is met once.
     """
     kind, is_transformed = meeting.join.kind, _is_transformed(meeting.join)
-    how = "left_outer" if kind.preserves(Hand.LEFT) else "inner"
-    judged = Judged.of(meeting, Hand.LEFT, how)
-    frame = _by_itself(judged, Hand.LEFT).withColumn(_EXCEEDS, no())
+    how = "left_outer" if kind.preserves(spec.Hand.LEFT) else "inner"
+    judged = Judged.of(meeting, spec.Hand.LEFT, how)
+    frame = _by_itself(judged, spec.Hand.LEFT).withColumn(_EXCEEDS, no())
     if is_transformed:
-        first = _number(judged.of_row(Hand.LEFT), Hand.RIGHT) == 1
+        first = _number(judged.of_row(spec.Hand.LEFT), spec.Hand.RIGHT) == 1
         frame = frame.withColumn(_EXCEEDS, F.col(OVER) & first)
     is_pair = F.col(MATCH) & F.lit(kind.gives_pairs)
     is_line = is_pair | F.col(_ALONE) | F.col(_ONCE) | F.col(_EXCEEDS)
-    right = _row_struct(meeting, Hand.RIGHT)
-    if kind is not Kind.INNER or is_transformed:
+    right = _row_struct(meeting, spec.Hand.RIGHT)
+    if kind is not spec.Kind.INNER or is_transformed:
         # Else nothing but pairs comes out, and nothing need be asked of each.
-        right = F.when(is_pair, right).otherwise(_absent_row(meeting, Hand.RIGHT))
+        right = F.when(is_pair, right).otherwise(_absent_row(meeting, spec.Hand.RIGHT))
     is_met, met = is_pair | F.col(_ONCE), _met_at(meeting)
-    end = _life_part(meeting, Hand.LEFT, END)
+    end = _life_part(meeting, spec.Hand.LEFT, END)
     # A left row over its limit is settled with the last of its lives.
-    last = side_column(Hand.LEFT, LAST) if meeting.lives_often else end
+    last = side_column(spec.Hand.LEFT, LAST) if meeting.lives_often else end
     time = F.when(F.col(_EXCEEDS), last).when(is_met, met).otherwise(end)
     line = Line(
-        {Hand.LEFT: _row_struct(meeting, Hand.LEFT), Hand.RIGHT: right},
-        {Hand.LEFT: yes(), Hand.RIGHT: is_met},
+        {spec.Hand.LEFT: _row_struct(meeting, spec.Hand.LEFT), spec.Hand.RIGHT: right},
+        {spec.Hand.LEFT: yes(), spec.Hand.RIGHT: is_met},
         {
-            Hand.LEFT: side_column(Hand.LEFT, PLACE),
-            Hand.RIGHT: F.when(is_pair, side_column(Hand.RIGHT, PLACE)),
+            spec.Hand.LEFT: side_column(spec.Hand.LEFT, PLACE),
+            spec.Hand.RIGHT: F.when(is_pair, side_column(spec.Hand.RIGHT, PLACE)),
         },
         time,
-        F.when(is_met, met + 1).otherwise(_life_part(meeting, Hand.LEFT, DEATH)),
+        F.when(is_met, met + 1).otherwise(_life_part(meeting, spec.Hand.LEFT, DEATH)),
         F.col(_EXCEEDS),
-        side_column(Hand.RIGHT, TIME),
-        _either(is_pair, _lasting(meeting, HANDS), _own_life(meeting, Hand.LEFT, time)),
+        side_column(spec.Hand.RIGHT, TIME),
+        _either(
+            is_pair,
+            _lasting(meeting, spec.HANDS),
+            _own_life(meeting, spec.Hand.LEFT, time),
+        ),
     )
     return frame.where(is_line).select(*line.columns())
 
@@ -243,32 +246,40 @@ def _of_right(meeting: Meeting) -> DataFrame:
 
     It has been met by left rows over their limit too.
     """
-    how = "left_outer" if meeting.join.kind.preserves(Hand.RIGHT) else "inner"
-    judged = Judged.of(meeting, Hand.RIGHT, how)
-    frame = _by_itself(judged, Hand.RIGHT)
+    how = "left_outer" if meeting.join.kind.preserves(spec.Hand.RIGHT) else "inner"
+    judged = Judged.of(meeting, spec.Hand.RIGHT, how)
+    frame = _by_itself(judged, spec.Hand.RIGHT)
     met = _met_at(meeting)
-    end = _life_part(meeting, Hand.RIGHT, END)
+    end = _life_part(meeting, spec.Hand.RIGHT, END)
     time = F.when(F.col(_ONCE), met).otherwise(end)
-    row, none = _row_struct(meeting, Hand.RIGHT), _absent_row(meeting, Hand.LEFT)
+    row, none = (
+        _row_struct(meeting, spec.Hand.RIGHT),
+        _absent_row(meeting, spec.Hand.LEFT),
+    )
     line = Line(
-        {Hand.LEFT: none, Hand.RIGHT: row},
-        {Hand.LEFT: F.col(_ONCE), Hand.RIGHT: yes()},
-        {Hand.LEFT: _no_number(), Hand.RIGHT: side_column(Hand.RIGHT, PLACE)},
+        {spec.Hand.LEFT: none, spec.Hand.RIGHT: row},
+        {spec.Hand.LEFT: F.col(_ONCE), spec.Hand.RIGHT: yes()},
+        {
+            spec.Hand.LEFT: _no_number(),
+            spec.Hand.RIGHT: side_column(spec.Hand.RIGHT, PLACE),
+        },
         time,
-        F.when(F.col(_ONCE), met + 1).otherwise(_life_part(meeting, Hand.RIGHT, DEATH)),
+        F.when(F.col(_ONCE), met + 1).otherwise(
+            _life_part(meeting, spec.Hand.RIGHT, DEATH)
+        ),
         no(),
         _no_number(),
-        _own_life(meeting, Hand.RIGHT, time),
+        _own_life(meeting, spec.Hand.RIGHT, time),
     )
     return frame.where(F.col(_ALONE) | F.col(_ONCE)).select(*line.columns())
 
 
-def _own_life(meeting: Meeting, hand: Hand, time: Column) -> tuple[Column, Column]:
+def _own_life(meeting: Meeting, hand: spec.Hand, time: Column) -> tuple[Column, Column]:
     """Returns the death and the end of a row by itself; one alone has none but now."""
     return _either(F.col(_ONCE), _lasting(meeting, [hand]), _passing(time))
 
 
-def _by_itself(judged: Judged, hand: Hand) -> DataFrame:
+def _by_itself(judged: Judged, hand: spec.Hand) -> DataFrame:
     """Returns the lines, one of them marked for a row alone, or one for a row once."""
     kind = judged.meeting.join.kind
     frame = judged.frame.withColumn(_MARK, F.col(MATCH) | F.col(OVER))
@@ -284,37 +295,37 @@ def _by_itself(judged: Judged, hand: Hand) -> DataFrame:
         frame = frame.withColumn(_ALONE, ~is_met & first)
     if kind.gives_once(hand):
         # A left row over its limit does not come out; the right ones have been met.
-        mark = MATCH if hand is Hand.LEFT else _MARK
+        mark = MATCH if hand is spec.Hand.LEFT else _MARK
         met = _met_at(judged.meeting)
         own = judged.of_row(hand).orderBy(F.desc(mark), met)
         frame = frame.withColumn(_ONCE, F.col(mark) & (F.row_number().over(own) == 1))
     return frame
 
 
-def _number(own: WindowSpec, other: Hand) -> Column:
+def _number(own: WindowSpec, other: spec.Hand) -> Column:
     """Returns the number of a line in its window."""
     return F.row_number().over(own.orderBy(side_column(other, PLACE)))
 
 
-def _is_transformed(join: JoinSpec) -> bool:
+def _is_transformed(join: spec.JoinSpec) -> bool:
     """Tells whether a left row over its limit gives a row of its own."""
     limit = join.picks.limit
-    return isinstance(limit, Limit) and limit.on_exceed is OnExceed.TRANSFORM
+    return isinstance(limit, spec.Limit) and limit.on_exceed is spec.OnExceed.TRANSFORM
 
 
 def _met_at(meeting: Meeting) -> Column:
     """Returns the row time of a pair: the later birth."""
-    return F.greatest(*(_life_part(meeting, hand, BIRTH) for hand in HANDS))
+    return F.greatest(*(_life_part(meeting, hand, BIRTH) for hand in spec.HANDS))
 
 
-def _life_part(meeting: Meeting, hand: Hand, name: str) -> Column:
+def _life_part(meeting: Meeting, hand: spec.Hand, name: str) -> Column:
     """Returns a column of a row's life; one that is always the same is no column."""
     if meeting.sides[hand].may_miss:
         return side_column(hand, name)
     return F.lit(EARLIEST if name == BIRTH else LATEST)
 
 
-def _lasting(meeting: Meeting, hands: Iterable[Hand]) -> tuple[Column, Column]:
+def _lasting(meeting: Meeting, hands: Iterable[spec.Hand]) -> tuple[Column, Column]:
     """Returns the death and the end of what the rows of these hands live together."""
     sides = list(hands)
     death, end = (
@@ -345,13 +356,13 @@ def _no_number() -> Column:
     return F.lit(None).cast("bigint")
 
 
-def _row_struct(meeting: Meeting, hand: Hand) -> Column:
+def _row_struct(meeting: Meeting, hand: spec.Hand) -> Column:
     """Returns the row of a hand as a struct of its input's columns."""
     names = meeting.sides[hand].seat.source.schema.names
     return F.struct(*(side_column(hand, name).alias(name) for name in names))
 
 
-def _absent_row(meeting: Meeting, hand: Hand) -> Column:
+def _absent_row(meeting: Meeting, hand: spec.Hand) -> Column:
     """Returns what stands for a hand's row."""
     schema = meeting.sides[hand].seat.source.schema
     return absent_struct(meeting.join.absent(hand), schema)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail import spec
 from dovetail.engines.spark.values import EARLIEST, LATEST, shifted
 from dovetail.engines.spark_batch.arrivals import (
     PLACE,
@@ -32,10 +33,6 @@ from dovetail.engines.spark_batch.arrivals import (
 from dovetail.kernels.arrays.names import reserved
 from dovetail.plan.batch import lives_in_time
 from dovetail.schema import quoted
-from dovetail.spec import windows
-from dovetail.spec.inputs import Input
-from dovetail.spec.join import Clock, Hand, Side
-from dovetail.spec.spans import parse_span
 
 BIRTH, DEATH, END = reserved("birth"), reserved("death"), reserved("end")
 # Of a row with several lives, in windows of a size, the ends of the first and last.
@@ -54,33 +51,33 @@ class Seat:
     One that is `is_state` has of each key the newest version alone.
     """
 
-    hand: Hand
-    source: Input
-    side: Side
+    hand: spec.Hand
+    source: spec.Input
+    side: spec.Side
     arrivals: Arrivals
-    clock: Clock
+    clock: spec.Clock
     is_state: bool
 
     @property
-    def window(self) -> windows.Window:
+    def window(self) -> spec.Window:
         """Returns the window of the side."""
         return self.side.window
 
     @property
     def is_timed(self) -> bool:
         """Tells whether rows have lives in row time; else they are simply there."""
-        always = self.clock is Clock.BATCH and self.window == windows.Forever()
+        always = self.clock is spec.Clock.BATCH and self.window == spec.Forever()
         return lives_in_time(self.source, self.window) and not always
 
     @property
     def lives_often(self) -> bool:
         """Tells whether a row has a life for each window that it falls into."""
-        return isinstance(self.window, windows.HopSize) and self.source.is_timed
+        return isinstance(self.window, spec.HopSize) and self.source.is_timed
 
     @property
     def is_met_on_arrival(self) -> bool:
         """Tells whether the rows are met as they are when a row of a stream comes."""
-        untimed = self.clock is Clock.EVENT and not self.source.is_timed
+        untimed = self.clock is spec.Clock.EVENT and not self.source.is_timed
         return untimed and self.arrivals.has_places
 
 
@@ -94,10 +91,8 @@ class Living:
     @property
     def may_miss(self) -> bool:
         """Tells whether a life can be other than always."""
-        of_others = (
-            isinstance(self.seat.window, windows.Latest) and not self.seat.is_state
-        )
-        is_between = isinstance(self.seat.window, windows.Between)
+        of_others = isinstance(self.seat.window, spec.Latest) and not self.seat.is_state
+        is_between = isinstance(self.seat.window, spec.Between)
         return self.seat.source.is_timed or is_between or of_others
 
 
@@ -106,7 +101,7 @@ def give_lives(seat: Seat, admitted: Admitted) -> Living:
     lines, window = admitted.lines, seat.window
     if seat.is_state:
         lines = _newest(seat, lines)
-    if seat.source.is_timed and isinstance(window, windows.HopSize):
+    if seat.source.is_timed and isinstance(window, spec.HopSize):
         # A line for each window that a row falls into, named by its end.
         known = lines.withColumn(END, _window_ends(window, F.col(TIME)))
         bounds = {FIRST: F.array_min(END), LAST: F.array_max(END)}
@@ -121,7 +116,7 @@ def give_lives(seat: Seat, admitted: Admitted) -> Living:
     lines = lines.withColumns({BIRTH: birth, DEATH: death, END: end})
     if seat.is_met_on_arrival:
         until = F.lit(LATEST)
-        if isinstance(window, windows.Latest):
+        if isinstance(window, spec.Latest):
             until = F.coalesce(_next(seat, F.col(PLACE)), until)
         lines = lines.withColumns({SINCE: F.col(PLACE), UNTIL: until})
     # Only now: a delete is the next version of its key, and ends the one before it.
@@ -138,7 +133,7 @@ def _newest(seat: Seat, lines: DataFrame) -> DataFrame:
     return numbered.where(is_newest).drop(_AGE)
 
 
-def _window_ends(window: windows.HopSize, moment: Column) -> Column:
+def _window_ends(window: spec.HopSize, moment: Column) -> Column:
     """Returns the ends of all windows that a moment falls into; of none it is never.
 
     The newest window that has begun ends last, the others so many steps before it.
@@ -156,25 +151,25 @@ def _timed_life(seat: Seat) -> tuple[Column, Column, Column]:
     """Returns birth, death and end in row time."""
     born = F.col(TIME)
     match seat.window:
-        case windows.Latest() | windows.RowsPreceding() | windows.Inherited():
+        case spec.Latest() | spec.RowsPreceding() | spec.Inherited():
             return _life_among_others(seat)
-        case windows.Range(preceding, following):
+        case spec.Range(preceding, following):
             time = F.col(quoted(seat.source.time))
             end = shifted(time, preceding)
             # Both ends belong to the window, so death is a microsecond behind it.
             return shifted(time, following.negated()), end + 1, end
-        case windows.Rows(count=0):
+        case spec.Rows(count=0):
             return born, born + 1, born
-        case windows.HopUnit(unit):
+        case spec.HopUnit(unit):
             time = F.col(quoted(seat.source.time)).cast("timestamp")
-            end = shifted(F.date_trunc(unit, time), parse_span(f"1 {unit}"))
+            end = shifted(F.date_trunc(unit, time), spec.parse_span(f"1 {unit}"))
             return born, end, end
-        case windows.HopSize():
+        case spec.HopSize():
             return F.col(END), F.col(END) + 1, F.col(END)
-        case windows.Between() as window:
+        case spec.Between() as window:
             start, end = interval(window)
             return start, end + 1, end
-        case windows.Forever():
+        case spec.Forever():
             return born, F.lit(LATEST), F.lit(LATEST)
         case window:
             raise AssertionError(window)
@@ -184,7 +179,7 @@ def _life_among_others(seat: Seat) -> tuple[Column, Column, Column]:
     """Returns birth, death and end of a row that other rows end."""
     born = F.col(TIME)
     match seat.window:
-        case windows.RowsPreceding(first, last):
+        case spec.RowsPreceding(first, last):
             parts = [F.expr(part.text) for part in seat.side.partition_by]
             rows = Window.partitionBy(*parts).orderBy(TIME, PLACE)
             # Row 0 is the row itself; one that has not come yet comes at the end.
@@ -193,7 +188,7 @@ def _life_among_others(seat: Seat) -> tuple[Column, Column, Column]:
                 for number in (last, first + 1)
             )
             return born, death, death
-        case windows.Inherited():
+        case spec.Inherited():
             death, end = (F.col(name) for name in LASTING)
             return born, death, end
         case _ if seat.is_state:
@@ -209,7 +204,7 @@ def _untimed_life(seat: Seat) -> tuple[Column, Column, Column]:
     """Returns always, or of versions: for the newest always, for others never."""
     birth, death, end = F.lit(EARLIEST), F.lit(LATEST), F.lit(LATEST)
     stays = seat.is_state or seat.is_met_on_arrival
-    if not isinstance(seat.window, windows.Latest) or stays:
+    if not isinstance(seat.window, spec.Latest) or stays:
         return birth, death, end
     is_newest = _next(seat, F.col(PLACE)).isNull()
     # A life that ends before it begins is never.
@@ -227,5 +222,5 @@ def _next(seat: Seat, order: Column) -> Column:
 
 def _of_key(seat: Seat) -> WindowSpec:
     """Returns the window of all versions of a row's key."""
-    key = seat.window.key if isinstance(seat.window, windows.Latest) else ()
+    key = seat.window.key if isinstance(seat.window, spec.Latest) else ()
     return Window.partitionBy(*(F.col(quoted(name)) for name in key))

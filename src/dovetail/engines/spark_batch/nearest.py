@@ -20,15 +20,13 @@ from typing import assert_never
 from pyspark.sql import Column, DataFrame, Window, WindowSpec, types
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail import spec
 from dovetail.engines.spark import values
 from dovetail.engines.spark_batch.arrivals import PLACE, TIME
 from dovetail.engines.spark_batch.candidates import Meeting, mentioned, side_column
 from dovetail.engines.spark_batch.lives import BIRTH, DEATH, END
 from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import quoted
-from dovetail.spec.join import HANDS, Hand
-from dovetail.spec.picks import AsOf, Direction, Tie, Unlimited
-from dovetail.spec.spans import Span
 
 _AT, _RANK, _TIE = reserved("at"), reserved("rank"), reserved("tie")
 _BEFORE, _BEHIND = reserved("before"), reserved("behind")
@@ -43,25 +41,27 @@ _WIDE = "decimal(20,0)"  # holds the distance of any two whole numbers
 class Distance:
     """The pick and both times, as numbers that can be subtracted."""
 
-    pick: AsOf
+    pick: spec.AsOf
     left: Column
     right: Column
 
     @classmethod
-    def of(cls, pick: AsOf, meeting: Meeting) -> Distance:
+    def of(cls, pick: spec.AsOf, meeting: Meeting) -> Distance:
         """Returns the pick between the rows of two sides."""
-        return cls(pick, *(_measure(pick, hand, meeting.frame(hand)) for hand in HANDS))
+        return cls(
+            pick, *(_measure(pick, hand, meeting.frame(hand)) for hand in spec.HANDS)
+        )
 
     def reaches(self) -> Column:
         """Returns whether the right time lies in the direction, and near enough."""
         match self.pick.direction, self.pick.exact:
-            case Direction.BACKWARD, True:
+            case spec.Direction.BACKWARD, True:
                 is_on_its_side = self.right <= self.left
-            case Direction.BACKWARD, False:
+            case spec.Direction.BACKWARD, False:
                 is_on_its_side = self.right < self.left
-            case Direction.FORWARD, True:
+            case spec.Direction.FORWARD, True:
                 is_on_its_side = self.right >= self.left
-            case Direction.FORWARD, False:
+            case spec.Direction.FORWARD, False:
                 is_on_its_side = self.right > self.left
             case _, True:
                 is_on_its_side = values.yes()
@@ -70,7 +70,7 @@ class Distance:
         match self.pick.tolerance:
             case Decimal() as number:
                 is_near = F.abs(self.right - self.left) <= F.lit(number)
-            case Span() as span:
+            case spec.Span() as span:
                 # Taken from the time itself: months go by the calendar.
                 time = F.expr(self.pick.left.text)
                 least = values.shifted(time, span.negated())
@@ -82,19 +82,19 @@ class Distance:
 
     def order(self, places: list[Column]) -> list[Column]:
         """Returns by what the best row comes first; the tie is decided by places."""
-        is_last = self.pick.tie is Tie.LAST
+        is_last = self.pick.tie is spec.Tie.LAST
         tie = [place.desc() if is_last else place.asc() for place in places]
         # At one distance on both sides the earlier time is taken.
         return [F.abs(self.right - self.left), self.right, *tie]
 
 
-def _measure(pick: AsOf, hand: Hand, frame: DataFrame) -> Column:
+def _measure(pick: spec.AsOf, hand: spec.Hand, frame: DataFrame) -> Column:
     """Returns the time of a side as a number that can be subtracted.
 
     Times are whole microseconds, numbers are exact where they are whole or decimal. A
     null and a number without an end are near to nothing.
     """
-    value = F.expr((pick.left if hand is Hand.LEFT else pick.right).text)
+    value = F.expr((pick.left if hand is spec.Hand.LEFT else pick.right).text)
     match frame.select(value.alias("value")).schema["value"].dataType:
         case kind if isinstance(kind, _TIMES):
             return values.micros(value)
@@ -113,19 +113,21 @@ def is_one_line(meeting: Meeting) -> bool:
     """Tells whether no left row and right row must be looked at together."""
     picks = meeting.join.picks
     match picks.asof:
-        case AsOf() as asof:
-            counts = picks.at_most != Unlimited() or picks.limit != Unlimited()
+        case spec.AsOf() as asof:
+            counts = (
+                picks.at_most != spec.Unlimited() or picks.limit != spec.Unlimited()
+            )
             is_plain = not counts and not meeting.looks_across()
             if not is_plain or not meeting.is_by_key:
                 return False
             # The times of both sides must be numbers of one type.
-            frames = {hand: meeting.frame(hand) for hand in HANDS}
+            frames = {hand: meeting.frame(hand) for hand in spec.HANDS}
             left, right = (
                 frame.select(_measure(asof, hand, frame).alias(_AT)).dtypes
                 for hand, frame in frames.items()
             )
             return left == right
-        case Unlimited():
+        case spec.Unlimited():
             return False
 
 
@@ -134,7 +136,7 @@ class TimeLine:
     """Both sides of a meeting in one line of time."""
 
     meeting: Meeting
-    asof: AsOf
+    asof: spec.AsOf
 
     def found(self) -> tuple[DataFrame, Column]:
         """Returns each left row beside its nearest right row, and if that matches."""
@@ -143,19 +145,19 @@ class TimeLine:
         before = _last_seen(parts.orderBy(F.asc(_AT), _RANK, _TIE))
         behind = _last_seen(parts.orderBy(F.desc(_AT), _RANK, _TIE))
         match self.asof.direction:
-            case Direction.BACKWARD:
+            case spec.Direction.BACKWARD:
                 looks = {"r": before}
-            case Direction.FORWARD:
+            case spec.Direction.FORWARD:
                 looks = {"r": behind}
-            case Direction.NEAREST:
+            case spec.Direction.NEAREST:
                 looks = {_BEFORE: before, _BEHIND: behind}
             case _:
                 assert_never(self.asof.direction)
         lefts = line.withColumns(looks).where(F.col(_RANK) != _RIGHT)
-        names = self.meeting.frame(Hand.LEFT).columns
+        names = self.meeting.frame(spec.Hand.LEFT).columns
         row = [F.col(_own(number)).alias(name) for number, name in enumerate(names)]
         beside = lefts.select(F.struct(*row, _AT).alias("l"), *looks)
-        if self.asof.direction is Direction.NEAREST:
+        if self.asof.direction is spec.Direction.NEAREST:
             beside = beside.withColumn("r", self._nearer())
         found = beside.select("l", self._right_row().alias("r"))
         return found, values.is_true(self._reaches("r"))
@@ -165,43 +167,45 @@ class TimeLine:
 
         One that can meet nobody has no time, so that it sees nobody.
         """
-        frame = self.meeting.frame(Hand.LEFT)
+        frame = self.meeting.frame(spec.Hand.LEFT)
         condition = F.expr(self.meeting.join.picks.left_condition.text)
-        is_able = values.is_true(self._is_able(Hand.LEFT) & condition)
-        at = F.when(is_able, _measure(self.asof, Hand.LEFT, frame))
-        if not self.meeting.join.kind.preserves(Hand.LEFT):
+        is_able = values.is_true(self._is_able(spec.Hand.LEFT) & condition)
+        at = F.when(is_able, _measure(self.asof, spec.Hand.LEFT, frame))
+        if not self.meeting.join.kind.preserves(spec.Hand.LEFT):
             frame = frame.where(is_able)
         row = [
-            side_column(Hand.LEFT, name).alias(_own(number))
+            side_column(spec.Hand.LEFT, name).alias(_own(number))
             for number, name in enumerate(frame.columns)
         ]
         rank = _LEFT_LAST if self.asof.exact else _LEFT_FIRST
         tie = F.lit(0).cast("bigint")
-        return frame.select(*self._place(Hand.LEFT, at, rank, tie), *row)
+        return frame.select(*self._place(spec.Hand.LEFT, at, rank, tie), *row)
 
     def _rights(self) -> DataFrame:
         """Returns the right rows that can be met, each as one value.
 
         It holds no more than what somebody asks for: it is moved and copied as a whole.
         """
-        frame = self.meeting.frame(Hand.RIGHT)
-        at = _measure(self.asof, Hand.RIGHT, frame)
-        place = side_column(Hand.RIGHT, PLACE)
-        row = [side_column(Hand.RIGHT, name).alias(name) for name in self._used()]
-        able = frame.where(self._is_able(Hand.RIGHT) & at.isNotNull())
+        frame = self.meeting.frame(spec.Hand.RIGHT)
+        at = _measure(self.asof, spec.Hand.RIGHT, frame)
+        place = side_column(spec.Hand.RIGHT, PLACE)
+        row = [side_column(spec.Hand.RIGHT, name).alias(name) for name in self._used()]
+        able = frame.where(self._is_able(spec.Hand.RIGHT) & at.isNotNull())
         # The last one seen wins, so the first of a tie must be seen last.
-        tie = place if self.asof.tie is Tie.LAST else -place
+        tie = place if self.asof.tie is spec.Tie.LAST else -place
         return able.select(
-            *self._place(Hand.RIGHT, at, _RIGHT, tie),
+            *self._place(spec.Hand.RIGHT, at, _RIGHT, tie),
             F.struct(*row, at.alias(_AT)).alias("r"),
         )
 
-    def _is_able(self, hand: Hand) -> Column:
+    def _is_able(self, hand: spec.Hand) -> Column:
         """Returns whether a row can meet anyone, as far as it decides that itself."""
         terms = self.meeting.own_terms(hand)
         return reduce(Column.__and__, terms, self.meeting.may_meet(hand))
 
-    def _place(self, hand: Hand, at: Column, rank: int, tie: Column) -> list[Column]:
+    def _place(
+        self, hand: spec.Hand, at: Column, rank: int, tie: Column
+    ) -> list[Column]:
         """Returns where a row stands: its key, and its place in the line of time."""
         keys = [
             key.alias(_key(number))
@@ -211,8 +215,8 @@ class TimeLine:
 
     def _used(self) -> list[str]:
         """Returns the columns of a right row that somebody asks for."""
-        names = self.meeting.sides[Hand.RIGHT].seat.source.schema.names
-        asked = mentioned(self.meeting.join, Hand.RIGHT, tuple(names))
+        names = self.meeting.sides[spec.Hand.RIGHT].seat.source.schema.names
+        asked = mentioned(self.meeting.join, spec.Hand.RIGHT, tuple(names))
         return [*asked, PLACE, TIME]
 
     def _right_row(self) -> Column:
@@ -220,7 +224,7 @@ class TimeLine:
 
         What has been met is there for ever: no window ends a life here.
         """
-        fields = self.meeting.frame(Hand.RIGHT).schema.fields
+        fields = self.meeting.frame(spec.Hand.RIGHT).schema.fields
         always = {BIRTH: values.EARLIEST, DEATH: values.LATEST, END: values.LATEST}
         parts = {one.name: F.lit(None).cast(one.dataType) for one in fields}
         parts |= {name: F.lit(value) for name, value in always.items()}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail import spec
 from dovetail.engines.spark.values import is_true, timestamp
 from dovetail.engines.spark_batch.candidates import Meeting, mentions
 from dovetail.engines.spark_batch.lines import (
@@ -23,11 +24,6 @@ from dovetail.engines.spark_batch.lines import (
 from dovetail.engines.spark_batch.picks import judges, most_kept
 from dovetail.expression import NEVER
 from dovetail.kernels.arrays.names import reserved
-from dovetail.spec.inputs import Outlet
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec
-from dovetail.spec.picks import Limit, OnExceed
-from dovetail.spec.results import own_outlets, selected_columns
-from dovetail.spec.windows import HopSize
 
 ORDER = (ROW_TIME, *ORDINALS.values())
 _NUMBER = reserved("number")
@@ -35,7 +31,7 @@ _NUMBER = reserved("number")
 
 def outlets(
     meeting: Meeting, hidden: tuple[str, ...] = ORDER
-) -> dict[Outlet, DataFrame]:
+) -> dict[spec.Outlet, DataFrame]:
     """Returns the rows of every outlet: its own columns, then hidden ones."""
     join = meeting.join
     lines = _named(join, result_lines(meeting))
@@ -45,20 +41,20 @@ def outlets(
     if most and join.kind.gives_pairs:
         lines = lines.withColumn(_NUMBER, _rank(join)).where(F.col(_NUMBER) <= most)
     if join.ports == 1:
-        return {Outlet.MATCHED: lines.select(*_columns(meeting), *hidden)}
+        return {spec.Outlet.MATCHED: lines.select(*_columns(meeting), *hidden)}
     matches = lines.where(_is_pair() | F.col(EXCEEDS))
-    found = {Outlet.MATCHED: matches.select(*_columns(meeting), *hidden)}
-    for hand, outlet in own_outlets(join).items():
+    found = {spec.Outlet.MATCHED: matches.select(*_columns(meeting), *hidden)}
+    for hand, outlet in spec.own_outlets(join).items():
         is_alone = ~F.col(matched(hand.other)) & ~F.col(EXCEEDS)
         found[outlet] = lines.where(is_alone).select(f"{hand.letter}.*", *hidden)
     return found
 
 
-def _named(join: JoinSpec, lines: DataFrame) -> DataFrame:
+def _named(join: spec.JoinSpec, lines: DataFrame) -> DataFrame:
     """Returns the lines of a join with all that an expression may name."""
     known = lines.withColumn("row_time", timestamp(F.col(ROW_TIME)))
     match join.left.window:
-        case HopSize(size=size):
+        case spec.HopSize(size=size):
             end = F.col("row_time")
             start = F.timestamp_micros(F.unix_micros(end) - size.microseconds)
             known = known.withColumns({"window_start": start, "window_end": end})
@@ -74,13 +70,13 @@ def _columns(meeting: Meeting) -> list[Column]:
 
     A left row over its limit may have expressions of its own for them.
     """
-    schemas = {hand: meeting.sides[hand].seat.source.schema for hand in HANDS}
+    schemas = {hand: meeting.sides[hand].seat.source.schema for hand in spec.HANDS}
     columns = {
         name: F.expr(expression.text)
-        for name, expression in selected_columns(meeting.join, schemas)
+        for name, expression in spec.selected_columns(meeting.join, schemas)
     }
     match meeting.join.picks.limit:
-        case Limit(on_exceed=OnExceed.TRANSFORM, transform=transform):
+        case spec.Limit(on_exceed=spec.OnExceed.TRANSFORM, transform=transform):
             given = {name: expression.text for name, expression in transform}
             for name, column in columns.items():
                 own = F.expr(given.get(name, "NULL"))
@@ -90,40 +86,40 @@ def _columns(meeting: Meeting) -> list[Column]:
     return [column.alias(name) for name, column in columns.items()]
 
 
-def _counter(join: JoinSpec) -> Column:
+def _counter(join: spec.JoinSpec) -> Column:
     """Returns the number of a pair among those of its left row; 0 where it is none."""
-    left, right = (F.col(ORDINALS[hand]) for hand in HANDS)
+    left, right = (F.col(ORDINALS[hand]) for hand in spec.HANDS)
     # A line without a left row is a row met once: it counts for itself.
     pairs = Window.partitionBy(left, F.when(left.isNull(), right))
     time = F.col(ROW_TIME)
-    is_picked = join.clock is Clock.BATCH or judges(join) or most_kept(join.picks)
+    is_picked = join.clock is spec.Clock.BATCH or judges(join) or most_kept(join.picks)
     order = [*_picked_order(join.clock), time] if is_picked else [time, right]
     return F.when(_is_pair(), F.row_number().over(pairs.orderBy(*order))).otherwise(0)
 
 
-def _rank(join: JoinSpec) -> Column:
+def _rank(join: spec.JoinSpec) -> Column:
     """Returns the number of a pair among those of its left row, 0 where it is none.
 
     A pair that meets more than once has one number.
     """
-    left, right = (F.col(ORDINALS[hand]) for hand in HANDS)
+    left, right = (F.col(ORDINALS[hand]) for hand in spec.HANDS)
     # A line without a left row is no pair: it stands for itself.
     pairs = Window.partitionBy(left, F.when(~_is_pair(), right))
     order = pairs.orderBy(*_picked_order(join.clock))
     return F.when(_is_pair(), F.dense_rank().over(order)).otherwise(0)
 
 
-def _picked_order(clock: Clock) -> list[Column]:
+def _picked_order(clock: spec.Clock) -> list[Column]:
     """Returns the order in which the pairs of a left row are picked.
 
     That is the order of the right rows; on the event clock that of their row times.
     """
-    place = F.col(ORDINALS[Hand.RIGHT])
-    if clock is Clock.BATCH:
+    place = F.col(ORDINALS[spec.Hand.RIGHT])
+    if clock is spec.Clock.BATCH:
         return [place]
     return [F.coalesce(F.col(RIGHT_TIME), F.lit(0)), place]
 
 
 def _is_pair() -> Column:
     """Returns whether a line has both rows."""
-    return F.col(matched(Hand.LEFT)) & F.col(matched(Hand.RIGHT))
+    return F.col(matched(spec.Hand.LEFT)) & F.col(matched(spec.Hand.RIGHT))

@@ -24,41 +24,37 @@ from operator import add
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail import spec
 from dovetail.engines.spark.values import absent_struct, is_true, yes
 from dovetail.engines.spark_batch.arrivals import PLACE, Arrivals, What
-from dovetail.expression import BARE, NEVER, Expression, Scope, parse
-from dovetail.expression.tree import Call, Lambda, Literal, Node, Variable
-from dovetail.expression.tree import Column as Name
+from dovetail.expression import BARE, NEVER, Expression, Scope, parse, tree
 from dovetail.expression.writing import written
 from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import AtomicType, Schema, quoted
 from dovetail.schema import Column as Field
-from dovetail.spec.inputs import Input, Inputs
-from dovetail.spec.join import BlankRow, SetJoinSpec, SetKind
-from dovetail.spec.sources import schema_of_sets
 
 ROWS = "rows"
 _WHOLE, _IS_ALONE = reserved("whole"), reserved("is_alone")
 
 
 def join_sets(
-    join: SetJoinSpec, inputs: Inputs, frames: Mapping[str, Arrivals]
+    join: spec.SetJoinSpec, inputs: spec.Inputs, frames: Mapping[str, Arrivals]
 ) -> DataFrame:
     """Returns the rows of a join of several sets, sorted as it says."""
-    schema = schema_of_sets(join, inputs)
+    schema = spec.schema_of_sets(join, inputs)
     together = _Together(join, schema)
     sets = [
         together.renamed(_newest(inputs[name], frames[name]), number)
         for number, name in enumerate(join.sets)
     ]
-    if join.kind is SetKind.M_OF_N:
+    if join.kind is spec.SetKind.M_OF_N:
         found = together.of_some(sets)
     else:
         found = together.of_all(sets)
     return together.written(together.chosen(found))
 
 
-def _newest(source: Input, arrivals: Arrivals) -> DataFrame:
+def _newest(source: spec.Input, arrivals: Arrivals) -> DataFrame:
     """Returns all rows of an input; a table with a key has the newest of each."""
     frame = arrivals.placed()
     if source.key:
@@ -75,7 +71,7 @@ def _newest(source: Input, arrivals: Arrivals) -> DataFrame:
 class _Together:
     """A join of sets, and the columns that a row of any of them has."""
 
-    join: SetJoinSpec
+    join: spec.SetJoinSpec
     schema: Schema
 
     def renamed(self, frame: DataFrame, number: int) -> DataFrame:
@@ -116,14 +112,16 @@ class _Together:
     def is_there(self, number: int) -> Column:
         """Returns whether the row of a set is there, once sets stand side by side."""
         kind = self.join.kind
-        if kind is SetKind.INNER or (number == 0 and kind is not SetKind.M_OF_N):
+        if kind is spec.SetKind.INNER or (
+            number == 0 and kind is not spec.SetKind.M_OF_N
+        ):
             return yes()
         name = self.keys(number)[0] if self.join.stepped else _place(number)
         return F.col(name).isNotNull()
 
     def of_all(self, sets: Sequence[DataFrame]) -> DataFrame:
         """Returns left rows beside a row of each other set, or beside what there is."""
-        how = "inner" if self.join.kind is SetKind.INNER else "left_outer"
+        how = "inner" if self.join.kind is spec.SetKind.INNER else "left_outer"
         found = sets[0]
         for number, other in enumerate(sets[1:], start=1):
             terms = [
@@ -166,7 +164,7 @@ class _Together:
     def chosen(self, found: DataFrame) -> DataFrame:
         """Returns what stands together as the kind and the conditions have it."""
         kind, numbers = self.join.kind, range(len(self.join.sets))
-        if kind is SetKind.INNER:
+        if kind is spec.SetKind.INNER:
             rows = F.array(*map(self.row, numbers))
         else:
             # Those that are there, one behind the other.
@@ -176,10 +174,10 @@ class _Together:
             rows = F.concat(*(one.otherwise(F.array()) for one in alone))
         frame = self.named(found, rows)
         is_right = is_true(self.column(self.join.rows_condition))
-        if kind is SetKind.M_OF_N:
+        if kind is spec.SetKind.M_OF_N:
             return frame.where(is_right)
         is_right &= _are_known(self.keys(0))
-        if kind is SetKind.INNER:
+        if kind is spec.SetKind.INNER:
             return frame.where(is_right)
         there = map(self.is_there, numbers)
         return self._with_left(frame, reduce(Column.__and__, there, is_right))
@@ -192,14 +190,14 @@ class _Together:
         last = _place(len(self.join.sets) - 1)
         is_first = F.row_number().over(own.orderBy(last)) == 1
         frame = frame.withColumn(_IS_ALONE, ~F.max(_WHOLE).over(own) & is_first)
-        shows_whole = F.lit(self.join.kind is SetKind.LEFT_OUTER)
+        shows_whole = F.lit(self.join.kind is spec.SetKind.LEFT_OUTER)
         found = frame.where((F.col(_WHOLE) & shows_whole) | F.col(_IS_ALONE))
         alone = F.when(F.col(_IS_ALONE), F.array(self.row(0)))
         return self.named(found, alone.otherwise(F.col(ROWS)))
 
     def named(self, frame: DataFrame, rows: Column) -> DataFrame:
         """Returns the frame with those rows as what expressions see."""
-        blank = absent_struct(BlankRow(), self.schema)
+        blank = absent_struct(spec.BlankRow(), self.schema)
         # Spark runs what it can as one piece of compiled code. A lambda stands outside
         # of it, so the usual `ROWS_LIST(n)` is no lambda here: it has a column.
         lists = {
@@ -243,23 +241,26 @@ class _Together:
         return found.drop(*hidden, *places)
 
 
-def _by_lists(node: Node) -> Node:
+def _by_lists(node: tree.Node) -> tree.Node:
     """Returns a node with columns for lists of one column of all rows."""
     match node:
-        case Call(
+        case tree.Call(
             "transform",
             (
-                Name(side=side, name=name),
-                Lambda(
-                    (row,), Call("field", (Variable(number=number), Literal(field)))
+                tree.Column(side=side, name=name),
+                tree.Lambda(
+                    (row,),
+                    tree.Call(
+                        "field", (tree.Variable(number=number), tree.Literal(field))
+                    ),
                 ),
             ),
         ) if (side, name, number) == (BARE, ROWS, row.number):
             # What the type is does not matter any more: the tree is only written.
-            return Name(BARE, _list(str(field)), AtomicType.BOOLEAN)
-        case Call(arguments=arguments):
+            return tree.Column(BARE, _list(str(field)), AtomicType.BOOLEAN)
+        case tree.Call(arguments=arguments):
             return replace(node, arguments=tuple(map(_by_lists, arguments)))
-        case Lambda(body=body):
+        case tree.Lambda(body=body):
             return replace(node, body=_by_lists(body))
         case _:
             return node

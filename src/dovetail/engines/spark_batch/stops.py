@@ -27,14 +27,12 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail import spec
 from dovetail.engines.spark.values import yes
 from dovetail.engines.spark_batch.candidates import Meeting, moved, side_column
 from dovetail.errors import LimitError
 from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import quoted
-from dovetail.spec.join import Clock, Hand
-from dovetail.spec.picks import Limit
-from dovetail.spec.stops import Skew, row_of_key
 
 _PARTS = (
     # Where it is set, it says how many parts there are before Spark joins small ones.
@@ -84,17 +82,19 @@ def limits_told() -> Iterator[None]:
         raise LimitError(limit["said"], hint=hint) from error
 
 
-def stopped(meeting: Meeting, limit: Limit, is_over: Column, count: Column) -> Column:
+def stopped(
+    meeting: Meeting, limit: spec.Limit, is_over: Column, count: Column
+) -> Column:
     """Returns true; where a left row has too many candidates Spark stops.
 
     On the event clock that is at the first one too many, so no more are told.
     """
-    if meeting.join.clock is Clock.EVENT:
+    if meeting.join.clock is spec.Clock.EVENT:
         count = F.lit(limit.count + 1)
     shown = [F.coalesce(key.cast("string"), F.lit("None")) for key in meeting.key]
     own = f"; the program says \u201c{meeting.failure}\u201d" if meeting.failure else ""
     facts = F.concat(
-        F.lit(row_of_key([""] if shown else [])),
+        F.lit(spec.row_of_key([""] if shown else [])),
         F.concat_ws(", ", *shown),
         F.lit(" has "),
         count.cast("string"),
@@ -104,9 +104,9 @@ def stopped(meeting: Meeting, limit: Limit, is_over: Column, count: Column) -> C
     return F.when(is_over, stop).otherwise(yes())
 
 
-def watched(meeting: Meeting, skew: Skew) -> Meeting:
+def watched(meeting: Meeting, skew: spec.Skew) -> Meeting:
     """Returns the meeting, whose job stops where rows of a side lie too unevenly."""
-    spark = meeting.sides[Hand.LEFT].frame.sparkSession
+    spark = meeting.sides[spec.Hand.LEFT].frame.sparkSession
     known = [spark.conf.get(name, None) or "" for name in _PARTS]
     # Some platforms choose the number themselves and say so in a word.
     count = next((int(one) for one in known if one.isdigit()), _USUAL_PARTS)
@@ -124,10 +124,10 @@ def watched(meeting: Meeting, skew: Skew) -> Meeting:
 class _Evenness:
     """What of the rows of a side is asked: a limit among so many parts."""
 
-    skew: Skew
+    skew: spec.Skew
     parts: int
 
-    def watched(self, meeting: Meeting, hand: Hand) -> DataFrame:
+    def watched(self, meeting: Meeting, hand: spec.Hand) -> DataFrame:
         """Returns the rows of a hand behind the question if they lie evenly enough."""
         frame = meeting.sides[hand].frame
         part = F.pmod(F.hash(*meeting.keys(hand)), F.lit(self.parts))
@@ -135,7 +135,7 @@ class _Evenness:
             part.alias(_PART), _size(meeting, hand).alias(_BYTES)
         )
         named = ", ".join(
-            (one.left if hand is Hand.LEFT else one.right).text
+            (one.left if hand is spec.Hand.LEFT else one.right).text
             for one in meeting.join.hard
         )
         said = f"the {hand.value} rows lie unevenly by {named}: "
@@ -173,7 +173,7 @@ class _Evenness:
         return worst.select(F.when(is_large & (found > limit), sentence))
 
 
-def _size(meeting: Meeting, hand: Hand) -> Column:
+def _size(meeting: Meeting, hand: spec.Hand) -> Column:
     """Returns the bytes of a row: those of its texts, 8 for each other value."""
     names = meeting.sides[hand].seat.source.schema.names
     used = moved(meeting.join, hand, tuple(names))

@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from dovetail import spec
 from dovetail.engines.spark_program.book import (
     ALONE,
     Book,
@@ -59,7 +60,6 @@ from dovetail.expression.writing import (
     written_tree,
 )
 from dovetail.schema import DecimalType, Schema, blank, quoted
-from dovetail.spec.program import Counted, Deduped, Grouped, Unfolded
 
 ROW, ROWS = "the row", "rows"
 _NUMBER = "number of it"
@@ -67,7 +67,7 @@ _EXTREMES = {"array_max": "max", "array_min": "min"}
 _NO_COLUMNS = Schema(())
 
 
-def grouped(book: Book, rows: Rows, step: Grouped) -> Rows:
+def grouped(book: Book, rows: Rows, step: spec.Grouped) -> Rows:
     """Returns the same rows, neighbours with the same values in one group."""
     if not step.by:
         return replace(rows, groups=())
@@ -113,7 +113,7 @@ def neighbours_by(rows: Rows, values: list[Node]) -> Terms:
     return ()
 
 
-def counted(book: Book, rows: Rows, step: Counted) -> Rows:
+def counted(book: Book, rows: Rows, step: spec.Counted) -> Rows:
     """Returns one row for each group, in the order of their first rows."""
     rows = book.placed(rows)
     if any(term.is_descending for term in rows.order):
@@ -176,7 +176,7 @@ def _seen(schema: Schema, trees: list[Node], place: str) -> tuple[list[Sql], lis
     return sums, seen
 
 
-def unfolded(book: Book, rows: Rows, step: Unfolded) -> Rows:
+def unfolded(book: Book, rows: Rows, step: spec.Unfolded) -> Rows:
     """Returns a row for each item of a list, in the order of the lists."""
     asks = id(step) in book.asked or step.keeps_groups
     rows = book.placed(rows) if asks else replace(rows, order=())
@@ -193,7 +193,7 @@ def unfolded(book: Book, rows: Rows, step: Unfolded) -> Rows:
     return shown.without_values()
 
 
-def deduped(book: Book, rows: Rows, step: Deduped) -> Rows:
+def deduped(book: Book, rows: Rows, step: spec.Deduped) -> Rows:
     """Returns the rows without those that are the same as others."""
     rows = book.placed(rows)
     values = equal_values(step.same.text, rows.schema)
@@ -262,7 +262,7 @@ def _as_left(tree: Node) -> Node:
             return with_parts(tree, _as_left)
 
 
-def _first_of(book: Book, rows: Rows, step: Deduped, parts: Terms) -> Rows:
+def _first_of(book: Book, rows: Rows, step: spec.Deduped, parts: Terms) -> Rows:
     """Returns the first rows, or the last, of those with the same parts."""
     order = tuple(term.backwards() if step.keeps_last else term for term in rows.order)
     number = f"row_number() {window((*rows.groups, *parts), order)}"
@@ -276,7 +276,7 @@ def _first_of(book: Book, rows: Rows, step: Deduped, parts: Terms) -> Rows:
     return replace(found, in_place=False)
 
 
-def _by_runs(book: Book, rows: Rows, step: Deduped) -> Rows:
+def _by_runs(book: Book, rows: Rows, step: spec.Deduped) -> Rows:
     """Returns the first rows, or the last, of neighbours that are the same.
 
     Each is compared with the one before it.
@@ -297,7 +297,7 @@ def _by_runs(book: Book, rows: Rows, step: Deduped) -> Rows:
     return _first_of(book, found, step, (Term(run),))
 
 
-def _one_by_one(book: Book, rows: Rows, step: Deduped) -> Rows:
+def _one_by_one(book: Book, rows: Rows, step: spec.Deduped) -> Rows:
     """Returns what stays of each group when its rows are gone through in order."""
     rows = book.numbered(rows)
     first, *_ = rows.order
@@ -322,7 +322,7 @@ def _one_by_one(book: Book, rows: Rows, step: Deduped) -> Rows:
 class _Folding:
     """The SQL that goes through the list `rows`, and keeps what stays of it."""
 
-    step: Deduped
+    step: spec.Deduped
 
     def _same(self, kept: str) -> str:
         """Returns whether the row at hand is the same as a kept one."""

@@ -16,23 +16,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from dovetail import schema, spec
 from dovetail.engines.spark_batch.candidates import counted
 from dovetail.engines.spark_index.shelf import Shape
 from dovetail.engines.spark_program import lines
 from dovetail.engines.spark_program.book import Book, Rows, Term, aliased, select
 from dovetail.expression import NEVER
-from dovetail.schema import AtomicType, Column, quoted
-from dovetail.spec import program as spec
-from dovetail.spec.join import Hand, JoinSpec
-from dovetail.spec.picks import Strategy
 
 _OF_TEXT = "key of {}"
 _NO_FILE = "it is no file that a program has written with positions of its rows"
 _WHOLE = {
-    AtomicType.TINYINT,
-    AtomicType.SMALLINT,
-    AtomicType.INT,
-    AtomicType.BIGINT,
+    schema.AtomicType.TINYINT,
+    schema.AtomicType.SMALLINT,
+    schema.AtomicType.INT,
+    schema.AtomicType.BIGINT,
 }
 
 
@@ -51,13 +48,17 @@ def shape_of(index: spec.Indexed) -> Shape:
     """Returns the keys and columns that an index has on disk."""
     own = [column for column, _ in keys_of(index)]
     names = index.schema.names
-    extra = [Column(column, AtomicType.STRING) for column in own if column not in names]
+    extra = [
+        schema.Column(column, schema.AtomicType.STRING)
+        for column in own
+        if column not in names
+    ]
     return Shape.of(tuple(own), [*index.schema.columns, *extra])
 
 
 def keys_of(index: spec.Indexed) -> Iterator[tuple[str, str]]:
     """Yields the column on disk of each key, and what it is of a row."""
-    plain = [f"l.{quoted(name)}" for name in index.keys]
+    plain = [f"l.{schema.quoted(name)}" for name in index.keys]
     # Rows that nothing sorts stand in the order of their numbers, which are the key.
     texts = (
         [one.value.text for one in index.source.by]
@@ -94,9 +95,11 @@ def below(book: Book, step: spec.Step) -> Iterator[spec.Indexed]:
             return
 
 
-def is_sought(join: JoinSpec) -> bool:
+def is_sought(join: spec.JoinSpec) -> bool:
     """Tells whether a join asks an index for the right rows of each left one."""
-    return join.picks.strategy is Strategy.KEYED and not join.kind.preserves(Hand.RIGHT)
+    return join.picks.strategy is spec.Strategy.KEYED and not join.kind.preserves(
+        spec.Hand.RIGHT
+    )
 
 
 def whole(book: Book, index: spec.Indexed) -> Rows:
@@ -165,7 +168,7 @@ def _read(
     return Rows(line.name, index.schema, (Term(line.place),), in_place=False)
 
 
-def _terms(index: spec.Indexed, join: JoinSpec) -> Iterator[tuple[str, str]]:
+def _terms(index: spec.Indexed, join: spec.JoinSpec) -> Iterator[tuple[str, str]]:
     """Yields the keys that must be equal to something of the left row, and to what."""
     known = {
         text.replace("l.`", "r.`", 1).lower(): column
@@ -249,7 +252,7 @@ def _unchanged(
     step: spec.Projected, own: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     """Yields the columns of a projection that are a file's, and their names there."""
-    known = {f"l.{quoted(name)}": of for name, of in own.items()}
+    known = {f"l.{schema.quoted(name)}": of for name, of in own.items()}
     for name, text in step.select.columns:
         if text.text in known:
             yield name, known[text.text]

@@ -16,8 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from dovetail.spec.join import JoinSpec, SetJoinSpec
-from dovetail.spec.stops import Stops
+from dovetail import spec
 
 
 class Method(Enum):
@@ -98,9 +97,9 @@ class Met:
     """A join of frames, and when its job stops."""
 
     name: str
-    join: JoinSpec | SetJoinSpec
+    join: spec.JoinSpec | spec.SetJoinSpec
     frames: tuple[tuple[str, str], ...]
-    stops: Stops = Stops()
+    stops: spec.Stops = spec.Stops()
     note: str = ""
 
 

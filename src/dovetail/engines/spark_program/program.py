@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from dovetail import spec
 from dovetail.engines.spark_index.shelf import NoShelf, Shape
 from dovetail.engines.spark_program import groups, indexes, steps
 from dovetail.engines.spark_program.book import Book, Rows, aliased, select
 from dovetail.engines.spark_program.lines import Line, Put
 from dovetail.plan.asked import asked_of
 from dovetail.schema import quoted
-from dovetail.spec import program as spec
 
 Known = Mapping[str, frozenset[str]]
 Shelved = Mapping[str, Shape] | NoShelf

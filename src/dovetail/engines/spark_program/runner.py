@@ -13,6 +13,7 @@ from typing import assert_never
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
+from dovetail import spec
 from dovetail.bind.schemas import schema_of
 from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark_batch.arrivals import Arrivals
@@ -27,21 +28,16 @@ from dovetail.engines.spark_program.program import Shelved, lowered
 from dovetail.errors import SpecError
 from dovetail.plan.batch import plan_batch
 from dovetail.schema import quoted
-from dovetail.spec.inputs import Input, InputKind, Outlet
-from dovetail.spec.join import Hand, JoinSpec, SetJoinSpec
-from dovetail.spec.play import Play
-from dovetail.spec.program import Program
 from dovetail.spec.rules import checked
-from dovetail.spec.stops import Stops
 
 Frames = Mapping[str, DataFrame]
 _NO_SHELF = shelf.NoShelf()
-_NO_STOPS = Stops()
+_NO_STOPS = spec.Stops()
 
 
 def frames(
     spark: SparkSession,
-    program: Program,
+    program: spec.Program,
     inputs: Frames,
     kept: shelf.AnyShelf = _NO_SHELF,
 ) -> dict[str, DataFrame]:
@@ -65,7 +61,9 @@ def frames(
         return {name: pinned(frame) for name, frame in runner.outputs.items()}
 
 
-def _shelved(spark: SparkSession, program: Program, kept: shelf.AnyShelf) -> Shelved:
+def _shelved(
+    spark: SparkSession, program: spec.Program, kept: shelf.AnyShelf
+) -> Shelved:
     """Returns the indexes that lie on disk and are not written anew, by their files."""
     if isinstance(kept, shelf.NoShelf):
         return kept
@@ -79,22 +77,22 @@ def _shelved(spark: SparkSession, program: Program, kept: shelf.AnyShelf) -> She
 
 
 def met(
-    join: JoinSpec | SetJoinSpec,
+    join: spec.JoinSpec | spec.SetJoinSpec,
     frames: Frames,
-    stops: Stops = _NO_STOPS,
+    stops: spec.Stops = _NO_STOPS,
 ) -> DataFrame:
     """Returns the rows of a join given as data; `stops` says when its job fails.
 
     The rows of each frame count in the order in which it has them.
     """
     inputs = {
-        name: Input(name, InputKind.DATASET, schema_of(frame))
+        name: spec.Input(name, spec.InputKind.DATASET, schema_of(frame))
         for name, frame in frames.items()
     }
-    play = checked(Play(join, inputs))
+    play = checked(spec.Play(join, inputs))
     arrivals = {name: Arrivals(frame) for name, frame in frames.items()}
     rows = join_batch(plan_batch(play.join, play.inputs), arrivals, stops=stops)
-    return rows.outlets[Outlet.MATCHED]
+    return rows.outlets[spec.Outlet.MATCHED]
 
 
 @dataclass(slots=True)
@@ -223,4 +221,4 @@ def _left(
 ) -> tuple[DataFrame, list[Term]]:
     """Returns the left rows, and what of them must be equal to which key."""
     asked = [Term(key, F.expr(text)) for key, text in terms]
-    return frames[left].alias(Hand.LEFT.letter), asked
+    return frames[left].alias(spec.Hand.LEFT.letter), asked

@@ -14,17 +14,17 @@ from decimal import Decimal
 from pprint import pformat
 from typing import assert_never
 
+from dovetail import spec
 from dovetail.engines.spark.rules import RULES
 from dovetail.engines.spark_program import lines
 from dovetail.engines.spark_program.program import lowered
-from dovetail.spec.program import Program
 from dovetail.spec.writing import write_join
 
 _WIDTH = 88
 _STEP = "    "
 
 
-def script(program: Program) -> str:
+def script(program: spec.Program) -> str:
     """Returns the text of a Python module whose `program` gives every output."""
     written = lowered(program)
     body = [text for line in written for text in _line(line)]

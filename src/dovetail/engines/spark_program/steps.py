@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dovetail import spec
 from dovetail.engines.spark_program import lines
 from dovetail.engines.spark_program.book import (
     ALONE,
@@ -33,10 +34,6 @@ from dovetail.schema import (
     blank,
     quoted,
 )
-from dovetail.spec import program as spec
-from dovetail.spec.join import Columns, Hand, JoinSpec
-from dovetail.spec.picks import Limit
-from dovetail.spec.stops import Failure, Stops
 
 # More rows than this are not gathered by one task to be sorted there.
 _FEW = 100_000
@@ -252,22 +249,22 @@ def joined(book: Book, left: Rows, right: Rows, step: spec.Joined) -> Rows:
         right = book.sorted(right)
     stays = step.join.picks.strategy in ORDERED and left.in_place
     groups = left.groups if step.keeps_groups else ()
-    hidden, order = _carried(groups, groups, Hand.LEFT, step.join), _UNKNOWN
+    hidden, order = _carried(groups, groups, spec.Hand.LEFT, step.join), _UNKNOWN
     if asks and not stays:
         left, right = book.placed(left), book.placed(right)
         left = replace(left, order=once(*groups, *left.order))
         hidden, order = _places(book, left, right, step.join)
     name = book.name(_wish(step.told))
     frames = ((spec.LEFT, left.frame), (spec.RIGHT, right.frame))
-    said = step.failure.text if isinstance(step.failure, Failure) else ""
-    join, stops = _with_hidden(step.join, hidden), Stops(said, step.skew)
+    said = step.failure.text if isinstance(step.failure, spec.Failure) else ""
+    join, stops = _with_hidden(step.join, hidden), spec.Stops(said, step.skew)
     book.lines.append(lines.Met(name, join, frames, stops, step.told.title))
     found = Rows(name, step.schema, order, in_place=stays, groups=groups)
     return found.without_values()
 
 
 def _places(
-    book: Book, left: Rows, right: Rows, join: JoinSpec
+    book: Book, left: Rows, right: Rows, join: spec.JoinSpec
 ) -> tuple[Hidden, Terms]:
     """Returns the columns that tell the order of a join's rows, and how they do."""
     taken_names = {term.column for term in left.order}
@@ -279,21 +276,25 @@ def _places(
         for term in right.order
     )
     places = (
-        *_carried(left.order, left.order, Hand.LEFT, join),
-        *_carried(right.order, others, Hand.RIGHT, join),
+        *_carried(left.order, left.order, spec.Hand.LEFT, join),
+        *_carried(right.order, others, spec.Hand.RIGHT, join),
     )
     order = (*left.order, *others)
-    if not join.kind.preserves(Hand.RIGHT):
+    if not join.kind.preserves(spec.Hand.RIGHT):
         return places, order
     side = book.hidden("side")
     alone = (side, Expression("IF(matched_left, 0, 1)"))
     return (alone, *places), (Term(side), *order)
 
 
-def _carried(terms: Terms, others: Terms, hand: Hand, join: JoinSpec) -> Hidden:
+def _carried(
+    terms: Terms, others: Terms, hand: spec.Hand, join: spec.JoinSpec
+) -> Hidden:
     """Returns hidden columns of a side under other names, null where it is absent."""
     # A row that a limit puts in place of others has no right row either.
-    may_lack = join.kind.preserves(hand.other) or isinstance(join.picks.limit, Limit)
+    may_lack = join.kind.preserves(hand.other) or isinstance(
+        join.picks.limit, spec.Limit
+    )
     form = f"IF(matched_{hand.value}, {{0}}, NULL)" if may_lack else "{0}"
     return tuple(
         (
@@ -304,15 +305,15 @@ def _carried(terms: Terms, others: Terms, hand: Hand, join: JoinSpec) -> Hidden:
     )
 
 
-def _with_hidden(join: JoinSpec, hidden: Hidden) -> JoinSpec:
+def _with_hidden(join: spec.JoinSpec, hidden: Hidden) -> spec.JoinSpec:
     """Returns a join with more columns, those of a limit's own rows among them."""
-    if not hidden or not isinstance(join.select, Columns):
+    if not hidden or not isinstance(join.select, spec.Columns):
         return join
     picks = join.picks
-    if isinstance(picks.limit, Limit) and picks.limit.transform:
+    if isinstance(picks.limit, spec.Limit) and picks.limit.transform:
         transform = (*picks.limit.transform, *hidden)
         picks = replace(picks, limit=replace(picks.limit, transform=transform))
-    columns = Columns((*join.select.columns, *hidden))
+    columns = spec.Columns((*join.select.columns, *hidden))
     return replace(join, select=columns, picks=picks)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import reduce
 
+from dovetail import schema
 from dovetail.expression.coercion import (
     BIGINT,
     BOOLEAN,
@@ -47,7 +48,6 @@ from dovetail.expression.functions.function import (
 from dovetail.expression.functions.logic import conjunction, disjunction
 from dovetail.expression.tree import Call, Kind, Literal, Value
 from dovetail.expression.values import order
-from dovetail.schema import ArrayType, AtomicType, MapType, StructType, Type
 
 ENTRIES = Entries()
 
@@ -55,9 +55,9 @@ _FOLD_TAKES = (3, 4)  # the last one finishes
 NO_SIZE = -1  # the size of null, outside ANSI mode
 
 
-def element_of(kind: Kind) -> Type | None:
+def element_of(kind: Kind) -> schema.Type | None:
     """Returns the type of an array's elements, None of anything else."""
-    return kind.element if isinstance(kind, ArrayType) else None
+    return kind.element if isinstance(kind, schema.ArrayType) else None
 
 
 def _array_rule(arguments: Arguments) -> Signature | None:
@@ -65,28 +65,30 @@ def _array_rule(arguments: Arguments) -> Signature | None:
     common = widest(kinds(arguments))
     if common is None:
         return None
-    return Signature((common,) * len(arguments), ArrayType(columnar(common)))
+    return Signature((common,) * len(arguments), schema.ArrayType(columnar(common)))
 
 
 def _index_rule(arguments: Arguments) -> Signature | None:
     """Types the taking of an element: an array and a number, or a map and a key."""
     whole, index = kinds(arguments)
-    if isinstance(whole, MapType):
+    if isinstance(whole, schema.MapType):
         fits = tightest(whole.key, index) is not None and implicit(index, whole.key)
         return Signature((whole, whole.key), whole.value) if fits else None
-    if not isinstance(whole, ArrayType) or not (is_integral(index) or index == NULL):
+    if not isinstance(whole, schema.ArrayType) or not (
+        is_integral(index) or index == NULL
+    ):
         return None
     return Signature((whole, BIGINT), whole.element)
 
 
-def _parts_rule(part: Callable[[MapType], Type]) -> Rule:
+def _parts_rule(part: Callable[[schema.MapType], schema.Type]) -> Rule:
     """Returns the rule of MAP_KEYS and MAP_VALUES."""
 
     def rule(arguments: Arguments) -> Signature | None:
         kind = arguments[0].type
-        if not isinstance(kind, MapType):
+        if not isinstance(kind, schema.MapType):
             return None
-        return Signature((kind,), ArrayType(part(kind)))
+        return Signature((kind,), schema.ArrayType(part(kind)))
 
     return rule
 
@@ -107,9 +109,9 @@ def _item(whole: Value, index: Value) -> Value:
 def _element_rule(arguments: Arguments) -> Signature | None:
     """Types ELEMENT_AT: as in brackets, but a place is no more than an int."""
     whole, index = kinds(arguments)
-    too_wide = isinstance(whole, ArrayType) and index in (BIGINT, NULL)
+    too_wide = isinstance(whole, schema.ArrayType) and index in (BIGINT, NULL)
     signature = None if too_wide else _index_rule(arguments)
-    if signature is None or isinstance(whole, MapType):
+    if signature is None or isinstance(whole, schema.MapType):
         return signature
     return Signature((whole, INT), signature.result)
 
@@ -125,7 +127,7 @@ def _element_at(whole: Value, index: Value) -> Value:
 
 def _size_rule(arguments: Arguments) -> Signature | None:
     """Types SIZE: an array or a map."""
-    fits = isinstance(arguments[0].type, ArrayType | MapType)
+    fits = isinstance(arguments[0].type, schema.ArrayType | schema.MapType)
     return Signature(kinds(arguments), INT) if fits else None
 
 
@@ -139,13 +141,13 @@ def _field_rule(arguments: Arguments) -> Signature | None:
     """Types a field of a struct, or of every struct of an array."""
     whole, name = arguments
     inside = element_of(whole.type) or whole.type
-    if not isinstance(inside, StructType):
+    if not isinstance(inside, schema.StructType):
         return None
     wanted = str(constant(name)).lower()
     found = [kind for field, kind in inside.fields if field.lower() == wanted]
     if not found:
         return None
-    result = ArrayType(found[0]) if element_of(whole.type) else found[0]
+    result = schema.ArrayType(found[0]) if element_of(whole.type) else found[0]
     return Signature(kinds(arguments), result)
 
 
@@ -153,7 +155,7 @@ def _lower_field(call: Call, arguments: tuple[Program, ...]) -> Program | None:
     """Lowers a field of a struct; the program has its name as the type spells it."""
     inside = call.arguments[0].type
     wanted = str(constant(call.arguments[1])).lower()
-    if not isinstance(inside, StructType):
+    if not isinstance(inside, schema.StructType):
         return None
     names = (name for name, _ in inside.fields if name.lower() == wanted)
     return operation("field", call.type, arguments[0], field=next(names))
@@ -164,7 +166,7 @@ def _field(call: Call) -> Callable[..., Value]:
     """Returns the evaluation of a field, its name as the type spells it."""
     inside = element_of(call.arguments[0].type) or call.arguments[0].type
     wanted = str(constant(call.arguments[1])).lower()
-    fields = inside.fields if isinstance(inside, StructType) else ()
+    fields = inside.fields if isinstance(inside, schema.StructType) else ()
     (name,) = (field for field, _ in fields if field.lower() == wanted)
     if element_of(call.arguments[0].type):
         return lambda items, _name: [item and item.get(name) for item in items]
@@ -178,7 +180,7 @@ def _struct_rule(arguments: Arguments) -> Signature | None:
         return None
     types = [columnar(kind) for kind in kinds(arguments[1::2])]
     return Signature(
-        kinds(arguments), StructType(tuple(zip(names, types, strict=True)))
+        kinds(arguments), schema.StructType(tuple(zip(names, types, strict=True)))
     )
 
 
@@ -200,7 +202,7 @@ def _contains_rule(arguments: Arguments) -> Signature | None:
     common = inside and without_texts(inside, value)
     if common is None or value == NULL or not is_comparable(common):
         return None
-    return Signature((ArrayType(columnar(common)), common), BOOLEAN)
+    return Signature((schema.ArrayType(columnar(common)), common), BOOLEAN)
 
 
 @ENTRIES.typed(
@@ -261,7 +263,7 @@ def _each(result: Callable[[Kind, Kind], Kind | None]) -> Rule:
 
     def rule(arguments: Arguments) -> Signature | None:
         whole, body = kinds(arguments)
-        found = result(whole, body) if isinstance(whole, ArrayType) else None
+        found = result(whole, body) if isinstance(whole, schema.ArrayType) else None
         return None if found is None else Signature((whole, body), found)
 
     return rule
@@ -281,7 +283,7 @@ def _over(
 
 def _mapped(_whole: Kind, body: Kind) -> Kind:
     """Returns the type of TRANSFORM."""
-    return ArrayType(columnar(body))
+    return schema.ArrayType(columnar(body))
 
 
 def _tested(whole: Kind, body: Kind) -> Kind | None:
@@ -320,7 +322,7 @@ def _aggregate_rule(arguments: Arguments) -> Signature | None:
     if len(arguments) not in _FOLD_TAKES:
         return None
     whole, start, merge, *finish = kinds(arguments)
-    if not isinstance(whole, ArrayType) or merge != start:
+    if not isinstance(whole, schema.ArrayType) or merge != start:
         return None
     return Signature(kinds(arguments), finish[0] if finish else start)
 
@@ -358,7 +360,7 @@ def _listed(*others: Kind, result: Kind | None = None) -> Rule:
             return None
         kind = arguments[0].type
         fits = all(map(implicit, kinds(arguments[1:]), others))
-        if not isinstance(kind, ArrayType) or not fits:
+        if not isinstance(kind, schema.ArrayType) or not fits:
             return None
         return Signature((kind, *others), result or kind)
 
@@ -374,7 +376,7 @@ def _with_element(result: Kind | None = None) -> Rule:
         common = inside and without_texts(inside, value)
         if common is None or NULL in (inside, value):
             return None
-        kind = ArrayType(columnar(common))
+        kind = schema.ArrayType(columnar(common))
         return Signature((kind, common), result or kind)
 
     return rule
@@ -385,7 +387,7 @@ def _two(result: Kind | None = None) -> Rule:
 
     def rule(arguments: Arguments) -> Signature | None:
         common = without_texts(*kinds(arguments))
-        if not isinstance(common, ArrayType):
+        if not isinstance(common, schema.ArrayType):
             return None
         return Signature((common, common), result or common)
 
@@ -475,7 +477,7 @@ def _slice(items: Elements, start: int, length: int) -> Elements | None:
 
 def _joined_rule(arguments: Arguments) -> Signature | None:
     """Types ARRAY_JOIN: an array of what can be written, and one or two texts."""
-    texts = ArrayType(AtomicType.STRING)
+    texts = schema.ArrayType(schema.AtomicType.STRING)
     inside = element_of(arguments[0].type) if arguments else None
     if inside is None or not (is_atomic(inside) and implicit(inside, STRING)):
         return None
@@ -526,7 +528,7 @@ def _array_sort(call: Call) -> Callable[..., Value]:
 def _flat_rule(arguments: Arguments) -> Signature | None:
     """Types FLATTEN: an array of arrays."""
     inside = element_of(arguments[0].type)
-    if not isinstance(inside, ArrayType):
+    if not isinstance(inside, schema.ArrayType):
         return None
     return Signature(kinds(arguments), inside)
 
@@ -545,7 +547,7 @@ def _repeated_rule(arguments: Arguments) -> Signature | None:
     kind, count = kinds(arguments)
     if not implicit(count, INT):
         return None
-    return Signature((kind, INT), ArrayType(columnar(kind)))
+    return Signature((kind, INT), schema.ArrayType(columnar(kind)))
 
 
 @ENTRIES.function("array_repeat", _repeated_rule, strict=False, takes=2)
@@ -577,7 +579,7 @@ def _sequence_rule(arguments: Arguments) -> Signature | None:
     common = tightest(*kinds(arguments))
     if common is None or not is_integral(common):
         return None
-    return Signature((common, common), ArrayType(columnar(common)))
+    return Signature((common, common), schema.ArrayType(columnar(common)))
 
 
 @ENTRIES.function("sequence", _sequence_rule, takes=2)
@@ -597,9 +599,9 @@ def _map_rule(arguments: Arguments) -> Signature | None:
     if len(arguments) % 2 or not arguments:
         return None
     key, value = (widest(kinds(arguments[start::2])) for start in (0, 1))
-    if key is None or value is None or isinstance(key, MapType):
+    if key is None or value is None or isinstance(key, schema.MapType):
         return None
-    result = MapType(columnar(key), columnar(value))
+    result = schema.MapType(columnar(key), columnar(value))
     return Signature((key, value) * (len(arguments) // 2), result)
 
 
@@ -614,9 +616,11 @@ def _map(*parts: Value) -> Value:
 def _zipped_rule(arguments: Arguments) -> Signature | None:
     """Types MAP_FROM_ARRAYS: an array of keys and one of values."""
     keys, values = kinds(arguments)
-    if not isinstance(keys, ArrayType) or not isinstance(values, ArrayType):
+    if not isinstance(keys, schema.ArrayType) or not isinstance(
+        values, schema.ArrayType
+    ):
         return None
-    return Signature((keys, values), MapType(keys.element, values.element))
+    return Signature((keys, values), schema.MapType(keys.element, values.element))
 
 
 @ENTRIES.function("map_from_arrays", _zipped_rule, takes=2)
@@ -630,21 +634,21 @@ def _zipped(keys: list[Value], values: list[Value]) -> Value:
 def _has_rule(arguments: Arguments) -> Signature | None:
     """Types MAP_CONTAINS_KEY: a map, and a key in the wider type of both."""
     whole, wanted = kinds(arguments)
-    if not isinstance(whole, MapType):
+    if not isinstance(whole, schema.MapType):
         return None
     key = tightest(whole.key, wanted)
     if key is None:
         return None
-    return Signature((MapType(columnar(key), whole.value), key), BOOLEAN)
+    return Signature((schema.MapType(columnar(key), whole.value), key), BOOLEAN)
 
 
 def _entries_rule(arguments: Arguments) -> Signature | None:
     """Types MAP_ENTRIES: an array of records of key and value."""
     (whole,) = kinds(arguments)
-    if not isinstance(whole, MapType):
+    if not isinstance(whole, schema.MapType):
         return None
-    record = StructType((("key", whole.key), ("value", whole.value)))
-    return Signature((whole,), ArrayType(record))
+    record = schema.StructType((("key", whole.key), ("value", whole.value)))
+    return Signature((whole,), schema.ArrayType(record))
 
 
 @ENTRIES.function("map_entries", _entries_rule, takes=1)

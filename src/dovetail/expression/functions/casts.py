@@ -19,6 +19,7 @@ from decimal import Decimal
 from functools import partial
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from dovetail import schema
 from dovetail.errors import SpecError
 from dovetail.expression.coercion import (
     BIGINT,
@@ -57,7 +58,6 @@ from dovetail.expression.values import (
     single,
     wrapped,
 )
-from dovetail.schema import ArrayType, AtomicType, DecimalType, MapType, StructType
 
 Writer = Callable[[Value], str]
 PLAIN_FROM, PLAIN_TO = 1e-3, 1e7  # Java writes doubles outside with an exponent
@@ -66,14 +66,14 @@ PLAIN_FROM, PLAIN_TO = 1e-3, 1e7  # Java writes doubles outside with an exponent
 def writer(kind: Kind) -> Writer:
     """Returns the function that writes values of a type."""
     match kind:
-        case DecimalType():
+        case schema.DecimalType():
             return lambda value: str(fitted(value, kind))
-        case ArrayType(element=element):
+        case schema.ArrayType(element=element):
             part = _inner(element)
             return lambda items: f"[{', '.join(map(part, items))}]"
-        case StructType(fields=fields):
+        case schema.StructType(fields=fields):
             return _record_writer([(name, _inner(part)) for name, part in fields])
-        case MapType(key=key, value=value):
+        case schema.MapType(key=key, value=value):
             return _map_writer(_inner(key), _inner(value))
         case _:
             return _ATOMIC.get(kind, str)
@@ -164,9 +164,9 @@ def bytes_text(value: bytes) -> str:
 
 
 _ATOMIC: dict[Kind, Writer] = {
-    AtomicType.BOOLEAN: lambda value: "true" if value else "false",
-    AtomicType.DOUBLE: double_text,
-    AtomicType.BINARY: bytes_text,
+    schema.AtomicType.BOOLEAN: lambda value: "true" if value else "false",
+    schema.AtomicType.DOUBLE: double_text,
+    schema.AtomicType.BINARY: bytes_text,
     FLOAT: float_text,
     STRING: str,
     DATE: date_text,
@@ -225,7 +225,7 @@ def read_float(text: str) -> float | None:
     return None if value is None else single(value)
 
 
-def read_decimal(text: str, kind: DecimalType) -> Decimal | None:
+def read_decimal(text: str, kind: schema.DecimalType) -> Decimal | None:
     """Returns a decimal at the type's scale, or None where it has no room."""
     plain = text.strip(_BLANKS)
     if not _EXACT.fullmatch(plain):
@@ -308,7 +308,7 @@ def converter(
     if isinstance(source, Interval) or isinstance(target, Interval):
         return None
     if target == STRING:
-        exact = careful and isinstance(source, DecimalType)
+        exact = careful and isinstance(source, schema.DecimalType)
         return (lambda value: f"{value:f}") if exact else writer(source)
     nested = _nested(source, target, careful=careful)
     return nested or _atomic(source, target, careful=careful)
@@ -338,7 +338,7 @@ def _atomic(source: Kind, target: Kind, *, careful: bool) -> Conversion | None:
         return _to_whole(source, BITS[target], careful=careful)
     if target in (FLOAT, DOUBLE):
         return _to_fraction(source, single if target == FLOAT else float)
-    if isinstance(target, DecimalType):
+    if isinstance(target, schema.DecimalType):
         return _to_decimal(source, target)
     if target == BINARY:
         return _to_bytes(source)
@@ -357,7 +357,7 @@ def _from_text(target: Kind, *, careful: bool) -> Conversion | None:
     """Returns the conversion that reads a text."""
     if target in BITS:
         return partial(read_whole, bits=BITS[target], careful=careful)
-    if isinstance(target, DecimalType):
+    if isinstance(target, schema.DecimalType):
         return partial(read_decimal, kind=target)
     readers: dict[Kind, Conversion] = {
         BOOLEAN: read_boolean,
@@ -421,7 +421,7 @@ def _to_fraction(source: Kind, narrow: Callable[[float], float]) -> Conversion |
     return None
 
 
-def _to_decimal(source: Kind, target: DecimalType) -> Conversion | None:
+def _to_decimal(source: Kind, target: schema.DecimalType) -> Conversion | None:
     """Returns the conversion to a decimal, half up."""
     if source in (FLOAT, DOUBLE):
         return lambda value: fitted(Decimal(repr(value)), target)
@@ -467,14 +467,14 @@ def _from_seconds(value: Value) -> datetime | None:
 def _nested(source: Kind, target: Kind, *, careful: bool) -> Conversion | None:
     """Returns the conversion part by part, or None where there are no parts."""
     match source, target:
-        case ArrayType(element=one), ArrayType(element=other):
+        case schema.ArrayType(element=one), schema.ArrayType(element=other):
             inner = _optional(one, other, careful=careful)
             return inner and (lambda items: [inner(item) for item in items])
-        case MapType(), MapType():
+        case schema.MapType(), schema.MapType():
             key = _optional(source.key, target.key, careful=careful)
             value = _optional(source.value, target.value, careful=careful)
             return key and value and partial(_map, key=key, value=value)
-        case StructType(), StructType():
+        case schema.StructType(), schema.StructType():
             return _record(source, target, careful=careful)
         case _:
             return None
@@ -492,7 +492,7 @@ def _map(entries: Value, key: Conversion, value: Conversion) -> Value:
 
 
 def _record(
-    source: StructType, target: StructType, *, careful: bool
+    source: schema.StructType, target: schema.StructType, *, careful: bool
 ) -> Conversion | None:
     """Returns the conversion of records, field by field in order."""
     if len(source.fields) != len(target.fields):
@@ -555,11 +555,13 @@ def _is_arrows(source: Kind, target: Kind) -> bool:
     if source == STRING:
         return target in (BOOLEAN, *BITS, FLOAT, DOUBLE)
     if target == STRING:
-        return source in (BOOLEAN, *BITS, DATE) or isinstance(source, DecimalType)
+        return source in (BOOLEAN, *BITS, DATE) or isinstance(
+            source, schema.DecimalType
+        )
     both = (source, target)
     if all(kind in (DATE, *MOMENTS) for kind in both):
         return True
-    from_fraction = source in (FLOAT, DOUBLE) and isinstance(target, DecimalType)
+    from_fraction = source in (FLOAT, DOUBLE) and isinstance(target, schema.DecimalType)
     return not from_fraction and all(
         is_numeric(kind) or kind == BOOLEAN for kind in both
     )
@@ -582,5 +584,5 @@ FUNCTIONS: tuple[Entry, ...] = (
         _named_cast(str(kind), kind)
         for kind in (BOOLEAN, *BITS, FLOAT, DOUBLE, STRING, BINARY, DATE, TIMESTAMP)
     ),
-    _named_cast("decimal", DecimalType(10, 0)),
+    _named_cast("decimal", schema.DecimalType(10, 0)),
 )

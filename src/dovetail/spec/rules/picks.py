@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from dovetail.schema import AtomicType, DecimalType, Type
+from dovetail import schema
 from dovetail.spec.inputs import InputKind, Inputs
 from dovetail.spec.join import Clock, JoinSpec, Kind
 from dovetail.spec.picks import (
@@ -31,10 +31,19 @@ _KEEP_REFUSES = (Kind.RIGHT_OUTER, *_ONLY_KINDS)
 _LEFT_DRIVEN = (Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL, Strategy.SMART)
 _UNCOUNTED = (Strategy.ALL, Strategy.LOOKUP)
 _DISTANT = "two times, or two numbers"
-_TIMES = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ, AtomicType.DATE)
+_TIMES = (
+    schema.AtomicType.TIMESTAMP,
+    schema.AtomicType.TIMESTAMP_NTZ,
+    schema.AtomicType.DATE,
+)
 _NUMBERS = (
-    *(AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT),
-    *(AtomicType.FLOAT, AtomicType.DOUBLE),
+    *(
+        schema.AtomicType.TINYINT,
+        schema.AtomicType.SMALLINT,
+        schema.AtomicType.INT,
+        schema.AtomicType.BIGINT,
+    ),
+    *(schema.AtomicType.FLOAT, schema.AtomicType.DOUBLE),
 )
 
 
@@ -101,9 +110,9 @@ def asof_of_other_types(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
         yield Finding(f'asof by "{asof.left}" and "{asof.right}"', _DISTANT)
 
 
-def _is_number(kind: Type) -> bool:
+def _is_number(kind: schema.Type) -> bool:
     """Tells whether values of a type are numbers."""
-    return kind in _NUMBERS or isinstance(kind, DecimalType)
+    return kind in _NUMBERS or isinstance(kind, schema.DecimalType)
 
 
 def keep_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
