@@ -15,6 +15,7 @@ Names are loaded when they are first used: importing the package starts nothing.
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -121,6 +122,9 @@ _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 def __getattr__(name: str) -> object:
     """Returns a public name from the room where it is at home."""
     if name not in _HOME:
+        # `from dovetail import spec` asks here first: only then the room is loaded.
+        if find_spec(f"{__name__}.{name}"):
+            raise AttributeError(name)
         from dovetail.spec.calls import missing  # noqa: PLC0415 - starts nothing
 
         raise missing("dovetail", name, __all__)
