@@ -27,7 +27,7 @@ import pyarrow as pa
 from bench.measure import Sample, figures, in_turns, median_rate, show
 from dovetail.conformance.local.hidden import hidden_columns
 from dovetail.engines.kernel_settings import Manner, kernel_settings
-from dovetail.kernels.arrays.rows import BEGINNING, HAS_KEY, Rows, make_rows
+from dovetail.kernels.arrays.rows import BEGINNING, Rows, flags_of, make_rows
 from dovetail.kernels.arrival.arrival import Parcel, Report
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState, new_state
@@ -184,7 +184,7 @@ def _parcel(hand: int, first: int, payload: pa.RecordBatch, join: Join) -> Parce
     """Returns rows of one side as a bucket gets them."""
     moment = payload.column("ts").cast(pa.int64()).to_numpy()
     place = 2 * np.arange(first, first + len(moment)) + hand
-    flags = np.full(len(moment), HAS_KEY)
+    flags = flags_of(has_key=np.ones(len(moment), bool))
     code = payload.column("key").to_numpy()
     newest = int(moment[-1]) if len(moment) else BEGINNING
     report = Report(hand, int(place[0]), newest, newest, seen=True)

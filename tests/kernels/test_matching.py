@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
-    HAS_KEY,
     NEVER,
-    Flag,
     Rows,
+    flags_of,
     make_rows,
 )
 from dovetail.kernels.pairs.matches import overlaps
@@ -29,7 +28,7 @@ def side_of(lives: list[tuple[int, int, int, bool]]) -> Rows:
     death = np.array(
         [NEVER if life[2] == NEVER else life[1] + life[2] for life in lives], np.int64
     )
-    flags = np.array([HAS_KEY * life[3] for life in lives], Flag)
+    flags = flags_of(has_key=np.array([life[3] for life in lives], bool))
     payload = pa.RecordBatch.from_pydict({"number": np.arange(len(lives))})
     return make_rows(code, birth, birth, flags, payload).with_arrays(death=death)
 
@@ -41,7 +40,7 @@ def nested_loops(left: Rows, right: Rows) -> list[tuple[int, int]]:
         for one in range(len(left))
         for two in range(len(right))
         if left.code[one] == right.code[two]
-        and left.flags[one] & right.flags[two]
+        and left.has_key[one] & right.has_key[two]
         and left.birth[one] < left.death[one]
         and right.birth[two] < right.death[two]
         and max(left.birth[one], right.birth[two])

@@ -5,7 +5,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.kernels.arrays.rows import HAS_KEY, make_rows
+from dovetail.kernels.arrays.rows import flags_of, make_rows
 from dovetail.kernels.candidates.walks import nearest_pairs
 from dovetail.kernels.settings import Formula, Nearest
 from dovetail.spec.picks import Direction, Tie, Unlimited
@@ -31,7 +31,8 @@ def side_of(rows):
         {"at": pa.array([one[1] for one in rows], pa.int64())}
     )
     place = np.arange(count)
-    return make_rows(code, place, place, np.full(count, HAS_KEY), payload)
+    flags = flags_of(has_key=np.ones(count, bool))
+    return make_rows(code, place, place, flags, payload)
 
 
 def fits(pick, base, time):

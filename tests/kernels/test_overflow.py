@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dovetail.kernels.arrays.rows import DROPPED, NEVER, Flag, make_rows
+from dovetail.kernels.arrays.rows import NEVER, Flag, make_rows
 from dovetail.kernels.arrival.eviction import evicted
 from dovetail.kernels.settings import SideSettings
 from dovetail.spec.spans import NO_TIME
@@ -85,7 +85,7 @@ def test_partitions_leave_one_after_the_other(seed):
     rows = rows_of(partitions, deaths)
     found = evicted(side(most), rows, 0)
     assert found.death.tolist() == one_after_the_other(partitions, deaths, most)
-    assert found.has(DROPPED).tolist() == (found.death < rows.death).tolist()
+    assert found.dropped.tolist() == (found.death < rows.death).tolist()
 
 
 @pytest.mark.parametrize("seed", range(60))

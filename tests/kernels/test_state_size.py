@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from dovetail.expression import Expression
-from dovetail.kernels.arrays.rows import HAS_KEY, make_rows
+from dovetail.kernels.arrays.rows import flags_of, make_rows
 from dovetail.kernels.arrival.arrival import Parcel, Report
 from dovetail.kernels.arrival.time_limits import CLOCK
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH
@@ -87,7 +87,7 @@ def settings_of(*, preserved, window=MINUTE, closing=Closing.NONE, in_order=Fals
 def parcel(hand, number, random):
     """A batch's rows of one side, some of them late by less than is allowed."""
     moment = number * BATCH + random.integers(-LATENESS, BATCH - LATENESS, ROWS)
-    code, flags = random.integers(0, 500, ROWS), np.full(ROWS, HAS_KEY)
+    code, flags = random.integers(0, 500, ROWS), flags_of(has_key=np.ones(ROWS, bool))
     payload = pa.RecordBatch.from_arrays(
         [pa.array(code), pa.array(np.arange(ROWS))], schema=SCHEMA
     )

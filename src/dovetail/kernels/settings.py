@@ -23,7 +23,7 @@ from dovetail.spec.inputs import (
 from dovetail.spec.picks import AtMost, Direction, Limit, OnExceed, Tie, Unlimited
 from dovetail.spec.spans import Span
 
-FORMAT = 3
+FORMAT = 4
 """Which blobs a state is made of; one of another format is refused."""
 
 
@@ -161,7 +161,6 @@ class PickSettings:
 
 
 _INTRINSIC = windows.Between | windows.HopUnit | windows.HopSize | windows.Forever
-_COUNTED = windows.RowsPreceding | windows.HopSize
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +212,35 @@ class SideSettings:
         return not isinstance(self.eviction, windows.KeepPartitions)
 
     @property
+    def inherits(self) -> bool:
+        """Tells whether lives are inherited, and their ends told as time goes on."""
+        return isinstance(self.window, windows.Inherited)
+
+    @property
+    def copies_rows(self) -> bool:
+        """Tells whether a row may be in several windows, and so there several times."""
+        return isinstance(self.window, windows.HopSize)
+
+    @property
+    def counts_later(self) -> bool:
+        """Tells whether a row begins and ends with the nth later row by row time."""
+        return isinstance(self.window, windows.RowsPreceding)
+
+    @property
+    def begins_later(self) -> bool:
+        """Tells whether a row is not there before such a row comes."""
+        match self.window:
+            case windows.RowsPreceding(_, last):
+                return last > 0
+            case _:
+                return False
+
+    @property
+    def ends_with_later(self) -> bool:
+        """Tells whether a later row of its partition ends a row, by row time."""
+        return self.counts_later or isinstance(self.window, windows.Latest)
+
+    @property
     def is_intrinsic(self) -> bool:
         """Tells whether a row alone says how long it lives."""
         match self.window:
@@ -221,13 +249,7 @@ class SideSettings:
             case windows.Range():
                 return self.closing is Closing.NONE
             case _:
-                own = (
-                    windows.Between
-                    | windows.HopUnit
-                    | windows.HopSize
-                    | windows.Forever
-                )
-                return isinstance(self.window, own)
+                return isinstance(self.window, _INTRINSIC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,12 +288,12 @@ class JoinSettings:
     @property
     def inherits(self) -> bool:
         """Tells whether rows inherit lives that are told as time goes on."""
-        return any(isinstance(side.window, windows.Inherited) for side in self.sides)
+        return any(side.inherits for side in self.sides)
 
     @property
     def copies_rows(self) -> bool:
         """Tells whether a row may be in several windows."""
-        return any(isinstance(side.window, windows.HopSize) for side in self.sides)
+        return any(side.copies_rows for side in self.sides)
 
     @property
     def keeps_places(self) -> bool:
@@ -281,10 +303,7 @@ class JoinSettings:
         one that takes part early may still stand behind one that waits. The copies of
         a row that is in several windows are known by its place.
         """
-        counts = any(
-            isinstance(side.window, windows.RowsPreceding | windows.HopSize)
-            for side in self.sides
-        )
+        counts = any(side.counts_later or side.copies_rows for side in self.sides)
         return self.event_clock and counts
 
     @property
@@ -354,8 +373,7 @@ def waits_for(settings: JoinSettings) -> tuple[bool, bool]:
     """
     if settings.event_clock:
         left, right = (
-            isinstance(side.window, windows.Latest | windows.RowsPreceding)
-            and not (side.static or side.untimed)
+            side.ends_with_later and not (side.static or side.untimed)
             for side in settings.sides
         )
         return left, right

@@ -27,7 +27,6 @@ from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_batches, memo_from
 from dovetail.kernels.settings import FORMAT, JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped
-from dovetail.spec.windows import RowsPreceding
 
 SMALL = 4096
 NOTHING = 0
@@ -155,10 +154,10 @@ class Store:
         if not number:
             return no_rows(self.schemas[hand])
         rows = read_rows(self.shelf.get(number))
-        window = self.settings.sides[hand].window
-        if not self.settings.event_clock or isinstance(window, RowsPreceding):
+        side = self.settings.sides[hand]
+        if not self.settings.event_clock or side.counts_later:
             return rows
-        return rows.with_arrays(birth=births(window, rows))
+        return rows.with_arrays(birth=births(side.window, rows))
 
 
 def _watch(numbers: list[int]) -> Watch:
@@ -170,7 +169,7 @@ def _watch(numbers: list[int]) -> Watch:
 def _lived(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
     """Returns rows read from a chunk with the lifetimes that follow from them."""
     side = settings.sides[hand]
-    if isinstance(side.window, RowsPreceding):
+    if side.counts_later:
         return rows
     begun = births(side.window, rows) if settings.event_clock else rows.place
     rows = rows.with_arrays(birth=begun)
@@ -219,7 +218,7 @@ class _Writing:
         if not len(rows):
             return NOTHING
         side = self.store.settings.sides[hand]
-        own_life = isinstance(side.window, RowsPreceding)
+        own_life = side.counts_later
         own = side.own_partition
         return self.put(write_rows(rows, own_partition=own, own_life=own_life))
 
@@ -283,12 +282,13 @@ class _Writing:
         waits = settings.picks.waits or side.waits
         stays = settings.event_clock or waits
         can_end = stays and (side.evicts or not side.is_intrinsic)
-        names = [
-            *(["first"] if side.remembers else []),
-            *(["death"] if can_end else []),
-            *(["flags"] if stays and side.evicts else []),
-        ]
-        return tuple(names)
+        met = ("partners",) if settings.changelog else ("met",)
+        since = ("waits_since",) if side.waits and not settings.event_clock else ()
+        return (
+            *((*met, *since) if side.remembers else ()),
+            *(("death",) if can_end else ()),
+            *(("flags",) if side.remembers or (stays and side.evicts) else ()),
+        )
 
     def _marks(self, hand: int, rows: Rows, gone: np.ndarray) -> int:
         """Keeps the marks of a chunk, if it has any."""

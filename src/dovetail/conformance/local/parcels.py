@@ -16,15 +16,10 @@ from dovetail.conformance.local.rows import BEFORE, Cargo
 from dovetail.engines.kernel_settings import input_of
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
-    LATE,
     MISSING,
     NEVER,
-    OPEN_TIME,
-    REMOVES,
-    STATE,
     Rows,
     Whole,
-    flagged,
 )
 from dovetail.kernels.arrival.arrival import Parcel, Report, bad_intervals
 from dovetail.kernels.lifetimes.calendar import shift
@@ -128,9 +123,8 @@ class Sender:
         told = rows.moment.copy()
         told[(rows.moment == MISSING) | bad_intervals(rows)] = BEGINNING
         bounds = shift(told, self.source.lateness.negated())
-        late = (rows.moment < _before(bounds)) & ~rows.has(STATE)
-        late &= ~rows.has(OPEN_TIME) & (rows.moment != MISSING)
-        flags = rows.flags | flagged(late, LATE)
+        late = (rows.moment < _before(bounds)) & ~rows.from_start
+        late &= ~rows.open_time & (rows.moment != MISSING)
         report = Report(
             self.number,
             position,
@@ -138,11 +132,11 @@ class Sender:
             int(told.max(initial=BEGINNING)),
             seen=bool(len(rows)),
         )
-        return Parcel(report, replace(rows, flags=flags))
+        return Parcel(report, rows.with_flags(late=rows.late | late))
 
     def _with_open_times(self, rows: Rows) -> Rows:
         """Returns the rows; deletes without a time have the newest in the parcel."""
-        is_open = rows.has(OPEN_TIME) & rows.has(REMOVES)
+        is_open = rows.open_time & rows.removes
         newest = _before(np.where(rows.moment == MISSING, BEGINNING, rows.moment))
         return rows.with_arrays(moment=np.where(is_open, newest, rows.moment))
 

@@ -20,18 +20,12 @@ from dovetail.expression import ALWAYS, BARE, Expression, Scope, compiled
 from dovetail.expression.questions import Key, equality_keys, value_key
 from dovetail.kernels.arrays.names import reserved
 from dovetail.kernels.arrays.rows import (
-    BARRED,
     BEGINNING,
-    HAS_KEY,
     MISSING,
-    OPEN_TIME,
-    REMOVES,
-    STATE,
-    Flag,
     Flags,
     Rows,
     Whole,
-    flagged,
+    flags_of,
     make_rows,
 )
 from dovetail.kernels.arrival.time_limits import CLOCK, KEYLESS
@@ -52,13 +46,14 @@ class Item:
 
     values: spec.Row
     position: int
-    flags: int
     clock: int = 0
+    removes: bool = False
+    from_start: bool = False
 
     @property
     def is_row(self) -> bool:
         """Tells whether it is a row, not a delete."""
-        return not self.flags & REMOVES
+        return not self.removes
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +88,15 @@ def items_of(play: spec.Play, source: spec.Input) -> list[Item]:
     """Returns all that comes on an input: its state, then rows and deletes."""
     state = () if source.kind is spec.InputKind.STREAM else source.rows
     items = [
-        Item(values, number - len(state), int(STATE))
+        Item(values, number - len(state), from_start=True)
         for number, values in enumerate(state)
     ]
     for position, event in enumerate((*play.opening, *play.events)):
         match event:
             case spec.Arrive(name, values, clock) if name == source.name:
-                items.append(Item(values, position, 0, clock))
+                items.append(Item(values, position, clock))
             case spec.Remove(name, values, clock) if name == source.name:
-                items.append(Item(values, position, int(REMOVES), clock))
+                items.append(Item(values, position, clock, removes=True))
             case _:
                 pass
     return items
@@ -249,14 +244,13 @@ class _Seat:
         meets = np.array([None not in key for key in keys], bool)
         if self.clock is spec.Clock.BATCH:
             meets &= ~np.array([self._lacks_time(item) for item in items], bool)
-        flags = np.array([item.flags for item in items], Flag)
-        is_open = moment == BEGINNING
         passes = [self.condition(item.values) is True for item in items]
-        return (
-            flags
-            | flagged(~np.array(passes, bool), BARRED)
-            | flagged(meets, HAS_KEY)
-            | flagged(is_open, OPEN_TIME)
+        return flags_of(
+            removes=np.array([item.removes for item in items], bool),
+            from_start=np.array([item.from_start for item in items], bool),
+            barred=~np.array(passes, bool),
+            has_key=meets,
+            open_time=moment == BEGINNING,
         )
 
     def _partitions(self, items: Sequence[Item]) -> Whole:

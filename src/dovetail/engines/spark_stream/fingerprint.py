@@ -1,6 +1,6 @@
 """By what a checkpoint knows the join that wrote it: a hash of canonical JSON.
 
-    {"format":3,"join":{"clock":"event","left":{"window":{"range":..}},..},"sides":[..]}
+    {"format":4,"join":{"clock":"event","left":{"window":{"range":..}},..},"sides":[..]}
 
 What stands there is what the join means, as the spec writes it, and what its state is
 made of; no class is named, and what has its default is left out. So a version of ours

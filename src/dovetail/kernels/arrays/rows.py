@@ -1,22 +1,21 @@
 """Rows of one side, as arrays: what matching needs, and the payload it never opens.
 
 A row has a key code, a window partition, its row time (`moment`), its place in the
-order of arrival, and its lifetime [birth, death). `first` says whom it has met:
+order of arrival, and its lifetime [birth, death). What has become of it by now:
 
-    NEVER               nobody
-    a moment, a place   a partner, then for the first time
-    GIVEN               whoever it was, the row is out
-    WAITS               nobody, and it waits for a table's row that comes late
-    WAITS_SINCE and     the same in order of arrival: so much below as the clock
-    below               stood at when it began to wait
-    a count             in a changing result (`tables/`) how many partners it has
+    met          the moment, or the place, at which it first met a partner; or NEVER
+    partners     in a changing result (`tables/`): how many partners it has
+    waits_since  where it `waits` in order of arrival: the clock as it began to
+
+and yes or no, one bit each: `Rows` has a property for every flag.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,36 +30,22 @@ MISSING = np.iinfo(np.int64).min
 BEGINNING = MISSING + 1
 NEVER = np.iinfo(np.int64).max
 
-GIVEN = MISSING
-"""`first` of a row that has come out by itself, once, and must not again."""
-WAITS = BEGINNING
-"""`first` of a row that met nobody and waits for a table's row that comes late."""
-WAITS_SINCE = -2
-"""`first` of one that waits in order of arrival, since the clock stood at 0.
-
-One that waits since a later time has so much less: as places are 0 and more, and GIVEN
-and WAITS far below, no clock's number is one of them.
-"""
-
 Flag = np.uint16
-HAS_KEY = Flag(1)
-"""The row's equality has no null, so that it may meet somebody."""
-REMOVES = Flag(2)
-"""The row is the delete of its partition's newest version; it meets nobody."""
-LATE = Flag(4)
-"""The row came behind a bound that its own task had seen."""
-STATE = Flag(8)
-"""The row was there from the start; it is never late."""
-OPEN_TIME = Flag(16)
-"""The row takes the newest row time seen before it, at least `moment`."""
-DROPPED = Flag(32)
-"""The row left with its whole partition, without a word."""
-BARRED = Flag(64)
-"""The row fails the condition of its own side, so that it meets nobody."""
-DUE = Flag(128)
-"""Time has passed the row: it leaves ahead of the row that moved the time."""
-NULL_GIVEN = Flag(256)
-"""The row has given its null row when it came, before it left its window."""
+_FLAGS = (
+    "has_key",
+    "removes",
+    "late",
+    "from_start",
+    "open_time",
+    "dropped",
+    "barred",
+    "due",
+    "null_emitted",
+    "emitted",
+    "waits",
+)
+# One bit a flag: a take or a join of rows moves one array instead of eleven.
+_BIT = {name: Flag(1 << number) for number, name in enumerate(_FLAGS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +58,9 @@ class Rows:
     place: Whole
     birth: Whole
     death: Whole
-    first: Whole
+    met: Whole
+    partners: Whole
+    waits_since: Whole
     flags: Flags
     payload: pa.RecordBatch
 
@@ -114,9 +101,82 @@ class Rows:
         numbers: Whole = self.payload.column(name).to_numpy(zero_copy_only=False)
         return numbers
 
-    def has(self, flag: np.uint16) -> Mask:
-        """Tells for each row whether it carries the flag."""
-        return (self.flags & flag).astype(np.bool_)
+    def with_flags(self, **marked: Mask) -> Rows:
+        """Returns the same rows with the named flags where marked, nowhere else."""
+        flags = self.flags
+        for name, marks in marked.items():
+            flags = (flags & ~_BIT[name]) | (marks * _BIT[name])
+        return replace(self, flags=flags)
+
+    def _has(self, name: str) -> Mask:
+        """Tells which rows have a flag."""
+        return (self.flags & _BIT[name]).astype(np.bool_)
+
+    @property
+    def has_key(self) -> Mask:
+        """Tells whose equality has no null, so that they may meet somebody."""
+        return self._has("has_key")
+
+    @property
+    def removes(self) -> Mask:
+        """Tells which rows are the delete of their partition's newest version.
+
+        They meet nobody.
+        """
+        return self._has("removes")
+
+    @property
+    def late(self) -> Mask:
+        """Tells which rows came behind a bound that their own task had seen."""
+        return self._has("late")
+
+    @property
+    def from_start(self) -> Mask:
+        """Tells which rows were there from the start; these are never late."""
+        return self._has("from_start")
+
+    @property
+    def open_time(self) -> Mask:
+        """Tells which rows take the newest row time seen before, at least `moment`."""
+        return self._has("open_time")
+
+    @property
+    def dropped(self) -> Mask:
+        """Tells which rows left with their whole partition, without a word."""
+        return self._has("dropped")
+
+    @property
+    def barred(self) -> Mask:
+        """Tells which rows fail the condition of their side: they meet nobody."""
+        return self._has("barred")
+
+    @property
+    def due(self) -> Mask:
+        """Tells which rows time has passed: they leave ahead of who moved the time."""
+        return self._has("due")
+
+    @property
+    def null_emitted(self) -> Mask:
+        """Tells which rows gave their null row when they came, before they leave."""
+        return self._has("null_emitted")
+
+    @property
+    def emitted(self) -> Mask:
+        """Tells which rows have come out by themselves: once, and not again."""
+        return self._has("emitted")
+
+    @property
+    def waits(self) -> Mask:
+        """Tells which rows met nobody and wait for a table's row that comes late.
+
+        The flag stays when they have waited long enough.
+        """
+        return self._has("waits")
+
+    @property
+    def decided(self) -> Mask:
+        """Tells of which rows it no longer matters whom they meet in their lives."""
+        return (self.flags & (_BIT["emitted"] | _BIT["waits"])).astype(np.bool_)
 
 
 _ARRAYS = (
@@ -126,20 +186,25 @@ _ARRAYS = (
     "place",
     "birth",
     "death",
-    "first",
+    "met",
+    "partners",
+    "waits_since",
     "flags",
 )
 _arrays_of = attrgetter(*_ARRAYS)
 
 
-def flagged(marked: Mask, flag: np.uint16) -> Flags:
-    """Returns the flag where rows are marked, nothing where they are not."""
-    return marked * flag
+def flags_of(**marked: Mask) -> Flags:
+    """Returns the flags of rows: each of the named ones where it is marked."""
+    bits = [marks * _BIT[name] for name, marks in marked.items()]
+    flags: Flags = np.bitwise_or.reduce(bits)
+    return flags
 
 
 def can_meet(rows: Rows) -> Mask:
     """Tells for each row whether it may meet anybody at all."""
-    may_meet: Mask = (rows.flags & (HAS_KEY | REMOVES | BARRED)) == HAS_KEY
+    deciding = _BIT["has_key"] | _BIT["removes"] | _BIT["barred"]
+    may_meet: Mask = (rows.flags & deciding) == _BIT["has_key"]
     return may_meet & (rows.birth < rows.death)
 
 
@@ -170,18 +235,9 @@ def make_rows(
     code: Whole, moment: Whole, place: Whole, flags: Flags, payload: pa.RecordBatch
 ) -> Rows:
     """Returns rows that have met nobody and whose lifetimes are still open."""
-    endless = np.full(len(code), NEVER)
-    return Rows(
-        code=code,
-        partition=code,
-        moment=moment,
-        place=place,
-        birth=moment,
-        death=endless,
-        first=endless,
-        flags=flags,
-        payload=payload,
-    )
+    endless, nothing = np.full(len(code), NEVER), np.zeros(len(code), np.int64)
+    lives = (moment, place, moment, endless)
+    return Rows(code, code, *lives, endless, nothing, nothing, flags, payload)
 
 
 def no_rows(schema: pa.Schema) -> Rows:
@@ -201,11 +257,16 @@ def join_rows(parts: Iterable[Rows]) -> Rows:
     filled = [part for part in kept if len(part)] or kept[:1]
     if len(filled) == 1:
         return filled[0]
-    arrays = {
-        name: np.concatenate([getattr(part, name) for part in filled])
-        for name in _ARRAYS
-    }
     payload = join_batches([part.payload for part in filled])
+    # What one array stands for more than once, in every part, is joined once.
+    joined: dict[tuple[int, ...], npt.NDArray[Any]] = {}
+    arrays = {}
+    for name in _ARRAYS:
+        some = [getattr(part, name) for part in filled]
+        key = tuple(map(id, some))
+        if key not in joined:
+            joined[key] = np.concatenate(some)
+        arrays[name] = joined[key]
     return Rows(**arrays, payload=payload)
 
 

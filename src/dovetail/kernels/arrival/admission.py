@@ -19,10 +19,9 @@ from dovetail.kernels.arrival.time_limits import (
 from dovetail.kernels.arrival.untimed import replaced
 from dovetail.kernels.lifetimes.births import births, deaths, known_lives, unfolded
 from dovetail.kernels.lifetimes.lives import TOLD, Lives, shortened
-from dovetail.kernels.settings import Closing, JoinSettings, waits_for
+from dovetail.kernels.settings import Closing, JoinSettings, SideSettings, waits_for
 from dovetail.kernels.state import JoinState
 from dovetail.spec.inputs import Arrival
-from dovetail.spec.windows import Inherited, Latest, RowsPreceding, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ def admit(
         new, next_place = _numbered(settings, new, next_place)
     sides = [
         _side(settings, state, hand, came)
-        .with_lives(settings.sides[hand].window, arrived[hand].lives)
+        .with_lives(settings.sides[hand], arrived[hand].lives)
         .with_ends(settings, hand, watches[hand].bound)
         for hand, came in enumerate(new)
     ]
@@ -146,9 +145,9 @@ class _Side:
     alive: Rows
     came: Rows
 
-    def with_lives(self, window: Window, lives: Lives) -> _Side:
+    def with_lives(self, side: SideSettings, lives: Lives) -> _Side:
         """Returns the rows with the ends that they are told, where they inherit."""
-        if not isinstance(window, Inherited):
+        if not side.inherits:
             return self
         return _Side(shortened(self.alive, lives), shortened(self.came, lives))
 
@@ -159,10 +158,9 @@ class _Side:
         still waits; one that was outdated from the start may come out at once.
         """
         side = settings.sides[hand]
-        window = side.window
-        if not settings.event_clock or not isinstance(window, Latest | RowsPreceding):
+        if not settings.event_clock or not side.ends_with_later:
             return self
-        if isinstance(window, Latest) and not len(self.came):
+        if not side.counts_later and not len(self.came):
             return self
         rows = join_rows([self.alive.bare(), self._later(settings).bare()])
         old = len(self.alive)
@@ -211,13 +209,13 @@ def _born(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
     """Returns the rows in time with their births on the event clock."""
     if not settings.event_clock:
         return rows
-    window = settings.sides[hand].window
+    side = settings.sides[hand]
     if settings.arrival is not Arrival.SEQUENCE and settings.keeps_places:
         rows = rows.with_arrays(place=2 * rows.place + hand)
-    rows = unfolded(window, rows)
-    if isinstance(window, Inherited):
+    rows = unfolded(side.window, rows)
+    if side.inherits:
         rows = rows.with_arrays(death=rows.hidden(TOLD))
-    return rows.with_arrays(birth=births(window, rows))
+    return rows.with_arrays(birth=births(side.window, rows))
 
 
 def _with_lifetimes(

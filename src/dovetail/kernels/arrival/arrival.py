@@ -17,12 +17,8 @@ import numpy as np
 from dovetail.kernels.arrays.names import BAD
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
-    LATE,
     MISSING,
     NEVER,
-    OPEN_TIME,
-    REMOVES,
-    STATE,
     Mask,
     Rows,
     Whole,
@@ -137,7 +133,7 @@ def read_side(
         for reason, found in _faults(rows, side, bound, exact=moment.exact):
             told = found & good
             if reason is Reason.LATE:
-                told &= ~rows.has(REMOVES)
+                told &= ~rows.removes
             others.setdefault(reason, []).append(rows.take(told))
             good &= ~found
         judged.append(rows.take(good))
@@ -168,7 +164,7 @@ def _faults(
 
 def _timed(rows: Rows, watch: Watch) -> Rows:
     """Returns the rows; those that take the newest time seen have it."""
-    waiting = rows.has(OPEN_TIME)
+    waiting = rows.open_time
     if not np.count_nonzero(waiting):
         return rows
     newest = np.maximum(rows.moment, watch.newest)
@@ -187,8 +183,8 @@ def _behind(rows: Rows, bound: int, *, exact: bool) -> Mask:
     """Tells which rows are late."""
     behind: Mask = rows.moment < bound
     if exact:
-        behind |= rows.has(LATE)
-    return behind & ~rows.has(STATE)
+        behind |= rows.late
+    return behind & ~rows.from_start
 
 
 def awake(

@@ -37,7 +37,7 @@ from typing import assert_never
 
 import numpy as np
 
-from dovetail.kernels.arrays.rows import DROPPED, NEVER, Mask, Rows, Whole, flagged
+from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
 from dovetail.kernels.arrays.search import kth_smallest
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.time_limits import CLOCK
@@ -97,8 +97,7 @@ def _evicted(
     )
     dropped = death < rows.death if is_first else death <= rows.death
     dropped &= death < NEVER
-    flags = rows.flags | flagged(dropped, DROPPED)
-    ended = replace(rows, flags=flags)
+    ended = rows.with_flags(dropped=rows.dropped | dropped)
     return ended.with_arrays(death=np.where(dropped, death, rows.death))
 
 

@@ -23,21 +23,17 @@ often somebody has looked at the clock:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
-    DROPPED,
-    DUE,
-    HAS_KEY,
     NEVER,
     Mask,
     Rows,
     Whole,
-    flagged,
 )
 from dovetail.kernels.arrival.arrival import Watch
 from dovetail.kernels.lifetimes.calendar import shift
@@ -106,8 +102,7 @@ def closed(
     brief = death <= rows.place
     if is_range:
         brief |= _without_key(rows)
-    due = flagged(~brief & (death < NEVER), DUE)
-    ended = replace(rows, flags=rows.flags | due)
+    ended = rows.with_flags(due=rows.due | (~brief & (death < NEVER)))
     death = np.where(brief, rows.place + 1, death)
     return ended.with_arrays(death=np.minimum(death, rows.death))
 
@@ -117,7 +112,7 @@ def _without_key(rows: Rows) -> Mask:
     if KEYLESS in rows.payload.schema.names:
         keyless: Mask = rows.hidden(KEYLESS) == 1
         return keyless
-    return ~rows.has(HAS_KEY)
+    return ~rows.has_key
 
 
 def last_moments(settings: JoinSettings, hand: int, rows: Rows) -> Whole:
@@ -183,7 +178,7 @@ def _stored(side: SideSettings, rows: Rows) -> Rows:
     if side.closing is Closing.NONE:
         return rows
     # Who does not die when time passes it was past when it came.
-    is_past = (rows.death < NEVER) & ~rows.has(DUE) & ~rows.has(DROPPED)
+    is_past = (rows.death < NEVER) & ~rows.due & ~rows.dropped
     return rows.with_arrays(death=np.where(is_past, rows.birth, rows.death))
 
 
@@ -191,7 +186,7 @@ def _without_evicted(side: SideSettings, rows: Rows) -> Rows:
     """Returns the rows; what an insertion makes too many goes with it, not behind."""
     if not isinstance(side.eviction, windows.EvictCount | windows.EvictTuples):
         return rows
-    return rows.with_arrays(death=rows.death - rows.has(DROPPED))
+    return rows.with_arrays(death=rows.death - rows.dropped)
 
 
 def _numbered(settings: JoinSettings, sides: tuple[Rows, Rows], since: int) -> Line:
@@ -221,4 +216,4 @@ def _numbered(settings: JoinSettings, sides: tuple[Rows, Rows], since: int) -> L
 def _last(settings: JoinSettings, hand: int, rows: Rows) -> Whole:
     """Returns when time passes rows, NEVER where that is not what ends them."""
     last = last_moments(settings, hand, rows)
-    return np.where(rows.has(DUE) & ~rows.has(DROPPED), last, NEVER)
+    return np.where(rows.due & ~rows.dropped, last, NEVER)

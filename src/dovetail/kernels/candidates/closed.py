@@ -19,7 +19,6 @@ from dovetail.kernels.lifetimes.births import deaths, least_birth
 from dovetail.kernels.pairs.formulas import that_hold, truly_equal
 from dovetail.kernels.pairs.matches import Matches, join_matches, overlaps
 from dovetail.kernels.settings import JoinSettings
-from dovetail.spec.windows import Latest, RowsPreceding
 
 
 def over_by_now(
@@ -46,7 +45,7 @@ def over_by_now(
 def latest_ends(settings: JoinSettings, present: Present) -> Whole:
     """Returns when left rows die if nobody else comes: they live no longer."""
     side, rows = settings.sides[0], present.rows[0]
-    if not isinstance(side.window, RowsPreceding | Latest):
+    if not side.ends_with_later:
         return rows.death
     every = join_rows([rows.bare(), present.waiting[0].bare()])
     return np.minimum(rows.death, deaths(side, every)[: len(rows)])
@@ -58,7 +57,7 @@ def possible(settings: JoinSettings, present: Present, hand: int, rows: Rows) ->
     A life that later rows begin may begin as soon as one can come.
     """
     side = settings.sides[hand]
-    if not isinstance(side.window, RowsPreceding | Latest):
+    if not side.ends_with_later:
         return rows.with_arrays(death=deaths(side, rows))
     soonest = np.maximum(rows.moment, present.watches[hand].bound)
     birth = np.where(rows.birth == NEVER, soonest, rows.birth)

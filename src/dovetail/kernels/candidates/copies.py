@@ -18,7 +18,7 @@ from dovetail.kernels.arrays.rows import Mask, Rows, Whole
 from dovetail.kernels.lifetimes.calendar import copies
 from dovetail.kernels.pairs.matches import Matches
 from dovetail.kernels.settings import JoinSettings
-from dovetail.spec.windows import HopSize, Window
+from dovetail.spec.windows import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Copies:
     @classmethod
     def of(cls, window: Window, rows: Rows) -> Copies:
         """Returns who is a copy of whom."""
-        if not isinstance(window, HopSize):
+        if copies(window) == 1:
             return cls(np.arange(len(rows)), are_single=True)
         row = places_of(window, rows)
         _, first, number = np.unique(row, return_index=True, return_inverse=True)
@@ -73,13 +73,11 @@ class Copies:
 
 def places_of(window: Window, rows: Rows) -> Whole:
     """Returns the places at which rows came, one for all copies of a row."""
-    return rows.place // copies(window) if isinstance(window, HopSize) else rows.place
+    return rows.place // copies(window)
 
 
 def are_first(window: Window, rows: Rows) -> Mask:
     """Tells which rows are there for the first of their windows."""
-    if not isinstance(window, HopSize):
-        return np.ones(len(rows), bool)
     first: Mask = rows.place % copies(window) == 0
     return first
 

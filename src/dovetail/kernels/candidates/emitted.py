@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.kernels.arrays.rows import BEGINNING, DUE, NEVER, Mask, Rows, Whole
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.time_limits import last_moments
 from dovetail.kernels.candidates.copies import copies_of
@@ -101,7 +101,7 @@ def let_out(settings: JoinSettings, present: Present, part: Leaving) -> list[Lea
     if settings.event_clock or not waits or not len(part.when):
         return [part]
     left = present.rows[0]
-    is_due = left.has(DUE)[part.left]
+    is_due = left.due[part.left]
     due, plain = part.take(is_due), part.take(~is_due)
     last = last_moments(settings, 0, left)[due.left]
     when = ends(settings.sides[0], left)[plain.left]

@@ -14,9 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from dovetail.kernels.arrays.rows import (
-    BARRED,
     NEVER,
-    REMOVES,
     Mask,
     Rows,
     Whole,
@@ -46,7 +44,7 @@ def without_hopeless(settings: JoinSettings, present: Present) -> Present:
         # Who has no place in the order of arrival yet gets the next ones.
         rows = rows.with_arrays(place=next_place + np.arange(len(rows)))
         next_place += len(rows)
-    barred = replace(rows, flags=rows.flags | BARRED)
+    barred = rows.with_flags(barred=np.ones(len(rows), bool))
     barred = barred.with_arrays(death=_ends(settings, rows))
     return replace(
         present,
@@ -69,7 +67,7 @@ def _has_known_life(settings: JoinSettings, present: Present) -> Mask:
     if settings.sides[0].is_intrinsic:
         return np.ones(len(rows), bool)
     known: Mask = (rows.birth < NEVER) & ((rows.death < NEVER) | (bound == NEVER))
-    return known & ~rows.has(REMOVES)
+    return known & ~rows.removes
 
 
 def _ends(settings: JoinSettings, rows: Rows) -> Whole:

@@ -25,7 +25,6 @@ from dovetail.kernels.lifetimes.births import deaths
 from dovetail.kernels.pairs.formulas import that_hold, truly_equal
 from dovetail.kernels.pairs.matches import Matches, join_matches, overlaps
 from dovetail.kernels.settings import JoinSettings, SideSettings, waits_for
-from dovetail.spec.windows import Inherited, RowsPreceding
 
 
 def past(
@@ -49,7 +48,7 @@ def end_is_known(side: SideSettings, present: Present, hand: int) -> Mask:
     rows = present.rows[hand]
     if side.is_intrinsic or side.untimed:
         return np.ones(len(rows), bool)
-    if isinstance(side.window, Inherited):
+    if side.inherits:
         return know_ends(side, rows, present.watches[hand])
     if present.watches[hand].bound == NEVER:
         return np.ones(len(rows), bool)
@@ -62,7 +61,7 @@ def _may_live(settings: JoinSettings, present: Present, hand: int) -> Mask:
     rows = join_rows([present.rows[hand].bare(), waiting.bare()])
     end = deaths(side, rows)[len(present.rows[hand]) :]
     soonest = waiting.moment
-    if isinstance(side.window, RowsPreceding) and side.window.last:
+    if side.begins_later:
         soonest = np.maximum(soonest, present.watches[hand].bound)
     may_live: Mask = soonest < end
     return may_live
@@ -117,8 +116,7 @@ def _has_unborn(settings: JoinSettings, present: Present) -> bool:
 
     Their lives begin with later rows, or they wait for the bound of versions.
     """
-    begins_later = isinstance(settings.sides[1].window, RowsPreceding)
-    waits = begins_later or waits_for(settings)[0]
+    waits = settings.sides[1].counts_later or waits_for(settings)[0]
     return waits and len(present.waiting[1]) > 0
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.arrival import Watch
 from dovetail.kernels.candidates.emitted import meeting_times
@@ -25,7 +25,6 @@ from dovetail.kernels.lifetimes.lives import sure_until
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches
 from dovetail.kernels.pairs.memo import Memo
 from dovetail.kernels.settings import JoinSettings, SideSettings
-from dovetail.spec.windows import Inherited
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def _meet_before(
     when = meeting_times(present, pairs)
     before = np.ones(len(pairs), bool)
     for hand, numbers in enumerate((pairs.left, pairs.right)):
-        if isinstance(settings.sides[hand].window, Inherited):
+        if settings.sides[hand].inherits:
             before &= when < limit(present, hand)[numbers]
     return before
 
@@ -83,7 +82,8 @@ def wanted(settings: JoinSettings, present: Present, found: Sureness) -> Matches
         return pairs
     for hand in (0, 1):
         if settings.sides[hand].once:
-            first = present.rows[hand].first.copy()
+            rows = present.rows[hand]
+            first = np.where(rows.emitted, BEGINNING, rows.met)
             met = (found.sure.left, found.sure.right)[hand]
             np.minimum.at(first, met, meeting_times(present, found.sure))
             of_row = first[(pairs.left, pairs.right)[hand]]
@@ -105,7 +105,7 @@ def before_open(found: Sureness, pairs: Matches, rank: Whole, count: int) -> Mas
 def soonest_ends(side: SideSettings, rows: Rows, watch: Watch) -> Whole:
     """Returns when null rows come out, at the soonest where they inherit a life."""
     found = ends(side, rows)
-    if not isinstance(side.window, Inherited):
+    if not side.inherits:
         return found
     held = np.maximum(rows.moment, sure_until(rows, watch.holds))
     soonest: Whole = np.minimum(found, held)

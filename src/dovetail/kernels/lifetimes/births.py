@@ -25,7 +25,6 @@ import numpy as np
 from dovetail.kernels.arrays.names import END, OWN_DEATH, OWN_END, START
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
-    DUE,
     MISSING,
     NEVER,
     Rows,
@@ -135,7 +134,7 @@ def ends(side: SideSettings, rows: Rows) -> Whole:
     """Returns when null rows come out: the ends of lifetimes, or NEVER."""
     match side.window:
         case windows.Range() if side.closing is Closing.ROW_TIME:
-            return np.where(rows.has(DUE), rows.death, rows.death - 1)
+            return np.where(rows.due, rows.death, rows.death - 1)
         case windows.RowsPreceding():
             return np.where(rows.death < rows.birth, NEVER, rows.death)
         case windows.Latest():

@@ -14,7 +14,7 @@ import numpy as np
 
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Rows, Whole
 from dovetail.spec.spans import NO_TIME, Span
-from dovetail.spec.windows import HopSize, HopUnitName
+from dovetail.spec.windows import HopSize, HopUnitName, Window
 
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
@@ -89,8 +89,10 @@ def _first_after(moments: Whole, unit: Literal["M", "Y"]) -> Whole:
     return first
 
 
-def copies(window: HopSize) -> int:
+def copies(window: Window) -> int:
     """Returns how many windows a row falls into at most."""
+    if not isinstance(window, HopSize):
+        return 1
     return -(-window.size.microseconds // window.every.microseconds)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.kernels.arrays.rows import NEVER, STATE, Mask, Rows, Whole
+from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.candidates.choice import Choice, choose
 from dovetail.kernels.candidates.emitted import given_pairs
@@ -54,7 +54,7 @@ def chosen(settings: JoinSettings, present: Present, since: int) -> TableChange:
 
 def _beginning(sides: tuple[Rows, Rows], since: int) -> int:
     """Returns the place before the first change: all that there was is one place."""
-    births = [rows.birth[rows.has(STATE)].max(initial=since - 1) for rows in sides]
+    births = [rows.birth[rows.from_start].max(initial=since - 1) for rows in sides]
     return int(max(births))
 
 

@@ -8,7 +8,7 @@ one, so both are known by counting partners:
     partners   0   1     1    0
     null row   [---)          [--------)      two stretches, none between the trades
 
-The count stays with the row in `first`, where `NEVER` stands for none.
+The count stays with the row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dovetail.kernels.arrays.rows import NEVER, REMOVES, Mask, Rows, Whole
+from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
 from dovetail.kernels.pairs.results import ABSENT, UNMATCHED, Reason, code
 from dovetail.kernels.settings import SideSettings
 from dovetail.kernels.tables.turns import Met, Turns
@@ -36,8 +36,8 @@ class Single:
     def turned(self, met: Met) -> tuple[Turns, Turns, Rows]:
         """Returns which rows go, which come, and the rows with their new counts."""
         moves = self._moves(met)
-        partners = np.where(self.rows.first == NEVER, 0, self.rows.first)
-        before = (self.rows.birth < self.since) & ~self.rows.has(REMOVES)
+        partners = self.rows.partners.copy()
+        before = (self.rows.birth < self.since) & ~self.rows.removes
         stands = self._stands(
             before[moves.row] + _running(moves.row, moves.lives) > 0,
             partners[moves.row] + _running(moves.row, moves.meets),
@@ -48,18 +48,17 @@ class Single:
         at_first = self._stands(before, partners)[row]
         stood = np.where(_differs(row, -1), at_first, np.roll(stands, 1))
         np.add.at(partners, moves.row, moves.meets)
-        counts = np.where(partners == 0, NEVER, partners)
         off, on = stood & ~stands, stands & ~stood
         return (
             self._turns(row[off], when[off]),
             self._turns(row[on], when[on]),
-            self.rows.with_arrays(first=counts),
+            self.rows.with_arrays(partners=partners),
         )
 
     def _moves(self, met: Met) -> _Moves:
         """Returns all that changes about the side's rows, by row and place."""
         rows, ours = self.rows, (met.pairs.left, met.pairs.right)[self.hand]
-        is_row = ~rows.has(REMOVES)
+        is_row = ~rows.removes
         born = np.flatnonzero(is_row & (rows.birth >= self.since))
         dead = np.flatnonzero(is_row & (rows.death < NEVER))
         begins, stops = met.start >= self.since, met.stop < NEVER

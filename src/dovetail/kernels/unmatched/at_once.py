@@ -16,9 +16,6 @@ import pyarrow as pa
 
 from dovetail.kernels.arrays.rows import (
     NEVER,
-    NULL_GIVEN,
-    REMOVES,
-    STATE,
     Mask,
     Rows,
     Whole,
@@ -44,7 +41,6 @@ from dovetail.kernels.pairs.matches import Matches, join_matches, overlaps
 from dovetail.kernels.pairs.results import UNMATCHED, Shape, alone, as_told, leave
 from dovetail.kernels.settings import GIVEN_TIME, JoinSettings
 from dovetail.kernels.state import JoinState
-from dovetail.spec.windows import RowsPreceding
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +88,16 @@ def _shape(settings: JoinSettings) -> Shape:
 
 def _marked(rows: Rows, lonely: Whole, told: Whole) -> Rows:
     """Returns the rows with those marked that have given their null row."""
-    flags = rows.flags.copy()
-    flags[lonely] |= NULL_GIVEN
+    null_emitted = rows.null_emitted
+    null_emitted[lonely] = True
+    rows = rows.with_flags(null_emitted=null_emitted)
     payload = rows.payload
     if GIVEN_TIME in payload.schema.names:
         times = rows.hidden(GIVEN_TIME).copy()
         times[lonely] = told
         number = payload.schema.names.index(GIVEN_TIME)
         payload = payload.set_column(number, GIVEN_TIME, pa.array(times))
-    return replace(rows, flags=flags, payload=payload)
+    return replace(rows, payload=payload)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +157,7 @@ class _Judge:
         One of a table without time meets only rows that come after it.
         """
         rows = self.sides[hand]
-        is_new = (self.came[hand] >= self.start) & ~rows.has(REMOVES) & ~rows.has(STATE)
+        is_new = (self.came[hand] >= self.start) & ~rows.removes & ~rows.from_start
         if self.settings.sides[hand].untimed:
             return np.flatnonzero(is_new)
         pairs, sure = self._alive(hand, self._found(hand, np.flatnonzero(is_new)))
@@ -220,7 +217,7 @@ class _Judge:
 
     def _least(self, hand: int, birth: Whole) -> Whole:
         """Returns the least births of a side's stages, by whatever bound."""
-        if not isinstance(self.settings.sides[hand].window, RowsPreceding):
+        if not self.settings.sides[hand].counts_later:
             return birth
         return time_of(self.sides[hand])[self.stages[hand].row]
 
@@ -247,7 +244,7 @@ class _Judge:
     def _soonest(self, hand: int, stage: Whole, newcomer: tuple[int, Whole]) -> Whole:
         """Returns the least births that lives can have when a newcomer has come."""
         birth = self.stages[hand].birth[stage]
-        if not isinstance(self.settings.sides[hand].window, RowsPreceding):
+        if not self.settings.sides[hand].counts_later:
             return birth
         side, number = newcomer
         bound = self.bounds[side][hand][number]

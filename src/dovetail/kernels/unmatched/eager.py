@@ -26,16 +26,10 @@ from dataclasses import replace
 import numpy as np
 
 from dovetail.kernels.arrays.rows import (
-    GIVEN,
     NEVER,
-    NULL_GIVEN,
-    REMOVES,
-    STATE,
-    WAITS,
     Mask,
     Rows,
     Whole,
-    flagged,
 )
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
@@ -97,7 +91,7 @@ def _taken_back(
     """Returns the outcomes with the null rows that go; each goes once."""
     if not settings.takes_back:
         return outcomes
-    meetings = (_of_left(settings, present, picked), present.rows[1].first)
+    meetings = (_of_left(settings, present, picked), _open_meetings(present.rows[1]))
     left, right = (
         _goes(outcome, present, hand, first, other)
         for hand, (outcome, first, other) in enumerate(
@@ -139,13 +133,18 @@ def _of_left(settings: JoinSettings, present: Present, picked: Picked) -> Whole:
     """
     rows, over = present.rows[0], picked.over[picked.closed[picked.over]]
     if not len(over):
-        return rows.first
+        return _open_meetings(rows)
     is_over = np.zeros(len(rows), bool)
     is_over[over] = True
     times = np.full(len(rows), NEVER)
     np.minimum.at(times, picked.met.left, meeting_times(present, picked.met))
     times = Copies.of(settings.sides[0].window, rows).least(times)
-    return np.where(is_over, times, rows.first)
+    return np.where(is_over, times, _open_meetings(rows))
+
+
+def _open_meetings(rows: Rows) -> Whole:
+    """Returns the first meetings of rows of which these still decide something."""
+    return np.where(rows.decided, NEVER, rows.met)
 
 
 def _goes(
@@ -156,7 +155,7 @@ def _goes(
     `first` are the first meetings, `other` the least ones that may come.
     """
     rows = present.rows[hand]
-    has_met = rows.has(NULL_GIVEN) & (first > WAITS) & (first < NEVER)
+    has_met = rows.null_emitted & (first < NEVER)
     goes = has_met & (first <= np.maximum(rows.birth, other))
     number = np.flatnonzero(goes)
     back = alone(hand, number, first[number], UNMATCHED[hand])
@@ -182,8 +181,8 @@ def _at_once(
     early = alone(hand, new, rows.birth[new], UNMATCHED[hand])
     yield replace(early, turn=Turn.EARLY)
     if settings.retracts and not settings.holds_nulls:
-        met = np.flatnonzero(given & (since <= rows.first) & (rows.first < NEVER))
-        back = alone(hand, met, rows.first[met], UNMATCHED[hand])
+        met = np.flatnonzero(given & (since <= rows.met) & (rows.met < NEVER))
+        back = alone(hand, met, rows.met[met], UNMATCHED[hand])
         order = _room(rows.place[met])
         yield replace(back, turn=Turn.PAIR, due=order, change=Change.DELETE)
 
@@ -191,8 +190,9 @@ def _at_once(
 def _given(settings: JoinSettings, rows: Rows) -> Mask:
     """Tells in order of arrival which rows have given their null row at once."""
     if settings.holds_nulls:
-        return rows.has(NULL_GIVEN)
-    return ~rows.has(STATE) & ~rows.has(REMOVES) & (rows.first > rows.birth)
+        return rows.null_emitted
+    never_met = ~rows.decided & (rows.met > rows.birth)
+    return never_met & ~rows.from_start & ~rows.removes
 
 
 def _not_given(settings: JoinSettings, present: Present, part: Leaving) -> Leaving:
@@ -202,8 +202,8 @@ def _not_given(settings: JoinSettings, present: Present, part: Leaving) -> Leavi
     hand = UNMATCHED.index(part.outlet)
     rows, chosen = present.rows[hand], (part.left, part.right)[hand]
     if settings.holds_nulls:
-        return part.take(~rows.has(NULL_GIVEN)[chosen])
-    return part.take(rows.has(STATE)[chosen])
+        return part.take(~rows.null_emitted[chosen])
+    return part.take(rows.from_start[chosen])
 
 
 def in_order_of_older(
@@ -245,11 +245,9 @@ def given_at_once(
 def _marked(rows: Rows, since: int, matched: Whole) -> Rows:
     """Returns the rows with the flag on those that have come and have no match."""
     is_new = rows.birth >= since
-    lonely = is_new & ~rows.has(REMOVES) & ~rows.has(STATE)
+    lonely = is_new & ~rows.removes & ~rows.from_start
     lonely[matched] = False
-    kept = np.where(is_new, rows.flags & ~NULL_GIVEN, rows.flags)
-    given = flagged(lonely, NULL_GIVEN)
-    return replace(rows, flags=kept | given)
+    return rows.with_flags(null_emitted=np.where(is_new, lonely, rows.null_emitted))
 
 
 def _matched_left(
@@ -296,9 +294,9 @@ def taken_back(
     """
     rows, chosen = present.rows[hand], (met.left, met.right)[hand]
     goes = np.zeros(len(rows), bool)
-    goes[chosen] = rows.has(NULL_GIVEN)[chosen]
+    goes[chosen] = rows.null_emitted[chosen]
     if hand == 1:
-        goes &= rows.first != GIVEN
+        goes &= ~rows.emitted
     number = np.flatnonzero(goes)
     back = alone(hand, number, rows.place[number], UNMATCHED[hand])
     back = replace(back, change=Change.DELETE)

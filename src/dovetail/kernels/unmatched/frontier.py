@@ -25,8 +25,6 @@ import numpy as np
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     NEVER,
-    NULL_GIVEN,
-    REMOVES,
     Mask,
     Rows,
     Whole,
@@ -41,7 +39,6 @@ from dovetail.kernels.lifetimes.births import deaths, least_birth, least_end
 from dovetail.kernels.pairs.formulas import that_hold
 from dovetail.kernels.pairs.matches import overlaps
 from dovetail.kernels.settings import JoinSettings, SideSettings
-from dovetail.spec.windows import Inherited
 
 
 def least_births(settings: JoinSettings, present: Present) -> tuple[int, int]:
@@ -67,7 +64,7 @@ def least_births(settings: JoinSettings, present: Present) -> tuple[int, int]:
 
 def guests(rows: Rows) -> Rows:
     """Returns rows without the deletes among them, which meet nobody."""
-    return rows.take(~rows.has(REMOVES)) if len(rows) else rows
+    return rows.take(~rows.removes) if len(rows) else rows
 
 
 def frontier(
@@ -151,11 +148,11 @@ def _null_rows_of(
 
     They are born then, or at the soonest.
     """
-    gives = ~rows.has(NULL_GIVEN)
+    gives = ~rows.null_emitted
     if not side.preserved or not gives.any():
         return []
     least = soonest_ends(side, _with_own_ends(side, rows), watch)
-    if not side.is_intrinsic and not isinstance(side.window, Inherited):
+    if not side.is_intrinsic and not side.inherits:
         least = np.minimum(least, np.maximum(born, watch.bound))
     return [int(least[gives].min())]
 
@@ -201,7 +198,7 @@ def _wanting(
     """Returns which rows of each side come out with a partner that is to come."""
     left, right = (
         (is_replaced(rows) < (other < NEVER) if side.untimed else _lasts(rows, other))
-        & ~rows.has(REMOVES)
+        & ~rows.removes
         & (marks | (not side.once))
         for rows, other, marks, side in zip(
             present.rows, least[::-1], open_rows, settings.sides, strict=True
@@ -248,14 +245,14 @@ def want_partners(settings: JoinSettings, present: Present, hand: int) -> bool:
     One that is given once does not where a row that has come is alive at its birth.
     """
     waiting = present.waiting[hand]
-    waiting = waiting.take(~waiting.has(REMOVES))
+    waiting = waiting.take(~waiting.removes)
     if not len(waiting) or not settings.sides[hand].once:
         return len(waiting) > 0
     both = (join_rows([present.rows[one], present.waiting[one]]) for one in (0, 1))
     sides = [possible(settings, present, one, rows) for one, rows in enumerate(both)]
     first, asking = len(present.rows[hand]), sides[hand]
     asking = asking.take(slice(first, None))
-    asking = asking.take((asking.birth < asking.death) & ~asking.has(REMOVES))
+    asking = asking.take((asking.birth < asking.death) & ~asking.removes)
     sides[hand] = asking.with_arrays(death=asking.birth + 1)
     left, right = sides
     found = that_hold(settings, (left, right), overlaps(left, right))

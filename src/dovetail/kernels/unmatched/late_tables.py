@@ -15,11 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dovetail.kernels.arrays.rows import (
-    GIVEN,
     NEVER,
-    NULL_GIVEN,
-    REMOVES,
-    WAITS,
     Mask,
     Rows,
     Whole,
@@ -100,7 +96,7 @@ class LateTables:
         """
         rows = self.present.rows[self.hand]
         copies = Copies.of(self.settings.sides[self.hand].window, rows)
-        has_met = (rows.first < NEVER) & (rows.first != WAITS)
+        has_met = rows.emitted | ((rows.met < NEVER) & ~rows.waits)
         stays: Mask = kept | (copies.any(kept) & has_met)
         return stays
 
@@ -115,10 +111,11 @@ class LateTables:
         if not len(self.waits):
             return present
         rows = list(present.rows)
-        first = np.where(self.waits, WAITS, rows[self.hand].first)
+        own, emitted = rows[self.hand], rows[self.hand].emitted
         mine, _ = self._ours(self.pairs)
-        first[mine] = GIVEN
-        rows[self.hand] = rows[self.hand].with_arrays(first=first)
+        emitted[mine] = True
+        waits = own.waits | self.waits
+        rows[self.hand] = own.with_flags(waits=waits, emitted=emitted)
         return replace(present, rows=(rows[0], rows[1]))
 
     def _with_turns(self, outcomes: list[Outcome]) -> tuple[Outcome, Outcome]:
@@ -177,7 +174,7 @@ class LateTables:
             return []
         mine, _ = self._ours(self.pairs)
         rows = self.present.rows[self.hand]
-        is_early = rows.has(NULL_GIVEN)[mine]
+        is_early = rows.null_emitted[mine]
         when = meeting_times(self.present, self.pairs)[is_early]
         mine = mine[is_early]
         back = alone(self.hand, mine, when, UNMATCHED[self.hand])
@@ -234,7 +231,7 @@ class _Search:
         waits = self._seeks() & over & self._is_awaited(least)
         waits[self._ours(sure)[0]] = False
         waits[self._ours(pending)[0]] |= over[self._ours(pending)[0]]
-        alive = (self.table.birth < self.table.death) & ~self.table.has(REMOVES)
+        alive = (self.table.birth < self.table.death) & ~self.table.removes
         return LateTables(
             self.settings,
             self._marked(sure),
@@ -247,11 +244,11 @@ class _Search:
 
     def _marked(self, sure: Matches) -> Present:
         """Returns the rows; those of the table that are met at last have a partner."""
-        first = self.table.first.copy()
+        met = self.table.met.copy()
         times = meeting_times(self.present, sure)
-        np.minimum.at(first, self._ours(sure)[1], times)
+        np.minimum.at(met, self._ours(sure)[1], times)
         sides = list(self.present.rows)
-        sides[1 - self.hand] = self.table.with_arrays(first=first)
+        sides[1 - self.hand] = self.table.with_arrays(met=met)
         return replace(self.present, rows=(sides[0], sides[1]))
 
     def _ours(self, pairs: Matches) -> tuple[Whole, Whole]:
@@ -265,10 +262,10 @@ class _Search:
         A left row that had too many candidates takes none that comes later.
         """
         copies = Copies.of(self.settings.sides[self.hand].window, self.rows)
-        first = copies.least(self.rows.first)
-        has_met = (first != NEVER) & (first != WAITS)
+        met = copies.any(self.rows.met < NEVER) & ~copies.any(self.rows.waits)
+        has_met = copies.any(self.rows.emitted) | met
         is_last = copies.are_last(self.rows.birth)
-        seeks: Mask = is_last & ~has_met & ~self.rows.has(REMOVES)
+        seeks: Mask = is_last & ~has_met & ~self.rows.removes
         return seeks & ~self.picked.crowded if self.hand == 0 else seeks
 
     def _is_awaited(self, least: int) -> Mask:

@@ -4,7 +4,7 @@
     ...                                             it waits, at most so long
     table row arrives that fits: their pair, once
 
-A row that waits has left its window. Its `first` says since when: see `Rows`.
+A row that waits has left its window. `Rows` say since when by the clock.
 """
 
 from __future__ import annotations
@@ -14,13 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dovetail.kernels.arrays.rows import (
-    DROPPED,
-    DUE,
-    GIVEN,
     NEVER,
-    NULL_GIVEN,
-    REMOVES,
-    WAITS_SINCE,
     Mask,
     Rows,
     Whole,
@@ -108,8 +102,10 @@ class Latecomers:
         if not self.waits.any():
             return present
         rows = list(present.rows)
-        first = np.where(self.waits, WAITS_SINCE - self.begun, rows[self.hand].first)
-        rows[self.hand] = rows[self.hand].with_arrays(first=first)
+        mine = rows[self.hand]
+        since = np.where(self.waits, self.begun, mine.waits_since)
+        waiting = mine.with_arrays(waits_since=since)
+        rows[self.hand] = waiting.with_flags(waits=mine.waits | self.waits)
         return replace(present, rows=(rows[0], rows[1]))
 
 
@@ -150,13 +146,13 @@ class _Waiting:
         A left row that had too many candidates takes none that comes later.
         """
         rows = present.rows[hand]
-        old = (rows.first <= WAITS_SINCE) & (rows.first > GIVEN)
-        stays = rows.has(REMOVES) | rows.has(DROPPED) | (rows.first != NEVER)
+        old = rows.waits & ~rows.emitted
+        stays = rows.removes | rows.dropped | rows.decided | (rows.met < NEVER)
         if hand == 0:
             stays |= picked.crowded
         new = ~stays & (rows.death <= present.next_place)
         clock = _clock_at(present, _left(settings, rows, hand), edge.now)
-        begun = np.where(old, WAITS_SINCE - rows.first, clock)
+        begun = np.where(old, rows.waits_since, clock)
         return cls(
             settings, present, hand, edge, old | new, np.where(old | new, begun, 0)
         )
@@ -167,10 +163,10 @@ class _Waiting:
         sides = list(self.present.rows)
         other = sides[1 - self.hand]
         mine, theirs = self._ours(pairs)
-        first = other.first.copy()
+        first = other.met.copy()
         np.minimum.at(first, theirs, other.place[theirs])
         other = self._matched(other, theirs)
-        sides[1 - self.hand] = other.with_arrays(first=first)
+        sides[1 - self.hand] = other.with_arrays(met=first)
         waits = self.waits.copy()
         waits[mine] = False
         wait = self.settings.sides[self.hand].longest_wait
@@ -255,15 +251,15 @@ class _Waiting:
         """Returns the rows that come; who is met at last gives no null row at once."""
         if not self.settings.holds_nulls:
             return rows
-        flags = rows.flags.copy()
-        flags[met] &= ~NULL_GIVEN
-        return replace(rows, flags=flags)
+        null_emitted = rows.null_emitted
+        null_emitted[met] = False
+        return rows.with_flags(null_emitted=null_emitted)
 
     def _given(self, back: Leaving, waiter: Whole) -> Leaving:
         """Returns of the null rows that go those that were given at once."""
         if not self.settings.holds_nulls:
             return back
-        return back.take(self.present.rows[self.hand].has(NULL_GIVEN)[waiter])
+        return back.take(self.present.rows[self.hand].null_emitted[waiter])
 
     def _numbers(self, pairs: Matches, met: Matches, rank: Whole) -> Whole:
         """Returns which pair of its left row each late pair is.
@@ -298,7 +294,7 @@ def _left(settings: JoinSettings, rows: Rows, hand: int) -> Whole:
     side = settings.sides[hand]
     brief = np.zeros(len(rows), bool)
     if side.window == windows.Rows(0) or side.closing is not Closing.NONE:
-        brief = (rows.death == rows.place + 1) & ~rows.has(DUE)
+        brief = (rows.death == rows.place + 1) & ~rows.due
     return np.where(brief, rows.place, rows.death)
 
 

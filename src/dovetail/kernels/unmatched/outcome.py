@@ -15,12 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dovetail.kernels.arrays.rows import (
-    DROPPED,
-    DUE,
-    GIVEN,
     NEVER,
-    NULL_GIVEN,
-    REMOVES,
     Mask,
     Rows,
     Whole,
@@ -72,13 +67,13 @@ def marked(settings: JoinSettings, present: Present, picked: Picked) -> Present:
         when = meeting_times(present, picked.met)
         for hand in remembering:
             chosen = (picked.met.left, picked.met.right)[hand]
-            first = sides[hand].first.copy()
-            np.minimum.at(first, chosen, when)
-            sides[hand] = sides[hand].with_arrays(first=first)
+            met = sides[hand].met.copy()
+            np.minimum.at(met, chosen, when)
+            sides[hand] = sides[hand].with_arrays(met=met)
     if len(picked.over):
-        first = sides[0].first.copy()
-        first[picked.over] = GIVEN
-        sides[0] = sides[0].with_arrays(first=first)
+        emitted = sides[0].emitted
+        emitted[picked.over] = True
+        sides[0] = sides[0].with_flags(emitted=emitted)
     return replace(present, rows=(sides[0], sides[1]))
 
 
@@ -99,7 +94,7 @@ def outcome(
     needed = _is_held(rows, (picked.held.left, picked.held.right)[hand])
     if hand == 1:
         done = done | (picked.outdated & ~needed)
-    is_row = ~rows.has(REMOVES)
+    is_row = ~rows.removes
     unmatched = _unmatched(settings, hand, rows)
     lonely = unmatched & done & ~needed & end_is_known(side, present, hand)
     # Who is past meets nobody any more, though rows with earlier times may come.
@@ -110,7 +105,7 @@ def outcome(
     is_out = paired & (hand == 0 or not settings.picks.counts)
     kept = (~done & ~is_out & is_row) | open_rows | needed
     if side.once:
-        is_open = is_row & ~paired & (rows.first != GIVEN)
+        is_open = is_row & ~paired & ~rows.emitted
         open_rows |= is_open & ~_awaits(settings, present, hand, other, picked)
     by_themselves = _leaving(settings, present, hand, lonely, paired)
     return Outcome(
@@ -125,10 +120,10 @@ def _unmatched(settings: JoinSettings, hand: int, rows: Rows) -> Mask:
     """Tells which rows come out as null rows if they meet nobody."""
     if not settings.sides[hand].preserved or settings.splits_nulls:
         return np.zeros(len(rows), bool)
-    gone = rows.has(REMOVES) | rows.has(DROPPED)
+    gone = rows.removes | rows.dropped
     if settings.event_clock:  # in order of arrival such rows are told apart by `early`
-        gone |= rows.has(NULL_GIVEN)
-    unmatched: Mask = (rows.first == NEVER) & ~gone
+        gone |= rows.null_emitted
+    unmatched: Mask = (rows.met == NEVER) & ~rows.decided & ~gone
     return unmatched
 
 
@@ -142,7 +137,7 @@ def _is_held(rows: Rows, held: Whole) -> Mask:
 def stays(settings: JoinSettings, present: Present, hand: int) -> Mask:
     """Tells which rows of a table stay: what is in it, and what decides about more."""
     rows = present.rows[hand]
-    is_there = (rows.death == NEVER) & ~rows.has(REMOVES)
+    is_there = (rows.death == NEVER) & ~rows.removes
     stay: Mask = is_there | _still_decides(settings, present, hand)
     return stay
 
@@ -152,7 +147,7 @@ def without_given(present: Present, outcomes: tuple[Outcome, Outcome]) -> Presen
     if not any(np.count_nonzero(outcome.given) for outcome in outcomes):
         return present
     left, right = (
-        rows.with_arrays(first=np.where(outcome.given, GIVEN, rows.first))
+        rows.with_flags(emitted=rows.emitted | outcome.given)
         for rows, outcome in zip(present.rows, outcomes, strict=True)
     )
     return replace(present, rows=(left, right))
@@ -176,14 +171,14 @@ def _leaving(
     side, rows = settings.sides[hand], present.rows[hand]
     if not np.count_nonzero(lonely | paired):
         return []
-    single = np.flatnonzero(lonely & ~rows.has(DUE))
+    single = np.flatnonzero(lonely & ~rows.due)
     met = _earliest(side.window, rows, paired)
     null_rows = alone(hand, single, ends(side, rows)[single], UNMATCHED[hand])
-    given_once = alone(hand, met, rows.first[met], Outlet.MATCHED)
+    given_once = alone(hand, met, rows.met[met], Outlet.MATCHED)
     given_once = replace(
         given_once, turn=Turn.PAIR, counter=np.ones(len(met), np.int64)
     )
-    due = np.flatnonzero(lonely & rows.has(DUE))
+    due = np.flatnonzero(lonely & rows.due)
     passed = alone(hand, due, rows.death[due], UNMATCHED[hand])
     last = last_moments(settings, hand, rows)[due]
     return [
@@ -211,8 +206,8 @@ def _once(
     if not settings.sides[hand].once:
         return np.zeros(len(rows), bool)
     copies = Copies.of(settings.sides[hand].window, rows)
-    first = copies.least(rows.first)
-    is_open = (first < NEVER) & (first > GIVEN)
+    first = copies.least(rows.met)
+    is_open = (first < NEVER) & ~copies.any(rows.emitted)
     if settings.picks.waits and hand == 0:
         return is_open & picked.closed
     earliest = np.where(rows.death <= other, NEVER, np.maximum(rows.birth, other))
@@ -242,7 +237,7 @@ def _earliest(window: windows.Window, rows: Rows, paired: Mask) -> Whole:
     copies = Copies.of(window, rows)
     if copies.are_single:
         return met
-    met = met[np.argsort(rows.first[met], kind="stable")]
+    met = met[np.argsort(rows.met[met], kind="stable")]
     _, earliest = np.unique(copies.owner[met], return_index=True)
     return met[earliest]
 
@@ -250,19 +245,15 @@ def _earliest(window: windows.Window, rows: Rows, paired: Mask) -> Whole:
 def _still_decides(settings: JoinSettings, present: Present, hand: int) -> Mask:
     """Tells which rows still have a say about the lives of others."""
     side, rows = settings.sides[hand], present.rows[hand]
-    if (
-        isinstance(side.window, windows.RowsPreceding)
-        and present.watches[hand].bound == NEVER
-    ):
+    if side.counts_later and present.watches[hand].bound == NEVER:
         return np.zeros(len(rows), bool)
     return _still_outdates(settings, present, hand) | _still_counts(side, rows)
 
 
 def _still_counts(side: SideSettings, rows: Rows) -> Mask:
     """Tells which rows count among the newest, though they are needed no more."""
-    if not side.evicts and not isinstance(
-        side.window, windows.Rows | windows.RowsPreceding
-    ):
+    counts = side.counts_later or isinstance(side.window, windows.Rows)
+    if not side.evicts and not counts:
         return np.zeros(len(rows), bool)
     still: Mask = rows.death == NEVER
     return still
@@ -295,7 +286,7 @@ class _Turns:
     @classmethod
     def of(cls, settings: JoinSettings, hand: int, rows: Rows, chosen: Whole) -> _Turns:
         """Returns the turns of the chosen rows, as they leave their windows."""
-        is_due = rows.has(DUE)[chosen]
+        is_due = rows.due[chosen]
         last = last_moments(settings, hand, rows)[chosen]
         end = ends(settings.sides[hand], rows)[chosen]
         return cls(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.kernels.arrays.rows import NEVER, NULL_GIVEN
+from dovetail.kernels.arrays.rows import NEVER
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.candidates.emitted import given_pairs, meeting_times
 from dovetail.kernels.candidates.picks import (
@@ -66,12 +66,13 @@ def _least_back(settings: JoinSettings, present: Present, picked: Picked) -> int
     left, right = present.rows
     over = np.zeros(len(left), bool)
     over[picked.over] = True
-    over = left_copies(settings, present).any(over & left.has(NULL_GIVEN))
+    over = left_copies(settings, present).any(over & left.null_emitted)
     beyond, when = over[picked.held.left], meeting_times(present, picked.held)
     goes, first = (
-        array[picked.held.right] for array in (right.has(NULL_GIVEN), right.first)
+        array[picked.held.right]
+        for array in (right.null_emitted & ~right.decided, right.met)
     )
     is_first = goes & (when < first)
-    may_come = picked.open_pairs.take(left.has(NULL_GIVEN)[picked.open_pairs.left])
+    may_come = picked.open_pairs.take(left.null_emitted[picked.open_pairs.left])
     least = when[beyond | is_first].min(initial=NEVER)
     return min(int(least), int(meeting_times(present, may_come).min(initial=NEVER)))

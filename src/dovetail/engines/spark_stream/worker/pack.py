@@ -20,17 +20,12 @@ from dovetail.kernels.arrays.blobs import append_batch, as_batch
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
-    HAS_KEY,
-    LATE,
     MISSING,
     NEVER,
-    OPEN_TIME,
-    REMOVES,
-    STATE,
     Mask,
     Rows,
     Whole,
-    flagged,
+    flags_of,
     make_rows,
 )
 from dovetail.kernels.lifetimes.calendar import shift
@@ -166,17 +161,19 @@ class Packer:
     ) -> tuple[Rows, Mask]:
         """Returns the rows with their flags, and which lines are rows at all."""
         settings = self.settings
-        moment = _moment(batch, settings)
+        moment, late = _moment(batch, settings), np.zeros(len(events), bool)
         is_row = (events != BOUND) & (events != FINISH)
-        flags = flagged(events == INITIAL, STATE)
         timeless = (events == DELETE) & (moment == MISSING) & settings.timed
         if settings.timed or settings.event:
-            moment, behind = self._progress(scope, events, moment, timeless)
-            flags |= flagged(behind, LATE)
-        flags |= flagged(events == DELETE, REMOVES)
-        flags |= flagged(timeless, OPEN_TIME)
+            moment, late = self._progress(scope, events, moment, timeless)
         code, has_key = _codes(batch, settings.code)
-        flags |= flagged(has_key, HAS_KEY)
+        flags = flags_of(
+            has_key=has_key,
+            removes=events == DELETE,
+            late=late,
+            from_start=events == INITIAL,
+            open_time=timeless,
+        )
         rows = make_rows(
             code, moment, position, flags, batch.select(list(settings.payload))
         )
