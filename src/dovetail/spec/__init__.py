@@ -98,6 +98,7 @@ from dovetail.spec.program import (
 from dovetail.spec.references import (
     Reference,
     bare_names,
+    called,
     counting_columns,
     plain_column,
     plain_reference,
@@ -253,6 +254,7 @@ __all__ = [
     "Window",
     "Written",
     "bare_names",
+    "called",
     "counting_columns",
     "data_set_of",
     "givens_of",

@@ -222,7 +222,7 @@ def _refuse_field(node: syntax.Node, value: Value) -> None:
     """Refuses OUTPUT(rows.field): nothing says of which row."""
     if not isinstance(node, syntax.Member) or not isinstance(value, Scalar):
         return
-    if value.text.startswith("l."):
+    if spec.references(Expression(value.text)):
         raise refusal(
             node,
             f'"{node.name}" of many rows',

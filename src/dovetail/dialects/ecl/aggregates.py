@@ -18,11 +18,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from dovetail import spec
 from dovetail.dialects.ecl import types
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
 from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.values import Made, RowsValue, RowValue
-from dovetail.expression import NEVER
+from dovetail.expression import NEVER, Expression
 from dovetail.expression.writing import text_of
 from dovetail.schema import quoted
 
@@ -242,6 +243,12 @@ def counted(rows: RowsValue) -> str:
     if not rows.conditions:
         return f"CAST(size({rows.text}) AS BIGINT)"
     return f"CAST(size({listed(rows, 'true')}) AS BIGINT)"
+
+
+def is_over_rows(text: str) -> bool:
+    """Tells whether an expression looks at all rows that stand together."""
+    called = spec.called(Expression(text))
+    return not called.isdisjoint({"rows_count", "rows_list"})
 
 
 def nth(rows: RowsValue, place: str) -> RowValue:

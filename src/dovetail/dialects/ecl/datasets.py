@@ -8,6 +8,7 @@ from typing import TypeGuard
 
 from dovetail import spec
 from dovetail.dialects.ecl import syntax, types
+from dovetail.dialects.ecl.aggregates import is_over_rows
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.records import read_record, record_with
@@ -432,7 +433,7 @@ def tabled(context: Context, source: DatasetValue, *nodes: syntax.Node) -> Datas
     )
     columns = spec.Columns(tuple(texts))
     source = replace(source, step=widened(source, totals))
-    if any("ROWS_" in text.text for _, text in texts):
+    if any(is_over_rows(text.text) for _, text in texts):
         return DatasetValue(spec.Counted(source.step, plain.schema, columns), plain)
     step = spec.Projected(source.step, plain.schema, columns)
     return DatasetValue(step, plain, is_grouped=source.is_grouped)

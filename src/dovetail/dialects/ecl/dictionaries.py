@@ -17,7 +17,7 @@ from dovetail.dialects.ecl.records import unarrowed
 from dovetail.dialects.ecl.rows import read_dataset
 from dovetail.dialects.ecl.scalars import met
 from dovetail.dialects.ecl.totals import looked_up
-from dovetail.dialects.ecl.types import BOOLEAN, RecordType, Scalar
+from dovetail.dialects.ecl.types import BOOLEAN, Field, RecordType, Scalar
 from dovetail.dialects.ecl.values import (
     DatasetValue,
     Dictionary,
@@ -92,15 +92,15 @@ def entry_at(
     context: Context, node: syntax.Part, dictionary: Dictionary
 ) -> RowValue | DatasetValue:
     """Returns dictionary[key]: a row that is blank where there is none."""
-    pairs = _equalities(context, node.first, dictionary)
-    for found in looked_up(context, dictionary, pairs):
+    sought = _sought(context, node.first, dictionary)
+    for found in looked_up(context, dictionary, _pairs(node, sought, "r")):
         return RowValue(dictionary.source.record, f"{found}.row")
     if context.totals:
-        rows = _entries(context, dictionary, pairs)
+        rows = _entries(context, dictionary, _pairs(node, sought, _ENTRY))
         record = dictionary.source.record
         text = f"coalesce(get({rows}, 0), {record.absent_text})"
         return RowValue(record, text)
-    source = _chosen(node, dictionary, pairs)
+    source = _chosen(node, dictionary, _pairs(node, sought, "l"))
     return replace(source, step=spec.Chosen(source.step, 1, 1))
 
 
@@ -108,32 +108,39 @@ def within(
     context: Context, node: syntax.Operation, dictionary: Dictionary
 ) -> Scalar | Total:
     """Returns key IN dictionary."""
-    pairs = _equalities(context, node.operands[0], dictionary)
-    for found in looked_up(context, dictionary, pairs):
+    sought = _sought(context, node.operands[0], dictionary)
+    for found in looked_up(context, dictionary, _pairs(node, sought, "r")):
         return Scalar(f"{found}.found", BOOLEAN)
     if context.totals:
-        rows = _entries(context, dictionary, pairs)
+        rows = _entries(context, dictionary, _pairs(node, sought, _ENTRY))
         return Scalar(f"(size({rows}) > 0)", BOOLEAN)
     is_there = Scalar("(CAST(ROWS_COUNT() AS BIGINT) > 0L)", BOOLEAN)
-    return Total(_chosen(node, dictionary, pairs), is_there)
+    chosen = _chosen(node, dictionary, _pairs(node, sought, "l"))
+    return Total(chosen, is_there)
 
 
-def _equalities(
+def _sought(
     context: Context, node: syntax.Node, dictionary: Dictionary
-) -> tuple[tuple[str, str], ...]:
-    """Returns what is looked for beside the keys, each in the type of both."""
+) -> list[tuple[Scalar, Field]]:
+    """Returns what is looked for beside the keys."""
     values = _values(context, node)
     if len(values) != len(dictionary.keys):
         names = ", ".join(one.name for one in dictionary.keys)
         raise refusal(
             node, f"{len(values)} values to look for", f"one for each key: {names}"
         )
-    pairs = []
-    for value, key in zip(values, dictionary.keys, strict=True):
-        other = Scalar(f"r.{quoted(key.name)}", key.type)
-        one, two = met(node, value, other)
-        pairs.append((one.text, two.text))
-    return tuple(pairs)
+    return list(zip(values, dictionary.keys, strict=True))
+
+
+def _pairs(
+    node: syntax.Node, sought: list[tuple[Scalar, Field]], entry: str
+) -> tuple[tuple[str, str], ...]:
+    """Returns what is looked for and the keys of an entry, each in the type of both."""
+    keys = (Scalar(f"{entry}.{quoted(key.name)}", key.type) for _, key in sought)
+    met_pairs = (
+        met(node, value, key) for (value, _), key in zip(sought, keys, strict=True)
+    )
+    return tuple((one.text, two.text) for one, two in met_pairs)
 
 
 def _values(context: Context, node: syntax.Node) -> list[Scalar]:
@@ -156,7 +163,7 @@ def _entries(
     record = dictionary.source.record
     whole = Total(dictionary.source, all_rows(RowsValue(record, "")))
     found = beside(context.totals[0], whole)
-    same = (f"{one} = {two.replace('r.`', f'{_ENTRY}.`')}" for one, two in pairs)
+    same = (f"{one} = {two}" for one, two in pairs)
     return f"filter({found}, {_ENTRY} -> {' AND '.join(same)})"
 
 
@@ -171,7 +178,7 @@ def _chosen(
             "it in a filter, a transform, a TABLE or the condition of a JOIN",
             "JOIN with DATASET(dictionary) on the key",
         )
-    same = (f"{one} = {two.replace('r.`', 'l.`')}" for one, two in pairs)
+    same = (f"{one} = {two}" for one, two in pairs)
     condition = Expression(" AND ".join(same))
     return replace(
         dictionary.source, step=spec.Filtered(dictionary.source.step, condition)

@@ -20,9 +20,9 @@ from dovetail.dialects.ecl.conditions import Hard, Piece, pieces
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.syntax import Call, Name, Node
-from dovetail.dialects.ecl.totals import Gathered, gathering, widened
+from dovetail.dialects.ecl.totals import Gathered, gathering, of_left, widened
 from dovetail.dialects.ecl.types import Field, RecordType, TableType
-from dovetail.expression import NEVER, Expression
+from dovetail.expression import NEVER, Expression, Scope, parse
 from dovetail.schema import quoted
 
 _ROWS, _FOLDED = "rows", "folded"
@@ -137,7 +137,7 @@ def _by_condition(context: Context, record: RecordType, node: Node) -> _Same:
         return _by_fields(context, record, (node,))
     apart: dict[str, values.Value] = {"left": left, "right": right}
     found = pieces(replace(context, sides=apart, rows=()), node)
-    keys = (one.equality.left for one in found if _mirrors(one))
+    keys = (one.equality.left for one in found if _mirrors(one, record))
     sides: dict[str, values.Value] = {
         "left": aggregates.past_row(record),
         "right": aggregates.coming_row(record),
@@ -159,11 +159,15 @@ def _names_sides(node: object) -> bool:
             return False
 
 
-def _mirrors(one: Piece) -> TypeGuard[Hard]:
+def _mirrors(one: Piece, record: RecordType) -> TypeGuard[Hard]:
     """Tells whether a term says that both rows have the same of a value."""
     if not isinstance(one, Hard):
         return False
-    return one.equality.right.text.replace("r.`", "l.`") == one.equality.left.text
+    seen = Scope.pair(record.schema, record.schema)
+    left, right = (
+        of_left(parse(it, seen).tree) for it in (one.equality.left, one.equality.right)
+    )
+    return left == right
 
 
 def _that_stay(same: _Same, made: values.Made) -> Iterator[Expression]:

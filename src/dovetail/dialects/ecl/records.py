@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from dovetail import spec
 from dovetail.dialects.ecl import syntax, types, values
+from dovetail.dialects.ecl.aggregates import is_over_rows
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
 from dovetail.expression import Expression
 from dovetail.schema import quoted
@@ -150,7 +151,7 @@ def _unnamed(context: Context, node: syntax.Node) -> Iterator[types.Field]:
 
 def _valued(one: types.Field, text: str) -> types.Field:
     """Returns a field with its value: what it is at first, or is made of a row."""
-    if spec.references(Expression(text)) or "ROWS_" in text:
+    if spec.references(Expression(text)) or is_over_rows(text):
         return replace(one, computed=text)
     return replace(one, initial=text)
 

@@ -169,7 +169,6 @@ def _calculated_exactly(
 _COMPARED = {"=": "=", "<>": "<>", "!=": "<>"} | {
     sign: sign for sign in ("<", "<=", ">", ">=")
 }
-_EMPTY = "CAST(array() "
 _FEW = 100
 
 
@@ -349,12 +348,9 @@ def _sets_appended(
     """Returns two sets put together, their values of one type."""
     if node.sign != "+":
         raise refusal(node, f'"{node.sign}" between sets', "+")
-    # An empty set has the type of the other one.
-    kind = (
-        other.type
-        if one.text.startswith(_EMPTY)
-        else types.common(one.type, other.type)
-    )
+    kind = types.common(one.type, other.type)
+    if isinstance(one.type, types.SetOf) and one.type.is_open:
+        kind = other.type
     texts = [as_type(node, value, kind).text for value in (one, other)]
     return types.Scalar(f"concat({', '.join(texts)})", kind)
 
@@ -393,7 +389,8 @@ def read_items(context: Context, node: syntax.Items) -> types.Scalar:
     ]
     text = f"array({', '.join(texts)})"
     return types.Scalar(
-        f"CAST({text} AS array<{types.spark_type(kind)}>)", types.SetOf(kind)
+        f"CAST({text} AS array<{types.spark_type(kind)}>)",
+        types.SetOf(kind, is_open=not values),
     )
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from dovetail import spec
 from dovetail.dialects.ecl import conditions, syntax, types, values
-from dovetail.dialects.ecl.aggregates import all_rows, named_struct
+from dovetail.dialects.ecl.aggregates import all_rows, is_over_rows, named_struct
 from dovetail.dialects.ecl.context import Context, refusal, unfolded
 from dovetail.dialects.ecl.datasets import (
     as_record,
@@ -251,8 +251,8 @@ def _conditions(
         raise refusal(node, "nothing is stepped", "LEFT.field = RIGHT.field of SORTED")
     ranges = [one for one in marked if not isinstance(one, conditions.Hard)]
     texts = [_text(one) for one in (*ranges, *others)]
-    rows = [text for text in texts if "ROWS_" in text]
-    pair = [text for text in texts if "ROWS_" not in text]
+    rows = [text for text in texts if is_over_rows(text)]
+    pair = [text for text in texts if not is_over_rows(text)]
     return stepped, " AND ".join(pair) or ALWAYS.text, " AND ".join(rows) or ALWAYS.text
 
 

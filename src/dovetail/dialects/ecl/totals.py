@@ -222,11 +222,11 @@ def is_of(text: str, seen: Scope) -> bool:
 def as_left(text: str, seen: Scope) -> str:
     """Returns a value of the one row that a scope knows as one of `l`."""
     tree = parse(Expression(text), seen).tree
-    return text if seen.schema("l") else written_tree(_of_left(tree))
+    return text if seen.schema("l") else written_tree(of_left(tree))
 
 
-def _of_left(tree: Node) -> Node:
+def of_left(tree: Node) -> Node:
     """Returns a tree with all columns those of `l`."""
     if isinstance(tree, Column):
         return replace(tree, side="l")
-    return with_parts(tree, _of_left)
+    return with_parts(tree, of_left)

@@ -97,9 +97,10 @@ class Bytes:
 
 @dataclass(frozen=True, slots=True)
 class SetOf:
-    """SET OF a type."""
+    """SET OF a type; `is_open`: it is empty, and what it stands beside has the type."""
 
     element: EclType
+    is_open: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
