@@ -56,7 +56,17 @@ class Flip:
 
     line: int
     words: str
-    code: CodeType
+    tree: ast.Module
+    name: str
+
+    @property
+    def code(self) -> CodeType:
+        """The module that lies; to be asked for before the next flip is.
+
+        All flips share one tree, and most are only listed: to compile takes longer
+        than to flip.
+        """
+        return compile(ast.fix_missing_locations(self.tree), self.name, "exec")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +96,7 @@ def flips(source, name="<flipped>"):
             told[words] += 1
             if told[words] > 1:
                 words = f"{words} #{told[words]}"
-            ast.fix_missing_locations(tree)
-            yield Flip(line_of(node), words, compile(tree, name, "exec"))
+            yield Flip(line_of(node), words, tree, name)
             place.put(node)
 
 
