@@ -16,8 +16,9 @@ from dovetail.kernels.arrival.admission import Present, admit
 from dovetail.kernels.arrival.arrival import Arrived, Moment, Parcel, awake, read_side
 from dovetail.kernels.arrival.news import NO_NEWS, News, news_of
 from dovetail.kernels.candidates.emitted import let_out, not_skipped, over_limit
-from dovetail.kernels.candidates.hopeless import without_hopeless
+from dovetail.kernels.candidates.judgement import without_hopeless
 from dovetail.kernels.candidates.picks import Picked, at_turn, pick
+from dovetail.kernels.horizon import Horizon
 from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_of
 from dovetail.kernels.pairs.results import Shape, as_told, leave, release
 from dovetail.kernels.settings import JoinSettings
@@ -26,7 +27,7 @@ from dovetail.kernels.tables.changelog import changelog
 from dovetail.kernels.tables.result import turned
 from dovetail.kernels.unmatched.at_once import at_once
 from dovetail.kernels.unmatched.eager import eager, given_at_once, in_order_of_older
-from dovetail.kernels.unmatched.frontier import frontier, least_births
+from dovetail.kernels.unmatched.frontier import frontier
 from dovetail.kernels.unmatched.late_tables import LateTables, late_tables
 from dovetail.kernels.unmatched.latecomers import Edge, Latecomers, latecomers
 from dovetail.kernels.unmatched.outcome import (
@@ -38,7 +39,6 @@ from dovetail.kernels.unmatched.outcome import (
     without_given,
 )
 from dovetail.kernels.unmatched.stretches import Split, split
-from dovetail.kernels.unmatched.undecided import open_times
 from dovetail.spec.inputs import Arrival
 
 
@@ -89,12 +89,13 @@ def step(
     late = _late((left, right), self_join=settings.self_join)
     if settings.changelog:
         return _changed(settings, state, present, late)
-    met = _met(settings, state, present, Edge(state.next_place, now), news)
+    horizon = Horizon(settings, present)
+    met = _met(horizon, state, Edge(state.next_place, now), news)
     picked, present = met.picked, met.belated.present
     held, until = state.held, BEGINNING
     if settings.ordered:
-        until = met.until(settings)
-        picked = at_turn(settings, present, picked, until)
+        until = met.until(horizon)
+        picked = at_turn(horizon, picked, until)
         out, held = release(
             held, _results(settings, present, picked, met.outcomes), until
         )
@@ -129,45 +130,32 @@ class _Met:
     belated: Latecomers | LateTables
     pieces: Split
     outcomes: tuple[Outcome, Outcome]
-    least: tuple[int, int]
 
-    def until(self, settings: JoinSettings) -> int:
+    def until(self, horizon: Horizon) -> int:
         """Returns the least row time of a row that can still come out."""
-        marks = (self.outcomes[0].open_rows, self.outcomes[1].open_rows)
-        present = self.belated.present
         return min(
-            frontier(settings, present, self.least, marks, self.picked.settled),
-            open_times(settings, present, self.picked),
+            frontier(horizon, self.belated.present, self.outcomes, self.picked),
             self.belated.least,
             self.pieces.least,
         )
 
 
-def _met(
-    settings: JoinSettings,
-    state: JoinState,
-    present: Present,
-    edge: Edge,
-    news: News,
-) -> _Met:
+def _met(horizon: Horizon, state: JoinState, edge: Edge, news: News) -> _Met:
     """Returns who meets whom in a step, and what becomes of the rows."""
-    least = least_births(settings, present)
-    picked = pick(settings, present, state.memo, least)
-    present = given_at_once(settings, present, picked, edge.since)
+    settings = horizon.settings
+    picked = pick(horizon, state.memo)
+    present = given_at_once(settings, horizon.present, picked, edge.since)
     noted = marked(settings, present, picked)
     belated = (
-        late_tables(settings, noted, least, picked, news)
+        late_tables(horizon, noted, picked, news)
         if settings.event_clock
         else latecomers(settings, noted, edge, picked)
     )
-    left, right = (
-        outcome(settings, belated.present, hand, least, picked) for hand in (0, 1)
-    )
-    known = (edge.since, least)
-    outcomes = eager(settings, belated.present, (left, right), picked, known)
-    pieces = split(settings, state, present, picked.met, least)
+    left, right = (outcome(horizon, belated.present, hand, picked) for hand in (0, 1))
+    outcomes = eager(horizon, belated.present, (left, right), picked, edge.since)
+    pieces = split(horizon, state, picked.met)
     told = pieces.told(belated.told(outcomes))
-    return _Met(belated.picked(picked), belated, pieces, told, least)
+    return _Met(belated.picked(picked), belated, pieces, told)
 
 
 def _changed(

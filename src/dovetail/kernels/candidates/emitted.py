@@ -12,6 +12,7 @@ from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.time_limits import last_moments
 from dovetail.kernels.candidates.copies import copies_of
+from dovetail.kernels.horizon import meeting_times
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.pairs.formulas import of_pairs, of_rows
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches
@@ -28,12 +29,6 @@ class Numbered:
 
     given: Leaving
     counts: Counts
-
-
-def meeting_times(present: Present, found: Matches) -> Whole:
-    """Returns when each pair meets: the later of the two births."""
-    left, right = present.rows
-    return np.maximum(left.birth[found.left], right.birth[found.right])
 
 
 def plain_pairs(settings: JoinSettings, present: Present, met: Matches) -> Leaving:

@@ -15,17 +15,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
+from dovetail.kernels.arrays.rows import Mask, Rows, Whole
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.news import News
 from dovetail.kernels.candidates.choice import choose, without_failing
 from dovetail.kernels.candidates.copies import Copies, Pairs, copies_of, places_of
-from dovetail.kernels.candidates.emitted import meeting_times
 from dovetail.kernels.candidates.new_pairs import candidates
+from dovetail.kernels.horizon import meeting_times, sure_below
 from dovetail.kernels.pairs.formulas import matches, truly_equal
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches
-from dovetail.kernels.settings import JoinSettings, waits_for
+from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 
 
@@ -53,17 +53,6 @@ class Candidates:
         )
         marks = np.arange(len(known) + len(open_ones)) < len(known)
         return cls(join_matches([known, open_ones]), marks)
-
-
-def bound_of_meetings(settings: JoinSettings, bounds: tuple[Whole, Whole]) -> Whole:
-    """Returns the row times below which meetings are sure, for both sides' bounds."""
-    waited = [
-        bound
-        for bound, is_waited in zip(bounds, waits_for(settings), strict=True)
-        if is_waited
-    ]
-    least: Whole = np.min([np.full(len(bounds[0]), NEVER), *waited], axis=0)
-    return least
 
 
 def matched_left(settings: JoinSettings, present: Present, found: Candidates) -> Whole:
@@ -129,7 +118,7 @@ class Crowd:
             )
         ]
         bounds = news.bounds(news.since + np.arange(len(news.position)))
-        below = bound_of_meetings(settings, bounds)
+        below = sure_below(settings, bounds)
         passed = np.searchsorted(below, meeting_times(present, pairs), "right")
         since = np.maximum(np.maximum(*came), news.since + passed)
         return cls._once(settings, present, pairs, since >> int(settings.self_join))

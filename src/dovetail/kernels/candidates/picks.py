@@ -27,24 +27,20 @@ from dovetail.kernels.candidates.choice import (
     right_order,
     row_times,
 )
-from dovetail.kernels.candidates.closed import over_by_now
 from dovetail.kernels.candidates.copies import Copies
-from dovetail.kernels.candidates.emitted import given_pairs, meeting_times, plain_pairs
-from dovetail.kernels.candidates.nearest import Nearby, can_improve, outdated
-from dovetail.kernels.candidates.new_pairs import candidates, live_together
-from dovetail.kernels.candidates.past import (
+from dovetail.kernels.candidates.emitted import given_pairs, plain_pairs
+from dovetail.kernels.candidates.judgement import (
+    Sureness,
+    before_open,
     before_unborn,
     behind_unborn,
-    end_is_known,
-    past,
-)
-from dovetail.kernels.candidates.sureness import (
-    Sureness,
-    are_sure,
-    before_open,
+    over_by_now,
     wanted,
     weighed,
 )
+from dovetail.kernels.candidates.nearest import Nearby, can_improve, outdated
+from dovetail.kernels.candidates.new_pairs import candidates, live_together
+from dovetail.kernels.horizon import Horizon, meeting_times
 from dovetail.kernels.pairs.formulas import matches
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches
 from dovetail.kernels.pairs.memo import Memo
@@ -82,30 +78,30 @@ class Picked:
     judged: Matches = NO_MATCHES
 
 
-def pick(
-    settings: JoinSettings, present: Present, memo: Memo, least: tuple[int, int]
-) -> Picked:
-    """Returns what becomes of the candidates of a step; `least` births are to come."""
-    picks = settings.picks
-    over = past(settings, present, 0, least)
-    if picks.waits:
-        return _judged(settings, present, memo, over)
+def pick(horizon: Horizon, memo: Memo) -> Picked:
+    """Returns what becomes of the candidates of a step."""
+    settings, present = horizon.settings, horizon.present
+    if settings.picks.waits:
+        return _judged(horizon, memo)
     fresh = matches(settings, present.rows, candidates(settings, present))
-    if not picks.ranks or not settings.gives_pairs:
-        found = weighed(settings, present, memo, fresh)
-        return _at_once(settings, present, found, over)
-    return _first(settings, present, memo, _Found(fresh, over))
+    known = weighed(horizon, memo, fresh)
+    if settings.picks.ranks and settings.gives_pairs:
+        return _first(horizon, memo, known)
+    picked = _picked(horizon, known.sure, plain_pairs(settings, present, known.sure))
+    if not len(known.open_pairs):
+        return picked
+    held = wanted(settings, present, known)
+    return replace(picked, held=held, open_pairs=held)
 
 
-def at_turn(
-    settings: JoinSettings, present: Present, picked: Picked, frontier: int
-) -> Picked:
+def at_turn(horizon: Horizon, picked: Picked, frontier: int) -> Picked:
     """Returns what is picked with those pairs numbered whose turn it is to come out."""
+    settings, present = horizon.settings, horizon.present
     if not waits_for_turn(settings):
         return picked
     due = meeting_times(present, picked.held) <= frontier
     if settings.inherits:
-        due &= are_sure(settings, present, picked.held)
+        due &= horizon.are_sure(picked.held)
     turn = picked.held.take(due)
     places = [
         rows.place[index]
@@ -128,28 +124,9 @@ def waits_for_turn(settings: JoinSettings) -> bool:
     return settings.ordered and picks.numbered and is_plain and settings.gives_pairs
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The new pairs that hold, and the left rows that get no more candidates."""
-
-    pairs: Matches
-    over: Mask
-
-
-def _at_once(
-    settings: JoinSettings, present: Present, found: Sureness, over: Mask
-) -> Picked:
-    """Returns what is picked where every pair stands for itself."""
-    given = plain_pairs(settings, present, found.sure)
-    picked = _picked(present, found.sure, given, over)
-    if not len(found.open_pairs):
-        return picked
-    held = wanted(settings, present, found)
-    return replace(picked, held=held, open_pairs=held)
-
-
-def _picked(present: Present, met: Matches, given: Leaving, over: Mask) -> Picked:
+def _picked(horizon: Horizon, met: Matches, given: Leaving) -> Picked:
     """Returns what is picked where nothing waits."""
+    present = horizon.present
     nothing = np.zeros(len(present.rows[0]), np.int64)
     return Picked(
         met=met,
@@ -159,7 +136,7 @@ def _picked(present: Present, met: Matches, given: Leaving, over: Mask) -> Picke
         over=_NOBODY,
         judged_over=_NOBODY,
         open_over=_NOBODY,
-        closed=over,
+        closed=horizon.past[0],
         outdated=np.zeros(len(present.rows[1]), bool),
         settled=np.zeros(len(nothing), bool),
         crowded=np.zeros(len(nothing), bool),
@@ -167,18 +144,16 @@ def _picked(present: Present, met: Matches, given: Leaving, over: Mask) -> Picke
     )
 
 
-def _first(
-    settings: JoinSettings, present: Present, memo: Memo, found: _Found
-) -> Picked:
+def _first(horizon: Horizon, memo: Memo, known: Sureness) -> Picked:
     """Returns what is picked where a left row's pairs are numbered, or some kept."""
+    settings, present = horizon.settings, horizon.present
     counts = memo.counts(present.rows[0])
-    known = weighed(settings, present, memo, found.pairs)
-    picked = _picked(present, known.sure, _no_pairs(settings, present), found.over)
+    picked = _picked(horizon, known.sure, _no_pairs(settings, present))
     waiting = known.open_pairs if settings.inherits else memo.pairs(present.rows)
     pairs = join_matches([waiting, known.sure])
     if waits_for_turn(settings):
         return replace(picked, held=pairs, open_pairs=known.open_pairs, counts=counts)
-    is_sure = _are_passed(settings, present, pairs)
+    is_sure = _are_passed(horizon, pairs)
     if len(known.open_pairs):
         rank = right_order(settings, present.rows[1])
         is_sure &= before_open(known, pairs, rank, len(present.rows[0]))
@@ -197,19 +172,21 @@ def _first(
     )
 
 
-def _are_passed(settings: JoinSettings, present: Present, pairs: Matches) -> Mask:
+def _are_passed(horizon: Horizon, pairs: Matches) -> Mask:
     """Tells of which pairs no other of the same left row can come before them."""
+    settings = horizon.settings
     if not (settings.ordered and settings.picks.by_time):
         return np.ones(len(pairs), bool)
-    times = row_times(settings, present.rows[1])[pairs.right]
-    passed: Mask = times <= present.watches[1].bound
-    return passed & before_unborn(settings, present, pairs)
+    times = row_times(settings, horizon.present.rows[1])[pairs.right]
+    passed: Mask = times <= horizon.bound(1)
+    return passed & before_unborn(horizon, pairs)
 
 
-def _judged(settings: JoinSettings, present: Present, memo: Memo, over: Mask) -> Picked:
+def _judged(horizon: Horizon, memo: Memo) -> Picked:
     """Returns what is picked where candidates decide about each other."""
+    settings, present = horizon.settings, horizon.present
     every, choice = _chosen(settings, present, memo)
-    closed = _closed(settings, present, choice, over)
+    closed = _closed(horizon, choice)
     closed |= memo.counts(present.rows[0])[0] > 0  # before, and others count it still
     is_over = _left_rows(settings, present, choice.beyond)
     judged = choice.matches.take(closed[choice.matches.left])
@@ -219,8 +196,8 @@ def _judged(settings: JoinSettings, present: Present, memo: Memo, over: Mask) ->
     wants_more = is_over & settings.sides[1].once
     # Who stays because it counts among others is not judged a second time.
     judged_once = closed & settings.event_clock
-    copies = left_copies(settings, present)
-    is_last = copies.are_last(present.rows[0].birth)
+    left, right = present.rows
+    is_last = left_copies(settings, present).are_last(left.birth)
     return Picked(
         met=join_matches([judged, beyond]),
         given=_given(settings, present, judged),
@@ -230,7 +207,7 @@ def _judged(settings: JoinSettings, present: Present, memo: Memo, over: Mask) ->
         judged_over=np.flatnonzero(is_over & closed & is_last),
         open_over=np.flatnonzero(is_over & ~closed & is_last),
         closed=closed,
-        outdated=_outdated(settings, present, closed),
+        outdated=outdated(settings, present, closed, right_order(settings, right)),
         settled=closed | (is_over & ~wants_more),
         crowded=_left_rows(settings, present, choice.crowd),
         counts=(judged_once.astype(np.int64), np.zeros(len(closed), np.int64)),
@@ -266,42 +243,27 @@ def _chosen(
     return every, choose(settings, present, every)
 
 
-def _closed(
-    settings: JoinSettings, present: Present, choice: Choice, over: Mask
-) -> Mask:
-    """Tells which left rows are judged for good."""
+def _closed(horizon: Horizon, choice: Choice) -> Mask:
+    """Tells which left rows are judged for good: none of their copies gets more.
+
+    What stands for one over its limit comes out at its end, so that must be known.
+    """
+    settings, present = horizon.settings, horizon.present
     copies = left_copies(settings, present)
-    is_due = _is_over_by_now(settings, present, choice, over)
-    over = ~copies.any(~is_due)
+    by_now = over_by_now(horizon, choice.matches).copy()
+    if settings.picks.transforms:
+        beyond = choice.beyond.left
+        waits = beyond[present.rows[0].death[beyond] == NEVER]
+        by_now[waits] = (horizon.past[0] & horizon.know_ends(0))[waits]
+    over = ~copies.any(~by_now)
     if settings.sides[1].static and not settings.event_clock:
         return np.ones(len(over), bool)
     if not settings.event_clock or settings.picks.counts:
         return over
     chosen = Matches(copies.owners(choice.matches.left), choice.matches.right)
-    best = Nearby(present.rows, chosen, present.watches[1].bound)
+    best = Nearby(present.rows, chosen, horizon.bound(1))
     is_open = can_improve(settings.picks.nearest[0], best)[copies.owner]
-    return over | ~(is_open | behind_unborn(settings, present, choice.matches))
-
-
-def _is_over_by_now(
-    settings: JoinSettings, present: Present, choice: Choice, over: Mask
-) -> Mask:
-    """Tells which left rows get no more candidates.
-
-    What stands for one over its limit comes out at its end, so that must be known.
-    """
-    by_now = over_by_now(settings, present, choice.matches, over)
-    if settings.picks.transforms:
-        beyond = choice.beyond.left
-        waits = beyond[present.rows[0].death[beyond] == NEVER]
-        is_known = end_is_known(settings.sides[0], present, 0)
-        by_now[waits] = (over & is_known)[waits]
-    return by_now
-
-
-def _outdated(settings: JoinSettings, present: Present, closed: Mask) -> Mask:
-    """Tells which right rows no left row can take any more."""
-    return outdated(settings, present, closed, right_order(settings, present.rows[1]))
+    return over | ~(is_open | behind_unborn(horizon, choice.matches))
 
 
 def _no_pairs(settings: JoinSettings, present: Present) -> Leaving:

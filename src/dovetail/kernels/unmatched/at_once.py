@@ -30,10 +30,10 @@ from dovetail.kernels.candidates.known_by_now import (
     NO_CROWD,
     Candidates,
     Crowd,
-    bound_of_meetings,
     matched_left,
     matched_right,
 )
+from dovetail.kernels.horizon import sure_below
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.lifetimes.history import Stages, always, stages_of, time_of
 from dovetail.kernels.pairs.formulas import that_hold
@@ -237,7 +237,7 @@ class _Judge:
         together = there & (begun < ended)
         met = found.take(together)
         left, right = (bound[met.left] for bound in self.bounds[hand])
-        sure = begun[together] < bound_of_meetings(self.settings, (left, right))
+        sure = begun[together] < sure_below(self.settings, (left, right))
         pairs = Matches(met.left, other.row[met.right])
         return pairs if hand == 0 else pairs.swapped(), sure
 

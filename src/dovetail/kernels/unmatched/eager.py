@@ -35,9 +35,9 @@ from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.candidates.choice import choose, nearest_before, without_failing
 from dovetail.kernels.candidates.copies import Copies
-from dovetail.kernels.candidates.emitted import let_out, meeting_times
-from dovetail.kernels.candidates.past import past
+from dovetail.kernels.candidates.emitted import let_out
 from dovetail.kernels.candidates.picks import Picked
+from dovetail.kernels.horizon import Horizon, meeting_times
 from dovetail.kernels.pairs.formulas import matches
 from dovetail.kernels.pairs.matches import Matches, join_matches
 from dovetail.kernels.pairs.results import UNMATCHED, Leaving, Turn, alone
@@ -47,22 +47,21 @@ from dovetail.spec.inputs import Change, OuterRows
 
 
 def eager(
-    settings: JoinSettings,
+    horizon: Horizon,
     present: Present,
     outcomes: tuple[Outcome, Outcome],
     picked: Picked,
-    edge: tuple[int, tuple[int, int]],
+    since: int,
 ) -> tuple[Outcome, Outcome]:
     """Returns the outcomes with null rows as early as is asked.
 
-    The `edge` is where the step begins in the order of arrival, and what births are
-    least of those to come.
+    `since` is where the step begins in the order of arrival.
     """
+    settings = horizon.settings
     if settings.outer_rows in (OuterRows.EXPIRY, OuterRows.PER_MILLISECOND):
         return outcomes
-    since, least = edge
     if settings.event_clock:
-        return _taken_back(settings, present, outcomes, picked, least)
+        return _taken_back(horizon, present, outcomes, picked)
     changed = [
         replace(
             outcome,
@@ -82,13 +81,13 @@ def eager(
 
 
 def _taken_back(
-    settings: JoinSettings,
+    horizon: Horizon,
     present: Present,
     outcomes: tuple[Outcome, Outcome],
     picked: Picked,
-    least: tuple[int, int],
 ) -> tuple[Outcome, Outcome]:
     """Returns the outcomes with the null rows that go; each goes once."""
+    settings = horizon.settings
     if not settings.takes_back:
         return outcomes
     meetings = (_of_left(settings, present, picked), _open_meetings(present.rows[1]))
@@ -98,7 +97,7 @@ def _taken_back(
             zip(
                 outcomes,
                 meetings,
-                _to_meet(settings, present, picked, least),
+                _to_meet(horizon, picked),
                 strict=True,
             )
         )
@@ -106,22 +105,18 @@ def _taken_back(
     return left, right
 
 
-def _to_meet(
-    settings: JoinSettings, present: Present, picked: Picked, least: tuple[int, int]
-) -> tuple[Whole, Whole]:
+def _to_meet(horizon: Horizon, picked: Picked) -> tuple[Whole, Whole]:
     """Returns for each row the least time at which it may yet meet another.
 
     A left row that waits for others has met only if it is judged for good; its right
     rows may have met until then.
     """
-    waits = settings.picks.waits
     left, right = (
-        np.where(past(settings, present, hand, least), NEVER, least[1 - hand])
-        for hand in (0, 1)
+        np.where(horizon.past[hand], NEVER, horizon.least[1 - hand]) for hand in (0, 1)
     )
-    if waits:
+    if horizon.settings.picks.waits:
         left = np.full(len(left), NEVER)
-        when = meeting_times(present, picked.held)
+        when = meeting_times(horizon.present, picked.held)
         np.minimum.at(right, picked.held.right, when)
     return left, right
 

@@ -24,10 +24,10 @@ from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.news import News
 from dovetail.kernels.candidates.copies import Copies, are_first
-from dovetail.kernels.candidates.emitted import meeting_times, passes
+from dovetail.kernels.candidates.emitted import passes
 from dovetail.kernels.candidates.nearest import near
-from dovetail.kernels.candidates.past import past
 from dovetail.kernels.candidates.picks import Picked, waits_for_turn
+from dovetail.kernels.horizon import Horizon, meeting_times
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.pairs.formulas import that_hold
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches, overlaps
@@ -183,16 +183,13 @@ class LateTables:
 
 
 def late_tables(
-    settings: JoinSettings,
-    present: Present,
-    least: tuple[int, int],
-    picked: Picked,
-    news: News,
+    horizon: Horizon, present: Present, picked: Picked, news: News
 ) -> LateTables:
     """Returns the late pairs of a step; only one side's rows can wait."""
+    settings = horizon.settings
     for hand, side in enumerate(settings.sides):
         if side.waits:
-            return _Search(settings, present, hand, least, picked, news).found()
+            return _Search(settings, present, hand, horizon, picked, news).found()
     nobody = np.zeros(0, bool)
     return LateTables(settings, present, 0, NO_MATCHES, NO_MATCHES, nobody, nobody)
 
@@ -204,7 +201,7 @@ class _Search:
     settings: JoinSettings
     present: Present
     hand: int
-    least: tuple[int, int]
+    horizon: Horizon
     picked: Picked
     news: News
 
@@ -220,8 +217,8 @@ class _Search:
 
     def found(self) -> LateTables:
         """Returns the late pairs, sure and unsure, and who waits on."""
-        least = self.least[1 - self.hand]
-        over = past(self.settings, self.present, self.hand, self.least)
+        least = self.horizon.least[1 - self.hand]
+        over = self.horizon.past[self.hand]
         if self.hand == 0 and self.settings.picks.waits:
             over = over | self.picked.closed
         pairs = self._first(self._fitting())

@@ -24,9 +24,9 @@ from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.time_limits import last_moments
 from dovetail.kernels.candidates.copies import Copies
-from dovetail.kernels.candidates.emitted import let_out, meeting_times
-from dovetail.kernels.candidates.past import end_is_known, past
+from dovetail.kernels.candidates.emitted import let_out
 from dovetail.kernels.candidates.picks import Picked
+from dovetail.kernels.horizon import Horizon, meeting_times
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.pairs.matches import Matches
 from dovetail.kernels.pairs.results import (
@@ -77,16 +77,11 @@ def marked(settings: JoinSettings, present: Present, picked: Picked) -> Present:
     return replace(present, rows=(sides[0], sides[1]))
 
 
-def outcome(
-    settings: JoinSettings,
-    present: Present,
-    hand: int,
-    least: tuple[int, int],
-    picked: Picked,
-) -> Outcome:
-    """Returns what becomes of one side's rows; `least` births are yet to come."""
+def outcome(horizon: Horizon, present: Present, hand: int, picked: Picked) -> Outcome:
+    """Returns what becomes of one side's rows; `present` are those marked by now."""
+    settings = horizon.settings
     side, rows = settings.sides[hand], present.rows[hand]
-    done = past(settings, present, hand, least)
+    done = horizon.past[hand]
     if hand == 0 and settings.event_clock:
         # A row in several windows is judged for all of them at once.
         is_judged = settings.copies_rows and settings.picks.waits
@@ -96,9 +91,9 @@ def outcome(
         done = done | (picked.outdated & ~needed)
     is_row = ~rows.removes
     unmatched = _unmatched(settings, hand, rows)
-    lonely = unmatched & done & ~needed & end_is_known(side, present, hand)
+    lonely = unmatched & done & ~needed & horizon.know_ends(hand)
     # Who is past meets nobody any more, though rows with earlier times may come.
-    other = np.where(done, NEVER, least[1 - hand])
+    other = np.where(done, NEVER, horizon.least[1 - hand])
     paired = _once(settings, present, hand, other, picked)
     open_rows = unmatched & ~lonely
     # Who has come out is still a candidate among those that are counted.

@@ -18,6 +18,7 @@ import numpy as np
 
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
+from dovetail.kernels.horizon import Horizon
 from dovetail.kernels.lifetimes.births import least_end
 from dovetail.kernels.pairs.matches import Matches
 from dovetail.kernels.pairs.memo import (
@@ -30,7 +31,6 @@ from dovetail.kernels.pairs.memo import (
 from dovetail.kernels.pairs.results import UNMATCHED, Leaving, alone
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
-from dovetail.kernels.unmatched.frontier import least_births
 from dovetail.kernels.unmatched.outcome import Outcome
 from dovetail.spec import windows
 
@@ -71,18 +71,13 @@ class Split:
         return left, right
 
 
-def split(
-    settings: JoinSettings,
-    state: JoinState,
-    present: Present,
-    met: Matches,
-    least: tuple[int, int],
-) -> Split:
+def split(horizon: Horizon, state: JoinState, met: Matches) -> Split:
     """Returns the stretches that begin by now; `met` are the new pairs of a step."""
+    settings, present = horizon.settings, horizon.present
     if not settings.splits_nulls:
         return Split()
     watched = replace(present, watches=state.watches, waiting=state.waiting)
-    before = least_births(settings, watched)
+    before, least = Horizon(settings, watched).least, horizon.least
     left, right = (
         _Side(settings, present, hand, before[1 - hand], least[1 - hand]).split(
             met if hand == 0 else met.swapped(), state.memo.covers[hand]

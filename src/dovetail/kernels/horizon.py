@@ -1,0 +1,217 @@
+"""What can still come, and what it can change: whoever waits asks the horizon.
+
+    left row     10:00 [########) 10:08        past: nobody who comes meets it
+    left row              10:04 [#######       not past
+    right bound                  10:08         `least`: right rows are born from here on
+    version         10:02 [------------ ?      ends at 10:20, where the next one by now
+                                               begins, or sooner, from its bound on
+
+Bounds only rise, so the law: what the horizon says for sure, no later step takes back.
+A row that is past stays past, an end that is known is the end, a pair that is sure
+meets. What is not known yet has two limits: the soonest at which it may be, and the
+widest life that a row can have, which is the one it has if nobody else comes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, Whole, join_rows
+from dovetail.kernels.arrival.admission import Present
+from dovetail.kernels.arrival.untimed import by_arrival, is_replaced
+from dovetail.kernels.lifetimes.births import deaths, ends, least_birth
+from dovetail.kernels.lifetimes.lives import sure_until
+from dovetail.kernels.pairs.formulas import that_hold, truly_equal
+from dovetail.kernels.pairs.matches import Matches, overlaps
+from dovetail.kernels.settings import JoinSettings, waits_for
+
+
+def meeting_times(present: Present, found: Matches) -> Whole:
+    """Returns when each pair meets: the later of the two births."""
+    left, right = present.rows
+    return np.maximum(left.birth[found.left], right.birth[found.right])
+
+
+def sure_below(settings: JoinSettings, bounds: tuple[Whole, Whole]) -> Whole:
+    """Returns the row times below which meetings are sure, for both sides' bounds."""
+    below = np.full(len(bounds[0]), NEVER)
+    for bound, is_waited_for in zip(bounds, waits_for(settings), strict=True):
+        below = np.minimum(below, bound) if is_waited_for else below
+    return below
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """What rows to come can do to those that take part in a step, or wait.
+
+    Of these it looks at nothing but their lives and places, which stay as they are once
+    rows have been let in. What is asked more than once is found once.
+    """
+
+    settings: JoinSettings
+    present: Present
+
+    def bound(self, hand: int) -> int:
+        """Returns the least row time of a row to come, NEVER where none can."""
+        return self.present.watches[hand].bound
+
+    def can_come(self, hand: int) -> bool:
+        """Tells whether a row may still come on this hand."""
+        return self.bound(hand) < NEVER
+
+    @cached_property
+    def least(self) -> tuple[int, int]:
+        """Returns for each side the least birth of a row that has yet to take part.
+
+        It has yet to come, or it waits. In order of arrival that is the next place.
+        """
+        place = self.present.next_place
+        if not self.settings.event_clock:
+            return place, place
+        left, right = (
+            min(
+                self.first_birth(hand), int(self.waiting(hand).birth.min(initial=NEVER))
+            )
+            for hand in (0, 1)
+        )
+        return left, right
+
+    def first_birth(self, hand: int) -> int:
+        """Returns the least row time at which a row to come is born.
+
+        A row without time is met by rows that come after it, by none that is there.
+        """
+        side = self.settings.sides[hand]
+        if side.untimed or not self.can_come(hand):
+            return NEVER
+        return least_birth(side.window, self.bound(hand))
+
+    def waiting(self, hand: int) -> Rows:
+        """Returns the rows that wait, without deletes, which meet nobody."""
+        rows = self.present.waiting[hand]
+        return rows.take(~rows.removes) if len(rows) else rows
+
+    @cached_property
+    def past(self) -> tuple[Mask, Mask]:
+        """Tells for each side which rows no row that is yet to take part meets.
+
+        Who lives nowhere, as the older of two versions of one time, waits for nobody.
+        """
+        left, right = (self._past(hand) for hand in (0, 1))
+        return left, right
+
+    def _past(self, hand: int) -> Mask:
+        """Tells which rows of a hand are past."""
+        rows, other = self.present.rows[hand], self.least[1 - hand]
+        if not self.settings.sides[hand].untimed:
+            past: Mask = (rows.death <= other) | (rows.death <= rows.birth)
+            return past
+        past = is_replaced(rows) | (other == NEVER)
+        past[self._wanted(hand)] = False
+        return past
+
+    def _wanted(self, hand: int) -> Whole:
+        """Returns the replaced rows that rows meet which came in time and wait."""
+        rows, waiting = self.present.rows[hand], self.present.waiting[1 - hand]
+        number = np.flatnonzero(is_replaced(rows))
+        if not len(number) or not len(waiting):
+            return number[:0]
+        known = self.present.rows[1 - hand]
+        every = self._widened(1 - hand, join_rows([known.bare(), waiting.bare()]))
+        came = waiting.take((every.birth < every.death)[len(known) :])
+        # Versions without a time are there at all row times: places say who meets whom.
+        birth, death = (np.full(len(came), moment) for moment in (BEGINNING, NEVER))
+        both = (rows.take(number), came.with_arrays(birth=birth, death=death))
+        sides = both if hand == 0 else (both[1], both[0])
+        hold = truly_equal if self.settings.picks.counts else that_hold
+        found = overlaps(*by_arrival(self.settings, sides))
+        found = hold(self.settings, sides, found)
+        wanted: Whole = number[(found.left, found.right)[hand]]
+        return wanted
+
+    def widest(self, hand: int) -> Rows:
+        """Returns all rows of a side, those that wait last, with their widest lives.
+
+        A life ends where it does if nobody else comes, or sooner. One that later rows
+        begin may begin as soon as such a row can come.
+        """
+        present = self.present
+        return self._widened(
+            hand, join_rows([present.rows[hand], present.waiting[hand]])
+        )
+
+    def _widened(self, hand: int, rows: Rows) -> Rows:
+        """Returns all rows of a side with their widest lives."""
+        side = self.settings.sides[hand]
+        if not side.ends_with_later:
+            return rows.with_arrays(death=deaths(side, rows))
+        soonest = np.maximum(rows.moment, self.bound(hand))
+        return rows.with_arrays(
+            birth=np.where(rows.birth == NEVER, soonest, rows.birth),
+            death=np.minimum(rows.death, deaths(side, rows)),
+        )
+
+    def latest_ends(self, hand: int) -> Whole:
+        """Returns when the rows that take part die if nobody else comes."""
+        rows, waiting = self.present.rows[hand], self.present.waiting[hand]
+        if not self.settings.sides[hand].ends_with_later:
+            return rows.death
+        every = self._widened(hand, join_rows([rows.bare(), waiting.bare()]))
+        latest: Whole = every.death[: len(rows)]
+        return latest
+
+    def soonest_ends(self, hand: int, rows: Rows) -> Whole:
+        """Returns when null rows of a side's rows come out, at the soonest.
+
+        The life that a row inherits may end as soon as it is not sure any more.
+        """
+        side = self.settings.sides[hand]
+        found = ends(side, rows)
+        if not side.inherits:
+            return found
+        holds = self.present.watches[hand].holds
+        held = np.maximum(rows.moment, sure_until(rows, holds))
+        soonest: Whole = np.minimum(found, held)
+        return soonest
+
+    def know_ends(self, hand: int) -> Mask:
+        """Tells of which rows the end can no longer change; a newest version's can."""
+        side, rows = self.settings.sides[hand], self.present.rows[hand]
+        if side.inherits:
+            known: Mask = ends(side, rows) == self.soonest_ends(hand, rows)
+            return known
+        if side.is_intrinsic or side.untimed or not self.can_come(hand):
+            return np.ones(len(rows), bool)
+        return rows.death < NEVER
+
+    def are_left(self, pairs: Matches) -> Mask:
+        """Tells which pairs meet before the lives end that their rows inherit."""
+        left, right = self.present.rows
+        return self._meet_before(pairs, (left.death, right.death))
+
+    def are_sure(self, pairs: Matches) -> Mask:
+        """Tells of which pairs that are left neither life can end before they meet."""
+        left, right = (
+            sure_until(rows, watch.holds) if side.inherits else rows.death
+            for side, rows, watch in zip(
+                self.settings.sides,
+                self.present.rows,
+                self.present.watches,
+                strict=True,
+            )
+        )
+        return self._meet_before(pairs, (left, right))
+
+    def _meet_before(self, pairs: Matches, limits: tuple[Whole, Whole]) -> Mask:
+        """Tells which pairs meet before a limit of every life that is inherited."""
+        when = meeting_times(self.present, pairs)
+        before = np.ones(len(pairs), bool)
+        for side, limit, number in zip(
+            self.settings.sides, limits, (pairs.left, pairs.right), strict=True
+        ):
+            if side.inherits:
+                before &= when < limit[number]
+        return before
