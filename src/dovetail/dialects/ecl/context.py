@@ -15,8 +15,7 @@ from difflib import get_close_matches
 
 from dovetail import spec
 from dovetail.dialects.ecl import syntax, types, values
-from dovetail.dialects.ecl.catalog import Catalog
-from dovetail.dialects.ecl.modules import NO_MODULES, Modules, Path
+from dovetail.dialects.ecl.catalog import NO_MODULES, Catalog, Modules, Path
 from dovetail.errors import DialectError
 from dovetail.expression import BARE, Expression, compiled
 from dovetail.expression import Scope as Names

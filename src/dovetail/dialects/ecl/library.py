@@ -3,8 +3,8 @@
 A file `a/b.ecl` has one definition for others, `EXPORT b := ..`; what else it defines
 is its own.
 
-IMPORT Std;
-Std.Str.ToUpperCase(name)
+    IMPORT Std;
+    Std.Str.ToUpperCase(name)
 
 A function is its parameters, those that may be left out with their values, its result,
 and the Spark SQL that it is; `StringLib` has older names of the same.
@@ -17,23 +17,56 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from dovetail.dialects.ecl import syntax, types, values
+from dovetail.dialects.ecl import parser, syntax, types, values
+from dovetail.dialects.ecl.catalog import LIBRARY, OLDER, Path
 from dovetail.dialects.ecl.context import Context, World, known_value, refusal
-from dovetail.dialects.ecl.modules import LIBRARY, OLDER, Path, scope_of
 from dovetail.dialects.ecl.names import bound, exported
-from dovetail.dialects.ecl.reading import read
 from dovetail.expression.writing import text_of
 
-DATE, TIME = types.Whole(4, is_signed=False), types.Whole(3, is_signed=False)
-_TYPES: Mapping[str, types.EclType] = {
-    "date.date_t": DATE,
-    "date.days_t": types.Whole(4),
-    "date.time_t": TIME,
-    "date.seconds_t": types.Whole(8),
-    "date.timestamp_t": types.Whole(8),
-}
-_SIGN = re.compile(r"[^\w\s]")
-Text = Callable[..., str]
+
+def follow(context: Context, node: syntax.Node, path: Path) -> Iterator[values.Value]:
+    """Gives what a path leads to: a part of the library, a definition, or a folder."""
+    modules = context.world.modules
+    if path[:1] == (LIBRARY,):
+        name = ".".join(path[1:])
+        is_type = name in _TYPES
+        yield values.TypeValue(_TYPES[name]) if is_type else values.Imported(path)
+        return
+    for text, file in modules.texts(path):
+        scope = _scope(context, path, text, file)
+        for definition in exported(scope, path[-1]):
+            if id(definition) in scope.pending:
+                raise refusal(node, f'"{path[-1]}" inside of itself', "another name")
+            yield bound(context.alone(), scope, definition)
+            return
+        raise refusal(
+            node,
+            f'the text "{".".join(path)}" exports no "{path[-1]}"',
+            f"EXPORT {path[-1]} := .. in it",
+        )
+    if modules.has(path):
+        yield values.Imported(path)
+
+
+def leads(world: World, path: Path) -> bool:
+    """Tells whether anything stands behind a path."""
+    modules = world.modules
+    is_library = path[:1] == (LIBRARY,)
+    return is_library or modules.has(path) or any(modules.texts(path))
+
+
+def _scope(context: Context, path: Path, text: str, file: str) -> values.Scope:
+    """Returns the scope of another text, which is read once."""
+    known = context.world.brought
+    if path not in known:
+        statements = parser.read(text, file)
+        for one in statements:
+            if not isinstance(one, syntax.Definition | syntax.Import):
+                raise refusal(
+                    one, "an action in a text that is imported", "definitions alone"
+                )
+        known[path] = values.scope_of(statements, folder=path[:-1])
+    return known[path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,31 +76,22 @@ class Separator:
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    """A function of the library: types of parameters, defaults, result, Spark SQL."""
+    """A function of the library: types of parameters, result, Spark SQL, defaults."""
 
     takes: tuple[types.EclType | Separator, ...]
     gives: types.EclType
-    text: Text
+    text: Callable[..., str]
     defaults: tuple[str, ...] = ()
-
-
-def read_part(path: Path) -> values.Imported | values.TypeValue:
-    """Returns what a path into the library means: a type, or a part of it."""
-    name = ".".join(path[1:])
-    return values.TypeValue(_TYPES[name]) if name in _TYPES else values.Imported(path)
 
 
 def read_library(context: Context, node: syntax.Call, path: Path) -> types.Scalar:
     """Returns what a function of the library gives."""
     name = ".".join(path[1:])
     name = _OLDER.get(name, name)
-    if name == "date.today":
-        return _today(context, node)
-    if name == "date.fromstringtodate":
-        return _read_day(context, node)
+    if name in _OF_PROGRAM:
+        return _OF_PROGRAM[name](context, node)
     if name not in _FUNCTIONS:
-        own = ("date.today", "date.fromstringtodate")
-        theme, known = path[1] if path[1:] else "", [*_FUNCTIONS, *own]
+        theme, known = path[1] if path[1:] else "", [*_FUNCTIONS, *_OF_PROGRAM]
         near = [it for it in known if it.startswith(f"{theme}.")] or known
         raise refusal(
             node.of,
@@ -76,12 +100,17 @@ def read_library(context: Context, node: syntax.Call, path: Path) -> types.Scala
             "compute the column before the program, or write it as an expression",
         )
     found = _FUNCTIONS[name]
+    most, count = len(found.takes), len(node.arguments)
+    least = most - len(found.defaults)
+    if not least <= count <= most:
+        wanted = f"{least}" if least == most else f"{least} to {most}"
+        raise refusal(node, f"{count} arguments", f"{wanted} of them")
     texts = [
         _argument(context, argument, kind)
-        for argument, kind in zip(_given(node, found), found.takes, strict=False)
+        for argument, kind in zip(node.arguments, found.takes, strict=False)
     ]
-    omitted = len(found.takes) - len(texts)
-    texts += found.defaults[len(found.defaults) - omitted :]
+    # Only the last parameters have defaults, so the last of these are missing.
+    texts += found.defaults[count - least :]
     return types.Scalar(found.text(*texts), found.gives)
 
 
@@ -94,17 +123,7 @@ def _argument(
     found = known_value(node, context.typed(node, types.STRING))
     if not isinstance(found, str) or not found:
         raise refusal(node, f"{found!r} between words", "a text of one letter or more")
-    return text_of(_SIGN.sub(r"\\\g<0>", found))
-
-
-def _given(node: syntax.Call, found: _Function) -> tuple[syntax.Node, ...]:
-    """Returns the arguments, of which there are neither too few nor too many."""
-    most, count = len(found.takes), len(node.arguments)
-    least = most - len(found.defaults)
-    if not least <= count <= most:
-        wanted = f"{least}" if least == most else f"{least} to {most}"
-        raise refusal(node, f"{count} arguments", f"{wanted} of them")
-    return node.arguments
+    return text_of(re.sub(r"[^\w\s]", r"\\\g<0>", found))
 
 
 def _today(context: Context, node: syntax.Call) -> types.Scalar:
@@ -113,11 +132,10 @@ def _today(context: Context, node: syntax.Call) -> types.Scalar:
         raise refusal(node, "an argument of Today", "none: the day is that of UTC")
     day = f"{datetime.now(UTC):%Y%m%d}"
     context.world.remarks.append(f"Today() is {day}, the day on which the text is read")
-    return types.Scalar(f"{day}L", DATE)
+    return types.Scalar(f"{day}L", _DATE)
 
 
 _PIECES = {"%Y": r" *(\d{4})", "%m": r" *(\d{1,2})", "%d": r" *(\d{1,2})"}
-_PIECE = re.compile(r"%.|[^\w\s]")
 
 
 def _read_day(context: Context, node: syntax.Call) -> types.Scalar:
@@ -130,7 +148,10 @@ def _read_day(context: Context, node: syntax.Call) -> types.Scalar:
     order = [one for one in re.findall("%.", form) if one in _PIECES]
     if sorted(order) != sorted(_PIECES) or len(re.findall("%", form)) > len(order):
         raise refusal(second, f"the form '{form}'", "'%Y', '%m' and '%d', each once")
-    pattern = _PIECE.sub(lambda found: _PIECES.get(found[0], f"\\{found[0]}"), form)
+    pattern = re.sub(
+        r"%.|[^\w\s]", lambda found: _PIECES.get(found[0], f"\\{found[0]}"), form
+    )
+    # Where the form does not fit nothing is extracted: behind a 0 that is 0, no error.
     year, month, day = (
         f"CAST(concat('0', regexp_extract({text}, {text_of(f'^{pattern}')}, "
         f"{order.index(one) + 1})) AS BIGINT)"
@@ -138,7 +159,7 @@ def _read_day(context: Context, node: syntax.Call) -> types.Scalar:
     )
     is_day = f"{month} BETWEEN 1L AND 12L AND {day} BETWEEN 1L AND 31L"
     number = f"{year} * 10000L + {month} * 100L + {day}"
-    return types.Scalar(f"IF({is_day}, {number}, 0L)", DATE)
+    return types.Scalar(f"IF({is_day}, {number}, 0L)", _DATE)
 
 
 def _words(text: str, separator: str, blanks: str) -> str:
@@ -146,6 +167,7 @@ def _words(text: str, separator: str, blanks: str) -> str:
     kept = (
         f"filter(split({text}, {separator}), std_piece -> {blanks} OR std_piece <> '')"
     )
+    # Spark splits an empty text into one empty word.
     return f"IF({text} = '', CAST(array() AS ARRAY<STRING>), {kept})"
 
 
@@ -154,6 +176,7 @@ def _found(text: str, sought: str, number: str) -> str:
     same = f"substring({text}, std_at, length({sought})) = {sought}"
     places = f"filter(sequence(1, length({text})), std_at -> {same})"
     place = f"coalesce(get({places}, CAST({number} - 1L AS INT)), 0)"
+    # sequence(1, 0) counts down: an empty text has places 1 and 0 there.
     is_none = f"{text} = '' OR {sought} = ''"
     return f"CAST(IF({is_none}, 0, {place}) AS BIGINT)"
 
@@ -170,133 +193,107 @@ def _by_blanks(text: str) -> str:
 
 def _day(date: str) -> str:
     """Returns a date of the calendar, null where there is none."""
-    year, month, day = f"{date} DIV 10000L", _part(date, 100), _part(date, 1)
-    texts = (f"CAST({one} AS INT)" for one in (year, month, day))
-    names = ", ".join(texts)
+    year = f"{date} DIV 10000L"
+    month, day = (f"({date} DIV {place}L) % 100L" for place in (100, 1))
+    names = ", ".join(f"CAST({one} AS INT)" for one in (year, month, day))
     last = f"day(last_day(make_date(CAST({year} AS INT), CAST({month} AS INT), 1)))"
     is_one = f"{year} BETWEEN 1L AND 9999L AND {month} BETWEEN 1L AND 12L"
     in_month = f"{day} BETWEEN 1L AND {last}"
+    # One CASE guards the other: Spark may look at both sides of an AND, and make_date
+    # of a month that is none fails the job.
     return (
         f"CASE WHEN {is_one} THEN CASE WHEN {in_month} THEN make_date({names}) END END"
     )
 
 
-def _part(number: str, place: int) -> str:
-    """Returns two digits of a number, from a place on."""
-    return f"({number} DIV {place}L) % 100L"
+def _two_digits(place: int) -> Callable[[str], str]:
+    """Returns what gives two digits of a date or a time, from a place on."""
+    return f"(({{}} DIV {place}L) % 100L)".format
 
 
-def _of_day(name: str) -> Text:
+def _of_day(name: str) -> Callable[[str], str]:
     """Returns a function of Spark of a date; of none it is 0."""
     return lambda date: f"coalesce(CAST({name}({_day(date)}) AS BIGINT), 0L)"
 
 
 def _between(first: str, last: str) -> str:
     """Returns the number of days from a date to another."""
-    found = f"datediff({_day(last)}, {_day(first)})"
-    return f"coalesce(CAST({found} AS BIGINT), 0L)"
+    return f"coalesce(CAST(datediff({_day(last)}, {_day(first)}) AS BIGINT), 0L)"
 
 
-def _letters(function: str) -> _Function:
-    """Returns a function of Spark from a text to a text."""
-    return _Function((types.STRING,), types.STRING, lambda text: f"{function}({text})")
-
-
-_TEXTS = (types.STRING, types.STRING)
-_WORDS = (types.STRING, Separator(), types.BOOLEAN)
+_DATE, _TIME = types.Whole(4, is_signed=False), types.Whole(3, is_signed=False)
+_TYPES: Mapping[str, types.EclType] = {
+    "date.date_t": _DATE,
+    "date.days_t": types.Whole(4),
+    "date.time_t": _TIME,
+    "date.seconds_t": types.Whole(8),
+    "date.timestamp_t": types.Whole(8),
+}
+_OF_PROGRAM: Mapping[str, Callable[[Context, syntax.Call], types.Scalar]] = {
+    "date.today": _today,
+    "date.fromstringtodate": _read_day,
+}
+_TEXT, _NUMBER, _BOOLEAN = types.STRING, types.INTEGER, types.BOOLEAN
+_TEXTS, _NUMBERS = (_TEXT, _TEXT), (_NUMBER, _NUMBER, _NUMBER)
+_WORDS = types.SetOf(_TEXT)
+_OF_WORDS = (_TEXT, Separator(), _BOOLEAN)
+_FIRST = "({} DIV 10000L)".format
+_PARTS = "({} * 10000L + {} * 100L + {})".format
 _FUNCTIONS: Mapping[str, _Function] = {
-    "str.touppercase": _letters("upper"),
-    "str.tolowercase": _letters("lower"),
-    "str.reverse": _letters("reverse"),
+    "str.touppercase": _Function((_TEXT,), _TEXT, "upper({})".format),
+    "str.tolowercase": _Function((_TEXT,), _TEXT, "lower({})".format),
+    "str.reverse": _Function((_TEXT,), _TEXT, "reverse({})".format),
     "str.cleanspaces": _Function(
-        (types.STRING,),
-        types.STRING,
-        lambda text: f"array_join({_by_blanks(text)}, ' ')",
+        (_TEXT,), _TEXT, lambda text: f"array_join({_by_blanks(text)}, ' ')"
     ),
-    "str.find": _Function((*_TEXTS, types.INTEGER), types.INTEGER, _found, ("1L",)),
-    "str.findreplace": _Function(
-        (*_TEXTS, types.STRING),
-        types.STRING,
-        lambda text, sought, instead: f"replace({text}, {sought}, {instead})",
-    ),
-    "str.filterout": _Function(
-        _TEXTS, types.STRING, lambda text, out: f"translate({text}, {out}, '')"
-    ),
+    "str.find": _Function((*_TEXTS, _NUMBER), _NUMBER, _found, ("1L",)),
+    "str.findreplace": _Function((*_TEXTS, _TEXT), _TEXT, "replace({}, {}, {})".format),
+    "str.filterout": _Function(_TEXTS, _TEXT, "translate({}, {}, '')".format),
+    # Without the letters that are left when those to keep are taken out.
     "str.filter": _Function(
-        _TEXTS,
-        types.STRING,
-        lambda text, kept: f"translate({text}, translate({text}, {kept}, ''), '')",
+        _TEXTS, _TEXT, "translate({0}, translate({0}, {1}, ''), '')".format
     ),
     "str.repeat": _Function(
-        (types.STRING, types.INTEGER),
-        types.STRING,
-        lambda text, count: f"repeat({text}, CAST({count} AS INT))",
+        (_TEXT, _NUMBER), _TEXT, "repeat({}, CAST({} AS INT))".format
     ),
-    "str.startswith": _Function(
-        _TEXTS, types.BOOLEAN, lambda text, first: f"startswith({text}, rtrim({first}))"
-    ),
+    # Blanks at the end do not count, where a text is compared as a whole.
+    "str.startswith": _Function(_TEXTS, _BOOLEAN, "startswith({}, rtrim({}))".format),
     "str.endswith": _Function(
-        _TEXTS,
-        types.BOOLEAN,
-        lambda text, last: f"endswith(rtrim({text}), rtrim({last}))",
+        _TEXTS, _BOOLEAN, "endswith(rtrim({}), rtrim({}))".format
     ),
     "str.equalignorecase": _Function(
-        _TEXTS,
-        types.BOOLEAN,
-        lambda one, other: f"rtrim(lower({one})) = rtrim(lower({other}))",
+        _TEXTS, _BOOLEAN, "rtrim(lower({})) = rtrim(lower({}))".format
     ),
     "str.editdistance": _Function(
-        _TEXTS,
-        types.INTEGER,
-        lambda one, other: f"CAST(levenshtein(rtrim({one}), rtrim({other})) AS BIGINT)",
+        _TEXTS, _NUMBER, "CAST(levenshtein(rtrim({}), rtrim({})) AS BIGINT)".format
     ),
     "str.countwords": _Function(
-        _WORDS, types.INTEGER, lambda *given: _many(_words(*given)), ("false",)
+        _OF_WORDS, _NUMBER, lambda *given: _many(_words(*given)), ("false",)
     ),
-    "str.splitwords": _Function(_WORDS, types.SetOf(types.STRING), _words, ("false",)),
-    "str.combinewords": _Function(
-        (types.SetOf(types.STRING), types.STRING),
-        types.STRING,
-        lambda words, by: f"array_join({words}, {by})",
-    ),
-    "str.wordcount": _Function(
-        (types.STRING,), types.INTEGER, lambda text: _many(_by_blanks(text))
-    ),
+    "str.splitwords": _Function(_OF_WORDS, _WORDS, _words, ("false",)),
+    "str.combinewords": _Function((_WORDS, _TEXT), _TEXT, "array_join({}, {})".format),
+    "str.wordcount": _Function((_TEXT,), _NUMBER, lambda text: _many(_by_blanks(text))),
     "str.getnthword": _Function(
-        (types.STRING, types.INTEGER),
-        types.STRING,
+        (_TEXT, _NUMBER),
+        _TEXT,
         lambda text, number: (
             f"coalesce(get({_by_blanks(text)}, CAST({number} - 1L AS INT)), '')"
         ),
     ),
-    "date.year": _Function((DATE,), types.INTEGER, lambda date: f"({date} DIV 10000L)"),
-    "date.month": _Function(
-        (DATE,), types.INTEGER, lambda date: f"({_part(date, 100)})"
-    ),
-    "date.day": _Function((DATE,), types.INTEGER, lambda date: f"({_part(date, 1)})"),
-    "date.hour": _Function((TIME,), types.INTEGER, lambda time: f"({time} DIV 10000L)"),
-    "date.minute": _Function(
-        (TIME,), types.INTEGER, lambda time: f"({_part(time, 100)})"
-    ),
-    "date.second": _Function(
-        (TIME,), types.INTEGER, lambda time: f"({_part(time, 1)})"
-    ),
-    "date.datefromparts": _Function(
-        (types.INTEGER, types.INTEGER, types.INTEGER),
-        DATE,
-        lambda year, month, day: f"({year} * 10000L + {month} * 100L + {day})",
-    ),
-    "date.timefromparts": _Function(
-        (types.INTEGER, types.INTEGER, types.INTEGER),
-        TIME,
-        lambda hour, minute, second: f"({hour} * 10000L + {minute} * 100L + {second})",
-    ),
-    "date.dayofweek": _Function((DATE,), types.INTEGER, _of_day("dayofweek")),
-    "date.dayofyear": _Function((DATE,), types.INTEGER, _of_day("dayofyear")),
-    "date.daysbetween": _Function((DATE, DATE), types.INTEGER, _between),
+    "date.year": _Function((_DATE,), _NUMBER, _FIRST),
+    "date.month": _Function((_DATE,), _NUMBER, _two_digits(100)),
+    "date.day": _Function((_DATE,), _NUMBER, _two_digits(1)),
+    "date.hour": _Function((_TIME,), _NUMBER, _FIRST),
+    "date.minute": _Function((_TIME,), _NUMBER, _two_digits(100)),
+    "date.second": _Function((_TIME,), _NUMBER, _two_digits(1)),
+    "date.datefromparts": _Function(_NUMBERS, _DATE, _PARTS),
+    "date.timefromparts": _Function(_NUMBERS, _TIME, _PARTS),
+    "date.dayofweek": _Function((_DATE,), _NUMBER, _of_day("dayofweek")),
+    "date.dayofyear": _Function((_DATE,), _NUMBER, _of_day("dayofyear")),
+    "date.daysbetween": _Function((_DATE, _DATE), _NUMBER, _between),
     "date.isvaliddate": _Function(
-        (DATE, types.INTEGER, types.INTEGER),
-        types.BOOLEAN,
+        (_DATE, _NUMBER, _NUMBER),
+        _BOOLEAN,
         lambda date, first, last: (
             f"(({date} DIV 10000L) BETWEEN {first} AND {last} "
             f"AND {_day(date)} IS NOT NULL)"
@@ -311,52 +308,3 @@ _OLDER: Mapping[str, str] = {
         *("findreplace", "filter", "filterout", "repeat", "wordcount"),
     )
 }
-
-
-def follow(context: Context, node: syntax.Node, path: Path) -> Iterator[values.Value]:
-    """Gives what a path leads to: a definition of another text, or a folder."""
-    modules = context.world.modules
-    if path[:1] == (LIBRARY,):
-        yield read_part(path)
-        return
-    for given in modules.texts(path):
-        yield _definition(context, node, path, _scope(context, path, given))
-        return
-    if modules.has(path):
-        yield values.Imported(path)
-
-
-def leads(world: World, path: Path) -> bool:
-    """Tells whether anything stands behind a path."""
-    modules = world.modules
-    is_library = path[:1] == (LIBRARY,)
-    return is_library or modules.has(path) or any(modules.texts(path))
-
-
-def _scope(context: Context, path: Path, given: tuple[str, str]) -> values.Scope:
-    """Returns the scope of another text, which is read once."""
-    known = context.world.brought
-    if path not in known:
-        statements = read(*given)
-        for one in statements:
-            if not isinstance(one, syntax.Definition | syntax.Import):
-                raise refusal(
-                    one, "an action in a text that is imported", "definitions alone"
-                )
-        known[path] = scope_of(statements, folder=path[:-1])
-    return known[path]
-
-
-def _definition(
-    context: Context, node: syntax.Node, path: Path, scope: values.Scope
-) -> values.Value:
-    """Returns the definition of a text that has its name."""
-    for definition in exported(scope, path[-1]):
-        if id(definition) in scope.pending:
-            raise refusal(node, f'"{path[-1]}" inside of itself', "another name")
-        return bound(context.alone(), scope, definition)
-    raise refusal(
-        node,
-        f'the text "{".".join(path)}" exports no "{path[-1]}"',
-        f"EXPORT {path[-1]} := .. in it",
-    )

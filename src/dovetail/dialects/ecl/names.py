@@ -8,7 +8,7 @@ from itertools import islice
 
 from dovetail import spec
 from dovetail.dialects.ecl import syntax, values
-from dovetail.dialects.ecl.catalog import record_of, taken
+from dovetail.dialects.ecl.catalog import LIBRARY, OLDER, Path, record_of, taken
 from dovetail.dialects.ecl.context import (
     Context,
     OtherRowsError,
@@ -20,9 +20,8 @@ from dovetail.dialects.ecl.context import (
     unfolded,
     unknown_name,
 )
-from dovetail.dialects.ecl.modules import LIBRARY, OLDER, Path, scope_of
+from dovetail.dialects.ecl.parser import FOREIGN
 from dovetail.dialects.ecl.records import declared_type
-from dovetail.dialects.ecl.refused import FOREIGN
 from dovetail.dialects.ecl.totals import alone, gathering, origin
 from dovetail.dialects.ecl.types import BOOLEAN, RecordType, Scalar, blank_text
 
@@ -297,7 +296,7 @@ def read_module(context: Context, node: syntax.Module) -> values.ModuleValue:
     for one in node.statements:
         if not isinstance(one, syntax.Definition | syntax.Import):
             raise refusal(one, "an action inside a MODULE", "it behind the MODULE")
-    return values.ModuleValue(scope_of(node.statements, (context.scope,)))
+    return values.ModuleValue(values.scope_of(node.statements, (context.scope,)))
 
 
 def _of_module(

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from dovetail import spec
-from dovetail.dialects.ecl import syntax
+from dovetail.dialects.ecl import parser, syntax, values
 from dovetail.dialects.ecl.actions import ACTIONS, act
-from dovetail.dialects.ecl.binding import bind
-from dovetail.dialects.ecl.catalog import Catalog, Listed
+from dovetail.dialects.ecl.binder import bind
+from dovetail.dialects.ecl.catalog import NO_MODULES, Catalog, Listed, Modules
 from dovetail.dialects.ecl.context import (
     Context,
     UnassignedError,
@@ -23,10 +23,7 @@ from dovetail.dialects.ecl.context import (
     World,
 )
 from dovetail.dialects.ecl.library import follow, leads
-from dovetail.dialects.ecl.modules import NO_MODULES, Modules, scope_of
 from dovetail.dialects.ecl.names import bound, defined, head_of, is_exported
-from dovetail.dialects.ecl.reading import read
-from dovetail.dialects.ecl.values import ModuleValue, Scope
 from dovetail.schema import Schema
 
 _OPTIONS = {"defaultimplicitkeyedjoinlimit": "10000", "slidingjoins": "0"}
@@ -65,16 +62,7 @@ def _actions(statements: tuple[syntax.Node, ...]) -> list[syntax.Node]:
             return found
 
 
-def _unmet(context: Context, statements: tuple[syntax.Node, ...]) -> Iterator[str]:
-    """Yields the imported names that nothing stands behind."""
-    imports = (one for one in statements if isinstance(one, syntax.Import))
-    for name in (name for one in imports for name, _ in one.paths):
-        path = context.scope.imports.get(name)
-        if path is not None and not leads(context.world, path):
-            yield name
-
-
-def _look_at(context: Context, scope: Scope) -> None:
+def _look_at(context: Context, scope: values.Scope) -> None:
     """Binds what nothing has asked for, inside modules too, to find its mistakes."""
     for definition in scope.definitions:
         # Without a row there is nothing to say of what a row has asked for.
@@ -82,7 +70,7 @@ def _look_at(context: Context, scope: Scope) -> None:
             continue
         with suppress(UnknownNameError, UnassignedError):
             found = bound(context, scope, definition)
-            if isinstance(found, ModuleValue):
+            if isinstance(found, values.ModuleValue):
                 _look_at(context, found.scope)
 
 
@@ -96,14 +84,17 @@ def translate(
     `modules` are the texts that it may import.
     """
     catalog = Listed(inputs) if isinstance(inputs, Mapping) else inputs
-    statements = tuple(one for it in read(text) for one in _parted(it))
+    statements = tuple(one for it in parser.read(text) for one in _parted(it))
     world = World(
         text, catalog, defined, follow, modules=modules, options=dict(_OPTIONS)
     )
-    context = Context(world, scope_of(statements, folder=modules.home), bind)
-    for name in _unmet(context, statements):
-        remark = f"IMPORT of {name} brings nothing: no folder of modules has it"
-        world.remarks.append(remark)
+    context = Context(world, values.scope_of(statements, folder=modules.home), bind)
+    imports = (one for one in statements if isinstance(one, syntax.Import))
+    for name in (name for one in imports for name, _ in one.paths):
+        path = context.scope.imports.get(name)
+        if path is not None and not leads(world, path):
+            remark = f"IMPORT of {name} brings nothing: no folder of modules has it"
+            world.remarks.append(remark)
     for statement in _actions(statements):
         act(context, statement)
     _look_at(context, context.scope)

@@ -19,7 +19,6 @@ from dovetail.dialects.ecl.context import (
     refusal,
 )
 from dovetail.dialects.ecl.functions import note_skip
-from dovetail.dialects.ecl.modules import scope_of
 from dovetail.dialects.ecl.records import declared_type
 from dovetail.dialects.ecl.rows import value_of
 from dovetail.expression.writing import text_of
@@ -288,7 +287,7 @@ def parameters_of(
         case syntax.Function(statements=statements, result=result):
             for one in statements:
                 _refuse_action(one)
-            return replace(around, scope=scope_of(statements, (scope,))), result
+            return replace(around, scope=values.scope_of(statements, (scope,))), result
         case body:
             return around, body
 

@@ -1,11 +1,13 @@
-"""What a name or a call of a text turns out to be."""
+"""What a name or a call of a text turns out to be, and which names a body sees."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dovetail import spec
 from dovetail.dialects.ecl import syntax, types
+from dovetail.dialects.ecl.catalog import Path
 from dovetail.schema import quoted
 
 
@@ -152,7 +154,7 @@ class ModuleValue:
 class Imported:
     """Something on the way to a definition of another text: a folder, the library."""
 
-    path: tuple[str, ...]
+    path: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,5 +198,35 @@ class Scope:
     known: dict[str, Value] = field(default_factory=dict)
     bound: dict[int, Value] = field(default_factory=dict)
     pending: set[int] = field(default_factory=set)
-    imports: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    opened: list[tuple[str, ...]] = field(default_factory=list)
+    imports: dict[str, Path] = field(default_factory=dict)
+    opened: list[Path] = field(default_factory=list)
+
+
+# In the path of an IMPORT: the folder of the text that says it, the one around what
+# stands before, and every name of what stands before.
+_HERE, _UP, _ALL = "$", "^", "*"
+
+
+def scope_of(
+    statements: Iterable[syntax.Node], outer: tuple[Scope, ...] = (), folder: Path = ()
+) -> Scope:
+    """Returns the scope of a body; `folder` is that of a text with nothing around."""
+    found = tuple(statements)
+    definitions = tuple(one for one in found if isinstance(one, syntax.Definition))
+    scope = top = Scope(definitions, outer)
+    while top.outer:
+        (top,) = top.outer
+    if top is scope:
+        scope.imports[_HERE] = folder
+    here = top.imports[_HERE]
+    imports = (one for one in found if isinstance(one, syntax.Import))
+    for name, text in (pair for one in imports for pair in one.paths):
+        path: Path = ()
+        for part in (one.strip() for one in text.split(".")):
+            # `^` by itself is the folder of all texts: there is nothing before it.
+            path = {_HERE: here, _UP: path[:-1]}.get(part, (*path, part))
+        if name == _ALL:
+            scope.opened.append(path[:-1])
+        elif name not in {_HERE, _UP}:
+            scope.imports[name] = path
+    return scope

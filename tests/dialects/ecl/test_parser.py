@@ -2,7 +2,7 @@
 
 import pytest
 
-from dovetail.dialects.ecl.reading import read
+from dovetail.dialects.ecl.parser import read
 from dovetail.dialects.ecl.syntax import (
     Arrow,
     Braces,

@@ -1,0 +1,415 @@
+"""What a node is, by its kind: one table of who answers for what.
+
+Rows that only the row at hand can choose are none of a step of the program: where a
+step meets that row (`RowAroundError`), the same words are read once more as a list
+beside the row, if there is a place for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import islice
+
+from dovetail.dialects.ecl import (
+    actions,
+    aggregates,
+    children,
+    combine,
+    datasets,
+    denormalize,
+    dictionaries,
+    functions,
+    indexes,
+    joins,
+    library,
+    names,
+    neighbours,
+    records,
+    rows,
+    scalars,
+    set_joins,
+    syntax,
+    transforms,
+    types,
+    values,
+)
+from dovetail.dialects.ecl.catalog import LIBRARY
+from dovetail.dialects.ecl.context import (
+    Context,
+    RowAroundError,
+    is_known,
+    refusal,
+    said,
+)
+
+# Of a cluster there is one part: what a job sees of it is the whole.
+_CONSTANTS = {
+    "workunit": types.Scalar("'W'", types.Letters(1)),
+    "clustersize": types.Scalar("1L", types.INTEGER),
+}
+# What stands behind their rows are conditions.
+_OF_CONDITIONS = {"count", "exists"}
+_EXTREMES = {"max": functions.extreme("greatest"), "min": functions.extreme("least")}
+
+
+def bind(context: Context, node: syntax.Node) -> values.Value:
+    """Returns what a node is."""
+    reader = _READERS.get(type(node))
+    if reader:
+        return reader(context, node)
+    if isinstance(node, syntax.Definition):
+        raise refusal(
+            node,
+            "a value for a name here",
+            "a value",
+            "arguments have names in calls of the text's own functions alone",
+        )
+    calls = isinstance(node, syntax.Sequence) and isinstance(node.parts[0], syntax.Call)
+    raise refusal(
+        node,
+        "this here",
+        "a value, a data set, or an action",
+        "an action ends with a semicolon"
+        if calls
+        else "between two values stands a comma, or an operator that ECL has",
+    )
+
+
+def _name(context: Context, node: syntax.Name) -> values.Value:
+    """Returns what a name is; SKIP is nothing by itself."""
+    if node.word in _CONSTANTS:
+        return _CONSTANTS[node.word]
+    if node.word == "skip":
+        raise refusal(node, "SKIP here", "SKIP in an assignment of a transform")
+    match names.read_name(context, node):
+        # A function without parameters is called by its name alone.
+        case values.Routine(parameters=(), body=syntax.Function()) as routine:
+            call = syntax.Call(node.place, node, ())
+            return transforms.applied(context, call, routine)
+        case found:
+            return found
+
+
+def _operation(context: Context, node: syntax.Operation) -> values.Value:
+    """Returns what an operator gives: data sets or records put together, or a value."""
+    for record in records.record_sum(context, node):
+        return record
+    if node.sign == "IN" and not isinstance(node.operands[1], syntax.Items):
+        found = context.value(node.operands[1])
+        if isinstance(found, values.Dictionary):
+            return dictionaries.within(context, node, found)
+    if node.sign in {"+", "&"}:
+        for together in rows.child_sum(context, node):
+            return together
+        parts = [context.value(one) for one in node.operands]
+        sets = []
+        for one, operand in zip(parts, node.operands, strict=True):
+            match one:
+                case values.DatasetValue():
+                    sets.append(one)
+                # The first says what is put together; behind it a row may stand.
+                case types.Scalar(type=types.RecordType()) if one is not parts[0]:
+                    sets.append(rows.of_row(operand, one))
+        if len(sets) == len(parts):
+            return datasets.appended(sets)
+    return scalars.read_operation(context, node)
+
+
+def _items(context: Context, node: syntax.Items) -> values.Value:
+    """Returns a set: of data sets, or of values."""
+    found = [context.value(one) for one in node.items]
+    sets = [one for one in found if isinstance(one, values.DatasetValue)]
+    if sets and len(sets) == len(found):
+        return values.SetOfDatasets(tuple(sets))
+    return scalars.read_items(context, node)
+
+
+def _part(context: Context, node: syntax.Part) -> values.Value:
+    """Returns a part: rows of a data set, a row of rows, letters, or an item."""
+    is_one = node.reach is syntax.Reach.ONE
+    match context.value(node.of):
+        # The row at hand says which row of all it is: all stand beside it as a list.
+        case values.DatasetValue() as source if (
+            is_one and context.totals and not is_known(context, node.first)
+        ):
+            every = aggregates.all_rows(values.RowsValue(source.record, ""))
+            listed = context.gathered(node, values.Total(source, every))
+            place = context.typed(node.first, types.INTEGER).text
+            beside = values.RowsValue(source.record, listed.text)
+            return aggregates.nth(beside, place)
+        case values.DatasetValue() as source:
+            return datasets.chosen(context, node, source)
+        case values.Dictionary() as dictionary if is_one:
+            return dictionaries.entry_at(context, node, dictionary)
+        case values.RowsValue() as inside if is_one:
+            place = context.typed(node.first, types.INTEGER).text
+            return aggregates.nth(inside, place)
+        case values.Total() as total if context.totals:
+            return scalars.read_letters(context, node, context.gathered(node, total))
+        case types.Scalar() as value:
+            return scalars.read_letters(context, node, value)
+        case found:
+            raise refusal(
+                node, f"{node.reach.value} of {said(found)}", "a text or a set"
+            )
+
+
+def _call(context: Context, node: syntax.Call) -> values.Value:
+    """Returns what a call gives: what the text defines wins over what ECL has."""
+    if not node.word:
+        return _called(context, node, context.value(node.of))
+    own = [*islice(context.defined(node.of, node.word), 1)]
+    if own and isinstance(own[0], values.Routine):
+        return transforms.applied(context, node, own[0])
+    if node.word in _BUILT_IN:
+        return _built_in(context, node)
+    if own or any(list(row.record.find(node.word)) for row in context.rows):
+        return _called(context, node, context.value(node.of))
+    written = node.of.text if isinstance(node.of, syntax.Name) else node.word
+    raise refusal(
+        node.of,
+        f'"{written}" is outside of what is understood of ECL',
+        "records, data sets, transforms, joins and outputs",
+        _INSTEAD.get(node.word, _UNKNOWN),
+    )
+
+
+def _called(context: Context, node: syntax.Call, found: values.Value) -> values.Value:
+    """Returns a filtered data set, or what a transform gives."""
+    match found:
+        case values.DatasetValue() as source:
+            return _filtered(context, node, source)
+        case values.RowsValue() as inside:
+            return aggregates.filtered(context, inside, node.arguments)
+        case values.Routine() as routine:
+            return transforms.applied(context, node, routine)
+        case values.Imported(path) if path[:1] == (LIBRARY,):
+            return library.read_library(context, node, path)
+        case values.TypeValue() if len(node.arguments) == 1:
+            cast = syntax.Cast(node.place, node.of, *node.arguments)
+            return scalars.read_cast(context, cast)
+        case other:
+            raise refusal(
+                node, f"{said(other)} that is called", "a function or a data set"
+            )
+
+
+def _filtered(
+    context: Context, node: syntax.Call, source: values.DatasetValue
+) -> values.Value:
+    """Returns rows of which conditions hold; the row at hand chooses child rows."""
+    alone = context.alone()
+    try:
+        if isinstance(source.index, values.Index):
+            indexes.check_filter(alone, node, source)
+        return datasets.filtered(alone, source, node.arguments)
+    except RowAroundError:
+        if not context.may_list:
+            raise
+        return children.rows_chosen(context, node, source)
+
+
+def _step(context: Context, node: syntax.Call) -> values.Value:
+    """Returns what a step makes of data sets, or of them and of the row at hand.
+
+    Values of whole data sets gather where a step says so, not around it.
+    """
+    try:
+        return _STEPS[node.word](context.alone(), node)
+    except RowAroundError:
+        if context.may_list:
+            for listed in children.listed_step(context, node):
+                return listed
+        raise
+
+
+def _built_in(context: Context, node: syntax.Call) -> values.Value:
+    """Returns what one of ECL's own names gives."""
+    word = node.word
+    functions.refuse_wrong_number(node)
+    # Of an action EVALUATE is one, too; of a row and a value it is that value.
+    if word == "evaluate" and node.arguments[1:]:
+        row = context.value(node.arguments[0])
+        if not isinstance(row, values.Action):
+            return _evaluated(context, node, row)
+    if word in actions.ACTIONS:
+        return values.Action(node, context.scope)
+    if word in aggregates.AGGREGATES:
+        return _aggregate(context, node)
+    for listed in children.child_step(context, node):
+        return listed
+    is_step = word in _STEPS and not _is_condition(context, node)
+    return (_step if is_step else _OTHERS[word])(context, node)
+
+
+def _is_condition(context: Context, node: syntax.Call) -> bool:
+    """Tells whether STEPPED stands around a condition, not around rows."""
+    if node.word != "stepped":
+        return False
+    first = node.arguments[0]
+    return isinstance(first, syntax.Operation) or not isinstance(
+        context.value(first), values.DatasetValue
+    )
+
+
+def _evaluated(context: Context, node: syntax.Call, row: values.Value) -> values.Value:
+    """Returns EVALUATE(row, value): a value in which the row's fields stand bare."""
+    first, second = node.arguments
+    match row:
+        case values.DatasetValue() as source:
+            inside = context.alone().inside(datasets.row_of_source(source))
+            return values.Total(source, inside.scalar(second))
+        case values.RowValue():
+            return context.inside(row).value(second)
+        case types.Scalar(text, types.RecordType() as record):
+            return context.inside(values.RowValue(record, text)).value(second)
+        case _:
+            raise refusal(first, f"EVALUATE of {said(row)}", "a row: rows[n]")
+
+
+def _aggregate(context: Context, node: syntax.Call) -> values.Value:
+    """Returns COUNT and the like of rows inside a row, or MAX of single values."""
+    word = node.word
+    if not node.arguments:
+        raise refusal(node, f"{word.upper()} of nothing", "rows")
+    match context.value(node.arguments[0]):
+        case values.RowsValue() as inside:
+            return aggregates.AGGREGATES[word](context, node, inside)
+        case values.DatasetValue() | values.Dictionary():
+            return _total(context, node)
+        case types.Scalar(text, types.TableType(record)):
+            inside = values.RowsValue(record, text)
+            return aggregates.AGGREGATES[word](context, node, inside)
+        case types.Scalar(type=types.SetOf()) as items if len(node.arguments) == 1:
+            return aggregates.of_set(node, items)
+        case _ if word in _EXTREMES:
+            return _EXTREMES[word](context, node)
+        case found:
+            raise refusal(node, f"{word.upper()} of {said(found)}", "rows")
+
+
+def _total(context: Context, node: syntax.Call) -> values.Total | types.Scalar:
+    """Returns an aggregate of a whole data set, or of its rows and the row at hand."""
+    aggregate, alone = aggregates.AGGREGATES[node.word], context.alone()
+    try:
+        source = alone.dataset(node.arguments[0])
+        every = values.RowsValue(source.record, "")
+        return values.Total(source, aggregate(alone, node, every))
+    except RowAroundError:
+        # Inside a list both rows would have the same name.
+        is_inside = any(row.text == aggregates.ITEM for row in context.rows)
+        if is_inside or not context.may_list:
+            raise
+        source, (first, *others) = context.dataset(node.arguments[0]), node.arguments
+        if node.word in _OF_CONDITIONS:
+            # COUNT(rows, condition) is COUNT(rows(condition)): keys in it find rows.
+            chosen = syntax.Call(node.place, first, tuple(others))
+            listed = children.rows_chosen(context, chosen, source)
+            return aggregate(context, replace(node, arguments=(first,)), listed)
+        listed = children.listed_beside(context, node, source)
+        return aggregate(context, node, listed)
+
+
+def _join(context: Context, node: syntax.Call) -> values.DatasetValue:
+    """Returns JOIN of two data sets, or of a set of them."""
+    if node.arguments:
+        first = context.value(node.arguments[0])
+        if isinstance(first, values.SetOfDatasets):
+            return set_joins.read_set_join(context, node, first)
+    return joins.read_join(context, node)
+
+
+def _either(context: Context, node: syntax.Call) -> values.Value:
+    """Returns what IF, MAP or CASE gives: the rows of one data set, or a value."""
+    for chosen in actions.read_either(context, node):
+        return chosen
+    return functions.FUNCTIONS[node.word](context, node)
+
+
+def _rows(context: Context, node: syntax.Call) -> values.Value:
+    """Returns ROWS(LEFT) or ROWS(RIGHT): all rows that stand together."""
+    word = syntax.word_of(node.arguments[0])
+    if word not in _ROWS_OF:
+        raise refusal(node, "ROWS of something else", "ROWS(LEFT) or ROWS(RIGHT)")
+    name = f"rows({word})"
+    if name not in context.sides:
+        raise refusal(node, f"ROWS({word.upper()}) here", _ROWS_OF[word])
+    return context.sides[name]
+
+
+_ROWS_OF = {
+    "left": "it in a JOIN of a set of data sets, or in ROLLUP(groups, GROUP, ..)",
+    "right": "it in a DENORMALIZE(.., GROUP, transform)",
+}
+_STEPS: Mapping[str, datasets.Verb] = {
+    **datasets.DATASETS,
+    **neighbours.NEIGHBOURS,
+    "combine": combine.read_combine,
+    "regroup": combine.read_regroup,
+    "dataset": rows.read_dataset,
+    "denormalize": denormalize.read_denormalize,
+    "normalize": denormalize.read_normalize,
+    "fetch": indexes.read_fetch,
+    "index": indexes.read_index,
+    "join": _join,
+    "limit": combine.read_limit,
+    "mergejoin": set_joins.read_merge_join,
+}
+_OTHERS: Mapping[str, Callable[[Context, syntax.Call], values.Value]] = {
+    **functions.FUNCTIONS,
+    # These only say where a value is computed.
+    **dict.fromkeys(
+        ("nofold", "global"), lambda context, node: context.value(node.arguments[0])
+    ),
+    **dict.fromkeys(("if", "map", "case"), _either),
+    "dictionary": dictionaries.read_dictionary,
+    "rows": _rows,
+    "recordof": lambda context, node: context.record(*node.arguments),
+}
+_BUILT_IN = {*actions.ACTIONS, *aggregates.AGGREGATES, *_STEPS, *_OTHERS}
+_READERS: Mapping[type, Callable[..., values.Value]] = {
+    syntax.Name: _name,
+    syntax.Number: scalars.read_number,
+    syntax.Text: scalars.read_text,
+    syntax.Member: names.read_member,
+    syntax.Call: _call,
+    syntax.Part: _part,
+    syntax.Operation: _operation,
+    syntax.Cast: scalars.read_cast,
+    syntax.Items: _items,
+    syntax.Braces: records.read_braces,
+    syntax.Record: records.read_record,
+    syntax.Transform: transforms.read_transform,
+    syntax.Module: names.read_module,
+    syntax.TypeName: records.read_type,
+    syntax.SetType: records.read_type,
+}
+# What to do instead of a call that ECL has and we do not.
+_UNKNOWN = (
+    "a name with brackets is a function, a transform, or a data set with a filter"
+)
+_COLUMN = "compute the column before the program"
+_PARSED = "read the text into columns before the program"
+_INSTEAD: Mapping[str, str] = {
+    "enum": "a definition for each: red := 1; green := 2;",
+    "choosesets": "CHOOSEN(rows(condition), n) + CHOOSEN(rows(other), m)",
+    **dict.fromkeys(("thisnode", "allnodes"), "leave it out: it changes no rows"),
+    "transfer": _COLUMN,
+    "merge": "SORT(one + other, fields)",
+    "aggregate": "TABLE(rows, {key, total := SUM(GROUP, field)}, key) counts by key",
+    "having": "count by key with TABLE(rows, {key, n := COUNT(GROUP)}, key), and JOIN",
+    "when": "SEQUENTIAL(action, OUTPUT(rows))",
+    "apply": "OUTPUT(rows)",
+    "fail": "LIMIT(n, FAIL(code, 'message')), or a field of ONFAIL's transform",
+    "nonempty": "rows + others(condition)",
+    "catch": "LIMIT(rows, n, SKIP) and LIMIT(rows, n, ONFAIL(transform)) do not fail",
+    "loop": "write the steps one after the other",
+    "graph": "write the steps one after the other",
+    **dict.fromkeys(("enth", "sample"), "CHOOSEN(rows, n), or a filter"),
+    **dict.fromkeys(("hashmd5", "realformat"), _COLUMN),
+    **dict.fromkeys(("parse", "xmldecode", "fromxml", "fromjson"), _PARSED),
+    **dict.fromkeys(("soapcall", "httpcall", "pipe"), _PARSED),
+    "#stored": "write the value into its definition",
+    "#constant": "write the value into its definition",
+}
