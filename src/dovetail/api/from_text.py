@@ -47,9 +47,10 @@ def ecl(
     text_given("text", text, "a program in ECL, as a text", "dt.ecl(path.read_text())")
     source = source_of(sources)
     place = "" if indexes == "" else path("indexes", indexes, 'indexes="out/indexes"')
-    spark, shelf = _session(source), Shelf(place) if place else source.shelf
     texts = "" if modules == "" else path("modules", modules, 'modules="ecl"')
     brought = ModuleFolder.of(texts) if texts else NO_MODULES
+    # A wrong argument must not wait for a session that starts.
+    spark, shelf = _session(source), Shelf(place) if place else source.shelf
     program = translate(text, _catalog(source, spark, shelf), brought)
     inputs = input_frames(spark, program, source)
     with failures_told():
