@@ -23,8 +23,7 @@ from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_of
 from dovetail.kernels.pairs.results import Shape, as_told, leave, release
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
-from dovetail.kernels.tables.changelog import changelog
-from dovetail.kernels.tables.result import turned
+from dovetail.kernels.tables.changelog import changelog, result_changes
 from dovetail.kernels.unmatched.at_once import at_once
 from dovetail.kernels.unmatched.eager import eager, given_at_once, in_order_of_older
 from dovetail.kernels.unmatched.frontier import frontier
@@ -165,13 +164,13 @@ def _changed(
     late: tuple[pa.RecordBatch, ...],
 ) -> Stepped:
     """Returns what changes about the result of two tables, and what they hold."""
-    turns = turned(settings, present, state.next_place)
+    changes = result_changes(settings, present, state.next_place)
     left, right = (stays(settings, present, hand) for hand in (0, 1))
     return Stepped(
-        replace(present, rows=turns.rows),
+        replace(present, rows=changes.rows),
         (left, right),
         state.held,
-        (*changelog(turns), *late),
+        (*changelog(changes), *late),
     )
 
 

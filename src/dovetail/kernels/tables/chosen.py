@@ -31,31 +31,33 @@ from dovetail.kernels.pairs.formulas import of_pairs
 from dovetail.kernels.pairs.matches import Matches, join_matches
 from dovetail.kernels.pairs.results import ABSENT, Reason
 from dovetail.kernels.settings import Formula, JoinSettings
-from dovetail.kernels.tables.touched import candidates_of_touched
-from dovetail.kernels.tables.turns import Met, Standing, TableChange
+from dovetail.kernels.tables.standing import (
+    Met,
+    Standing,
+    TableChange,
+    candidates_of_touched,
+)
 from dovetail.spec.inputs import Outlet
 
 _ROOM = 2**22
 """About how many candidates are looked at together."""
 
 
-def chosen(settings: JoinSettings, present: Present, since: int) -> TableChange:
+def change_of_picks(
+    settings: JoinSettings, present: Present, since: int
+) -> TableChange:
     """Returns what changes where pairs of a left row decide about each other."""
-    begins = _beginning(present.rows, since)
+    # All that was there from the start is one place: the one before the first change.
+    begins = max(
+        int(rows.birth[rows.from_start].max(initial=since - 1)) for rows in present.rows
+    )
     found = candidates_of_touched(settings, present.rows, since)
     found = found.take(found.stop > begins)
     found = found.take(np.argsort(found.pairs.left, kind="stable"))
     stages = _Stages.of(found, begins)
     if settings.picks.fails and not settings.picks.shared:
         stages.refuse_excess(present.rows[0], settings.picks.most)
-    parts = [part.change(settings, present) for part in stages.parts()]
-    return _joined(parts)
-
-
-def _beginning(sides: tuple[Rows, Rows], since: int) -> int:
-    """Returns the place before the first change: all that there was is one place."""
-    births = [rows.birth[rows.from_start].max(initial=since - 1) for rows in sides]
-    return int(max(births))
+    return _joined([part.change(settings, present) for part in stages.parts()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +82,13 @@ class _Stages:
         place = np.concatenate((start, found.stop[ends]))
         order = np.lexsort((place, left))
         ours, then = left[order], place[order]
+        # Each place at which a candidate of a row comes or goes begins a stage of it.
         is_new = np.ones(len(order), bool)
         is_new[1:] = (ours[1:] != ours[:-1]) | (then[1:] != then[:-1])
         number = np.empty(len(order), np.int64)
         number[order] = np.cumsum(is_new) - 1
         rows = ours[is_new]
+        # Who does not go is there up to behind the last stage of its left row.
         past = np.searchsorted(rows, found.pairs.left, "right")
         past[ends] = number[len(start) :]
         return cls(rows, then[is_new], found.pairs, number[: len(start)], past)
@@ -95,6 +99,7 @@ class _Stages:
 
     def refuse_excess(self, rows: Rows, most: int) -> None:
         """Raises what is wrong with the first left row that has too many candidates."""
+        # One more where a pair comes, one less where it is past: how many are there.
         size = len(self) + 1
         steps = np.bincount(self.first, minlength=size)
         steps -= np.bincount(self.past, minlength=size)
@@ -134,17 +139,17 @@ class _Stages:
         """Returns what the picks choose at each stage, as it stands over them."""
         ours = replace(present, rows=(present.rows[0].take(self.left), present.rows[1]))
         choice = choose(settings, ours, self._candidates())
-        return TableChange(
-            (
-                self._met(_of_left(settings, choice)),
-                self._met(join_matches([choice.matches, choice.beyond])),
-            ),
-            tuple(self._standing(settings, ours, choice)),
-        )
+        met = self._met(join_matches([choice.matches, choice.beyond]))
+        # A left row over its limit has met somebody, but it is not given once.
+        once = settings.sides[0].once
+        left = self._met(choice.matches) if once else met
+        standing = tuple(self._standing(settings, ours, choice))
+        return TableChange((left, met), standing)
 
     def _candidates(self) -> Matches:
         """Returns each stage with its candidates."""
         counts = self.past - self.first
+        # Each pair's run of stages: one count over all runs, put back by each start.
         starts = self.first - np.concatenate(([0], np.cumsum(counts)))[:-1]
         stage = np.arange(int(counts.sum())) + np.repeat(starts, counts)
         return Matches(stage, np.repeat(self.pairs.right, counts))
@@ -178,6 +183,7 @@ class _Stages:
         goes_on = np.zeros(len(order), bool)
         goes_on[1:] = (stage[1:] == stage[:-1] + 1) & (right[1:] == right[:-1])
         goes_on[1:] &= self.left[stage[1:]] == self.left[stage[:-1]]
+        # What looks another way from one stage to the next does not stand on.
         later = np.flatnonzero(goes_on)
         goes_on[later] = seen.is_same(order[later - 1], order[later])
         starts = np.flatnonzero(~goes_on)
@@ -241,23 +247,18 @@ def _equal(one: pa.Array, other: pa.Array) -> Mask:
     return equal
 
 
-def _of_left(settings: JoinSettings, choice: Choice) -> Matches:
-    """Returns the pairs by which left rows have met somebody.
-
-    A row over its limit has, but it is not given once.
-    """
-    if settings.sides[0].once:
-        return choice.matches
-    return join_matches([choice.matches, choice.beyond])
-
-
 def _joined(parts: list[TableChange]) -> TableChange:
     """Returns the changes of all left rows as one."""
     if len(parts) == 1:
         return parts[0]
     left, right = (_join_met([part.met[hand] for part in parts]) for hand in (0, 1))
     standing = tuple(
-        _join_standing(list(some))
+        Standing(
+            some[0].outlet,
+            _join_met([one.met for one in some]),
+            np.concatenate([one.counter for one in some]),
+            some[0].reason,
+        )
         for some in zip(*(part.standing for part in parts), strict=True)
     )
     return TableChange((left, right), standing)
@@ -269,14 +270,4 @@ def _join_met(parts: list[Met]) -> Met:
         join_matches([part.pairs for part in parts]),
         np.concatenate([part.start for part in parts]),
         np.concatenate([part.stop for part in parts]),
-    )
-
-
-def _join_standing(parts: list[Standing]) -> Standing:
-    """Returns all of the parts, which leave by one outlet."""
-    return Standing(
-        parts[0].outlet,
-        _join_met([part.met for part in parts]),
-        np.concatenate([part.counter for part in parts]),
-        parts[0].reason,
     )
