@@ -28,7 +28,6 @@ from dovetail.kernels.unmatched.at_once import at_once
 from dovetail.kernels.unmatched.eager import eager, given_at_once, in_order_of_older
 from dovetail.kernels.unmatched.frontier import frontier
 from dovetail.kernels.unmatched.late_tables import LateTables, late_tables
-from dovetail.kernels.unmatched.latecomers import Edge, Latecomers, latecomers
 from dovetail.kernels.unmatched.outcome import (
     Outcome,
     late_rows,
@@ -89,7 +88,7 @@ def step(
     if settings.changelog:
         return _changed(settings, state, present, late)
     horizon = Horizon(settings, present)
-    met = _met(horizon, state, Edge(state.next_place, now), news)
+    met = _met(horizon, state, news, now)
     picked, present = met.picked, met.belated.present
     held, until = state.held, BEGINNING
     if settings.ordered:
@@ -126,7 +125,7 @@ class _Met:
     """Who has met whom, then or too late, and what becomes of the rows."""
 
     picked: Picked
-    belated: Latecomers | LateTables
+    belated: LateTables
     pieces: Split
     outcomes: tuple[Outcome, Outcome]
 
@@ -139,19 +138,15 @@ class _Met:
         )
 
 
-def _met(horizon: Horizon, state: JoinState, edge: Edge, news: News) -> _Met:
+def _met(horizon: Horizon, state: JoinState, news: News, now: int) -> _Met:
     """Returns who meets whom in a step, and what becomes of the rows."""
-    settings = horizon.settings
+    settings, since = horizon.settings, state.next_place
     picked = pick(horizon, state.memo)
-    present = given_at_once(settings, horizon.present, picked, edge.since)
+    present = given_at_once(settings, horizon.present, picked, since)
     noted = marked(settings, present, picked)
-    belated = (
-        late_tables(horizon, noted, picked, news)
-        if settings.event_clock
-        else latecomers(settings, noted, edge, picked)
-    )
+    belated = late_tables(horizon, noted, picked, news, now)
     left, right = (outcome(horizon, belated.present, hand, picked) for hand in (0, 1))
-    outcomes = eager(horizon, belated.present, (left, right), picked, edge.since)
+    outcomes = eager(horizon, belated.present, (left, right), picked, since)
     pieces = split(horizon, state, picked.met)
     told = pieces.told(belated.told(outcomes))
     return _Met(belated.picked(picked), belated, pieces, told)

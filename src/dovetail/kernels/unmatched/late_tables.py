@@ -1,11 +1,18 @@
-"""Rows of a table that come late on the event clock: stream rows wait for them.
+"""Rows of a table that come late: stream rows that met nobody wait for them.
 
-    stream   10:00 (null row) ............ pair
-    table                       10:05 [##########
+    stream   10:00 [##) null row ..... waits ..... pair, once
+    table                                    10:05 [##########
 
-A stream's row that met nobody waits, and meets the first version of the table that
-begins after its own life. Which one is first is sure when no earlier one can come. Of
-a row in several windows it is the last that waits, of the table's the first that comes.
+A stream's row that met nobody in its life waits, and meets the first row of the table
+that comes behind it and fits. Both clocks ask the same, each on its own line:
+
+    clock      a row waits from     for rows of the table by    so long, counted from
+    event      its death on         their birth                 its end
+    arrival    its death on         their place                 the clock as it left
+
+On the event clock the pair is sure when no earlier row of the table can come; until
+then it is pending, and both rows stay. In order of arrival all that comes is sure. Of a
+row in several windows it is the last that waits, of the table's the first that comes.
 """
 
 from __future__ import annotations
@@ -14,15 +21,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dovetail.kernels.arrays.rows import (
-    NEVER,
-    Mask,
-    Rows,
-    Whole,
-)
+from dovetail.kernels.arrays.rows import NEVER, Mask, Whole
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.news import News
+from dovetail.kernels.arrival.time_limits import CLOCK, last_moments
 from dovetail.kernels.candidates.copies import Copies, are_first
 from dovetail.kernels.candidates.emitted import passes
 from dovetail.kernels.candidates.nearest import near
@@ -39,214 +42,231 @@ from dovetail.kernels.pairs.results import (
     Turn,
     alone,
 )
-from dovetail.kernels.settings import GIVEN_TIME, JoinSettings
+from dovetail.kernels.settings import GIVEN_TIME, Closing, JoinSettings
 from dovetail.kernels.unmatched.outcome import Outcome
+from dovetail.spec import windows
 from dovetail.spec.inputs import Change, Outlet
-from dovetail.spec.windows import Latest
 
 
 @dataclass(frozen=True, slots=True)
 class LateTables:
-    """The late pairs of a step, those that may be, and which rows of a hand wait on.
+    """The late pairs of a step, and which rows of a hand wait on.
 
-    `unsure` rows of the table may be met by a row that waits, so they stay.
+    `sure` pairs come out now, `pending` ones may. `unsure` rows of the table may be
+    met by a row that waits, so they stay. `since` says in order of arrival from when
+    on rows wait.
     """
 
     settings: JoinSettings
     present: Present
     hand: int
-    pairs: Matches
+    sure: Matches
     pending: Matches
     waits: Mask
+    since: Whole
     unsure: Mask
+    leaving: tuple[Leaving, ...] = ()
 
     @property
     def least(self) -> int:
         """Returns the least row time of a late pair that is not sure."""
         return int(meeting_times(self.present, self.pending).min(initial=NEVER))
 
+    def picked(self, picked: Picked) -> Picked:
+        """Returns what is picked; late pairs count among those of their left rows."""
+        if waits_for_turn(self.settings):
+            return replace(picked, held=join_matches([picked.held, self.sure]))
+        if self.settings.event_clock or self.hand == 0 or not len(self.sure):
+            return picked
+        # A left row of the table has late pairs behind those that it met as it came,
+        # and before all that come after it.
+        left, right = self.present.rows
+        late = np.bincount(self.sure.left, minlength=len(left))
+        part, (partners, given) = picked.given, picked.counts
+        is_behind = right.place[part.right] > left.place[part.left]
+        counter = part.counter + np.where(is_behind, late[part.left], 0)
+        return replace(
+            picked,
+            given=replace(part, counter=counter),
+            counts=(partners + late, given),
+        )
+
     def told(self, outcomes: tuple[Outcome, Outcome]) -> tuple[Outcome, Outcome]:
         """Returns the outcomes with late pairs; who waits or is waited for stays."""
         if not len(self.waits):
             return outcomes
-        _, theirs = self._ours(self.pending)
+        changed, own = list(outcomes), outcomes[self.hand]
+        kept = own.kept | self.waits
+        # Of a row that stays also the copies that have met somebody, in any window.
+        mine = self.present.rows[self.hand]
+        copies = Copies.of(self.settings.sides[self.hand].window, mine)
+        has_met = mine.emitted | ((mine.met < NEVER) & ~mine.waits)
+        kept |= copies.any(kept) & has_met
+        leaving = (*own.leaving, *self.leaving)
+        changed[self.hand] = replace(own, leaving=leaving, kept=kept)
+        if self.settings.event_clock:
+            changed[1 - self.hand] = self._of_table(outcomes[1 - self.hand])
+        if waits_for_turn(self.settings):  # rows of pairs yet to be numbered stay
+            for hand, rows in enumerate((self.sure.left, self.sure.right)):
+                kept = changed[hand].kept.copy()
+                kept[rows] = True
+                changed[hand] = replace(changed[hand], kept=kept)
+        return changed[0], changed[1]
+
+    def _of_table(self, other: Outcome) -> Outcome:
+        """Returns the outcome of the table; nobody leaves alone who may be met yet."""
         is_pending = np.zeros(len(self.unsure), bool)
+        theirs = (self.pending.right, self.pending.left)[self.hand]
         is_pending[theirs] = self.settings.sides[1 - self.hand].preserved
-        changed = list(outcomes)
-        own, other = outcomes[self.hand], outcomes[1 - self.hand]
-        changed[self.hand] = replace(
-            own,
-            leaving=(*own.leaving, *self._leaving(), *self._back()),
-            kept=self._with_met(own.kept | self.waits),
-        )
-        leaving = tuple(self._without(is_pending, part) for part in other.leaving)
-        changed[1 - self.hand] = replace(
+        begun = self.present.rows[1 - self.hand].birth
+        leaving, has_left = [], np.zeros(len(self.unsure), bool)
+        for part in other.leaving:
+            chosen = (part.right, part.left)[self.hand]
+            # What is taken back as its row begins goes, whoever meets it then.
+            goes = (part.change is Change.DELETE) & (part.when == begun[chosen])
+            stays = ~is_pending[chosen] | goes
+            leaving.append(part.take(stays))
+            has_left[chosen[stays]] = True
+        return replace(
             other,
-            leaving=leaving,
+            leaving=tuple(leaving),
             kept=other.kept | self.unsure,
             open_rows=other.open_rows | is_pending,
-            given=(other.given & ~is_pending) | self._has_left(leaving),
+            given=(other.given & ~is_pending) | has_left,
         )
-        return self._with_turns(changed)
-
-    def _with_met(self, kept: Mask) -> Mask:
-        """Returns who stays: of a row that does also the copies that have met.
-
-        They tell that it has met somebody, in whichever window.
-        """
-        rows = self.present.rows[self.hand]
-        copies = Copies.of(self.settings.sides[self.hand].window, rows)
-        has_met = rows.emitted | ((rows.met < NEVER) & ~rows.waits)
-        stays: Mask = kept | (copies.any(kept) & has_met)
-        return stays
-
-    def picked(self, picked: Picked) -> Picked:
-        """Returns what is picked; late pairs are numbered when it is their turn."""
-        if not waits_for_turn(self.settings):
-            return picked
-        return replace(picked, held=join_matches([picked.held, self.pairs]))
 
     def noted(self, present: Present) -> Present:
-        """Returns the rows with who waits, and who has met somebody at last."""
+        """Returns the rows with who waits since when, and who has met at last."""
         if not len(self.waits):
             return present
-        rows = list(present.rows)
-        own, emitted = rows[self.hand], rows[self.hand].emitted
-        mine, _ = self._ours(self.pairs)
-        emitted[mine] = True
-        waits = own.waits | self.waits
-        rows[self.hand] = own.with_flags(waits=waits, emitted=emitted)
+        rows, own = list(present.rows), present.rows[self.hand]
+        emitted = own.emitted
+        emitted[(self.sure.left, self.sure.right)[self.hand]] = True
+        own = own.with_flags(waits=own.waits | self.waits, emitted=emitted)
+        if not self.settings.event_clock:
+            since = np.where(self.waits, self.since, own.waits_since)
+            own = own.with_arrays(waits_since=since)
+        rows[self.hand] = own
         return replace(present, rows=(rows[0], rows[1]))
-
-    def _with_turns(self, outcomes: list[Outcome]) -> tuple[Outcome, Outcome]:
-        """Returns the outcomes; rows of pairs that have yet to be numbered stay."""
-        if waits_for_turn(self.settings):
-            for hand, rows in enumerate((self.pairs.left, self.pairs.right)):
-                kept = outcomes[hand].kept.copy()
-                kept[rows] = True
-                outcomes[hand] = replace(outcomes[hand], kept=kept)
-        return outcomes[0], outcomes[1]
-
-    def _ours(self, pairs: Matches) -> tuple[Whole, Whole]:
-        """Returns the pairs as rows that wait and rows of the table."""
-        both = (pairs.left, pairs.right)
-        return both[self.hand], both[1 - self.hand]
-
-    def _without(self, is_pending: Mask, part: Leaving) -> Leaving:
-        """Returns those of the table's rows that leave alone which nobody waits for.
-
-        What is taken back as its row begins goes, whoever meets it at that time.
-        """
-        chosen = (part.right, part.left)[self.hand]
-        goes = part.change is Change.DELETE
-        begun = self.present.rows[1 - self.hand].birth[chosen]
-        return part.take(~is_pending[chosen] | (goes & (part.when == begun)))
-
-    def _has_left(self, leaving: tuple[Leaving, ...]) -> Mask:
-        """Tells which of the table's rows leave alone, though they may stay."""
-        left = np.zeros(len(self.unsure), bool)
-        for part in leaving:
-            left[(part.right, part.left)[self.hand]] = True
-        return left
-
-    def _leaving(self) -> list[Leaving]:
-        """Returns the late pairs as they leave, each the first of its row."""
-        if waits_for_turn(self.settings):
-            return []
-        when = meeting_times(self.present, self.pairs)
-        part = Leaving(
-            Outlet.MATCHED,
-            Reason.NONE,
-            Turn.LATE_PAIR,
-            self.pairs.left,
-            self.pairs.right,
-            when,
-            np.zeros_like(when),
-            np.ones_like(when),
-            when,
-            np.full(len(when), ABSENT),
-        )
-        return [part.take(passes(self.settings, self.present, part))]
-
-    def _back(self) -> list[Leaving]:
-        """Returns the null rows that were given at once and are taken back now."""
-        if not self.settings.takes_back:
-            return []
-        mine, _ = self._ours(self.pairs)
-        rows = self.present.rows[self.hand]
-        is_early = rows.null_emitted[mine]
-        when = meeting_times(self.present, self.pairs)[is_early]
-        mine = mine[is_early]
-        back = alone(self.hand, mine, when, UNMATCHED[self.hand])
-        told = rows.hidden(GIVEN_TIME)[mine]
-        return [replace(back, told=told, turn=Turn.DUE, change=Change.DELETE)]
 
 
 def late_tables(
-    horizon: Horizon, present: Present, picked: Picked, news: News
+    horizon: Horizon, present: Present, picked: Picked, news: News, now: int
 ) -> LateTables:
     """Returns the late pairs of a step; only one side's rows can wait."""
     settings = horizon.settings
     for hand, side in enumerate(settings.sides):
         if side.waits:
-            return _Search(settings, present, hand, horizon, picked, news).found()
-    nobody = np.zeros(0, bool)
-    return LateTables(settings, present, 0, NO_MATCHES, NO_MATCHES, nobody, nobody)
+            clock = _event_clock if settings.event_clock else _arrival_clock
+            line = clock(horizon, present, hand, news, now)
+            return _Search(horizon, present, hand, picked, line).found()
+    none, nobody = np.empty(0, np.int64), np.empty(0, bool)
+    return LateTables(
+        settings, present, 0, NO_MATCHES, NO_MATCHES, nobody, none, nobody
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Where on a clock's line rows begin to wait, and where the table's rows come.
+
+    A row waits from the moment `since` on, a row of the table comes at its `moment`;
+    of those yet to come none does before `now`, if there are `more`.
+    """
+
+    waits: Whole
+    comes: Whole
+    since: Whole
+    moment: Whole
+    now: int
+    more: bool = True
+
+
+def _event_clock(
+    horizon: Horizon, present: Present, hand: int, news: News, _: int
+) -> _Line:
+    """Returns the line of row times, or of places where the table has no times.
+
+    Then its rows come at the bound that the side which waits had as they came.
+    """
+    side, rows, table = (
+        horizon.settings.sides[hand],
+        present.rows[hand],
+        present.rows[1 - hand],
+    )
+    since = ends(side, rows)
+    if horizon.settings.sides[1 - hand].untimed:
+        moment = news.bounds(table.place)[hand]
+        places = (rows.place + 1, table.place)
+        return _Line(*places, since, moment, horizon.bound(hand))
+    now, more = horizon.least[1 - hand], horizon.can_come(1 - hand)
+    return _Line(rows.death, table.birth, since, table.birth, now, more)
+
+
+def _arrival_clock(
+    horizon: Horizon, present: Present, hand: int, _: News, now: int
+) -> _Line:
+    """Returns the line of places; how long rows have waited the clock says."""
+    side, rows = horizon.settings.sides[hand], present.rows[hand]
+    left = rows.death
+    if side.window == windows.Rows(0) or side.closing is not Closing.NONE:
+        # One that is not stored, or past as it comes, has left at its own place.
+        is_brief = (rows.death == rows.place + 1) & ~rows.due
+        left = np.where(is_brief, rows.place, rows.death)
+    fresh = [
+        some.take(slice(old, None))
+        for some, old in zip(present.rows, present.old, strict=True)
+    ]
+    place = np.concatenate([some.place for some in fresh])
+    clock = np.concatenate([some.hidden(CLOCK) for some in fresh])
+    order = np.argsort(place)
+    # The clock never goes back; behind the last row that has come it is now.
+    course = np.append(np.maximum.accumulate(clock[order]), now)
+    at_left, moment = (
+        course[np.searchsorted(place[order], places)]
+        for places in (left, present.rows[1 - hand].place)
+    )
+    since = np.where(rows.waits, rows.waits_since, at_left)
+    return _Line(left, present.rows[1 - hand].place, since, moment, now)
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
     """Rows of one hand that met nobody, and what they may meet at last."""
 
-    settings: JoinSettings
+    horizon: Horizon
     present: Present
     hand: int
-    horizon: Horizon
     picked: Picked
-    news: News
-
-    @property
-    def rows(self) -> Rows:
-        """Returns the rows of the hand that waits."""
-        return self.present.rows[self.hand]
-
-    @property
-    def table(self) -> Rows:
-        """Returns the rows of the table."""
-        return self.present.rows[1 - self.hand]
+    line: _Line
 
     def found(self) -> LateTables:
-        """Returns the late pairs, sure and unsure, and who waits on."""
-        least = self.horizon.least[1 - self.hand]
+        """Returns the late pairs, sure and pending, and who waits on."""
+        settings, table = self.horizon.settings, self.present.rows[1 - self.hand]
+        least, seeks = self.horizon.least[1 - self.hand], self._seeks()
         over = self.horizon.past[self.hand]
-        if self.hand == 0 and self.settings.picks.waits:
+        if self.hand == 0 and settings.event_clock and settings.picks.waits:
             over = over | self.picked.closed
-        pairs = self._first(self._fitting())
+        pairs = self._first(self._fitting(seeks))
         mine, theirs = self._ours(pairs)
-        is_sure = over[mine] & (self.table.birth[theirs] <= least)
+        is_sure = over[mine] & (table.birth[theirs] <= least)
         sure, pending = pairs.take(is_sure), pairs.take(~is_sure)
-        waits = self._seeks() & over & self._is_awaited(least)
-        waits[self._ours(sure)[0]] = False
-        waits[self._ours(pending)[0]] |= over[self._ours(pending)[0]]
-        alive = (self.table.birth < self.table.death) & ~self.table.removes
+        is_awaited = (self._limits() >= self.line.now) & self.line.more
+        waits = seeks & over & is_awaited
+        waits[mine[is_sure]] = False
+        waits[mine[~is_sure]] |= over[mine[~is_sure]]
+        alive = (table.birth < table.death) & ~table.removes
         return LateTables(
-            self.settings,
+            settings,
             self._marked(sure),
             self.hand,
             sure,
             pending,
             waits,
-            alive & (self.table.birth > least),
+            self.line.since,
+            alive & (table.birth > least),
+            tuple(self._leaving(sure)),
         )
-
-    def _marked(self, sure: Matches) -> Present:
-        """Returns the rows; those of the table that are met at last have a partner."""
-        met = self.table.met.copy()
-        times = meeting_times(self.present, sure)
-        np.minimum.at(met, self._ours(sure)[1], times)
-        sides = list(self.present.rows)
-        sides[1 - self.hand] = self.table.with_arrays(met=met)
-        return replace(self.present, rows=(sides[0], sides[1]))
 
     def _ours(self, pairs: Matches) -> tuple[Whole, Whole]:
         """Returns the pairs as rows that wait and rows of the table."""
@@ -258,73 +278,131 @@ class _Search:
 
         A left row that had too many candidates takes none that comes later.
         """
-        copies = Copies.of(self.settings.sides[self.hand].window, self.rows)
-        met = copies.any(self.rows.met < NEVER) & ~copies.any(self.rows.waits)
-        has_met = copies.any(self.rows.emitted) | met
-        is_last = copies.are_last(self.rows.birth)
-        seeks: Mask = is_last & ~has_met & ~self.rows.removes
+        rows = self.present.rows[self.hand]
+        copies = Copies.of(self.horizon.settings.sides[self.hand].window, rows)
+        has_met = copies.any(rows.met < NEVER) & ~copies.any(rows.waits)
+        has_met |= copies.any(rows.emitted)
+        seeks: Mask = copies.are_last(rows.birth) & ~has_met
+        seeks &= ~rows.removes & ~rows.dropped
         return seeks & ~self.picked.crowded if self.hand == 0 else seeks
-
-    def _is_awaited(self, least: int) -> Mask:
-        """Tells for which rows a row of the table can still come in time."""
-        if self.settings.sides[1 - self.hand].untimed:
-            in_time: Mask = self._limits() >= self.present.watches[self.hand].bound
-            return in_time
-        can_come = self.present.watches[1 - self.hand].bound < NEVER
-        awaited: Mask = (self._limits() >= least) & can_come
-        return awaited
 
     def _limits(self) -> Whole:
         """Returns the last moments for which rows wait."""
-        end, wait = (
-            ends(self.settings.sides[self.hand], self.rows),
-            self.settings.sides[self.hand].longest_wait,
-        )
-        waits_on = (end == NEVER) | (wait == NEVER)
-        limits: Whole = np.where(waits_on, NEVER, np.where(waits_on, 0, end) + wait)
+        since = self.line.since
+        wait = self.horizon.settings.sides[self.hand].longest_wait
+        waits_on = (since == NEVER) | (wait == NEVER)
+        limits: Whole = np.where(waits_on, NEVER, np.where(waits_on, 0, since) + wait)
         return limits
 
-    def _fitting(self) -> Matches:
+    def _fitting(self, seeks: Mask) -> Matches:
         """Returns the pairs of rows that seek with rows of the table behind them."""
-        side, table = self.settings.sides[1 - self.hand], self.table
-        mine = self.rows.place + 1 if side.untimed else self.rows.death
-        theirs = table.place if side.untimed else table.birth
-        is_there = (table.birth < table.death) & (theirs < NEVER)
+        settings, line = self.horizon.settings, self.line
+        side, table = settings.sides[1 - self.hand], self.present.rows[1 - self.hand]
+        is_there = (table.birth < table.death) & (line.comes < NEVER)
         is_there &= are_first(side.window, table)
-        sides = [self.rows.bare(), self.rows.bare()]
-        sides[self.hand] = self.rows.bare().with_arrays(
-            birth=mine, death=np.where(self._seeks(), NEVER, mine)
+        rows = self.present.rows[self.hand].bare()
+        sides = [rows, rows]
+        sides[self.hand] = rows.with_arrays(
+            birth=line.waits, death=np.where(seeks, NEVER, line.waits)
         )
+        # A row of the table is met where it comes: it lives there for one moment.
         sides[1 - self.hand] = table.bare().with_arrays(
-            birth=theirs, death=theirs + is_there
+            birth=line.comes, death=line.comes + is_there
         )
         # Whom an older row may have met as it came, it has been asked about.
-        is_settled = side.untimed or isinstance(side.window, Latest)
+        is_settled = (
+            not settings.event_clock
+            or side.untimed
+            or isinstance(side.window, windows.Latest)
+        )
         old = self.present.old if is_settled else (0, 0)
         found = overlaps(sides[0], sides[1], old)
         if not len(found):
             return found
-        found = that_hold(self.settings, self.present.rows, found)
+        found = that_hold(settings, self.present.rows, found)
         mine, theirs = self._ours(found)
-        found = found.take(self._moments()[theirs] <= self._limits()[mine])
-        for nearest in self.settings.picks.nearest:
+        found = found.take(line.moment[theirs] <= self._limits()[mine])
+        for nearest in settings.picks.nearest:
             found = near(nearest, self.present.rows, found)
         return found
-
-    def _moments(self) -> Whole:
-        """Returns when rows of the table come, as rows wait: without a time, by bounds.
-
-        Then it is the bound of the side that waits, as it was when they came.
-        """
-        if not self.settings.sides[1 - self.hand].untimed:
-            return self.table.birth
-        return self.news.bounds(self.table.place)[self.hand]
 
     def _first(self, found: Matches) -> Matches:
         """Returns of each row that waits the first pair."""
         waiter, comer = self._ours(found)
-        order = sorted_by(waiter, self.table.birth[comer], self.table.place[comer])
+        table = self.present.rows[1 - self.hand]
+        order = sorted_by(waiter, table.birth[comer], table.place[comer])
         waiter = waiter[order]
         first = np.ones(len(waiter), bool)
         first[1:] = waiter[1:] != waiter[:-1]
         return found.take(order[first])
+
+    def _marked(self, sure: Matches) -> Present:
+        """Returns the rows; those of the table that are met at last have a partner.
+
+        So in order of arrival they give no null row as they come.
+        """
+        sides, theirs = list(self.present.rows), self._ours(sure)[1]
+        table = sides[1 - self.hand]
+        met = table.met.copy()
+        np.minimum.at(met, theirs, meeting_times(self.present, sure))
+        table = table.with_arrays(met=met)
+        if self.horizon.settings.holds_nulls:
+            null_emitted = table.null_emitted
+            null_emitted[theirs] = False
+            table = table.with_flags(null_emitted=null_emitted)
+        sides[1 - self.hand] = table
+        return replace(self.present, rows=(sides[0], sides[1]))
+
+    def _leaving(self, sure: Matches) -> list[Leaving]:
+        """Returns the late pairs in their order, before each what it takes back."""
+        settings = self.horizon.settings
+        rows, (mine, _) = self.present.rows[self.hand], self._ours(sure)
+        when = meeting_times(self.present, sure)
+        back = alone(self.hand, mine, when, UNMATCHED[self.hand])
+        back = replace(back, turn=Turn.DUE, change=Change.DELETE)
+        due, counter = np.zeros_like(when), np.ones_like(when)
+        if not settings.event_clock:
+            rank = self._ranks()[mine]
+            due, counter = 2 * rank + 1, self._counters(sure, rank)
+            back = replace(back, turn=Turn.LATE_PAIR, due=2 * rank)
+        absent = np.full(len(when), ABSENT)
+        late = Leaving(
+            *(Outlet.MATCHED, Reason.NONE, Turn.LATE_PAIR, sure.left, sure.right),
+            *(when, due, counter, when, absent),
+        )
+        late = late.take(passes(settings, self.present, late))
+        pairs = [] if waits_for_turn(settings) else [late]
+        if not settings.retracts:
+            return pairs
+        if settings.event_clock:
+            back = replace(back, told=rows.hidden(GIVEN_TIME)[mine])
+        if settings.event_clock or settings.holds_nulls:
+            back = back.take(rows.null_emitted[mine])
+        return [*pairs, back]
+
+    def _ranks(self) -> Whole:
+        """Returns for each row how many stand before it in the order of leaving."""
+        rows = self.present.rows[self.hand]
+        last = last_moments(self.horizon.settings, self.hand, rows)
+        order = np.lexsort((rows.place, last, rows.death, self.line.since))
+        ranks = np.empty(len(order), np.int64)
+        ranks[order] = np.arange(len(order))
+        return ranks
+
+    def _counters(self, sure: Matches, rank: Whole) -> Whole:
+        """Returns which pair of its left row each late pair is.
+
+        One of the table's has the pairs that it met as it came before them.
+        """
+        if self.hand == 0:
+            return np.ones(len(sure), np.int64)
+        left, right = self.present.rows
+        met = self.picked.met
+        at_once = met.left[right.place[met.right] < left.place[met.left]]
+        before = np.bincount(at_once, minlength=len(left))
+        order = sorted_by(sure.left, rank)
+        owner = sure.left[order]
+        number = np.empty(len(order), np.int64)
+        number[order] = np.arange(1, len(order) + 1) - np.searchsorted(owner, owner)
+        counters: Whole = number + before[sure.left]
+        return counters
