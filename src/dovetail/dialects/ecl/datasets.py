@@ -375,9 +375,19 @@ def projected(source: DatasetValue, made: Made) -> DatasetValue:
     return DatasetValue(step, made.record, is_grouped=source.is_grouped)
 
 
+def columns(texts: Iterable[tuple[str, str]]) -> spec.Columns:
+    """Returns named expressions as columns."""
+    return spec.Columns(tuple((name, Expression(text)) for name, text in texts))
+
+
 def columns_of(made: Made) -> spec.Columns:
     """Returns the columns of a transform."""
-    return spec.Columns(tuple((name, Expression(text)) for name, text in made.columns))
+    return columns(made.columns)
+
+
+def own_columns(record: types.RecordType, row: str = "l") -> spec.Columns:
+    """Returns the fields of a record as the columns that they are of a row."""
+    return columns((one.name, f"{row}.{quoted(one.name)}") for one in record.fields)
 
 
 def _project(context: Context, node: syntax.Call) -> DatasetValue:

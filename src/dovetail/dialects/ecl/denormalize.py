@@ -25,16 +25,14 @@ from dovetail.dialects.ecl.catalog import of_spark
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal, unfolded
 from dovetail.dialects.ecl.datasets import columns_of, refuse_others, row_at
 from dovetail.dialects.ecl.joins import (
-    Conditions,
+    Demands,
     Parts,
     join_step,
     judged,
-    keep_of,
-    keeps_groups,
     parts_of,
     split,
 )
-from dovetail.dialects.ecl.options import Counts
+from dovetail.dialects.ecl.options import Counts, keep_of
 from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
 from dovetail.expression import NEVER, Expression, Scope, parse
@@ -108,8 +106,8 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
             "DENORMALIZE(left, right, condition, transform, ..)",
             "GROUP stands before the transform, every other option behind it",
         )
-    parts = parts_of(context, node, (options, spec.Kind.LEFT_OUTER))
-    if keeps_groups(parts):
+    parts = parts_of(context, node, options, kind=spec.Kind.LEFT_OUTER)
+    if parts.keeps_groups:
         raise refusal(
             node,
             "groups of the left rows in a DENORMALIZE",
@@ -149,7 +147,7 @@ def _each_side(parts: Parts) -> dict[str, values.Value]:
 
 
 def _finished(
-    parts: Parts, form: _Form, given: tuple[Conditions, Counts]
+    parts: Parts, form: _Form, given: tuple[Demands, Counts]
 ) -> values.DatasetValue:
     """Returns what becomes of each left row with its right ones."""
     conditions, counts = given
@@ -169,17 +167,15 @@ def _finished(
 
 def _without_keep(parts: Parts) -> tuple[Parts, int]:
     """Returns a join without its KEEP, and how many that keeps; 0 is no limit."""
-    keep = keep_of(parts)
-    found = {name: it for name, it in parts.options.found.items() if name != "keep"}
-    options = replace(parts.options, found=found)
-    return replace(parts, options=options), (
+    keep = keep_of(parts.context, parts.given)
+    found = {name: it for name, it in parts.given.found.items() if name != "keep"}
+    given = replace(parts.given, found=found)
+    return replace(parts, given=given), (
         keep.count if isinstance(keep, spec.Keep) else 0
     )
 
 
-def _gathered(
-    parts: Parts, conditions: Conditions, counts: Counts
-) -> values.DatasetValue:
+def _gathered(parts: Parts, conditions: Demands, counts: Counts) -> values.DatasetValue:
     """Returns each left row with the list of its right ones."""
     alone = tuple(_keys_alone(parts, conditions))
     instead = tuple(_nothing_instead(parts.made)) if _has_instead(counts) else ()
@@ -227,13 +223,12 @@ def _of_pairs(parts: Parts, pair: tuple[Part, ...]) -> Parts:
     return replace(parts, left=replace(left, step=step), made=made)
 
 
-def _keys_alone(parts: Parts, conditions: Conditions) -> Iterator[Part]:
+def _keys_alone(parts: Parts, conditions: Demands) -> Iterator[Part]:
     """Gives the keys of right rows without a partner: by these they are one row."""
-    if not parts.options.kind.preserves(spec.Hand.RIGHT):
+    if not parts.given.kind.preserves(spec.Hand.RIGHT):
         return
-    hard, _, _ = conditions
     scope = Scope.pair(parts.left.record.schema, parts.right.record.schema)
-    for number, equality in enumerate(hard, start=1):
+    for number, equality in enumerate(conditions.hard, start=1):
         kind = of_spark(parse(equality.right, scope).type)
         text = f"IF(matched_left, NULL, {equality.right})"
         yield types.Field(_KEY.format(number), kind), text

@@ -1,25 +1,24 @@
-"""The options of a JOIN: which there are, which go together, what each becomes."""
+"""The options of a JOIN: which there are, which go together, what each becomes.
+
+SKEW(limit[, target]) has two shares from 0 to 1, THRESHOLD(size) the bytes of a part up
+to which nobody minds. Where a join is made in one process there are no parts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 from dovetail import spec
-from dovetail.dialects.ecl import syntax
-from dovetail.dialects.ecl.conditions import (
-    Hard,
-    Piece,
-    Prefix,
-    Soft,
-    optionals,
-    pieces,
-)
+from dovetail.dialects.ecl import conditions, syntax, values
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.indexes import is_layout
 from dovetail.dialects.ecl.names import routine_of
-from dovetail.dialects.ecl.values import Made
 from dovetail.expression import Expression
+
+Line = tuple[str, str]
+Pieces = tuple[conditions.Piece, ...]
 
 KINDS: Mapping[str, spec.Kind] = {
     "inner": spec.Kind.INNER,
@@ -34,15 +33,6 @@ KINDS: Mapping[str, spec.Kind] = {
     "full only": spec.Kind.FULL_ONLY,
     "left right only": spec.Kind.FULL_ONLY,
 }
-_LEFT_KINDS = {spec.Kind.INNER, spec.Kind.LEFT_OUTER, spec.Kind.LEFT_ONLY}
-_RIGHT_KINDS = {
-    spec.Kind.RIGHT_OUTER,
-    spec.Kind.RIGHT_ONLY,
-    spec.Kind.FULL_OUTER,
-    spec.Kind.FULL_ONLY,
-}
-_ONLY_KINDS = {spec.Kind.LEFT_ONLY, spec.Kind.RIGHT_ONLY, spec.Kind.FULL_ONLY}
-_LOOKUP_WORDS = {"lookup", "many", "few"}
 NO_EFFECT = "changes no rows"
 _MERGED = f"{NO_EFFECT}; on Spark both sides are shuffled by the keys and merged"
 _WATCHED = f"{_MERGED}; how evenly the rows of each side lie is measured before"
@@ -77,6 +67,24 @@ _EXCLUSIVE = (
     *("partition left", "partition right", "lookup", "grouped", "all"),
     *("nosort", "hash"),
 )
+# The first of these that is there says how partners are looked for.
+_STRATEGIES: Mapping[str, spec.Strategy] = {
+    "all": spec.Strategy.ALL,
+    **dict.fromkeys(("lookup", "grouped", "group"), spec.Strategy.MANY_LOOKUP),
+    "smart": spec.Strategy.SMART,
+    "hash": spec.Strategy.HASH,
+    **dict.fromkeys(
+        ("nosort", "partition left", "partition right", "skew", "threshold"),
+        spec.Strategy.SORT_MERGE,
+    ),
+}
+_LOOKUP_WORDS = {"lookup", "many", "few"}
+_WITH_ROWS = {"keep", "atmost", "limit", "onfail"}
+_WITH_VALUE = {*_WITH_ROWS, "group"}
+_UNNAMED = (
+    "TRANSFORM(record, SELF := LEFT) says what comes out: "
+    "it stands right behind the condition, before all options"
+)
 
 
 @dataclass(slots=True)
@@ -84,8 +92,9 @@ class Options:
     """The options of one JOIN by their names, each with where it stands."""
 
     kind: spec.Kind = spec.Kind.INNER
-    kind_node: tuple[syntax.Node, ...] = ()
+    is_kind_given: bool = False
     found: dict[str, syntax.Node] = field(default_factory=dict)
+    # Of KEYED, or of an INDEX on the right: known when the right side is.
     is_keyed: bool = False
 
     def has(self, *names: str) -> bool:
@@ -105,27 +114,22 @@ class Options:
     @property
     def strategy(self) -> spec.Strategy:
         """Returns how partners are looked for."""
+        if self.is_keyed:
+            return spec.Strategy.KEYED
         if self.is_single:
             return spec.Strategy.LOOKUP
-        for name, strategy in _STRATEGIES.items():
-            if self.has(name):
-                return strategy
-        return spec.Strategy.DEFAULT
+        found = (it for name, it in _STRATEGIES.items() if self.has(name))
+        return next(found, spec.Strategy.DEFAULT)
 
-
-_STRATEGIES: Mapping[str, spec.Strategy] = {
-    "all": spec.Strategy.ALL,
-    "lookup": spec.Strategy.MANY_LOOKUP,
-    "grouped": spec.Strategy.MANY_LOOKUP,
-    "group": spec.Strategy.MANY_LOOKUP,
-    "smart": spec.Strategy.SMART,
-    "hash": spec.Strategy.HASH,
-    "nosort": spec.Strategy.SORT_MERGE,
-    "partition left": spec.Strategy.SORT_MERGE,
-    "partition right": spec.Strategy.SORT_MERGE,
-    "skew": spec.Strategy.SORT_MERGE,
-    "threshold": spec.Strategy.SORT_MERGE,
-}
+    @property
+    def lines(self) -> Iterator[Line]:
+        """Yields what became of each option that is no count, in words."""
+        for name in self.found:
+            if name == "lookup":
+                which = "the first match" if self.is_single else "every match"
+                yield "LOOKUP", f"{which} counts; the right side is broadcast"
+            elif name in PHYSICAL:
+                yield name.upper(), PHYSICAL[name]
 
 
 def read_options(nodes: Iterable[syntax.Node], kind: spec.Kind) -> Options:
@@ -137,9 +141,8 @@ def read_options(nodes: Iterable[syntax.Node], kind: spec.Kind) -> Options:
     for node in nodes:
         if not isinstance(node, syntax.Omitted):
             _add(options, node)
-    _refuse_together(options)
-    _refuse_kinds(options)
-    _refuse_counts(options)
+    for name, found, expected in (*_two_ways(options), *_at_odds(options)):
+        raise refusal(options.found[name], found, expected)
     return options
 
 
@@ -147,9 +150,9 @@ def _add(options: Options, node: syntax.Node) -> None:
     """Adds one option."""
     words = syntax.words_of(node)
     if words in KINDS:
-        if options.kind_node:
+        if options.is_kind_given:
             raise refusal(node, f'a second type "{words.upper()}"', "one type of join")
-        options.kind, options.kind_node = KINDS[words], (node,)
+        options.kind, options.is_kind_given = KINDS[words], True
     elif words and set(words.split()) <= _LOOKUP_WORDS:
         options.found.update(dict.fromkeys(words.split(), node))
     elif words in PHYSICAL or words in _WITH_ROWS:
@@ -169,16 +172,8 @@ def _add(options: Options, node: syntax.Node) -> None:
         )
 
 
-_UNNAMED = (
-    "TRANSFORM(record, SELF := LEFT) says what comes out: "
-    "it stands right behind the condition, before all options"
-)
-_WITH_ROWS = {"keep", "atmost", "limit", "onfail"}
-_WITH_VALUE = {*_WITH_ROWS, "group"}
-
-
-def _refuse_together(options: Options) -> None:
-    """Refuses two ways of doing the work."""
+def _two_ways(options: Options) -> Iterator[tuple[str, str, str]]:
+    """Yields options that say how the work is done beside another one that does."""
     given = [name for name in _EXCLUSIVE if name in options.found]
     if set(given) == {"lookup", "all"}:
         given = ["all"]
@@ -187,82 +182,40 @@ def _refuse_together(options: Options) -> None:
         # The right rows are with every left row anyway.
         shared.remove("local")
     for name in [*given[1:], *(shared if given else ())]:
-        _refuse(
-            options,
-            name,
-            f"{given[0].upper()} beside {name.upper()}",
-            "one of them: each says how the work is done",
-        )
+        expected = "one of them: each says how the work is done"
+        yield name, f"{given[0].upper()} beside {name.upper()}", expected
 
 
-def _refuse_kinds(options: Options) -> None:
-    """Refuses options that a type of join does not have."""
-    kind, name = options.kind, options.kind.value.upper().replace("_", " ")
-    for word in ("lookup", "smart", "all", "grouped", "group", "keyed"):
-        if options.has(word) and kind not in _LEFT_KINDS:
-            _refuse(
-                options,
-                word,
-                f"{word.upper()} in a {name} join",
-                "an inner, LEFT OUTER or LEFT ONLY join",
-            )
-    if options.has("keep") and kind in {spec.Kind.RIGHT_OUTER, *_ONLY_KINDS}:
-        _refuse(options, "keep", f"KEEP in a {name} join", "INNER, LEFT or FULL OUTER")
-    if options.has("atmost") and kind in _RIGHT_KINDS:
-        _refuse(
-            options,
-            "atmost",
-            f"ATMOST in a {name} join",
-            "INNER, LEFT OUTER, LEFT ONLY",
-        )
-    if options.has("limit") and kind in _ONLY_KINDS:
-        _refuse(options, "limit", f"LIMIT in a {name} join", "INNER or an OUTER join")
-
-
-def _refuse_counts(options: Options) -> None:
-    """Refuses counts of candidates that nobody makes, or two of them."""
-    if options.has("atmost") and options.has("limit"):
-        _refuse(
-            options,
-            "limit",
-            "ATMOST beside LIMIT",
-            "one of them: both say what becomes of a row with too many candidates",
-        )
-    for word in ("atmost", "limit"):
-        if options.has(word) and options.has("all"):
-            _refuse(options, word, f"{word.upper()} with ALL", "it without ALL")
-        if options.has(word) and options.is_single:
-            _refuse(
-                options,
-                word,
-                f"{word.upper()} with LOOKUP",
-                "MANY LOOKUP, which looks at all candidates",
-            )
-    for word in ("skew", "threshold"):
-        if options.has(word) and options.has("keyed"):
-            _refuse(options, word, f"{word.upper()} in a keyed join", "no KEYED")
-
-
-def _refuse(options: Options, name: str, found: str, expected: str) -> None:
-    """Refuses an option at its place."""
-    raise refusal(options.found[name], found, expected)
-
-
-def told(options: Options) -> tuple[tuple[str, str], ...]:
-    """Returns what became of each option that is no count, in words."""
-    lines = []
-    for name in options.found:
-        if name == "lookup":
-            word = (
-                "the first match counts" if options.is_single else "every match counts"
-            )
-            lines.append(("LOOKUP", f"{word}; the right side is broadcast"))
-        elif name in PHYSICAL:
-            lines.append((name.upper(), PHYSICAL[name]))
-    return tuple(lines)
-
-
-Line = tuple[str, str]
+def _at_odds(options: Options) -> Iterator[tuple[str, str, str]]:
+    """Yields options that the type of the join, or another option, does not allow."""
+    kinds, kind, has = spec.Kind, options.kind, options.has
+    is_only = kind in {kinds.LEFT_ONLY, kinds.RIGHT_ONLY, kinds.FULL_ONLY}
+    is_of_right = kind not in {kinds.INNER, kinds.LEFT_OUTER, kinds.LEFT_ONLY}
+    no_keep = is_only or kind is kinds.RIGHT_OUTER
+    in_kind = f"{{}} in a {kind.value.upper().replace('_', ' ')} join"
+    of_left = "an inner, LEFT OUTER or LEFT ONLY join"
+    too_many = "one of them: both say what becomes of a row with too many candidates"
+    all_seen = "MANY LOOKUP, which looks at all candidates"
+    # The first that is wrong is told.
+    rules: tuple[tuple[str, bool, str, str], ...] = (
+        *(
+            (word, is_of_right, in_kind, of_left)
+            for word in ("lookup", "smart", "all", "grouped", "group", "keyed")
+        ),
+        ("keep", no_keep, in_kind, "INNER, LEFT or FULL OUTER"),
+        ("atmost", is_of_right, in_kind, "INNER, LEFT OUTER, LEFT ONLY"),
+        ("limit", is_only, in_kind, "INNER or an OUTER join"),
+        ("limit", has("atmost"), "ATMOST beside {}", too_many),
+        ("atmost", has("all"), "{} with ALL", "it without ALL"),
+        ("limit", has("all"), "{} with ALL", "it without ALL"),
+        ("atmost", options.is_single, "{} with LOOKUP", all_seen),
+        ("limit", options.is_single, "{} with LOOKUP", all_seen),
+        ("skew", has("keyed"), "{} in a keyed join", "no KEYED"),
+        ("threshold", has("keyed"), "{} in a keyed join", "no KEYED"),
+    )
+    for word, is_wrong, why, expected in rules:
+        if is_wrong and has(word):
+            yield word, why.format(word.upper()), expected
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,56 +234,57 @@ class Counts:
 
 
 def counts_of(
-    context: Context, options: Options, found: tuple[Piece, ...], made: Made
+    context: Context, options: Options, found: Pieces, *, made: values.Made
 ) -> Counts:
     """Returns what ATMOST, LIMIT and ONFAIL say."""
     for call in options.calls("atmost"):
-        return _at_most(context, call, (options, found))
+        return _at_most(context, call, found, is_keyed=options.is_keyed)
     for one in found:
-        if isinstance(one, Prefix):
+        if isinstance(one, conditions.Prefix):
             raise refusal(one.node, "[n..*] without ATMOST", "ATMOST(condition, n)")
     for call in options.calls("limit"):
-        return _limit(context, call, (options, made))
+        on_fail = [it for one in options.calls("onfail") for it in one.arguments[:1]]
+        return _limit(context, call, on_fail, made=made)
     for call in options.calls("onfail"):
         raise refusal(call, "ONFAIL without LIMIT", "LIMIT(n) beside it")
     return Counts()
 
 
+def keep_of(context: Context, options: Options) -> spec.Keep | spec.Unlimited:
+    """Returns how many rows of each left row come out; 0 is no limit."""
+    counts = [context.count(one.arguments[0]) for one in options.calls("keep")]
+    return spec.Keep(counts[0]) if any(counts) else spec.Unlimited()
+
+
 def _at_most(
-    context: Context, call: syntax.Call, given: tuple[Options, tuple[Piece, ...]]
+    context: Context, call: syntax.Call, found: Pieces, *, is_keyed: bool
 ) -> Counts:
-    """Returns ATMOST in one of its forms."""
-    options, found = given
+    """Returns ATMOST(n), ATMOST(condition, n) or one of them with optional fields."""
     *front, number = call.arguments
     count = context.count(number)
     lists = [one for one in front if isinstance(one, syntax.Braces)]
-    conditions = [one for one in front if not isinstance(one, syntax.Braces)]
-    prefixes = tuple(one.optional for one in found if isinstance(one, Prefix))
-    optional = (*prefixes, *(it for one in lists for it in optionals(context, one)))
+    given = [one for one in front if not isinstance(one, syntax.Braces)]
+    optional = (
+        *(one.optional for one in found if isinstance(one, conditions.Prefix)),
+        *(it for one in lists for it in conditions.optionals(context, one)),
+    )
     counted: tuple[spec.Equality, ...] | spec.AllHard = spec.AllHard()
-    if conditions:
-        counted, optional = _of_condition(context, conditions[0], (found, optional))
-    elif not options.is_keyed:
-        _refuse_soft(found)
+    terms = "all that is hard"
+    if given:
+        counted = _counted(context, given[0], found)
+        terms = ", ".join(f"{it.left} = {it.right}" for it in counted) or "nothing"
+    elif not is_keyed:
+        for one in found:
+            if isinstance(one, conditions.Soft) and spec.Hand.RIGHT in one.hands:
+                raise refusal(
+                    one.node,
+                    "ATMOST(n) beside a condition on RIGHT that is no equality",
+                    "ATMOST(equalities, n), which says what is counted",
+                )
     if not count and optional:
         raise refusal(call, "ATMOST(0) beside [n..*]", "ATMOST(.., n), n from 1 on")
-    return _unlimited("ATMOST") if not count else _counted(count, counted, optional)
-
-
-def _unlimited(name: str) -> Counts:
-    """Returns the count that is none: of 0."""
-    return Counts(lines=((name, "0 is no limit"),))
-
-
-def _counted(
-    count: int,
-    counted: tuple[spec.Equality, ...] | spec.AllHard,
-    optional: tuple[spec.OptionalPrefix | spec.OptionalEqual, ...],
-) -> Counts:
-    """Returns ATMOST with what it counts."""
-    terms = "all that is hard"
-    if isinstance(counted, tuple):
-        terms = ", ".join(f"{it.left} = {it.right}" for it in counted) or "nothing"
+    if not count:
+        return Counts(lines=(("ATMOST", "0 is no limit"),))
     told = f"a left row with more than {count} candidates has no match; counts {terms}"
     if optional:
         told += f", then as much of {len(optional)} optional equalities as is needed"
@@ -338,88 +292,71 @@ def _counted(
     return Counts(picks, lines=(("ATMOST", told),))
 
 
-Optional = spec.OptionalPrefix | spec.OptionalEqual
-
-
-def _of_condition(
-    context: Context,
-    node: syntax.Node,
-    given: tuple[tuple[Piece, ...], tuple[Optional, ...]],
-) -> tuple[tuple[spec.Equality, ...], tuple[Optional, ...]]:
-    """Returns the equalities that count: terms of the condition of the join."""
-    found, optional = given
+def _counted(
+    context: Context, node: syntax.Node, found: Pieces
+) -> tuple[spec.Equality, ...]:
+    """Returns the equalities that ATMOST counts: terms of the condition of the join."""
     whole = {_said(one) for one in found}
-    own = pieces(context, node)
-    for one in own:
-        if _said(one) not in whole:
-            raise refusal(
-                node,
-                "ATMOST counts what is no term of the join's condition",
-                "terms of the condition, joined by AND",
-            )
-    equalities = tuple(one.equality for one in own if isinstance(one, Hard))
-    return equalities, optional
+    own = conditions.pieces(context, node)
+    if not whole.issuperset(map(_said, own)):
+        raise refusal(
+            node,
+            "ATMOST counts what is no term of the join's condition",
+            "terms of the condition, joined by AND",
+        )
+    return tuple(one.equality for one in own if isinstance(one, conditions.Hard))
 
 
-def _said(piece: Piece) -> str:
+def _said(piece: conditions.Piece) -> str:
     """Returns what a piece of a condition says, to find it again."""
     match piece:
-        case Hard(equality=equality):
+        case conditions.Hard(equality=equality):
             return f"{equality.left} = {equality.right}"
-        case Soft(text=text):
+        case conditions.Soft(text=text):
             return text
-        case Prefix(optional=optional):
+        case conditions.Prefix(optional=optional):
             return f"{optional.left} ~ {optional.right}"
 
 
-def _refuse_soft(found: Iterable[Piece]) -> None:
-    """Refuses ATMOST(n) beside a condition on the right row that is no equality."""
-    for one in found:
-        if isinstance(one, Soft) and spec.Hand.RIGHT in one.hands:
-            raise refusal(
-                one.node,
-                "ATMOST(n) beside a condition on RIGHT that is no equality",
-                "ATMOST(equalities, n), which says what is counted",
-            )
-
-
-def _limit(context: Context, call: syntax.Call, given: tuple[Options, Made]) -> Counts:
+def _limit(
+    context: Context,
+    call: syntax.Call,
+    on_fail: list[syntax.Node],
+    *,
+    made: values.Made,
+) -> Counts:
     """Returns LIMIT with SKIP, FAIL or a transform, or what ONFAIL says."""
-    options, made = given
     number, *rest = call.arguments
     count = context.count(number)
-    actions: list[syntax.Node] = [
-        one
-        for one in rest
-        if not isinstance(one, syntax.Omitted) and not is_word(one, "count")
-    ]
     if not count:
-        return _unlimited("LIMIT")
-    actions += [one for it in options.calls("onfail") for one in it.arguments[:1]]
+        return Counts(lines=(("LIMIT", "0 is no limit"),))
+    # COUNT says that all are counted, which they are.
+    said = (one for one in rest if not is_word(one, "count"))
+    actions = [one for one in said if not isinstance(one, syntax.Omitted)] + on_fail
     more = f"a left row with more than {count} candidates"
     if any(is_word(action, "skip") for action in actions):
-        line = ("LIMIT", f"{more} is left out")
-        return Counts(
-            spec.Picks(limit=spec.Limit(count, spec.OnExceed.SKIP)), lines=(line,)
-        )
-    line = ("LIMIT", f"{more} fails the job")
-    failing = Counts(
-        spec.Picks(limit=spec.Limit(count, spec.OnExceed.FAIL)), lines=(line,)
-    )
-    for action in actions:
+        picks = spec.Picks(limit=spec.Limit(count, spec.OnExceed.SKIP))
+        return Counts(picks, lines=(("LIMIT", f"{more} is left out"),))
+    picks = spec.Picks(limit=spec.Limit(count, spec.OnExceed.FAIL))
+    failing = Counts(picks, lines=(("LIMIT", f"{more} fails the job"),))
+    for action in actions[:1]:
         for fail in _fails(context, action):
             return replace(failing, failure=failure_of(context, fail))
-        return _replaced(context, action, (count, made))
+        return _replaced(context, action, count, made=made)
     return failing
 
 
 def failure_of(context: Context, node: syntax.Node) -> spec.Failure | spec.Plainly:
     """Returns the code and the message of FAIL."""
-    if isinstance(node, syntax.Name) or not isinstance(node, syntax.Call):
+    if not isinstance(node, syntax.Call):
         return spec.Plainly()
     code, message = 0, ""
     for argument in node.arguments:
-        found = None if _is_type(context, argument) else context.constant(argument)
+        # A type says what the value would be if it did not fail.
+        is_type = isinstance(argument, syntax.TypeName | syntax.SetType)
+        if is_type or is_layout(context, argument):
+            continue
+        found = context.constant(argument)
         match found:
             case str():
                 message = found
@@ -434,30 +371,20 @@ def failure_of(context: Context, node: syntax.Node) -> spec.Failure | spec.Plain
 
 def _fails(context: Context, action: syntax.Node) -> Iterator[syntax.Node]:
     """Yields FAIL where the action is that, or a transform with a field that is."""
-    body = action
-    if isinstance(action, syntax.Call):
-        if action.word == "fail":
-            yield action
-            return
-        found = [*routine_of(context, action)]
-        body = found[0].body if found else action
-    elif syntax.word_of(action) == "fail":
+    if syntax.word_of(action) == "fail":
         yield action
+        return
+    found = [*routine_of(context, action)] if isinstance(action, syntax.Call) else []
+    body = found[0].body if found else action
     for one in body.statements if isinstance(body, syntax.Transform) else ():
         if isinstance(one, syntax.Definition) and syntax.word_of(one.body) == "fail":
             yield one.body
 
 
-def _is_type(context: Context, node: syntax.Node) -> bool:
-    """Tells whether an argument of FAIL says what it would be if it did not fail."""
-    return isinstance(node, syntax.TypeName | syntax.SetType) or is_layout(
-        context, node
-    )
-
-
-def _replaced(context: Context, node: syntax.Node, given: tuple[int, Made]) -> Counts:
+def _replaced(
+    context: Context, node: syntax.Node, count: int, *, made: values.Made
+) -> Counts:
     """Returns the limit that puts a row of its own in place of too many."""
-    count, made = given
     other = context.made(node)
     if [one.word for one in other.record.fields] != [
         one.word for one in made.record.fields
@@ -471,3 +398,57 @@ def _replaced(context: Context, node: syntax.Node, given: tuple[int, Made]) -> C
     return Counts(
         spec.Picks(limit=limit), lines=(line,), hides_skips=True, skip=other.skip
     )
+
+
+_USUAL_LIMIT = 0.1
+
+
+def skew_of(context: Context, options: Options) -> spec.Skew:
+    """Returns how unevenly the rows of a side may lie; without SKEW as they like."""
+    skew = spec.Skew()
+    for name in ("skew", "threshold"):
+        if options.is_keyed and options.has(name):
+            node = options.found[name]
+            raise refusal(node, f"{name.upper()} in a keyed join", "no INDEX")
+    if options.has("skew"):
+        skew = replace(skew, limit=_USUAL_LIMIT)
+    for call in options.calls("skew"):
+        first, *targets = call.arguments
+        for target in targets:
+            _share(context, target)
+            context.world.remarks.append(
+                f"the target of SKEW in line {call.place.line} steers nothing: "
+                "spark.sql.adaptive.skewJoin.* says when Spark splits a part"
+            )
+        if not isinstance(first, syntax.Omitted):
+            skew = replace(skew, limit=_share(context, first))
+    for call in options.calls("threshold"):
+        size = context.count(call.arguments[0])
+        skew = replace(skew, threshold=size or spec.USUAL_THRESHOLD)
+        if not options.has("skew"):
+            line = call.place.line
+            remark = f"THRESHOLD in line {line} has no effect without SKEW"
+            context.world.remarks.append(remark)
+    return skew
+
+
+def _share(context: Context, node: syntax.Node) -> float:
+    """Returns a number from 0 to 1 that is known from the text."""
+    found = context.constant(node)
+    # To Python a truth is a number, too.
+    if isinstance(found, int | float | Decimal) and not isinstance(found, bool):
+        share = float(found)
+        if 0 <= share <= 1:
+            return share
+    raise refusal(node, f"a skew of {found}", "a share, from 0 to 1.0")
+
+
+def told_skew(skew: spec.Skew) -> Iterator[Line]:
+    """Gives when a skew fails the job."""
+    if not skew.is_any:
+        told = (
+            f"on Spark at a skew of more than {skew.limit:g}, where the largest part "
+            f"has more than {skew.threshold} bytes: each side's keys are counted for "
+            "it; one process has no parts, there nothing is measured"
+        )
+        yield "fails", told
