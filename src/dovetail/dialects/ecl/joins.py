@@ -297,30 +297,15 @@ _SKIPPED = "skipped by the transform"
 def join_step(
     parts: Parts, demands: Demands, counts: options.Counts
 ) -> values.DatasetValue:
-    """Returns the step of a join.
-
-    Where a LIMIT has a transform of its own, rows without a partner are skipped after
-    the join: there each row says itself whether it is, that of the LIMIT, too.
-    """
-    made, limit, given = parts.made, counts.picks.limit, parts.given
-    columns, record, skip = datasets.columns_of(made), made.record, made.skip
-    hides = counts.hides_skips and skip != counts.skip
-    if hides:
-        mark = (_SKIPPED, Expression(skip))
-        skip = f"(matched_left AND matched_right AND ({skip}))"
-        columns = spec.Columns((*columns.columns, mark))
-        field = types.Field(_SKIPPED, types.BOOLEAN)
-        record = types.RecordType((*record.fields, field))
-        if isinstance(limit, spec.Limit):
-            instead = (*limit.transform, (_SKIPPED, Expression(counts.skip)))
-            limit = replace(limit, transform=instead)
+    """Returns the step of a join."""
+    given, hides = parts.given, counts.hides_skips and parts.made.skip != counts.skip
+    made, counts = _marked(parts.made, counts) if hides else (parts.made, counts)
     picks = replace(
         counts.picks,
-        limit=limit,
         keep=options.keep_of(parts.context, given),
         strategy=given.strategy,
         left_condition=Expression(demands.left_only),
-        skip_when=Expression(skip),
+        skip_when=Expression(made.skip),
     )
     join = spec.JoinSpec(
         spec.Side(spec.Named(spec.LEFT)),
@@ -329,7 +314,7 @@ def join_step(
         spec.Clock.BATCH,
         demands.hard,
         Expression(demands.soft),
-        columns,
+        datasets.columns_of(made),
         absent_left=_absent(parts.left.record),
         absent_right=_absent(parts.right.record),
         picks=picks,
@@ -338,19 +323,41 @@ def join_step(
         _left_step(parts),
         parts.right.step,
         join,
-        record.schema,
+        made.record.schema,
         _told(parts, join, counts),
         counts.failure,
         keeps_groups=parts.keeps_groups,
         skew=counts.skew,
         pointer=_pointer(parts),
     )
-    found = values.DatasetValue(joined, record, is_grouped=parts.keeps_groups)
+    found = values.DatasetValue(joined, made.record, is_grouped=parts.keeps_groups)
     if not hides:
         return found
     kept = spec.Filtered(joined, Expression(f"NOT l.{quoted(_SKIPPED)}"))
-    step = spec.Projected(kept, made.record.schema, datasets.own_columns(made.record))
-    return replace(found, step=step, record=made.record)
+    record = parts.made.record
+    step = spec.Projected(kept, record.schema, datasets.own_columns(record))
+    return replace(found, step=step, record=record)
+
+
+def _marked(
+    made: values.Made, counts: options.Counts
+) -> tuple[values.Made, options.Counts]:
+    """Returns a join whose rows say themselves whether they are skipped.
+
+    Where a LIMIT has a transform of its own, rows without a partner are skipped after
+    the join: there the row of the LIMIT says itself whether it is.
+    """
+    record = types.RecordType(
+        (*made.record.fields, types.Field(_SKIPPED, types.BOOLEAN))
+    )
+    columns = (*made.columns, (_SKIPPED, made.skip))
+    skip = f"(matched_left AND matched_right AND ({made.skip}))"
+    limit = counts.picks.limit
+    if isinstance(limit, spec.Limit):
+        instead = (*limit.transform, (_SKIPPED, Expression(counts.skip)))
+        picks = replace(counts.picks, limit=replace(limit, transform=instead))
+        counts = replace(counts, picks=picks)
+    return values.Made(record, columns, skip), counts
 
 
 def _left_step(parts: Parts) -> spec.Step:

@@ -13,20 +13,13 @@ a list of its own, and comes once however many matches it takes part in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import conditions, syntax, types, values
-from dovetail.dialects.ecl.aggregates import all_rows, is_over_rows, named_struct
+from dovetail.dialects.ecl import conditions, datasets, syntax, types, values
+from dovetail.dialects.ecl.aggregates import all_rows, named_struct
 from dovetail.dialects.ecl.context import Context, refusal, unfolded
-from dovetail.dialects.ecl.datasets import (
-    as_record,
-    columns_of,
-    ordered_text,
-    rebuilt_columns,
-    row_at,
-)
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.options import NO_EFFECT, PHYSICAL
 from dovetail.expression import ALWAYS, Expression
@@ -42,21 +35,27 @@ _PASSED = {
     *("assert sorted", "local"),
 }
 
-# Rows that come out as they are may be the same.
-_MERGED = {"mergejoin": "DEDUP, "}
-
 
 @dataclass(slots=True)
 class SetOptions:
     """The options of a join of several sets."""
 
     kind: spec.SetKind = spec.SetKind.INNER
-    kind_node: tuple[syntax.Node, ...] = ()
-    sorting: tuple[syntax.Node, ...] = ()
+    is_kind_given: bool = False
     ordered_by: tuple[str, ...] = ()
     bounds: tuple[int, int] = (0, 0)
     lines: tuple[tuple[str, str], ...] = ()
     is_unique: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetParts:
+    """The data sets of a join of several, alike, and what its expressions see."""
+
+    node: syntax.Call
+    sources: tuple[values.DatasetValue, ...]
+    record: types.RecordType
+    inside: Context
 
 
 def read_set_join(
@@ -65,131 +64,102 @@ def read_set_join(
     """Returns the rows of JOIN([..], condition, transform, SORTED(..), ..)."""
     if len(node.arguments) < 3:  # noqa: PLR2004 - sets, condition, transform
         raise refusal(node, "a JOIN of sets of less", "JOIN([..], .., .., SORTED(..))")
-    first, condition, transform, *rest = node.arguments
-    parts = SetParts.of(context, first, sets)
-    options = parts.options(node, rest)
+    _, condition, transform, *rest = node.arguments
+    parts = _parts_of(context, node, sets)
+    options = _options(parts, rest)
     made = parts.inside.made(transform)
     join = replace(
-        parts.join(condition, options),
+        _join(parts, condition, options),
         ordered_by=options.ordered_by,
-        select=columns_of(made),
+        select=datasets.columns_of(made),
         skip_when=Expression(made.skip),
     )
-    steps = tuple(one.step for one in parts.datasets)
-    told = told_sets(node, join, options)
+    steps = tuple(one.step for one in parts.sources)
+    told = _told(parts, join, options)
     return values.DatasetValue(
         spec.SetJoined(steps, join, made.record.schema, told), made.record
     )
 
 
-def told_sets(
-    node: syntax.Call, join: spec.SetJoinSpec, options: SetOptions
-) -> spec.Told:
+def _told(parts: SetParts, join: spec.SetJoinSpec, options: SetOptions) -> spec.Told:
     """Returns a join of several sets in words."""
     kind = join.kind.value.replace("_", " ")
-    count, line = len(join.sets), node.place.line
-    title = f"{node.word.upper()} of {count} sets in line {line}, {kind}"
+    count, line = len(join.sets), parts.node.place.line
+    title = f"{parts.node.word.upper()} of {count} sets in line {line}, {kind}"
     return spec.Told(title, (("stepped", ", ".join(join.stepped)), *options.lines))
 
 
-@dataclass(frozen=True, slots=True)
-class SetParts:
-    """The data sets of a join of several, alike, and what its expressions see."""
-
-    datasets: tuple[values.DatasetValue, ...]
-    record: types.RecordType
-    inside: Context
-
-    @classmethod
-    def of(
-        cls, context: Context, node: syntax.Node, sets: values.SetOfDatasets
-    ) -> SetParts:
-        """Returns the data sets of a node in one record, which must be their own."""
-        record = sets.datasets[0].record
-        datasets = tuple(_alike(node, one, record) for one in sets.datasets)
-        return cls(datasets, record, _inside(context, record))
-
-    def options(self, node: syntax.Call, rest: list[syntax.Node]) -> SetOptions:
-        """Returns the options, all of which are known; SORTED must be among them."""
-        options = _options(self.inside, rest, (node, len(self.datasets)))
-        options.ordered_by = tuple(_sorting(it, self.record) for it in options.sorting)
-        if not options.ordered_by:
-            found = f"a {node.word.upper()} of sets without SORTED"
-            raise refusal(node, found, "SORTED(fields)")
-        return options
-
-    def join(self, condition: syntax.Node, options: SetOptions) -> spec.SetJoinSpec:
-        """Returns the join, for now without order and columns."""
-        stepped, pair, rows = _conditions(self.inside, condition, options)
-        _refuse_conditions(condition, options, (pair, rows))
-        return spec.SetJoinSpec(
-            tuple(map(spec.set_name, range(len(self.datasets)))),
-            options.kind,
-            stepped,
-            (),
-            spec.Columns(()),
-            *options.bounds,
-            Expression(pair),
-            Expression(rows),
-        )
-
-
-def _inside(context: Context, record: types.RecordType) -> Context:
-    """Returns the context in which LEFT, RIGHT and ROWS(LEFT) are rows of the sets."""
+def _parts_of(
+    context: Context, node: syntax.Call, sets: values.SetOfDatasets
+) -> SetParts:
+    """Returns the data sets in one record, which must be that of each of them."""
+    record = sets.datasets[0].record
+    for one in sets.datasets:
+        if one.record.shape != record.shape:
+            raise refusal(
+                node.arguments[0],
+                f"a set of data sets with ({', '.join(record.shape)}) and with "
+                f"({', '.join(one.record.shape)})",
+                "one record for all of them",
+                "PROJECT(data set, record) makes them alike",
+            )
     sides: dict[str, values.Value] = {
-        "left": row_at(record),
-        "right": row_at(record, "r"),
+        "left": datasets.row_at(record),
+        "right": datasets.row_at(record, "r"),
         "rows(left)": values.RowsValue(record, ""),
     }
-    return replace(context, sides=sides, rows=())
+    alike = tuple(datasets.as_record(one, record) for one in sets.datasets)
+    return SetParts(node, alike, record, replace(context, sides=sides, rows=()))
 
 
-def _options(
-    context: Context, nodes: list[syntax.Node], given: tuple[syntax.Call, int]
-) -> SetOptions:
-    """Returns the options of a call, all of which are known."""
-    call, count = given
+def _options(parts: SetParts, nodes: list[syntax.Node]) -> SetOptions:
+    """Returns the options, all of which are known; SORTED must be among them."""
     options = SetOptions()
+    word = parts.node.word
+    # Rows that come out as they are may be the same.
+    may_dedup = word == "mergejoin"
+    sorting: tuple[syntax.Node, ...] = ()
     for node in nodes:
         words = syntax.words_of(node)
         match node:
             case syntax.Call(arguments=fields) if words == "sorted":
-                if options.sorting:
+                if sorting:
                     raise refusal(node, "a second SORTED", "one for all fields")
-                options.sorting = fields
-            case _ if words == "dedup" and call.word in _MERGED:
+                sorting = fields
+            case _ if words == "dedup" and may_dedup:
                 options.is_unique = True
             case _ if words in _KINDS or words == "mofn":
-                _set_kind(context, options, (node, count))
+                _set_kind(parts, options, node)
             case _ if words in _PASSED:
                 line = (words.upper(), PHYSICAL.get(words, NO_EFFECT))
                 options.lines = (*options.lines, line)
             case _:
                 raise refusal(
                     node,
-                    f'"{words.upper() or "this"}" is no option of a '
-                    f"{call.word.upper()} of sets",
-                    f"SORTED(..), {_MERGED.get(call.word, '')}INNER, LEFT OUTER, LEFT "
-                    "ONLY or MOFN(min, max)",
+                    f'"{words.upper() or "this"}" is no option of a {word.upper()} '
+                    "of sets",
+                    f"SORTED(..), {'DEDUP, ' if may_dedup else ''}INNER, LEFT OUTER, "
+                    "LEFT ONLY or MOFN(min, max)",
                 )
+    options.ordered_by = tuple(_sorting(one, parts.record) for one in sorting)
+    if not sorting:
+        found = f"a {word.upper()} of sets without SORTED"
+        raise refusal(parts.node, found, "SORTED(fields)")
     return options
 
 
-def _set_kind(
-    context: Context, options: SetOptions, given: tuple[syntax.Node, int]
-) -> None:
+def _set_kind(parts: SetParts, options: SetOptions, node: syntax.Node) -> None:
     """Sets the type of join; a second one is refused."""
-    node, count = given
-    if options.kind_node:
-        raise refusal(
-            node, f'a second type "{syntax.words_of(node).upper()}"', "one type of join"
-        )
-    options.kind_node = (node,)
+    words, count = syntax.words_of(node), len(parts.sources)
+    if options.is_kind_given:
+        raise refusal(node, f'a second type "{words.upper()}"', "one type of join")
+    options.is_kind_given = True
     if not isinstance(node, syntax.Call):
-        options.kind = _KINDS[syntax.words_of(node)]
+        options.kind = _KINDS[words]
         return
     options.kind = spec.SetKind.M_OF_N
-    numbers = [context.count(one) for one in node.arguments]
+    numbers = [parts.inside.count(one) for one in node.arguments]
+    # Without a second number: up to all of them.
     least, most = (*numbers, count)[:2]
     if not 1 <= least <= most:
         raise refusal(
@@ -208,34 +178,9 @@ def _sorting(node: syntax.Node, record: types.RecordType) -> str:
     raise refusal(node, "SORTED by something else", f"fields of the sets: {names}")
 
 
-def _alike(
-    node: syntax.Node, one: values.DatasetValue, record: types.RecordType
-) -> values.DatasetValue:
-    """Returns a data set in the record of the first, which must be its own."""
-    if one.record.shape != record.shape:
-        raise refusal(
-            node,
-            f"a set of data sets with ({', '.join(record.shape)}) and with "
-            f"({', '.join(one.record.shape)})",
-            "one record for all of them",
-            "PROJECT(data set, record) makes them alike",
-        )
-    return as_record(one, record)
-
-
-def _conditions(
-    context: Context, node: syntax.Node, options: SetOptions
-) -> tuple[tuple[str, ...], str, str]:
-    """Returns what is stepped, what neighbours need, and what all rows need."""
-    marked: list[conditions.Piece] = []
-    others: list[conditions.Piece] = []
-    for part in _parts(node):
-        is_stepped = isinstance(part, syntax.Call) and part.word == "stepped"
-        (marked if is_stepped else others).extend(conditions.pieces(context, part))
-    ordered = [name.lower() for name in options.ordered_by]
-    if not marked:
-        marked = list(_leading(others, ordered))
-        others = [one for one in others if one not in marked]
+def _join(parts: SetParts, node: syntax.Node, options: SetOptions) -> spec.SetJoinSpec:
+    """Returns the join of what a condition says, for now without order and columns."""
+    marked, others = _marked(parts.inside, node, options.ordered_by)
     for one in marked:
         if isinstance(one, conditions.Soft) and len(one.hands) > 1:
             raise refusal(
@@ -244,59 +189,78 @@ def _conditions(
                 "a range of one of them, RIGHT.field BETWEEN 1 AND 5 for example",
                 "beside STEPPED, joined by AND, it is a condition on neighbours",
             )
-    stepped = tuple(
-        _stepped(node, one) for one in marked if isinstance(one, conditions.Hard)
-    )
+    hard = [one for one in marked if isinstance(one, conditions.Hard)]
+    stepped = tuple(_stepped(node, one.equality) for one in hard)
     if not stepped:
         raise refusal(node, "nothing is stepped", "LEFT.field = RIGHT.field of SORTED")
     ranges = [one for one in marked if not isinstance(one, conditions.Hard)]
     texts = [_text(one) for one in (*ranges, *others)]
-    rows = [text for text in texts if is_over_rows(text)]
-    pair = [text for text in texts if not is_over_rows(text)]
-    return stepped, " AND ".join(pair) or ALWAYS.text, " AND ".join(rows) or ALWAYS.text
+    # What looks at ROWS(LEFT) looks at all rows of a match, the rest at two of them.
+    rows = " AND ".join(one for one in texts if "ROWS_" in one) or ALWAYS.text
+    pair = " AND ".join(one for one in texts if "ROWS_" not in one) or ALWAYS.text
+    if options.kind is spec.SetKind.M_OF_N and {pair, rows} != {ALWAYS.text}:
+        raise refusal(
+            node,
+            "MOFN with a condition that is not stepped",
+            "equalities of the SORTED fields alone",
+            "filter the data sets before; the transform of a JOIN may SKIP the rest",
+        )
+    return spec.SetJoinSpec(
+        tuple(map(spec.set_name, range(len(parts.sources)))),
+        options.kind,
+        stepped,
+        (),
+        spec.Columns(()),
+        *options.bounds,
+        Expression(pair),
+        Expression(rows),
+    )
 
 
-def _parts(node: syntax.Node) -> Iterator[syntax.Node]:
-    """Yields the terms of a condition, STEPPED(..) as one."""
-    match node:
-        case syntax.Operation(sign="AND", operands=operands):
-            for one in operands:
-                yield from _parts(one)
-        case _:
-            yield node
+def _marked(
+    context: Context, node: syntax.Node, ordered_by: tuple[str, ...]
+) -> tuple[list[conditions.Piece], list[conditions.Piece]]:
+    """Returns the pieces of a condition that are stepped, and the others.
 
-
-def _leading(
-    found: list[conditions.Piece], ordered: list[str]
-) -> Iterator[conditions.Piece]:
-    """Yields the equalities of the first fields of SORTED, up to a gap."""
-    for name in ordered:
+    Without STEPPED these are the equalities of the first fields of SORTED, up to a gap.
+    """
+    marked: list[conditions.Piece] = []
+    others: list[conditions.Piece] = []
+    waiting = [node]
+    while waiting:
+        term = waiting.pop(0)
+        if isinstance(term, syntax.Operation) and term.sign == "AND":
+            waiting = [*term.operands, *waiting]
+            continue
+        is_stepped = isinstance(term, syntax.Call) and term.word == "stepped"
+        (marked if is_stepped else others).extend(conditions.pieces(context, term))
+    if marked:
+        return marked, others
+    for name in ordered_by:
         of_name = [
             one
-            for one in found
-            if isinstance(one, conditions.Hard) and one.fields == {name}
+            for one in others
+            if isinstance(one, conditions.Hard) and one.fields == {name.lower()}
         ]
         if not of_name:
-            return
-        yield of_name[0]
+            break
+        marked.append(of_name[0])
+    return marked, [one for one in others if one not in marked]
 
 
-def _stepped(node: syntax.Node, one: conditions.Hard) -> str:
+def _stepped(node: syntax.Node, equality: spec.Equality) -> str:
     """Returns the field that a stepped equality names on both sides."""
-    both = [spec.plain_reference(it) for it in (one.equality.left, one.equality.right)]
-    match both:
+    both = (equality.left, equality.right)
+    match [spec.plain_reference(one) for one in both]:
         case [spec.Reference(column=left), spec.Reference(column=right)] if (
             left == right
         ):
             return left
         case _:
-            found = (
-                spec.references(it) for it in (one.equality.left, one.equality.right)
-            )
-            names = dict.fromkeys(it.column for some in found for it in some)
+            found = (it.column for one in both for it in spec.references(one))
             raise refusal(
                 node,
-                f"STEPPED by {' and '.join(names)}",
+                f"STEPPED by {' and '.join(dict.fromkeys(found))}",
                 "the same field on both sides, a number or a STRINGn",
                 "PROJECT(data set, record) gives a STRING a length; other equalities "
                 "stand beside STEPPED",
@@ -314,19 +278,6 @@ def _text(one: conditions.Piece) -> str:
             raise refusal(
                 one.node, "[n..*] in a JOIN of sets", "an equality of whole fields"
             )
-
-
-def _refuse_conditions(
-    condition: syntax.Node, options: SetOptions, texts: tuple[str, str]
-) -> None:
-    """Refuses MOFN beside a condition that is not stepped."""
-    if options.kind is spec.SetKind.M_OF_N and set(texts) != {ALWAYS.text}:
-        raise refusal(
-            condition,
-            "MOFN with a condition that is not stepped",
-            "equalities of the SORTED fields alone",
-            "filter the data sets before; the transform of a JOIN may SKIP the rest",
-        )
 
 
 # No field has a name with blanks.
@@ -347,12 +298,11 @@ def read_merge_join(context: Context, node: syntax.Call) -> values.DatasetValue:
                 "SORTED(fields): rows come out as they are",
                 "JOIN([..], condition, transform, SORTED(..)) makes others of them",
             )
-    parts = SetParts.of(context, first, sets)
-    options = parts.options(node, _with_sorted(rest, parts.record))
-    join = parts.join(condition, options)
-    told = told_sets(node, join, options)
-    step = _merged(parts.record, _matched(parts, join, told), (join, options))
-    columns = rebuilt_columns(types.Scalar("l.row", parts.record), parts.record)
+    parts = _parts_of(context, node, sets)
+    options = _options(parts, _with_sorted(rest, parts.record))
+    join = _join(parts, condition, options)
+    step = _merged(parts, join, options)
+    columns = datasets.own_columns(parts.record, "l.row")
     return values.DatasetValue(
         spec.Projected(step, parts.record.schema, columns), parts.record
     )
@@ -371,44 +321,38 @@ def _with_sorted(
     return [call, *(one for one in rest if one not in bare)]
 
 
-def _matched(parts: SetParts, join: spec.SetJoinSpec, told: spec.Told) -> spec.Unfolded:
-    """Returns the items that take part in a match, as often as they do."""
-    item = _item(parts.record)
-    steps: tuple[spec.Step, ...] = tuple(
-        _of_keys(one, number, join.stepped) for number, one in enumerate(parts.datasets)
-    )
-    if not _is_by_keys(join):
-        steps = tuple(_apart(one, parts.record) for one in steps)
-    every = f"flatten(ROWS_LIST({quoted(_LIST)}))"
-    listed = types.RecordType((types.Field(_LIST, types.TableType(item)),)).schema
-    join = replace(join, select=spec.Columns(((_LIST, Expression(every)),)))
-    return spec.Unfolded(spec.SetJoined(steps, join, listed, told), item.schema, _LIST)
-
-
-def _is_by_keys(join: spec.SetJoinSpec) -> bool:
-    """Tells whether keys alone say what matches, so that no item matches twice."""
-    return (join.pair_condition, join.rows_condition) == (ALWAYS, ALWAYS)
-
-
 def _merged(
-    record: types.RecordType,
-    items: spec.Unfolded,
-    given: tuple[spec.SetJoinSpec, SetOptions],
+    parts: SetParts, join: spec.SetJoinSpec, options: SetOptions
 ) -> spec.Ordered | spec.Deduped:
     """Returns items in the order of SORTED, each once, or one of those alike in it."""
-    join, options = given
+    # Where keys alone say what matches, no item matches twice.
+    by_keys = (join.pair_condition, join.rows_condition) == (ALWAYS, ALWAYS)
+    lists = [
+        _of_keys(one, number, join.stepped) for number, one in enumerate(parts.sources)
+    ]
+    steps = tuple(one if by_keys else _apart(one, parts.record) for one in lists)
+    listed = types.RecordType((_listed(parts.record),)).schema
+    every = datasets.columns([(_LIST, f"flatten(ROWS_LIST({quoted(_LIST)}))")])
+    told = _told(parts, join, options)
+    joined = spec.SetJoined(steps, replace(join, select=every), listed, told)
+    items = spec.Unfolded(joined, _item(parts.record).schema, _LIST)
     fields = tuple(dict.fromkeys((*options.ordered_by, *join.stepped)))
-    by = (*_values("l", record, fields), "l.set", "l.place")
+    by = (*_values("l", parts.record, fields), "l.set", "l.place")
     step = spec.Ordered(items, tuple(spec.By(Expression(one)) for one in by))
     if options.is_unique:
-        return _once(step, record, options.ordered_by)
-    return step if _is_by_keys(join) else _once(step, record, fields, "set", "place")
+        return _once(step, parts.record, options.ordered_by)
+    return step if by_keys else _once(step, parts.record, fields, "set", "place")
 
 
 def _item(record: types.RecordType) -> types.RecordType:
     """Returns a row with the number of its data set, and its place among its key's."""
     numbers = (types.Field(name, types.INTEGER) for name in ("set", "place"))
     return types.RecordType((*numbers, types.Field("row", record)))
+
+
+def _listed(record: types.RecordType) -> types.Field:
+    """Returns the column of a list of items."""
+    return types.Field(_LIST, types.TableType(_item(record)))
 
 
 def _of_keys(
@@ -420,29 +364,22 @@ def _of_keys(
     item = named_struct(
         ("set", f"{number}L"), ("place", "CAST(at AS BIGINT)"), ("row", "one")
     )
-    items = (
-        f"transform({all_rows(values.RowsValue(record, '')).text}, (one, at) -> {item})"
-    )
-    shape = types.RecordType(
-        (*keys, types.Field(_LIST, types.TableType(_item(record))))
-    )
-    columns = (*((it.name, f"l.{quoted(it.name)}") for it in keys), (_LIST, items))
-    select = spec.Columns(tuple((name, Expression(text)) for name, text in columns))
-    return spec.Counted(
-        source.step, shape.schema, select, tuple(it.name for it in keys)
-    )
+    rows = all_rows(values.RowsValue(record, "")).text
+    own = datasets.own_columns(types.RecordType(keys)).columns
+    items = (_LIST, Expression(f"transform({rows}, (one, at) -> {item})"))
+    shape = types.RecordType((*keys, _listed(record)))
+    select, by = spec.Columns((*own, items)), tuple(it.name for it in keys)
+    return spec.Counted(source.step, shape.schema, select, by)
 
 
 def _apart(lists: spec.Step, record: types.RecordType) -> spec.Projected:
     """Returns a row for each item of lists: its own fields, and a list of it alone."""
     item = _item(record)
     items = unfolded(lists, item, f"l.{quoted(_LIST)}")
-    shape = types.RecordType(
-        (*record.fields, types.Field(_LIST, types.TableType(item)))
-    )
-    fields = rebuilt_columns(types.Scalar("l.row", record), record).columns
+    shape = types.RecordType((*record.fields, _listed(record)))
+    own = datasets.own_columns(record, "l.row").columns
     alone = (_LIST, Expression(f"array({item.row_text('l')})"))
-    return spec.Projected(items.step, shape.schema, spec.Columns((*fields, alone)))
+    return spec.Projected(items.step, shape.schema, spec.Columns((*own, alone)))
 
 
 def _once(
@@ -463,4 +400,4 @@ def _values(
     """Returns fields of an item's row as they are sorted and compared."""
     row = values.RowValue(record, f"{letter}.row")
     found = (one for name in names for one in record.find(name))
-    return tuple(ordered_text(row, one) for one in found)
+    return tuple(datasets.ordered_text(row, one) for one in found)
