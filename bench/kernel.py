@@ -32,7 +32,7 @@ from dovetail.kernels.arrival.arrival import Parcel, Report
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import step
-from dovetail.plan.capability import features_of_join
+from dovetail.plan.features import features_of_join
 from dovetail.plan.local import LOCAL
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Arrival

@@ -7,8 +7,7 @@ import pytest
 
 from dovetail.errors import UnsupportedError
 from dovetail.expression import Expression
-from dovetail.plan.capability import features_of_join, features_of_play
-from dovetail.plan.features import Engine, Feature
+from dovetail.plan.features import Engine, Feature, features_of_join, features_of_play
 from dovetail.schema import Schema
 from dovetail.spec.inputs import (
     Arrive,

@@ -14,8 +14,7 @@ from dovetail.conformance.spark_stream.cases import shape_of
 from dovetail.conformance.spark_stream.script import StreamPlay
 from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.expression import Expression
-from dovetail.plan.capability import features_of_settings
-from dovetail.plan.features import Combination, Feature
+from dovetail.plan.features import Combination, Feature, features_of_settings
 from dovetail.plan.stream import Feed
 from dovetail.spec.inputs import (
     Arrive,

@@ -3,7 +3,7 @@
 import pytest
 
 from dovetail.expression import Expression
-from dovetail.plan.picked import picked
+from dovetail.plan.words import picked
 from dovetail.spec.reading import read_join
 
 JOIN = {

@@ -3,7 +3,7 @@
 import pytest
 
 from dovetail.dialects.ecl import translate
-from dovetail.plan.shapes import on_spark
+from dovetail.plan.words import on_spark
 
 ROWS = "d := DATASET([{7}], {INTEGER k});\n"
 

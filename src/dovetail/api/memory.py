@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from dovetail import spec
 from dovetail.errors import EngineError, SpecError
-from dovetail.plan.shapes import BROADCAST
+from dovetail.plan.words import BROADCAST
 
 LIMIT = "spark.dovetail.broadcastLimit"
 _DRIVER, _USUAL = "spark.driver.memory", "1g"

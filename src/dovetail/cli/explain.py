@@ -20,7 +20,7 @@ from dovetail.conformance.explain import explained
 from dovetail.conformance.programs import ecl_play
 from dovetail.dialects.ecl import translate
 from dovetail.errors import DovetailError, SpecError
-from dovetail.plan.shapes import explained_program
+from dovetail.plan.words import explained_program
 
 Paths = Annotated[
     list[Path],

@@ -28,7 +28,7 @@ from dovetail.engines.spark_batch.results import ORDER
 from dovetail.engines.spark_batch.sets import join_sets
 from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.engines.tables import arrow_table, plain_rows
-from dovetail.plan.batch import is_complete, plan_play
+from dovetail.plan.batch import SetsPlan, is_complete, plan_play
 from dovetail.schema import (
     AtomicType,
     Column,
@@ -52,9 +52,10 @@ Found = Mapping[str, Any]  # values of whatever types the join's columns have
 
 def play(spark: SparkSession, play: spec.Play) -> list[spec.Emission]:
     """Returns every row that comes out, in the order that a batch promises."""
-    plan, join = plan_play(play), play.join
-    if isinstance(join, spec.SetJoinSpec):
-        return _play_sets(spark, play, join)
+    plan = plan_play(play)
+    if isinstance(plan, SetsPlan):
+        return _play_sets(spark, play, plan.join)
+    join = plan.join
     if join.clock is spec.Clock.EVENT:
         usual = replace(plan.settings, order=spec.Order.ROW_TIME)
         plan = replace(plan, settings=usual)

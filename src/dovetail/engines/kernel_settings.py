@@ -8,7 +8,12 @@ from dovetail import spec
 from dovetail.engines.kernel_picks import is_told, kernel_picks
 from dovetail.expression import Scope, is_constant_true, lower, parse, references
 from dovetail.kernels.settings import Closing, JoinSettings, SideSettings
-from dovetail.plan.sides import further_condition, is_static, partition_of
+from dovetail.plan.sides import (
+    further_condition,
+    input_of,
+    is_static,
+    partition_of,
+)
 from dovetail.plan.stream import StreamPlan
 from dovetail.schema import quoted
 
@@ -98,13 +103,6 @@ def _late_tables(
     return spec.IgnoreLateTableRows()
 
 
-def input_of(join: spec.JoinSpec, hand: spec.Hand, inputs: spec.Inputs) -> spec.Input:
-    """Returns the input of one side."""
-    source = join.side(hand).source
-    assert isinstance(source, spec.Named)  # noqa: S101 - nested joins have been refused
-    return inputs[source.name]
-
-
 def _side(
     join: spec.JoinSpec,
     hand: spec.Hand,
@@ -128,7 +126,7 @@ def _side(
         idle=manner.idle[number],
         own_partition=bool(partition_of(side)),
         eviction=side.partition_evict,
-        untimed=is_live and not isinstance(side.window, spec.Between),
+        untimed=is_live and not side.window.interval,
         closing=_closing(join, hand),
         late_tables=_late_tables(join, hand, sources, manner),
         aged=is_aged and source.is_timed and join.clock is spec.Clock.ARRIVAL,

@@ -17,19 +17,24 @@ An `asof` that is no single sort of both sides says what it compares:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dovetail import spec
+from dovetail.errors import DovetailError
 from dovetail.expression import Scope, conjuncts, parse, references
-from dovetail.plan.capability import (
+from dovetail.plan.features import (
     ORDERED,
+    Combination,
+    Engine,
+    Feature,
+    changing,
     features_of_join,
     features_of_play,
     features_of_settings,
+    untimed_changes,
 )
-from dovetail.plan.features import Combination, Engine, Feature
-from dovetail.plan.sides import changing, untimed_changes
+from dovetail.spec.sources import is_timed
 
 BATCH = Engine(
     "batch",
@@ -59,8 +64,8 @@ BATCH = Engine(
 )
 _USUAL = spec.Settings()
 _OF_KEY = "all right rows of its key"
-_EVERY = "every right row; an equality in the join leaves those of its key"
 SHORTEST_MONTH, LONGEST_MONTH = (days * 86_400_000_000 for days in (28, 31))
+_EVERY = "every right row; an equality in the join leaves those of its key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,46 +92,79 @@ class Buckets:
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """How rows that are all there are joined; what it refuses is not in it."""
+    """How rows that are all there are joined; what it refuses is not in it.
 
-    join: spec.JoinSpec | spec.SetJoinSpec
+    `buckets` find rows where no equality does. Where it `compares`, a term of the
+    condition looks at both rows of a pair, so that no sort of both sides finds the
+    nearest. `inside` are the plans of the joins whose rows a side has.
+    """
+
+    join: spec.JoinSpec
     inputs: spec.Inputs
     settings: spec.Settings
+    buckets: Buckets | NoBuckets
+    compares: bool
+    inside: Mapping[spec.Hand, BatchPlan]
 
     @property
     def is_ordered(self) -> bool:
         """Tells whether rows are promised in the order of the left ones."""
-        match self.join:
-            case spec.JoinSpec(clock=spec.Clock.BATCH, picks=picks):
-                return picks.strategy in ORDERED
-            case _:
-                return False
+        is_batch = self.join.clock is spec.Clock.BATCH
+        return is_batch and self.join.picks.strategy in ORDERED
 
     @property
     def cost(self) -> str:
         """Returns in words what costs much, or nothing where it need not."""
-        match self.join:
-            case spec.JoinSpec() as join:
-                return compared(join, self.inputs)
-            case _:
-                return ""
+        if not self.compares:
+            return ""
+        rows = _OF_KEY if self.join.hard else _EVERY
+        return (
+            "; the condition looks at both rows of a pair, so the nearest is found by "
+            f"comparing each left row with {rows}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SetsPlan:
+    """How several sets of rows are joined: there is one way."""
+
+    join: spec.SetJoinSpec
+    inputs: spec.Inputs
+    cost = ""
+
+
+AnyPlan = BatchPlan | SetsPlan
 
 
 def plan_batch(
     join: spec.JoinSpec | spec.SetJoinSpec,
     inputs: spec.Inputs,
     settings: spec.Settings = _USUAL,
-) -> BatchPlan:
+) -> AnyPlan:
     """Returns the plan of a join of rows that are all there, or refuses the join."""
     BATCH.refuse_unsupported(
         features_of_join(join, inputs) | features_of_settings(settings)
     )
-    if isinstance(join, spec.JoinSpec):
-        BATCH.refuse_together(_other_clocks(join))
-    return BatchPlan(join, inputs, settings)
+    if isinstance(join, spec.SetJoinSpec):
+        return SetsPlan(join, inputs)
+    BATCH.refuse_together(_other_clocks(join))
+    return _planned(join, inputs, settings)
 
 
-def plan_play(play: spec.Play) -> BatchPlan:
+def _planned(
+    join: spec.JoinSpec, inputs: spec.Inputs, settings: spec.Settings
+) -> BatchPlan:
+    """Returns the plan of a join, and in it those of the joins inside."""
+    inside = {
+        hand: _planned(source.join, inputs, settings)
+        for hand in spec.HANDS
+        if isinstance(source := join.side(hand).source, spec.Nested)
+    }
+    buckets, compares = _buckets(join, inputs), _compares(join, inputs)
+    return BatchPlan(join, inputs, settings, buckets, compares, inside)
+
+
+def plan_play(play: spec.Play) -> AnyPlan:
     """Returns the plan of a play, or refuses its join or its events."""
     BATCH.refuse_unsupported(features_of_play(play))
     plan = plan_batch(play.join, play.inputs, play.settings)
@@ -173,13 +211,11 @@ def _other_clocks(join: spec.JoinSpec) -> Iterator[Combination]:
                 pass
 
 
-def plan_buckets(
-    join: spec.JoinSpec, sides: tuple[spec.Input, spec.Input]
-) -> Buckets | NoBuckets:
+def _buckets(join: spec.JoinSpec, inputs: spec.Inputs) -> Buckets | NoBuckets:
     """Returns the buckets of a join that has no equality, but two limited windows."""
+    sides = [join.side(hand) for hand in spec.HANDS]
     reaches = [
-        _reach(source, join.side(hand).window)
-        for hand, source in zip(spec.HANDS, sides, strict=True)
+        _reach(side.window, is_timed=is_timed(side.source, inputs)) for side in sides
     ]
     if join.hard or 0 in reaches:
         return NoBuckets()
@@ -188,20 +224,21 @@ def plan_buckets(
 
 def lives_in_time(source: spec.Input, window: spec.Window) -> bool:
     """Tells whether rows have lives in row time; else they are simply there."""
-    if isinstance(window, spec.Between):
+    if window.interval:
         return True
     stays = source.kind is spec.InputKind.DATASET and window == spec.Forever()
     return source.is_timed and not stays
 
 
-def _reach(source: spec.Input, window: spec.Window) -> int:
+def _reach(window: spec.Window, *, is_timed: bool) -> int:
     """Returns the longest life of a row in microseconds, 0 where there is no limit."""
     match window:
-        case spec.Range(preceding, following) if source.is_timed:
+        case spec.Range(preceding, following) if is_timed:
+            # Both ends belong to the life, so it is a microsecond longer.
             return max(1, _most(preceding) + _most(following) + 1)
-        case spec.Rows(count=0) if source.is_timed:
+        case spec.Rows(count=0) if is_timed:
             return 1
-        case spec.HopUnit(unit) if source.is_timed:
+        case spec.HopUnit(unit) if is_timed:
             return _most(spec.parse_span(f"1 {unit}"))
         case _:
             return 0
@@ -213,27 +250,18 @@ def _most(span: spec.Span) -> int:
     return months + span.microseconds
 
 
-def compared(join: spec.JoinSpec, inputs: spec.Inputs) -> str:
-    """Returns which rows an `asof` compares one by one, or nothing where it need not.
+def _compares(join: spec.JoinSpec, inputs: spec.Inputs) -> bool:
+    """Tells whether an `asof` looks at both rows of a pair beside their times.
 
     It need not where each term of the condition looks at one side alone.
     """
-    if not isinstance(join.picks.asof, spec.AsOf) or not _looks_across(join, inputs):
-        return ""
-    rows = _OF_KEY if join.hard else _EVERY
-    return (
-        "; the condition looks at both rows of a pair, so the nearest is found by "
-        f"comparing each left row with {rows}"
-    )
-
-
-def _looks_across(join: spec.JoinSpec, inputs: spec.Inputs) -> bool:
-    """Tells whether a term looks at both rows, as far as their columns are known."""
-    sources = [join.side(hand).source for hand in spec.HANDS]
-    schemas = [
-        inputs[one.name].schema for one in sources if isinstance(one, spec.Named)
-    ]
-    if len(schemas) < len(sources):
+    if not isinstance(join.picks.asof, spec.AsOf):
         return False
+    sources = (join.left.source, join.right.source)
+    try:
+        schemas = [spec.input_of(one, inputs, "").schema for one in sources]
+    except DovetailError:
+        # Columns that a join inside computes as only Spark knows: comparing is safe.
+        return True
     terms = conjuncts(parse(join.soft, Scope.pair(*schemas)))
     return any(len({side for side, _ in references(one)}) > 1 for one in terms)

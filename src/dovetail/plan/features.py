@@ -1,19 +1,24 @@
-"""The features that a join can use, each with its name, and what an engine has of them.
+"""What is refused: the features a join can use, those it uses, and what an engine has.
 
 Every engine has one set of the features that it supports, and one of the combinations
 that it lacks though it has each feature; what is lacking is refused by name before
-anything runs, so that no engine ever gives a wrong answer. Which features a join uses
-is found in `plan/capability.py`; `tests/plan/test_refused.py` compares what engines say
-they lack with what they refuse, over all cases.
+anything runs, so that no engine ever gives a wrong answer. Most features are one node
+of the spec or one word of an enum: those stand in a table. The few that depend on a
+number, or on several nodes together, are found below it.
+
+`tests/plan/test_refused.py` compares what engines say they lack with what they refuse,
+over all cases.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from dovetail import spec
 from dovetail.errors import UnsupportedError
+from dovetail.expression import ALWAYS, NEVER
 
 
 class Feature(Enum):
@@ -144,3 +149,188 @@ class Engine:
         for one in found:
             hint = _HINTS.get(one, "")
             raise UnsupportedError.not_yet(self.name, one.value, hint=hint)
+
+
+# What is not in the table is the plain case, which every engine supports.
+_NAMED: Mapping[Enum | type, Feature] = {
+    **{kind: Feature(f"the kind {kind.value}") for kind in spec.Kind},
+    **{clock: Feature(f"the clock {clock.value}") for clock in spec.Clock},
+    spec.Seconds: Feature.WINDOW_SECONDS,
+    spec.Delta: Feature.WINDOW_DELTA,
+    spec.Range: Feature.WINDOW_RANGE,
+    spec.RowsPreceding: Feature.WINDOW_ROWS_PRECEDING,
+    spec.HopUnit: Feature.WINDOW_HOP_UNIT,
+    spec.HopSize: Feature.WINDOW_HOP_SIZE,
+    spec.Between: Feature.WINDOW_BETWEEN,
+    spec.Latest: Feature.WINDOW_LATEST,
+    spec.Inherited: Feature.WINDOW_INHERITED,
+    spec.Forever: Feature.WINDOW_FOREVER,
+    spec.EvictAge: Feature.EVICT_AGE,
+    spec.EvictCount: Feature.EVICT_COUNT,
+    spec.EvictTuples: Feature.EVICT_TUPLES,
+    spec.AllColumns: Feature.ALL_COLUMNS,
+    spec.BlankRow: Feature.BLANK_ROW,
+    spec.GivenRow: Feature.GIVEN_ROW,
+    spec.Keep: Feature.KEEP,
+    spec.OnExceed.SKIP: Feature.LIMIT_SKIP,
+    spec.OnExceed.FAIL: Feature.LIMIT_FAIL,
+    spec.OnExceed.TRANSFORM: Feature.LIMIT_TRANSFORM,
+    spec.Direction.BACKWARD: Feature.ASOF_BACKWARD,
+    spec.Direction.FORWARD: Feature.ASOF_FORWARD,
+    spec.Direction.NEAREST: Feature.ASOF_NEAREST,
+    spec.OuterRows.PER_MILLISECOND: Feature.PER_MILLISECOND,
+    spec.OuterRows.EAGER: Feature.EAGER,
+    spec.OuterRows.EAGER_RETRACT: Feature.EAGER_RETRACT,
+    spec.EmitLateTableRows: Feature.LATE_TABLE_ROWS,
+    spec.Order.ROW_TIME: Feature.ROW_TIME_ORDER,
+    spec.Remove: Feature.DELETES,
+    spec.Bound: Feature.BOUNDS,
+    spec.Pause: Feature.PAUSES,
+}
+_PORTS = {2: Feature.TWO_PORTS, 3: Feature.THREE_PORTS}
+ORDERED = {
+    spec.Strategy.LOOKUP,
+    spec.Strategy.MANY_LOOKUP,
+    spec.Strategy.ALL,
+    spec.Strategy.KEYED,
+}
+
+
+def features_of_play(play: spec.Play) -> frozenset[Feature]:
+    """Returns everything notable that a play uses: its join, its switches, its events.
+
+    The join has its defaults filled in: a window that was not written names nothing.
+    """
+    events = (*play.opening, *play.events)
+    found = {
+        *features_of_join(play.join, play.inputs),
+        *features_of_settings(play.settings),
+        *_named(*events),
+    }
+    join = play.join
+    if isinstance(join, spec.JoinSpec) and join.clock is spec.Clock.EVENT:
+        # Rows of a stream still to come could change the result.
+        ended = {event.input for event in events if isinstance(event, spec.Finish)}
+        names = set(spec.source_names(join)) - ended
+        if any(play.inputs[name].kind is spec.InputKind.STREAM for name in names):
+            found.add(Feature.OPEN_INPUT)
+    return frozenset(found)
+
+
+def features_of_join(
+    join: spec.JoinSpec | spec.SetJoinSpec, inputs: spec.Inputs
+) -> frozenset[Feature]:
+    """Returns everything notable about a join, the joins inside it included."""
+    if isinstance(join, spec.SetJoinSpec):
+        return frozenset({Feature.SETS})
+    absent = (join.absent(hand) for hand in spec.HANDS)
+    sides = (
+        feature for hand in spec.HANDS for feature in _of_side(join.side(hand), inputs)
+    )
+    return frozenset(
+        {
+            *_named(join.clock, join.kind, join.select, *absent),
+            *_of_shape(join, inputs),
+            *_of_picks(join.picks),
+            *sides,
+        }
+    )
+
+
+def features_of_settings(settings: spec.Settings) -> frozenset[Feature]:
+    """Returns the switches that are not at their defaults."""
+    return frozenset(
+        _named(settings.outer_rows, settings.late_table_rows, settings.order)
+    )
+
+
+def _named(*nodes: object) -> Iterator[Feature]:
+    """Gives the features of nodes that stand in the table."""
+    for node in nodes:
+        name = node if isinstance(node, Enum) else type(node)
+        if name in _NAMED:
+            yield _NAMED[name]
+
+
+def _of_shape(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Feature]:
+    """Gives the ports, and what the two sides are together."""
+    if join.ports in _PORTS:
+        yield _PORTS[join.ports]
+    if not join.hard:
+        yield Feature.NO_EQUALITY
+    match [join.side(hand).source for hand in spec.HANDS]:
+        case [spec.Named(left), spec.Named(right)]:
+            if inputs[left] is inputs[right]:
+                yield Feature.SELF_JOIN
+            kinds = {inputs[name].kind for name in (left, right)}
+            # A batch of two tables tells no changes: its rows are all there at once.
+            if kinds == {spec.InputKind.TABLE} and join.clock is not spec.Clock.BATCH:
+                yield Feature.CHANGELOG
+        case _:
+            pass
+
+
+def _of_side(side: spec.Side, inputs: spec.Inputs) -> Iterator[Feature]:
+    """Gives the window, its partitions, and the join that the side's rows are from."""
+    yield from _named(side.window, side.partition_evict)
+    if side.partition_by:
+        yield Feature.PARTITION_BY
+    if isinstance(side.source, spec.Nested):
+        yield Feature.NESTED
+        yield from features_of_join(side.source.join, inputs)
+    match side.window:
+        case spec.Rows(count):
+            yield Feature.WINDOW_ROWS if count else Feature.WINDOW_NO_ROWS
+        case spec.Range(preceding, following):
+            ends = (preceding, following)
+            if any(end.months < 0 or end.microseconds < 0 for end in ends):
+                yield Feature.RANGE_NEGATIVE
+            if not all(end.is_exact for end in ends):
+                yield Feature.RANGE_MONTHS
+        case _:
+            pass
+
+
+def _of_picks(picks: spec.Picks) -> Iterator[Feature]:
+    """Gives the picks that do not let every pair through."""
+    yield from _named(picks.keep)
+    if isinstance(picks.at_most, spec.AtMost):
+        has_optional = bool(picks.at_most.optional)
+        yield Feature.AT_MOST_OPTIONAL if has_optional else Feature.AT_MOST
+    if isinstance(picks.limit, spec.Limit):
+        yield from _named(picks.limit.on_exceed)
+    if isinstance(picks.asof, spec.AsOf):
+        yield from _named(picks.asof.direction)
+    if picks.strategy is spec.Strategy.LOOKUP:
+        yield Feature.LOOKUP
+    if picks.strategy in ORDERED:
+        yield Feature.ORDERED_STRATEGY
+    if picks.left_condition != ALWAYS:
+        yield Feature.LEFT_CONDITION
+    if picks.skip_when != NEVER:
+        yield Feature.SKIP_WHEN
+
+
+def changing(play: spec.Play) -> frozenset[str]:
+    """Returns the inputs of which rows come or go after the start."""
+    return frozenset(
+        event.input
+        for event in (*play.opening, *play.events)
+        if isinstance(event, spec.Arrive | spec.Remove)
+    )
+
+
+def untimed_changes(
+    join: spec.JoinSpec, inputs: spec.Inputs, moving: frozenset[str]
+) -> Iterator[Combination]:
+    """Gives a table without a time that changes where others have one."""
+    sources = [spec.known_input(join.side(hand).source, inputs) for hand in spec.HANDS]
+    untimed = {source.name for source in sources if not source.is_timed}
+    if join.clock is spec.Clock.EVENT and untimed & moving:
+        yield Combination.CHANGES_WITHOUT_TIME
+
+
+def has_stream(join: spec.JoinSpec, inputs: spec.Inputs) -> bool:
+    """Tells whether rows of a side keep coming."""
+    kinds = {spec.kind_of(join.side(hand).source, inputs) for hand in spec.HANDS}
+    return spec.InputKind.STREAM in kinds

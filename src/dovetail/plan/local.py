@@ -1,4 +1,8 @@
-"""What the engine without Spark supports: all that the kernels can do by now."""
+"""What the engine without Spark supports: all that the kernels can do by now.
+
+Some of it they cannot do together. Rows that wait for rows of a table that come late,
+`late_table_rows emit`, go with few other things yet: those stand at the end.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dovetail import spec
-from dovetail.plan.capability import features_of_play
-from dovetail.plan.features import Combination, Engine, Feature
-from dovetail.plan.late_tables import missing_late_tables
-from dovetail.plan.sides import changing, has_stream, untimed_changes
+from dovetail.plan.features import (
+    Combination,
+    Engine,
+    Feature,
+    changing,
+    features_of_play,
+    has_stream,
+    untimed_changes,
+)
 
 LOCAL = Engine(
     "local",
@@ -73,41 +82,62 @@ def _missing(play: spec.Play, join: spec.JoinSpec) -> Iterator[Combination]:
     is_split = play.settings.outer_rows is spec.OuterRows.PER_MILLISECOND
     if is_split and _judges_pairs(join):
         yield Combination.JUDGED_STRETCHES
-    yield from _of_evictions(join)
+    for side in (join.left, join.right):
+        # Their rows leave in an order of their own, not partition by partition.
+        is_whole = side.partition_evict == spec.KeepPartitions()
+        if not is_whole and isinstance(side.window, spec.Latest | spec.Range):
+            yield Combination.EVICTED_VERSIONS
     if join.clock is not spec.Clock.BATCH:
-        yield from _of_untimed(play, join)
-        yield from _of_settings(play, join)
+        if _judges_changes(play, join):
+            yield Combination.JUDGED_CHANGES
+        is_told = play.settings.late_table_rows != spec.IgnoreLateTableRows()
+        if is_told and has_stream(join, play.inputs):
+            yield from _of_late_rows(play, join)
     if join.clock is spec.Clock.EVENT and not has_stream(join, play.inputs):
         yield Combination.NO_STREAM
 
 
-def _of_evictions(join: spec.JoinSpec) -> Iterator[Combination]:
-    """Gives evictions of partitions whose rows leave in an order of their own."""
-    for side in (join.left, join.right):
-        is_whole = side.partition_evict == spec.KeepPartitions()
-        if not is_whole and isinstance(side.window, spec.Latest | spec.Range):
-            yield Combination.EVICTED_VERSIONS
-
-
-def _of_untimed(play: spec.Play, join: spec.JoinSpec) -> Iterator[Combination]:
-    """Gives picks of a table's row that wait for one that others may end."""
+def _judges_changes(play: spec.Play, join: spec.JoinSpec) -> bool:
+    """Tells whether picks of a table's row wait for one that others may end."""
     source = spec.known_input(join.left.source, play.inputs)
-    picks, ended = (
-        join.picks,
-        isinstance(join.right.window, spec.Latest | spec.RowsPreceding),
+    at_most = join.picks.at_most
+    shares = isinstance(at_most, spec.AtMost) and bool(at_most.optional)
+    return (
+        not source.is_timed
+        and join.right.window.is_ended_by_rows
+        and (shares or isinstance(join.picks.asof, spec.AsOf))
+        and any(untimed_changes(join, play.inputs, changing(play)))
     )
-    shares = isinstance(picks.at_most, spec.AtMost) and picks.at_most.optional
-    changes = any(untimed_changes(join, play.inputs, changing(play)))
-    if source.is_timed or not ended or not changes:
-        return
-    if shares or isinstance(picks.asof, spec.AsOf):
-        yield Combination.JUDGED_CHANGES
 
 
-def _of_settings(play: spec.Play, join: spec.JoinSpec) -> Iterator[Combination]:
-    """Gives the switches that a clock lacks; without a stream none changes a row."""
-    kinds = {spec.kind_of(join.side(hand).source, play.inputs) for hand in spec.HANDS}
-    if spec.InputKind.STREAM not in kinds:
-        return
-    if play.settings.late_table_rows != spec.IgnoreLateTableRows():
-        yield from missing_late_tables(play, join)
+def _of_late_rows(play: spec.Play, join: spec.JoinSpec) -> Iterator[Combination]:
+    """Gives what rows of a stream that wait for a table's do not go with."""
+    for hand in spec.HANDS:
+        kinds = [
+            spec.kind_of(join.side(one).source, play.inputs)
+            for one in (hand, hand.other)
+        ]
+        meet = kinds == [spec.InputKind.STREAM, spec.InputKind.TABLE]
+        if not meet or not join.kind.preserves(hand):
+            continue
+        if join.clock is spec.Clock.EVENT:
+            # Row times to come decide when such rows come out.
+            if play.settings.outer_rows is spec.OuterRows.PER_MILLISECOND:
+                yield Combination.LATE_STRETCHES
+            if join.side(hand).window.is_ended_by_rows:
+                yield Combination.LATE_ENDED
+        if hand is spec.Hand.RIGHT:
+            yield from _of_late_pairs(join)
+
+
+def _of_late_pairs(join: spec.JoinSpec) -> Iterator[Combination]:
+    """Gives picks that decide about the left rows whose pairs are late."""
+    picks = join.picks
+    if _judges_pairs(join):
+        yield Combination.LATE_JUDGED
+    keeps = picks.keep != spec.Unlimited() or picks.strategy is spec.Strategy.LOOKUP
+    is_skipped = "counter" in spec.bare_names(picks.skip_when)
+    if keeps and (is_skipped or spec.counting_columns(join)):
+        yield Combination.LATE_KEPT
+    if is_skipped and join.clock is spec.Clock.ARRIVAL:
+        yield Combination.LATE_SKIPPED

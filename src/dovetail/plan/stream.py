@@ -22,50 +22,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dovetail import schema, spec
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression import Scope, Typed, common_type, parse
 from dovetail.expression.tree import Column
-from dovetail.plan.capability import (
+from dovetail.plan.features import (
+    Combination,
+    Engine,
+    Feature,
+    changing,
     features_of_join,
     features_of_play,
     features_of_settings,
-)
-from dovetail.plan.features import Combination, Engine, Feature
-from dovetail.plan.sides import (
-    candidate_equalities,
-    changing,
     has_stream,
-    is_static,
-    partition_of,
     untimed_changes,
 )
-from dovetail.schema import (
-    ArrayType,
-    AtomicType,
-    CarriedType,
-    DecimalType,
-    MapType,
-    Schema,
-    StructType,
-    Type,
-    quoted,
-)
+from dovetail.plan.sides import candidate_equalities, input_of, is_static, partition_of
 from dovetail.spec.defaults import is_by_row_time
-from dovetail.spec.inputs import (
-    Arrival,
-    Input,
-    InputKind,
-    Inputs,
-    Order,
-    Outlet,
-    Settings,
-)
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named, SetJoinSpec, Side
-from dovetail.spec.play import Play
-from dovetail.spec.references import counting_columns, plain_column, references
-from dovetail.spec.results import own_outlets
-from dovetail.spec.spans import NO_TIME, Span
-from dovetail.spec.windows import Forever, Latest, Range, Rows, RowsPreceding, Window
 
 STREAM = Engine(
     "stream",
@@ -101,20 +74,29 @@ STREAM = Engine(
         }
     ),
 )
-_USUAL = Settings()
+_USUAL = spec.Settings()
 _CODES = {
-    AtomicType.BOOLEAN: "CAST({0} AS BIGINT)",
-    AtomicType.TINYINT: "CAST({0} AS BIGINT)",
-    AtomicType.SMALLINT: "CAST({0} AS BIGINT)",
-    AtomicType.INT: "CAST({0} AS BIGINT)",
-    AtomicType.BIGINT: "CAST({0} AS BIGINT)",
-    AtomicType.DATE: "CAST(unix_date({0}) AS BIGINT)",
-    AtomicType.TIMESTAMP: "unix_micros({0})",
+    schema.AtomicType.BOOLEAN: "CAST({0} AS BIGINT)",
+    schema.AtomicType.TINYINT: "CAST({0} AS BIGINT)",
+    schema.AtomicType.SMALLINT: "CAST({0} AS BIGINT)",
+    schema.AtomicType.INT: "CAST({0} AS BIGINT)",
+    schema.AtomicType.BIGINT: "CAST({0} AS BIGINT)",
+    schema.AtomicType.DATE: "CAST(unix_date({0}) AS BIGINT)",
+    schema.AtomicType.TIMESTAMP: "unix_micros({0})",
 }
 """How a key of one of these types is its own code."""
-_WHOLE = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BIGINT)
-_FLOATING = (AtomicType.FLOAT, AtomicType.DOUBLE)
-_HASHED = (AtomicType.STRING, AtomicType.BINARY, AtomicType.TIMESTAMP_NTZ)
+_WHOLE = (
+    schema.AtomicType.TINYINT,
+    schema.AtomicType.SMALLINT,
+    schema.AtomicType.INT,
+    schema.AtomicType.BIGINT,
+)
+_FLOATING = (schema.AtomicType.FLOAT, schema.AtomicType.DOUBLE)
+_HASHED = (
+    schema.AtomicType.STRING,
+    schema.AtomicType.BINARY,
+    schema.AtomicType.TIMESTAMP_NTZ,
+)
 _COMPARED = {*_CODES, *_HASHED, *_FLOATING}
 
 
@@ -129,11 +111,11 @@ class Feed:
 
     order: str = ""
     sequence: str = ""
-    idle: Span = NO_TIME
+    idle: spec.Span = spec.NO_TIME
     streams: bool = True
 
 
-Feeds = Mapping[Hand, Feed]
+Feeds = Mapping[spec.Hand, Feed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +141,10 @@ class StreamSide:
     many rows are kept at most.
     """
 
-    hand: Hand
-    source: Input
+    hand: spec.Hand
+    source: spec.Input
     place: str
-    idle: Span
+    idle: spec.Span
     keys: Keys
     partition: tuple[str, ...]
     static: bool
@@ -186,39 +168,43 @@ class Spread:
 class StreamPlan:
     """How streams are joined; `notes` are what a user should know of the way."""
 
-    join: JoinSpec
-    settings: Settings
-    arrival: Arrival
+    join: spec.JoinSpec
+    settings: spec.Settings
+    arrival: spec.Arrival
     sides: tuple[StreamSide, StreamSide]
     spread: Spread
     notes: tuple[str, ...]
 
-    def side(self, hand: Hand) -> StreamSide:
+    def side(self, hand: spec.Hand) -> StreamSide:
         """Returns the side on this hand."""
-        return self.sides[HANDS.index(hand)]
+        return self.sides[spec.HANDS.index(hand)]
 
     @property
-    def inputs(self) -> Inputs:
+    def inputs(self) -> spec.Inputs:
         """Returns the inputs of both sides by their names, without rows."""
         return {side.source.name: side.source for side in self.sides}
 
     @property
-    def outlets(self) -> tuple[Outlet, ...]:
+    def outlets(self) -> tuple[spec.Outlet, ...]:
         """Returns the outlets that the join has, the late one last."""
-        return (Outlet.MATCHED, *own_outlets(self.join).values(), Outlet.LATE)
+        return (
+            spec.Outlet.MATCHED,
+            *spec.own_outlets(self.join).values(),
+            spec.Outlet.LATE,
+        )
 
     @property
     def heeds_silence(self) -> bool:
         """Tells whether a side that is silent for long lets the other one go on."""
-        return any(side.idle != NO_TIME for side in self.sides)
+        return any(side.idle != spec.NO_TIME for side in self.sides)
 
 
 def plan_stream(
-    join: JoinSpec | SetJoinSpec,
-    inputs: Inputs,
+    join: spec.JoinSpec | spec.SetJoinSpec,
+    inputs: spec.Inputs,
     feeds: Feeds,
     *,
-    settings: Settings = _USUAL,
+    settings: spec.Settings = _USUAL,
     changes: frozenset[str] | None = None,
 ) -> StreamPlan:
     """Returns the plan of a join, or raises what a stream cannot do of it yet.
@@ -228,14 +214,23 @@ def plan_stream(
     STREAM.refuse_unsupported(
         features_of_join(join, inputs) | features_of_settings(settings)
     )
-    assert isinstance(join, JoinSpec)  # noqa: S101 - sets are no feature of streams
-    _refuse_finite(feeds)
+    assert isinstance(join, spec.JoinSpec)  # noqa: S101 - sets are no feature of streams
+    for hand, feed in feeds.items():
+        if not feed.streams:
+            raise UnsupportedError.not_yet(
+                "stream",
+                f"a {hand.value} side that is no stream",
+                hint="spark.readStream reads what stays too; two sides that stay are "
+                "joined as a batch",
+            )
     # A plan is of a join and not of one run of it: it holds no rows.
-    sources = {hand: replace(_source(join, hand, inputs), rows=()) for hand in HANDS}
+    sources = {
+        hand: replace(input_of(join, hand, inputs), rows=()) for hand in spec.HANDS
+    }
     arrival = _arrival(join, sources, feeds)
     moving = frozenset(inputs) if changes is None else changes
     STREAM.refuse_together(_missing(join, inputs, arrival, moving))
-    keys = dict(zip(HANDS, _keys(join, sources), strict=True))
+    keys = dict(zip(spec.HANDS, _keys(join, sources), strict=True))
     left, right = (
         StreamSide(
             hand,
@@ -247,13 +242,13 @@ def plan_stream(
             is_static(join, hand, sources[hand]),
             state_bound(join, sources, hand, arrival),
         )
-        for hand in HANDS
+        for hand in spec.HANDS
     )
     spread = _spread(join, settings)
     return StreamPlan(join, settings, arrival, (left, right), spread, _notes(feeds))
 
 
-def plan_play(play: Play, place: str = "place") -> StreamPlan:
+def plan_play(play: spec.Play, place: str = "place") -> StreamPlan:
     """Returns the plan of a play, whose events are one sequence by the column `place`.
 
     Raises what a stream cannot do of it yet.
@@ -262,20 +257,22 @@ def plan_play(play: Play, place: str = "place") -> StreamPlan:
     return plan_stream(
         play.join,
         play.inputs,
-        dict.fromkeys(HANDS, Feed(sequence=quoted(place))),
+        dict.fromkeys(spec.HANDS, Feed(sequence=schema.quoted(place))),
         settings=play.settings,
         changes=changing(play),
     )
 
 
-def refuse_unbounded(join: JoinSpec, sources: Mapping[Hand, Input]) -> None:
+def refuse_unbounded(
+    join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input]
+) -> None:
     """Raises a SpecError where the state of a stream would grow for ever."""
     endless = [
         hand.value
-        for hand in HANDS
-        if sources[hand].kind is InputKind.STREAM
-        and join.clock is not Clock.BATCH
-        and isinstance(join.side(hand).window, Forever)
+        for hand in spec.HANDS
+        if sources[hand].kind is spec.InputKind.STREAM
+        and join.clock is not spec.Clock.BATCH
+        and isinstance(join.side(hand).window, spec.Forever)
         and not _forgets(join, sources, hand)
     ]
     if endless:
@@ -289,87 +286,72 @@ def refuse_unbounded(join: JoinSpec, sources: Mapping[Hand, Input]) -> None:
 
 
 def state_bound(
-    join: JoinSpec,
-    sources: Mapping[Hand, Input],
-    hand: Hand,
-    arrival: Arrival | None = None,
+    join: spec.JoinSpec,
+    sources: Mapping[spec.Hand, spec.Input],
+    hand: spec.Hand,
+    arrival: spec.Arrival | None = None,
 ) -> str:
     """Returns in words how many rows of a side are kept at most.
 
     Where rows meet by row time, those wait that the bounds have not passed.
     """
-    merges = arrival is Arrival.MERGED or join.clock is Clock.EVENT
+    merges = arrival is spec.Arrival.MERGED or join.clock is spec.Clock.EVENT
     waits = merges and all(source.is_timed for source in sources.values())
     waiting = "rows that one of the bounds has not passed yet"
     match join.side(hand).window:
-        case Rows(0):
+        case spec.Rows(0):
             return waiting if waits else "none: each row is met once"
-        case Rows(count):
+        case spec.Rows(count):
             rows = f"{count} row{'s' * (count != 1)} a partition"
             return f"{rows}, and {waiting}" if waits else rows
-        case Latest(key):
+        case spec.Latest(key):
             rows = f"one row for each {', '.join(key)}"
             return f"{rows}, and {waiting}" if waits else rows
-        case Range(preceding):
+        case spec.Range(preceding):
             reach = _reach(preceding, join.side(hand.other).window)
-            age = f"up to {reach.in_words()}" if reach != NO_TIME else "not"
+            age = f"up to {reach.in_words()}" if reach != spec.NO_TIME else "not"
             return f"rows {age} older than the {hand.other.value} side's bound"
-        case _ if sources[hand].kind is not InputKind.STREAM:
+        case _ if sources[hand].kind is not spec.InputKind.STREAM:
             return "all of it"
-        case Forever() if _forgets(join, sources, hand):
+        case spec.Forever() if _forgets(join, sources, hand):
             return "for each key the rows that a left row may still pick"
         case _:
             return "without a bound: every row that ever came"
 
 
-def _reach(preceding: Span, other: Window) -> Span:
+def _reach(preceding: spec.Span, other: spec.Window) -> spec.Span:
     """Returns how long a row can wait: its own window and the other's look ahead.
 
     left   |--preceding-->            a left row lives on for so long
     right            <--following--|  a right row meets what is so far ahead of it
     """
     match other:
-        case Range(following=ahead):
+        case spec.Range(following=ahead):
             months = preceding.months + ahead.months
-            return Span(months, preceding.microseconds + ahead.microseconds)
+            return spec.Span(months, preceding.microseconds + ahead.microseconds)
         case _:
             return preceding
 
 
-def _forgets(join: JoinSpec, sources: Mapping[Hand, Input], hand: Hand) -> bool:
+def _forgets(
+    join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input], hand: spec.Hand
+) -> bool:
     """Tells whether a side loses the rows that an `asof` can no longer pick."""
     named = {source.name: source for source in sources.values()}
-    by_time = join.clock is Clock.EVENT and is_by_row_time(join, named)
-    return hand is Hand.RIGHT and by_time
+    by_time = join.clock is spec.Clock.EVENT and is_by_row_time(join, named)
+    return hand is spec.Hand.RIGHT and by_time
 
 
-def _source(join: JoinSpec, hand: Hand, inputs: Inputs) -> Input:
-    """Returns the input of a side."""
-    source = join.side(hand).source
-    assert isinstance(source, Named)  # noqa: S101 - nested joins have been refused
-    return inputs[source.name]
-
-
-def _refuse_finite(feeds: Feeds) -> None:
-    """Refuses a join of a stream with rows that do not stream."""
-    for hand, feed in feeds.items():
-        if not feed.streams:
-            raise UnsupportedError.not_yet(
-                "stream",
-                f"a {hand.value} side that is no stream",
-                hint="spark.readStream reads what stays too; two sides that stay are "
-                "joined as a batch",
-            )
-
-
-def _arrival(join: JoinSpec, sources: Mapping[Hand, Input], feeds: Feeds) -> Arrival:
+def _arrival(
+    join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input], feeds: Feeds
+) -> spec.Arrival:
     """Returns the order of arrival that the sides allow, or refuses the join."""
     if all(feed.sequence for feed in feeds.values()):
-        return Arrival.SEQUENCE
+        return spec.Arrival.SEQUENCE
     if all(source.is_timed for source in sources.values()):
-        return Arrival.MERGED
+        return spec.Arrival.MERGED
     for hand, feed in feeds.items():
-        if join.clock is Clock.ARRIVAL and not feed.order:
+        if join.clock is spec.Clock.ARRIVAL and not feed.order:
             raise SpecError(
                 f"the {hand.value} side has no order: its rows have neither a "
                 "time that both sides share nor a number",
@@ -377,37 +359,44 @@ def _arrival(join: JoinSpec, sources: Mapping[Hand, Input], feeds: Feeds) -> Arr
                 "for Kafka, order= can be made of partition and offset",
                 rule="order_of_arrival",
             )
-    return Arrival.AS_READ
+    return spec.Arrival.AS_READ
 
 
 def _missing(
-    join: JoinSpec, inputs: Inputs, arrival: Arrival, moving: frozenset[str]
+    join: spec.JoinSpec,
+    inputs: spec.Inputs,
+    arrival: spec.Arrival,
+    moving: frozenset[str],
 ) -> Iterator[Combination]:
     """Gives what only several features together make impossible.
 
     A range is over once any row has come that is later. In a sequence that may be one
     of another bucket; where rows meet by row time, whoever comes later is later.
     """
-    windows = [join.side(hand).window for hand in HANDS]
-    has_range = any(isinstance(one, Range) for one in windows)
-    if has_range and join.clock is Clock.ARRIVAL and arrival is not Arrival.MERGED:
+    windows = [join.side(hand).window for hand in spec.HANDS]
+    has_range = any(isinstance(one, spec.Range) for one in windows)
+    if (
+        has_range
+        and join.clock is spec.Clock.ARRIVAL
+        and arrival is not spec.Arrival.MERGED
+    ):
         yield Combination.ARRIVAL_RANGE
-    if counting_columns(join):
+    if spec.counting_columns(join):
         yield Combination.COUNTER_SELECTED
     yield from untimed_changes(join, inputs, moving)
     if not has_stream(join, inputs):
         yield Combination.NO_STREAM
 
 
-def _place(feed: Feed, schema: Schema, arrival: Arrival) -> str:
+def _place(feed: Feed, columns: schema.Schema, arrival: spec.Arrival) -> str:
     """Returns where a row stands among those of its time, or of both sides.
 
     Without a number of its own a row is told from others of its time by all it holds.
     """
-    number = feed.sequence if arrival is Arrival.SEQUENCE else feed.order
+    number = feed.sequence if arrival is spec.Arrival.SEQUENCE else feed.order
     if number:
         return f"CAST({number} AS BIGINT)"
-    for column in schema.columns:
+    for column in columns.columns:
         for held in _unhashed(column.type):
             raise SpecError(
                 f'the column "{column.name}" holds a {held}, by which rows of equal '
@@ -415,19 +404,19 @@ def _place(feed: Feed, schema: Schema, arrival: Arrival) -> str:
                 "order=... of its side, a whole number",
                 'write for example dt.stream(frame, order="offset")',
             )
-    return f"xxhash64({', '.join(quoted(name) for name in schema.names)})"
+    return f"xxhash64({', '.join(map(schema.quoted, columns.names))})"
 
 
-def _unhashed(kind: Type) -> Iterator[str]:
+def _unhashed(kind: schema.Type) -> Iterator[str]:
     """Gives what a type is or holds that Spark does not hash."""
     match kind:
-        case MapType():
+        case schema.MapType():
             yield "map"
-        case CarriedType("variant"):
+        case schema.CarriedType("variant"):
             yield "variant"
-        case ArrayType(element):
+        case schema.ArrayType(element):
             yield from _unhashed(element)
-        case StructType(fields):
+        case schema.StructType(fields):
             for _, part in fields:
                 yield from _unhashed(part)
         case _:
@@ -445,9 +434,11 @@ def _notes(feeds: Feeds) -> tuple[str, ...]:
     return (f"{said} contents; order=... says another",)
 
 
-def _keys(join: JoinSpec, sources: Mapping[Hand, Input]) -> tuple[Keys, Keys]:
+def _keys(
+    join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input]
+) -> tuple[Keys, Keys]:
     """Returns the keys of both sides; without an equality all rows have one key."""
-    scope = Scope.pair(*(sources[hand].schema for hand in HANDS))
+    scope = Scope.pair(*(sources[hand].schema for hand in spec.HANDS))
     pairs = [
         (parse(one.left, scope), parse(one.right, scope))
         for one in candidate_equalities(join)
@@ -456,7 +447,7 @@ def _keys(join: JoinSpec, sources: Mapping[Hand, Input]) -> tuple[Keys, Keys]:
         return Keys(), Keys()
     types = [common_type(left.type, right.type) for left, right in pairs]
     for kind in types:
-        if not isinstance(kind, DecimalType) and kind not in _COMPARED:
+        if not isinstance(kind, schema.DecimalType) and kind not in _COMPARED:
             raise UnsupportedError.not_yet("stream", f"an equality of {kind}")
     is_whole = len(pairs) == 1 and all(one.type in _WHOLE for one in pairs[0])
     left, right = (
@@ -465,66 +456,47 @@ def _keys(join: JoinSpec, sources: Mapping[Hand, Input]) -> tuple[Keys, Keys]:
     return left, right
 
 
-def _keys_of(own: Sequence[Typed], types: Sequence[Type], *, is_whole: bool) -> Keys:
+def _keys_of(
+    own: Sequence[Typed], types: Sequence[schema.Type], *, is_whole: bool
+) -> Keys:
     """Returns the keys of one side, in the types in which both sides compare."""
-    cast = [
-        _alike(f"CAST({one.text} AS {kind})", kind)
-        for one, kind in zip(own, types, strict=True)
-    ]
+    cast = []
+    for one, kind in zip(own, types, strict=True):
+        key = f"CAST({one.text} AS {kind})"
+        # As text equal values look alike: 0.0 and -0.0, and every NaN.
+        cast.append(f"CAST({key} + 0.0D AS STRING)" if kind in _FLOATING else key)
     tree = own[0].tree
     column = tree.name if is_whole and isinstance(tree, Column) else ""
     if len(types) == 1 and types[0] in _CODES:
         return Keys(_CODES[types[0]].format(cast[0]), column=column)
+    # A hash of nulls is a number: a row without a key must meet nobody.
     missing = " OR ".join(f"({key}) IS NULL" for key in cast)
     hashed = f"CASE WHEN NOT ({missing}) THEN xxhash64({', '.join(cast)}) END"
     return Keys(hashed, tuple(cast), column)
 
 
-def _alike(key: str, kind: Type) -> str:
-    """Returns a key whose equal values look alike: 0.0 and -0.0, and every NaN."""
-    return f"CAST({key} + 0.0D AS STRING)" if kind in _FLOATING else key
-
-
-def _spread(join: JoinSpec, settings: Settings) -> Spread:
+def _spread(join: spec.JoinSpec, settings: spec.Settings) -> Spread:
     """Returns one bucket where rows of different keys must know of each other."""
     if not join.hard:
         return Spread(is_wide=False, reason="one bucket: without an equality all meet")
-    if settings.order is Order.ROW_TIME:
+    if settings.order is spec.Order.ROW_TIME:
         return Spread(is_wide=False, reason="one bucket: all rows leave in one order")
-    for hand in HANDS:
-        if not _holds_windows(join, hand):
-            reason = (
-                f"one bucket: the {hand.value} window is not parted by the equality"
-            )
-            return Spread(is_wide=False, reason=reason)
+    for hand in spec.HANDS:
+        keys = {
+            one.column.lower()
+            for equal in join.hard
+            for text in (equal.left, equal.right)
+            for one in spec.references(text)
+            if one.hand is hand
+        }
+        # Whoever has another key must be in another partition of the window: then a
+        # bucket has all rows on which the life of one depends.
+        window = join.side(hand).window
+        parts = join.side(hand).partition_by
+        own = {*map(spec.plain_column, parts)}
+        if isinstance(window, spec.Latest):
+            own = {*window.key}
+        if window.is_ended_by_rows and not keys <= {name.lower() for name in own}:
+            said = f"one bucket: the {hand.value} window is not parted by the"
+            return Spread(is_wide=False, reason=f"{said} equality")
     return Spread(is_wide=True, reason="many buckets, by the equality")
-
-
-def _holds_windows(join: JoinSpec, hand: Hand) -> bool:
-    """Tells whether a bucket has all rows on which the life of one depends.
-
-    So it has where whoever has another key is in another partition of the window.
-    """
-    partition = _plain_partition(join.side(hand))
-    if partition is None:
-        return True
-    return {
-        one.column.lower()
-        for equal in join.hard
-        for text in (equal.left, equal.right)
-        for one in references(text)
-        if one.hand is hand
-    } <= {name.lower() for name in partition}
-
-
-def _plain_partition(side: Side) -> tuple[str, ...] | None:
-    """Returns the plain columns that part a window of rows or versions."""
-    match side.window:
-        case Latest(key):
-            return key
-        case Rows(0):
-            return None
-        case Rows() | RowsPreceding():
-            return tuple(plain_column(part) for part in side.partition_by)
-        case _:
-            return None

@@ -1,11 +1,21 @@
-"""A plan in words: windows, order, when rows come out, what is kept, which engine.
+"""A plan in words: windows, picks, when rows come out, what is kept, which engine.
 
 A heading and a sentence each:
 
     join    left_outer, on l.order = r.order
     left    alive for 30 minutes from its time (placed)
     right   alive from 5 minutes before its time (paid) to 10 minutes after it
+    asof    the right row whose r.paid is nearest before l.placed
     out     a pair comes out once both rows are there and neither can change ...
+
+Of a program each join says how Spark carries it out, as far as it is told beforehand:
+
+    broadcast         the right side goes to every task: LOOKUP, ALL
+    shuffle, hash     rows of a key come together, one side is hashed: HASH
+    shuffle, merge    rows of a key come together, both sorted: NOSORT, PARTITION, SKEW
+    Spark's choice    whichever is cheaper, as sizes say: no option, SMART, FEW
+
+Spark changes its mind where it must: what it broadcasts is the side that may be lost.
 """
 
 from __future__ import annotations
@@ -13,11 +23,11 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 
 from dovetail import spec
-from dovetail.expression import ALWAYS, Expression
-from dovetail.plan.batch import BatchPlan
-from dovetail.plan.picked import picked
+from dovetail.expression import ALWAYS, NEVER, Expression
+from dovetail.plan.batch import AnyPlan
 from dovetail.plan.stream import StreamPlan, state_bound
 
 _ORDERS = {
@@ -32,7 +42,6 @@ _ORDERS = {
     ),
 }
 
-
 ON_STREAMS = "a stateful operator of ours: Arrow chunks in Spark's state store"
 _WHEN_ARRIVED = "when the later of the two arrives", "when it leaves its window"
 _WHEN_SURE = (
@@ -41,12 +50,53 @@ _WHEN_SURE = (
 )
 WIDTH = 88
 Line = tuple[str, str]
+_EXCEEDED = {
+    spec.OnExceed.SKIP: "is left out",
+    spec.OnExceed.FAIL: "fails the join",
+    spec.OnExceed.TRANSFORM: "gives one row of its own instead",
+}
+_WHERE = {
+    spec.Direction.BACKWARD: "nearest before {}",
+    spec.Direction.FORWARD: "nearest after {}",
+    spec.Direction.NEAREST: "nearest to {} on either side",
+}
+_TIES = {
+    spec.Tie.LAST: "of several of that time the last",
+    spec.Tie.FIRST: "of several of that time the first",
+}
+_BROADCAST = (
+    "the right side is broadcast to every task, the left side stays where it is"
+)
+_SHUFFLED = "both sides are shuffled by their keys"
+_WAYS = {
+    spec.Strategy.LOOKUP: _BROADCAST,
+    spec.Strategy.MANY_LOOKUP: _BROADCAST,
+    spec.Strategy.ALL: _BROADCAST,
+    spec.Strategy.HASH: f"{_SHUFFLED}, one is hashed, none is sorted",
+    spec.Strategy.SORT_MERGE: f"{_SHUFFLED}, sorted and merged",
+    spec.Strategy.KEYED: "the right rows that may match are read by the index where "
+    "it is written, else as Spark chooses",
+}
+_CHOSEN = "as Spark chooses: a side that is small is broadcast, else "
+_SETS = "rows of a key come together from all sets in one shuffle each"
+BROADCAST = frozenset(
+    {spec.Strategy.LOOKUP, spec.Strategy.MANY_LOOKUP, spec.Strategy.ALL}
+)
 _QUOTED = re.compile(r"`(\w+)`")
 
 
 def explained(plan: StreamPlan) -> str:
     """Returns how streams are joined, as the engine runs the plan."""
     join, sources = plan.join, {side.hand: side.source for side in plan.sides}
+    silent = "after {} without a row it no longer holds the {} side back"
+    silences = [
+        (
+            f"{side.hand.value} idle",
+            silent.format(side.idle.in_words(), side.hand.other.value),
+        )
+        for side in plan.sides
+        if side.idle != spec.NO_TIME
+    ]
     lines = [
         *_sides(join, sources),
         ("order", _ORDERS[plan.arrival]),
@@ -54,7 +104,7 @@ def explained(plan: StreamPlan) -> str:
         ("out", _when(join)),
         ("late", _late(sources)),
         *((f"{side.hand.value} state", side.bound) for side in plan.sides),
-        *_silence(plan),
+        *silences,
         ("engine", f"stream: {ON_STREAMS}"),
         ("buckets", plan.spread.reason),
         *(("note", note) for note in plan.notes),
@@ -62,7 +112,7 @@ def explained(plan: StreamPlan) -> str:
     return paragraphs(lines)
 
 
-def explained_batch(plan: BatchPlan, sources: Mapping[spec.Hand, spec.Input]) -> str:
+def explained_batch(plan: AnyPlan, sources: Mapping[spec.Hand, spec.Input]) -> str:
     """Returns how two DataFrames are joined, as the engine runs the plan."""
     assert isinstance(plan.join, spec.JoinSpec)  # noqa: S101 - a user has two sides
     engine = f"batch: both sides are finite: one native Spark plan{plan.cost}"
@@ -80,15 +130,6 @@ def described(
         yield "late", _late(sources)
         for hand in spec.HANDS:
             yield f"{hand.value} state", state_bound(join, sources, hand)
-
-
-def _silence(plan: StreamPlan) -> Iterator[Line]:
-    """Gives after how long a silence a side no longer holds the other back."""
-    for side in plan.sides:
-        if side.idle != spec.NO_TIME:
-            told = f"after {side.idle.in_words()} without a row it no longer holds"
-            other = side.hand.other.value
-            yield f"{side.hand.value} idle", f"{told} the {other} side back"
 
 
 def paragraphs(lines: Sequence[Line]) -> str:
@@ -213,3 +254,91 @@ def _late(inputs: Mapping[spec.Hand, spec.Input]) -> str:
     ]
     than = " or ".join(dict.fromkeys(told))
     return f"a row further behind the newest of its side than {than} goes to `late`"
+
+
+def picked(picks: spec.Picks) -> Iterator[Line]:
+    """Gives every pick of a join as a heading and a sentence."""
+    for pick in (picks.limit, picks.at_most, picks.asof, picks.keep):
+        match pick:
+            case spec.Limit(count, on_exceed):
+                yield "limit", f"{_crowded(count)} {_EXCEEDED[on_exceed]}"
+            case spec.AtMost(count):
+                yield "atmost", f"{_crowded(count)} has no match at all"
+            case spec.AsOf():
+                yield "asof", _nearest(pick)
+            case spec.Keep(count):
+                pairs = "pair" if count == 1 else f"{count} pairs"
+                yield "keep", f"the first {pairs} of each left row"
+            case _:
+                pass
+    yield from _conditions(picks)
+
+
+def _crowded(count: int) -> str:
+    """Returns which rows are more than enough for a limit."""
+    candidates = "candidate" if count == 1 else "candidates"
+    return f"a left row with more than {count} {candidates}"
+
+
+def _conditions(picks: spec.Picks) -> Iterator[Line]:
+    """Gives the conditions beside the match, and the strategy that changes rows."""
+    if picks.strategy is spec.Strategy.LOOKUP:
+        yield "lookup", "of each left row's matches the first comes out"
+    if picks.left_condition != ALWAYS:
+        yield "left if", f"a left row has a match only where {picks.left_condition}"
+    if picks.skip_when != NEVER:
+        yield "skip", f"no row comes out where {picks.skip_when}"
+
+
+def _nearest(asof: spec.AsOf) -> str:
+    """Returns which right row is taken."""
+    where = _WHERE[asof.direction].format(asof.left)
+    equal = "" if asof.exact else ", never at the same time"
+    match asof.tolerance:
+        case spec.Span() as span:
+            far = f", at most {span.in_words()} away"
+        case Decimal() as distance:
+            far = f", at most {distance} away"
+        case _:
+            far = ""
+    return f"the right row whose {asof.right} is {where}{far}{equal}; {_TIES[asof.tie]}"
+
+
+def on_spark(join: spec.JoinSpec | spec.SetJoinSpec) -> str:
+    """Returns how Spark joins."""
+    if isinstance(join, spec.SetJoinSpec):
+        return _SETS
+    way = _WAYS.get(join.picks.strategy)
+    if way is None:
+        both = f"{_SHUFFLED}, sorted and merged"
+        way = _CHOSEN + (both if join.hard else "every row meets every other")
+    return f"{way}{_counting(join.picks)}"
+
+
+def explained_program(program: spec.Program) -> str:
+    """Returns what each join of a program does, and what its options became."""
+    lines: list[tuple[str, str]] = []
+    for step in spec.steps_of(program):
+        if isinstance(step, spec.Joined | spec.SetJoined):
+            lines += [("join", step.told.title), *step.told.options]
+            lines.append(("on Spark", on_spark(step.join)))
+    for output in program.outputs:
+        lines.append(
+            ("output", f"{output.name}: {', '.join(output.step.schema.names)}")
+        )
+    for built in program.builds:
+        keys = ", ".join(built.index.keys)
+        lines.append(("build", f"{built.index.file}: an index by {keys}"))
+    lines += [("remark", remark) for remark in program.remarks]
+    return paragraphs(lines)
+
+
+def _counting(picks: spec.Picks) -> str:
+    """Returns what a count of candidates adds."""
+    match picks.at_most, picks.limit, picks.asof:
+        case (spec.AtMost(), _, _) | (_, spec.Limit(), _):
+            return "; candidates are counted in a window of their key"
+        case _, _, spec.AsOf():
+            return "; the nearest is found among sorted rows"
+        case _:
+            return ""

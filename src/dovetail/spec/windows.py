@@ -1,8 +1,8 @@
 """Windows: each says from when until when a row is alive on its side.
 
-A window is only a name with its numbers. What lifetime a row gets from it is one
-function per window in `kernels/lifetimes/births.py`, and once more, as a definition,
-in the oracle.
+A window is a name with its numbers, and what other rooms ask of any window. What
+lifetime a row gets from it is one function per window in
+`kernels/lifetimes/births.py`, and once more, as a definition, in the oracle.
 """
 
 from __future__ import annotations
@@ -29,8 +29,29 @@ def _is_length(span: Span) -> bool:
     return span.is_exact and span.microseconds >= 0
 
 
+class Lifetime:
+    """What other rooms ask of any window, as most windows have it."""
+
+    __slots__ = ()
+
+    @property
+    def is_ended_by_rows(self) -> bool:
+        """Tells whether rows that come later end a life."""
+        return False
+
+    @property
+    def hop_length(self) -> Span:
+        """Returns how long the windows of a size are: a row has a life in each."""
+        return NO_TIME
+
+    @property
+    def interval(self) -> tuple[Expression, ...]:
+        """Returns the start and the end that a row names itself, where it does."""
+        return ()
+
+
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Lifetime):
     """The newest `count` rows of a partition; 0: met once, never stored."""
 
     count: int
@@ -39,9 +60,14 @@ class Rows:
         """Refuses a negative number."""
         _need(f"a window of {self.count} rows", "0 or more", holds=self.count >= 0)
 
+    @property
+    def is_ended_by_rows(self) -> bool:
+        """Tells it of all but a row that is met once: it is over before others come."""
+        return self.count > 0
+
 
 @dataclass(frozen=True, slots=True)
-class Seconds:
+class Seconds(Lifetime):
     """Until more than so much processing time has passed since arrival."""
 
     length: Span
@@ -56,7 +82,7 @@ class Seconds:
 
 
 @dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(Lifetime):
     """Until a later row's `by` is more than `width` above this row's."""
 
     by: Expression
@@ -66,9 +92,14 @@ class Delta:
         """Refuses a negative width."""
         _need(f"a delta of the width {self.width}", "0 or more", holds=self.width >= 0)
 
+    @property
+    def is_ended_by_rows(self) -> bool:
+        """Tells that it is so."""
+        return True
+
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class Range(Lifetime):
     """Row times t - following to t + preceding, both ends included."""
 
     preceding: Span = NO_TIME
@@ -83,7 +114,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class RowsPreceding:
+class RowsPreceding(Lifetime):
     """Row times of the `last`th to the (`first` + 1)th later row of the stream."""
 
     first: int
@@ -96,16 +127,21 @@ class RowsPreceding:
             found, "from at least to, to at least 0", holds=self.first >= self.last >= 0
         )
 
+    @property
+    def is_ended_by_rows(self) -> bool:
+        """Tells that it is so."""
+        return True
+
 
 @dataclass(frozen=True, slots=True)
-class HopUnit:
+class HopUnit(Lifetime):
     """Until the row time leaves the hour, day, minute it stands in."""
 
     unit: HopUnitName
 
 
 @dataclass(frozen=True, slots=True)
-class HopSize:
+class HopSize(Lifetime):
     """Every window of `size` that starts a multiple of `every` and holds the row."""
 
     size: Span
@@ -121,34 +157,49 @@ class HopSize:
                 holds=holds,
             )
 
+    @property
+    def hop_length(self) -> Span:
+        """Returns the size."""
+        return self.size
+
 
 @dataclass(frozen=True, slots=True)
-class Between:
+class Between(Lifetime):
     """From one row time of the row to another, both included."""
 
     start: Expression
     end: Expression
 
+    @property
+    def interval(self) -> tuple[Expression, ...]:
+        """Returns both ends."""
+        return self.start, self.end
+
 
 @dataclass(frozen=True, slots=True)
-class Latest:
+class Latest(Lifetime):
     """Until the next version, or the delete, of its key."""
 
     key: tuple[str, ...]
 
+    @property
+    def is_ended_by_rows(self) -> bool:
+        """Tells that it is so."""
+        return True
+
 
 @dataclass(frozen=True, slots=True)
-class Inherited:
+class Inherited(Lifetime):
     """The row of a join: while both its rows live."""
 
 
 @dataclass(frozen=True, slots=True)
-class Forever:
+class Forever(Lifetime):
     """Always; a stream's row on the event clock from its row time on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unstated:
+class Unstated(Lifetime):
     """No window was written; `with_defaults` replaces it."""
 
 

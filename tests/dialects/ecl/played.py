@@ -2,8 +2,8 @@
 
 from dovetail.conformance.case import CaseData
 from dovetail.conformance.programs import ecl_play
+from dovetail.engines.spark_program.program import is_promised
 from dovetail.errors import LimitError
-from dovetail.plan.asked import is_promised
 
 NOTHING = CaseData({}, {}, (), has_events=False)
 

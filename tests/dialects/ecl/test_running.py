@@ -6,7 +6,7 @@ from dovetail.conformance.case import CaseData
 from dovetail.conformance.engines import EngineName
 from dovetail.conformance.programs import ecl_play
 from dovetail.errors import DialectError, LimitError
-from dovetail.plan.shapes import explained_program
+from dovetail.plan.words import explained_program
 
 ROWS = (
     "d := DATASET([{7}, {7}], {INTEGER k}); {INTEGER k} "

@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from dovetail import spec
 from dovetail.conformance.local.rows import NUMBER, Cargo
-from dovetail.engines.kernel_settings import input_of
 from dovetail.errors import LimitError
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.kernels.pairs.results import (
@@ -26,6 +25,7 @@ from dovetail.kernels.pairs.results import (
     UNMATCHED,
     Reason,
 )
+from dovetail.plan.sides import input_of
 from dovetail.schema import from_microseconds
 from dovetail.spec.absent import absent_row
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from dovetail import spec
 from dovetail.conformance.local.rows import BEFORE, Cargo
-from dovetail.engines.kernel_settings import input_of
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     MISSING,
@@ -24,6 +23,7 @@ from dovetail.kernels.arrays.rows import (
 from dovetail.kernels.arrival.arrival import Parcel, Report, bad_intervals
 from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives
+from dovetail.plan.sides import input_of
 
 News = Mapping[int, Lives]
 """What is told of lives by position."""

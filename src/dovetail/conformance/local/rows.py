@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dovetail import spec
 from dovetail.conformance.local.hidden import bad_intervals, hidden_columns
-from dovetail.engines.kernel_settings import input_of, key_of
+from dovetail.engines.kernel_settings import key_of
 from dovetail.engines.tables import arrow_table
 from dovetail.expression import ALWAYS, BARE, Expression, Scope, compiled
 from dovetail.expression.questions import Key, equality_keys, value_key
@@ -31,7 +31,7 @@ from dovetail.kernels.arrays.rows import (
 from dovetail.kernels.arrival.time_limits import CLOCK, KEYLESS
 from dovetail.kernels.settings import GIVEN_TIME, Closing, JoinSettings, SideSettings
 from dovetail.kernels.tables.changelog import KEY
-from dovetail.plan.sides import candidate_equalities, partition_of
+from dovetail.plan.sides import candidate_equalities, input_of, partition_of
 from dovetail.schema import to_microseconds
 from dovetail.spec.sources import is_state
 

@@ -22,6 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
 from dovetail.engines.spark import values
+from dovetail.expression import Expression
 from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import quoted
 
@@ -105,11 +106,11 @@ def admit(
 
     A row whose interval is bad in one of the windows takes no part in any.
     """
-    named = {one for one in lifetimes if isinstance(one, spec.Between)}
+    named = {window.interval for window in lifetimes if window.interval}
     # A row that lacks its row time is late for that alone.
     has_time = F.col(TIME).isNotNull() if source.is_timed else values.yes()
     is_row = What.STATE.is_it() | What.ROW.is_it()
-    bad = reduce(Column.__or__, map(_is_bad_interval, named), values.no())
+    bad = reduce(Column.__or__, map(_is_bad, named), values.no())
     lines = arrivals.timed(source).withColumn(_IS_BAD, is_row & has_time & bad)
     reason = F.when(F.col(_IS_BAD), F.lit("bad_interval"))
     if clock is spec.Clock.EVENT and source.is_timed:
@@ -122,15 +123,15 @@ def admit(
     return Admitted(in_time.drop(REASON), late.select(*columns, REASON, PLACE))
 
 
-def interval(window: spec.Between) -> tuple[Column, Column]:
-    """Returns both ends of the interval in microseconds; null where there is none."""
-    start, end = (F.expr(text.text) for text in (window.start, window.end))
+def ends_of(interval: tuple[Expression, ...]) -> tuple[Column, Column]:
+    """Returns both ends of an interval in microseconds; null where there is none."""
+    start, end = (F.expr(text.text) for text in interval)
     return values.micros(start), values.micros(end)
 
 
-def _is_bad_interval(window: spec.Between) -> Column:
+def _is_bad(interval: tuple[Expression, ...]) -> Column:
     """Tells whether a row cannot live in the interval that it names."""
-    start, end = interval(window)
+    start, end = ends_of(interval)
     is_missing = start.isNull() | end.isNull()
     # A row without a time of its own starts before nothing.
     is_early = values.is_true(start < F.col(TIME))

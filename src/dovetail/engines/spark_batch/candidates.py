@@ -23,7 +23,7 @@ from dovetail.engines.spark.values import is_true, yes
 from dovetail.engines.spark_batch.arrivals import PLACE
 from dovetail.engines.spark_batch.lives import BIRTH, DEATH, SINCE, UNTIL, Living
 from dovetail.kernels.arrays.names import reserved
-from dovetail.plan.batch import Buckets, NoBuckets
+from dovetail.plan.batch import BatchPlan, Buckets, NoBuckets
 
 BUCKET = reserved("bucket")
 HERE = reserved("here")
@@ -41,13 +41,14 @@ _HINTS = {
 class Meeting:
     """Two living sides and the condition under which their rows meet.
 
+    `join` is that of the plan, without the picks that have been decided before.
     Where `knows_row_time` is false, nobody asks when a semi join's row has first met.
     `failure` is said where a limit fails.
     """
 
+    plan: BatchPlan
     join: spec.JoinSpec
     sides: Mapping[spec.Hand, Living]
-    buckets: Buckets | NoBuckets
     knows_row_time: bool
     failure: str = ""
 
@@ -79,7 +80,7 @@ class Meeting:
     @property
     def key(self) -> list[Column]:
         """Returns the left side of the equalities by which candidates are found."""
-        return [F.expr(equality.left.text) for equality in counted(self.join)]
+        return [F.expr(equality.left.text) for equality in self.join.counted]
 
     @property
     def lives_often(self) -> bool:
@@ -103,7 +104,7 @@ class Meeting:
         bucket in which a row of the other hand can be born to meet it.
         """
         frame = self.frame(hand)
-        match self.buckets:
+        match self.plan.buckets:
             case Buckets() as buckets if is_copied:
                 # An empty life meets nobody, and `sequence` would count backwards.
                 frame = frame.where(F.col(BIRTH) < F.col(DEATH))
@@ -121,7 +122,7 @@ class Meeting:
     def match_terms(self) -> Iterator[Column]:
         """Gives what a candidate must fulfil besides, to match."""
         for equality in self.join.hard:
-            if equality not in counted(self.join):
+            if equality not in self.join.counted:
                 yield _equal(equality)
         yield F.expr(self.join.soft.text)
 
@@ -129,7 +130,7 @@ class Meeting:
         """Gives the terms that all hold for a left row and a candidate of it."""
         if self.join.picks.left_condition != expression.ALWAYS:
             yield F.expr(self.join.picks.left_condition.text)
-        yield from map(_equal, counted(self.join))
+        yield from map(_equal, self.join.counted)
         if self.lives_often:
             # Windows are told apart by their ends alone.
             yield side_column(spec.Hand.LEFT, BIRTH) == side_column(
@@ -146,7 +147,7 @@ class Meeting:
                 arrived = side_column(hand.other, PLACE)
                 yield side_column(hand, SINCE) < arrived
                 yield arrived < side_column(hand, UNTIL)
-        if isinstance(self.buckets, Buckets):
+        if isinstance(self.plan.buckets, Buckets):
             yield side_column(spec.Hand.LEFT, BUCKET) == side_column(
                 spec.Hand.RIGHT, BUCKET
             )
@@ -191,29 +192,12 @@ class Meeting:
 
             l.price < r.price and r.valid and l.n > 3     left l.n > 3, right r.valid
         """
-        for letters, text in self._conjuncts():
-            if (letters or {spec.Hand.LEFT.letter}) == {hand.letter}:
-                yield is_true(F.expr(text))
-
-    def looks_across(self) -> bool:
-        """Tells whether a term of the condition looks at more than one hand's row."""
-        return any(len(letters) > 1 for letters, _ in self._conjuncts())
-
-    def _conjuncts(self) -> Iterator[tuple[set[str], str]]:
-        """Gives what must all be true, and the letters of the rows each looks at."""
         schemas = (self.sides[hand].seat.source.schema for hand in spec.HANDS)
         whole = expression.parse(self.join.soft, expression.Scope.pair(*schemas))
         for term in expression.conjuncts(whole):
-            yield {letter for letter, _ in expression.references(term)}, term.text
-
-
-def counted(join: spec.JoinSpec) -> tuple[spec.Equality, ...]:
-    """Returns the equalities that make a candidate: all, but where `atmost` says."""
-    match join.picks.at_most:
-        case spec.AtMost(counted=tuple() as some):
-            return some
-        case _:
-            return join.hard
+            letters = {letter for letter, _ in expression.references(term)}
+            if (letters or {spec.Hand.LEFT.letter}) == {hand.letter}:
+                yield is_true(F.expr(term.text))
 
 
 def side_column(hand: spec.Hand, name: str) -> Column:

@@ -37,10 +37,9 @@ from dovetail.engines.spark_batch.sets import join_sets
 from dovetail.engines.spark_batch.stops import watched
 from dovetail.engines.tables import arrow_schema, plain_rows
 from dovetail.kernels.arrays.names import reserved
-from dovetail.plan.batch import BatchPlan, plan_buckets
+from dovetail.plan.batch import AnyPlan, BatchPlan, SetsPlan
 from dovetail.schema import Schema, quoted
 from dovetail.spec import sources as tree
-from dovetail.spec import windows as lifetimes
 
 _NO_STOPS = spec.Stops()
 _MOMENT = reserved("moment")
@@ -59,14 +58,14 @@ class BatchRows:
 
 
 def join_batch(
-    plan: BatchPlan, frames: Mapping[str, Arrivals], *, stops: spec.Stops = _NO_STOPS
+    plan: AnyPlan, frames: Mapping[str, Arrivals], *, stops: spec.Stops = _NO_STOPS
 ) -> BatchRows:
     """Returns the rows of a join; nothing runs before they are asked for."""
     spark = next(iter(frames.values())).frame.sparkSession
     # What the user computed before keeps the user's rules.
     own = {name: replace(one, frame=pinned(one.frame)) for name, one in frames.items()}
     with plain_rules(spark):
-        if isinstance(plan.join, spec.SetJoinSpec):
+        if isinstance(plan, SetsPlan):
             together = pinned(join_sets(plan.join, plan.inputs, own))
             return BatchRows({spec.Outlet.MATCHED: together}, {})
         rows = ordered_rows(plan, own, stops=stops)
@@ -93,7 +92,6 @@ def ordered_rows(
 ) -> BatchRows:
     """Returns the rows with the columns of ORDER; the plain rules are in force."""
     join, inputs = plan.join, plan.inputs
-    assert isinstance(join, spec.JoinSpec)  # noqa: S101 - sets are joined elsewhere
     arrivals, admitted, late = {}, {}, {}
     for name in tree.source_names(join):
         source, given = inputs[name], frames[name]
@@ -105,7 +103,7 @@ def ordered_rows(
         arrivals[name] = own
         admitted[name] = admit(source, own, join.clock, windows)
         on_time = join.clock is spec.Clock.EVENT and source.is_timed
-        if on_time or any(isinstance(window, lifetimes.Between) for window in windows):
+        if on_time or any(window.interval for window in windows):
             late[name] = admitted[name].late
     # Nothing else asks when a row of a semi join has first met.
     is_open = any(one.bound < LATEST for one in arrivals.values())
@@ -114,13 +112,12 @@ def ordered_rows(
         row_time=is_open or by_time or mentions(join, "row_time"),
         order=plan.is_ordered,
     )
-    found = _joined(
-        join, _Sources(inputs, arrivals, admitted, stops), asked, "the join"
-    )
+    known = _Sources(inputs, arrivals, admitted, stops)
+    found = _joined(plan, known, asked, "the join")
     return replace(found, late={**late, **found.late})
 
 
-def _windows_on(join: spec.JoinSpec, name: str) -> Iterator[lifetimes.Window]:
+def _windows_on(join: spec.JoinSpec, name: str) -> Iterator[spec.Window]:
     """Gives the windows of all sides of a tree of joins that an input is on."""
     for hand in spec.HANDS:
         match join.side(hand):
@@ -161,28 +158,24 @@ class _Incoming:
     late: Mapping[str, DataFrame]
 
 
-def _joined(
-    join: spec.JoinSpec, known: _Sources, asked: _Asked, place: str
-) -> BatchRows:
+def _joined(plan: BatchPlan, known: _Sources, asked: _Asked, place: str) -> BatchRows:
     """Returns the rows of one join of the tree, which stands at a place in it."""
+    join = plan.join
     sides: dict[spec.Hand, lives.Living] = {}
     late: dict[str, DataFrame] = {}
     # Sorting what a join inside gives costs: it is done where the order is looked at.
-    by_others = lifetimes.Latest | lifetimes.RowsPreceding
-    ends = any(isinstance(join.side(hand).window, by_others) for hand in spec.HANDS)
+    ends = any(join.side(hand).window.is_ended_by_rows for hand in spec.HANDS)
     looks = join.picks != spec.Picks() or ends or mentions(join, "counter")
     wanted = _Asked(
         row_time=True, order=asked.order or looks, hidden=(*ORDER, *lives.LASTING)
     )
     for hand in spec.HANDS:
-        came = _incoming(join, hand, known, wanted, f"{hand.value} of {place}")
+        came = _incoming(plan, hand, known, wanted, f"{hand.value} of {place}")
         of_side = (came.source, join.side(hand), came.arrivals, join.clock)
         seat = lives.Seat(hand, *of_side, tree.is_state(join, hand))
         sides[hand] = lives.give_lives(seat, came.admitted)
         late |= came.late
-    left, right = (sides[hand].seat.source for hand in spec.HANDS)
-    buckets = plan_buckets(join, (left, right))
-    whole = Meeting(join, sides, buckets, asked.row_time, known.stops.failure)
+    whole = Meeting(plan, join, sides, asked.row_time, known.stops.failure)
     # Unevenness is measured of all rows, so before any are pruned.
     meeting = pruned(watched(whole, known.stops.skew))
     # Left rows that look for one right row in memory stay where they are.
@@ -192,16 +185,16 @@ def _joined(
 
 
 def _incoming(
-    join: spec.JoinSpec, hand: spec.Hand, known: _Sources, asked: _Asked, place: str
+    plan: BatchPlan, hand: spec.Hand, known: _Sources, asked: _Asked, place: str
 ) -> _Incoming:
     """Returns what comes to a side; the rows of a join are an input of that name."""
-    side = join.side(hand)
+    join, side = plan.join, plan.join.side(hand)
     match side.source:
         case spec.Named(name):
             named = known.inputs[name], known.arrivals[name], known.admitted[name]
             return _Incoming(*named, {})
-        case spec.Nested(inner):
-            below = _joined(inner, known, asked, place)
+        case spec.Nested():
+            below = _joined(plan.inside[hand], known, asked, place)
             rows = below.outlets[spec.Outlet.MATCHED]
             if asked.order:
                 in_order = (

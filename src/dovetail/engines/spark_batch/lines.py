@@ -91,7 +91,7 @@ def _plain_parts(meeting: Meeting) -> Iterator[DataFrame]:
     """Gives the lines in as few joins as Spark needs for them."""
     kind = meeting.join.kind
     kept = [hand for hand in spec.HANDS if kind.gives_pairs and kind.preserves(hand)]
-    if isinstance(meeting.buckets, Buckets):
+    if isinstance(meeting.plan.buckets, Buckets):
         # The other side is copied into buckets: its rows alone would come out often.
         del kept[1:]
     if kind.gives_pairs:

@@ -28,7 +28,7 @@ from dovetail.engines.spark_batch.arrivals import (
     Admitted,
     Arrivals,
     What,
-    interval,
+    ends_of,
 )
 from dovetail.kernels.arrays.names import reserved
 from dovetail.plan.batch import lives_in_time
@@ -72,7 +72,7 @@ class Seat:
     @property
     def lives_often(self) -> bool:
         """Tells whether a row has a life for each window that it falls into."""
-        return isinstance(self.window, spec.HopSize) and self.source.is_timed
+        return self.window.hop_length != spec.NO_TIME and self.source.is_timed
 
     @property
     def is_met_on_arrival(self) -> bool:
@@ -92,8 +92,8 @@ class Living:
     def may_miss(self) -> bool:
         """Tells whether a life can be other than always."""
         of_others = isinstance(self.seat.window, spec.Latest) and not self.seat.is_state
-        is_between = isinstance(self.seat.window, spec.Between)
-        return self.seat.source.is_timed or is_between or of_others
+        names_it = bool(self.seat.window.interval)
+        return self.seat.source.is_timed or names_it or of_others
 
 
 def give_lives(seat: Seat, admitted: Admitted) -> Living:
@@ -166,9 +166,9 @@ def _timed_life(seat: Seat) -> tuple[Column, Column, Column]:
             return born, end, end
         case spec.HopSize():
             return F.col(END), F.col(END) + 1, F.col(END)
-        case spec.Between() as window:
-            start, end = interval(window)
-            return start, end + 1, end
+        case spec.Between(start, end):
+            first, last = ends_of((start, end))
+            return first, last + 1, last
         case spec.Forever():
             return born, F.lit(LATEST), F.lit(LATEST)
         case window:

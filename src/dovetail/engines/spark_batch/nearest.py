@@ -117,8 +117,7 @@ def is_one_line(meeting: Meeting) -> bool:
             counts = (
                 picks.at_most != spec.Unlimited() or picks.limit != spec.Unlimited()
             )
-            is_plain = not counts and not meeting.looks_across()
-            if not is_plain or not meeting.is_by_key:
+            if counts or meeting.plan.compares or not meeting.is_by_key:
                 return False
             # The times of both sides must be numbers of one type.
             frames = {hand: meeting.frame(hand) for hand in spec.HANDS}

@@ -53,13 +53,11 @@ def outlets(
 def _named(join: spec.JoinSpec, lines: DataFrame) -> DataFrame:
     """Returns the lines of a join with all that an expression may name."""
     known = lines.withColumn("row_time", timestamp(F.col(ROW_TIME)))
-    match join.left.window:
-        case spec.HopSize(size=size):
-            end = F.col("row_time")
-            start = F.timestamp_micros(F.unix_micros(end) - size.microseconds)
-            known = known.withColumns({"window_start": start, "window_end": end})
-        case _:
-            pass
+    size = join.left.window.hop_length
+    if size != spec.NO_TIME:
+        end = F.col("row_time")
+        start = F.timestamp_micros(F.unix_micros(end) - size.microseconds)
+        known = known.withColumns({"window_start": start, "window_end": end})
     if mentions(join, "counter"):
         known = known.withColumn("counter", _counter(join))
     return known

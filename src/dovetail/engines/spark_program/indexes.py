@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dovetail import schema, spec
-from dovetail.engines.spark_batch.candidates import counted
 from dovetail.engines.spark_index.shelf import Shape
 from dovetail.engines.spark_program import lines
 from dovetail.engines.spark_program.book import Book, Rows, Term, aliased, select
@@ -175,7 +174,7 @@ def _terms(index: spec.Indexed, join: spec.JoinSpec) -> Iterator[tuple[str, str]
         for column, own in keys_of(index)
         for text in _equals(index, column, own)
     }
-    for equality in counted(join):
+    for equality in join.counted:
         # Names have no case, and there is nothing else in the text of a key.
         column = known.get(equality.right.text.lower())
         if column is not None:

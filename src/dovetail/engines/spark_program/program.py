@@ -2,6 +2,11 @@
 
 Filtered(Given("people"))    ->    people = inputs["people"]
                                    filtered = people.where(..)
+
+Keeping an order costs: places are carried through joins, and rows are sorted. So it is
+found beforehand who looks at it: a step that counts or compares neighbours, a pick of
+the first partners, and an output whose order the language promises. That is any but the
+order of a join for which ECL promises none.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ from dovetail.engines.spark_index.shelf import NoShelf, Shape
 from dovetail.engines.spark_program import groups, indexes, steps
 from dovetail.engines.spark_program.book import Book, Rows, aliased, select
 from dovetail.engines.spark_program.lines import Line, Put
-from dovetail.plan.asked import asked_of
+from dovetail.plan.features import ORDERED
 from dovetail.schema import quoted
 
 Known = Mapping[str, frozenset[str]]
@@ -148,5 +153,66 @@ def _changed(
             return groups.counted(book, rows, step)
         case spec.Unfolded():
             return groups.unfolded(book, rows, step)
+        case _:
+            assert_never(step)
+
+
+def asked_of(program: spec.Program) -> frozenset[int]:
+    """Returns the steps, by identity, the order of whose rows someone looks at."""
+    found: set[int] = set()
+    seen: set[tuple[int, bool]] = set()
+    waiting = [(one.step, is_promised(one.step)) for one in program.outputs]
+    waiting += [(one.index, True) for one in program.builds]
+    while waiting:
+        step, asks = waiting.pop()
+        if (id(step), asks) in seen:
+            continue
+        seen.add((id(step), asks))
+        if asks:
+            found.add(id(step))
+        waiting += [(one, _asks(step, one, asks=asks)) for one in spec.sources_of(step)]
+    return frozenset(found)
+
+
+def is_promised(step: spec.Step) -> bool:
+    """Tells whether ECL says in which order the rows of a step are."""
+    match step:
+        case spec.Joined(left=left, join=join):
+            return join.picks.strategy in ORDERED and is_promised(left)
+        case (
+            spec.Given()
+            | spec.Inline()
+            | spec.Written()
+            | spec.Ordered()
+            | spec.SetJoined()
+        ):
+            return True
+        case _:
+            return all(map(is_promised, spec.sources_of(step)))
+
+
+def _asks(step: spec.Step, source: spec.Step, *, asks: bool) -> bool:
+    """Tells whether a step looks at the order of a source."""
+    match step:
+        case spec.Numbered(may_gap=may_gap):
+            return asks or not may_gap
+        case spec.Deduped() | spec.Chosen() | spec.Counted() | spec.SetJoined():
+            return True
+        case spec.Grouped(by=by):
+            return bool(by) or asks
+        case spec.Projected():
+            return steps.counts_rows(step) or asks
+        case spec.Joined(right=right):
+            return asks or (source is right and steps.takes_first(step.join))
+        case (
+            spec.Filtered()
+            | spec.Ordered()
+            | spec.Indexed()
+            | spec.Appended()
+            | spec.Unfolded()
+        ):
+            return asks
+        case spec.Given() | spec.Inline() | spec.Written():
+            return False
         case _:
             assert_never(step)

@@ -22,8 +22,7 @@ from dovetail.engines.spark_program.book import (
 from dovetail.errors import SchemaError
 from dovetail.expression import NEVER, Expression, Scope, parse
 from dovetail.expression.writing import literal_text, text_of
-from dovetail.plan.asked import counts_rows, takes_first
-from dovetail.plan.capability import ORDERED
+from dovetail.plan.features import ORDERED
 from dovetail.schema import (
     ArrayType,
     AtomicType,
@@ -332,3 +331,19 @@ def _wish(told: spec.Told) -> str:
     """Returns what a join should be called: as the text names it."""
     label, mark, _ = told.title.partition(" := ")
     return label if mark else "joined"
+
+
+def counts_rows(step: spec.Projected) -> bool:
+    """Tells whether a projection numbers its rows."""
+    texts = [step.skip_when, *(text for _, text in step.select.columns)]
+    return any("counter" in spec.bare_names(text) for text in texts)
+
+
+def takes_first(join: spec.JoinSpec) -> bool:
+    """Tells whether a join looks at the order of its right rows."""
+    picks, texts = join.picks, [join.picks.skip_when]
+    if isinstance(join.select, spec.Columns):
+        texts += [text for _, text in join.select.columns]
+    is_lookup = picks.strategy is spec.Strategy.LOOKUP
+    numbers = any("counter" in spec.bare_names(text) for text in texts)
+    return is_lookup or isinstance(picks.keep, spec.Keep) or numbers
