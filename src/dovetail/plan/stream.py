@@ -214,7 +214,7 @@ def plan_stream(
     STREAM.refuse_unsupported(
         features_of_join(join, inputs) | features_of_settings(settings)
     )
-    assert isinstance(join, spec.JoinSpec)  # noqa: S101 - sets are no feature of streams
+    assert isinstance(join, spec.JoinSpec)  # noqa: S101 - sets are refused
     for hand, feed in feeds.items():
         if not feed.streams:
             raise UnsupportedError.not_yet(
