@@ -1,21 +1,50 @@
-"""From a join to what the kernels know of it; shared by engines that run kernels."""
+"""From a join to what the kernels know of it; shared by engines that run kernels.
+
+Expressions become programs here, each with the columns that it reads, so that whoever
+explains or starts a join finds out whether the kernels can read all of them. Which
+equalities make a candidate is decided here too: those that `atmost` counts. The others
+are further conditions, tested after the candidates have been counted.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal
+from typing import assert_never
 
-from dovetail import spec
-from dovetail.engines.kernel_picks import is_told, kernel_picks
-from dovetail.expression import Scope, is_constant_true, lower, parse, references
-from dovetail.kernels.settings import Closing, JoinSettings, SideSettings
-from dovetail.plan.sides import (
-    further_condition,
-    input_of,
-    is_static,
-    partition_of,
+from dovetail import schema, spec
+from dovetail.errors import UnsupportedError
+from dovetail.expression import (
+    BARE,
+    NEVER,
+    Expression,
+    Scope,
+    is_constant_true,
+    lower,
+    parse,
+    references,
 )
+from dovetail.kernels import settings as known
+from dovetail.plan import sides
 from dovetail.plan.stream import StreamPlan
-from dovetail.schema import quoted
+from dovetail.spec.absent import absent_row
+
+_TIMES = (
+    schema.AtomicType.TIMESTAMP,
+    schema.AtomicType.TIMESTAMP_NTZ,
+    schema.AtomicType.DATE,
+)
+_FLOATS = (schema.AtomicType.FLOAT, schema.AtomicType.DOUBLE)
+_WHOLE: Mapping[schema.Type, int] = {
+    schema.AtomicType.TINYINT: 3,
+    schema.AtomicType.SMALLINT: 5,
+    schema.AtomicType.INT: 10,
+}
+_MOST_DIGITS = 18  # of a number of 8 bytes, whatever its digits are
+KERNELS = "kernels"  # what refuses, as errors name it
+Inputs = tuple[spec.Input, spec.Input]
+Values = Mapping[tuple[str, str], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +68,7 @@ class Manner:
     live: frozenset[str] = frozenset()
 
 
-def stream_settings(plan: StreamPlan, *, ordered: bool = False) -> JoinSettings:
+def stream_settings(plan: StreamPlan, *, ordered: bool = False) -> known.JoinSettings:
     """Returns the kernels' settings of a plan, or raises what they cannot read of it.
 
     Expressions are read last: whoever explains, starts or plays a plan asks here too.
@@ -61,101 +90,260 @@ def stream_manner(plan: StreamPlan, *, ordered: bool = False) -> Manner:
 
 def kernel_settings(
     join: spec.JoinSpec, inputs: spec.Inputs, manner: Manner
-) -> JoinSettings:
+) -> known.JoinSettings:
     """Returns the kernels' settings of a join whose features an engine supports."""
-    left, right = (input_of(join, hand, inputs) for hand in spec.HANDS)
-    program, columns = _soft(join, left, right)
-    sides = [_side(join, hand, (left, right), manner) for hand in spec.HANDS]
-    picks = kernel_picks(join, left, right)
-    return JoinSettings(
-        sides=(sides[0], sides[1]),
+    left, right = (sides.input_of(join, hand, inputs) for hand in spec.HANDS)
+    sources, scope = (left, right), Scope.pair(left.schema, right.schema)
+    condition = parse(sides.further_condition(join), scope)
+    soft: known.Program = ()
+    columns: tuple[tuple[str, str], ...] = ()
+    if not is_constant_true(condition):  # else kernels need not run it
+        soft, columns = lower(condition), tuple(sorted(references(condition)))
+    picks = _picks(join, sources, scope)
+    return known.JoinSettings(
+        sides=(
+            _side(join, spec.Hand.LEFT, sources, manner),
+            _side(join, spec.Hand.RIGHT, sources, manner),
+        ),
         event_clock=join.clock is not spec.Clock.ARRIVAL,
         gives_pairs=join.kind.gives_pairs,
         arrival=manner.arrival,
         # The first of a row's pairs are the first by row time.
         ordered=manner.ordered or (picks.ranks and join.clock is spec.Clock.EVENT),
-        soft=program,
+        soft=soft,
         soft_columns=columns,
         key_columns=manner.key_columns,
         self_join=left.name == right.name,
-        changelog=is_told(join, (left, right)),
+        changelog=_is_told(join, sources),
         outer_rows=manner.outer_rows,
         picks=picks,
     )
 
 
-def _late_tables(
-    join: spec.JoinSpec,
-    hand: spec.Hand,
-    sources: tuple[spec.Input, spec.Input],
-    manner: Manner,
-) -> spec.IgnoreLateTableRows | spec.EmitLateTableRows:
-    """Returns whether unmatched rows of a side wait for a table's late rows.
-
-    Only rows of a stream do, whose null rows and pairs both come out.
-    """
-    number = spec.HANDS.index(hand)
-    kinds = (sources[number].kind, sources[1 - number].kind)
-    is_heard = join.kind.preserves(hand) and join.kind.gives_pairs
-    is_heard &= join.clock is not spec.Clock.BATCH
-    if is_heard and kinds == (spec.InputKind.STREAM, spec.InputKind.TABLE):
-        return manner.late_tables
-    return spec.IgnoreLateTableRows()
-
-
 def _side(
-    join: spec.JoinSpec,
-    hand: spec.Hand,
-    sources: tuple[spec.Input, spec.Input],
-    manner: Manner,
-) -> SideSettings:
+    join: spec.JoinSpec, hand: spec.Hand, sources: Inputs, manner: Manner
+) -> known.SideSettings:
     """Returns the settings of one side."""
     number = spec.HANDS.index(hand)
     source, side = sources[number], join.side(hand)
     is_live = source.name in manner.live and not source.is_timed
-    static = is_static(join, hand, source) and not is_live
-    timed = source.is_timed and not static
-    is_aged = isinstance(side.window, spec.Latest)
-    return SideSettings(
+    static = sides.is_static(join, hand, source) and not is_live
+    by_arrival = join.clock is spec.Clock.ARRIVAL
+    closing = known.Closing.NONE  # on the other clocks rows' own time closes a window
+    if isinstance(side.window, spec.Seconds):
+        closing = known.Closing.CLOCK
+    elif by_arrival and isinstance(side.window, spec.Range):
+        closing = known.Closing.ROW_TIME
+    # Only rows of a stream wait for a table's late rows: those whose null rows and
+    # pairs both come out.
+    kinds = (source.kind, sources[1 - number].kind)
+    waits = kinds == (spec.InputKind.STREAM, spec.InputKind.TABLE)
+    waits &= join.kind.preserves(hand) and join.kind.gives_pairs
+    waits &= join.clock is not spec.Clock.BATCH
+    return known.SideSettings(
         window=side.window,
         preserved=join.kind.preserves(hand),
         once=join.kind.gives_once(hand),
-        timed=timed and join.clock is not spec.Clock.BATCH,
+        timed=source.is_timed and not static and join.clock is not spec.Clock.BATCH,
         static=static,
         lateness=source.lateness,
         idle=manner.idle[number],
-        own_partition=bool(partition_of(side)),
+        own_partition=bool(sides.partition_of(side)),
         eviction=side.partition_evict,
         untimed=is_live and not side.window.interval,
-        closing=_closing(join, hand),
-        late_tables=_late_tables(join, hand, sources, manner),
-        aged=is_aged and source.is_timed and join.clock is spec.Clock.ARRIVAL,
+        closing=closing,
+        late_tables=manner.late_tables if waits else spec.IgnoreLateTableRows(),
+        aged=isinstance(side.window, spec.Latest) and source.is_timed and by_arrival,
     )
 
 
 def key_of(side: spec.Side, source: spec.Input) -> tuple[str, ...]:
     """Returns the expressions over the own row that tell a table's rows apart."""
     names = side.window.key if isinstance(side.window, spec.Latest) else source.key
-    return tuple(quoted(name) for name in names)
+    return tuple(schema.quoted(name) for name in names)
 
 
-def _closing(join: spec.JoinSpec, hand: spec.Hand) -> Closing:
-    """Returns which time closes a side's window; on the other clocks rows' own does."""
-    match join.side(hand).window:
-        case spec.Seconds():
-            return Closing.CLOCK
-        case spec.Range() if join.clock is spec.Clock.ARRIVAL:
-            return Closing.ROW_TIME
+def _picks(join: spec.JoinSpec, sources: Inputs, scope: Scope) -> known.PickSettings:
+    """Returns the kernels' picks of a join."""
+    _, right = sources
+    keep = join.picks.keep.count if isinstance(join.picks.keep, spec.Keep) else 0
+    if join.picks.strategy is spec.Strategy.LOOKUP:
+        keep = 1
+    limit: spec.AtMost | spec.Limit | spec.Unlimited = join.picks.limit
+    match join.picks.at_most:
+        case spec.AtMost(counted=(), optional=()):
+            # Without an equality that counts nothing has a candidate to be counted.
+            limit = spec.Unlimited()
+        case spec.AtMost() as at_most:
+            limit = at_most
         case _:
-            return Closing.NONE
+            pass
+    skips = "counter" in spec.bare_names(join.picks.skip_when)
+    return known.PickSettings(
+        keep=keep or known.UNLIMITED,
+        limit=limit,
+        shared=tuple(_shared(part, scope) for part in sides.optional_parts(join)),
+        skip=tuple(_skips(join, sources, scope)),
+        nearest=tuple(_nearest(join, sources, scope)),
+        numbered=skips or bool(spec.counting_columns(join)),
+        time=right.time,
+        by_time=join.clock is spec.Clock.EVENT and right.is_timed,
+        shown=tuple(_counters(join, scope)) if _is_told(join, sources) else (),
+    )
 
 
-def _soft(
-    join: spec.JoinSpec, left: spec.Input, right: spec.Input
-) -> tuple[tuple[object, ...], tuple[tuple[str, str], ...]]:
-    """Returns the soft condition as a program with the columns that it reads."""
-    condition = further_condition(join)
-    typed = parse(condition, Scope.pair(left.schema, right.schema))
-    if is_constant_true(typed):
-        return (), ()
-    return lower(typed), tuple(sorted(references(typed)))
+def _is_told(join: spec.JoinSpec, inputs: Sequence[spec.Input]) -> bool:
+    """Tells whether the result is told by its changes: no side of it is a stream."""
+    kinds = {source.kind for source in inputs}
+    return join.clock is spec.Clock.ARRIVAL and spec.InputKind.STREAM not in kinds
+
+
+def _counters(join: spec.JoinSpec, scope: Scope) -> Iterator[known.Formula]:
+    """Gives the output columns that show the counter, as the kernels run them."""
+    for name, text in spec.counting_columns(join):
+        if not isinstance(
+            parse(text, scope).type, schema.AtomicType | schema.DecimalType
+        ):
+            what = f'"counter" in the column "{name}", no plain value, of a changelog'
+            raise UnsupportedError.not_yet(KERNELS, what)
+        yield _formula(text, scope)
+
+
+def _shared(
+    part: spec.OptionalPrefix | spec.OptionalEqual, scope: Scope
+) -> known.Formula | known.Letters:
+    """Returns an optional equality: as a whole, or letter by letter."""
+    match part:
+        case spec.OptionalEqual(spec.Equality(left, right)):
+            return _formula(Expression(f"({left}) = ({right})"), scope)
+        case spec.OptionalPrefix(left, right, width):
+            ours, theirs = (
+                _formula(_cast(text, "string", scope), scope) for text in (left, right)
+            )
+            return known.Letters(ours, theirs, width)
+        case _:
+            assert_never(part)
+
+
+def _cast(expression: Expression, kind: str, scope: Scope) -> Expression:
+    """Returns a value as a type, which it may be of already."""
+    if str(parse(expression, scope).type) == kind:
+        return expression
+    return Expression(f"cast(({expression}) as {kind})")
+
+
+def _nearest(
+    join: spec.JoinSpec, sources: Inputs, scope: Scope
+) -> Iterator[known.Nearest]:
+    """Gives the pick of the nearest right row, if there is one."""
+    asof = join.picks.asof
+    if not isinstance(asof, spec.AsOf):
+        return
+    left, right = sources
+    times = (asof.left, asof.right)
+    kind, scale = _common_time([parse(time, scope).type for time in times])
+    if kind:
+        ours, theirs = (_formula(_cast(time, kind, scope), scope) for time in times)
+    else:
+        ours, theirs = (_formula(time, scope) for time in times)
+    tolerance: spec.Span | float | spec.Unlimited
+    match asof.tolerance:
+        case Decimal() as number if kind == "double":
+            tolerance = float(number)
+        case Decimal() as number:
+            # Times are measured as whole numbers of the last decimal place.
+            tolerance = int(number.scaleb(scale).to_integral_value(ROUND_FLOOR))
+        case span_or_none:
+            tolerance = span_or_none
+    yield known.Nearest(
+        ours,
+        theirs,
+        asof.direction,
+        tolerance,
+        exact=asof.exact,
+        tie=asof.tie,
+        is_row_time=_is_row_time(asof.right, right),
+        is_left_row_time=_is_row_time(asof.left, left),
+    )
+
+
+def _is_row_time(expression: Expression, source: spec.Input) -> bool:
+    """Tells whether an expression is the row time of its side."""
+    match spec.plain_reference(expression):
+        case spec.Reference(column=column):
+            return source.is_timed and column.lower() == source.time.lower()
+        case _:
+            return False
+
+
+def _common_time(kinds: list[schema.Type]) -> tuple[str, int]:
+    """Returns the type in which numbers are measured, and its scale; none for times."""
+    if all(kind in _TIMES for kind in kinds):
+        return "", 0
+    if any(kind in _FLOATS for kind in kinds):
+        return "double", 0
+    scale = max(getattr(kind, "scale", 0) for kind in kinds)
+    # How many digits stand before the point; of what has no bound more than fit.
+    whole = max(
+        kind.precision - kind.scale
+        if isinstance(kind, schema.DecimalType)
+        else _WHOLE.get(kind, _MOST_DIGITS + 1)
+        for kind in kinds
+    )
+    decimals = any(isinstance(kind, schema.DecimalType) for kind in kinds)
+    if decimals and whole + scale > _MOST_DIGITS:
+        what = f"asof of numbers of more than {_MOST_DIGITS} digits"
+        raise UnsupportedError.not_yet(KERNELS, what)
+    return (f"decimal({whole + scale},{scale})", scale) if decimals else ("bigint", 0)
+
+
+def _skips(
+    join: spec.JoinSpec, inputs: Inputs, scope: Scope
+) -> list[known.SkipFormulas]:
+    """Returns when a row does not come out; nothing where all do."""
+    if join.picks.skip_when == NEVER:
+        return []
+    over = _seen_alone(join, spec.Hand.LEFT, inputs, once=False)
+    alone = [
+        _seen_alone(join, hand, inputs, once=join.kind.gives_once(hand))
+        for hand in spec.HANDS
+    ]
+    formulas = [
+        _formula(join.picks.skip_when, scope, told)
+        for told in (_seen(matched=spec.HANDS), *alone, over)
+    ]
+    pair, left, right, exceeded = formulas
+    return [known.SkipFormulas(pair, (left, right), exceeded)]
+
+
+def _seen_alone(
+    join: spec.JoinSpec,
+    hand: spec.Hand,
+    inputs: Inputs,
+    *,
+    once: bool,
+) -> Values:
+    """Returns what is known of a row that leaves alone: all of the other side.
+
+    A row given once has met a partner, though it does not show it.
+    """
+    other = hand.other
+    stand_in = absent_row(join.absent(other), inputs[spec.HANDS.index(other)].schema)
+    columns = {(other.letter, name): value for name, value in stand_in.items()}
+    matched = spec.HANDS if once else (hand,)
+    return {**columns, **_seen(matched), (BARE, "counter"): int(once)}
+
+
+def _seen(matched: tuple[spec.Hand, ...]) -> dict[tuple[str, str], object]:
+    """Returns which sides are there, as expressions see it."""
+    return {(BARE, f"matched_{hand.value}"): hand in matched for hand in spec.HANDS}
+
+
+def _formula(
+    text: Expression, scope: Scope, told: Values | None = None
+) -> known.Formula:
+    """Returns an expression as the kernels run it."""
+    told = told or {}
+    typed = parse(text, scope)
+    columns = references(typed) - told.keys()
+    return known.Formula(lower(typed, told), tuple(sorted(columns)))

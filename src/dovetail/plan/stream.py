@@ -40,6 +40,13 @@ from dovetail.plan.features import (
 from dovetail.plan.sides import candidate_equalities, input_of, is_static, partition_of
 from dovetail.spec.defaults import is_by_row_time
 
+# A plan travels to Spark's workers by value: a room that its methods name would go
+# along whole, so these are single nodes.
+from dovetail.spec.inputs import Outlet
+from dovetail.spec.join import HANDS
+from dovetail.spec.results import own_outlets
+from dovetail.spec.spans import NO_TIME
+
 STREAM = Engine(
     "stream",
     frozenset(Feature)
@@ -111,7 +118,7 @@ class Feed:
 
     order: str = ""
     sequence: str = ""
-    idle: spec.Span = spec.NO_TIME
+    idle: spec.Span = NO_TIME
     streams: bool = True
 
 
@@ -177,7 +184,7 @@ class StreamPlan:
 
     def side(self, hand: spec.Hand) -> StreamSide:
         """Returns the side on this hand."""
-        return self.sides[spec.HANDS.index(hand)]
+        return self.sides[HANDS.index(hand)]
 
     @property
     def inputs(self) -> spec.Inputs:
@@ -188,15 +195,15 @@ class StreamPlan:
     def outlets(self) -> tuple[spec.Outlet, ...]:
         """Returns the outlets that the join has, the late one last."""
         return (
-            spec.Outlet.MATCHED,
-            *spec.own_outlets(self.join).values(),
-            spec.Outlet.LATE,
+            Outlet.MATCHED,
+            *own_outlets(self.join).values(),
+            Outlet.LATE,
         )
 
     @property
     def heeds_silence(self) -> bool:
         """Tells whether a side that is silent for long lets the other one go on."""
-        return any(side.idle != spec.NO_TIME for side in self.sides)
+        return any(side.idle != NO_TIME for side in self.sides)
 
 
 def plan_stream(
