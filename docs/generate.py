@@ -21,7 +21,7 @@ from dovetail.cli.main import app
 from dovetail.errors import DovetailError
 from dovetail.expression.functions import THEMES, columnwise
 from dovetail.expression.functions.casts import converter
-from dovetail.expression.functions.function import Entry, Function
+from dovetail.expression.functions.entry import Entry, Function
 from dovetail.plan.batch import BATCH
 from dovetail.plan.features import Combination, Feature
 from dovetail.plan.local import LOCAL

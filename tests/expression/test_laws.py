@@ -7,7 +7,7 @@ import pytest
 
 from dovetail.expression import evaluate, lower, parse
 from dovetail.expression.functions import TABLE
-from dovetail.expression.writing import written
+from dovetail.expression.sql import written
 from dovetail.kernels.arrays.program import run_program
 from dovetail.kernels.operations.values import arrow_type
 from tests.expression.arrow import columns

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from dovetail.errors import UnsupportedError
 from dovetail.expression import compiled, evaluate, lower, parse
-from dovetail.expression.writing import written
+from dovetail.expression.sql import written
 from dovetail.kernels.arrays.program import run_program
 from tests.expression.arrow import columns, side
 from tests.expression.grammar import SCOPE, TYPES, rows

@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import partial
 
 from dovetail.expression.functions import function_of
-from dovetail.expression.functions.function import Program, RowFunction, operation
+from dovetail.expression.functions.entry import Program, RowFunction, operation
 from dovetail.expression.tree import (
     Call,
     Column,

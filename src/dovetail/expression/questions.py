@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 
 from dovetail.errors import SpecError
-from dovetail.expression.coercion import NULL, columnar, compared, is_comparable
+from dovetail.expression import kinds
 from dovetail.expression.evaluation import Rows, closure
 from dovetail.expression.reader import parse
+from dovetail.expression.sql import written_tree
 from dovetail.expression.tree import (
     Call,
     Column,
@@ -24,7 +25,6 @@ from dovetail.expression.tree import (
     walk,
 )
 from dovetail.expression.values import order
-from dovetail.expression.writing import written_tree
 from dovetail.schema import Type
 
 
@@ -56,12 +56,12 @@ def conjuncts(typed: Typed) -> Iterator[Typed]:
 
 def common_type(left: Type, right: Type) -> Type:
     """Returns the type both sides of an equality are compared in, or raises."""
-    found = compared(left, right)
-    if found is None or found == NULL or not is_comparable(found):
+    found = kinds.compared(left, right)
+    if found is None or found == kinds.NULL or not kinds.is_comparable(found):
         raise SpecError(
             f"{left} is not comparable with {right}", "two comparable types"
         )
-    return columnar(found)
+    return kinds.columnar(found)
 
 
 def is_constant_true(typed: Typed) -> bool:

@@ -17,18 +17,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from dovetail.errors import DovetailError, SpecError, UnsupportedError
-from dovetail.expression.coercion import (
-    BIGINT,
-    BINARY,
-    BITS,
-    BOOLEAN,
-    DOUBLE,
-    INT,
-    MOST_DIGITS,
-    NULL,
-    STRING,
-    columnar,
-)
+from dovetail.expression import kinds
 from dovetail.expression.evaluation import folded
 from dovetail.expression.functions import build, parameters_of
 from dovetail.expression.functions.casts import checked_cast, converter
@@ -62,11 +51,11 @@ Read = TypeVar("Read", bound=Callable[..., Node])
 _READERS: dict[type[exp.Expr], Reader] = {}
 
 
-def _reads(*kinds: type[exp.Expr]) -> Callable[[Read], Read]:
-    """Enters a reader of these kinds of nodes."""
+def _reads(*nodes: type[exp.Expr]) -> Callable[[Read], Read]:
+    """Enters a reader of these nodes of sqlglot."""
 
     def enter(reader: Read) -> Read:
-        _READERS.update(dict.fromkeys(kinds, reader))
+        _READERS.update(dict.fromkeys(nodes, reader))
         return reader
 
     return enter
@@ -101,12 +90,12 @@ class Context:
 def number(text: str) -> Literal:
     """Returns the literal of a written number."""
     if "e" in text.lower():
-        return Literal(float(text), DOUBLE)
+        return Literal(float(text), kinds.DOUBLE)
     if "." in text:
         return exact(text)
     value = int(text)
-    for kind in (INT, BIGINT):
-        if -(1 << (BITS[kind] - 1)) <= value < 1 << (BITS[kind] - 1):
+    for kind in (kinds.INT, kinds.BIGINT):
+        if -(1 << (kinds.BITS[kind] - 1)) <= value < 1 << (kinds.BITS[kind] - 1):
             return Literal(value, kind)
     return exact(text)
 
@@ -116,8 +105,8 @@ def exact(text: str) -> Literal:
     value = WIDE.create_decimal(text)
     scale = max(0, -int(value.as_tuple().exponent))
     precision = max(len(value.as_tuple().digits), scale)
-    if precision > MOST_DIGITS:
-        raise SpecError(f'the number "{text}"', f"at most {MOST_DIGITS} digits")
+    if precision > kinds.MOST_DIGITS:
+        raise SpecError(f'the number "{text}"', f"at most {kinds.MOST_DIGITS} digits")
     return Literal(value, DecimalType(precision, scale))
 
 
@@ -142,10 +131,10 @@ def _typed_literal(inner: Node, kind: Type) -> Node:
     if not isinstance(inner, Literal):
         return checked_cast("cast", inner, kind)
     # a suffix casts the digits that were written, so 1.1F is the nearest single
-    source = STRING if isinstance(inner.value, Decimal) else inner.type
+    source = kinds.STRING if isinstance(inner.value, Decimal) else inner.type
     convert = converter(source, kind, careful=True)
     value = (
-        convert(str(inner.value) if source == STRING else inner.value)
+        convert(str(inner.value) if source == kinds.STRING else inner.value)
         if convert
         else None
     )
@@ -207,11 +196,11 @@ def _several(text: str) -> Literal:
     words = text.split()
     pairs = zip(words[::2], words[1::2], strict=False)
     spans = [_single(number, unit.lower()) for number, unit in pairs]
-    kinds = {span.type for span in spans}
-    months = Interval.MONTHS in kinds
-    if not spans or len(words) % 2 or (months and len(kinds) > 1):
+    types = {span.type for span in spans}
+    months = Interval.MONTHS in types
+    if not spans or len(words) % 2 or (months and len(types) > 1):
         raise _no_span(text, "")
-    kind = spans[0].type if len(kinds) == 1 else Interval.TIME
+    kind = spans[0].type if len(types) == 1 else Interval.TIME
     return Literal(sum(span.value for span in spans), kind)
 
 
@@ -270,8 +259,8 @@ def _field(whole: Node, name: str) -> Node:
         if name.lower() not in {other.lower() for other in known}:
             raise SpecError(f'no field "{name}"', f"one of {', '.join(known)}")
     if isinstance(whole.type, MapType):
-        return build("[]", whole, Literal(name, STRING))
-    return build("field", whole, Literal(name, STRING))
+        return build("[]", whole, Literal(name, kinds.STRING))
+    return build("field", whole, Literal(name, kinds.STRING))
 
 
 def _resolved(context: Context, names: list[str]) -> tuple[Node, list[str]]:
@@ -331,7 +320,7 @@ def read_call(context: Context, node: exp.Expr) -> Node:
 def _with_unit(context: Context, name: str, nodes: list[exp.Expr]) -> Node:
     """Reads a call whose first argument is a bare unit of time."""
     unit, *rest = nodes
-    return build(name, Literal(unit.name, STRING), *map(context.read, rest))
+    return build(name, Literal(unit.name, kinds.STRING), *map(context.read, rest))
 
 
 def _argument(context: Context, node: exp.Expr, given: Sequence[Kind]) -> Node:
@@ -354,7 +343,7 @@ def _named(context: Context, nodes: list[exp.Expr]) -> Iterator[Node]:
     """Yields the names and values of STRUCT; a value without a name gets `col3`."""
     for place, node in enumerate(nodes, start=1):
         named = isinstance(node, exp.Alias | exp.Column | exp.Dot)
-        yield Literal(node.output_name if named else f"col{place}", STRING)
+        yield Literal(node.output_name if named else f"col{place}", kinds.STRING)
         yield context.read(node.this if isinstance(node, exp.Alias) else node)
 
 
@@ -385,22 +374,22 @@ def _listed(rows: Node, given: list[Lambda]) -> Node:
 def _nth(rows: Node, given: list[Lambda]) -> Node:
     """Writes ROWS_NTH: the value of the row at a place from 1, blank beyond them."""
     place, value = given[0].body, given[-1].body
-    is_there = build("between", place, Literal(1, INT), build("size", rows))
+    is_there = build("between", place, Literal(1, kinds.INT), build("size", rows))
     found = build("element_at", _listed(rows, given), place)
     return build(
-        "if", is_there, found, Literal(blank(columnar(value.type)), value.type)
+        "if", is_there, found, Literal(blank(kinds.columnar(value.type)), value.type)
     )
 
 
 def _last(rows: Node, given: list[Lambda]) -> Node:
     """Writes ROWS_LAST: the value of the last row."""
-    return build("element_at", _listed(rows, given), Literal(-1, INT))
+    return build("element_at", _listed(rows, given), Literal(-1, kinds.INT))
 
 
 def _any(rows: Node, given: list[Lambda]) -> Node:
     """Writes ROWS_ANY: whether any row passes; an unknown does not."""
     some = build("exists", rows, *given)
-    return build("coalesce", some, Literal(value=False, type=BOOLEAN))
+    return build("coalesce", some, Literal(value=False, type=kinds.BOOLEAN))
 
 
 _OVER_ROWS: dict[str, tuple[int, Callable[[Node, list[Lambda]], Node]]] = {
@@ -543,7 +532,7 @@ def _tuple(context: Context, node: exp.Expr) -> Node:
     """Reads values in brackets as a struct of columns by their place."""
     parts: list[Node] = []
     for place, part in enumerate(node.expressions, start=1):
-        parts += (Literal(f"col{place}", STRING), context.read(part))
+        parts += (Literal(f"col{place}", kinds.STRING), context.read(part))
     return build("named_struct", *parts)
 
 
@@ -565,14 +554,14 @@ def _case(context: Context, node: exp.Expr) -> Node:
         arguments.append(build("=", subject, condition) if subject else condition)
         arguments.append(context.read(branch.args["true"]))
     default = node.args.get("default")
-    arguments.append(context.read(default) if default else Literal(None, NULL))
+    arguments.append(context.read(default) if default else Literal(None, kinds.NULL))
     return build("case", *arguments)
 
 
 @_reads(exp.Extract)
 def _extract(context: Context, node: exp.Expr) -> Node:
     """Reads EXTRACT(part FROM moment)."""
-    part = Literal(node.this.name, STRING)
+    part = Literal(node.this.name, kinds.STRING)
     return build("date_part", part, context.read(node.expression))
 
 
@@ -611,19 +600,23 @@ def parse(expression: Expression | str, scope: Scope) -> Typed:
 def _parsed(text: str, scope: Scope) -> Typed:
     """Returns the typed expression of a text."""
     tree = folded(Context(text, scope).read(syntax(text)))
-    return Typed(tree, columnar(tree.type), text)
+    return Typed(tree, kinds.columnar(tree.type), text)
 
 
 @_reads(exp.Literal)
 def _written(_context: Context, node: exp.Expr) -> Node:
     """Reads a literal: a text or a number."""
-    return Literal(node.this, STRING) if node.args["is_string"] else number(node.this)
+    return (
+        Literal(node.this, kinds.STRING)
+        if node.args["is_string"]
+        else number(node.this)
+    )
 
 
 @_reads(exp.Concat)
 def _joined(_context: Context, node: exp.Expr) -> Node:
     """Reads texts that stand beside each other as one."""
-    return Literal("".join(part.name for part in node.expressions), STRING)
+    return Literal("".join(part.name for part in node.expressions), kinds.STRING)
 
 
 @_reads(exp.HexString)
@@ -632,7 +625,7 @@ def _bytes(_context: Context, node: exp.Expr) -> Node:
     digits = node.this
     if len(digits) % 2:
         digits = f"0{digits}"
-    return Literal(bytes.fromhex(digits), BINARY)
+    return Literal(bytes.fromhex(digits), kinds.BINARY)
 
 
 _READERS.update(
@@ -641,9 +634,9 @@ _READERS.update(
         exp.Not: lambda context, node: build("not", context.read(node.this)),
         exp.BitwiseNot: lambda context, node: build("~", context.read(node.this)),
         exp.RegexpLike: _operator("rlike"),
-        exp.RawString: lambda _context, node: Literal(node.this, STRING),
-        exp.Null: lambda _context, _node: Literal(None, NULL),
-        exp.Boolean: lambda _context, node: Literal(bool(node.this), BOOLEAN),
+        exp.RawString: lambda _context, node: Literal(node.this, kinds.STRING),
+        exp.Null: lambda _context, _node: Literal(None, kinds.NULL),
+        exp.Boolean: lambda _context, node: Literal(bool(node.this), kinds.BOOLEAN),
         exp.Paren: lambda context, node: context.read(node.this),
         exp.Cast: lambda context, node: read_cast(context.read, node),
         exp.TryCast: lambda context, node: read_cast(context.read, node),

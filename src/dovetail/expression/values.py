@@ -13,7 +13,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
-from dovetail.expression.coercion import FRACTIONS
+from dovetail.expression import kinds
 from dovetail.expression.tree import Kind, Value
 from dovetail.schema import ArrayType, DecimalType, StructType
 
@@ -21,7 +21,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 EPOCH_DAY = date(1970, 1, 1).toordinal()
 MICROSECOND = timedelta(microseconds=1)
 SECOND = 1_000_000  # microseconds
-DAY = 86_400 * SECOND
+MINUTE, HOUR, DAY = 60 * SECOND, 3600 * SECOND, 86_400 * SECOND
+LONG = 64  # bits of a bigint
 
 # Wide enough for sums and products of 38 digits, and for the digits of any double.
 WIDE = decimal.Context(
@@ -83,7 +84,7 @@ def moment(count: int) -> datetime | None:
 
 def order(kind: Kind) -> Callable[[Value], Value]:
     """Returns what to compare values of a type by: NaN is greatest, null least."""
-    if kind in FRACTIONS:
+    if kind in kinds.FRACTIONS:
         return _number_order
     match kind:
         case ArrayType(element=element):

@@ -25,7 +25,7 @@ from dovetail.bind.files.rows import csv_layout, heading, is_list
 from dovetail.bind.files.texts import ValuePlace, column, ranged
 from dovetail.bind.schemas import schema_of
 from dovetail.errors import SchemaError
-from dovetail.expression.writing import literal_text, text_of
+from dovetail.expression.sql import literal_text, text_of
 from dovetail.schema import blank, quoted
 
 _GLOB = re.compile(r"([\[\]{}*?\\])")

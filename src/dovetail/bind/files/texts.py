@@ -28,7 +28,7 @@ from typing import TypeGuard
 
 from dovetail import schema
 from dovetail.errors import SchemaError
-from dovetail.expression.writing import literal_text, text_of
+from dovetail.expression.sql import literal_text, text_of
 from dovetail.spec.ranges import Range
 
 WHOLE = r"[+-]?\d+"

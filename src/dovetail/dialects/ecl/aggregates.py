@@ -24,7 +24,7 @@ from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
 from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.values import Made, RowsValue, RowValue
 from dovetail.expression import NEVER, Expression
-from dovetail.expression.writing import text_of
+from dovetail.expression.sql import text_of
 from dovetail.schema import quoted
 
 PAST, COMING = "past", "coming"

@@ -29,7 +29,7 @@ from dovetail.dialects.ecl.values import (
     RowValue,
 )
 from dovetail.expression import NEVER
-from dovetail.expression.writing import text_of
+from dovetail.expression.sql import text_of
 
 _MANY = 1 << 30
 _ONE = dict.fromkeys(

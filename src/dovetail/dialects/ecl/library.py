@@ -21,7 +21,7 @@ from dovetail.dialects.ecl import parser, syntax, types, values
 from dovetail.dialects.ecl.catalog import LIBRARY, OLDER, Path
 from dovetail.dialects.ecl.context import Context, World, known_value, refusal
 from dovetail.dialects.ecl.names import bound, exported
-from dovetail.expression.writing import text_of
+from dovetail.expression.sql import text_of
 
 
 def follow(context: Context, node: syntax.Node, path: Path) -> Iterator[values.Value]:

@@ -32,7 +32,7 @@ from dovetail.dialects.ecl.values import (
     Value,
 )
 from dovetail.errors import SchemaError
-from dovetail.expression.writing import text_of
+from dovetail.expression.sql import text_of
 
 
 def row_of(context: Context, node: syntax.Node, record: types.RecordType) -> str:

@@ -23,7 +23,7 @@ from dovetail.dialects.ecl.context import (
 from dovetail.dialects.ecl.records import declared_type
 from dovetail.dialects.ecl.values import TypeValue
 from dovetail.errors import DialectError
-from dovetail.expression.writing import literal_text, text_of
+from dovetail.expression.sql import literal_text, text_of
 from dovetail.schema import ArrayType, quoted
 
 _MOST = 1 << 64

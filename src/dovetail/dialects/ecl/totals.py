@@ -15,8 +15,8 @@ from dovetail.dialects.ecl import types, values
 from dovetail.dialects.ecl.context import Context, beside, is_hidden, total_name
 from dovetail.errors import DovetailError
 from dovetail.expression import Expression, Scope, parse
+from dovetail.expression.sql import written_tree
 from dovetail.expression.tree import Column, Node, with_parts
-from dovetail.expression.writing import written_tree
 from dovetail.schema import quoted
 
 Gathered = values.Total | values.Lookup

@@ -21,7 +21,7 @@ from dovetail.dialects.ecl.context import (
 from dovetail.dialects.ecl.functions import note_skip
 from dovetail.dialects.ecl.records import declared_type
 from dovetail.dialects.ecl.rows import value_of
-from dovetail.expression.writing import text_of
+from dovetail.expression.sql import text_of
 from dovetail.schema import quoted
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from dovetail.expression.writing import text_of
+from dovetail.expression.sql import text_of
 from dovetail.schema import (
     ArrayType,
     AtomicType,

@@ -28,7 +28,7 @@ from dovetail import spec
 from dovetail.engines.spark.values import absent_struct, is_true, yes
 from dovetail.engines.spark_batch.arrivals import PLACE, Arrivals, What
 from dovetail.expression import BARE, NEVER, Expression, Scope, parse, tree
-from dovetail.expression.writing import written
+from dovetail.expression.sql import written
 from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import AtomicType, Schema, quoted
 from dovetail.schema import Column as Field

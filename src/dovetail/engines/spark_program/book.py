@@ -24,8 +24,8 @@ from dovetail.engines.spark_program.lines import (
     Method,
 )
 from dovetail.expression import Expression
+from dovetail.expression.sql import text_of
 from dovetail.expression.tree import Node
-from dovetail.expression.writing import text_of
 from dovetail.schema import Schema, quoted
 
 ALONE = "all rows go through one task here: each looks at those before it"

@@ -42,7 +42,12 @@ from dovetail.engines.spark_program.book import (
 )
 from dovetail.engines.spark_program.lines import Call, Method, Sql
 from dovetail.expression import Scope, parse
-from dovetail.expression.coercion import BIGINT, columnar
+from dovetail.expression.kinds import BIGINT, columnar
+from dovetail.expression.sql import (
+    literal_text,
+    text_of,
+    written_tree,
+)
 from dovetail.expression.tree import (
     BARE,
     Column,
@@ -54,11 +59,6 @@ from dovetail.expression.tree import (
     with_parts,
 )
 from dovetail.expression.tree import Call as Applied
-from dovetail.expression.writing import (
-    literal_text,
-    text_of,
-    written_tree,
-)
 from dovetail.schema import DecimalType, Schema, blank, quoted
 
 ROW, ROWS = "the row", "rows"

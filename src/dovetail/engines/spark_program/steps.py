@@ -21,7 +21,7 @@ from dovetail.engines.spark_program.book import (
 )
 from dovetail.errors import SchemaError
 from dovetail.expression import NEVER, Expression, Scope, parse
-from dovetail.expression.writing import literal_text, text_of
+from dovetail.expression.sql import literal_text, text_of
 from dovetail.plan.features import ORDERED
 from dovetail.schema import (
     ArrayType,

@@ -12,163 +12,147 @@ import operator
 from collections.abc import Callable
 from decimal import Decimal
 
-from dovetail.expression.coercion import (
-    BIGINT,
-    BITS,
-    BOOLEAN,
-    DOUBLE,
-    FLOAT,
-    INT,
-    LEAST_SCALE,
-    MOST_DIGITS,
-    NULL,
-    SMALLINT,
-    STRING,
-    TINYINT,
-    adjusted,
-    as_decimal,
-    bounded,
-    implicit,
-    is_fraction,
-    is_integral,
-    is_numeric,
-    tightest,
-)
-from dovetail.expression.functions.function import (
-    Arguments,
-    Columnwise,
-    Entries,
-    Entry,
-    Evaluation,
-    Function,
-    Program,
-    Rule,
-    Signature,
-    alias,
-    kernel,
-    kinds,
-    operation,
-    plain,
-)
+from dovetail.expression import kinds
+from dovetail.expression.functions import entry
 from dovetail.expression.tree import Call, Kind, Literal, Node, Value
-from dovetail.expression.values import WIDE, fitted, rounded, single, wrapped
+from dovetail.expression.values import LONG, WIDE, fitted, rounded, single, wrapped
 from dovetail.schema import DecimalType
 
-ENTRIES = Entries()
-
 Digits = Callable[[DecimalType, DecimalType], DecimalType]
-# Spark rounds quotients and products once at 39 digits, then at the result's scale.
+Whole = Callable[[Value, Value], Value]
+Exact = Callable[[Decimal, Decimal], Decimal]
+
 MOST_WIDE_DIGITS = 76  # of Arrow's decimals
+# Spark rounds quotients and products once at 39 digits, then at the result's scale.
+WIDER_DIGITS = kinds.MOST_DIGITS + 1
 FACTORS = WIDE.copy()
-FACTORS.prec = MOST_DIGITS + 1
+FACTORS.prec = WIDER_DIGITS
+
+# Types: how many digits a result has
 
 
-def sum_digits(left: DecimalType, right: DecimalType) -> DecimalType:
+def _sum_digits(left: DecimalType, right: DecimalType) -> DecimalType:
     """Returns the type of a sum: the larger scale, one whole digit more."""
     scale = max(left.scale, right.scale)
     whole = max(left.precision - left.scale, right.precision - right.scale)
-    return adjusted(whole + scale + 1, scale)
+    return kinds.adjusted(whole + scale + 1, scale)
 
 
-def product_digits(left: DecimalType, right: DecimalType) -> DecimalType:
+def _product_digits(left: DecimalType, right: DecimalType) -> DecimalType:
     """Returns the type of a product."""
-    return adjusted(left.precision + right.precision + 1, left.scale + right.scale)
+    digits = left.precision + right.precision + 1
+    return kinds.adjusted(digits, left.scale + right.scale)
 
 
-def quotient_digits(left: DecimalType, right: DecimalType) -> DecimalType:
+def _quotient_digits(left: DecimalType, right: DecimalType) -> DecimalType:
     """Returns the type of a quotient: at least six digits behind the point."""
-    scale = max(LEAST_SCALE, left.scale + right.precision + 1)
-    return adjusted(left.precision - left.scale + right.scale + scale, scale)
+    scale = max(kinds.LEAST_SCALE, left.scale + right.precision + 1)
+    return kinds.adjusted(left.precision - left.scale + right.scale + scale, scale)
 
 
-def remainder_digits(left: DecimalType, right: DecimalType) -> DecimalType:
+def _remainder_digits(left: DecimalType, right: DecimalType) -> DecimalType:
     """Returns the type of a remainder: the fewer whole digits, the larger scale."""
     scale = max(left.scale, right.scale)
     whole = min(left.precision - left.scale, right.precision - right.scale)
-    return adjusted(whole + scale, scale)
+    return kinds.adjusted(whole + scale, scale)
 
 
 def _decimal(node: Node) -> DecimalType:
     """Returns the decimal of an operand; a written number has only its digits."""
-    if isinstance(node, Literal) and is_integral(node.type):
+    if isinstance(node, Literal) and kinds.is_integral(node.type):
         return DecimalType(len(str(abs(node.value))), 0)
-    return as_decimal(node.type)
+    return kinds.as_decimal(node.type)
 
 
-def _operands(arguments: Arguments) -> tuple[Kind, Kind] | None:
+def _operands(arguments: entry.Arguments) -> tuple[Kind, Kind] | None:
     """Returns the types that two numbers are computed in."""
-    found = [DOUBLE if kind == STRING else kind for kind in kinds(arguments)]
-    if NULL in found:
-        found = [max(found, key=lambda kind: kind != NULL)] * 2
-    if not all(map(is_numeric, found)):
-        return (DOUBLE, DOUBLE) if found == [NULL, NULL] else None
+    found = [
+        kinds.DOUBLE if kind == kinds.STRING else kind
+        for kind in entry.types(arguments)
+    ]
+    if kinds.NULL in found:
+        found = [max(found, key=lambda kind: kind != kinds.NULL)] * 2
+    if not all(map(kinds.is_numeric, found)):
+        is_unknown = found == [kinds.NULL, kinds.NULL]
+        return (kinds.DOUBLE, kinds.DOUBLE) if is_unknown else None
     left, right = found
     if not any(isinstance(kind, DecimalType) for kind in found):
-        common = tightest(left, right)
+        common = kinds.tightest(left, right)
         return None if common is None else (common, common)
-    if any(map(is_fraction, found)):
-        return DOUBLE, DOUBLE
+    if any(map(kinds.is_fraction, found)):
+        return kinds.DOUBLE, kinds.DOUBLE
     if left == right:
         return left, right
     return _decimal(arguments[0]), _decimal(arguments[1])
 
 
-def arithmetic(digits: Digits) -> Rule:
+def _arithmetic(digits: Digits) -> entry.Rule:
     """Returns the rule of an operator of two numbers, given its rule of digits."""
 
-    def rule(arguments: Arguments) -> Signature | None:
+    def rule(arguments: entry.Arguments) -> entry.Signature | None:
         operands = _operands(arguments)
         if operands is None:
             return None
         left, right = operands
         if isinstance(left, DecimalType) and isinstance(right, DecimalType):
-            return Signature(operands, digits(left, right))
-        return Signature(operands, left)
+            return entry.Signature(operands, digits(left, right))
+        return entry.Signature(operands, left)
 
     return rule
 
 
-def _is_exact(arguments: Arguments, signature: Signature) -> bool:
-    """Tells whether a quotient is a decimal; an untyped null is divided as a double."""
-    return isinstance(signature.result, DecimalType) and arguments[0].type != NULL
-
-
-def _quotient_rule(arguments: Arguments) -> Signature | None:
+def _quotient_rule(arguments: entry.Arguments) -> entry.Signature | None:
     """Types `/`: decimals stay decimals, all other numbers are divided as doubles."""
-    signature = arithmetic(quotient_digits)(arguments)
-    if signature is None or _is_exact(arguments, signature):
+    signature = _arithmetic(_quotient_digits)(arguments)
+    # an untyped null is divided as a double
+    is_known = signature is not None and arguments[0].type != kinds.NULL
+    if signature is None or (is_known and isinstance(signature.result, DecimalType)):
         return signature
-    return Signature((DOUBLE, DOUBLE), DOUBLE)
+    return entry.Signature((kinds.DOUBLE, kinds.DOUBLE), kinds.DOUBLE)
 
 
-def _whole_quotient_rule(arguments: Arguments) -> Signature | None:
+def _whole_quotient_rule(arguments: entry.Arguments) -> entry.Signature | None:
     """Types DIV: whole numbers or decimals to a bigint."""
     operands = _operands(arguments)
-    if kinds(arguments) == (NULL, NULL):
-        operands = (BIGINT, BIGINT)
-    if operands is None or any(map(is_fraction, operands)):
+    if entry.types(arguments) == (kinds.NULL, kinds.NULL):
+        operands = (kinds.BIGINT, kinds.BIGINT)
+    if operands is None or any(map(kinds.is_fraction, operands)):
         return None
     if isinstance(operands[0], DecimalType):
-        return Signature(operands, BIGINT)
-    return Signature((BIGINT, BIGINT), BIGINT)
+        return entry.Signature(operands, kinds.BIGINT)
+    return entry.Signature((kinds.BIGINT, kinds.BIGINT), kinds.BIGINT)
+
+
+def _only_numbers(digits: Digits) -> entry.Rule:
+    """Returns the rule of an operator that takes no texts for numbers."""
+    rule = _arithmetic(digits)
+    return lambda given: (
+        rule(given) if all(map(kinds.is_numeric, entry.types(given))) else None
+    )
+
+
+# What is computed, and narrowed to the type of the result
+
+
+def unchanged(value: Value) -> Value:
+    """Returns the value itself."""
+    return value
 
 
 def narrowing(kind: Kind) -> Callable[[Value], Value]:
     """Returns what makes a plain result a value of the type: wrap, round or fit."""
     if isinstance(kind, DecimalType):
         return lambda value: fitted(value, kind)
-    if kind in BITS:
-        bits = BITS[kind]
+    if kind in kinds.BITS:
+        bits = kinds.BITS[kind]
         return lambda value: wrapped(value, bits)
-    return single if kind == FLOAT else lambda value: value
+    return single if kind == kinds.FLOAT else unchanged
 
 
-def _operator(
-    whole: Callable[[Value, Value], Value], exact: Callable[[Decimal, Decimal], Decimal]
-) -> Evaluation:
+def _operator(whole: Whole, exact: Exact) -> entry.Evaluation:
     """Returns the evaluation of an operator on machine numbers and on decimals."""
 
-    def evaluate(call: Call) -> Callable[..., Value]:
+    def evaluate(call: Call) -> entry.Compute:
         narrow = narrowing(call.type)
         operation = exact if isinstance(call.arguments[0].type, DecimalType) else whole
         return lambda left, right: narrow(operation(left, right))
@@ -176,10 +160,27 @@ def _operator(
     return evaluate
 
 
-def _unless_zero(evaluate: Evaluation) -> Evaluation:
+def _fitting(whole: Whole, exact: Exact) -> entry.Evaluation:
+    """Returns the evaluation of an operator that is null where it would wrap."""
+
+    def evaluate(call: Call) -> entry.Compute:
+        wrapping = _operator(whole, exact)(call)
+        if call.type not in kinds.BITS:
+            return wrapping
+
+        def fitting(left: int, right: int) -> int | None:
+            found = whole(left, right)
+            return found if found == wrapping(left, right) else None
+
+        return fitting
+
+    return evaluate
+
+
+def _unless_zero(evaluate: entry.Evaluation) -> entry.Evaluation:
     """Returns an evaluation that is null where the second argument is zero."""
 
-    def guarded(call: Call) -> Callable[..., Value]:
+    def guarded(call: Call) -> entry.Compute:
         function = evaluate(call)
         return lambda left, right: None if right == 0 else function(left, right)
 
@@ -188,12 +189,7 @@ def _unless_zero(evaluate: Evaluation) -> Evaluation:
 
 def _quotient(left: Decimal, right: Decimal) -> Decimal:
     """Returns a quotient at 39 digits behind the point."""
-    return rounded(WIDE.divide(left, right), MOST_DIGITS + 1)
-
-
-def _whole_quotient(left: int, right: int) -> int:
-    """Returns a quotient cut towards zero."""
-    return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+    return rounded(WIDE.divide(left, right), WIDER_DIGITS)
 
 
 def _remainder(left: Value, right: Value) -> Value:
@@ -203,259 +199,228 @@ def _remainder(left: Value, right: Value) -> Value:
     return abs(left) % abs(right) * (-1 if left < 0 else 1)
 
 
-def _positive_remainder(call: Call) -> Callable[..., Value]:
+def _added_in(kind: Kind) -> Kind:
+    """Returns the type in which Java adds numbers of a type: at least 32 bits."""
+    return kinds.INT if kind in (kinds.TINYINT, kinds.SMALLINT) else kind
+
+
+def _positive_remainder(call: Call) -> entry.Compute:
     """Returns the evaluation of PMOD: not negative where the divisor is positive."""
     exact = isinstance(call.type, DecimalType)
     remainder = WIDE.remainder if exact else _remainder
     add = WIDE.add if exact else operator.add
-    # Java adds in the width of the numbers, at least 32 bits: the sum may wrap or round
+    # a sum of machine numbers may wrap or round on the way
     narrow = unchanged if exact else narrowing(_added_in(call.type))
+    finish = narrowing(call.type)
 
     def positive(left: Value, right: Value) -> Value:
         found = remainder(left, right)
-        return remainder(narrow(add(found, right)), right) if found < 0 else found
+        if found < 0:
+            found = remainder(narrow(add(found, right)), right)
+        return finish(found)
 
-    return lambda left, right: narrowing(call.type)(positive(left, right))
-
-
-def _added_in(kind: Kind) -> Kind:
-    """Returns the type in which Java adds numbers of a type."""
-    return INT if kind in (TINYINT, SMALLINT) else kind
+    return positive
 
 
-def _lower_positive(call: Call, arguments: tuple[Program, ...]) -> Program | None:
-    """Lowers PMOD of machine numbers to remainders and a choice."""
-    if isinstance(call.type, DecimalType):
-        return None
-    wide = _added_in(call.type)
-    left, right = (operation("cast", wide, side) for side in arguments)
-    found = operation("remainder", wide, left, right)
-    again = operation("remainder", wide, operation("add", wide, found, right), right)
-    below = operation("<", BOOLEAN, found, ("literal", 0, str(wide)))
-    return operation("cast", call.type, operation("case", wide, below, again, found))
+def _whole_quotients(call: Call) -> entry.Compute:
+    """Returns the evaluation of DIV, whose bigint has only the low bits."""
 
+    def whole(left: int, right: int) -> int:
+        # Python rounds down, Java towards zero
+        found = abs(left) // abs(right)
+        return wrapped(found if (left < 0) == (right < 0) else -found, LONG)
 
-def unchanged(value: Value) -> Value:
-    """Returns the value itself."""
-    return value
-
-
-def _whole_quotients(call: Call) -> Callable[..., Value]:
-    """Returns the evaluation of DIV; decimals that lose digits are null."""
-    match call.arguments[0].type, call.arguments[1].type:
-        case DecimalType() as left, DecimalType() as right:
-            digits = left.precision - left.scale + right.scale
-            kind = bounded(max(digits, 1), 0)
-            return lambda one, other: _low_bits(
-                fitted(WIDE.divide_int(one, other), kind)
-            )
+    match entry.types(call.arguments):
+        case (DecimalType() as one, DecimalType() as other):
+            digits = one.precision - one.scale + other.scale
+            kind = kinds.bounded(max(digits, 1), 0)
         case _:
-            return lambda one, other: _low_bits(_whole_quotient(one, other))
+            return whole
+
+    def exact(left: Decimal, right: Decimal) -> int | None:
+        found = fitted(WIDE.divide_int(left, right), kind)
+        return None if found is None else wrapped(int(found), LONG)
+
+    return exact
 
 
-def _low_bits(value: Decimal | int | None) -> int | None:
-    """Returns the bigint of a whole number."""
-    return None if value is None else wrapped(int(value), BITS[BIGINT])
+# Programs: what Arrow's numbers have room for
 
 
-def _of_machine_numbers(name: str) -> Columnwise:
+def _of_machine_numbers(name: str) -> entry.Columnwise:
     """Returns the program of an operation that Arrow cannot do exactly on decimals."""
-    lower = kernel(name)
-    return lambda call, arguments: (
-        None
-        if isinstance(call.arguments[0].type, DecimalType)
-        else lower(call, arguments)
-    )
+
+    def lower(call: Call, arguments: entry.Programs) -> entry.Program | None:
+        if isinstance(call.arguments[0].type, DecimalType):
+            return None
+        return entry.operation(name, call.type, *arguments)
+
+    return lower
 
 
-def _sum(name: str) -> Columnwise:
+def _lower_sum(name: str) -> entry.Columnwise:
     """Returns the program of a sum; decimals need room for it in Arrow's widest."""
-    lower = kernel(name)
 
-    def fitting(call: Call, arguments: tuple[Program, ...]) -> Program | None:
-        match kinds(call.arguments):
+    def lower(call: Call, arguments: entry.Programs) -> entry.Program | None:
+        match entry.types(call.arguments):
             case (DecimalType() as left, DecimalType() as right):
                 scale = max(left.scale, right.scale)
                 whole = max(left.precision - left.scale, right.precision - right.scale)
                 if whole + scale + 1 > MOST_WIDE_DIGITS:
                     return None
-        return lower(call, arguments)
+        return entry.operation(name, call.type, *arguments)
 
-    return fitting
+    return lower
 
 
-def _lower_product(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+def _lower_product(call: Call, arguments: entry.Programs) -> entry.Program | None:
     """Lowers a product, unless Spark rounds it at 39 digits on the way."""
-    match kinds(call.arguments):
+    match entry.types(call.arguments):
         case (DecimalType(precision=left), DecimalType(precision=right)):
-            if left + right > MOST_DIGITS:
+            if left + right > kinds.MOST_DIGITS:
                 return None
-    return operation("multiply", call.type, *arguments)
+    return entry.operation("multiply", call.type, *arguments)
 
 
-def _only_numbers(rule: Rule) -> Rule:
-    """Returns a rule that takes no texts for numbers."""
-    return lambda given: rule(given) if all(map(is_numeric, kinds(given))) else None
-
-
-def _try(
-    name: str,
-    digits: Digits,
-    whole: Callable[[Value, Value], Value],
-    exact: Callable[[Decimal, Decimal], Decimal],
-) -> Function:
-    """Returns the entry of an operator that is null where whole numbers would wrap."""
-
-    def evaluate(call: Call) -> Callable[..., Value]:
-        plain = _operator(whole, exact)(call)
-        if call.type not in BITS:
-            return plain
-
-        def fitting(left: int, right: int) -> int | None:
-            found = plain(left, right)
-            return found if found == whole(left, right) else None
-
-        return fitting
-
-    return Function(name, _only_numbers(arithmetic(digits)), evaluate, takes=2)
-
-
-Shift = Callable[[int, int, int], int]
-
-
-def _both(arguments: Arguments) -> Signature | None:
-    """Types an operator of the bits of two whole numbers."""
-    common = tightest(*kinds(arguments))
-    if common is None or not is_integral(common):
+def _lower_positive(call: Call, arguments: entry.Programs) -> entry.Program | None:
+    """Lowers PMOD of machine numbers to remainders and a choice."""
+    if isinstance(call.type, DecimalType):
         return None
-    return Signature((common, common), common)
+    wide, operation = _added_in(call.type), entry.operation
+    left, right = (operation("cast", wide, side) for side in arguments)
+    found = operation("remainder", wide, left, right)
+    again = operation("remainder", wide, operation("add", wide, found, right), right)
+    below = operation("<", kinds.BOOLEAN, found, ("literal", 0, str(wide)))
+    return operation("cast", call.type, operation("case", wide, below, again, found))
 
 
-def _one(arguments: Arguments) -> Signature | None:
-    """Types an operator of the bits of one whole number."""
-    (kind,) = kinds(arguments)
-    return Signature((kind,), kind) if is_integral(kind) else None
+# Bits
 
 
-def _shift_rule(arguments: Arguments) -> Signature | None:
+def _bits_rule(arguments: entry.Arguments) -> entry.Signature | None:
+    """Types an operator of the bits of whole numbers: in the type that holds them."""
+    first, *rest = entry.types(arguments)
+    common = kinds.tightest(first, *rest) if rest else first
+    if common is None or not kinds.is_integral(common):
+        return None
+    return entry.Signature((common,) * len(arguments), common)
+
+
+def _shift_rule(arguments: entry.Arguments) -> entry.Signature | None:
     """Types a shift: bigints stay wide, all other numbers become ints."""
-    base, places = kinds(arguments)
-    kind = BIGINT if base == BIGINT else INT
-    fits = implicit(base, kind) and implicit(places, INT)
-    return Signature((kind, INT), kind) if fits else None
+    base, places = entry.types(arguments)
+    kind = kinds.BIGINT if base == kinds.BIGINT else kinds.INT
+    fits = kinds.implicit(base, kind) and kinds.implicit(places, kinds.INT)
+    return entry.Signature((kind, kinds.INT), kind) if fits else None
 
 
-def _shifted(shift: Shift) -> Evaluation:
-    """Returns the evaluation of a shift; as in Java it goes round at the width."""
+def _shift(name: str, shift: Callable[[int, int, int], int]) -> entry.Function:
+    """Returns the entry of a shift; as in Java it goes round at the width."""
 
-    def evaluate(call: Call) -> Callable[..., Value]:
-        bits = BITS[BIGINT if call.type == BIGINT else INT]
-        narrow = narrowing(call.type)
-        return lambda value, places: narrow(shift(value, places % bits, bits))
+    def evaluate(call: Call) -> entry.Compute:
+        bits = LONG if call.type == kinds.BIGINT else kinds.BITS[kinds.INT]
+        return lambda value, places: wrapped(shift(value, places % bits, bits), bits)
 
-    return evaluate
-
-
-def _unsigned_right(value: int, places: int, bits: int) -> int:
-    """Returns the bits moved right, with zeros behind them."""
-    return (value % (1 << bits)) >> places
+    return entry.typed(name, _shift_rule, evaluate, name, takes=2)
 
 
-def _counted_rule(arguments: Arguments) -> Signature | None:
+def _counted_rule(arguments: entry.Arguments) -> entry.Signature | None:
     """Types BIT_COUNT: a whole number or a truth."""
-    (kind,) = kinds(arguments)
-    fits = is_integral(kind) or kind == BOOLEAN
-    return Signature((kind,), INT) if fits else None
+    (kind,) = entry.types(arguments)
+    fits = kinds.is_integral(kind) or kind == kinds.BOOLEAN
+    return entry.Signature((kind,), kinds.INT) if fits else None
 
 
-@ENTRIES.function("bit_count", _counted_rule, columnwise=kernel("bit_count"), takes=1)
-def _ones(value: int) -> int:
-    """Returns the number of ones; a narrow number counts as the bigint it is."""
-    return (int(value) % (1 << BITS[BIGINT])).bit_count()
-
-
-FUNCTIONS: tuple[Entry, ...] = (
-    *ENTRIES.written,
-    Function(
+FUNCTIONS: tuple[entry.Entry, ...] = (
+    entry.typed(
         "+ of numbers",
-        arithmetic(sum_digits),
+        _arithmetic(_sum_digits),
         _operator(operator.add, WIDE.add),
-        _sum("add"),
+        _lower_sum("add"),
         takes=2,
     ),
-    Function(
+    entry.typed(
         "- of numbers",
-        arithmetic(sum_digits),
+        _arithmetic(_sum_digits),
         _operator(operator.sub, WIDE.subtract),
-        _sum("subtract"),
+        _lower_sum("subtract"),
         takes=2,
     ),
-    Function(
+    entry.typed(
         "* of numbers",
-        arithmetic(product_digits),
+        _arithmetic(_product_digits),
         _operator(operator.mul, FACTORS.multiply),
         _lower_product,
         takes=2,
     ),
-    Function(
+    entry.typed(
         "/",
         _quotient_rule,
         _unless_zero(_operator(operator.truediv, _quotient)),
         _of_machine_numbers("divide"),
         takes=2,
     ),
-    Function(
+    entry.typed(
         "div",
         _whole_quotient_rule,
         _unless_zero(_whole_quotients),
         _of_machine_numbers("div"),
         takes=2,
     ),
-    Function(
+    entry.typed(
         "%",
-        arithmetic(remainder_digits),
+        _arithmetic(_remainder_digits),
         _unless_zero(_operator(_remainder, WIDE.remainder)),
         _of_machine_numbers("remainder"),
         takes=2,
     ),
-    Function(
+    entry.typed(
         "pmod",
-        arithmetic(remainder_digits),
+        _arithmetic(_remainder_digits),
         _unless_zero(_positive_remainder),
         _lower_positive,
         takes=2,
     ),
-    _try("try_add", sum_digits, operator.add, WIDE.add),
-    _try("try_subtract", sum_digits, operator.sub, WIDE.subtract),
-    _try("try_multiply", product_digits, operator.mul, FACTORS.multiply),
-    alias("try_divide", "/"),
-    alias("try_mod", "%"),
-    alias("mod", "%"),
-    Function("&", _both, plain(operator.and_), kernel("&"), takes=2),
-    Function("|", _both, plain(operator.or_), kernel("|"), takes=2),
-    Function("^", _both, plain(operator.xor), kernel("^"), takes=2),
-    Function("~", _one, plain(operator.invert), kernel("~"), takes=1),
-    Function(
-        "shiftleft",
-        _shift_rule,
-        _shifted(lambda value, places, _bits: value << places),
-        kernel("shiftleft"),
+    entry.typed(
+        "try_add",
+        _only_numbers(_sum_digits),
+        _fitting(operator.add, WIDE.add),
         takes=2,
     ),
-    Function(
-        "shiftright",
-        _shift_rule,
-        _shifted(lambda value, places, _bits: value >> places),
-        kernel("shiftright"),
+    entry.typed(
+        "try_subtract",
+        _only_numbers(_sum_digits),
+        _fitting(operator.sub, WIDE.subtract),
         takes=2,
     ),
-    Function(
+    entry.typed(
+        "try_multiply",
+        _only_numbers(_product_digits),
+        _fitting(operator.mul, FACTORS.multiply),
+        takes=2,
+    ),
+    entry.row("&", _bits_rule, operator.and_, "&", takes=2),
+    entry.row("|", _bits_rule, operator.or_, "|", takes=2),
+    entry.row("^", _bits_rule, operator.xor, "^", takes=2),
+    entry.row("~", _bits_rule, operator.invert, "~", takes=1),
+    _shift("shiftleft", lambda value, places, _bits: value << places),
+    _shift("shiftright", lambda value, places, _bits: value >> places),
+    # with zeros behind the bits that move
+    _shift(
         "shiftrightunsigned",
-        _shift_rule,
-        _shifted(_unsigned_right),
-        kernel("shiftrightunsigned"),
-        takes=2,
+        lambda value, places, bits: (value % (1 << bits)) >> places,
     ),
-    alias("<<", "shiftleft"),
-    alias(">>", "shiftright"),
+    # a narrow number counts as the bigint it is
+    entry.row(
+        "bit_count",
+        _counted_rule,
+        lambda value: (int(value) % (1 << LONG)).bit_count(),
+        "bit_count",
+        takes=1,
+    ),
+    entry.alias("try_divide", "/"),
+    entry.alias("try_mod", "%"),
+    entry.alias("mod", "%"),
+    entry.alias("<<", "shiftleft"),
+    entry.alias(">>", "shiftright"),
 )

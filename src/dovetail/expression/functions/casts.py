@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from functools import partial
@@ -21,34 +21,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dovetail import schema
 from dovetail.errors import SpecError
-from dovetail.expression.coercion import (
-    BIGINT,
-    BINARY,
-    BITS,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    MOMENTS,
-    NULL,
-    STRING,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    is_numeric,
-)
-from dovetail.expression.functions.function import (
-    Arguments,
-    Build,
-    Entry,
-    Function,
-    Macro,
-    Program,
-    Signature,
-    operation,
-)
+from dovetail.expression import kinds
+from dovetail.expression.functions import entry
 from dovetail.expression.tree import Call, Interval, Kind, Node, Value
 from dovetail.expression.values import (
+    LONG,
     SECOND,
     WIDE,
     fitted,
@@ -60,6 +37,10 @@ from dovetail.expression.values import (
 )
 
 Writer = Callable[[Value], str]
+Conversion = Callable[[Value], Value]
+
+# Values as texts
+
 PLAIN_FROM, PLAIN_TO = 1e-3, 1e7  # Java writes doubles outside with an exponent
 
 
@@ -69,60 +50,47 @@ def writer(kind: Kind) -> Writer:
         case schema.DecimalType():
             return lambda value: str(fitted(value, kind))
         case schema.ArrayType(element=element):
-            part = _inner(element)
+            part = _part_writer(element)
             return lambda items: f"[{', '.join(map(part, items))}]"
         case schema.StructType(fields=fields):
-            return _record_writer([(name, _inner(part)) for name, part in fields])
-        case schema.MapType(key=key, value=value):
-            return _map_writer(_inner(key), _inner(value))
+            parts = [(name, _part_writer(inner)) for name, inner in fields]
+            return lambda record: _in_braces(
+                part(record.get(name)) for name, part in parts
+            )
+        case schema.MapType():
+            key, value = _part_writer(kind.key), _part_writer(kind.value)
+            return lambda entries: _in_braces(
+                f"{key(name)} -> {value(item)}" for name, item in entries.items()
+            )
         case _:
-            return _ATOMIC.get(kind, str)
+            return _WRITERS.get(kind, str)
 
 
-def _inner(kind: Kind) -> Writer:
+def _part_writer(kind: Kind) -> Writer:
     """Returns the writer of a part, which may be null."""
     write = writer(kind)
     return lambda value: "null" if value is None else write(value)
 
 
-def _record_writer(fields: list[tuple[str, Writer]]) -> Writer:
-    """Returns the writer of records: values in braces, without names."""
-
-    def write(record: Value) -> str:
-        parts = [part(record.get(name)) for name, part in fields]
-        return f"{{{', '.join(parts)}}}"
-
-    return write
-
-
-def _map_writer(key: Writer, value: Writer) -> Writer:
-    """Returns the writer of maps: arrows in braces."""
-
-    def write(entries: Value) -> str:
-        parts = [f"{key(name)} -> {value(item)}" for name, item in entries.items()]
-        return f"{{{', '.join(parts)}}}"
-
-    return write
+def _in_braces(parts: Iterable[str]) -> str:
+    return f"{{{', '.join(parts)}}}"
 
 
 def double_text(value: float) -> str:
     """Returns a double as Java writes it."""
-    return _java_text(value, repr(value), f"{value:.1e}")
+    return _java_text(value, repr(value))
 
 
 def float_text(value: float) -> str:
     """Returns a single-precision number as Java writes it."""
-    return _java_text(value, _shortest_single(value), f"{value:.1e}")
-
-
-def _shortest_single(value: float) -> str:
-    """Returns the shortest text that reads back as the same single-precision number."""
+    # the shortest text that reads back as the same single-precision number
     packed = struct.pack("f", value)
     texts = (f"{value:.{digits}g}" for digits in range(1, 10))
-    return next(text for text in texts if struct.pack("f", float(text)) == packed)
+    found = (text for text in texts if struct.pack("f", float(text)) == packed)
+    return _java_text(value, next(found))
 
 
-def _java_text(value: float, shortest: str, least: str) -> str:
+def _java_text(value: float, shortest: str) -> str:
     """Returns the digits of a shortest text in Java's notation, two at least."""
     if math.isnan(value):
         return "NaN"
@@ -131,16 +99,12 @@ def _java_text(value: float, shortest: str, least: str) -> str:
     if value == 0:
         return "-0.0" if math.copysign(1, value) < 0 else "0.0"
     number = Decimal(shortest).normalize()
-    number = number if len(number.as_tuple().digits) > 1 else Decimal(least).normalize()
+    if len(number.as_tuple().digits) == 1:
+        # the nearest of two digits may be nearer than the one: 4.9E-324
+        number = Decimal(f"{value:.1e}").normalize()
     if PLAIN_FROM <= abs(value) < PLAIN_TO:
-        return (
-            f"{number:f}.0" if number == number.to_integral_value() else f"{number:f}"
-        )
-    return _exponent_text(number)
-
-
-def _exponent_text(number: Decimal) -> str:
-    """Returns a decimal as one digit, a point, the other digits and an exponent."""
+        is_whole = number == number.to_integral_value()
+        return f"{number:f}.0" if is_whole else f"{number:f}"
     digits = "".join(map(str, number.as_tuple().digits))
     sign = "-" if number.is_signed() else ""
     return f"{sign}{digits[0]}.{digits[1:] or '0'}E{number.adjusted()}"
@@ -158,21 +122,18 @@ def moment_text(value: datetime) -> str:
     return f"{date_text(value)} {clock}{fraction}"
 
 
-def bytes_text(value: bytes) -> str:
-    """Returns the text whose UTF-8 the bytes are."""
-    return value.decode("utf-8", "replace")
-
-
-_ATOMIC: dict[Kind, Writer] = {
-    schema.AtomicType.BOOLEAN: lambda value: "true" if value else "false",
-    schema.AtomicType.DOUBLE: double_text,
-    schema.AtomicType.BINARY: bytes_text,
-    FLOAT: float_text,
-    STRING: str,
-    DATE: date_text,
-    MOMENTS[0]: moment_text,
-    MOMENTS[1]: moment_text,
+_WRITERS: dict[Kind, Writer] = {
+    kinds.BOOLEAN: lambda value: "true" if value else "false",
+    kinds.DOUBLE: double_text,
+    kinds.BINARY: lambda value: value.decode("utf-8", "replace"),
+    kinds.FLOAT: float_text,
+    kinds.STRING: str,
+    kinds.DATE: date_text,
+    kinds.TIMESTAMP: moment_text,
+    kinds.TIMESTAMP_NTZ: moment_text,
 }
+
+# Texts as values
 
 _BLANKS = "".join(map(chr, range(33))) + "\x7f"  # what Spark trims: controls and space
 _WHOLE = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?", re.ASCII)
@@ -184,6 +145,7 @@ _DATE = re.compile(_DAY + r"(?:[ T].*)?)?)?", re.ASCII | re.DOTALL)
 # A zone may only follow the seconds.
 _CLOCK = r"(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?\s*(\D.*)?)?)?"
 _MOMENT = re.compile(_DAY + rf"(?:[ T]{_CLOCK})?)?)?", re.ASCII)
+_LEAST = (1, 1, 1, 0, 0, 0)  # the parts of a moment that a text leaves out
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{1,2}))?(?::?(\d\d))?")
 _WORDS = {"inf": math.inf, "infinity": math.inf, "nan": math.nan}
 _SIGNS = frozenset("+-")
@@ -191,13 +153,12 @@ _YES, _NO = {"t", "true", "y", "yes", "1"}, {"f", "false", "n", "no", "0"}
 _MOST_HOURS = 18  # of a zone's distance from UTC
 
 
-def read_boolean(text: str) -> bool | None:
-    """Returns what a word for yes or no says."""
+def _read_boolean(text: str) -> bool | None:
     word = text.strip(_BLANKS).lower()
     return True if word in _YES else False if word in _NO else None
 
 
-def read_whole(text: str, bits: int, *, careful: bool = False) -> int | None:
+def _read_whole(text: str, bits: int, *, careful: bool = False) -> int | None:
     """Returns a whole number that fits; only the careful mind digits behind a point."""
     found = _WHOLE.fullmatch(text.strip(_BLANKS))
     if not found or not (found[2] or found[3] is not None):
@@ -208,33 +169,30 @@ def read_whole(text: str, bits: int, *, careful: bool = False) -> int | None:
     return value if -(1 << (bits - 1)) <= value < 1 << (bits - 1) else None
 
 
-def read_double(text: str) -> float | None:
-    """Returns a double; Java's suffixes `d` and `f` are allowed."""
+def _read_double(text: str) -> float | None:
     plain = text.strip(_BLANKS)
     sign, unsigned = (plain[:1], plain[1:]) if plain[:1] in _SIGNS else ("", plain)
     word = _WORDS.get(unsigned.lower())
     if word is not None:
         return -word if sign == "-" else word
+    # Java allows its suffixes
     plain = plain[:-1] if plain[-1:] in {"d", "D", "f", "F"} else plain
     return float(plain) if _NUMBER.fullmatch(plain) else None
 
 
-def read_float(text: str) -> float | None:
-    """Returns a single-precision number."""
-    value = read_double(text)
+def _read_float(text: str) -> float | None:
+    value = _read_double(text)
     return None if value is None else single(value)
 
 
-def read_decimal(text: str, kind: schema.DecimalType) -> Decimal | None:
-    """Returns a decimal at the type's scale, or None where it has no room."""
+def _read_decimal(text: str, kind: schema.DecimalType) -> Decimal | None:
     plain = text.strip(_BLANKS)
     if not _EXACT.fullmatch(plain):
         return None
     return fitted(WIDE.create_decimal(plain), kind)
 
 
-def read_date(text: str) -> date | None:
-    """Returns a date; a missing month or day is the first."""
+def _read_date(text: str) -> date | None:
     found = _DATE.fullmatch(text.strip(_BLANKS))
     if not found:
         return None
@@ -244,18 +202,8 @@ def read_date(text: str) -> date | None:
         return None
 
 
-def read_moment(text: str) -> datetime | None:
-    """Returns a timestamp in UTC; a missing part is the least."""
-    return _moment(text, UTC)
-
-
-def read_local(text: str) -> datetime | None:
-    """Returns a timestamp without a zone; a zone in the text does not count."""
-    return _moment(text, None)
-
-
-def _moment(text: str, default: tzinfo | None) -> datetime | None:
-    """Returns the moment that a text names, in UTC where zones count."""
+def _read_moment(text: str, default: tzinfo | None) -> datetime | None:
+    """Returns the moment that a text names; without a default, zones do not count."""
     found = _MOMENT.fullmatch(text.strip(_BLANKS))
     if not found:
         return None
@@ -274,9 +222,6 @@ def _moment(text: str, default: tzinfo | None) -> datetime | None:
         return None
 
 
-_LEAST = (1, 1, 1, 0, 0, 0)
-
-
 def _zone(text: str) -> tzinfo:
     """Returns the zone that a text names, or raises ValueError."""
     plain = text.strip(_BLANKS)
@@ -292,7 +237,17 @@ def _zone(text: str) -> tzinfo:
     return timezone(-away if offset[1] == "-" else away)
 
 
-Conversion = Callable[[Value], Value]
+_READERS: dict[Kind, Conversion] = {
+    kinds.BOOLEAN: _read_boolean,
+    kinds.FLOAT: _read_float,
+    kinds.DOUBLE: _read_double,
+    kinds.DATE: _read_date,
+    kinds.TIMESTAMP: partial(_read_moment, default=UTC),
+    kinds.TIMESTAMP_NTZ: partial(_read_moment, default=None),
+    kinds.BINARY: str.encode,
+}
+
+# Conversions
 
 
 def converter(
@@ -303,11 +258,11 @@ def converter(
         return None
     if source == target or {source, target} == {Interval.DAYS, Interval.TIME}:
         return lambda value: value
-    if source == NULL or (source == DATE and _never_a_date(target)):
+    if source == kinds.NULL or (source == kinds.DATE and _never_a_date(target)):
         return lambda _value: None
     if isinstance(source, Interval) or isinstance(target, Interval):
         return None
-    if target == STRING:
+    if target == kinds.STRING:
         exact = careful and isinstance(source, schema.DecimalType)
         return (lambda value: f"{value:f}") if exact else writer(source)
     nested = _nested(source, target, careful=careful)
@@ -316,75 +271,71 @@ def converter(
 
 def _refuses(source: Kind, target: Kind) -> bool:
     """Tells whether TRY_CAST refuses a cast that CAST only does for old times' sake."""
-    if source == DATE:
+    if source == kinds.DATE:
         return _never_a_date(target)
-    if target == BINARY:
-        return source != STRING
-    return {source, target} == {BOOLEAN, TIMESTAMP}
+    if target == kinds.BINARY:
+        return source != kinds.STRING
+    return {source, target} == {kinds.BOOLEAN, kinds.TIMESTAMP}
 
 
 def _never_a_date(target: Kind) -> bool:
     """Tells whether Spark casts dates to a type although all of them become null."""
-    return target == BOOLEAN or is_numeric(target)
+    return target == kinds.BOOLEAN or kinds.is_numeric(target)
 
 
 def _atomic(source: Kind, target: Kind, *, careful: bool) -> Conversion | None:
     """Returns the conversion to a type without parts."""
-    if source == STRING:
+    if source == kinds.STRING:
         return _from_text(target, careful=careful)
-    if target == BOOLEAN:
+    if target == kinds.BOOLEAN:
         return _to_boolean(source)
-    if target in BITS:
-        return _to_whole(source, BITS[target], careful=careful)
-    if target in (FLOAT, DOUBLE):
-        return _to_fraction(source, single if target == FLOAT else float)
+    if target in kinds.BITS:
+        return _to_whole(source, kinds.BITS[target], careful=careful)
+    if target in kinds.FRACTIONS:
+        return _to_fraction(source, single if target == kinds.FLOAT else float)
     if isinstance(target, schema.DecimalType):
         return _to_decimal(source, target)
-    if target == BINARY:
-        return _to_bytes(source)
+    if target == kinds.BINARY and source in kinds.BITS:
+        size = kinds.BITS[source] // 8
+        return lambda value: value.to_bytes(size, "big", signed=True)
     return _to_time(source, target)
-
-
-def _to_bytes(source: Kind) -> Conversion | None:
-    """Returns the conversion of a whole number to its bytes, the highest first."""
-    if source not in BITS:
-        return None
-    size = BITS[source] // 8
-    return lambda value: value.to_bytes(size, "big", signed=True)
 
 
 def _from_text(target: Kind, *, careful: bool) -> Conversion | None:
     """Returns the conversion that reads a text."""
-    if target in BITS:
-        return partial(read_whole, bits=BITS[target], careful=careful)
+    if target in kinds.BITS:
+        return partial(_read_whole, bits=kinds.BITS[target], careful=careful)
     if isinstance(target, schema.DecimalType):
-        return partial(read_decimal, kind=target)
-    readers: dict[Kind, Conversion] = {
-        BOOLEAN: read_boolean,
-        FLOAT: read_float,
-        DOUBLE: read_double,
-        DATE: read_date,
-        TIMESTAMP: read_moment,
-        TIMESTAMP_NTZ: read_local,
-        BINARY: str.encode,
-    }
-    return readers.get(target)
+        return partial(_read_decimal, kind=target)
+    return _READERS.get(target)
+
+
+def _is_number(kind: Kind) -> bool:
+    """Tells whether values of a type can be counted with; truths are 1 and 0."""
+    return kinds.is_numeric(kind) or kind == kinds.BOOLEAN
 
 
 def _to_boolean(source: Kind) -> Conversion | None:
-    """Returns the conversion to true where a number is not zero."""
-    if is_numeric(source):
+    if kinds.is_numeric(source):
         return lambda value: value != 0
-    return (lambda value: micros(value) != 0) if source == TIMESTAMP else None
+    return (lambda value: micros(value) != 0) if source == kinds.TIMESTAMP else None
 
 
 def _to_whole(source: Kind, bits: int, *, careful: bool) -> Conversion | None:
     """Returns the conversion to a machine number of so many bits."""
-    if source in (FLOAT, DOUBLE):
-        return _careful_cut(bits) if careful else _java_cut(bits)
-    if source == TIMESTAMP:
+    if kinds.is_fraction(source):
+        # Java cuts a double to an int or a long first, at their edges
+        wide = max(bits, kinds.BITS[kinds.INT])
+        if careful:
+            return lambda value: (
+                _narrowed(math.trunc(value), bits, careful=True)
+                if math.isfinite(value)
+                else None
+            )
+        return lambda value: wrapped(saturated(value, wide), bits)
+    if source == kinds.TIMESTAMP:
         return lambda value: _narrowed(micros(value) // SECOND, bits, careful=True)
-    if is_numeric(source) or source == BOOLEAN:
+    if _is_number(source):
         return lambda value: _narrowed(int(value), bits, careful=careful)
     return None
 
@@ -395,116 +346,85 @@ def _narrowed(value: int, bits: int, *, careful: bool) -> int | None:
     return None if careful and low != value else low
 
 
-def _java_cut(bits: int) -> Conversion:
-    """Returns Java's cut of a double: to int or long at the edges, then low bits."""
-    least = max(bits, BITS[INT])
-    return lambda value: wrapped(saturated(value, least), bits)
-
-
-def _careful_cut(bits: int) -> Conversion:
-    """Returns the cut of a double that is null where it does not fit."""
-
-    def cut(value: float) -> int | None:
-        if not math.isfinite(value):
-            return None
-        return _narrowed(math.trunc(value), bits, careful=True)
-
-    return cut
-
-
 def _to_fraction(source: Kind, narrow: Callable[[float], float]) -> Conversion | None:
     """Returns the conversion to floating point; a timestamp becomes seconds."""
-    if source == TIMESTAMP:
+    if source == kinds.TIMESTAMP:
         return lambda value: narrow(micros(value) / SECOND)
-    if is_numeric(source) or source == BOOLEAN:
-        return lambda value: narrow(float(value))
-    return None
+    return (lambda value: narrow(float(value))) if _is_number(source) else None
 
 
 def _to_decimal(source: Kind, target: schema.DecimalType) -> Conversion | None:
     """Returns the conversion to a decimal, half up."""
-    if source in (FLOAT, DOUBLE):
+    if kinds.is_fraction(source):
         return lambda value: fitted(Decimal(repr(value)), target)
-    if source == TIMESTAMP:
+    if source == kinds.TIMESTAMP:
         return lambda value: fitted(Decimal(micros(value)) / SECOND, target)
-    if is_numeric(source) or source == BOOLEAN:
+    if _is_number(source):
         return lambda value: fitted(Decimal(value), target)
     return None
 
 
 def _to_time(source: Kind, target: Kind) -> Conversion | None:
     """Returns the conversion between dates and timestamps, or from seconds."""
-    if target == TIMESTAMP and is_numeric(source):
+    if target == kinds.TIMESTAMP and kinds.is_numeric(source):
         return _from_seconds
-    if target == TIMESTAMP and source == BOOLEAN:
+    if target == kinds.TIMESTAMP and source == kinds.BOOLEAN:
         return lambda value: moment(int(value))  # Spark counts a truth in microseconds
-    if source not in (DATE, *MOMENTS) or target not in (DATE, *MOMENTS):
+    if source not in kinds.DATES or target not in kinds.DATES:
         return None
-    if target == DATE:
+    if target == kinds.DATE:
         return datetime.date
-    zone = UTC if target == TIMESTAMP else None
-    if source == DATE:
-        return lambda value: _midnight(value).replace(tzinfo=zone)
+    zone = UTC if target == kinds.TIMESTAMP else None
+    if source == kinds.DATE:
+        return lambda value: datetime.combine(value, datetime.min.time(), zone)
     return lambda value: value.replace(tzinfo=zone)
-
-
-def _midnight(value: date) -> datetime:
-    """Returns the first moment of a date."""
-    return datetime.combine(value, datetime.min.time())
 
 
 def _from_seconds(value: Value) -> datetime | None:
     """Returns the moment so many seconds after 1970, cut to microseconds."""
-    if isinstance(value, float):
-        return (
-            moment(saturated(value * SECOND, BITS[BIGINT]))
-            if math.isfinite(value)
-            else None
-        )
-    return moment(int(WIDE.multiply(Decimal(value), Decimal(SECOND))))
+    if not isinstance(value, float):
+        return moment(int(WIDE.multiply(Decimal(value), Decimal(SECOND))))
+    return moment(saturated(value * SECOND, LONG)) if math.isfinite(value) else None
 
 
 def _nested(source: Kind, target: Kind, *, careful: bool) -> Conversion | None:
     """Returns the conversion part by part, or None where there are no parts."""
+
+    def part(one: Kind, other: Kind) -> Conversion | None:
+        inner = converter(one, other, careful=careful)
+        return inner and (lambda value: None if value is None else inner(value))
+
     match source, target:
         case schema.ArrayType(element=one), schema.ArrayType(element=other):
-            inner = _optional(one, other, careful=careful)
+            inner = part(one, other)
             return inner and (lambda items: [inner(item) for item in items])
         case schema.MapType(), schema.MapType():
-            key = _optional(source.key, target.key, careful=careful)
-            value = _optional(source.value, target.value, careful=careful)
-            return key and value and partial(_map, key=key, value=value)
+            key, value = part(source.key, target.key), part(source.value, target.value)
+            if key is None or value is None:
+                return None
+            return lambda entries: {
+                key(name): value(item) for name, item in entries.items()
+            }
         case schema.StructType(), schema.StructType():
-            return _record(source, target, careful=careful)
+            if len(source.fields) != len(target.fields):
+                return None
+            fields = [
+                (old, new, part(one, other))
+                for (old, one), (new, other) in zip(
+                    source.fields, target.fields, strict=True
+                )
+            ]
+            known = [(old, new, inner) for old, new, inner in fields if inner]
+            if len(known) < len(fields):
+                return None
+            return lambda record: {
+                new: inner(record.get(old)) for old, new, inner in known
+            }
         case _:
             return None
 
 
-def _optional(source: Kind, target: Kind, *, careful: bool) -> Conversion | None:
-    """Returns the conversion of a part, which may be null."""
-    inner = converter(source, target, careful=careful)
-    return inner and (lambda value: None if value is None else inner(value))
-
-
-def _map(entries: Value, key: Conversion, value: Conversion) -> Value:
-    """Returns the map of converted keys and values."""
-    return {key(name): value(item) for name, item in entries.items()}
-
-
-def _record(
-    source: schema.StructType, target: schema.StructType, *, careful: bool
-) -> Conversion | None:
-    """Returns the conversion of records, field by field in order."""
-    if len(source.fields) != len(target.fields):
-        return None
-    parts = []
-    for one, other in zip(source.fields, target.fields, strict=True):
-        inner = _optional(one[1], other[1], careful=careful)
-        if inner is None:
-            return None
-        parts.append((one[0], other[0], inner))
-    return lambda record: {new: part(record.get(old)) for old, new, part in parts}
-
+# Casts in the tree, and their programs
 
 TRY_CAST = "try_cast"
 
@@ -521,68 +441,74 @@ def checked_cast(name: str, node: Node, kind: Kind) -> Node:
     return Call(name, (node,), kind)
 
 
-def _rule(_arguments: Arguments) -> Signature | None:
-    """Types nothing: a cast is never called by its name alone."""
-    return None
-
-
-def _convert(call: Call) -> Callable[..., Value]:
+def _convert(call: Call) -> entry.Compute:
     """Returns the evaluation of a cast."""
     careful = call.function == TRY_CAST
     found = converter(call.arguments[0].type, call.type, careful=careful)
     return found or (lambda _value: None)
 
 
-def _lower(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+def _lower(call: Call, arguments: entry.Programs) -> entry.Program | None:
     """Returns the program of a cast, where Arrow casts as Spark does."""
     source, target = call.arguments[0].type, call.type
-    if (source, target) == (TIMESTAMP, BIGINT):
-        return operation("units", target, *arguments, size=SECOND)
-    return operation("cast", target, *arguments) if _is_arrows(source, target) else None
+    if (source, target) == (kinds.TIMESTAMP, kinds.BIGINT):
+        return entry.operation("units", target, *arguments, size=SECOND)
+    if not _is_arrows(source, target):
+        return None
+    return entry.operation("cast", target, *arguments)
 
 
-def _lower_careful(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+def _lower_careful(call: Call, arguments: entry.Programs) -> entry.Program | None:
     """Returns the program of a TRY_CAST of a text."""
     source, target = call.arguments[0].type, call.type
-    fits = source == STRING and _is_arrows(source, target)
-    return operation(TRY_CAST, target, *arguments) if fits else None
+    if source != kinds.STRING or not _is_arrows(source, target):
+        return None
+    return entry.operation(TRY_CAST, target, *arguments)
 
 
 def _is_arrows(source: Kind, target: Kind) -> bool:
     """Tells whether Arrow casts whole columns between two types as Spark does."""
     if isinstance(source, Interval):
         return True
-    if source == STRING:
-        return target in (BOOLEAN, *BITS, FLOAT, DOUBLE)
-    if target == STRING:
-        return source in (BOOLEAN, *BITS, DATE) or isinstance(
-            source, schema.DecimalType
-        )
-    both = (source, target)
-    if all(kind in (DATE, *MOMENTS) for kind in both):
+    if source == kinds.STRING:
+        return target in (kinds.BOOLEAN, *kinds.BITS, *kinds.FRACTIONS)
+    if target == kinds.STRING:
+        # doubles and moments are written otherwise by Arrow
+        is_exact = isinstance(source, schema.DecimalType)
+        return is_exact or source in (kinds.BOOLEAN, *kinds.BITS, kinds.DATE)
+    if source in kinds.DATES and target in kinds.DATES:
         return True
-    from_fraction = source in (FLOAT, DOUBLE) and isinstance(target, schema.DecimalType)
-    return not from_fraction and all(
-        is_numeric(kind) or kind == BOOLEAN for kind in both
+    # Spark takes the decimal that a double is written as, Arrow the one that it is
+    is_decimal = isinstance(target, schema.DecimalType)
+    if kinds.is_fraction(source) and is_decimal:
+        return False
+    return _is_number(source) and _is_number(target)
+
+
+def _named(name: str, kind: schema.Type) -> entry.Macro:
+    """Returns the entry of a cast that is written as a function."""
+    # also to its own type: a cast number is no longer one that was written
+    return entry.Macro(
+        name,
+        ("cast",),
+        lambda _build, value: checked_cast("cast", value, kind),
+        takes=1,
     )
 
 
-def _named_cast(name: str, kind: Kind) -> Macro:
-    """Returns the entry of a cast that is written as a function."""
-
-    def expand(_build: Build, arguments: Arguments) -> Node:
-        # also to its own type: a cast number is no longer one that was written
-        return checked_cast("cast", arguments[0], kind)
-
-    return Macro(name, expand, ("cast",), takes=1)
+def _no_rule(_arguments: entry.Arguments) -> None:
+    """Types nothing: a cast is never called by its name alone."""
 
 
-FUNCTIONS: tuple[Entry, ...] = (
-    Function("cast", _rule, _convert, _lower),
-    Function(TRY_CAST, _rule, _convert, _lower_careful),
+FUNCTIONS: tuple[entry.Entry, ...] = (
+    entry.typed("cast", _no_rule, _convert, _lower),
+    entry.typed(TRY_CAST, _no_rule, _convert, _lower_careful),
     *(
-        _named_cast(str(kind), kind)
-        for kind in (BOOLEAN, *BITS, FLOAT, DOUBLE, STRING, BINARY, DATE, TIMESTAMP)
+        _named(str(kind), kind)
+        for kind in (
+            *(kinds.BOOLEAN, *kinds.BITS, *kinds.FRACTIONS),
+            *(kinds.STRING, kinds.BINARY, kinds.DATE, kinds.TIMESTAMP),
+        )
     ),
-    _named_cast("decimal", schema.DecimalType(10, 0)),
+    _named("decimal", schema.DecimalType(10, 0)),
 )

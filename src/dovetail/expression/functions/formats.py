@@ -15,37 +15,26 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from dovetail import schema
 from dovetail.errors import UnsupportedError
-from dovetail.expression.coercion import BIGINT, DATE, NULL, STRING, TIMESTAMP
+from dovetail.expression import kinds
+from dovetail.expression.functions import entry
 from dovetail.expression.functions.casts import cast, checked_cast
-from dovetail.expression.functions.function import (
-    Arguments,
-    Build,
-    Entries,
-    Entry,
-    Evaluation,
-    Function,
-    Macro,
-    Rule,
-    Signature,
-    alias,
-    constant,
-    expects,
-    plain,
-)
 from dovetail.expression.tree import Call, Literal, Node, Value
 from dovetail.expression.values import SECOND
 
-ENTRIES = Entries()
+ENTRIES = entry.Entries()
 
-DEFAULT = "yyyy-MM-dd HH:mm:ss"
+Writer = Callable[[datetime], str]
+_DEFAULT = (Literal("yyyy-MM-dd HH:mm:ss", kinds.STRING),)
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August"),
     *("September", "October", "November", "December"),
 )
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _PIECE = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']")
-_WRITERS: dict[str, Callable[[datetime], str]] = {
+# Names are of a table of ours: what `strftime` writes depends on where it runs.
+_WRITERS: dict[str, Writer] = {
     "y": lambda value: f"{value.year}",
     "yy": lambda value: f"{value.year % 100:02}",
     "yyyy": lambda value: f"{value.year:04}",
@@ -107,13 +96,15 @@ def _foreign(piece: str, form: str) -> UnsupportedError:
 
 
 @lru_cache(maxsize=100)
-def _writer(form: str) -> Callable[[datetime], str]:
+def _writer(form: str) -> Writer:
     """Returns the function that writes moments in a form."""
-    writers = [_write(piece, form, means=means) for piece, means in _pieces(form)]
+    writers = [
+        _piece_writer(piece, form, means=means) for piece, means in _pieces(form)
+    ]
     return lambda value: "".join(write(value) for write in writers)
 
 
-def _write(piece: str, form: str, *, means: bool) -> Callable[[datetime], str]:
+def _piece_writer(piece: str, form: str, *, means: bool) -> Writer:
     """Returns the function that writes a piece of a form."""
     if not means:
         return lambda _value: piece
@@ -156,18 +147,13 @@ def _moment(found: re.Match[str]) -> datetime | None:
         return None
 
 
-def _form(call: Call) -> str | None:
-    """Returns the form that is written in a call."""
-    form = call.arguments[1]
-    return form.value if isinstance(form, Literal) else None
+def _formed(text: str, check: Callable[[str], object]) -> entry.Rule:
+    """Returns the rule of a shape whose second argument is a form that we know."""
+    rule = entry.shape(text)
 
-
-def _formed(rule: Rule, check: Callable[[str], object]) -> Rule:
-    """Returns a rule whose second argument must be a form that we know."""
-
-    def checked(arguments: Arguments) -> Signature | None:
+    def checked(arguments: entry.Arguments) -> entry.Signature | None:
         signature, form = rule(arguments), arguments[1]
-        if not isinstance(form, Literal) or form.type not in (STRING, NULL):
+        if not isinstance(form, Literal) or form.type not in (kinds.STRING, kinds.NULL):
             raise UnsupportedError("a form of times that is no constant")
         if form.value is not None:
             check(form.value)
@@ -176,20 +162,17 @@ def _formed(rule: Rule, check: Callable[[str], object]) -> Rule:
     return checked
 
 
-@ENTRIES.typed(
-    "date_format", _formed(expects(STRING, TIMESTAMP, STRING), _writer), takes=2
-)
-def _written(call: Call) -> Callable[..., Value]:
-    """Returns the evaluation of DATE_FORMAT."""
-    write = _writer(_form(call) or "")
+@ENTRIES.typed("date_format", _formed("timestamp, string -> string", _writer), takes=2)
+def _formatting(call: Call) -> entry.Compute:
+    write = _writer(entry.constant(call.arguments[1]) or "")
     return lambda value, _form: write(value)
 
 
-def _reading(result: Callable[[datetime], Value]) -> Evaluation:
+def _reading(result: Callable[[datetime], Value]) -> entry.Evaluation:
     """Returns the evaluation of the reading of a text in a form."""
 
-    def evaluate(call: Call) -> Callable[..., Value]:
-        pattern = _reader(_form(call) or "")
+    def evaluate(call: Call) -> entry.Compute:
+        pattern = _reader(entry.constant(call.arguments[1]) or "")
 
         def read(text: str, _form: str) -> Value:
             found = pattern.fullmatch(text)
@@ -201,46 +184,34 @@ def _reading(result: Callable[[datetime], Value]) -> Evaluation:
     return evaluate
 
 
-def _read_with(name: str, reader: str, kind: Value) -> Macro:
+def _read_with(name: str, reader: str, kind: schema.Type) -> entry.Macro:
     """Returns the entry of a reading: by a form, or as a cast does."""
 
-    def expand(build: Build, arguments: Arguments) -> Node:
-        if len(arguments) == 1:
-            return checked_cast("cast", arguments[0], kind)
-        return build(reader, *arguments)
+    def expand(build: entry.Build, text: Node, *form: Node) -> Node:
+        return build(reader, text, *form) if form else checked_cast("cast", text, kind)
 
-    return Macro(name, expand, (reader, "cast"), takes=1, optional=1)
+    return entry.Macro(name, (reader, "cast"), expand, takes=1, optional=1)
 
 
-@ENTRIES.macro(
-    "unix_timestamp",
-    ("unix_micros", "div", "moment in form", "cast"),
-    takes=1,
-    optional=1,
-)
-def _unix(build: Build, arguments: Arguments) -> Node:
-    """Writes UNIX_TIMESTAMP: whole seconds of a moment, or of a text in a form.
+_UNIX = ("unix_micros", "div", "moment in form", "cast")
 
-    Unlike those of UNIX_SECONDS they are cut towards 1970.
-    """
-    value, *form = arguments
-    if value.type == STRING:
+
+@ENTRIES.macro("unix_timestamp", _UNIX, takes=1, optional=1)
+def _unix(build: entry.Build, value: Node, *form: Node) -> Node:
+    if value.type == kinds.STRING:
         value = build("moment in form", value, *form or _DEFAULT)
-    count = build("unix_micros", cast(value, TIMESTAMP))
-    return build("div", count, Literal(SECOND, BIGINT))
+    # DIV cuts towards 1970, unlike UNIX_SECONDS
+    count = build("unix_micros", cast(value, kinds.TIMESTAMP))
+    return build("div", count, Literal(SECOND, kinds.BIGINT))
 
 
 @ENTRIES.macro(
     "from_unixtime", ("timestamp_seconds", "date_format", "cast"), takes=1, optional=1
 )
-def _from_unix(build: Build, arguments: Arguments) -> Node:
-    """Writes FROM_UNIXTIME: seconds since 1970 as a text in a form."""
-    seconds = checked_cast("cast", arguments[0], BIGINT)
-    moment_of = build("timestamp_seconds", seconds)
-    return build("date_format", moment_of, *arguments[1:] or _DEFAULT)
+def _from_unix(build: entry.Build, seconds: Node, *form: Node) -> Node:
+    whole = checked_cast("cast", seconds, kinds.BIGINT)
+    return build("date_format", build("timestamp_seconds", whole), *form or _DEFAULT)
 
-
-_DEFAULT = (Literal(DEFAULT, STRING),)
 
 _OFFSET = re.compile(r"([+-])(\d\d):(\d\d)")
 _NAMED = re.compile(r"UTC|[A-Z][A-Za-z]+/[A-Za-z_/+-]+")
@@ -260,19 +231,19 @@ def _zone(name: str) -> tzinfo:
     raise UnsupportedError(f'the zone "{name}"')
 
 
-def _rule(arguments: Arguments) -> Signature | None:
-    """Types both: a moment and the name of a zone."""
-    signature = expects(TIMESTAMP, TIMESTAMP, STRING)(arguments)
+def _zone_rule(arguments: entry.Arguments) -> entry.Signature | None:
+    """Types a shift between UTC and a zone: a moment and the name of the zone."""
+    signature = entry.shape("timestamp, string -> timestamp")(arguments)
     if signature:
-        _zone(str(constant(arguments[1])))
+        _zone(str(entry.constant(arguments[1])))
     return signature
 
 
-def _in_zone(shift: Callable[[tzinfo, datetime], datetime]) -> Evaluation:
+def _in_zone(shift: Callable[[tzinfo, datetime], datetime]) -> entry.Evaluation:
     """Returns the evaluation of a shift between UTC and a zone."""
 
-    def evaluate(call: Call) -> Callable[..., Value]:
-        zone = _zone(str(constant(call.arguments[1])))
+    def evaluate(call: Call) -> entry.Compute:
+        zone = _zone(str(entry.constant(call.arguments[1])))
 
         def shifted(value: datetime, _zone: str) -> datetime | None:
             try:
@@ -285,42 +256,42 @@ def _in_zone(shift: Callable[[tzinfo, datetime], datetime]) -> Evaluation:
     return evaluate
 
 
-@ENTRIES.function("from_utc_timestamp", _rule, told=_in_zone, takes=2)
-def _shown(zone: tzinfo, value: datetime) -> datetime:
-    """Returns the moment at which UTC's clock shows what the zone's clock shows."""
-    return value.astimezone(zone).replace(tzinfo=UTC, fold=0)
-
-
-@ENTRIES.function("to_utc_timestamp", _rule, told=_in_zone, takes=2)
-def _meant(zone: tzinfo, value: datetime) -> datetime:
-    """Returns the moment at which the zone's clock shows what UTC's clock shows."""
-    return value.replace(tzinfo=zone, fold=0).astimezone(UTC)
-
-
-FUNCTIONS: tuple[Entry, ...] = (
+FUNCTIONS: tuple[entry.Entry, ...] = (
     *ENTRIES.written,
-    Function(
+    entry.typed(
         "moment in form",
-        _formed(expects(TIMESTAMP, STRING, STRING), _reader),
+        _formed("string, string -> timestamp", _reader),
         _reading(lambda value: value),
         takes=2,
     ),
-    Function(
+    entry.typed(
         "date in form",
-        _formed(expects(DATE, STRING, STRING), _reader),
+        _formed("string, string -> date", _reader),
         _reading(datetime.date),
         takes=2,
     ),
-    _read_with("to_timestamp", "moment in form", TIMESTAMP),
-    _read_with("to_date", "date in form", DATE),
-    Function(
-        "dayname", expects(STRING, DATE), plain(lambda day: _DAYS[day.weekday()][:3])
+    _read_with("to_timestamp", "moment in form", kinds.TIMESTAMP),
+    _read_with("to_date", "date in form", kinds.DATE),
+    entry.row("dayname", "date -> string", lambda day: _DAYS[day.weekday()][:3]),
+    entry.row("monthname", "date -> string", lambda day: _MONTHS[day.month - 1][:3]),
+    # the moment at which UTC's clock shows what the zone's clock shows
+    entry.typed(
+        "from_utc_timestamp",
+        _zone_rule,
+        _in_zone(
+            lambda zone, value: value.astimezone(zone).replace(tzinfo=UTC, fold=0)
+        ),
+        takes=2,
     ),
-    Function(
-        "monthname",
-        expects(STRING, DATE),
-        plain(lambda day: _MONTHS[day.month - 1][:3]),
+    # the moment at which the zone's clock shows what UTC's clock shows
+    entry.typed(
+        "to_utc_timestamp",
+        _zone_rule,
+        _in_zone(
+            lambda zone, value: value.replace(tzinfo=zone, fold=0).astimezone(UTC)
+        ),
+        takes=2,
     ),
-    alias("to_unix_timestamp", "unix_timestamp"),
-    alias("try_to_timestamp", "to_timestamp"),
+    entry.alias("to_unix_timestamp", "unix_timestamp"),
+    entry.alias("try_to_timestamp", "to_timestamp"),
 )

@@ -13,279 +13,186 @@ import math
 import operator
 import re
 from collections.abc import Callable
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 
+from dovetail import schema
 from dovetail.errors import UnsupportedError
-from dovetail.expression.coercion import (
-    BIGINT,
-    BITS,
-    DOUBLE,
-    FLOAT,
-    INT,
-    MOST_DIGITS,
-    NULL,
-    STRING,
-    bounded,
-    implicit,
-    is_integral,
-    is_numeric,
-)
+from dovetail.expression import kinds
+from dovetail.expression.functions import entry
 from dovetail.expression.functions.arithmetic import narrowing, unchanged
 from dovetail.expression.functions.casts import double_text
-from dovetail.expression.functions.function import (
-    Arguments,
-    Build,
-    Columnwise,
-    Entries,
-    Entry,
-    Evaluation,
-    Function,
-    Macro,
-    Program,
-    Signature,
-    alias,
-    constant,
-    expects,
-    kernel,
-    kinds,
-    plain,
-    written,
-)
-from dovetail.expression.tree import Call, Interval, Kind, Literal, Node, Value
-from dovetail.expression.values import WIDE, saturated
-from dovetail.schema import DecimalType
+from dovetail.expression.tree import Call, Interval, Literal, Node, Value
+from dovetail.expression.values import LONG, WIDE, saturated
 
-ENTRIES = Entries()
+ENTRIES = entry.Entries()
 
 # Scala's decimals keep 34 digits when their sign changes, and so do Spark's.
 SIGNS = WIDE.copy()
-SIGNS.prec, SIGNS.rounding = 34, ROUND_HALF_EVEN
+SIGNS.prec, SIGNS.rounding = 34, decimal.ROUND_HALF_EVEN
+
+# Signs and whole numbers
 
 
-def _absolute(value: Decimal) -> Decimal:
-    """Returns a decimal without its sign; only one that had a sign may lose digits."""
-    return SIGNS.minus(value) if value < 0 else value
-
-
-def _one_number(arguments: Arguments) -> Signature | None:
+def _one_number(arguments: entry.Arguments) -> entry.Signature | None:
     """Types a function of one number that keeps its type; texts become doubles."""
-    (kind,) = kinds(arguments)
-    found = DOUBLE if kind in (STRING, NULL) else kind
-    return Signature((found,), found) if is_numeric(found) else None
+    kind = arguments[0].type
+    found = kinds.DOUBLE if kind in (kinds.STRING, kinds.NULL) else kind
+    return entry.Signature((found,), found) if kinds.is_numeric(found) else None
 
 
-def _one_amount(arguments: Arguments) -> Signature | None:
+def _one_amount(arguments: entry.Arguments) -> entry.Signature | None:
     """Types a function of a number or a span of time that keeps its type."""
-    (kind,) = kinds(arguments)
+    kind = arguments[0].type
     if isinstance(kind, Interval):
-        return Signature((kind,), kind)
+        return entry.Signature((kind,), kind)
     return _one_number(arguments)
 
 
-def _narrowed(
-    whole: Callable[[Value], Value], exact: Callable[[Decimal], Decimal]
-) -> Evaluation:
-    """Returns the evaluation of a function of one number, narrowed to the type."""
+def _signed(
+    name: str, whole: Callable[[Value], Value], exact: Callable[[Decimal], Decimal]
+) -> entry.Function:
+    """Returns the entry of a change of sign, narrowed to the type."""
+    lower = entry.kernel(name)
 
-    def evaluate(call: Call) -> Callable[..., Value]:
+    def evaluate(call: Call) -> entry.Compute:
         narrow = narrowing(call.type)
-        function = exact if isinstance(call.type, DecimalType) else whole
-        return lambda value: narrow(function(value))
+        change = exact if isinstance(call.type, schema.DecimalType) else whole
+        return lambda value: narrow(change(value))
 
-    return evaluate
+    def keeping(call: Call, arguments: entry.Programs) -> entry.Program | None:
+        match call.type:
+            # Arrow's decimals would keep the digits that Spark's lose
+            case schema.DecimalType(precision=digits) if digits > SIGNS.prec:
+                return None
+        return lower(call, arguments)
 
-
-def _signed(name: str) -> Columnwise:
-    """Returns the program of a change of sign, unless decimals lose digits by it."""
-    lower = kernel(name)
-
-    def keeping(call: Call, arguments: tuple[Program, ...]) -> Program | None:
-        kind = call.type
-        loses = isinstance(kind, DecimalType) and kind.precision > SIGNS.prec
-        return None if loses else lower(call, arguments)
-
-    return keeping
+    return entry.typed(name, _one_amount, evaluate, keeping, takes=1)
 
 
-def _whole_rule(arguments: Arguments) -> Signature | None:
+def _whole_rule(arguments: entry.Arguments) -> entry.Signature | None:
     """Types FLOOR and CEIL: a decimal without scale, or a bigint."""
     signature = _one_number(arguments)
     if signature is None:
         return None
     kind = signature.result
-    if isinstance(kind, DecimalType):
+    if isinstance(kind, schema.DecimalType):
         whole = kind.precision - kind.scale + (kind.scale > 0)
-        return Signature((kind,), bounded(whole, 0))
-    return Signature((DOUBLE,) if not is_integral(kind) else (BIGINT,), BIGINT)
+        return entry.Signature((kind,), kinds.bounded(whole, 0))
+    wanted = kinds.BIGINT if kinds.is_integral(kind) else kinds.DOUBLE
+    return entry.Signature((wanted,), kinds.BIGINT)
 
 
-def _to_whole(cut: Callable[[Value], int]) -> Evaluation:
-    """Returns the evaluation of FLOOR or CEIL."""
+def _to_whole(name: str, cut: Callable[[Value], int]) -> entry.Function:
+    """Returns the entry of FLOOR or CEIL."""
 
-    def evaluate(call: Call) -> Callable[..., Value]:
-        if isinstance(call.type, DecimalType):
+    def cut_double(value: float) -> int:
+        return saturated(cut(value) if math.isfinite(value) else value, LONG)
+
+    def evaluate(call: Call) -> entry.Compute:
+        if isinstance(call.type, schema.DecimalType):
             return lambda value: Decimal(cut(value))
-        if call.arguments[0].type == BIGINT:
-            return lambda value: value
-        return lambda value: saturated(_cut_finite(cut, value), BITS[BIGINT])
+        return unchanged if call.arguments[0].type == kinds.BIGINT else cut_double
 
-    return evaluate
+    return entry.typed(name, _whole_rule, evaluate, name, takes=1)
 
 
-def _cut_finite(cut: Callable[[Value], int], value: float) -> float:
-    """Returns the whole number of a double; what is not finite stays."""
-    return cut(value) if math.isfinite(value) else value
+# Rounding
 
 
-_DOUBLES = expects(DOUBLE, DOUBLE)
-
-
-@ENTRIES.function("sign", _DOUBLES, columnwise=kernel("sign"))
-def _sign(value: float) -> float:
-    """Returns 1, 0 or -1; zeros and NaN stay as they are."""
-    return value if value == 0 or math.isnan(value) else math.copysign(1.0, value)
-
-
-def power(base: float, exponent: float) -> float:
-    """Returns a power as Java's `Math.pow`: no errors, only infinities and NaN."""
-    if math.isinf(exponent) and abs(base) == 1:
-        return math.nan
-    if base == 1 and math.isnan(exponent):
-        return math.nan
-    try:
-        return math.pow(base, exponent)
-    except OverflowError:
-        # only an odd power of a negative number is negative
-        odd = base < 0 and math.fmod(exponent, 2) != 0
-        return -math.inf if odd else math.inf
-    except ValueError:
-        return _pole(base, exponent)
-
-
-def _pole(base: float, exponent: float) -> float:
-    """Returns the power of zero to a negative number; NaN for a negative base."""
-    if base != 0:
-        return math.nan
-    odd = math.fmod(exponent, 2) in (1, -1)
-    return math.copysign(math.inf, base) if odd else math.inf
-
-
-@ENTRIES.function("sqrt", _DOUBLES, columnwise=kernel("sqrt"))
-def _root(value: float) -> float:
-    """Returns the square root, NaN of a negative number."""
-    return math.sqrt(value) if not value < 0 else math.nan
-
-
-@ENTRIES.function("exp", _DOUBLES, columnwise=kernel("exp"))
-def _exponential(value: float) -> float:
-    """Returns e to a power, infinity where it is too great."""
-    try:
-        return math.exp(value)
-    except OverflowError:
-        return math.inf
-
-
-@ENTRIES.function("ln", _DOUBLES, columnwise=kernel("ln"))
-def _logarithm(value: float) -> float | None:
-    """Returns the natural logarithm; null for what is not positive."""
-    return None if value <= 0 else math.log(value)
-
-
-def _digits(arguments: Arguments) -> int | None:
+def _digits(arguments: entry.Arguments) -> int | None:
     """Returns the written number of digits, zero where none is, None if not written."""
     match arguments:
         case (_,):
             return 0
-        case (_, Literal(value=int(value), type=kind)) if implicit(kind, INT):
+        case (_, Literal(value=int(value), type=kind)) if kinds.implicit(
+            kind, kinds.INT
+        ):
             return value
         case _:
             return None
 
 
-def rounded_type(kind: DecimalType, digits: int) -> DecimalType:
+def _rounded_type(kind: schema.DecimalType, digits: int) -> schema.DecimalType:
     """Returns the type of a rounded decimal: one whole digit more, less scale."""
     whole = kind.precision - kind.scale + 1
     if digits < 0:
-        return DecimalType(min(max(whole, 1 - digits), MOST_DIGITS), 0)
+        return kinds.bounded(max(whole, 1 - digits), 0)
     scale = min(kind.scale, digits)
-    return DecimalType(min(whole + scale, MOST_DIGITS), scale)
+    return kinds.bounded(whole + scale, scale)
 
 
-def _rule(arguments: Arguments) -> Signature | None:
+def _rounding_rule(arguments: entry.Arguments) -> entry.Signature | None:
     """Types ROUND and BROUND: numbers keep their type, decimals lose scale."""
     digits = _digits(arguments)
-    if digits is None:
+    signature = None if digits is None else _one_number(arguments[:1])
+    if signature is None or digits is None:
         return None
-    kind = arguments[0].type
-    kind = DOUBLE if kind in (STRING, NULL) else kind
-    if not is_numeric(kind):
-        return None
-    result = rounded_type(kind, digits) if isinstance(kind, DecimalType) else kind
-    return Signature((kind, INT)[: len(arguments)], result)
+    kind = result = signature.result
+    if isinstance(kind, schema.DecimalType):
+        result = _rounded_type(kind, digits)
+    return entry.Signature((kind, kinds.INT)[: len(arguments)], result)
 
 
-def _exactly(kind: Kind) -> Callable[[Value], Decimal]:
-    """Returns the reading of a number as the decimal that Spark rounds."""
-    if kind in (DOUBLE, FLOAT):
-        return lambda value: Decimal(repr(value))
-    return Decimal
+def _rounding(name: str, mode: str) -> entry.Function:
+    """Returns the entry of rounding in a mode of Python's decimals."""
+    lower = entry.with_constants(name, digits=0)
 
+    def lower_decimals(call: Call, arguments: entry.Programs) -> entry.Program | None:
+        # Arrow rounds decimals exactly, doubles only nearly
+        is_exact = isinstance(call.arguments[0].type, schema.DecimalType)
+        return lower(call, arguments) if is_exact else None
 
-def _rounding(mode: str) -> Evaluation:
-    """Returns the evaluation of rounding in a mode of Python's decimals."""
-
-    def evaluate(call: Call) -> Callable[..., Value]:
+    def evaluate(call: Call) -> entry.Compute:
         unit = Decimal(1).scaleb(-(_digits(call.arguments) or 0))
-        exactly, narrow = _exactly(call.arguments[0].type), narrowing(call.type)
-        back = _back(call.type)
+        narrow = narrowing(call.type)
+        is_fraction = kinds.is_fraction(call.type)
+        back: Callable[[Decimal], Value] = float if is_fraction else int
+        if isinstance(call.type, schema.DecimalType):
+            back = unchanged
 
         def rounded(value: Value, _digits: int = 0) -> Value:
             if isinstance(value, float) and not math.isfinite(value):
                 return value
-            found = exactly(value).quantize(unit, rounding=mode, context=WIDE)
-            return narrow(back(found))
+            # a double counts as the decimal that it is written as
+            exact = Decimal(repr(value)) if is_fraction else Decimal(value)
+            return narrow(back(exact.quantize(unit, rounding=mode, context=WIDE)))
 
         return rounded
 
-    return evaluate
+    return entry.typed(name, _rounding_rule, evaluate, lower_decimals)
 
 
-def _back(kind: Kind) -> Callable[[Decimal], Value]:
-    """Returns what makes a rounded decimal a value of a type of numbers."""
-    if isinstance(kind, DecimalType):
-        return lambda value: value
-    return float if kind in (DOUBLE, FLOAT) else int
+# Forms
 
 
 _FORM = re.compile(r"%\.([1-9]\d?)e")
 
 
-def _places(arguments: Arguments) -> int:
+def _places(arguments: entry.Arguments) -> int:
     """Returns the number of digits behind the point that a written form asks for."""
-    form = constant(arguments[0])
+    form = entry.constant(arguments[0])
     found = _FORM.fullmatch(form) if isinstance(form, str) else None
     if found is None:
         raise UnsupportedError(f"FORMAT_STRING of {form!r}", hint="'%.15e' is known")
     return int(found[1])
 
 
-def _form_rule(arguments: Arguments) -> Signature | None:
+def _form_rule(arguments: entry.Arguments) -> entry.Signature | None:
     """Types FORMAT_STRING: a written form and a number of floating point."""
-    if arguments[1].type not in (DOUBLE, FLOAT) or not _places(arguments):
+    if not kinds.is_fraction(arguments[1].type) or not _places(arguments):
         return None
-    return Signature((STRING, DOUBLE), STRING)
+    return entry.Signature((kinds.STRING, kinds.DOUBLE), kinds.STRING)
 
 
 @ENTRIES.typed("format_string", _form_rule, strict=False, takes=2)
-def _forming(call: Call) -> Callable[..., Value]:
-    """Returns the evaluation of FORMAT_STRING."""
+def _forming(call: Call) -> entry.Compute:
     places = _places(call.arguments)
     # Java cuts the word for nothing as it would cut any other.
     nothing = "null"[:places]
-    return lambda _form, value: nothing if value is None else scientific(value, places)
+    return lambda _form, value: nothing if value is None else _scientific(value, places)
 
 
-def scientific(value: float, places: int) -> str:
+def _scientific(value: float, places: int) -> str:
     """Returns a number as one digit, a point, digits and an exponent, half up."""
     if not math.isfinite(value):
         return double_text(value)
@@ -302,22 +209,56 @@ def scientific(value: float, places: int) -> str:
     return f"{sign}{digits[0]}.{digits[1 : places + 1]}e{exponent:+03}"
 
 
-def _of_decimals(name: str) -> Columnwise:
-    """Returns the program of rounding: of decimals, which Arrow rounds exactly."""
-    lower = written(name, digits=0)
-    return lambda call, arguments: (
-        lower(call, arguments)
-        if isinstance(call.arguments[0].type, DecimalType)
-        else None
-    )
+# Curves: Python raises where Java gives an infinity or NaN
 
 
-Curve = Callable[[float], float]
-_ONE, _TWO = expects(DOUBLE, DOUBLE), expects(DOUBLE, DOUBLE, DOUBLE)
+def _power(base: float, exponent: float) -> float:
+    # Python gives 1 for these
+    if abs(base) == 1 and math.isinf(exponent):
+        return math.nan
+    if base == 1 and math.isnan(exponent):
+        return math.nan
+    # only an odd power of a negative number is negative
+    is_odd = math.isfinite(exponent) and math.fmod(exponent, 2) in (1, -1)
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        return -math.inf if base < 0 and is_odd else math.inf
+    except ValueError:
+        if base != 0:
+            return math.nan
+        return math.copysign(math.inf, base) if is_odd else math.inf
 
 
-def _java(curve: Curve) -> Evaluation:
-    """Returns the evaluation of a curve: NaN out of range, infinite if too great."""
+@ENTRIES.row("exp", "double -> double", "exp")
+def _exponential(value: float) -> float:
+    try:
+        return math.exp(value)
+    except OverflowError:
+        return math.inf
+
+
+def _catenary(value: float) -> float:
+    # unlike the other curves, it is positive on both sides
+    try:
+        return math.cosh(value)
+    except OverflowError:
+        return math.inf
+
+
+@ENTRIES.row("sign", "double -> double", "sign")
+def _sign(value: float) -> float:
+    # zeros keep their sign
+    return value if value == 0 or math.isnan(value) else math.copysign(1.0, value)
+
+
+def _nearest(value: float) -> float:
+    # `round` loses the sign of what becomes zero
+    return math.copysign(round(value), value) if math.isfinite(value) else value
+
+
+def _curve(name: str, curve: Callable[[float], float]) -> entry.Function:
+    """Returns the entry of a function of one double: NaN where Python has no value."""
 
     def computed(value: float) -> float:
         try:
@@ -327,17 +268,23 @@ def _java(curve: Curve) -> Evaluation:
         except OverflowError:
             return math.copysign(math.inf, value)
 
-    return plain(computed)
+    return entry.row(name, "double -> double", computed, name)
 
 
-def _positive(curve: Curve, above: float) -> Evaluation:
-    """Returns the evaluation of a logarithm, null of what is not above a bound."""
-    return plain(lambda value: None if value <= above else curve(value))
+def _logarithm(
+    name: str, curve: Callable[[float], float], above: float = 0
+) -> entry.Function:
+    """Returns the entry of a logarithm, null of what is not above a bound."""
+    return entry.row(
+        name,
+        "double -> double",
+        lambda value: None if value <= above else curve(value),
+        name,
+    )
 
 
-@ENTRIES.function("log of base", _TWO, columnwise=kernel("log of base"))
+@ENTRIES.row("log of base", "double, double -> double", "log of base")
 def _to_base(base: float, value: float) -> float | None:
-    """Returns the logarithm to a base; of base 1 it is infinite or NaN."""
     if base <= 0 or value <= 0:
         return None
     above, below = math.log(value), math.log(base)
@@ -346,61 +293,35 @@ def _to_base(base: float, value: float) -> float | None:
     return math.nan if math.isinf(above) and math.isinf(below) else above / below
 
 
-@ENTRIES.function("atan2", _TWO, columnwise=kernel("atan2"))
-def _angle(height: float, width: float) -> float:
-    """Returns the angle of a point; a negative zero is a zero."""
-    return math.atan2(height + 0.0, width + 0.0)
-
-
-def _whole(value: float) -> float:
-    """Returns the nearest whole double, halves to the even neighbour."""
-    return math.copysign(round(value), value) if math.isfinite(value) else value
-
-
-def _catenary(value: float) -> float:
-    """Returns the hyperbolic cosine, which is positive on both sides."""
-    try:
-        return math.cosh(value)
-    except OverflowError:
-        return math.inf
-
-
-def _curve(name: str, curve: Curve) -> Function:
-    """Returns the entry of a function of one double."""
-    return Function(name, _ONE, _java(curve), kernel(name))
-
-
 @ENTRIES.macro("log", ("ln", "log of base"), takes=1, optional=1)
-def _log(build: Build, arguments: Arguments) -> Node:
-    """Writes LOG: natural of one number, to the base of the first of two."""
-    return build("ln" if len(arguments) == 1 else "log of base", *arguments)
+def _log(build: entry.Build, *given: Node) -> Node:
+    return build("ln" if len(given) == 1 else "log of base", *given)
 
 
-def _constant(name: str, value: Value) -> Macro:
-    """Returns the entry of a number with a name."""
-    return Macro(name, lambda _build, _none: Literal(value, DOUBLE), (), takes=0)
-
-
-FUNCTIONS: tuple[Entry, ...] = (
+FUNCTIONS: tuple[entry.Entry, ...] = (
     *ENTRIES.written,
-    Function(
-        "negative",
-        _one_amount,
-        _narrowed(operator.neg, SIGNS.minus),
-        _signed("negative"),
-        takes=1,
+    _signed("negative", operator.neg, SIGNS.minus),
+    # a decimal that has no sign loses no digits either
+    _signed("abs", abs, lambda value: SIGNS.minus(value) if value < 0 else value),
+    entry.row("positive", _one_amount, unchanged, "coalesce", takes=1),
+    _to_whole("floor", math.floor),
+    _to_whole("ceil", math.ceil),
+    _rounding("round", decimal.ROUND_HALF_UP),
+    _rounding("bround", decimal.ROUND_HALF_EVEN),
+    entry.row(
+        "sqrt",
+        "double -> double",
+        lambda value: math.nan if value < 0 else math.sqrt(value),
+        "sqrt",
     ),
-    Function("positive", _one_amount, plain(unchanged), kernel("coalesce"), takes=1),
-    Function("abs", _one_amount, _narrowed(abs, _absolute), _signed("abs"), takes=1),
-    Function("floor", _whole_rule, _to_whole(math.floor), kernel("floor"), takes=1),
-    Function("ceil", _whole_rule, _to_whole(math.ceil), kernel("ceil"), takes=1),
-    Function("pow", expects(DOUBLE, DOUBLE, DOUBLE), plain(power), kernel("power")),
-    alias("power", "pow"),
-    alias("signum", "sign"),
-    alias("ceiling", "ceil"),
-    Function("round", _rule, _rounding(decimal.ROUND_HALF_UP), _of_decimals("round")),
-    Function(
-        "bround", _rule, _rounding(decimal.ROUND_HALF_EVEN), _of_decimals("bround")
+    entry.row("pow", "double, double -> double", _power, "power"),
+    entry.row("hypot", "double, double -> double", math.hypot, "hypot"),
+    # a negative zero is a zero to Spark
+    entry.row(
+        "atan2",
+        "double, double -> double",
+        lambda height, width: math.atan2(height + 0.0, width + 0.0),
+        "atan2",
     ),
     _curve("sin", math.sin),
     _curve("cos", math.cos),
@@ -415,11 +336,14 @@ FUNCTIONS: tuple[Entry, ...] = (
     _curve("radians", math.radians),
     _curve("cbrt", math.cbrt),
     _curve("expm1", math.expm1),
-    _curve("rint", _whole),
-    Function("log10", _ONE, _positive(math.log10, 0), kernel("log10")),
-    Function("log2", _ONE, _positive(math.log2, 0), kernel("log2")),
-    Function("log1p", _ONE, _positive(math.log1p, -1), kernel("log1p")),
-    Function("hypot", _TWO, plain(math.hypot), kernel("hypot")),
-    _constant("pi", math.pi),
-    _constant("e", math.e),
+    _curve("rint", _nearest),
+    _logarithm("ln", math.log),
+    _logarithm("log10", math.log10),
+    _logarithm("log2", math.log2),
+    _logarithm("log1p", math.log1p, above=-1),
+    entry.Macro("pi", (), lambda _build: Literal(math.pi, kinds.DOUBLE), takes=0),
+    entry.Macro("e", (), lambda _build: Literal(math.e, kinds.DOUBLE), takes=0),
+    entry.alias("power", "pow"),
+    entry.alias("signum", "sign"),
+    entry.alias("ceiling", "ceil"),
 )

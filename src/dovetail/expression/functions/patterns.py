@@ -10,26 +10,16 @@ refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 
 from dovetail.errors import SpecError, UnsupportedError
-from dovetail.expression.coercion import BOOLEAN, INT, NULL, STRING
-from dovetail.expression.functions.function import (
-    Arguments,
-    Build,
-    Entries,
-    Entry,
-    Evaluation,
-    Rule,
-    Signature,
-    alias,
-    expects,
-)
-from dovetail.expression.tree import Call, Kind, Literal, Node, Value
-from dovetail.schema import ArrayType, AtomicType
+from dovetail.expression import kinds
+from dovetail.expression.functions import entry
+from dovetail.expression.tree import Call, Literal, Node
 
-ENTRIES = Entries()
+ENTRIES = entry.Entries()
+
+Pattern = re.Pattern[str]
 
 # What Java takes for the end of a line: a dot is any letter but these.
 _ENDS = r"\n\r\u0085\u2028\u2029"
@@ -51,7 +41,7 @@ _PIECE = re.compile(
 
 
 @lru_cache(maxsize=1000)
-def regular(text: str) -> re.Pattern[str]:
+def regular(text: str) -> Pattern:
     """Returns the compiled pattern, or raises where it is none, or not everyone's."""
     try:
         return re.compile(translated(text))
@@ -67,12 +57,12 @@ def translated(text: str) -> str:
         if not found:
             what = f'"{text[place:]}" in the regular expression "{text}"'
             raise UnsupportedError(what)
-        parts.append(_written(str(found.lastgroup), found[0]))
+        parts.append(_in_python(str(found.lastgroup), found[0]))
         place = found.end()
     return "".join(parts)
 
 
-def _written(piece: str, text: str) -> str:
+def _in_python(piece: str, text: str) -> str:
     """Returns one piece of a pattern in Python's notation."""
     match piece:
         case "klass":
@@ -83,6 +73,7 @@ def _written(piece: str, text: str) -> str:
         case "start":
             return r"\A"
         case "end":
+            # Java's `$` also stands before one last end of a line
             return rf"(?=(?:\r\n|[{_ENDS}])?\Z)"
         case "dot":
             return f"[^{_ENDS}]"
@@ -92,14 +83,18 @@ def _written(piece: str, text: str) -> str:
             return text
 
 
-Found = Callable[..., Value]
-_REFERENCE = re.compile(r"[\\$]")
+def _pattern(node: Node) -> Pattern | None:
+    """Returns the compiled pattern of a literal, None of null."""
+    if not isinstance(node, Literal) or node.type not in (kinds.STRING, kinds.NULL):
+        raise UnsupportedError("a regular expression that is no constant")
+    return None if node.value is None else regular(node.value)
 
 
-def _pattern_rule(rule: Rule) -> Rule:
-    """Returns a rule whose second argument must be a pattern of everyone's."""
+def _searching(text: str) -> entry.Rule:
+    """Returns the rule of a shape whose second argument is a pattern of everyone's."""
+    rule = entry.shape(text)
 
-    def checked(arguments: Arguments) -> Signature | None:
+    def checked(arguments: entry.Arguments) -> entry.Signature | None:
         signature = rule(arguments)
         if signature is not None:
             _pattern(arguments[1])
@@ -108,29 +103,14 @@ def _pattern_rule(rule: Rule) -> Rule:
     return checked
 
 
-def _pattern(node: Node) -> re.Pattern[str] | None:
-    """Returns the compiled pattern of a literal, None of null."""
-    if not isinstance(node, Literal) or node.type not in (STRING, NULL):
-        raise UnsupportedError("a regular expression that is no constant")
-    return None if node.value is None else regular(node.value)
+def _counting(text: str) -> entry.Rule:
+    """Returns the rule of a shape whose pattern matches no empty text."""
+    rule = _searching(text)
 
-
-def _searching(find: Callable[..., Value]) -> Evaluation:
-    """Returns the evaluation of a function of a text and a compiled pattern."""
-
-    def evaluate(call: Call) -> Found:
-        pattern = _pattern(call.arguments[1])
-        return lambda text, _pattern, *rest: find(pattern, text, *rest)
-
-    return evaluate
-
-
-def _filled_rule(rule: Rule) -> Rule:
-    """Returns a rule whose pattern matches no empty text, of which Java finds more."""
-
-    def checked(arguments: Arguments) -> Signature | None:
-        signature = _pattern_rule(rule)(arguments)
+    def checked(arguments: entry.Arguments) -> entry.Signature | None:
+        signature = rule(arguments)
         pattern = _pattern(arguments[1]) if signature else None
+        # Java finds more empty matches than Python does
         if pattern and pattern.search(""):
             raise UnsupportedError("a regular expression that matches nothing, here")
         return signature
@@ -138,35 +118,22 @@ def _filled_rule(rule: Rule) -> Rule:
     return checked
 
 
-def _replacing_rule(arguments: Arguments) -> Signature | None:
+def _replacing_rule(arguments: entry.Arguments) -> entry.Signature | None:
     """Types REGEXP_REPLACE: what stands instead is written, without references."""
-    signature = _filled_rule(expects(STRING, STRING, STRING, STRING))(arguments)
+    signature = _counting("string, string, string -> string")(arguments)
     if signature is None:
         return None
     instead = arguments[2]
     if not isinstance(instead, Literal):
         raise UnsupportedError("a replacement that is no constant")
-    if instead.value is not None and _REFERENCE.search(str(instead.value)):
+    if instead.value is not None and re.search(r"[\\$]", str(instead.value)):
         raise UnsupportedError(f'references in the replacement "{instead.value}"')
     return signature
 
 
-def _of_text(result: Kind) -> Rule:
-    """Returns the rule of a function of a text and a pattern."""
-    return _pattern_rule(expects(result, STRING, STRING))
-
-
-@ENTRIES.macro("regexp_extract", ("regexp group",), takes=2, optional=1)
-def _extract(build: Build, arguments: Arguments) -> Node:
-    """Writes REGEXP_EXTRACT with the number of its group, 1 where none is given."""
-    group = arguments[2:] or (Literal(1, INT),)
-    return build("regexp group", *arguments[:2], *group)
-
-
-def _group_rule(arguments: Arguments) -> Signature | None:
+def _group_rule(arguments: entry.Arguments) -> entry.Signature | None:
     """Types REGEXP_EXTRACT: the number of the group is written, and there is one."""
-    rule = _pattern_rule(expects(STRING, STRING, STRING, INT))
-    signature = rule(arguments)
+    signature = _searching("string, string, int -> string")(arguments)
     if signature is None:
         return None
     group, pattern = arguments[2], _pattern(arguments[1])
@@ -177,32 +144,33 @@ def _group_rule(arguments: Arguments) -> Signature | None:
     return signature if group.value in range(pattern.groups + 1) else None
 
 
-_SPLIT = _filled_rule(expects(ArrayType(AtomicType.STRING), STRING, STRING))
-_COUNT = _filled_rule(expects(INT, STRING, STRING))
+def _compiled(find: entry.Compute) -> entry.Evaluation:
+    """Returns the evaluation of a function that is told the compiled pattern."""
+
+    def evaluate(call: Call) -> entry.Compute:
+        pattern = _pattern(call.arguments[1])
+        return lambda text, _pattern, *rest: find(pattern, text, *rest)
+
+    return evaluate
 
 
-@ENTRIES.function("rlike", _of_text(BOOLEAN), told=_searching)
-def _matches(pattern: re.Pattern[str], text: str) -> bool:
-    """Tells whether a pattern is found in a text."""
-    return pattern.search(text) is not None
-
-
-@ENTRIES.function("regexp group", _group_rule, told=_searching, takes=3)
-def _extracted(pattern: re.Pattern[str], text: str, group: int) -> str:
-    """Returns a group of the first match, empty where there is none."""
+@ENTRIES.row("regexp group", _group_rule, told=_compiled, takes=3)
+def _group(pattern: Pattern, text: str, group: int) -> str:
     found = pattern.search(text)
     return (found[group] or "") if found else ""
 
 
-@ENTRIES.function("regexp_replace", _replacing_rule, told=_searching, takes=3)
-def _replaced(pattern: re.Pattern[str], text: str, instead: str) -> str:
-    """Returns a text with every match replaced."""
-    return pattern.sub(lambda _found: instead, text)
+@ENTRIES.macro("regexp_extract", ("regexp group",), takes=2, optional=1)
+def _extract(build: entry.Build, text: Node, pattern: Node, *group: Node) -> Node:
+    number = group or (Literal(1, kinds.INT),)
+    return build("regexp group", text, pattern, *number)
 
 
-@ENTRIES.function("split", _SPLIT, told=_searching, takes=2)
-def _split(pattern: re.Pattern[str], text: str) -> list[str]:
-    """Returns what stands between the matches."""
+@ENTRIES.row(
+    "split", _counting("string, string -> array<string>"), told=_compiled, takes=2
+)
+def _split(pattern: Pattern, text: str) -> list[str]:
+    # `re.split` would give the groups of the pattern, too
     found, start = [], 0
     for match in pattern.finditer(text):
         found.append(text[start : match.start()])
@@ -210,28 +178,42 @@ def _split(pattern: re.Pattern[str], text: str) -> list[str]:
     return [*found, text[start:]]
 
 
-@ENTRIES.function("regexp_count", _COUNT, told=_searching, takes=2)
-def _counted(pattern: re.Pattern[str], text: str) -> int:
-    """Returns the number of matches."""
-    return sum(1 for _ in pattern.finditer(text))
-
-
-@ENTRIES.function("regexp_substr", _of_text(STRING), told=_searching, takes=2)
-def _piece(pattern: re.Pattern[str], text: str) -> str | None:
-    """Returns the first match, null where there is none."""
+@ENTRIES.row(
+    "regexp_substr", _searching("string, string -> string"), told=_compiled, takes=2
+)
+def _first(pattern: Pattern, text: str) -> str | None:
     found = pattern.search(text)
     return found[0] if found else None
 
 
-@ENTRIES.function("regexp_instr", _of_text(INT), told=_searching, takes=2)
-def _place(pattern: re.Pattern[str], text: str) -> int:
-    """Returns where the first match begins, from 1, 0 where there is none."""
+@ENTRIES.row(
+    "regexp_instr", _searching("string, string -> int"), told=_compiled, takes=2
+)
+def _place(pattern: Pattern, text: str) -> int:
     found = pattern.search(text)
     return found.start() + 1 if found else 0
 
 
-FUNCTIONS: tuple[Entry, ...] = (
+FUNCTIONS: tuple[entry.Entry, ...] = (
     *ENTRIES.written,
-    alias("regexp_like", "rlike"),
-    alias("regexp", "rlike"),
+    entry.typed(
+        "rlike",
+        _searching("string, string -> boolean"),
+        _compiled(lambda pattern, text: pattern.search(text) is not None),
+    ),
+    entry.typed(
+        "regexp_replace",
+        _replacing_rule,
+        # as a function what stands instead is taken letter by letter
+        _compiled(lambda pattern, text, instead: pattern.sub(lambda _: instead, text)),
+        takes=3,
+    ),
+    entry.typed(
+        "regexp_count",
+        _counting("string, string -> int"),
+        _compiled(lambda pattern, text: sum(1 for _ in pattern.finditer(text))),
+        takes=2,
+    ),
+    entry.alias("regexp_like", "rlike"),
+    entry.alias("regexp", "rlike"),
 )

@@ -10,22 +10,14 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from dovetail import schema
-from dovetail.expression.coercion import (
-    BIGINT,
-    BITS,
-    BOOLEAN,
-    FLOAT,
-    INT,
-    SMALLINT,
-    TINYINT,
-)
+from dovetail.expression import kinds
 from dovetail.expression.functions.casts import (
     date_text,
     double_text,
     float_text,
     moment_text,
 )
-from dovetail.expression.functions.function import constant
+from dovetail.expression.functions.entry import constant
 from dovetail.expression.tree import (
     BARE,
     Call,
@@ -42,7 +34,7 @@ from dovetail.expression.tree import (
 from dovetail.expression.values import DAY, SECOND
 
 Form = Callable[[Sequence[str]], str]
-_SUFFIXES = {TINYINT: "Y", SMALLINT: "S", INT: "", BIGINT: "L"}
+_SUFFIXES = {kinds.TINYINT: "Y", kinds.SMALLINT: "S", kinds.INT: "", kinds.BIGINT: "L"}
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"})
 _MINUTE, _HOUR = 60 * SECOND, 3600 * SECOND
 
@@ -98,9 +90,9 @@ def literal_text(value: Value, kind: Kind) -> str:
             return f"CAST({_nested(value, kind)} AS {kind})"
         case schema.DecimalType():
             return f"CAST('{value:f}' AS {kind})"
-        case _ if kind in BITS:
+        case _ if kind in kinds.BITS:
             return _whole(value, kind)
-        case _ if kind == BOOLEAN:
+        case _ if kind == kinds.BOOLEAN:
             return "true" if value else "false"
         case _:
             return _atomic(value, kind)
@@ -125,7 +117,7 @@ def _atomic(value: Value, kind: Kind) -> str:
         case bytes():
             return f"X'{value.hex()}'"
         case float():
-            text = float_text(value) if kind == FLOAT else double_text(value)
+            text = float_text(value) if kind == kinds.FLOAT else double_text(value)
             return f"CAST('{text}' AS {kind})"
         case datetime():
             zone = "Z" if value.tzinfo else ""

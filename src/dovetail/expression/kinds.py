@@ -32,7 +32,7 @@ BITS = {TINYINT: 8, SMALLINT: 16, INT: 32, BIGINT: 64}
 FRACTIONS = (FLOAT, DOUBLE)
 MOMENTS = (TIMESTAMP, TIMESTAMP_NTZ)
 _PRECEDENCE = (*BITS, *FRACTIONS)
-_DATES = (DATE, TIMESTAMP_NTZ, TIMESTAMP)
+DATES = (DATE, TIMESTAMP_NTZ, TIMESTAMP)
 _AS_DECIMAL = {
     TINYINT: schema.DecimalType(3, 0),
     SMALLINT: schema.DecimalType(5, 0),
@@ -114,8 +114,8 @@ def tightest(left: Kind, right: Kind) -> Kind | None:
         return right
     if left in _PRECEDENCE and right in _PRECEDENCE:
         return max(left, right, key=_PRECEDENCE.index)
-    if left in _DATES and right in _DATES:
-        return max(left, right, key=_DATES.index)
+    if left in DATES and right in DATES:
+        return max(left, right, key=DATES.index)
     if isinstance(left, Interval) and isinstance(right, Interval):
         return None if Interval.MONTHS in (left, right) else Interval.TIME
     return _decimal_that_holds(left, right) or _inside(left, right, tightest)
@@ -265,9 +265,9 @@ def implicit(source: Kind, target: Kind) -> bool:
     if source in (target, NULL):
         return True
     if source == STRING:
-        return is_numeric(target) or target in (*_DATES, BINARY)
+        return is_numeric(target) or target in (*DATES, BINARY)
     if target == STRING:
         return is_atomic(source) and not isinstance(source, Interval)
     if is_numeric(source):
         return is_numeric(target)
-    return source in _DATES and target in _DATES
+    return source in DATES and target in DATES

@@ -1,10 +1,15 @@
-"""What an entry of the table of functions says, and the shared ways to say it.
+"""What an entry of the table of functions says, and the short ways to say it.
 
 A `Function` has a typing rule and an evaluation on plain values, which is all that it
 needs: kernels call the evaluation for each row. Where Arrow or numpy can do the same
 for whole columns, it names that operation, too. A `Macro` is only another way to write
-other functions. A rule gets the arguments and returns the types they are cast to with
-the type of the result, or None where they do not fit.
+other functions.
+
+A rule gets the arguments and returns the types they are cast to with the type of the
+result, or None where they do not fit. Most rules are written as a text, a `shape`:
+
+    row("repeat", "string, int -> string", lambda text, count: text * max(count, 0))
+    row("round_off", "double[, int] -> double", ...)     what is in brackets is at will
 """
 
 from __future__ import annotations
@@ -13,20 +18,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, TypeVar, Unpack
 
-from dovetail.expression.coercion import BINARY, implicit
-from dovetail.expression.tree import Call, Kind, Literal, Node, Value
-from dovetail.schema import ArrayType, MapType, StructType
+from dovetail import schema
+from dovetail.expression import kinds
+from dovetail.expression.tree import Call, Interval, Kind, Literal, Node, Value
+from dovetail.schema.types import split_outside
 
 Arguments = tuple[Node, ...]
 # Nested tuples of plain data; `kernels/arrays/program.py` says what they mean.
 Program = tuple[object, ...]
-_NESTED = (ArrayType, MapType, StructType)
-
-
-def no_parameters(_arguments: Arguments) -> tuple[Kind, ...]:
-    """Returns nothing: most functions take no lambda."""
-    return ()
-
+Programs = tuple[Program, ...]
 
 ANY_NUMBER = -1
 
@@ -40,13 +40,16 @@ class Signature:
 
 
 Rule = Callable[[Arguments], Signature | None]
-Evaluation = Callable[[Call], Callable[..., Value]]
+# What computes one value of plain values. It travels to workers with all that it names:
+# it may name functions and constants of ours, but no module, which would travel whole.
+Compute = Callable[..., Value]
+Evaluation = Callable[[Call], Compute]
 # The types of the parameters of a lambda, found from the arguments before it.
 Parameters = Callable[[Arguments], tuple[Kind, ...]]
 # The program for whole columns, or None where a call has a form that has none.
-Columnwise = Callable[[Call, tuple[Program, ...]], Program | None]
+Columnwise = Callable[[Call, Programs], Program | None]
 Build = Callable[..., Node]
-Computed = TypeVar("Computed", bound=Callable[..., Any])
+Written = TypeVar("Written", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +64,16 @@ class Function:
     evaluate: Evaluation
     columnwise: Columnwise | None = None
     strict: bool = True
-    parameters: Parameters = no_parameters
+    parameters: Parameters = lambda _arguments: ()  # most functions take no lambda
     takes: int = ANY_NUMBER
 
 
 class Options(TypedDict, total=False):
-    """What an entry of a function may say beside its name and its rule."""
+    """What an entry of a function may say beside its types and what it computes."""
 
-    columnwise: Columnwise | None
     strict: bool
     parameters: Parameters
     takes: int
-
-
-class Counts(TypedDict, total=False):
-    """How many arguments a macro takes."""
-
-    takes: int
-    optional: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +86,7 @@ class RowFunction:
 
     name: str
     strict: bool
-    compute: Callable[..., Value] = field(compare=False, repr=False)
+    compute: Compute = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +98,8 @@ class Macro:
     """
 
     name: str
-    expand: Callable[[Build, Arguments], Node]
     parts: tuple[str, ...]
+    expand: Callable[..., Node]
     takes: int = ANY_NUMBER
     optional: int = 0
 
@@ -112,9 +107,41 @@ class Macro:
 Entry = Function | Macro
 
 
-def plain(function: Callable[..., Value]) -> Evaluation:
+def plain(compute: Compute) -> Evaluation:
     """Returns the evaluation of a function that needs no types."""
-    return lambda _call: function
+    return lambda _call: compute
+
+
+def typed(
+    name: str,
+    rule: Rule | str,
+    evaluate: Evaluation,
+    columns: Columnwise | str | None = None,
+    **rest: Unpack[Options],
+) -> Function:
+    """Returns the entry of a function that computes as the types of a call want it.
+
+    `columns` is what lowers a call to a program, or the name of the kernels' operation.
+    """
+    known = shape(rule) if isinstance(rule, str) else rule
+    whole = kernel(columns) if isinstance(columns, str) else columns
+    return Function(name, known, evaluate, whole, **rest)
+
+
+def row(
+    name: str,
+    rule: Rule | str,
+    compute: Compute,
+    columns: Columnwise | str | None = None,
+    **rest: Unpack[Options],
+) -> Function:
+    """Returns the entry of a function that computes the same for all types."""
+    return typed(name, rule, plain(compute), columns, **rest)
+
+
+def alias(name: str, other: str, *, takes: int = ANY_NUMBER) -> Macro:
+    """Returns the entry of a second name for a function."""
+    return Macro(name, (other,), lambda build, *given: build(other, *given), takes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,48 +153,72 @@ class Entries:
 
     written: list[Entry] = field(default_factory=list)
 
-    def function(
+    def row(
         self,
         name: str,
-        rule: Rule,
+        rule: Rule | str,
+        columns: Columnwise | str | None = None,
         *,
-        told: Callable[[Callable[..., Value]], Evaluation] = plain,
+        told: Callable[[Compute], Evaluation] = plain,
         **rest: Unpack[Options],
-    ) -> Callable[[Computed], Computed]:
+    ) -> Callable[[Written], Written]:
         """Enters what computes a value from plain values, and what it is told first."""
 
-        def enter(compute: Computed) -> Computed:
-            self.written.append(Function(name, rule, told(compute), **rest))
+        def enter(compute: Written) -> Written:
+            self.written.append(typed(name, rule, told(compute), columns, **rest))
             return compute
 
         return enter
 
     def typed(
-        self, name: str, rule: Rule, **rest: Unpack[Options]
-    ) -> Callable[[Computed], Computed]:
+        self,
+        name: str,
+        rule: Rule | str,
+        columns: Columnwise | str | None = None,
+        **rest: Unpack[Options],
+    ) -> Callable[[Written], Written]:
         """Enters what makes the computation for the types of a call."""
 
-        def enter(evaluate: Computed) -> Computed:
-            self.written.append(Function(name, rule, evaluate, **rest))
+        def enter(evaluate: Written) -> Written:
+            self.written.append(typed(name, rule, evaluate, columns, **rest))
             return evaluate
 
         return enter
 
     def macro(
-        self, name: str, parts: tuple[str, ...], **rest: Unpack[Counts]
-    ) -> Callable[[Computed], Computed]:
+        self, name: str, parts: tuple[str, ...], takes: int, optional: int = 0
+    ) -> Callable[[Written], Written]:
         """Enters what writes a function by others."""
 
-        def enter(expand: Computed) -> Computed:
-            self.written.append(Macro(name, expand, parts, **rest))
+        def enter(expand: Written) -> Written:
+            self.written.append(Macro(name, parts, expand, takes, optional))
             return expand
 
         return enter
 
 
-def kinds(arguments: Arguments) -> tuple[Kind, ...]:
+def types(arguments: Arguments) -> tuple[Kind, ...]:
     """Returns the types of arguments."""
     return tuple(argument.type for argument in arguments)
+
+
+_SPANS: dict[str, Kind] = {str(span): span for span in Interval}
+
+
+def shape(text: str) -> Rule:
+    """Returns the rule of fixed types: `string, int[, string] -> string`."""
+    inside, _, outcome = text.partition(" -> ")
+    needed, _, at_will = inside.partition("[")
+    least, more = (
+        [_SPANS.get(part) or schema.parse_type(part) for part in parts if part]
+        for parts in (split_outside(needed, ","), split_outside(at_will[:-1], ","))
+    )
+    return expects(
+        _SPANS.get(outcome) or schema.parse_type(outcome),
+        *least,
+        *more,
+        optional=len(more),
+    )
 
 
 def expects(result: Kind, *wanted: Kind, optional: int = 0) -> Rule:
@@ -177,7 +228,7 @@ def expects(result: Kind, *wanted: Kind, optional: int = 0) -> Rule:
         if not len(wanted) - optional <= len(arguments) <= len(wanted):
             return None
         used = wanted[: len(arguments)]
-        if not all(map(implicit, kinds(arguments), used)):
+        if not all(map(kinds.implicit, types(arguments), used)):
             return None
         return Signature(used, result)
 
@@ -185,18 +236,7 @@ def expects(result: Kind, *wanted: Kind, optional: int = 0) -> Rule:
 
 
 def kernel(name: str) -> Columnwise:
-    """Returns the program of an operation of the kernels on values without parts."""
-
-    def lower(call: Call, arguments: tuple[Program, ...]) -> Program | None:
-        if any(isinstance(argument.type, _NESTED) for argument in call.arguments):
-            return None
-        return operation(name, call.type, *arguments)
-
-    return lower
-
-
-def parts(name: str) -> Columnwise:
-    """Returns the program of an operation that takes arrays, maps and structs."""
+    """Returns the program of an operation of the kernels, by its name."""
     return lambda call, arguments: operation(name, call.type, *arguments)
 
 
@@ -212,15 +252,15 @@ def nothing(kind: Kind) -> Program:
     return ("literal", None, str(kind))
 
 
-def written(name: str, **defaults: object) -> Columnwise:
+def with_constants(name: str, **defaults: object) -> Columnwise:
     """Returns the program of an operation whose arguments but the first are constants.
 
     `defaults` names them in order; a null among them makes everything null.
     """
 
-    def lower(call: Call, arguments: tuple[Program, ...]) -> Program | None:
+    def lower(call: Call, arguments: Programs) -> Program | None:
         first, *others = call.arguments
-        if first.type == BINARY or not all(map(is_literal, others)):
+        if first.type == kinds.BINARY or not all(map(is_literal, others)):
             return None
         given = tuple(map(constant, others))
         if None in given:
@@ -234,11 +274,6 @@ def written(name: str, **defaults: object) -> Columnwise:
 def is_literal(node: Node) -> bool:
     """Tells whether a value stands in the expression itself."""
     return isinstance(node, Literal)
-
-
-def alias(name: str, other: str, *, takes: int = ANY_NUMBER) -> Macro:
-    """Returns the entry of a second name for a function."""
-    return Macro(name, lambda build, given: build(other, *given), (other,), takes)
 
 
 def constant(node: Node) -> Value:
