@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TypeGuard
 
 from dovetail import spec
-from dovetail.dialects.ecl import syntax, types
-from dovetail.dialects.ecl.aggregates import is_over_rows
+from dovetail.dialects.ecl import syntax, types, values
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.records import read_record, record_with
 from dovetail.dialects.ecl.scalars import compared
 from dovetail.dialects.ecl.totals import gathering, narrowed, widened
-from dovetail.dialects.ecl.values import (
-    DatasetValue,
-    Made,
-    RowsValue,
-    RowValue,
-    Value,
-)
 from dovetail.expression import Expression
 from dovetail.schema import quoted
 
-Verb = Callable[[Context, syntax.Call], DatasetValue]
+Verb = Callable[[Context, syntax.Call], values.DatasetValue]
 PASSED_OVER = {
     *("local", "stable", "unstable", "parallel", "ordered", "unordered", "many"),
     *("skew", "threshold", "algorithm", "hash", "few", "merge", "joined", "hint"),
@@ -37,23 +28,23 @@ def is_passed_over(node: syntax.Node) -> bool:
     return syntax.word_of(node) in PASSED_OVER and not is_value
 
 
-def row_at(record: types.RecordType, letter: str = "l") -> RowValue:
+def row_at(record: types.RecordType, letter: str = "l") -> values.RowValue:
     """Returns the row of a side."""
-    return RowValue(record, letter)
+    return values.RowValue(record, letter)
 
 
-def row_of_source(source: DatasetValue, letter: str = "l") -> RowValue:
+def row_of_source(source: values.DatasetValue, letter: str = "l") -> values.RowValue:
     """Returns a row of a data set, which knows that it is one of these."""
-    return RowValue(source.record, letter, source.step)
+    return values.RowValue(source.record, letter, source.step)
 
 
-def row_scope(context: Context, row: RowValue) -> Context:
+def row_scope(context: Context, row: values.RowValue) -> Context:
     """Returns the context inside a data set: its fields stand bare, LEFT is its row."""
     inside = context.inside(row)
     return replace(inside, sides={**context.sides, "left": row})
 
 
-def _sort(context: Context, node: syntax.Call) -> DatasetValue:
+def _sort(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns SORT: by fields or values, downwards behind a minus."""
     first, *rest = node.arguments
     source = context.dataset(first)
@@ -69,7 +60,7 @@ def orders(
 
 
 def orders_at(
-    context: Context, row: RowValue, nodes: Iterable[syntax.Node]
+    context: Context, row: values.RowValue, nodes: Iterable[syntax.Node]
 ) -> Iterable[spec.By]:
     """Yields what a row is sorted by, wherever that stands."""
     inside = row_scope(context, row)
@@ -78,9 +69,10 @@ def orders_at(
             case _ if is_passed_over(node):
                 continue
             case syntax.Operation(sign="NEGATIVE", operands=(inner,)):
-                yield spec.By(Expression(_sorting(inside, inner)), is_descending=True)
+                text = _compared(inside.scalar(inner))
+                yield spec.By(Expression(text), is_descending=True)
             case _:
-                yield spec.By(Expression(_sorting(inside, node)))
+                yield spec.By(Expression(_compared(inside.scalar(node))))
 
 
 def _listed(
@@ -89,6 +81,7 @@ def _listed(
     """Yields nodes one by one; RECORD is every field but those behind EXCEPT."""
     found = [*_unpacked(nodes)]
     excepted = {name for one in found for name in _excepted(one)}
+    # EXCEPT by itself means RECORD, too; where both stand, the fields come once.
     is_open = bool(excepted)
     for node in found:
         if is_word(node, "record", "row") or (_excepted(node) and is_open):
@@ -109,7 +102,7 @@ def _unpacked(nodes: Iterable[syntax.Node]) -> Iterator[syntax.Node]:
             yield node
 
 
-def _excepted(node: syntax.Node) -> Iterable[str]:
+def _excepted(node: syntax.Node) -> tuple[str, ...]:
     """Returns the field of EXCEPT field, or nothing."""
     match node:
         case syntax.Sequence(parts=(word, syntax.Name() | syntax.Member() as name)) if (
@@ -120,35 +113,38 @@ def _excepted(node: syntax.Node) -> Iterable[str]:
             return ()
 
 
-def _sorting(context: Context, node: syntax.Node) -> str:
-    """Returns a value by which rows are sorted."""
-    value = context.scalar(node)
+def ordered_text(row: values.RowValue, one: types.Field) -> str:
+    """Returns a field of a row as it is sorted and compared."""
+    return _compared(types.Scalar(f"{row.text}.{quoted(one.name)}", one.type))
+
+
+def _compared(value: types.Scalar) -> str:
+    """Returns a value as it is sorted and compared: blanks at its end do not count."""
     return types.trimmed(value) if isinstance(value.type, types.Letters) else value.text
 
 
-def ordered_text(row: RowValue, one: types.Field) -> str:
-    """Returns a field of a row as it is sorted and compared."""
-    value = types.Scalar(f"{row.text}.{quoted(one.name)}", one.type)
-    return types.trimmed(value) if isinstance(one.type, types.Letters) else value.text
-
-
-def _dedup(context: Context, node: syntax.Call) -> DatasetValue:
+def _dedup(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns DEDUP: the first, or the last, of rows that are the same."""
     first, *rest = node.arguments
     source = context.dataset(first)
-    rows = {"left": row_at(source.record), "right": row_at(source.record, "r")}
-    inside = replace(context, sides=rows)
-    conditions, keep = [], 1
-    for one in _listed(source.record, rest):
-        counts = _kept(one)
-        if counts:
-            keep = context.count(counts[0], 1)
-        elif not is_word(one, "all", "left", "right", *PASSED_OVER):
-            conditions.append(_same(inside, source.record, one))
-    texts = conditions or [
-        f"{ordered_text(rows['left'], one)} = {ordered_text(rows['right'], one)}"
-        for one in source.record.fields
-    ]
+    record = source.record
+    left, right = row_at(record), row_at(record, "r")
+    inside = replace(context, sides={"left": left, "right": right})
+    texts, keep = [], 1
+    for one in _listed(record, rest):
+        match one:
+            # KEEP(n), or KEEP n.
+            case syntax.Call(arguments=(count,)) if one.word == "keep":
+                keep = context.count(count, 1)
+            case syntax.Sequence(parts=(word, count)) if is_word(word, "keep"):
+                keep = context.count(count, 1)
+            case _ if not is_word(one, "all", "left", "right", *PASSED_OVER):
+                texts.append(_same(inside, record, one))
+    if not texts:
+        texts = [
+            f"{ordered_text(left, one)} = {ordered_text(right, one)}"
+            for one in record.fields
+        ]
     step = spec.Deduped(
         source.step,
         Expression(" AND ".join(texts)),
@@ -160,42 +156,36 @@ def _dedup(context: Context, node: syntax.Call) -> DatasetValue:
     return replace(source, step=step)
 
 
-def _kept(node: syntax.Node) -> tuple[syntax.Node, ...]:
-    """Returns the number of KEEP(n), or of KEEP n."""
-    match node:
-        case syntax.Call(arguments=(count,)) if node.word == "keep":
-            return (count,)
-        case syntax.Sequence(parts=(word, count)) if is_word(word, "keep"):
-            return (count,)
-        case _:
-            return ()
-
-
 def _same(context: Context, record: types.RecordType, node: syntax.Node) -> str:
     """Returns when two rows are the same: a condition on both, or a field of each."""
-    values = [
+    one, other = (
         replace(context, rows=(row_at(record, letter),)).scalar(node) for letter in "lr"
-    ]
-    if values[0] == values[1]:
+    )
+    # Whose row it is makes no difference where LEFT and RIGHT are named: a condition.
+    if one == other:
         return context.condition(node)
-    same = syntax.Operation(node.place, "=", (node, node))
-    return compared(same, values[0], values[1])
+    return compared(syntax.Operation(node.place, "=", (node, node)), one, other)
 
 
-def _group(context: Context, node: syntax.Call) -> DatasetValue:
+def _group(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns GROUP: neighbours with the same fields; without fields no groups."""
     first, *rest = node.arguments
     source = context.dataset(first)
-    by = tuple(
-        orders(context, source.record, [it for it in rest if not is_word(it, "all")])
-    )
-    is_all = any(is_word(one, "all") for one in rest)
-    before = spec.Ordered(source.step, by) if is_all else source.step
-    step = spec.Grouped(before, tuple(one.value for one in by))
+    fields = [one for one in rest if not is_word(one, "all")]
+    by = tuple(orders(context, source.record, fields))
+    if any(is_word(one, "all") for one in rest):
+        step = sorted_groups(source.step, by)
+    else:
+        step = spec.Grouped(source.step, tuple(one.value for one in by))
     return replace(source, step=step, is_grouped=bool(by))
 
 
-def _choosen(context: Context, node: syntax.Call) -> DatasetValue:
+def sorted_groups(step: spec.Step, by: tuple[spec.By, ...]) -> spec.Grouped:
+    """Returns rows sorted, those with the same values as a group."""
+    return spec.Grouped(spec.Ordered(step, by), tuple(one.value for one in by))
+
+
+def _choosen(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns CHOOSEN: so many rows, from a place on."""
     first, number, *rest = node.arguments
     source = context.dataset(first)
@@ -203,32 +193,38 @@ def _choosen(context: Context, node: syntax.Call) -> DatasetValue:
     return replace(source, step=spec.Chosen(source.step, place, context.count(number)))
 
 
-def _topn(context: Context, node: syntax.Call) -> DatasetValue:
+def _topn(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns TOPN: so many rows of the sorted ones.
 
     BEST says which values none can come before: whoever meets enough of them may stop.
     """
     first, number, *rest = node.arguments
     source = context.dataset(first)
+    by = []
     for one in rest:
-        for value in one.arguments if _is_best(one) else ():
-            context.scalar(value)
-    rest = [one for one in rest if not _is_best(one)]
-    step = spec.Ordered(source.step, tuple(orders(context, source.record, rest)))
+        if isinstance(one, syntax.Call) and one.word == "best":
+            for value in one.arguments:
+                context.scalar(value)
+        else:
+            by.append(one)
+    step = spec.Ordered(source.step, tuple(orders(context, source.record, by)))
     return replace(source, step=spec.Chosen(step, 1, context.count(number)))
 
 
-def _is_best(node: syntax.Node) -> TypeGuard[syntax.Call]:
-    """Tells whether an option of TOPN is BEST(value, ..)."""
-    return isinstance(node, syntax.Call) and node.word == "best"
-
-
-def _same_rows(context: Context, node: syntax.Call) -> DatasetValue:
+def _same_rows(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows as they are: how they are spread is Spark's to say."""
     first, *rest = node.arguments
     source = context.dataset(first)
     row = row_at(source.record)
-    inside = _spread_scope(row_scope(context, row), rest)
+    inside = row_scope(context, row)
+    for one in rest[:1]:
+        is_name = isinstance(one, syntax.Name | syntax.Member)
+        if is_name and syntax.word_of(one) not in _SPREADING:
+            found = inside.value(one)
+            # By an index: in its conditions RIGHT is a row of it.
+            if isinstance(found, values.DatasetValue):
+                right = row_at(found.record, "r")
+                inside = replace(inside, sides={**inside.sides, "right": right})
     for one in _unpacked(rest):
         _check_spread(inside, row, one)
     context.world.remarks.append(
@@ -237,23 +233,7 @@ def _same_rows(context: Context, node: syntax.Call) -> DatasetValue:
     return source
 
 
-def _spread_scope(context: Context, nodes: list[syntax.Node]) -> Context:
-    """Returns the context of how rows are spread; by an index RIGHT is its row."""
-    for one in nodes[:1]:
-        if (
-            isinstance(one, syntax.Name | syntax.Member)
-            and syntax.word_of(one) not in _SPREADING
-        ):
-            match context.value(one):
-                case DatasetValue(record=record):
-                    sides = {**context.sides, "right": row_at(record, "r")}
-                    return replace(context, sides=sides)
-                case _:
-                    pass
-    return context
-
-
-def _check_spread(context: Context, row: RowValue, node: syntax.Node) -> None:
+def _check_spread(context: Context, row: values.RowValue, node: syntax.Node) -> None:
     """Binds what rows are spread or sorted by; only a mistake in it is of interest."""
     match node:
         case syntax.Call(arguments=fields) if node.word in _OF_FIELDS:
@@ -276,7 +256,7 @@ _OF_FIELDS = {"hash", "hash32", "hash64", "hashcrc", "hashmd5", "merge"}
 _SPREADING = {*PASSED_OVER, "all", "assert", "pulled", "random"}
 
 
-def _asserted(context: Context, node: syntax.Call) -> DatasetValue:
+def _asserted(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows of ASSERT, which is not looked at; one that fails is refused."""
     for one in node.arguments:
         if syntax.word_of(one) == "fail":
@@ -285,29 +265,12 @@ def _asserted(context: Context, node: syntax.Call) -> DatasetValue:
     return context.dataset(node.arguments[0])
 
 
-ORDERING: Mapping[str, Verb] = {
-    "sort": _sort,
-    # Of an index: in the order of these fields.
-    "stepped": _sort,
-    "dedup": _dedup,
-    "group": _group,
-    "ungroup": _group,
-    "choosen": _choosen,
-    "topn": _topn,
-    **dict.fromkeys(
-        ("distribute", "distributed", "sorted", "nothor", "preload"),
-        _same_rows,
-    ),
-    "assert": _asserted,
-}
-
-
 _EVERY = 1 << 62
 
 
 def filtered(
-    context: Context, source: DatasetValue, conditions: tuple[syntax.Node, ...]
-) -> DatasetValue:
+    context: Context, source: values.DatasetValue, conditions: tuple[syntax.Node, ...]
+) -> values.DatasetValue:
     """Returns the rows of which all conditions hold."""
     inside, totals = gathering(context.inside(row_of_source(source)))
     texts = [
@@ -320,7 +283,9 @@ def filtered(
     return replace(source, step=narrowed(step, source.record, totals))
 
 
-def chosen(context: Context, node: syntax.Part, source: DatasetValue) -> DatasetValue:
+def chosen(
+    context: Context, node: syntax.Part, source: values.DatasetValue
+) -> values.DatasetValue:
     """Returns the rows between two places."""
     first = context.count(node.first, 1)
     match node.reach:
@@ -333,46 +298,63 @@ def chosen(context: Context, node: syntax.Part, source: DatasetValue) -> Dataset
     return replace(source, step=spec.Chosen(source.step, first, count))
 
 
-def appended(values: Iterable[DatasetValue]) -> DatasetValue:
+def appended(sources: Iterable[values.DatasetValue]) -> values.DatasetValue:
     """Returns the rows of several data sets, in the record of the first."""
-    first, *rest = values
+    first, *rest = sources
     others = [as_record(one, first.record).step for one in rest]
-    return DatasetValue(spec.Appended((first.step, *others)), first.record)
+    return values.DatasetValue(spec.Appended((first.step, *others)), first.record)
 
 
-def as_record(source: DatasetValue, record: types.RecordType) -> DatasetValue:
+def as_record(
+    source: values.DatasetValue, record: types.RecordType
+) -> values.DatasetValue:
     """Returns a data set with the fields of a record, taken by their names."""
     if source.record == record:
         return source
-    from_row = types.Scalar("l", source.record)
-    columns = rebuilt_columns(from_row, record)
-    step = spec.Projected(source.step, record.schema, columns)
-    return DatasetValue(step, record)
+    rebuilt = rebuilt_columns(types.Scalar("l", source.record), record)
+    return values.DatasetValue(
+        spec.Projected(source.step, record.schema, rebuilt), record
+    )
 
 
 def rebuilt_columns(value: types.Scalar, record: types.RecordType) -> spec.Columns:
     """Returns the columns of a record, each taken from a row by its name or blank."""
-    return spec.Columns(
-        tuple((one.name, Expression(field_text(value, one))) for one in record.fields)
-    )
+    return columns((one.name, field_text(value, one)) for one in record.fields)
 
 
 def field_text(value: types.Scalar, wanted: types.Field) -> str:
     """Returns a field of a row in a type; a missing one is as its record says."""
-    found = (
-        value.type.find(wanted.name) if isinstance(value.type, types.RecordType) else ()
-    )
-    for one in found:
-        return types.part_text(value.text, one, wanted)
+    if isinstance(value.type, types.RecordType):
+        for one in value.type.find(wanted.name):
+            return types.part_text(value.text, one, wanted)
     return wanted.initial or types.blank_text(wanted.type)
 
 
-def projected(source: DatasetValue, made: Made) -> DatasetValue:
+def inner_join(
+    select: spec.Columns,
+    *hard: spec.Equality,
+    picks: spec.Picks,
+) -> spec.JoinSpec:
+    """Returns a join of two sides, whose rows are blank where there are none."""
+    return spec.JoinSpec(
+        spec.Side(spec.Named(spec.LEFT)),
+        spec.Side(spec.Named(spec.RIGHT)),
+        spec.Kind.INNER,
+        spec.Clock.BATCH,
+        hard,
+        select=select,
+        absent_left=spec.BlankRow(),
+        absent_right=spec.BlankRow(),
+        picks=picks,
+    )
+
+
+def projected(source: values.DatasetValue, made: values.Made) -> values.DatasetValue:
     """Returns what a transform makes of each row."""
     step = spec.Projected(
         source.step, made.record.schema, columns_of(made), Expression(made.skip)
     )
-    return DatasetValue(step, made.record, is_grouped=source.is_grouped)
+    return values.DatasetValue(step, made.record, is_grouped=source.is_grouped)
 
 
 def columns(texts: Iterable[tuple[str, str]]) -> spec.Columns:
@@ -380,7 +362,7 @@ def columns(texts: Iterable[tuple[str, str]]) -> spec.Columns:
     return spec.Columns(tuple((name, Expression(text)) for name, text in texts))
 
 
-def columns_of(made: Made) -> spec.Columns:
+def columns_of(made: values.Made) -> spec.Columns:
     """Returns the columns of a transform."""
     return columns(made.columns)
 
@@ -390,27 +372,27 @@ def own_columns(record: types.RecordType, row: str = "l") -> spec.Columns:
     return columns((one.name, f"{row}.{quoted(one.name)}") for one in record.fields)
 
 
-def _project(context: Context, node: syntax.Call) -> DatasetValue:
+def _project(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns PROJECT: a transform of LEFT and COUNTER, or the fields of a record."""
     first, second, *rest = node.arguments
     refuse_others(rest, {"prefetch", "lookahead", "keyed"})
     source = context.dataset(first)
     if isinstance(second, syntax.Braces):
         return tabled(context, source, second)
-    sides: dict[str, Value] = {
+    sides: dict[str, values.Value] = {
         "left": row_at(source.record),
         "counter": types.Scalar("counter", types.Whole()),
     }
     inside, totals = gathering(replace(context, sides=sides))
     match inside.value(second):
-        case Made() as made:
+        case values.Made() as made:
             return projected(replace(source, step=widened(source, totals)), made)
         case _:
             return as_record(source, inside.record(second))
 
 
-def _table(context: Context, node: syntax.Call) -> DatasetValue:
-    """Returns TABLE: the fields that a record computes from each row."""
+def _table(context: Context, node: syntax.Call) -> values.DatasetValue:
+    """Returns TABLE: the fields that a record computes from each row, or each group."""
     first, second, *rest = node.arguments
     source = context.dataset(first)
     fields = [
@@ -420,33 +402,36 @@ def _table(context: Context, node: syntax.Call) -> DatasetValue:
     ]
     if fields:
         by = tuple(orders(context, source.record, fields))
-        grouped = spec.Grouped(
-            spec.Ordered(source.step, by), tuple(one.value for one in by)
-        )
-        source = replace(source, step=grouped, is_grouped=True)
+        source = replace(source, step=sorted_groups(source.step, by), is_grouped=True)
     return tabled(context, source, second)
 
 
-def tabled(context: Context, source: DatasetValue, *nodes: syntax.Node) -> DatasetValue:
+def tabled(
+    context: Context, source: values.DatasetValue, *nodes: syntax.Node
+) -> values.DatasetValue:
     """Returns the fields of records, the first ones in front, made of each row."""
     inside = row_scope(context, row_of_source(source))
-    group = RowsValue(source.record, "")
+    group = values.RowsValue(source.record, "")
     inside, totals = gathering(replace(inside, sides={**inside.sides, "group": group}))
     record = types.RecordType(())
     for node in nodes:
         record = _with_fields(inside, record, node)
+    row = types.Scalar("l", source.record)
     texts = [
-        (one.name, Expression(_computed(one, source.record))) for one in record.fields
+        (one.name, one.computed or one.initial or field_text(row, one))
+        for one in record.fields
     ]
     plain = types.RecordType(
         tuple(replace(one, initial="", computed="") for one in record.fields)
     )
-    columns = spec.Columns(tuple(texts))
-    source = replace(source, step=widened(source, totals))
-    if any(is_over_rows(text.text) for _, text in texts):
-        return DatasetValue(spec.Counted(source.step, plain.schema, columns), plain)
-    step = spec.Projected(source.step, plain.schema, columns)
-    return DatasetValue(step, plain, is_grouped=source.is_grouped)
+    wide = widened(source, totals)
+    # A field that looks at rows of GROUP makes one row of each group.
+    if any("ROWS_" in text for _, text in texts):
+        return values.DatasetValue(
+            spec.Counted(wide, plain.schema, columns(texts)), plain
+        )
+    step = spec.Projected(wide, plain.schema, columns(texts))
+    return values.DatasetValue(step, plain, is_grouped=source.is_grouped)
 
 
 def _with_fields(
@@ -458,11 +443,6 @@ def _with_fields(
     for inside, found in record_defined(context, node):
         return types.merged((record, read_record(inside, found)))
     return types.merged((record, context.record(node)))
-
-
-def _computed(one: types.Field, record: types.RecordType) -> str:
-    """Returns what a field of a table is: what it says, or the field of its name."""
-    return one.computed or one.initial or field_text(types.Scalar("l", record), one)
 
 
 def refuse_others(nodes: Iterable[syntax.Node], known: set[str]) -> None:
@@ -479,5 +459,17 @@ def refuse_others(nodes: Iterable[syntax.Node], known: set[str]) -> None:
 DATASETS: Mapping[str, Verb] = {
     "project": _project,
     "table": _table,
-    **ORDERING,
+    "sort": _sort,
+    # Of an index: in the order of these fields.
+    "stepped": _sort,
+    "dedup": _dedup,
+    "group": _group,
+    # A group without fields is of all rows: there are none.
+    "ungroup": _group,
+    "choosen": _choosen,
+    "topn": _topn,
+    **dict.fromkeys(
+        ("distribute", "distributed", "sorted", "nothor", "preload"), _same_rows
+    ),
+    "assert": _asserted,
 }

@@ -17,22 +17,12 @@ same key become one row, of a blank left one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import aggregates, types, values
+from dovetail.dialects.ecl import aggregates, datasets, joins, options, types, values
 from dovetail.dialects.ecl.catalog import of_spark
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal, unfolded
-from dovetail.dialects.ecl.datasets import columns_of, refuse_others, row_at
-from dovetail.dialects.ecl.joins import (
-    Demands,
-    Parts,
-    join_step,
-    judged,
-    parts_of,
-    split,
-)
-from dovetail.dialects.ecl.options import Counts, keep_of
 from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
 from dovetail.expression import NEVER, Expression, Scope, parse
@@ -45,32 +35,28 @@ _ITEM, _PLACE = "normalized", "normalized_at"
 def read_normalize(context: Context, node: Call) -> values.DatasetValue:
     """Returns NORMALIZE(rows, a number or child rows, transform)."""
     first, second, third, *rest = node.arguments
-    refuse_others(rest, set())
+    datasets.refuse_others(rest, set())
     source = context.dataset(first)
     if source.is_grouped:
         raise refusal(first, "NORMALIZE of groups", "UNGROUP(rows)")
-    sides: dict[str, values.Value] = {"left": row_at(source.record)}
-    inside, totals = gathering(replace(context, sides=sides, rows=()))
-    items, more = _items(inside, second)
-    made = replace(inside, sides={**sides, **more}).made(third)
-    rows = aggregates.made_of(items, made, (_ITEM, _PLACE))
-    return unfolded(widened(source, totals), made.record, rows)
-
-
-def _items(context: Context, node: Node) -> tuple[str, dict[str, values.Value]]:
-    """Returns the list of items, and what a transform of one of them sees."""
-    found = context.value(node)
+    left: dict[str, values.Value] = {"left": datasets.row_at(source.record)}
+    inside, totals = gathering(replace(context, sides=left, rows=()))
+    found = inside.value(second)
     if isinstance(found, values.RowsValue):
         found = aggregates.all_rows(found)
+    sides: dict[str, values.Value]
     match found:
-        case types.Scalar(text, types.TableType(record)):
+        case types.Scalar(items, types.TableType(record)):
             place = types.Scalar(f"({_PLACE} + 1L)", types.Whole())
-            return text, {"right": values.RowValue(record, _ITEM), "counter": place}
+            sides = {"right": values.RowValue(record, _ITEM), "counter": place}
         case _:
-            number = as_type(node, context.scalar(node), types.INTEGER).text
-            return aggregates.numbers_to(number), {
-                "counter": types.Scalar(_ITEM, types.Whole())
-            }
+            number = as_type(second, inside.scalar(second), types.INTEGER).text
+            # The items are the numbers themselves.
+            items = aggregates.numbers_to(number)
+            sides = {"counter": types.Scalar(_ITEM, types.Whole())}
+    made = replace(inside, sides={**left, **sides}).made(third)
+    rows = aggregates.made_of(items, made, (_ITEM, _PLACE))
+    return unfolded(widened(source, totals), made.record, rows)
 
 
 _LEFT, _ROWS = "left", "rows"
@@ -78,6 +64,7 @@ _RIGHT, _NUMBER, _MEETS, _KEY = "right", "number of left", "meets right", "key {
 # The row that a LIMIT puts in place of too many.
 _INSTEAD, _IS_OVER, _IS_SKIPPED = "instead", "is over", "is skipped"
 _FOLDED = "folded"
+# Partners there are, and the transform has skipped each of them.
 _BEHIND = f"l.{_FOLDED}.counter > 0L AND l.{_FOLDED}.kept = 0L"
 _LISTED = f"named_struct('kept', {quoted(_MEETS)}, 'value', {quoted(_RIGHT)})"
 _KEPT = f"filter(ROWS_LIST({_LISTED}), one -> one.kept)"
@@ -85,20 +72,11 @@ _KEPT = f"filter(ROWS_LIST({_LISTED}), one -> one.kept)"
 Part = tuple[types.Field, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """What is made of a left row and its right ones."""
-
-    made: values.Made
-    totals: list[Gathered]
-    is_group: bool
-
-
 def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
     """Returns the rows of DENORMALIZE(left, right, condition, GROUP, transform, ..)."""
     rest = [*node.arguments[3:]]
     is_group = bool(rest) and is_word(rest[0], "group")
-    transform, options = split(context, rest[1:] if is_group else rest)
+    transform, others = joins.split(context, rest[1:] if is_group else rest)
     if not transform:
         raise refusal(
             node,
@@ -106,7 +84,7 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
             "DENORMALIZE(left, right, condition, transform, ..)",
             "GROUP stands before the transform, every other option behind it",
         )
-    parts = parts_of(context, node, options, kind=spec.Kind.LEFT_OUTER)
+    parts = joins.parts_of(context, node, others, kind=spec.Kind.LEFT_OUTER)
     if parts.keeps_groups:
         raise refusal(
             node,
@@ -114,157 +92,141 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
             "left rows without groups",
             "UNGROUP(rows) before it, GROUP(SORT(..), ..) behind it",
         )
-    form = _form(context, parts, (transform[0], is_group))
-    parts, conditions, counts = judged(replace(parts, made=form.made))
-    return _finished(parts, form, (conditions, counts))
+    made, totals = _made(context, parts, transform[0], is_group=is_group)
+    parts, demands, counts = joins.judged(replace(parts, made=made))
+    most = 0
+    if not is_group and made.skip != NEVER.text:
+        # KEEP does not count a right row that is skipped: the fold must see it.
+        keep = options.keep_of(parts.context, parts.given)
+        most = keep.count if isinstance(keep, spec.Keep) else 0
+        found = {name: it for name, it in parts.given.found.items() if name != "keep"}
+        parts = replace(parts, given=replace(parts.given, found=found))
+    gathered = _gathered(parts, demands, counts)
+    step = widened(gathered, totals)
+    if not is_group:
+        step, made = _folded(step, gathered.record, aggregates.Fold(made, most))
+    if _instead_of(counts):
+        made = _or_instead(made)
+    return datasets.projected(values.DatasetValue(step, gathered.record), made)
 
 
-def _form(context: Context, parts: Parts, given: tuple[Node, bool]) -> _Form:
-    """Returns the transform, which sees a left row and its right ones."""
-    node, is_group = given
-    sides = _all_sides(parts) if is_group else _each_side(parts)
+def _made(
+    context: Context, parts: joins.Parts, node: Node, *, is_group: bool
+) -> tuple[values.Made, list[Gathered]]:
+    """Returns the transform, which sees a left row and its right ones.
+
+    With GROUP it sees all of them at once, else one after the other.
+    """
+    left, right = parts.left.record, parts.right.record
+    sides: dict[str, values.Value]
+    if is_group:
+        rows = values.RowsValue(right, f"l.{_ROWS}")
+        first = aggregates.nth(rows, "1L")
+        whole = values.RowValue(left, f"l.{_LEFT}")
+        sides = {"left": whole, "right": first, "rows(right)": rows}
+    else:
+        sides = {
+            "left": aggregates.past_row(left),
+            "right": aggregates.coming_row(right),
+            "counter": aggregates.COUNTER,
+        }
     inside, totals = gathering(replace(context, sides=sides, rows=()))
     made = inside.made(node)
-    if not is_group:
-        made = aggregates.in_record(node, made, parts.left.record)
-    return _Form(made, totals, is_group)
+    return made if is_group else aggregates.in_record(node, made, left), totals
 
 
-def _all_sides(parts: Parts) -> dict[str, values.Value]:
-    """Returns what a transform of all right rows sees; RIGHT is the first of them."""
-    rows = values.RowsValue(parts.right.record, f"l.{_ROWS}")
-    left = values.RowValue(parts.left.record, f"l.{_LEFT}")
-    return {"left": left, "right": aggregates.nth(rows, "1L"), "rows(right)": rows}
-
-
-def _each_side(parts: Parts) -> dict[str, values.Value]:
-    """Returns what a transform of one right row sees."""
-    left, right = (
-        aggregates.past_row(parts.left.record),
-        aggregates.coming_row(parts.right.record),
-    )
-    return {"left": left, "right": right, "counter": aggregates.COUNTER}
-
-
-def _finished(
-    parts: Parts, form: _Form, given: tuple[Demands, Counts]
+def _gathered(
+    parts: joins.Parts, demands: joins.Demands, counts: options.Counts
 ) -> values.DatasetValue:
-    """Returns what becomes of each left row with its right ones."""
-    conditions, counts = given
-    made, most = form.made, 0
-    if not form.is_group and made.skip != NEVER.text:
-        # KEEP does not count a right row that is skipped: the fold must see it.
-        parts, most = _without_keep(parts)
-    gathered = _gathered(parts, conditions, counts)
-    step = widened(gathered, form.totals)
-    if not form.is_group:
-        step, made = _folded(step, gathered.record, aggregates.Fold(made, most))
-    made = _or_instead(made) if _has_instead(counts) else made
-    skip = Expression(made.skip)
-    last = spec.Projected(step, made.record.schema, columns_of(made), skip)
-    return values.DatasetValue(last, made.record)
-
-
-def _without_keep(parts: Parts) -> tuple[Parts, int]:
-    """Returns a join without its KEEP, and how many that keeps; 0 is no limit."""
-    keep = keep_of(parts.context, parts.given)
-    found = {name: it for name, it in parts.given.found.items() if name != "keep"}
-    given = replace(parts.given, found=found)
-    return replace(parts, given=given), (
-        keep.count if isinstance(keep, spec.Keep) else 0
-    )
-
-
-def _gathered(parts: Parts, conditions: Demands, counts: Counts) -> values.DatasetValue:
     """Returns each left row with the list of its right ones."""
-    alone = tuple(_keys_alone(parts, conditions))
-    instead = tuple(_nothing_instead(parts.made)) if _has_instead(counts) else ()
+    alone = tuple(_keys_alone(parts, demands))
+    instead: tuple[Part, ...] = ()
+    if _instead_of(counts):
+        # What a pair has of a left row that is not over its LIMIT.
+        blank = types.blank_text(parts.made.record)
+        instead = (
+            (types.Field(_INSTEAD, parts.made.record), blank),
+            (types.Field(_IS_OVER, types.BOOLEAN), "false"),
+            (types.Field(_IS_SKIPPED, types.BOOLEAN), "false"),
+        )
+    left, right = parts.left.record, parts.right.record
+    number = f"IF(matched_left, l.{quoted(_NUMBER)}, -1L)"
     pair = (
-        (types.Field(_LEFT, parts.left.record), parts.left.record.row_text("l")),
-        (types.Field(_RIGHT, parts.right.record), parts.right.record.row_text("r")),
-        (
-            types.Field(_NUMBER, types.INTEGER),
-            f"IF(matched_left, l.{quoted(_NUMBER)}, -1L)",
-        ),
+        (types.Field(_LEFT, left), left.row_text("l")),
+        (types.Field(_RIGHT, right), right.row_text("r")),
+        (types.Field(_NUMBER, types.INTEGER), number),
         (types.Field(_MEETS, types.BOOLEAN), "matched_right"),
+        *alone,
+        *instead,
     )
-    pairs = join_step(
-        _of_pairs(parts, (*pair, *alone, *instead)),
-        conditions,
-        _of_limit(parts, counts),
+    texts = tuple((one.name, text) for one, text in pair)
+    made = values.Made(types.RecordType(tuple(one for one, _ in pair)), texts, "false")
+    pairs = joins.join_step(
+        replace(parts, left=_numbered(parts.left), made=made),
+        demands,
+        _of_pairs(parts, counts),
     )
-    first = (types.Field(_LEFT, parts.left.record), f"l.{_LEFT}")
-    rows = types.Field(_ROWS, types.TableType(parts.right.record))
-    others = ((one, f"l.{quoted(one.name)}") for one, _ in instead)
     list_text = f"transform({_KEPT}, one -> one.value)"
-    record, columns = _columns((first, (rows, list_text), *others))
-    by = (_NUMBER, *(one.name for one, _ in alone))
-    return values.DatasetValue(
-        spec.Counted(pairs.step, record.schema, columns, by), record
+    record, columns = _columns(
+        (
+            (types.Field(_LEFT, left), f"l.{_LEFT}"),
+            (types.Field(_ROWS, types.TableType(right)), list_text),
+            *((one, f"l.{quoted(one.name)}") for one, _ in instead),
+        )
     )
+    by = (_NUMBER, *(one.name for one, _ in alone))
+    step = spec.Counted(pairs.step, record.schema, columns, by)
+    return values.DatasetValue(step, record)
 
 
 def _columns(parts: tuple[Part, ...]) -> tuple[types.RecordType, spec.Columns]:
     """Returns fields with their values as a record and its columns."""
-    columns = tuple((one.name, Expression(text)) for one, text in parts)
-    return types.RecordType(tuple(one for one, _ in parts)), spec.Columns(columns)
+    columns = datasets.columns((one.name, text) for one, text in parts)
+    return types.RecordType(tuple(one for one, _ in parts)), columns
 
 
-def _of_pairs(parts: Parts, pair: tuple[Part, ...]) -> Parts:
-    """Returns the join that gives pairs, its left rows numbered."""
-    columns = tuple((one.name, text) for one, text in pair)
-    made = values.Made(
-        types.RecordType(tuple(one for one, _ in pair)), columns, NEVER.text
-    )
-    left = parts.left
+def _numbered(left: values.DatasetValue) -> values.DatasetValue:
+    """Returns the left rows with a number by which pairs of one row are found."""
     number = types.RecordType((types.Field(_NUMBER, types.INTEGER),)).schema
     schema = Schema((*left.step.schema.columns, *number.columns))
     step = spec.Numbered(left.step, schema, _NUMBER, may_gap=True)
-    return replace(parts, left=replace(left, step=step), made=made)
+    return replace(left, step=step)
 
 
-def _keys_alone(parts: Parts, conditions: Demands) -> Iterator[Part]:
+def _keys_alone(parts: joins.Parts, demands: joins.Demands) -> Iterator[Part]:
     """Gives the keys of right rows without a partner: by these they are one row."""
     if not parts.given.kind.preserves(spec.Hand.RIGHT):
         return
     scope = Scope.pair(parts.left.record.schema, parts.right.record.schema)
-    for number, equality in enumerate(conditions.hard, start=1):
+    for number, equality in enumerate(demands.hard, start=1):
         kind = of_spark(parse(equality.right, scope).type)
         text = f"IF(matched_left, NULL, {equality.right})"
         yield types.Field(_KEY.format(number), kind), text
 
 
-def _has_instead(counts: Counts) -> bool:
-    """Tells whether a LIMIT puts a row of its own in place of too many."""
+def _instead_of(counts: options.Counts) -> tuple[tuple[str, Expression], ...]:
+    """Returns the row that a LIMIT puts in place of too many, if it does."""
     limit = counts.picks.limit
-    return isinstance(limit, spec.Limit) and bool(limit.transform)
+    return limit.transform if isinstance(limit, spec.Limit) else ()
 
 
-def _nothing_instead(made: values.Made) -> Iterator[Part]:
-    """Gives what is known of a left row that is not over its LIMIT."""
-    yield types.Field(_INSTEAD, made.record), types.blank_text(made.record)
-    yield types.Field(_IS_OVER, types.BOOLEAN), "false"
-    yield types.Field(_IS_SKIPPED, types.BOOLEAN), "false"
-
-
-def _of_limit(parts: Parts, counts: Counts) -> Counts:
+def _of_pairs(parts: joins.Parts, counts: options.Counts) -> options.Counts:
     """Returns the counts of pairs; the row of a LIMIT is one of them."""
-    limit = counts.picks.limit
-    if not isinstance(limit, spec.Limit) or not limit.transform:
+    instead, limit = _instead_of(counts), counts.picks.limit
+    if not instead or not isinstance(limit, spec.Limit):
         return counts
-    instead = aggregates.named_struct(
-        *((name, str(text)) for name, text in limit.transform)
+    row = aggregates.named_struct(*((name, str(text)) for name, text in instead))
+    columns = datasets.columns(
+        (
+            (_LEFT, parts.left.record.row_text("l")),
+            (_NUMBER, f"l.{quoted(_NUMBER)}"),
+            (_MEETS, "false"),
+            (_INSTEAD, row),
+            (_IS_OVER, "true"),
+            (_IS_SKIPPED, counts.skip),
+        )
     )
-    texts = (
-        (_LEFT, parts.left.record.row_text("l")),
-        (_NUMBER, f"l.{quoted(_NUMBER)}"),
-        (_MEETS, "false"),
-        (_INSTEAD, instead),
-        (_IS_OVER, "true"),
-        (_IS_SKIPPED, counts.skip),
-    )
-    transform = tuple((name, Expression(text)) for name, text in texts)
-    picks = replace(counts.picks, limit=replace(limit, transform=transform))
+    picks = replace(counts.picks, limit=replace(limit, transform=columns.columns))
     return replace(counts, picks=picks, hides_skips=False, skip=NEVER.text)
 
 
@@ -273,7 +235,7 @@ def _folded(
 ) -> tuple[spec.Step, values.Made]:
     """Returns rows with what a fold has made, and how that becomes the result."""
     result = (types.Field(_FOLDED, fold.type), fold.text(f"l.{_ROWS}", f"l.{_LEFT}"))
-    others = tuple(
+    others = (
         (one, f"l.{quoted(one.name)}")
         for one in record.fields
         if one.name not in (_LEFT, _ROWS)

@@ -35,7 +35,7 @@ from dovetail.dialects.ecl.context import Context, UnknownNameError, refusal
 from dovetail.dialects.ecl.rows import file_name
 from dovetail.dialects.ecl.totals import gathering
 from dovetail.dialects.ecl.types import Field, RecordType, merged
-from dovetail.dialects.ecl.values import DatasetValue, Index, Made
+from dovetail.dialects.ecl.values import DatasetValue, Index
 from dovetail.expression import Expression
 from dovetail.schema import quoted
 
@@ -398,36 +398,18 @@ def read_fetch(context: Context, node: syntax.Call) -> DatasetValue:
         "right": datasets.row_at(index.record),
     }
     inside = replace(context, sides=sides, rows=())
-    made = inside.made(rest[0]) if rest else _whole(base.record)
+    record, select, skip = base.record, datasets.own_columns(base.record, "r"), "false"
+    if rest:
+        made = inside.made(rest[0])
+        record, select, skip = made.record, datasets.columns_of(made), made.skip
     where = Expression(inside.scalar(third).text)
     position = Expression(f"r.{quoted(_position(node, base.record))}")
-    join = _by_position(spec.Equality(where, position), made)
-    told = spec.Told(
-        f"FETCH in line {node.place.line}", (("hard", f"{where} = {position}"),)
-    )
-    step = spec.Joined(index.step, base.step, join, made.record.schema, told)
-    return DatasetValue(step, made.record)
-
-
-def _whole(record: RecordType) -> Made:
-    """Returns the rows of the file as they are."""
-    texts = ((one.name, f"r.{quoted(one.name)}") for one in record.fields)
-    return Made(record, tuple(texts), "false")
-
-
-def _by_position(equality: spec.Equality, made: Made) -> spec.JoinSpec:
-    """Returns the join of an index with its file."""
-    return spec.JoinSpec(
-        spec.Side(spec.Named(spec.LEFT)),
-        spec.Side(spec.Named(spec.RIGHT)),
-        spec.Kind.INNER,
-        spec.Clock.BATCH,
-        (equality,),
-        select=datasets.columns_of(made),
-        absent_left=spec.BlankRow(),
-        absent_right=spec.BlankRow(),
-        picks=spec.Picks(strategy=spec.Strategy.KEYED, skip_when=Expression(made.skip)),
-    )
+    picks = spec.Picks(strategy=spec.Strategy.KEYED, skip_when=Expression(skip))
+    join = datasets.inner_join(select, spec.Equality(where, position), picks=picks)
+    hard = (("hard", f"{where} = {position}"),)
+    told = spec.Told(f"FETCH in line {node.place.line}", hard)
+    step = spec.Joined(index.step, base.step, join, record.schema, told)
+    return DatasetValue(step, record)
 
 
 def _position(node: syntax.Call, record: RecordType) -> str:

@@ -364,9 +364,7 @@ def _left_step(parts: Parts) -> spec.Step:
     """Returns the left rows, by GROUP sorted and grouped."""
     for call in parts.given.calls("group"):
         by = tuple(datasets.orders(parts.context, parts.left.record, call.arguments))
-        return spec.Grouped(
-            spec.Ordered(parts.left.step, by), tuple(one.value for one in by)
-        )
+        return datasets.sorted_groups(parts.left.step, by)
     return parts.left.step
 
 
