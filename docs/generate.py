@@ -297,12 +297,8 @@ def _parameter(taken: inspect.Parameter) -> str:
 
 
 def _plain(annotation: str) -> str:
-    """Returns a type as one writes it: without quotes and the places of classes.
-
-    A window is whatever one of the functions for windows gives.
-    """
-    windows = re.sub(r"\bwindows\.\w+", "Window", annotation)
-    return re.sub(r"'|\b(?:[a-z_]+\.)+(?=[A-Z])", "", windows)
+    """Returns a type as one writes it: without quotes and the places of classes."""
+    return re.sub(r"'|\b(?:[a-z_]+\.)+(?=[A-Z])", "", annotation)
 
 
 def changes() -> Iterator[str]:

@@ -19,17 +19,20 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail.api.defaults import Key
-    from dovetail.api.from_data import join
-    from dovetail.api.from_text import ecl
+    from dovetail.api.choices import (
+        asof,
+        forever,
+        latest,
+        range,  # noqa: A004 - dt.range reads as SQL does
+        rows,
+    )
     from dovetail.api.joined import Joined
-    from dovetail.api.outputs import Outputs
-    from dovetail.api.picks import asof
     from dovetail.api.progress import Progress, follow
     from dovetail.api.samples import Sample
     from dovetail.api.sources import Sources
     from dovetail.api.streams import Rows, dataset, stream, table
-    from dovetail.api.windows import forever, latest, range, rows  # noqa: A004
+    from dovetail.api.terms import Key
+    from dovetail.api.texts import Outputs, ecl, join
     from dovetail.bind.sinks import Folder, Sink, folder
     from dovetail.draw.picture import Picture
     from dovetail.engines.spark_session import local_session
@@ -98,20 +101,17 @@ _ROOMS = {
         "SpecError",
         "UnsupportedError",
     ),
-    "api.defaults": ("Key",),
-    "api.outputs": ("Outputs",),
+    "api.choices": ("asof", "forever", "latest", "range", "rows"),
+    "api.joined": ("Joined",),
+    "api.progress": ("Progress", "follow"),
     "api.samples": ("Sample",),
     "api.sources": ("Sources",),
+    "api.streams": ("Rows", "dataset", "stream", "table"),
+    "api.terms": ("Key",),
+    "api.texts": ("Outputs", "ecl", "join"),
     "bind.sinks": ("Folder", "Sink", "folder"),
     "draw.picture": ("Picture",),
     "engines.spark_session": ("local_session",),
-    "api.from_data": ("join",),
-    "api.from_text": ("ecl",),
-    "api.joined": ("Joined",),
-    "api.picks": ("asof",),
-    "api.progress": ("Progress", "follow"),
-    "api.streams": ("Rows", "dataset", "stream", "table"),
-    "api.windows": ("forever", "latest", "range", "rows"),
     "spec.arguments": ("AnyPath", "Length"),
     "spec.picks": ("AsOf",),
     "spec.windows": ("Window",),

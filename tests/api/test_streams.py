@@ -58,7 +58,7 @@ def join(**wish):
 
 
 def columns(**wish):
-    return {name: text.text for name, text in join(**wish).spec.select.columns}
+    return {name: text.text for name, text in join(**wish).request.select.columns}
 
 
 # --- output columns -----------------------------------------------------------------
@@ -100,14 +100,14 @@ def test_a_select_says_it_all():
 
 
 def test_one_key_needs_no_list():
-    assert join(on="k").spec == join(on=["k"]).spec
+    assert join(on="k").request == join(on=["k"]).request
 
 
 def test_finite_rows_meet_outside_time():
     finite = dt.stream(Frame(LEFT.ddl, isStreaming=False), time="at")
     joined = finite.window(TEN).join(finite.window(TEN), on="k", suffixes=("", "_r"))
     assert not joined.is_streaming
-    assert joined.spec.clock.value == "batch"
+    assert joined.request.clock.value == "batch"
 
 
 # --- picks ---------------------------------------------------------------------------

@@ -82,7 +82,7 @@ def expected(joined, files, seed, *, finished=False):
     names = {"l": "left", "r": "right"}
     events = [Arrive(names[hand], row) for hand, row in rows(files, seed)]
     ends = [Finish(name) for name in names.values()] if finished else []
-    found = oracle.play(Play(joined.spec, joined.inputs, (*events, *ends)))
+    found = oracle.play(Play(joined.request, joined.inputs, (*events, *ends)))
     return {
         outlet: [one.row for one in found if one.outlet is outlet]
         for outlet in (Outlet.MATCHED, Outlet.LEFT_UNMATCHED, Outlet.LATE)

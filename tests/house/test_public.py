@@ -72,9 +72,6 @@ def test_there_are_at_most_25_names_to_call_or_to_catch():
 
 # Each is told by another name, or is not for a user's hands.
 OTHERWISE = {
-    "Forever": "dt.Window",
-    "Latest": "dt.Window",
-    "Range": "dt.Window",
     "Unlimited": "what asof= is when it is left out",
     "SinkLike": "dt.Sink, or a function",
 }

@@ -83,7 +83,7 @@ def test_a_query_goes_on_where_it_stopped(spark, recorded, partitions):
 
 def refused_on(folder, joined):
     """Starts of other joins on a checkpoint are refused, before anything runs."""
-    spec = joined.spec
+    spec = joined.request
     others = {
         "window": replace(spec, left=replace(spec.left, window=dt.range("9 seconds"))),
         "key": replace(spec, hard=()),
@@ -260,7 +260,7 @@ def test_a_join_of_finite_rows_is_the_definition(spark, how):
         name: replace(joined.inputs[name], rows=tuple(ROWS[name[0]]))
         for name in joined.inputs
     }
-    found = oracle.play(Play(joined.spec, inputs))
+    found = oracle.play(Play(joined.request, inputs))
     for outlet in {one.outlet for one in found} - {Outlet.LATE}:
         rows = [one.row for one in found if one.outlet is outlet]
         frame = getattr(joined, outlet.value)

@@ -4,7 +4,7 @@ from shutil import copytree
 
 import pytest
 
-from dovetail.api.sources import Indexed, Named
+from dovetail.api.sources import IndexedCatalog, NamedSource
 from dovetail.conformance.case import CaseData
 from dovetail.conformance.engines import EngineName
 from dovetail.conformance.programs import ecl_play
@@ -69,7 +69,7 @@ def shelf(spark, given, tmp_path_factory):
 def made(spark, text, given, shelf):
     """What a program puts out where indexes are kept."""
     shelf.readings.clear()
-    catalog = Indexed(Named(given), spark, shelf)
+    catalog = IndexedCatalog(NamedSource(given), spark, shelf)
     return frames(spark, translate(text, catalog), given, shelf)
 
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dovetail as dt
-from dovetail.api.spark_plans import explained_by
+from dovetail.api.programs import explained_by
 from dovetail.bind.files.columns import fitted
 from dovetail.bind.files.frames import frame, misfits_told
 from dovetail.bind.files.names import Root

@@ -6,7 +6,7 @@ Here all rows of a side have one key, or each a key of its own; texts are of two
 import pytest
 
 import dovetail as dt
-from dovetail.api.spark_plans import explained_by
+from dovetail.api.programs import explained_by
 from dovetail.dialects.ecl import translate
 from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.engines.spark_program import script

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from os import PathLike
 from typing import TYPE_CHECKING, cast
 
@@ -11,38 +12,27 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming.query import StreamingQuery
 
-from dovetail.api.samples import (
-    MOST_COLLECTED,
-    Sample,
-    hand_named,
-    refuse_many,
-    sample_play,
-    typed_rows,
-)
-from dovetail.api.start import start_given
-from dovetail.api.wording import words_of_spark
+from dovetail import spec
+from dovetail.api import samples, terms
 from dovetail.bind.sinks import Calling, Sink
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
-from dovetail.engines.spark_stream.writing import Streaming, start
+from dovetail.engines.spark_stream.writing import NOW, Start, Streaming, start
 from dovetail.errors import SpecError
 from dovetail.expression import ALWAYS
 from dovetail.plan.batch import plan_batch
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.plan.words import explained, explained_batch
-from dovetail.spec.arguments import AnyPath, told, wrong
+from dovetail.spec import arguments
 from dovetail.spec.calls import missing, public
-from dovetail.spec.inputs import Input, Inputs, Outlet, Row
-from dovetail.spec.join import HANDS, Hand, JoinSpec
-from dovetail.spec.results import own_outlets
+
+if TYPE_CHECKING:
+    from dovetail.draw import Picture
 
 _FRAME = "the rows are a DataFrame: joined.matched"
 _AGAIN = 'its rows are those of a stream: dt.stream(joined.matched, time="..")'
 _HINTS = {"join": _AGAIN, "window": _AGAIN}
-if TYPE_CHECKING:
-    from dovetail.draw import Picture
-
 SinkLike = Sink | Callable[[DataFrame, int], None]
 
 
@@ -50,25 +40,23 @@ SinkLike = Sink | Callable[[DataFrame, int], None]
 class Joined:
     """A join of two sides; nothing runs before its rows are asked for."""
 
-    spec: JoinSpec
-    inputs: Inputs
-    frames: Mapping[Hand, DataFrame]
-    feeds: Mapping[Hand, Feed]
+    request: spec.JoinSpec
+    inputs: spec.Inputs
+    frames: Mapping[spec.Hand, DataFrame]
+    feeds: Mapping[spec.Hand, Feed]
 
     def __repr__(self) -> str:
         """Returns the join in one line: what meets what, by what, and where."""
         sides = " and ".join(
-            f"{hand.value} ({', '.join(self._input(hand).schema.names)})"
-            for hand in HANDS
+            f"{hand.value} ({', '.join(self.inputs[hand.value].schema.names)})"
+            for hand in spec.HANDS
         )
-        kind, where = (
-            self.spec.kind.value,
-            "streams" if self.is_streaming else "a batch",
-        )
-        terms = [f"{one.left} = {one.right}" for one in self.spec.hard]
-        if self.spec.soft != ALWAYS:
-            terms.append(self.spec.soft.text)
-        by = f" by {' and '.join(terms)}" if terms else ""
+        where = "streams" if self.is_streaming else "a batch"
+        meets = [f"{one.left} = {one.right}" for one in self.request.hard]
+        if self.request.soft != ALWAYS:
+            meets.append(self.request.soft.text)
+        by = f" by {' and '.join(meets)}" if meets else ""
+        kind = self.request.kind.value
         return f"{kind} join of {sides}{by}, on {where} of Spark".replace("\n", " ")
 
     if not TYPE_CHECKING:
@@ -85,22 +73,22 @@ class Joined:
     @property
     def matched(self) -> DataFrame:
         """Returns the rows of the outlet `matched`."""
-        return self._outlet(Outlet.MATCHED)
+        return self._outlet(spec.Outlet.MATCHED)
 
     @property
     def left_unmatched(self) -> DataFrame:
         """Returns the left rows without a partner, as they came in."""
-        return self._outlet(Outlet.LEFT_UNMATCHED)
+        return self._outlet(spec.Outlet.LEFT_UNMATCHED)
 
     @property
     def right_unmatched(self) -> DataFrame:
         """Returns the right rows without a partner, as they came in."""
-        return self._outlet(Outlet.RIGHT_UNMATCHED)
+        return self._outlet(spec.Outlet.RIGHT_UNMATCHED)
 
     @property
     def late(self) -> DataFrame:
         """Returns the rows that came too late: side, reason, and the row itself."""
-        return self._outlet(Outlet.LATE)
+        return self._outlet(spec.Outlet.LATE)
 
     @public
     def explain(self) -> str:
@@ -118,28 +106,34 @@ class Joined:
         """Returns the plan in words; what only Spark can refuse is not refused."""
         if self.is_streaming:
             return explained(self._plan())
-        sources = {hand: self._input(hand) for hand in HANDS}
-        return explained_batch(plan_batch(self.spec, self.inputs), sources)
+        sources = {hand: self.inputs[hand.value] for hand in spec.HANDS}
+        return explained_batch(plan_batch(self.request, self.inputs), sources)
 
     @public
-    def picture(self, **rows: Sample) -> Picture:
+    def picture(self, **rows: samples.Sample) -> Picture:
         """Returns a drawing of what becomes of every row; it shows in notebooks.
 
         `left=` and `right=` take sample rows, as dictionaries. A stream needs them; an
         ordinary DataFrame without them is read, and may then have at most 30 rows.
         """
-        given = {hand_named(name): listed for name, listed in rows.items()}
-        taken = {hand: self._sample(hand, given) for hand in HANDS}
+        given = {samples.hand_named(name): listed for name, listed in rows.items()}
+        taken = {
+            hand: samples.typed_rows(given[hand], self.inputs[hand.value])
+            if hand in given
+            else self._collected(hand)
+            for hand in spec.HANDS
+        }
         sequences = {hand: feed.sequence for hand, feed in self.feeds.items()}
         from dovetail.draw import picture  # noqa: PLC0415 - no job draws
 
-        return picture(sample_play(self.spec, self.inputs, taken, sequences))
+        play = samples.sample_play(self.request, self.inputs, taken, sequences)
+        return picture(play)
 
     @public
     def write(
         self,
         *,
-        checkpoint: AnyPath,
+        checkpoint: arguments.AnyPath,
         trigger: Mapping[str, object] | None = None,
         name: str = "",
         finish: bool | None = None,
@@ -160,49 +154,38 @@ class Joined:
                 "a stream on at least one side",
                 "use joined.matched.write: a batch join is an ordinary DataFrame",
             )
-        how = start_given(checkpoint, trigger, name, finish=finish)
-        chosen = self._sinks(sinks)
+        how = _start(checkpoint, trigger, name, finish=finish)
+        chosen = {self._named(one): _sink(one, sinks[one]) for one in sinks}
+        # Late rows are no part of the result: unsaid, they are counted.
+        for outlet in spec.outlets_of(self.request):
+            if outlet not in chosen:
+                raise SpecError(
+                    f'the outlet "{outlet.value}" has no sink: its rows would be lost',
+                    f"write({outlet.value}=...)",
+                    f"{outlet.value}=dt.folder(path) keeps them",
+                )
         return start(self._streaming(), chosen, how)
 
-    def _sample(self, hand: Hand, given: Mapping[Hand, Sample]) -> list[Row]:
-        """Returns the rows of a side that are drawn: those given, or all there are."""
-        source, frame = self._input(hand), self.frames[hand]
-        if hand in given:
-            return typed_rows(given[hand], source)
+    def _collected(self, hand: spec.Hand) -> list[spec.Row]:
+        """Returns all rows of a side of which none are given, to be drawn."""
+        frame = self.frames[hand]
         if frame.isStreaming:
             raise SpecError(
                 f"the {hand.value} side is a stream, which has no rows before it runs",
                 "sample rows",
                 f"picture({hand.value}=[{{...}}]) draws the rows that you choose",
             )
-        rows = sample(frame, source.schema, MOST_COLLECTED + 1)
-        refuse_many(rows, hand)
+        # One more than is drawn tells whether there are too many.
+        schema = self.inputs[hand.value].schema
+        rows = sample(frame, schema, samples.MOST_COLLECTED + 1)
+        samples.refuse_many(rows, hand)
         return rows
 
-    def _input(self, hand: Hand) -> Input:
-        """Returns a side's input."""
-        return self.inputs[hand.value]
-
-    def _outlet(self, outlet: Outlet) -> DataFrame:
-        """Returns one outlet's rows as a DataFrame."""
-        self._known(outlet.value)
-        if self.is_streaming:
-            return self._streaming().frame(outlet)
-        return self._joined_at_once()[outlet]
-
-    def _joined_at_once(self) -> Mapping[Outlet, DataFrame]:
-        """Returns the rows of every outlet of a join of ordinary DataFrames."""
-        with words_of_spark(self.spec):
-            frames = {
-                hand.value: _arrivals(self.frames[hand], feed)
-                for hand, feed in self.feeds.items()
-            }
-            return join_batch(plan_batch(self.spec, self.inputs), frames).outlets
-
-    def _known(self, name: str) -> Outlet:
+    def _named(self, name: str) -> spec.Outlet:
         """Returns the outlet of a name, or raises where the join has no such outlet."""
-        late = [Outlet.LATE] if self.is_streaming else []
-        names = {outlet.value: outlet for outlet in (*self._filled(), *late)}
+        late = [spec.Outlet.LATE] if self.is_streaming else []
+        outlets = (*spec.outlets_of(self.request), *late)
+        names = {outlet.value: outlet for outlet in outlets}
         if name not in names:
             raise SpecError(
                 f'the join has no outlet "{name}"',
@@ -211,47 +194,90 @@ class Joined:
             )
         return names[name]
 
-    def _filled(self) -> tuple[Outlet, ...]:
-        """Returns the outlets whose rows are part of the result."""
-        return (Outlet.MATCHED, *own_outlets(self.spec).values())
+    def _outlet(self, outlet: spec.Outlet) -> DataFrame:
+        """Returns one outlet's rows as a DataFrame."""
+        self._named(outlet.value)
+        if self.is_streaming:
+            return self._streaming().frame(outlet)
+        return self._joined_at_once()[outlet]
 
-    def _sinks(self, sinks: Mapping[str, SinkLike]) -> Mapping[Outlet, Sink]:
-        """Returns the sinks by outlet; every outlet but `late` must have one."""
-        chosen = {self._known(name): _sink(name, sinks[name]) for name in sinks}
-        for outlet in self._filled():
-            if outlet not in chosen:
-                raise SpecError(
-                    f'the outlet "{outlet.value}" has no sink: its rows would be lost',
-                    f"write({outlet.value}=...)",
-                    f"{outlet.value}=dt.folder(path) keeps them",
-                )
-        return chosen
+    def _joined_at_once(self) -> Mapping[spec.Outlet, DataFrame]:
+        """Returns the rows of every outlet of a join of ordinary DataFrames."""
+        with terms.words_of_spark(self.request):
+            arrivals = {}
+            for hand, frame in self.frames.items():
+                # Rows count in the order of the frame, unless another one is given.
+                order = self.feeds[hand].sequence or self.feeds[hand].order
+                by = [F.expr(f"CAST({order} AS BIGINT)")] if order else []
+                arrivals[hand.value] = Arrivals(frame.orderBy(*by) if by else frame)
+            return join_batch(plan_batch(self.request, self.inputs), arrivals).outlets
 
     def _plan(self) -> StreamPlan:
         """Returns the plan of streams, or raises what cannot be done of it yet."""
-        plan = plan_stream(self.spec, self.inputs, self.feeds)
+        plan = plan_stream(self.request, self.inputs, self.feeds)
         stream_settings(plan)  # the kernels refuse here what they cannot read
         return plan
 
     def _streaming(self) -> Streaming:
         """Returns the plan with its frames, as the streaming engine takes it."""
-        return Streaming(self._plan(), (self.frames[HANDS[0]], self.frames[HANDS[1]]))
+        left, right = spec.HANDS
+        return Streaming(self._plan(), (self.frames[left], self.frames[right]))
 
 
 def _sink(name: str, sink: object) -> Sink:
     """Returns what a user gives for an outlet as a sink."""
+    # A class is callable too: who gives one forgot to make a sink of it.
     if callable(sink) and not isinstance(sink, type):
         return Calling(sink)
     if callable(getattr(sink, "prepare", None)) and not isinstance(sink, type):
         return cast("Sink", sink)
-    place = told(str(sink)) if isinstance(sink, str | PathLike) else '"out/matched"'
+    is_path = isinstance(sink, str | PathLike)
+    place = arguments.told(str(sink)) if is_path else '"out/matched"'
     hint = f"{name}=dt.folder({place}) writes into that folder"
-    raise wrong(name, sink, "a folder or a function", hint)
+    raise arguments.wrong(name, sink, "a folder or a function", hint)
 
 
-def _arrivals(frame: DataFrame, feed: Feed) -> Arrivals:
-    """Returns a batch's rows, in their order where one is given: so they count."""
-    order = feed.sequence or feed.order
-    if not order:
-        return Arrivals(frame)
-    return Arrivals(frame.orderBy(F.expr(f"CAST({order} AS BIGINT)")))
+def _start(
+    checkpoint: arguments.AnyPath,
+    trigger: Mapping[str, object] | None,
+    name: str,
+    *,
+    finish: bool | None = None,
+) -> Start:
+    """Returns how a query is to start, or refuses what Spark would trip over."""
+    folder = arguments.path("checkpoint", checkpoint, 'checkpoint="out/checkpoint"')
+    how = {} if trigger is None else _trigger(trigger)
+    title = arguments.said("name", name, "a text", 'name="orders"')
+    hint = "finish=True reads what is there, and then the last rows come out"
+    if finish is not None and not isinstance(finish, bool):
+        raise arguments.wrong("finish", finish, "True, or False for: not yet", hint)
+    # A query that goes on for ever comes to no end of what is there.
+    if finish and how not in ({}, NOW):
+        expected = f"none beside finish=True, or {NOW}"
+        raise arguments.wrong("trigger", trigger, expected, hint)
+    return Start(folder, how, title, finish)
+
+
+def _trigger(given: object) -> Mapping[str, object]:
+    """Returns when batches are read, in Spark's words but for `continuous`.
+
+    That one has no state.
+    """
+    example = 'trigger={"processingTime": "10 seconds"} or {"availableNow": True}'
+    known = arguments.mapping("trigger", given, example)
+    if len(known) != 1:
+        hint = f"write for example {example}"
+        raise arguments.wrong("trigger", given, "one key", hint)
+    (key, value), *_ = known.items()
+    words = ("processingTime", "availableNow", "once")
+    kind = arguments.word("a key of trigger", key, words)
+    title = f"trigger[{arguments.told(kind)}]"
+    if kind == "processingTime":
+        often = arguments.length(title, value, least=spec.NO_TIME)
+        # Spark reads a text itself, and knows no timedelta.
+        return {kind: str(often) if isinstance(value, timedelta) else str(value)}
+    # To say no is to say nothing, which Spark does not take.
+    if value is not True:
+        hint = f"leave trigger out, or write trigger={{{arguments.told(kind)}: True}}"
+        raise arguments.wrong(title, value, "True", hint)
+    return {kind: True}

@@ -13,7 +13,7 @@ runs nothing twice.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 
 from pyspark.errors import StreamingQueryException
@@ -23,7 +23,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail.engines.spark_stream.failures import sentence
 from dovetail.engines.spark_stream.joining import COUNTERS
-from dovetail.spec.arguments import wrong
+from dovetail.spec import arguments
 from dovetail.spec.calls import public
 
 PAUSE = 0.2
@@ -76,32 +76,32 @@ def follow(query: StreamingQuery) -> Iterator[Progress]:
     # Checked where it is given, not where the first progress is asked for.
     if not hasattr(query, "recentProgress"):
         hint = "write for example dt.follow(joined.write(..))"
-        raise wrong("query", query, "a running query, as joined.write returns", hint)
+        raise arguments.wrong(
+            "query", query, "a running query, as joined.write returns", hint
+        )
     return _followed(query)
 
 
 def _followed(query: StreamingQuery) -> Iterator[Progress]:
-    """Yields the progress after every batch."""
+    """Yields the progress after every batch, and raises what ended the query badly."""
     progress, is_active = Progress(), True
     while is_active:
         # Asked before the batches are read: the last one must not be missed.
         is_active = query.isActive
-        for batch in _recent(query, progress.batch):
+        newest = query.lastProgress
+        # Spark writes each batch as a text and reads it again, up to a hundred of them
+        # every time: not where none is behind the last one seen.
+        is_behind = newest and newest["batchId"] > progress.batch
+        for batch in query.recentProgress if is_behind else ():
             counted, number = _counted(batch), batch["batchId"]
             if number > progress.batch and counted:
                 progress = progress.after(number, counted)
                 yield progress
         time.sleep(PAUSE if is_active else 0)
-    _raise_failure(query)
-
-
-def _recent(query: StreamingQuery, last: int) -> list[StreamingQueryProgress]:
-    """Returns the newest batches; none where none is behind the last one seen.
-
-    Spark writes each of them as a text and reads it again, up to a hundred every time.
-    """
-    newest = query.lastProgress
-    return query.recentProgress if newest and newest["batchId"] > last else []
+    try:
+        query.awaitTermination()
+    except StreamingQueryException as error:
+        raise sentence(error) from error
 
 
 def _counted(batch: StreamingQueryProgress) -> Mapping[str, int | None]:
@@ -115,8 +115,11 @@ def _counted(batch: StreamingQueryProgress) -> Mapping[str, int | None]:
     rows = [
         _row(metrics[name]) for name in ([COUNTERS] if COUNTERS in metrics else told)
     ]
-    names = [field.name for field in fields(Progress)[1:]] if rows else []
-    return {name: _sum(row[name] for row in rows) for name in names}
+    sums: dict[str, int | None] = {}
+    for field in fields(Progress)[1:] if rows else ():
+        known = [count for row in rows if (count := row[field.name]) is not None]
+        sums[field.name] = sum(known) if known else None
+    return sums
 
 
 def _row(observed: Row) -> Mapping[str, int | None]:
@@ -126,17 +129,3 @@ def _row(observed: Row) -> Mapping[str, int | None]:
         return known
     names = (field["name"] for field in known["schema"]["fields"])
     return dict(zip(names, known["values"], strict=True))
-
-
-def _sum(counts: Iterable[int | None]) -> int | None:
-    """Returns the sum of the counts that are there, None where none is."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
-
-
-def _raise_failure(query: StreamingQuery) -> None:
-    """Raises what ended a query, where it did not simply end."""
-    try:
-        query.awaitTermination()
-    except StreamingQueryException as error:
-        raise sentence(error) from error

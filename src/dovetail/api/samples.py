@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -17,7 +17,7 @@ from dovetail import spec
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.schema import read_row, to_microseconds
-from dovetail.spec.arguments import wrong
+from dovetail.spec import arguments
 from dovetail.spec.rules import checked
 
 MOST_COLLECTED = 30
@@ -38,6 +38,7 @@ def sample_play(
         hand.value: replace(source, rows=() if hand in arriving else tuple(rows[hand]))
         for hand, source in sources.items()
     }
+    # Merged by place, the left row first of two at one place; a side's own order stays.
     events = heapq.merge(
         *(_placed(sources[hand], rows[hand], sequences[hand]) for hand in arriving),
         key=lambda placed: placed[0],
@@ -52,7 +53,7 @@ def typed_rows(rows: Sample, source: spec.Input) -> list[spec.Row]:
         isinstance(row, Mapping) for row in rows
     ):
         hint = f'write for example picture({source.name}=[{{"id": 1}}])'
-        raise wrong(source.name, rows, "a list of rows, each a dict", hint)
+        raise arguments.wrong(source.name, rows, "a list of rows, each a dict", hint)
     try:
         return [
             read_row(row, source.schema, f"row {number} of {source.name}")
@@ -92,20 +93,19 @@ def _arrives(source: spec.Input, clock: spec.Clock) -> bool:
 def _placed(
     source: spec.Input, rows: Iterable[spec.Row], sequence: str
 ) -> list[Placed]:
-    """Returns the arrivals of a side, each with its place among those of both."""
-    place = _by_sequence(source, sequence) if sequence else _by_time(source)
-    return [(place(row), spec.Arrive(source.name, row)) for row in rows]
+    """Returns the arrivals of a side, each with its place among those of both.
 
-
-def _by_sequence(source: spec.Input, sequence: str) -> Callable[[spec.Row], float]:
-    """Returns the place of a row in the sequence that both sides carry."""
-    scalar = compiled(Expression(sequence), Scope.row(source.schema))
-    return lambda row: _number(scalar({BARE: row}))
-
-
-def _by_time(source: spec.Input) -> Callable[[spec.Row], float]:
-    """Returns the place of a row in row time; without one all are at one place."""
-    return lambda row: _number(row.get(source.time))
+    The place is what the sequence says that both sides carry, else the row time.
+    """
+    scope = Scope.row(source.schema)
+    scalar = compiled(Expression(sequence), scope) if sequence else None
+    return [
+        (
+            _number(scalar({BARE: row}) if scalar else row.get(source.time)),
+            spec.Arrive(source.name, row),
+        )
+        for row in rows
+    ]
 
 
 def _number(value: object) -> float:

@@ -4,6 +4,13 @@
     dt.ecl(text, {"people": frame, "hr::pets": "data/pets.csv"})
 
 Names are those that the text has, without regard to case and `~`.
+
+A right side of LOOKUP or ALL goes to every task whole, and must not be too large. That
+is judged before anything runs, by what is known: the bytes of the declared columns in
+the files, or what Spark's own statistics say of a DataFrame, where nothing between them
+and the join makes rows fewer. What turns out too large while it runs Spark refuses.
+
+    spark.conf.set("spark.dovetail.broadcastLimit", "4g")
 """
 
 from __future__ import annotations
@@ -17,8 +24,7 @@ from typing import Protocol
 from pyspark.sql import DataFrame, SparkSession
 
 from dovetail import spec
-from dovetail.api.folder import FolderCatalog
-from dovetail.api.memory import refuse_too_large
+from dovetail.api.catalogs import FolderCatalog
 from dovetail.bind.files import Root
 from dovetail.bind.files.columns import fitted, fitted_file, own_schema
 from dovetail.bind.files.frames import as_declared, frame
@@ -29,15 +35,23 @@ from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark_index.builds import newest
 from dovetail.engines.spark_index.layout import Build
 from dovetail.engines.spark_index.shelf import AnyShelf, NoShelf, Shelf
-from dovetail.errors import SpecError
+from dovetail.errors import EngineError, SpecError
+from dovetail.plan.shapes import BROADCAST
 from dovetail.schema import Schema
 from dovetail.spec import arguments
 
 Place = str | Path
+Sources = Place | Mapping[str, DataFrame | Place]
+LIMIT = "spark.dovetail.broadcastLimit"
+_DRIVER, _USUAL = "spark.driver.memory", "1g"
+MOST = 8 << 30  # Spark broadcasts no table of more than 8 GiB
+_SIZE = re.compile(r"(\d+)\s*([kmgt]?)i?b?$", re.IGNORECASE)
+_UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+# What joins, filters and sums leave Spark only guesses, and rows that came from
+# elsewhere (LogicalRDD) it takes for endless.
 _GUESSED = re.compile(
     r"\b(Join|Filter|Aggregate|Generate|LogicalRDD|Limit|Sample|Expand)\b"
 )
-Sources = Place | Mapping[str, DataFrame | Place]
 
 
 class Source(Protocol):
@@ -59,7 +73,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class FolderSource:
     """The files below a folder."""
 
     root: Root
@@ -84,7 +98,7 @@ class Folder:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedSource:
     """DataFrames, and paths of files, by the names of inputs."""
 
     given: Mapping[str, DataFrame | Place]
@@ -114,7 +128,7 @@ class Named:
             case str() | Path() as path:
                 return fitted_file(file_at(path, given.input, given.layout), given).size
             case rows:
-                return known_size(rows)
+                return _known_size(rows)
 
     def spelled(self, word: str) -> str:
         """Returns the name of an input as it is given, or nothing."""
@@ -145,7 +159,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class IndexedCatalog:
     """Inputs beside which a shelf has indexes."""
 
     inputs: Catalog
@@ -177,14 +191,12 @@ def source_of(sources: object) -> Source:
     """Returns the source that a user means."""
     match sources:
         case str() | Path():
-            return Folder(
-                Root.of(arguments.path("sources", sources, 'dt.ecl(text, "data")'))
-            )
+            place = arguments.path("sources", sources, 'dt.ecl(text, "data")')
+            return FolderSource(Root.of(place))
         case Mapping():
+            example = 'sources={"people": frame}'
             for name, given in sources.items():
-                arguments.text(
-                    "a name in sources", name, "a text", 'sources={"people": frame}'
-                )
+                arguments.text("a name in sources", name, "a text", example)
                 if not isinstance(given, str | Path):
                     frame_given(f"sources[{arguments.told(name)}]", given)
             plain = [plain_name(name) for name in sources]
@@ -195,13 +207,31 @@ def source_of(sources: object) -> Source:
                         "one of each, without case",
                         "~ and the case of letters make no other name",
                     )
-            return Named(sources)
+            return NamedSource(sources)
         case _:
             hint = (
                 'write for example dt.ecl(text, "data") or dt.ecl(text, {"a": frame})'
             )
             expected = "a folder, or a dict of DataFrames and files by their names"
             raise arguments.wrong("sources", sources, expected, hint)
+
+
+def session_of(source: Source) -> SparkSession:
+    """Returns the session of the sources, or the one that is there."""
+    if isinstance(source, NamedSource):
+        for rows in source.given.values():
+            if isinstance(rows, DataFrame):
+                return rows.sparkSession
+    return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+
+
+def catalog_of(source: Source, spark: SparkSession, shelf: AnyShelf) -> Catalog:
+    """Returns the inputs of a source, and the indexes on a shelf beside them."""
+    match shelf:
+        case Shelf():
+            return IndexedCatalog(source.catalog, spark, shelf)
+        case NoShelf():
+            return source.catalog
 
 
 def input_frames(
@@ -217,12 +247,9 @@ def input_frames(
         return {one.name: source.frame(spark, one) for one in spec.givens_of(program)}
 
 
-def known_size(rows: DataFrame) -> int:
-    """Returns the bytes of a DataFrame by Spark's statistics, where it has any.
-
-    Spark Connect has none. What joins, filters and sums leave Spark only guesses, and
-    rows that came from elsewhere it takes for endless: neither is known.
-    """
+def _known_size(rows: DataFrame) -> int:
+    """Returns the bytes of a DataFrame by Spark's statistics, 0 where it has none."""
+    # Spark Connect has no plan to be asked.
     plan = getattr(rows, "_jdf", None)
     if plan is None:
         return 0
@@ -230,3 +257,63 @@ def known_size(rows: DataFrame) -> int:
     if _GUESSED.search(found.toString()):
         return 0
     return int(str(found.stats().sizeInBytes()))
+
+
+def refuse_too_large(
+    spark: SparkSession, program: spec.Program, sizes: Mapping[str, int]
+) -> None:
+    """Raises for a right side that does not fit; `sizes` are those of inputs known."""
+    own = spark.conf.get(LIMIT, "")
+    driver = spark.conf.get(_DRIVER, _USUAL) or _USUAL
+    # Of memory Spark means megabytes where it says no more than a number.
+    there = bytes_of(f"{driver}m" if driver.isdigit() else driver)
+    limit = bytes_of(own) if own else min(MOST, there)
+    for step in spec.steps_of(program):
+        match step:
+            case spec.Joined(right=right) if step.join.picks.strategy in BROADCAST:
+                size = sizes.get(_whole_input(right), 0)
+            case _:
+                continue
+        if size > limit:
+            raise EngineError(
+                f"the right side of {step.told.title} has {shown_size(size)}, too much "
+                "to be broadcast",
+                f"at most {shown_size(limit)}, as {LIMIT} or {_DRIVER} says",
+                "SMART in place of LOOKUP lets Spark shuffle a large side; an equality "
+                "does the same for ALL",
+            )
+
+
+def bytes_of(text: str) -> int:
+    """Returns the bytes that a text such as 4g says."""
+    found = _SIZE.match(text.strip())
+    if found is None:
+        raise SpecError(f'the size "{text}"', "a number of bytes, as 512m or 4g")
+    return int(found[1]) << _UNITS[found[2].lower()]
+
+
+def shown_size(count: int) -> str:
+    """Returns bytes as people read them."""
+    for unit, shift in (("GB", 30), ("MB", 20), ("kB", 10)):
+        if count >= 1 << shift:
+            return f"{count / (1 << shift):.1f} {unit}"
+    return f"{count} bytes"
+
+
+def _whole_input(step: spec.Step) -> str:
+    """Returns the input all of whose rows a step has, if it has those of one."""
+    match step:
+        case spec.Given(name):
+            return name
+        case (
+            spec.Ordered(source)
+            | spec.Grouped(source)
+            | spec.Numbered(source)
+            | spec.Indexed(source)
+        ):
+            return _whole_input(source)
+        # Sizes that a text declares: the same columns of the same rows.
+        case spec.Projected(spec.Given() as source, schema) if schema == source.schema:
+            return source.name
+        case _:
+            return ""

@@ -9,27 +9,14 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 
 from dovetail import spec
-from dovetail.api.defaults import (
-    Key,
-    all_columns,
-    chosen,
-    clock_of,
-    equalities,
-    keys_of,
-    kind_named,
-    suffixes_of,
-)
+from dovetail.api import choices, terms
 from dovetail.api.joined import Joined
-from dovetail.api.picks import EVERY, picks_of
-from dovetail.api.terms import refuse_on_streams, refuse_terms
-from dovetail.api.wording import words_of_python
-from dovetail.bind.schemas import frame_given, refuse_reserved, schema_of
+from dovetail.bind.schemas import frame_given, schema_of
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Expression
 from dovetail.plan.stream import Feed, refuse_unbounded
 from dovetail.schema import AtomicType, Schema, quoted
 from dovetail.spec import arguments
-from dovetail.spec.arguments import columns
 from dovetail.spec.calls import missing, public
 from dovetail.spec.defaults import complete
 from dovetail.spec.rules import check_spec
@@ -72,10 +59,10 @@ class Rows:
     @public
     def window(self, window: spec.Window, *, per: str | Sequence[str] = ()) -> Rows:
         """Returns the same rows, alive as the window says, for each `per` apart."""
-        kept, schema = window_given(window), self.source.schema
+        kept, schema = choices.window_given(window), self.source.schema
         if isinstance(kept, spec.Latest):
-            columns("key", kept.key, schema, 'dt.latest("id")')
-        parts = columns("per", per, schema, 'per="customer"')
+            arguments.columns("key", kept.key, schema, 'dt.latest("id")')
+        parts = arguments.columns("per", per, schema, 'per="customer"')
         return replace(self, kept=kept, per=parts)
 
     @public
@@ -83,11 +70,11 @@ class Rows:
         self,
         other: Rows,
         *,
-        on: str | Sequence[Key] = (),
+        on: str | Sequence[terms.Key] = (),
         where: str = "true",
         how: str = "inner",
         keep: int = 0,
-        asof: spec.AsOf | spec.Unlimited = EVERY,
+        asof: spec.AsOf | spec.Unlimited = choices.EVERY,
         select: Mapping[str, str] | None = None,
         suffixes: tuple[str, str] = ("", ""),
         unmatched: str = "joined",
@@ -103,60 +90,81 @@ class Rows:
         """
         sides = dict(zip(spec.HANDS, (self, _rows_given(other)), strict=True))
         _refuse_half_a_sequence(sides)
-        wish = _Wish.of(sides, kind_named(how), on, where)
-        shown = _columns(sides, wish, select, suffixes)
-        ports, picks = _ports(unmatched, wish.kind), picks_of(keep, asof)
-        join = _join_spec(sides, replace(wish, columns=shown, ports=ports, picks=picks))
-        inputs = {_name(hand): _source(hand, side) for hand, side in sides.items()}
-        join = complete(join, inputs)
-        refuse_terms(join, inputs)
-        with words_of_python():
-            check_spec(join, inputs, spec.Settings())
-        if any(side.feed.streams for side in sides.values()):
-            refuse_on_streams(join, inputs)
-        if not arguments.truth("unbounded", unbounded):
-            refuse_unbounded(join, {hand: inputs[_name(hand)] for hand in spec.HANDS})
-        frames = {hand: side.frame for hand, side in sides.items()}
-        feeds = {hand: side.feed for hand, side in sides.items()}
-        return Joined(join, inputs, frames, feeds)
-
-
-Sides = Mapping[spec.Hand, Rows]
-
-
-@dataclass(frozen=True, slots=True)
-class _Wish:
-    """What a user asks of a join."""
-
-    keys: Sequence[Key]
-    where: str
-    kind: spec.Kind
-    columns: spec.Columns = spec.Columns(())
-    ports: int = 1
-    picks: spec.Picks = spec.Picks()
-
-    @classmethod
-    def of(cls, sides: Sides, kind: spec.Kind, on: object, where: str) -> _Wish:
-        """Returns the condition that is asked for, or refuses what makes no sense."""
         schemas = {hand: side.source.schema for hand, side in sides.items()}
-        keys = keys_of(on, schemas)
-        arguments.text(
-            "where", where, "a condition as a text", 'where="l.amount < r.amount"'
+        kind = terms.kind_named(how)
+        keys = terms.keys_of(on, kind, schemas)
+        condition = terms.condition_of(where, kind, schemas)
+        columns = (
+            terms.all_columns(schemas, kind, keys, suffixes)
+            if select is None
+            else terms.chosen(select, suffixes)
         )
-        for name, value, is_said in (
-            ("on", on, keys),
-            ("where", where, where != "true"),
-        ):
-            if is_said and kind is spec.Kind.CROSS:
-                hint = f'how="inner" takes {name}; a cross join has every pair'
-                raise arguments.wrong(
-                    name, value, f'no {name} beside how="cross"', hint
-                )
-        for reference in spec.references(Expression(where)):
-            schema = schemas[reference.hand]
-            if reference.column not in schema:
-                raise arguments.no_column("where", where, reference.column, schema)
-        return cls(keys, where, kind)
+        left, right = (
+            spec.Side(
+                spec.Named(hand.value),
+                side.kept,
+                tuple(Expression(quoted(name)) for name in side.per),
+            )
+            for hand, side in sides.items()
+        )
+        join = spec.JoinSpec(
+            left,
+            right,
+            kind,
+            terms.clock_of(
+                (left.window, right.window),
+                timed=all(side.source.is_timed for side in sides.values()),
+                streaming=any(side.feed.streams for side in sides.values()),
+            ),
+            hard=terms.equalities(keys),
+            soft=condition,
+            select=columns,
+            ports=terms.ports_of(unmatched, kind),
+            picks=choices.picks_of(keep, asof),
+        )
+        return _checked(join, sides, unbounded=unbounded)
+
+
+def _checked(
+    join: spec.JoinSpec, sides: Mapping[spec.Hand, Rows], *, unbounded: bool
+) -> Joined:
+    """Returns a join of two sides with its windows written out, or refuses it."""
+    sources = {
+        hand: replace(side.source, name=hand.value) for hand, side in sides.items()
+    }
+    inputs = {source.name: source for source in sources.values()}
+    join = complete(join, inputs)
+    terms.refuse_terms(join, inputs)
+    with terms.words_of_python():
+        check_spec(join, inputs, spec.Settings())
+    # Of a batch Spark does all by itself; a stream is limited to what kernels can.
+    if any(side.feed.streams for side in sides.values()):
+        terms.refuse_on_streams(join, inputs)
+    if not arguments.truth("unbounded", unbounded):
+        refuse_unbounded(join, sources)
+    frames = {hand: side.frame for hand, side in sides.items()}
+    feeds = {hand: side.feed for hand, side in sides.items()}
+    return Joined(join, inputs, frames, feeds)
+
+
+def _rows_given(other: object) -> Rows:
+    """Returns the other side that a user gives, or refuses another thing."""
+    if isinstance(other, Rows):
+        return other
+    hint = 'write for example orders.join(dt.stream(frame, time="paid_at"), on="id")'
+    expected = "rows of dt.stream, dt.table or dt.dataset"
+    raise arguments.wrong("other", other, expected, hint)
+
+
+def _refuse_half_a_sequence(sides: Mapping[spec.Hand, Rows]) -> None:
+    """Refuses a sequence on one side only: it orders the rows of both."""
+    for hand, side in sides.items():
+        if side.feed.sequence and not sides[hand.other].feed.sequence:
+            raise SpecError(
+                f"the {hand.value} side has a sequence and the other side has none",
+                "sequence=... on both sides",
+                "order=... is for a number that only one side has",
+            )
 
 
 @public
@@ -203,7 +211,7 @@ def table(
 ) -> Rows:
     """Returns a table's rows: each is the newest version of its key, until the next."""
     schema = schema_of(frame_given("frame", frame))
-    keys = columns("key", key, schema, 'key="id"')
+    keys = arguments.columns("key", key, schema, 'key="id"')
     if not keys:
         raise arguments.wrong(
             "key", key, "at least one column", 'write for example key="id"'
@@ -228,38 +236,32 @@ def _input(
     key: tuple[str, ...] = (),
     lateness: spec.Span = spec.NO_TIME,
 ) -> spec.Input:
-    """Returns what is known of a DataFrame as an input."""
+    """Returns what is known of a DataFrame as an input; its time is of timestamps."""
     schema = schema_of(frame_given("frame", frame))
+    # A frame that does not stream has all its rows from the start.
     if kind is spec.InputKind.STREAM and not frame.isStreaming:
         kind = spec.InputKind.DATASET
-    return spec.Input("", kind, schema, key, _time(time, schema), lateness)
-
-
-def _time(time: str, schema: Schema) -> str:
-    """Returns the column of the row time, if one is named: it is a timestamp."""
-    if time == "":
-        return ""
     expected = "the name of a column with timestamps"
-    name = arguments.text("time", time, expected, 'time="placed_at"')
-    if name not in schema:
+    name = arguments.said("time", time, expected, 'time="placed_at"')
+    if name and name not in schema:
         raise arguments.no_column("time", time, name, schema)
-    kind = schema[name].type
-    if kind not in {AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ}:
+    stamps = {AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ}
+    if name and schema[name].type not in stamps:
         raise SchemaError(
-            f'time="{name}" is a column of the type {kind}',
+            f'time="{name}" is a column of the type {schema[name].type}',
             "a column with timestamps",
             "cast it in the frame, as with timestamp_millis(..) of a number",
         )
-    return name
+    return spec.Input("", kind, schema, key, name, lateness)
 
 
 def _place(name: str, given: str, schema: Schema) -> str:
     """Returns what rows are ordered by, if anything: SQL that gives a whole number."""
-    if given == "":
-        return ""
     expected = "a column, or SQL over columns, that is a whole number"
-    arguments.text(name, given, expected, f'{name}="offset"')
+    if not arguments.said(name, given, expected, f'{name}="offset"'):
+        return ""
     column = spec.plain_column(Expression(given))
+    # What an expression gives only Spark can tell, once it runs.
     if not column:
         return given
     if column not in schema:
@@ -269,104 +271,3 @@ def _place(name: str, given: str, schema: Schema) -> str:
         found = f'{name}="{given}" is a column of the type {schema[column].type}'
         raise SchemaError(found, expected, hint)
     return given
-
-
-def window_given(window: object) -> spec.Window:
-    """Returns the window that a user gives, or refuses another thing."""
-    if isinstance(window, spec.Range | spec.Rows | spec.Latest | spec.Forever):
-        return window
-    span = arguments.told(window) if isinstance(window, str) else '"10 minutes"'
-    hint = f"write for example dt.range(preceding={span})"
-    expected = "one of dt.range, dt.rows, dt.latest and dt.forever"
-    raise arguments.wrong("window", window, expected, hint)
-
-
-def _rows_given(other: object) -> Rows:
-    """Returns the other side that a user gives, or refuses another thing."""
-    if isinstance(other, Rows):
-        return other
-    hint = 'write for example orders.join(dt.stream(frame, time="paid_at"), on="id")'
-    expected = "rows of dt.stream, dt.table or dt.dataset"
-    raise arguments.wrong("other", other, expected, hint)
-
-
-def _columns(
-    sides: Sides,
-    wish: _Wish,
-    select: Mapping[str, str] | None,
-    suffixes: tuple[str, str],
-) -> spec.Columns:
-    """Returns the output columns: those that are asked for, or all."""
-    endings = suffixes_of(suffixes)
-    if select is None:
-        schemas = {hand: side.source.schema for hand, side in sides.items()}
-        return all_columns(schemas, wish.kind, wish.keys, endings)
-    if any(endings):
-        hint = "names in select are as they stand there"
-        raise arguments.wrong("suffixes", suffixes, "none beside select", hint)
-    shown = chosen(select)
-    refuse_reserved("select has", select)
-    return shown
-
-
-def _refuse_half_a_sequence(sides: Sides) -> None:
-    """Refuses a sequence on one side only: it orders the rows of both."""
-    for hand, side in sides.items():
-        if side.feed.sequence and not sides[hand.other].feed.sequence:
-            raise SpecError(
-                f"the {hand.value} side has a sequence and the other side has none",
-                "sequence=... on both sides",
-                "order=... is for a number that only one side has",
-            )
-
-
-def _name(hand: spec.Hand) -> str:
-    """Returns the name of the input on a hand."""
-    return hand.value
-
-
-def _source(hand: spec.Hand, side: Rows) -> spec.Input:
-    """Returns a side's input under its hand's name."""
-    return replace(side.source, name=_name(hand))
-
-
-def _join_spec(sides: Sides, wish: _Wish) -> spec.JoinSpec:
-    """Returns the join of two sides that a user asks for."""
-    left, right = (
-        spec.Side(
-            spec.Named(_name(hand)),
-            sides[hand].kept,
-            tuple(Expression(quoted(name)) for name in sides[hand].per),
-        )
-        for hand in spec.HANDS
-    )
-    clock = clock_of(
-        (left.window, right.window),
-        timed=all(side.source.is_timed for side in sides.values()),
-        streaming=any(side.feed.streams for side in sides.values()),
-    )
-    return spec.JoinSpec(
-        left,
-        right,
-        wish.kind,
-        clock,
-        hard=equalities(wish.keys),
-        soft=Expression(wish.where),
-        select=wish.columns,
-        ports=wish.ports,
-        picks=wish.picks,
-    )
-
-
-def _ports(unmatched: str, kind: spec.Kind) -> int:
-    """Returns how many outlets matched and unmatched rows leave by."""
-    preserved = sum(kind.preserves(hand) for hand in spec.HANDS)
-    if arguments.word("unmatched", unmatched, ("joined", "outlet")) == "joined":
-        return 1
-    if not preserved:
-        raise SpecError(
-            f"a join of the kind {kind.value} has no unmatched rows",
-            'unmatched="joined"',
-            'how="left", "right" or "full" preserves unmatched rows',
-        )
-    return 1 + preserved

@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.text import Text
 
 from dovetail import spec
-from dovetail.api.unseen import Unseen
 from dovetail.bind.files import Root
 from dovetail.cli.programs import ENDING, Files, Texts, modules_of, read_program
 from dovetail.cli.terminal import BROKEN, reported, waiting
@@ -34,8 +33,6 @@ Paths = Annotated[
 Only = Annotated[
     str, typer.Option(metavar="TEXT", help="Only joins with this in their name.")
 ]
-
-
 Plan = Annotated[
     bool,
     typer.Option(
@@ -72,10 +69,21 @@ def explain(
     """
     out = Console(highlight=False, soft_wrap=True)
     programs = [path for path in paths if path.suffix.lower() == ENDING]
+    is_planned = plan or files is not None
     with reported("explain"):
-        _need_programs(programs, is_needed=plan or files is not None)
-        wanted = [one for one in programs if only in one.stem]
-        texts = [*_programs(wanted, files, modules, plan=plan)]
+        if is_planned and not programs:
+            raise SpecError(
+                "--plan or --files without a program in ECL",
+                f"a file that ends in {ENDING}",
+                "how a case runs on Spark is told without them",
+            )
+        # All is read before anything is told: a broken file is told alone.
+        texts = [
+            text
+            for path in programs
+            if only in path.stem
+            for text in _told(path, files, modules, is_planned=is_planned)
+        ]
         joins = read_joins([it for it in paths if it not in programs])
         cases = [case for case in joins if only in case.name]
         if not cases and not texts:
@@ -86,50 +94,34 @@ def explain(
     raise typer.Exit(0 if all(sound) else BROKEN)
 
 
-def _need_programs(programs: list[Path], *, is_needed: bool) -> None:
-    """Raises SpecError where options of programs have no program."""
-    if is_needed and not programs:
-        raise SpecError(
-            "--plan or --files without a program in ECL",
-            f"a file that ends in {ENDING}",
-            "how a case runs on Spark is told without them",
-        )
-
-
-def _programs(
-    paths: list[Path], files: Path | None, modules: Path | None, *, plan: bool
+def _told(
+    path: Path, files: Path | None, modules: Path | None, *, is_planned: bool
 ) -> Iterator[Text]:
-    """Yields what is told of programs, with Spark's plans where they are asked for."""
-    for path in paths:
-        found = _program(path, files, modules)
-        yield Text(path.stem, "bold")
-        yield Text(explained_program(found))
-        if plan or files is not None:
-            for name, lines in _plans(found, files).items():
-                yield Text("\n".join([f"\nSpark's plan of {name}", *lines]))
-        yield Text()
+    """Yields what is told of a program, with Spark's plans where they are asked for."""
+    from dovetail.api import catalogs  # noqa: PLC0415 - Arrow is slow
 
-
-def _program(path: Path, files: Path | None, modules: Path | None) -> spec.Program:
-    """Returns a program; without a folder what it says of its files is believed."""
     text, texts = read_program(path), modules_of(path, modules)
-    if files is None:
-        return translate(text, Unseen(), texts)
-    from dovetail.api.folder import folder_program  # noqa: PLC0415 - Arrow is slow
+    root = None if files is None else Root.of(files)
+    # Without a folder what the text says of its files is believed.
+    known = catalogs.Unseen() if root is None else catalogs.FolderCatalog(root)
+    program = translate(text, known, texts)
+    yield Text(path.stem, "bold")
+    yield Text(explained_program(program))
+    for name, lines in (_plans(program, root) if is_planned else {}).items():
+        yield Text("\n".join([f"\nSpark's plan of {name}", *lines]))
+    yield Text()
 
-    return folder_program(text, Root.of(files), texts)
 
-
-def _plans(program: spec.Program, files: Path | None) -> Mapping[str, tuple[str, ...]]:
+def _plans(program: spec.Program, root: Root | None) -> Mapping[str, tuple[str, ...]]:
     """Returns Spark's plan of every output."""
-    from dovetail.api import spark_plans  # noqa: PLC0415 - Spark is slow
+    from dovetail.api import programs  # noqa: PLC0415 - Spark is slow
     from dovetail.engines.spark_session import program_session  # noqa: PLC0415
 
     with waiting("starting Spark"):
         spark = program_session("")
-    if files is None:
-        return spark_plans.plans_on_nothing(spark, program)
-    return spark_plans.plans_on_files(spark, program, Root.of(files))
+    if root is None:
+        return programs.plans_on_nothing(spark, program)
+    return programs.plans_on_files(spark, program, root)
 
 
 def _tell(case: Case, out: Console) -> bool:

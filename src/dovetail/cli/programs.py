@@ -5,21 +5,27 @@ The one carries a program out, the other prints the PySpark program that it beco
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from dovetail import spec
-from dovetail.api.modules import ModuleFolder
-from dovetail.api.outcomes import Outcome, places_of, with_files
 from dovetail.bind.files import Format, Root
-from dovetail.cli.terminal import reported, screen, table, waiting, watched
+from dovetail.bind.files.names import check_format, place_of
+from dovetail.cli.terminal import Outcome, reported, screen, table, waiting, watched
+from dovetail.dialects import ecl
 from dovetail.errors import SpecError
 
+# Spark and Arrow take a second to load: who asks for help waits for neither.
+if TYPE_CHECKING:
+    from dovetail.api.catalogs import ModuleFolder
+
 ENDING = ".ecl"
+_SHOWN = 20
 
 Program = Annotated[
     Path,
@@ -39,7 +45,6 @@ Files = Annotated[
     ),
 ]
 
-
 Texts = Annotated[
     Path | None,
     typer.Option(
@@ -50,32 +55,6 @@ Texts = Annotated[
         show_default=False,
     ),
 ]
-
-
-def modules_of(program: Path, folder: Path | None) -> ModuleFolder:
-    """Returns the texts that a program may import."""
-    return ModuleFolder.of(folder or program.parent, program.parent)
-
-
-def read_program(path: Path) -> str:
-    """Returns the text of a program."""
-    if path.suffix.lower() != ENDING:
-        raise SpecError(
-            f'"{path}" is no program',
-            f"a file that ends in {ENDING}",
-            "dovetail check plays cases in .json" if path.suffix == ".json" else "",
-        )
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SpecError(
-            f'"{path}" cannot be read',
-            "a text in UTF-8, in a file that is there",
-            "a path that is not whole begins where the command runs",
-        ) from error
-
-
-_SHOWN = 20
 
 
 class Engine(Enum):
@@ -146,7 +125,7 @@ def run(
     dovetail run sales.ecl --files data --output out --format csv
     """
     with reported("run"):
-        from dovetail.api.folder import folder_program  # noqa: PLC0415 - Arrow
+        from dovetail.api.catalogs import FolderCatalog  # noqa: PLC0415 - Arrow
 
         text, stores = read_program(program), output is not None
         if stores and show is not None:
@@ -154,27 +133,63 @@ def run(
         if not stores and written is not None:
             raise SpecError("--format without --output", "both", "--output says where")
         root, texts = Root.of(files or Path()), modules_of(program, modules)
-        found = folder_program(text, root, texts)
-        outcome = _outcome(found, root, (engine, master), stores=stores)
+        found = ecl.translate(text, FolderCatalog(root), texts)
+        if master and engine is Engine.LOCAL:
+            raise SpecError("--master with --engine local", "one of them")
+        outcome = _outcome(
+            _with_files(found) if stores else found, root, engine, master
+        )
         if output is None:
             _print(outcome, _SHOWN if show is None else show)
         else:
             _write(outcome, output, written or Format.PARQUET)
+        _remark(outcome)
 
 
-def _outcome(
-    program: spec.Program, root: Root, how: tuple[Engine, str], *, stores: bool
-) -> Outcome:
+def modules_of(program: Path, folder: Path | None) -> ModuleFolder:
+    """Returns the texts that a program may import."""
+    from dovetail.api.catalogs import ModuleFolder  # noqa: PLC0415 - Arrow is slow
+
+    return ModuleFolder.of(folder or program.parent, program.parent)
+
+
+def read_program(path: Path) -> str:
+    """Returns the text of a program."""
+    if path.suffix.lower() != ENDING:
+        raise SpecError(
+            f'"{path}" is no program',
+            f"a file that ends in {ENDING}",
+            "dovetail check plays cases in .json" if path.suffix == ".json" else "",
+        )
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(
+            f'"{path}" cannot be read',
+            "a text in UTF-8, in a file that is there",
+            "a path that is not whole begins where the command runs",
+        ) from error
+
+
+def _with_files(program: spec.Program) -> spec.Program:
+    """Returns a program that also puts out what it stores in files, by their names."""
+    names = {one.name.lower() for one in program.outputs}
+    for file in program.files:
+        if file.name in names:
+            raise SpecError(
+                f'an output and a file are named "{file.name}"',
+                "a name of its own for each",
+            )
+    return replace(program, outputs=(*program.outputs, *program.files), files=())
+
+
+def _outcome(program: spec.Program, root: Root, engine: Engine, master: str) -> Outcome:
     """Returns a program with its rows at hand, on the engine that is asked for."""
-    engine, master = how
-    if master and engine is Engine.LOCAL:
-        raise SpecError("--master with --engine local", "one of them")
-    program = with_files(program) if stores else program
     if engine is Engine.LOCAL:
         from dovetail.conformance.folder import played  # noqa: PLC0415
 
         return played(program, root)
-    from dovetail.api.spark_programs import on_spark  # noqa: PLC0415 - Spark is slow
+    from dovetail.api.programs import on_spark  # noqa: PLC0415 - Spark is slow
     from dovetail.engines.spark_session import program_session  # noqa: PLC0415
 
     with waiting("starting Spark"):
@@ -186,26 +201,31 @@ def _print(outcome: Outcome, count: int) -> None:
     out = screen()
     for output in outcome.program.outputs:
         with watched(outcome, output.name):
+            # One more than is printed tells whether there are more.
             rows = outcome.first(output.name, count + 1)
         out.print(output.name, style="bold")
         out.print(table(output.step.schema, rows[:count]))
         if len(rows) > count:
             out.print(f"the first {count} rows; --show N prints more\n", style="dim")
-    _remark(outcome)
 
 
 def _write(outcome: Outcome, folder: Path, written: Format) -> None:
     """Writes every output, and says where."""
     out = Console(highlight=False, markup=False, soft_wrap=True)
-    for name, place in places_of(outcome, folder, written).items():
+    places = {}
+    # The first misfit is refused before anything is written.
+    for output in outcome.program.outputs:
+        check_format(output.name, output.step.schema, written)
+        places[output.name] = place_of(folder, output.name)
+    for name, place in places.items():
         with watched(outcome, name):
             found = outcome.write(name, place, written)
         out.print(f"{name}: {found}")
-    _remark(outcome)
 
 
 def _remark(outcome: Outcome) -> None:
     """Says what of the text had no effect."""
+    # On stderr: stdout has the rows, and may be a pipe.
     errors = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     for remark in outcome.program.remarks:
         errors.print(f"note: {remark}", style="dim")
@@ -229,10 +249,12 @@ def translate(program: Program, *, files: Files = None, modules: Texts = None) -
     """
     with reported("translate"):
         text = read_program(program)
-        from dovetail.api.scripts import bare_script, file_script  # noqa: PLC0415
+        from dovetail.api import programs  # noqa: PLC0415 - Spark is slow
 
         root = None if files is None else Root.of(files)
         texts = modules_of(program, modules)
         typer.echo(
-            bare_script(text, texts) if root is None else file_script(text, root, texts)
+            programs.bare_script(text, texts)
+            if root is None
+            else programs.file_script(text, root, texts)
         )

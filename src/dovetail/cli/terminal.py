@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event, Thread
+from typing import Protocol
 
 import typer
 from rich import box
@@ -20,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dovetail import spec
-from dovetail.api.outcomes import Outcome
+from dovetail.bind.files import Format
 from dovetail.errors import DovetailError, EngineError
 from dovetail.schema import Schema, shown
 
@@ -44,6 +46,23 @@ def _ended(command: str, error: DovetailError, code: int) -> typer.Exit:
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
     errors.print(f"dovetail {command}: {error}", style="red", markup=False)
     return typer.Exit(code)
+
+
+class Outcome(Protocol):
+    """A program with its rows at hand, on whichever engine."""
+
+    @property
+    def program(self) -> spec.Program:
+        """Returns the program."""
+
+    def first(self, name: str, count: int) -> Sequence[spec.Row]:
+        """Returns the first rows of an output."""
+
+    def write(self, name: str, place: Path, written: Format) -> Path:
+        """Writes an output as a new file or folder of parts, and returns it."""
+
+    def done(self) -> tuple[int, int]:
+        """Returns how many parts of the work at hand are done, and how many are."""
 
 
 _PATIENCE, _PAUSE = 1.0, 0.2

@@ -44,7 +44,7 @@ from dovetail.spec.defaults import is_by_row_time
 # along whole, so these are single nodes.
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import HANDS
-from dovetail.spec.results import own_outlets
+from dovetail.spec.results import outlets_of
 from dovetail.spec.spans import NO_TIME
 
 STREAM = Engine(
@@ -194,11 +194,7 @@ class StreamPlan:
     @property
     def outlets(self) -> tuple[spec.Outlet, ...]:
         """Returns the outlets that the join has, the late one last."""
-        return (
-            Outlet.MATCHED,
-            *own_outlets(self.join).values(),
-            Outlet.LATE,
-        )
+        return (*outlets_of(self.join), Outlet.LATE)
 
     @property
     def heeds_silence(self) -> bool:

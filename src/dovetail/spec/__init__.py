@@ -104,7 +104,13 @@ from dovetail.spec.references import (
     plain_reference,
     references,
 )
-from dovetail.spec.results import input_of, known_types, own_outlets, selected_columns
+from dovetail.spec.results import (
+    input_of,
+    known_types,
+    outlets_of,
+    own_outlets,
+    selected_columns,
+)
 from dovetail.spec.sources import (
     is_state,
     kind_of,
@@ -265,6 +271,7 @@ __all__ = [
     "kind_of",
     "known_input",
     "known_types",
+    "outlets_of",
     "own_outlets",
     "parse_span",
     "plain_column",

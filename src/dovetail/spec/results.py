@@ -33,6 +33,11 @@ def own_outlets(join: JoinSpec) -> dict[Hand, Outlet]:
     return {hand: _UNMATCHED[hand] for hand in HANDS if join.kind.preserves(hand)}
 
 
+def outlets_of(join: JoinSpec) -> tuple[Outlet, ...]:
+    """Returns the outlets whose rows are the result, that of matched rows first."""
+    return (Outlet.MATCHED, *own_outlets(join).values())
+
+
 def input_of(source: Source, inputs: Inputs, name: str) -> Input:
     """Returns an input, or the results of a join as an input of that name.
 

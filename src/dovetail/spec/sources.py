@@ -30,8 +30,10 @@ from dovetail.spec.windows import (
 Source = Named | Nested
 
 
-def source_names(join: JoinSpec) -> tuple[str, ...]:
+def source_names(join: JoinSpec | SetJoinSpec) -> tuple[str, ...]:
     """Returns the inputs of a join, those of the joins inside it among them."""
+    if isinstance(join, SetJoinSpec):
+        return join.sets
     names: list[str] = []
     for hand in HANDS:
         match join.side(hand).source:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dovetail.api.modules import ModuleFolder
+from dovetail.api.catalogs import ModuleFolder
 from dovetail.conformance.engines import EngineName
 from dovetail.conformance.programs import ProgramPlay
 from dovetail.dialects.ecl import translate

@@ -85,7 +85,7 @@ def _findings(
     join, sources, switches, events = subject
     match rule, join:
         case InputRule(), _:
-            for name in _names(join):
+            for name in source_names(join):
                 yield from rule.check(sources[name])
         case JoinRule(), JoinSpec():
             yield from (it for one in _tree(join) for it in rule.check(one, sources))
@@ -99,11 +99,6 @@ def _findings(
             yield from rule.check(join, sources)
         case _:
             pass
-
-
-def _names(join: JoinSpec | SetJoinSpec) -> tuple[str, ...]:
-    """Returns the inputs that a join names."""
-    return source_names(join) if isinstance(join, JoinSpec) else join.sets
 
 
 def _tree(join: JoinSpec) -> Iterator[JoinSpec]:

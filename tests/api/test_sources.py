@@ -2,7 +2,7 @@
 
 import pytest
 
-from dovetail.api.memory import bytes_of, refuse_too_large, shown_size
+from dovetail.api.sources import bytes_of, refuse_too_large, shown_size
 from dovetail.dialects.ecl import translate
 from dovetail.errors import EngineError, SpecError
 from dovetail.schema import Schema
