@@ -14,8 +14,9 @@ widest life that a row can have, which is the one it has if nobody else comes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -27,6 +28,25 @@ from dovetail.kernels.lifetimes.lives import sure_until
 from dovetail.kernels.pairs.formulas import that_hold, truly_equal
 from dovetail.kernels.pairs.matches import Matches, overlaps
 from dovetail.kernels.settings import JoinSettings, waits_for
+
+Found = TypeVar("Found")
+
+
+class FoundOnce(Generic[Found]):
+    """A property that is found when it is first asked for, and then stays.
+
+    That of functools has a lock in Python 3.11, and nothing with a lock travels to
+    Spark's workers by value.
+    """
+
+    def __init__(self, find: Callable[..., Found]) -> None:
+        """Keeps how it is found."""
+        self.find = find
+
+    def __get__(self, owner: object, _: type) -> Found:
+        """Returns what is found, which from now on stands where Python looks first."""
+        found = vars(owner)[self.find.__name__] = self.find(owner)
+        return found
 
 
 def meeting_times(present: Present, found: Matches) -> Whole:
@@ -62,7 +82,7 @@ class Horizon:
         """Tells whether a row may still come on this hand."""
         return self.bound(hand) < NEVER
 
-    @cached_property
+    @FoundOnce
     def least(self) -> tuple[int, int]:
         """Returns for each side the least birth of a row that has yet to take part.
 
@@ -94,7 +114,7 @@ class Horizon:
         rows = self.present.waiting[hand]
         return rows.take(~rows.removes) if len(rows) else rows
 
-    @cached_property
+    @FoundOnce
     def past(self) -> tuple[Mask, Mask]:
         """Tells for each side which rows no row that is yet to take part meets.
 
