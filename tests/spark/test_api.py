@@ -92,7 +92,7 @@ def refused_on(folder, joined):
     }
     for other in others.values():
         with pytest.raises(dt.EngineError, match="has the state of another join"):
-            run(replace(joined, spec=other), folder)
+            run(replace(joined, request=other), folder)
     with pytest.raises(dt.SpecError, match="has rows of another query"):
         joined.write(checkpoint=str(folder / "new"), trigger=NOW, **sinks(folder))
     assert not (folder / "new").exists()
