@@ -36,7 +36,7 @@ from dovetail.engines.spark_index.builds import newest
 from dovetail.engines.spark_index.layout import Build
 from dovetail.engines.spark_index.shelf import AnyShelf, NoShelf, Shelf
 from dovetail.errors import EngineError, SpecError
-from dovetail.plan.shapes import BROADCAST
+from dovetail.plan.words import BROADCAST
 from dovetail.schema import Schema
 from dovetail.spec import arguments
 
