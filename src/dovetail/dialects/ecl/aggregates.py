@@ -22,9 +22,9 @@ from dovetail import spec
 from dovetail.dialects.ecl import types
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
 from dovetail.dialects.ecl.syntax import Call, Node
+from dovetail.dialects.ecl.types import named_struct
 from dovetail.dialects.ecl.values import Made, RowsValue, RowValue
 from dovetail.expression import NEVER, Expression
-from dovetail.expression.sql import text_of
 from dovetail.schema import quoted
 
 PAST, COMING = "past", "coming"
@@ -42,11 +42,6 @@ def past_row(record: types.RecordType) -> RowValue:
 def coming_row(record: types.RecordType) -> RowValue:
     """Returns the row at hand."""
     return RowValue(record, COMING)
-
-
-def named_struct(*parts: tuple[str, str]) -> str:
-    """Returns a record of named values."""
-    return f"named_struct({', '.join(f'{text_of(name)}, {it}' for name, it in parts)})"
 
 
 def in_record(node: Node, made: Made, record: types.RecordType) -> Made:
@@ -81,16 +76,12 @@ class Fold:
 
     def text(self, rows: str, start: str) -> str:
         """Returns what becomes of a first row by the rows of a list."""
-        begin = named_struct(("row", start), ("counter", "0L"), ("kept", "0L"))
-        return f"aggregate({rows}, {begin}, ({PAST}, {COMING}) -> {self._next})"
-
-    @property
-    def _next(self) -> str:
-        """Returns what becomes of the result so far by the row at hand."""
         made = self._state(named_struct(*self.made.columns), "1L")
         found = unless(self.made.skip, made, self._state(f"{PAST}.row", "0L"))
-        is_full = f"{PAST}.kept >= {self.most}L"
-        return f"IF({is_full}, {PAST}, {found})" if self.most else found
+        if self.most:
+            found = f"IF({PAST}.kept >= {self.most}L, {PAST}, {found})"
+        begin = named_struct(("row", start), ("counter", "0L"), ("kept", "0L"))
+        return f"aggregate({rows}, {begin}, ({PAST}, {COMING}) -> {found})"
 
     @staticmethod
     def _state(row: str, more: str) -> str:
@@ -116,15 +107,13 @@ class Series:
 
     def text(self, rows: str, start: str, merge: str, *, has_last: bool = False) -> str:
         """Returns the list of what comes out; behind it the last result, if asked."""
-        many = types.spark_type(types.TableType(self.out))
+        kind = types.TableType(self.out)
+        many = f"CAST(array() AS array<{types.spark_type(kind)}>)"
         begin = named_struct(
             ("row", start),
             ("counter", "0L"),
-            ("chunk", types.blank_text(types.TableType(self.out))),
-            (
-                "done",
-                f"CAST(array() AS array<{many}>)",
-            ),
+            ("chunk", types.blank_text(kind)),
+            ("done", many),
         )
         last = f", array({PAST}.row)" if has_last else ""
         finish = f"{PAST} -> concat(flatten({PAST}.done), {PAST}.chunk{last})"
@@ -259,14 +248,11 @@ def nth(rows: RowsValue, place: str) -> RowValue:
 
 def all_rows(rows: RowsValue) -> types.Scalar:
     """Returns all rows that stand together as a child data set."""
-    parts = [f"{text_of(one.name)}, {_part(rows, one)}" for one in rows.record.fields]
-    text = listed(rows, f"named_struct({', '.join(parts)})")
-    return types.Scalar(text, types.TableType(rows.record))
-
-
-def _part(rows: RowsValue, one: types.Field) -> str:
-    """Returns a field of one of the rows."""
-    return f"{ITEM}.{quoted(one.name)}" if rows.text else quoted(one.name)
+    front = f"{ITEM}." if rows.text else ""
+    parts = ((one.name, f"{front}{quoted(one.name)}") for one in rows.record.fields)
+    return types.Scalar(
+        listed(rows, named_struct(*parts)), types.TableType(rows.record)
+    )
 
 
 def _over(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
@@ -285,16 +271,11 @@ def _kept(context: Context, rows: RowsValue, conditions: tuple[Node, ...]) -> Ro
 
 
 def _count(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
-    """Returns COUNT: of all rows, or of those of which a condition holds."""
-    return types.Scalar(
-        counted(_kept(context, rows, node.arguments[1:])), types.INTEGER
+    """Returns COUNT or EXISTS of all rows, or of those of which a condition holds."""
+    count = counted(_kept(context, rows, node.arguments[1:]))
+    return (
+        types.whole(count) if node.word == "count" else types.truth(f"({count} > 0L)")
     )
-
-
-def _exists(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
-    """Returns EXISTS."""
-    count = _count(context, node, rows)
-    return types.Scalar(f"({count.text} > 0L)", types.BOOLEAN)
 
 
 def _valued(context: Context, node: Call, rows: RowsValue) -> RowsValue:
@@ -307,12 +288,7 @@ def _extreme(name: str) -> Aggregate:
 
     def call(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
         value, rows = _over(context, node, rows), _valued(context, node, rows)
-        text = (
-            types.trimmed(value)
-            if isinstance(value.type, types.Letters)
-            else value.text
-        )
-        found = f"{name}({listed(rows, text)})"
+        found = f"{name}({listed(rows, types.compared_text(value))})"
         return types.Scalar(
             f"coalesce({found}, {types.blank_text(value.type)})", value.type
         )
@@ -321,9 +297,12 @@ def _extreme(name: str) -> Aggregate:
 
 
 def _sum(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
-    """Returns SUM; of no rows it is 0."""
+    """Returns SUM, or AVE, which is REAL; of no rows each is 0."""
     value, rows = _over(context, node, rows), _valued(context, node, rows)
-    return added(node, value, partial(listed, rows))
+    found = added(node, value, partial(listed, rows))
+    if node.word == "sum":
+        return found
+    return _mean(as_type(node, found, types.REAL).text, counted(rows))
 
 
 def added(
@@ -336,31 +315,17 @@ def added(
     match value.type:
         case types.Whole() as kind:
             text = _folded(listing(types.signed(value)), types.INTEGER)
-            return (
-                types.Scalar(types.unsigned(text), kind)
-                if kind.is_wide
-                else _whole(text)
-            )
+            if kind.is_wide:
+                return types.Scalar(types.unsigned(text), kind)
+            return types.whole(text)
         case types.Exact() as kind:
             wide = types.sum_of(kind)
             text = _folded(listing(as_type(node, value, wide).text), wide)
             return types.Scalar(f"coalesce({text}, {types.blank_text(wide)})", wide)
-        case types.Real():
-            return types.Scalar(
-                _folded(listing(as_type(node, value, types.REAL).text), types.REAL),
-                types.REAL,
-            )
-        case _:
-            return _whole(
-                _folded(
-                    listing(as_type(node, value, types.INTEGER).text), types.INTEGER
-                )
-            )
-
-
-def _whole(text: str) -> types.Scalar:
-    """Returns a whole number of 8 bytes."""
-    return types.Scalar(text, types.INTEGER)
+        case found:
+            added_as = types.REAL if isinstance(found, types.Real) else types.INTEGER
+            text = listing(as_type(node, value, added_as).text)
+            return types.Scalar(_folded(text, added_as), added_as)
 
 
 def _folded(items: str, kind: types.Whole | types.Exact | types.Real) -> str:
@@ -372,75 +337,40 @@ def _folded(items: str, kind: types.Whole | types.Exact | types.Real) -> str:
     return f"aggregate({items}, {types.blank_text(kind)}, (total, one) -> {merged})"
 
 
-def _average(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
-    """Returns AVE, a REAL; of no rows it is 0."""
-    total = as_type(node, _sum(context, node, rows), types.REAL)
-    return _mean(total.text, counted(_valued(context, node, rows)))
-
-
 def _mean(total: str, count: str) -> types.Scalar:
     """Returns a sum divided by a count, 0 where nothing was counted."""
     text = f"IF({count} = 0L, 0D, {total} / CAST({count} AS DOUBLE))"
     return types.Scalar(text, types.REAL)
 
 
-def _variance(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
-    """Returns VARIANCE, of all the rows that there are: the mean square distance."""
-    spread = _Spread.of(context, node, rows, 1)
-    return spread.covariance(spread.values[0], spread.values[0])
+def _spread(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
+    """Returns VARIANCE, COVARIANCE or CORRELATION of all the rows that there are."""
+    inside = context.inside(row_inside(rows))
+    # The values stand behind the rows, and conditions behind them.
+    count = 1 if node.word == "variance" else 2
+    given = node.arguments[1 : count + 1]
+    if len(given) < count:
+        raise refusal(node, f"{node.word.upper()} of less", f"{count} values")
+    values = [inside.typed(one, types.REAL).text for one in given]
+    rows = _kept(context, rows, node.arguments[count + 1 :])
+    one, other = values[0], values[-1]
+    number = f"CAST({counted(rows)} AS DOUBLE)"
 
+    def total(text: str) -> str:
+        return _folded(listed(rows, text), types.REAL)
 
-def _covariance(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
-    """Returns COVARIANCE of two values."""
-    spread = _Spread.of(context, node, rows, 2)
-    return spread.covariance(*spread.values)
-
-
-def _correlation(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
-    """Returns CORRELATION of two values, 0 where one of them is the same everywhere."""
-    spread = _Spread.of(context, node, rows, 2)
-    one, other = spread.values
-    below = f"sqrt({spread.distance(one, one)} * {spread.distance(other, other)})"
-    text = f"coalesce({spread.distance(one, other)} / nullif({below}, 0D), 0D)"
-    return types.Scalar(text, types.REAL)
-
-
-@dataclass(frozen=True, slots=True)
-class _Spread:
-    """Rows, and the values of each whose spread is looked at, as REAL."""
-
-    rows: RowsValue
-    values: tuple[str, ...]
-
-    @classmethod
-    def of(cls, context: Context, node: Call, rows: RowsValue, count: int) -> _Spread:
-        """Returns the values behind the rows; conditions stand behind them."""
-        inside = context.inside(row_inside(rows))
-        given = node.arguments[1 : count + 1]
-        if len(given) < count:
-            raise refusal(node, f"{node.word.upper()} of less", f"{count} values")
-        values = tuple(inside.typed(one, types.REAL).text for one in given)
-        return cls(_kept(context, rows, node.arguments[count + 1 :]), values)
-
-    @property
-    def count(self) -> str:
-        """Returns the number of rows as REAL."""
-        return f"CAST({counted(self.rows)} AS DOUBLE)"
-
-    def covariance(self, one: str, other: str) -> types.Scalar:
-        """Returns the mean of the products of distances, 0 where there are no rows."""
-        below = f"({self._total(one)} * {self._total(other)} / {self.count})"
-        total = f"({self._total(f'({one} * {other})')} - {below})"
-        return _mean(total, counted(self.rows))
-
-    def distance(self, one: str, other: str) -> str:
+    def distance(one: str, other: str) -> str:
         """Returns the sum of the products of distances, as often as there are rows."""
-        below = f"({self._total(one)} * {self._total(other)})"
-        return f"({self._total(f'({one} * {other})')} * {self.count} - {below})"
+        below = f"({total(one)} * {total(other)})"
+        return f"({total(f'({one} * {other})')} * {number} - {below})"
 
-    def _total(self, text: str) -> str:
-        """Returns the sum of a value."""
-        return _folded(listed(self.rows, text), types.REAL)
+    if node.word == "correlation":
+        # It is 0 where one of them is the same everywhere.
+        below = f"sqrt({distance(one, one)} * {distance(other, other)})"
+        text = f"coalesce({distance(one, other)} / nullif({below}, 0D), 0D)"
+        return types.Scalar(text, types.REAL)
+    below = f"({total(one)} * {total(other)} / {number})"
+    return _mean(f"({total(f'({one} * {other})')} - {below})", counted(rows))
 
 
 def _set(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
@@ -466,9 +396,13 @@ def of_set(node: Call, items: types.Scalar) -> types.Scalar:
                 f"coalesce({found}, {types.blank_text(element)})", element
             )
         case "sum" | "ave":
-            total = added(
-                node, types.Scalar("item", element), partial(_each, items.text)
-            )
+
+            def each(text: str) -> str:
+                if text == ITEM:
+                    return items.text
+                return f"transform({items.text}, {ITEM} -> {text})"
+
+            total = added(node, types.Scalar(ITEM, element), each)
             if node.word == "sum":
                 return total
             return _mean(as_type(node, total, types.REAL).text, count)
@@ -478,20 +412,13 @@ def of_set(node: Call, items: types.Scalar) -> types.Scalar:
             )
 
 
-def _each(items: str, text: str) -> str:
-    """Returns what becomes of each item of a set."""
-    return items if text == "item" else f"transform({items}, item -> {text})"
-
-
 AGGREGATES: Mapping[str, Aggregate] = {
     "count": _count,
-    "exists": _exists,
+    "exists": _count,
     "max": _extreme("array_max"),
     "min": _extreme("array_min"),
     "sum": _sum,
-    "ave": _average,
-    "variance": _variance,
-    "covariance": _covariance,
-    "correlation": _correlation,
+    "ave": _sum,
+    **dict.fromkeys(("variance", "covariance", "correlation"), _spread),
     "set": _set,
 }

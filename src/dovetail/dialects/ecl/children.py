@@ -215,7 +215,7 @@ def _combine(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
         "right": RowValue(others.record, f"get({both}.other, CAST({place} AS INT))"),
     }
     made = replace(context, sides={**context.sides, **sides}).made(transform)
-    lists = aggregates.named_struct(
+    lists = types.named_struct(
         ("one", aggregates.all_rows(rows).text),
         ("other", aggregates.all_rows(others).text),
     )
@@ -232,7 +232,7 @@ def _sort(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
     named = [(f"key_{number}", key) for number, key in enumerate(keys)]
     parts = (*named, ("at", place), ("row", item))
     keyed = f"transform({aggregates.all_rows(rows).text}, ({item}, {place}) -> "
-    found = f"array_sort({keyed}{aggregates.named_struct(*parts)}))"
+    found = f"array_sort({keyed}{types.named_struct(*parts)}))"
     text = f"transform({found}, {item} -> {item}.row)"
     return RowsValue(rows.record, text, like=_as_many(rows))
 
@@ -254,9 +254,7 @@ def _sort_keys(context: Context, nodes: Iterable[syntax.Node]) -> Iterator[str]:
                     )
                 yield f"-({value.text})"
             case _:
-                value = context.scalar(node)
-                is_text = isinstance(value.type, types.Letters)
-                yield types.trimmed(value) if is_text else value.text
+                yield types.compared_text(context.scalar(node))
 
 
 def _chosen(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:

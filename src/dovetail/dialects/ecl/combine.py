@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from dovetail import spec
 from dovetail.dialects.ecl import datasets, syntax, types, values
-from dovetail.dialects.ecl.aggregates import all_rows, named_struct, nth
+from dovetail.dialects.ecl.aggregates import all_rows, nth
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.options import failure_of
@@ -250,7 +250,7 @@ def _of_groups(
     texts |= {name: f"{number}L" for name, number in numbers.items()}
     fields = (types.Field(name, types.INTEGER) for name in texts)
     item = types.RecordType((types.Field(_ROW, record), *fields))
-    each = named_struct((_ROW, "item"), *texts.items())
+    each = types.named_struct((_ROW, "item"), *texts.items())
     lists = types.RecordType((types.Field(_ROWS, types.TableType(item)),))
     listed = datasets.columns([(_ROWS, f"transform(l.{_ROWS}, item -> {each})")])
     step = spec.Projected(groups.step, lists.schema, listed)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from dovetail import spec
 from dovetail.dialects.ecl import syntax, types, values
+from dovetail.dialects.ecl.aggregates import is_over_rows
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.records import read_record, record_with
@@ -69,10 +70,10 @@ def orders_at(
             case _ if is_passed_over(node):
                 continue
             case syntax.Operation(sign="NEGATIVE", operands=(inner,)):
-                text = _compared(inside.scalar(inner))
+                text = types.compared_text(inside.scalar(inner))
                 yield spec.By(Expression(text), is_descending=True)
             case _:
-                yield spec.By(Expression(_compared(inside.scalar(node))))
+                yield spec.By(Expression(types.compared_text(inside.scalar(node))))
 
 
 def _listed(
@@ -115,12 +116,7 @@ def _excepted(node: syntax.Node) -> tuple[str, ...]:
 
 def ordered_text(row: values.RowValue, one: types.Field) -> str:
     """Returns a field of a row as it is sorted and compared."""
-    return _compared(types.Scalar(f"{row.text}.{quoted(one.name)}", one.type))
-
-
-def _compared(value: types.Scalar) -> str:
-    """Returns a value as it is sorted and compared: blanks at its end do not count."""
-    return types.trimmed(value) if isinstance(value.type, types.Letters) else value.text
+    return types.compared_text(types.Scalar(f"{row.text}.{quoted(one.name)}", one.type))
 
 
 def _dedup(context: Context, node: syntax.Call) -> values.DatasetValue:
@@ -426,7 +422,7 @@ def tabled(
     )
     wide = widened(source, totals)
     # A field that looks at rows of GROUP makes one row of each group.
-    if any("ROWS_" in text for _, text in texts):
+    if any(is_over_rows(text) for _, text in texts):
         return values.DatasetValue(
             spec.Counted(wide, plain.schema, columns(texts)), plain
         )

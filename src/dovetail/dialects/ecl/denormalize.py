@@ -215,7 +215,7 @@ def _of_pairs(parts: joins.Parts, counts: options.Counts) -> options.Counts:
     instead, limit = _instead_of(counts), counts.picks.limit
     if not instead or not isinstance(limit, spec.Limit):
         return counts
-    row = aggregates.named_struct(*((name, str(text)) for name, text in instead))
+    row = types.named_struct(*((name, str(text)) for name, text in instead))
     columns = datasets.columns(
         (
             (_LEFT, parts.left.record.row_text("l")),

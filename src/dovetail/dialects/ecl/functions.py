@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import reduce
 
 from dovetail.dialects.ecl import syntax, types
-from dovetail.dialects.ecl.aggregates import named_struct
 from dovetail.dialects.ecl.context import (
     Context,
     as_text,
@@ -92,44 +91,35 @@ def refuse_wrong_number(node: syntax.Call) -> None:
 Choice = Callable[[Context, syntax.Call], types.Scalar]
 
 
-def _if(context: Context, node: syntax.Call) -> types.Scalar:
-    """Returns IF: one of two values; without the second a blank one."""
-    condition, *values = node.arguments
-    text = context.condition(condition)
-    branches = [(text, values[0])]
-    return chosen(context, branches, tuple(values[1:]))
-
-
-def _map(context: Context, node: syntax.Call) -> types.Scalar:
-    """Returns MAP: the value of the first condition that is true."""
-    branches, otherwise = [], node.arguments
-    for argument in node.arguments:
-        if not isinstance(argument, syntax.Arrow):
-            break
-        branches.append((context.condition(argument.condition), argument.value))
-        otherwise = otherwise[1:]
-    return chosen(context, branches, otherwise)
-
-
-def _case(context: Context, node: syntax.Call) -> types.Scalar:
-    """Returns CASE: the value beside what the first argument equals."""
-    subject, *rest = node.arguments
-    branches = []
-    for argument in rest:
-        if isinstance(argument, syntax.Arrow):
-            same = syntax.Operation(node.place, "=", (subject, argument.condition))
-            branches.append((context.condition(same), argument.value))
-    return chosen(context, branches, tuple(rest[len(branches) :]))
-
-
-def _choose(context: Context, node: syntax.Call) -> types.Scalar:
-    """Returns CHOOSE: the nth value; the last one where there are not so many."""
-    number, *values = node.arguments
-    place = context.typed(number, types.INTEGER).text
-    branches = [
-        (f"({place} = {count}L)", value) for count, value in enumerate(values[:-1], 1)
-    ]
-    return chosen(context, branches, tuple(values[-1:]))
+def _choice(context: Context, node: syntax.Call) -> types.Scalar:
+    """Returns IF, MAP, CASE or CHOOSE: the value of the first branch that holds."""
+    first, *rest = node.arguments
+    branches: list[tuple[str, syntax.Node]] = []
+    match node.word:
+        case "if":
+            branches.append((context.condition(first), rest[0]))
+            rest = rest[1:]
+        case "choose":
+            place = context.typed(first, types.INTEGER).text
+            for count, value in enumerate(rest[:-1], 1):
+                branches.append((f"({place} = {count}L)", value))
+            # The last value stands where there are not so many.
+            rest = rest[-1:]
+        case "case":
+            for one in rest:
+                if isinstance(one, syntax.Arrow):
+                    pair = (first, one.condition)
+                    same = syntax.Operation(node.place, "=", pair)
+                    branches.append((context.condition(same), one.value))
+            rest = rest[len(branches) :]
+        case _:
+            rest = [first, *rest]
+            for one in node.arguments:
+                if not isinstance(one, syntax.Arrow):
+                    break
+                branches.append((context.condition(one.condition), one.value))
+            rest = rest[len(branches) :]
+    return chosen(context, branches, tuple(rest))
 
 
 def chosen(
@@ -139,24 +129,28 @@ def chosen(
 ) -> types.Scalar:
     """Returns the value of the first branch that holds; a SKIP in one is no value."""
     seen: tuple[str, ...] = ()
-    found: list[tuple[str, syntax.Node, types.Scalar | None]] = []
+    found: list[tuple[str, syntax.Node, types.Scalar]] = []
     for condition, node in (*branches, *(("", node) for node in otherwise[:1])):
         path = (*context.path, *seen, *((condition,) if condition else ()))
-        found.append((condition, node, _branch(replace(context, path=path), node)))
+        inside = replace(context, path=path)
+        if syntax.word_of(node) == "skip" and context.may_skip:
+            note_skip(inside, node)
+        elif not isinstance(node, syntax.Omitted):
+            found.append((condition, node, inside.scalar(node)))
         seen = (*seen, f"(NOT {condition})")
-    values = [(text, node, value) for text, node, value in found if value is not None]
-    if not values:
+    if not found:
         raise refusal(branches[0][1], "SKIP in every branch", "a value in one")
-    kind = _met_type([value for _, _, value in values])
-    return _written(kind, values)
-
-
-def _branch(context: Context, node: syntax.Node) -> types.Scalar | None:
-    """Returns the value of a branch, or None where it is SKIP, which is noted."""
-    if syntax.word_of(node) == "skip" and context.may_skip:
-        note_skip(context, node)
-        return None
-    return None if isinstance(node, syntax.Omitted) else context.scalar(node)
+    kind = reduce(types.common, [value.type for _, _, value in found])
+    # Where nothing holds it is blank.
+    whens, last = [], types.blank_text(kind)
+    for condition, node, value in found:
+        text = as_type(node, value, kind).text
+        if condition:
+            whens.append(f"WHEN {condition} THEN {text}")
+        else:
+            last = text
+    text = f"(CASE {' '.join(whens)} ELSE {last} END)" if whens else last
+    return types.Scalar(text, kind)
 
 
 def note_skip(context: Context, node: syntax.Node) -> None:
@@ -166,35 +160,7 @@ def note_skip(context: Context, node: syntax.Node) -> None:
     context.skips.append(" AND ".join((*context.path, *own)) or "true")
 
 
-def _met_type(values: Sequence[types.Scalar]) -> types.EclType:
-    """Returns the type of all branches together."""
-    return reduce(types.common, [value.type for value in values])
-
-
-def _written(
-    kind: types.EclType, values: Sequence[tuple[str, syntax.Node, types.Scalar]]
-) -> types.Scalar:
-    """Returns the choice as Spark SQL; where nothing holds it is blank."""
-    whens, last = [], types.blank_text(kind)
-    for condition, node, value in values:
-        text = as_type(node, value, kind).text
-        if condition:
-            whens.append(f"WHEN {condition} THEN {text}")
-        else:
-            last = text
-    return types.Scalar(
-        f"(CASE {' '.join(whens)} ELSE {last} END)" if whens else last, kind
-    )
-
-
-CHOICES: Mapping[str, Choice] = {
-    "if": _if,
-    "map": _map,
-    "case": _case,
-    "choose": _choose,
-}
-
-
+_UNSIGNED4 = types.Whole(4, is_signed=False)
 _ROOM = 1 << 32
 _LOW = f"{_ROOM - 1}L"
 _BYTES = 8
@@ -223,20 +189,14 @@ def _numbers(context: Context, node: syntax.Call) -> list[str]:
                 "program",
             )
         found.append(types.signed(value))
-    return found
-
-
-def _single(context: Context, node: syntax.Call) -> str:
-    """Returns the one number of which a hash is made."""
-    numbers = _numbers(context, node)
-    if len(numbers) > 1:
+    if len(found) > 1 and node.word in {"hash", "hashcrc"}:
         raise refusal(
             node,
             f"{node.word.upper()} of several numbers",
             "one number",
             "HASH32 and HASH64 take several",
         )
-    return numbers[0]
+    return found
 
 
 def _bytes(number: str) -> list[str]:
@@ -249,18 +209,18 @@ def _hash32(context: Context, node: syntax.Call) -> types.Scalar:
     items = [one for it in _numbers(context, node) for one in _bytes(it)]
     step = f"((hash * {_PRIME_32}L) & {_LOW}) ^ one"
     text = f"aggregate(array({', '.join(items)}), {_START_32}L, (hash, one) -> {step})"
-    return types.Scalar(text, types.Whole(4, is_signed=False))
+    return types.Scalar(text, _UNSIGNED4)
 
 
 def _hash64(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASH64, whose two halves are multiplied apart: nothing overflows."""
     items = [one for it in _numbers(context, node) for one in _bytes(it)]
     high, low = divmod(_START_64, _ROOM)
-    start = named_struct(("high", f"{high}L"), ("low", f"{low}L"))
+    start = types.named_struct(("high", f"{high}L"), ("low", f"{low}L"))
     product = f"(hash.low * {_PRIME_64}L)"
     carried = f"(shiftright({product}, 32) + hash.low * {_SHIFT}L)"
     upper = f"(hash.high * {_PRIME_64}L + {carried})"
-    step = named_struct(
+    step = types.named_struct(
         ("high", f"{upper} & {_LOW}"), ("low", f"({product} & {_LOW}) ^ one")
     )
     wide = "CAST(hash.high AS DECIMAL(20,0)) * 4294967296BD"
@@ -272,16 +232,16 @@ def _hash64(context: Context, node: syntax.Call) -> types.Scalar:
 
 def _crc(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASHCRC: Spark's begins with all bits set, which zeros show."""
-    pairs = (f"lpad(hex({one}), 2, '0')" for one in _bytes(_single(context, node)))
+    pairs = (f"lpad(hex({one}), 2, '0')" for one in _bytes(*_numbers(context, node)))
     zeros = zlib.crc32(bytes(_BYTES))
     text = f"crc32(unhex(concat({', '.join(pairs)}))) ^ {zeros}L"
-    return types.Scalar(f"({text})", types.Whole(4, is_signed=False))
+    return types.Scalar(f"({text})", _UNSIGNED4)
 
 
 def _jenkins(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASH."""
-    number = _single(context, node)
-    text = named_struct(
+    (number,) = _numbers(context, node)
+    text = types.named_struct(
         ("a", f"({_GOLDEN}L + (({number}) & {_LOW})) & {_LOW}"),
         ("b", f"({_GOLDEN}L + (shiftright({number}, 32) & {_LOW})) & {_LOW}"),
         ("c", f"{_BYTES}L"),
@@ -293,67 +253,59 @@ def _jenkins(context: Context, node: syntax.Call) -> types.Scalar:
             moved = f"((mix.{other} * {1 << bits}L) & {_LOW})"
         parts = ((it, f"mix.{it}") for it in "abc" if it != word)
         made = dict([*parts, (word, f"{less} ^ {moved}")])
-        step = named_struct(*((it, made[it]) for it in "abc"))
+        step = types.named_struct(*((it, made[it]) for it in "abc"))
         text = f"get(transform(array({text}), mix -> {step}), 0)"
-    return types.Scalar(f"{text}.c", types.Whole(4, is_signed=False))
-
-
-HASHES: Mapping[str, Choice] = {
-    "hash": _jenkins,
-    "hash32": _hash32,
-    "hash64": _hash64,
-    "hashcrc": _crc,
-}
-
-
-def _length(context: Context, node: syntax.Call) -> types.Scalar:
-    """Returns LENGTH: blanks at the end of a STRINGn count."""
-    (argument,) = node.arguments
-    value = context.typed(argument, types.STRING)
-    return types.Scalar(f"CAST(length({value.text}) AS BIGINT)", types.INTEGER)
+    return types.Scalar(f"{text}.c", _UNSIGNED4)
 
 
 def _trim(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns TRIM: without blanks at the right, the left, both sides, or anywhere."""
     first, *options = node.arguments
     value = as_text(first, context.scalar(first))
-    words = [one for one in options if is_word(one, "left", "right", "all")]
-    named = {syntax.word_of(one) for one in words}
-    if len(words) < len(options):
+    named = {syntax.word_of(one) for one in options}
+    if not all(is_word(one, "left", "right", "all") for one in options):
         raise refusal(node, "an option of TRIM", "LEFT, RIGHT or ALL")
     if "all" in named:
         return types.Scalar(f"replace({value.text}, ' ', '')", types.STRING)
-    text = f"ltrim({types.full(value)})" if "left" in named else types.trimmed(value)
+    text = (
+        f"ltrim({types.full(value)})" if "left" in named else types.compared_text(value)
+    )
     return types.Scalar(f"rtrim({text})" if "right" in named else text, types.STRING)
 
 
 def _matched(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns MATCHED: whether a side, or the parameter that is it, is there."""
-    (argument,) = node.arguments
-    match context.value(argument):
-        case RowValue(text=side) if side in _MATCHED and _is_of_two(context):
-            return types.Scalar(_MATCHED[side], types.BOOLEAN)
+    sides = context.sides
+    # Of a JOIN of two data sets: those of a set have ROWS(LEFT) as well.
+    is_of_two = "right" in sides and "rows(left)" not in sides
+    match context.value(node.arguments[0]):
+        case RowValue(text=side) if side in _MATCHED and is_of_two:
+            return types.truth(_MATCHED[side])
         case _:
             expected = "MATCHED(LEFT) or MATCHED(RIGHT) in the transform of a JOIN"
             raise refusal(node, "MATCHED of something else", expected)
 
 
-def _is_of_two(context: Context) -> bool:
-    """Tells whether LEFT and RIGHT are the rows of a JOIN of two data sets."""
-    return "right" in context.sides and "rows(left)" not in context.sides
-
-
 _MATCHED = {"l": "matched_left", "r": "matched_right"}
 
 
-def _number(name: str) -> Choice:
-    """Returns the function of a number that Spark has under a name, as REAL."""
+def _of(kind: types.EclType, gives: types.EclType, text: Callable[..., str]) -> Choice:
+    """Returns the function of arguments of a type that one text of Spark SQL is."""
 
     def call(context: Context, node: syntax.Call) -> types.Scalar:
-        texts = [context.typed(one, types.REAL).text for one in node.arguments]
-        return types.Scalar(f"coalesce({name}({', '.join(texts)}), 0D)", types.REAL)
+        texts = (context.typed(one, kind).text for one in node.arguments)
+        return types.Scalar(text(*texts), gives)
 
     return call
+
+
+def _real(name: str) -> Choice:
+    """Returns the function of numbers that Spark has under a name, as REAL."""
+    return _of(
+        types.REAL,
+        types.REAL,
+        lambda *texts: f"coalesce({name}({', '.join(texts)}), 0D)",
+    )
 
 
 def _absolute(context: Context, node: syntax.Call) -> types.Scalar:
@@ -368,29 +320,10 @@ def _absolute(context: Context, node: syntax.Call) -> types.Scalar:
 def _round(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns ROUND: to a whole number, or to so many places."""
     first, *rest = node.arguments
-    value = context.typed(first, types.REAL)
     places = context.count(rest[0]) if rest else 0
-    text = f"round({value.text}, {places})"
-    return (
-        types.Scalar(text, types.REAL)
-        if rest
-        else as_type(node, types.Scalar(text, types.REAL), types.INTEGER)
-    )
-
-
-def _truncate(context: Context, node: syntax.Call) -> types.Scalar:
-    """Returns TRUNCATE: the whole number towards zero."""
-    (argument,) = node.arguments
-    return as_type(argument, context.typed(argument, types.REAL), types.INTEGER)
-
-
-def _up(context: Context, node: syntax.Call) -> types.Scalar:
-    """Returns ROUNDUP: the next whole number."""
-    (argument,) = node.arguments
-    return types.Scalar(
-        f"CAST(ceil({context.typed(argument, types.REAL).text}) AS BIGINT)",
-        types.INTEGER,
-    )
+    text = f"round({context.typed(first, types.REAL).text}, {places})"
+    rounded = types.Scalar(text, types.REAL)
+    return rounded if rest else as_type(node, rounded, types.INTEGER)
 
 
 def extreme(name: str) -> Callable[[Context, syntax.Call], types.Scalar]:
@@ -451,7 +384,7 @@ def _random(context: Context, node: syntax.Call) -> types.Scalar:
             )
     context.world.remarks.append("RANDOM gives the same numbers in every run")
     mixed = f"crc32(CAST({place} AS BINARY))"
-    return types.Scalar(mixed, types.Whole(4, is_signed=False))
+    return types.Scalar(mixed, _UNSIGNED4)
 
 
 def _literal(context: Context, node: syntax.Node, refused: str) -> str:
@@ -463,47 +396,36 @@ def _literal(context: Context, node: syntax.Node, refused: str) -> str:
 
 
 def _matches(context: Context, node: syntax.Call) -> types.Scalar:
-    """Returns REGEXFIND: whether a text has a match, or what a group of it is."""
+    """Returns REGEXFIND: whether a text has a match, or what a group of it is.
+
+    REGEXREPLACE replaces every match by plain letters.
+    """
     first, second, *rest = node.arguments
-    text, pattern = (
-        context.typed(second, types.STRING).text,
-        _literal(context, first, ""),
-    )
-    _refuse_nocase(rest)
+    for one in rest:
+        if is_word(one, "nocase"):
+            raise refusal(one, "NOCASE", "nothing", "[Aa] matches both of a letter")
+    text = context.typed(second, types.STRING).text
+    pattern = _literal(context, first, "")
+    if node.word == "regexreplace":
+        instead = _literal(context, rest[0], "$")
+        text = f"regexp_replace({text}, {pattern}, {instead})"
+        return types.Scalar(text, types.STRING)
     if not rest:
-        return types.Scalar(f"rlike({text}, {pattern})", types.BOOLEAN)
+        return types.truth(f"rlike({text}, {pattern})")
     number = context.count(rest[0])
     return types.Scalar(f"regexp_extract({text}, {pattern}, {number})", types.STRING)
 
 
-def _replaced(context: Context, node: syntax.Call) -> types.Scalar:
-    """Returns REGEXREPLACE: every match replaced by plain letters."""
-    first, second, third, *rest = node.arguments
-    _refuse_nocase(rest)
-    pattern, instead = _literal(context, first, ""), _literal(context, third, "$")
-    text = context.typed(second, types.STRING).text
-    return types.Scalar(f"regexp_replace({text}, {pattern}, {instead})", types.STRING)
-
-
-def _refuse_nocase(options: list[syntax.Node]) -> None:
-    """Refuses NOCASE."""
-    for one in options:
-        if is_word(one, "nocase"):
-            raise refusal(one, "NOCASE", "nothing", "[Aa] matches both of a letter")
-
-
 def _keyed(context: Context, node: syntax.Call) -> types.Scalar:
-    """Returns KEYED and the like: the condition inside, for whoever reads no index."""
-    if not node.arguments:
-        return types.Scalar("true", types.BOOLEAN)
-    return types.Scalar(context.condition(node.arguments[0]), types.BOOLEAN)
+    """Returns KEYED and STEPPED: the condition inside, for whoever reads no index.
 
-
-def _wild(context: Context, node: syntax.Call) -> types.Scalar:
-    """Returns WILD: a field that is left open, so true."""
-    (argument,) = node.arguments
-    context.scalar(argument)
-    return types.Scalar("true", types.BOOLEAN)
+    WILD leaves its field open, so it is true.
+    """
+    (first, *_) = node.arguments
+    if node.word == "wild":
+        context.scalar(first)
+        return types.truth("true")
+    return types.truth(context.condition(first))
 
 
 def _row(context: Context, node: syntax.Call) -> types.Scalar:
@@ -512,45 +434,44 @@ def _row(context: Context, node: syntax.Call) -> types.Scalar:
     if isinstance(first, syntax.Braces | syntax.Items) and rest:
         record = context.record(rest[0])
         return types.Scalar(row_of(context, first, record), record)
-    row = _row_made(context, first)
+    match context.value(first):
+        case Made(record, columns, NEVER.text):
+            texts = [text for _, text in columns]
+            row = types.Scalar(struct_of(record, texts), record)
+        case Made():
+            raise refusal(first, "SKIP in a single row", "a value in every field")
+        case _:
+            row = context.scalar(first)
     return as_type(first, row, context.record(rest[0])) if rest else row
 
 
-def _row_made(context: Context, node: syntax.Node) -> types.Scalar:
-    """Returns a row that is there, or that a transform makes."""
-    match context.value(node):
-        case Made(record, columns, NEVER.text):
-            return types.Scalar(
-                struct_of(record, [text for _, text in columns]), record
-            )
-        case Made():
-            raise refusal(node, "SKIP in a single row", "a value in every field")
-        case _:
-            return context.scalar(node)
-
-
 FUNCTIONS: Mapping[str, Choice] = {
-    **CHOICES,
-    **HASHES,
-    "length": _length,
+    **dict.fromkeys(("if", "map", "case", "choose"), _choice),
+    "hash": _jenkins,
+    "hash32": _hash32,
+    "hash64": _hash64,
+    "hashcrc": _crc,
+    # Blanks at the end of a STRINGn count.
+    "length": _of(
+        types.STRING, types.INTEGER, lambda text: f"CAST(length({text}) AS BIGINT)"
+    ),
     "trim": _trim,
     "matched": _matched,
     "intformat": _digits,
     "which": _which,
     "abs": _absolute,
     "round": _round,
-    "roundup": _up,
-    "truncate": _truncate,
-    "sqrt": _number("sqrt"),
-    "power": _number("power"),
-    "exp": _number("exp"),
-    "ln": _number("ln"),
-    "log": _number("log10"),
-    "keyed": _keyed,
-    "stepped": _keyed,
-    "wild": _wild,
+    "roundup": _of(
+        types.REAL, types.INTEGER, lambda number: f"CAST(ceil({number}) AS BIGINT)"
+    ),
+    # Spark casts towards zero, as TRUNCATE does.
+    "truncate": _of(
+        types.REAL, types.INTEGER, lambda number: f"CAST({number} AS BIGINT)"
+    ),
+    **{name: _real(name) for name in ("sqrt", "power", "exp", "ln")},
+    "log": _real("log10"),
+    **dict.fromkeys(("keyed", "stepped", "wild"), _keyed),
     "row": _row,
     "random": _random,
-    "regexfind": _matches,
-    "regexreplace": _replaced,
+    **dict.fromkeys(("regexfind", "regexreplace"), _matches),
 }

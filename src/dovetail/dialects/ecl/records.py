@@ -333,5 +333,9 @@ def _shared(one: types.Field, right: types.RecordType, kind: spec.Kind) -> str:
 
 def _is_blank(value: types.Scalar) -> str:
     """Returns whether a value is blank."""
-    text = types.trimmed(value) if isinstance(value.type, types.Letters) else value.text
+    text = (
+        types.compared_text(value)
+        if isinstance(value.type, types.Letters)
+        else value.text
+    )
     return f"{text} = {types.blank_text(value.type)}"

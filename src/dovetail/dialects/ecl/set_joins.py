@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import filterfalse
 
 from dovetail import spec
 from dovetail.dialects.ecl import conditions, datasets, syntax, types, values
-from dovetail.dialects.ecl.aggregates import all_rows, named_struct
+from dovetail.dialects.ecl.aggregates import all_rows, is_over_rows
 from dovetail.dialects.ecl.context import Context, refusal, unfolded
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.options import NO_EFFECT, PHYSICAL
@@ -196,8 +197,8 @@ def _join(parts: SetParts, node: syntax.Node, options: SetOptions) -> spec.SetJo
     ranges = [one for one in marked if not isinstance(one, conditions.Hard)]
     texts = [_text(one) for one in (*ranges, *others)]
     # What looks at ROWS(LEFT) looks at all rows of a match, the rest at two of them.
-    rows = " AND ".join(one for one in texts if "ROWS_" in one) or ALWAYS.text
-    pair = " AND ".join(one for one in texts if "ROWS_" not in one) or ALWAYS.text
+    rows = " AND ".join(filter(is_over_rows, texts)) or ALWAYS.text
+    pair = " AND ".join(filterfalse(is_over_rows, texts)) or ALWAYS.text
     if options.kind is spec.SetKind.M_OF_N and {pair, rows} != {ALWAYS.text}:
         raise refusal(
             node,
@@ -361,7 +362,7 @@ def _of_keys(
     """Returns a row for each key of a data set, with the list of its items."""
     record = source.record
     keys = tuple(one for name in stepped for one in record.find(name))
-    item = named_struct(
+    item = types.named_struct(
         ("set", f"{number}L"), ("place", "CAST(at AS BIGINT)"), ("row", "one")
     )
     rows = all_rows(values.RowsValue(record, "")).text

@@ -151,18 +151,21 @@ class RecordType:
     @property
     def absent_text(self) -> str:
         """Returns the row that stands for an absent one: blank, or as DEFAULT says."""
-        parts = (
-            f"{text_of(one.name)}, {one.default or blank_text(one.type)}"
-            for one in self.fields
+        return named_struct(
+            *((one.name, one.default or blank_text(one.type)) for one in self.fields)
         )
-        return f"named_struct({', '.join(parts)})"
 
     def row_text(self, letter: str) -> str:
         """Returns the row of a side with these fields alone."""
-        parts = (
-            f"{text_of(one.name)}, {letter}.{quoted(one.name)}" for one in self.fields
+        return named_struct(
+            *((one.name, f"{letter}.{quoted(one.name)}") for one in self.fields)
         )
-        return f"named_struct({', '.join(parts)})"
+
+
+def named_struct(*parts: tuple[str, str]) -> str:
+    """Returns named values as a record in Spark SQL."""
+    named = (f"{text_of(name)}, {text}" for name, text in parts)
+    return f"named_struct({', '.join(named)})"
 
 
 def merged(records: Iterable[RecordType]) -> RecordType:
@@ -205,19 +208,11 @@ def spark_type(kind: EclType) -> Type:
             return AtomicType.BOOLEAN
         case Bytes():
             return AtomicType.BINARY
-        case _:
-            return _nested_type(kind)
-
-
-def _nested_type(kind: SetOf | RecordType | TableType) -> Type:
-    """Returns the type of what has parts."""
-    match kind:
         case SetOf(element):
             return ArrayType(spark_type(element))
         case RecordType(fields):
-            return StructType(
-                tuple((part.name, spark_type(part.type)) for part in fields)
-            )
+            parts = ((part.name, spark_type(part.type)) for part in fields)
+            return StructType(tuple(parts))
         case TableType(record):
             return ArrayType(spark_type(record))
         case _:
@@ -236,8 +231,7 @@ def blank_text(kind: EclType) -> str:
         case Bytes():
             return "X''"
         case RecordType(fields):
-            parts = [f"{text_of(one.name)}, {blank_text(one.type)}" for one in fields]
-            return f"named_struct({', '.join(parts)})"
+            return named_struct(*((one.name, blank_text(one.type)) for one in fields))
         case SetOf() | TableType():
             return f"CAST(array() AS {spark_type(kind)})"
         case Real() | Exact():
@@ -273,19 +267,14 @@ def _unsized_record(record: RecordType) -> RecordType:
 def named_type(text: str) -> EclType | None:
     """Returns the type of a name of the language, or None where it is none."""
     *_, plain = text.split()
-    is_signed = not text.startswith("UNSIGNED")
     # UNICODE_de5: a locale changes no rows.
     found = _NAME.match(_LOCALE.sub("", plain.replace("UTF8", "UTF")))
     if found is None:
         return None
-    return _sized(found["word"], found["size"], is_signed=is_signed)
-
-
-def _sized(word: str, size: str, *, is_signed: bool) -> EclType | None:
-    """Returns the type of a word with a size behind it."""
+    word, size = found["word"], found["size"]
     match word:
         case "INTEGER" | "UNSIGNED":
-            return Whole(int(size or WIDEST), is_signed)
+            return Whole(int(size or WIDEST), not text.startswith("UNSIGNED"))
         case "REAL":
             return Real(int(size or WIDEST))
         case "STRING" | "QSTRING" | "UTF" | "UNICODE":
@@ -313,39 +302,19 @@ def common(one: EclType, other: EclType) -> EclType:
             return Letters(max(one.length, other.length) if both else 0)
         case (Letters(), _) | (_, Letters()):
             return STRING
-        case (
-            (Whole() | Real() | Exact() | Truth()),
-            (Whole() | Real() | Exact() | Truth()),
-        ):
-            return _common_number(one, other)
+        # A truth is 1 or 0 beside a number.
+        case Truth(), Whole() | Real() | Exact():
+            return other
+        case Whole(), Whole():
+            return Whole(max(one.size, other.size), one.is_signed or other.is_signed)
+        case Whole() | Exact(), Whole() | Exact():
+            return _common_exact(as_exact(one), as_exact(other))
+        case Whole() | Real() | Exact(), Whole() | Real() | Exact():
+            return REAL
         case SetOf(element), SetOf(item):
             return SetOf(common(element, item))
         case _:
             return one
-
-
-def _common_number(
-    one: Whole | Real | Exact | Truth, other: Whole | Real | Exact | Truth
-) -> EclType:
-    """Returns the numbers that hold those of both; a truth is 1 or 0 beside one."""
-    match one, other:
-        case Truth(), _:
-            return other
-        case _, Truth():
-            return one
-        case Whole(), Whole():
-            return _common_whole(one, other)
-        case Exact(), Exact() | Whole():
-            return _common_exact(one, as_exact(other))
-        case Whole(), Exact():
-            return _common_exact(as_exact(one), other)
-        case _:
-            return REAL
-
-
-def _common_whole(one: Whole, other: Whole) -> Whole:
-    """Returns the whole numbers of both; signed where one of them is."""
-    return Whole(max(one.size, other.size), one.is_signed or other.is_signed)
 
 
 def as_exact(kind: Whole | Exact) -> Exact:
@@ -398,34 +367,53 @@ class Scalar:
     text: str
     type: EclType
 
+    def part(self, one: Field) -> Scalar:
+        """Returns a field of a record."""
+        return Scalar(f"{self.text}.{quoted(one.name)}", one.type)
+
+
+def truth(text: str) -> Scalar:
+    """Returns a condition as a value."""
+    return Scalar(text, BOOLEAN)
+
+
+def whole(text: str) -> Scalar:
+    """Returns a whole number of 8 bytes with a sign as a value."""
+    return Scalar(text, INTEGER)
+
 
 def converted(value: Scalar, wanted: EclType) -> Scalar | None:
     """Returns the value as another type, or None where ECL has no such cast."""
     if value.type == wanted:
-        return _standing(value)
-    match wanted:
-        case Whole():
-            text = _to_whole(value, wanted)
-        case Real() | Exact():
-            text = _to_fraction(value, wanted)
-        case Letters():
-            text = _to_letters(value, wanted)
-        case Truth():
-            text = _to_truth(value)
-        case SetOf() | RecordType() | TableType():
-            text = _to_nested(value, wanted)
-        case Bytes():
-            text = _to_bytes(value)
-        case _:
-            assert_never(wanted)
+        # The row of a side is no value in Spark SQL.
+        if value.text in _SIDES and isinstance(value.type, RecordType):
+            return Scalar(rebuilt(value, value.type), value.type)
+        return value
+    text = _cast(value, wanted)
     return Scalar(text, wanted) if text else None
 
 
-def _standing(value: Scalar) -> Scalar:
-    """Returns a value as it may stand: the row of a side is no value in Spark SQL."""
-    if value.text in _SIDES and isinstance(value.type, RecordType):
-        return Scalar(rebuilt(value, value.type), value.type)
-    return value
+def _cast(value: Scalar, wanted: EclType) -> str:
+    """Returns the value as another type in Spark SQL, or nothing."""
+    match wanted, value.type:
+        case Whole(), _:
+            return _to_whole(value, wanted)
+        case Real() | Exact(), _:
+            return _to_fraction(value, wanted)
+        case Letters(), _:
+            return _to_letters(value, wanted)
+        case Truth(), Letters():
+            return f"({compared_text(value)} <> '')"
+        case Truth(), Whole() | Real() | Exact():
+            return f"({value.text} <> {blank_text(value.type)})"
+        case Bytes(), Letters():
+            return f"CAST({full(value)} AS BINARY)"
+        case (SetOf(element), SetOf(found)) | (TableType(element), TableType(found)):
+            return _each(value.text, found, element)
+        case RecordType() as record, RecordType():
+            return rebuilt(value, record)
+        case _:
+            return ""
 
 
 def signed(value: Scalar) -> str:
@@ -449,29 +437,40 @@ def full(value: Scalar) -> str:
     return value.text
 
 
-def trimmed(value: Scalar) -> str:
-    """Returns a text as it is compared: without trailing blanks."""
-    is_stored_so = isinstance(value.type, Letters) and value.type.length
-    return value.text if is_stored_so else f"rtrim({value.text})"
+def compared_text(value: Scalar) -> str:
+    """Returns a value as it is compared: a text without trailing blanks."""
+    # One of a length is stored so.
+    is_long = isinstance(value.type, Letters) and not value.type.length
+    return f"rtrim({value.text})" if is_long else value.text
 
 
 def _to_whole(value: Scalar, wanted: Whole) -> str:
-    """Returns a whole number of a size, or nothing."""
+    """Returns a whole number of a size, or nothing; it wraps where it does not fit."""
     match value.type:
-        case Whole():
-            return _resized(value, wanted)
+        case Whole() as kind:
+            found = value
         case Real() | Exact():
-            whole = Scalar(f"CAST({value.text} AS BIGINT)", INTEGER)
+            found, kind = whole(f"CAST({value.text} AS BIGINT)"), INTEGER
         case Letters():
-            whole = _read_whole(value.text, wanted)
+            found, kind = _read_whole(value.text, wanted)
         case Truth():
-            whole = Scalar(f"CAST({value.text} AS BIGINT)", Whole(1))
+            found, kind = whole(f"CAST({value.text} AS BIGINT)"), Whole(1)
         case _:
             return ""
-    return _resized(whole, wanted)
+    least, most = wanted.bounds
+    if least <= kind.bounds[0] and kind.bounds[1] <= most:
+        is_widened = wanted.is_wide and not kind.is_wide
+        return f"CAST({found.text} AS DECIMAL(20,0))" if is_widened else found.text
+    if wanted.size == WIDEST:
+        return signed(found) if wanted.is_signed else unsigned(found.text)
+    room = 1 << (8 * wanted.size)
+    if not wanted.is_signed:
+        return f"pmod({signed(found)}, {room}L)"
+    # Moved up by half of the room, and back: so the rest has a sign.
+    return f"(pmod({signed(found)} + {room // 2}L, {room}L) - {room // 2}L)"
 
 
-def _read_whole(text: str, wanted: Whole) -> Scalar:
+def _read_whole(text: str, wanted: Whole) -> tuple[Scalar, Whole]:
     """Returns the number that a text begins with, 0 where it begins with none.
 
     A type without a sign does not look at that of the text.
@@ -479,42 +478,12 @@ def _read_whole(text: str, wanted: Whole) -> Scalar:
     number = f"regexp_extract({text}, {_WHOLE_NUMBER}, 1)"
     if wanted.is_wide:
         found = f"coalesce(CAST({number} AS DECIMAL(20,0)), 0BD)"
-        return Scalar(f"IF({found} < {_ALL}BD, {found}, 0BD)", wanted)
+        return Scalar(f"IF({found} < {_ALL}BD, {found}, 0BD)", wanted), wanted
     found = f"coalesce(CAST({number} AS BIGINT), 0L)"
     if wanted.is_signed:
         sign = f"regexp_extract({text}, {_SIGNS}, 0)"
         found = f"IF(instr({sign}, '-') > 0, 0L - {found}, {found})"
-    return Scalar(found, INTEGER)
-
-
-def _resized(value: Scalar, wanted: Whole) -> str:
-    """Returns a whole number in another size: it wraps where it does not fit."""
-    found = value.type
-    if not isinstance(found, Whole) or _holds(wanted, found):
-        return _widened(value, wanted)
-    if wanted.size == WIDEST:
-        return signed(value) if wanted.is_signed else unsigned(value.text)
-    room = 1 << (8 * wanted.size)
-    if not wanted.is_signed:
-        return f"pmod({signed(value)}, {room}L)"
-    return f"(pmod({signed(value)} + {room // 2}L, {room}L) - {room // 2}L)"
-
-
-def _holds(wanted: Whole, found: Whole) -> bool:
-    """Tells whether every number of a type is one of another."""
-    if wanted.is_signed == found.is_signed:
-        return wanted.size >= found.size
-    return wanted.is_signed and wanted.size > found.size
-
-
-def _widened(value: Scalar, wanted: Whole) -> str:
-    """Returns a number that fits, in the type that Spark has for it."""
-    is_wide = isinstance(value.type, Whole) and value.type.is_wide
-    return (
-        f"CAST({value.text} AS DECIMAL(20,0))"
-        if wanted.is_wide and not is_wide
-        else value.text
-    )
+    return whole(found), INTEGER
 
 
 def _to_fraction(value: Scalar, wanted: Real | Exact) -> str:
@@ -536,8 +505,12 @@ def _to_fraction(value: Scalar, wanted: Real | Exact) -> str:
 def _to_letters(value: Scalar, wanted: Letters) -> str:
     """Returns a text of a length, or nothing."""
     match value.type:
-        case Letters():
-            text = _cut(value, wanted.length) if wanted.length else full(value)
+        case Letters(length=length):
+            text = full(value)
+            if wanted.length:
+                fits = 0 < length <= wanted.length
+                cut = f"rtrim(substring({value.text}, 1, {wanted.length}))"
+                text = value.text if fits else cut
             is_new = wanted.is_upper and not value.type.is_upper
             return f"upper({text})" if is_new else text
         case Bytes():
@@ -546,8 +519,14 @@ def _to_letters(value: Scalar, wanted: Letters) -> str:
             text = f"IF({value.text}, '1', '')"
         case Real():
             return _within(_written_real(value), wanted.length, is_cut=True)
-        case Whole() | Exact():
-            return _within(_written_exact(value), wanted.length, is_cut=False)
+        case Whole():
+            text = f"CAST({value.text} AS STRING)"
+            return _within(text, wanted.length, is_cut=False)
+        case Exact(places=places):
+            # CAST would write small decimals with an exponent.
+            text = f"TRY_CAST({value.text} AS STRING)"
+            text = f"regexp_replace({text}, '[.]?0+$', '')" if places else text
+            return _within(text, wanted.length, is_cut=False)
         case _:
             return ""
     return _to_letters(Scalar(text, STRING), wanted)
@@ -567,15 +546,6 @@ def _within(text: str, length: int, *, is_cut: bool) -> str:
     return f"IF(length({text}) > {length}, {stars}, {text})"
 
 
-def _written_exact(value: Scalar) -> str:
-    """Returns a whole number or a decimal as a text, without zeros at its end."""
-    if not isinstance(value.type, Exact):
-        return f"CAST({value.text} AS STRING)"
-    # CAST would write small decimals with an exponent.
-    text = f"TRY_CAST({value.text} AS STRING)"
-    return f"regexp_replace({text}, '[.]?0+$', '')" if value.type.places else text
-
-
 def _written_real(value: Scalar) -> str:
     """Returns a REAL as a text of at most 16 digits, those of REAL4 of 7, as HPCC does.
 
@@ -593,48 +563,9 @@ def _written_real(value: Scalar) -> str:
     return f"IF({is_plain}, {plain}, lower({exponent}))"
 
 
-def _cut(value: Scalar, length: int) -> str:
-    """Returns a text of at most so many letters, without trailing blanks."""
-    found = value.type.length if isinstance(value.type, Letters) else 0
-    if 0 < found <= length:
-        return value.text
-    return f"rtrim(substring({value.text}, 1, {length}))"
-
-
-def _to_truth(value: Scalar) -> str:
-    """Returns whether a value is not blank, or nothing."""
-    match value.type:
-        case Letters():
-            return f"({trimmed(value)} <> '')"
-        case Whole() | Real() | Exact():
-            return f"({value.text} <> {blank_text(value.type)})"
-        case _:
-            return ""
-
-
-def _to_bytes(value: Scalar) -> str:
-    """Returns the bytes of a text, or nothing."""
-    if isinstance(value.type, Letters):
-        return f"CAST({full(value)} AS BINARY)"
-    return ""
-
-
-def _to_nested(value: Scalar, wanted: SetOf | RecordType | TableType) -> str:
-    """Returns a set, a record or a child data set part by part, or nothing."""
-    match value.type, wanted:
-        case SetOf(found), SetOf(element):
-            return _each(value.text, found, element)
-        case TableType(found), TableType(record):
-            return _each(value.text, found, record)
-        case RecordType(), RecordType():
-            return rebuilt(value, wanted)
-        case _:
-            return ""
-
-
 def _each(text: str, found: EclType, wanted: EclType) -> str:
     """Returns an array whose elements are converted, or nothing."""
-    if spark_type(found) == spark_type(wanted) and found == wanted:
+    if found == wanted:
         return text
     inner = converted(Scalar("item", found), wanted)
     return f"transform({text}, item -> {inner.text})" if inner else ""
@@ -646,13 +577,11 @@ def rebuilt(value: Scalar, wanted: RecordType) -> str:
     parts = []
     for one in wanted.fields:
         texts = [part_text(value.text, other, one) for other in found.find(one.name)]
-        text = texts[0] if texts else one.initial or blank_text(one.type)
-        parts += [text_of(one.name), text]
-    return f"named_struct({', '.join(parts)})"
+        parts.append((one.name, [*texts, one.initial or blank_text(one.type)][0]))
+    return named_struct(*parts)
 
 
 def part_text(text: str, found: Field, wanted: Field) -> str:
     """Returns a field of a record in the type of another record's field."""
-    part = Scalar(f"{text}.{quoted(found.name)}", found.type)
-    inner = converted(part, wanted.type)
+    inner = converted(Scalar(f"{text}.{quoted(found.name)}", found.type), wanted.type)
     return inner.text if inner else blank_text(wanted.type)
