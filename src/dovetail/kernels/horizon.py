@@ -10,6 +10,12 @@ Bounds only rise, so the law: what the horizon says for sure, no later step take
 A row that is past stays past, an end that is known is the end, a pair that is sure
 meets. What is not known yet has two limits: the soonest at which it may be, and the
 widest life that a row can have, which is the one it has if nobody else comes.
+
+What could still come as a row of this step came, `BoundsByPlace` says:
+
+    place             4       5       6        rows of both sides, as they came
+    left bound      10:00   10:03   10:03
+    right bound     10:02   10:02   10:04
 """
 
 from __future__ import annotations
@@ -20,14 +26,25 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, Whole, join_rows
+from dovetail.kernels.arrays.rows import (
+    BEGINNING,
+    MISSING,
+    NEVER,
+    Mask,
+    Rows,
+    Whole,
+    join_rows,
+)
 from dovetail.kernels.arrival.admission import Present
+from dovetail.kernels.arrival.arrival import Arrived, Parcel
 from dovetail.kernels.arrival.untimed import by_arrival, is_replaced
 from dovetail.kernels.lifetimes.births import deaths, ends, least_birth
+from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.kernels.lifetimes.lives import sure_until
 from dovetail.kernels.pairs.formulas import that_hold, truly_equal
 from dovetail.kernels.pairs.matches import Matches, overlaps
 from dovetail.kernels.settings import JoinSettings, waits_for
+from dovetail.kernels.state import JoinState
 
 Found = TypeVar("Found")
 
@@ -235,3 +252,87 @@ class Horizon:
             if side.inherits:
                 before &= when < limit[number]
         return before
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """How far a side's bound was behind each position; the first is before all."""
+
+    position: Whole
+    bound: Whole
+
+    @classmethod
+    def of(
+        cls, parcels: list[Parcel], position: Whole, moved: Whole, before: int
+    ) -> _Course:
+        """Returns the course of a bound, by rows and by what tasks report."""
+        last = [
+            int(parcel.rows.place.max(initial=parcel.report.position))
+            for parcel in parcels
+        ]
+        told = [parcel.report.bound for parcel in parcels]
+        position = np.concatenate((position, np.array(last, np.int64)))
+        moved = np.concatenate((moved, np.array(told, np.int64)))
+        order = np.argsort(position, kind="stable")
+        reached = np.maximum.accumulate(np.append(before, moved[order]))
+        return cls(position[order], reached)
+
+    def at(self, position: Whole) -> Whole:
+        """Returns the bounds behind the rows at the positions."""
+        found: Whole = self.bound[np.searchsorted(self.position, position, "right")]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class BoundsByPlace:
+    """How far both bounds were behind each row that came in a step, by its place.
+
+    `position` has those of all rows in order; `since` is the place of the first one.
+    """
+
+    position: Whole
+    courses: tuple[_Course, _Course]
+    since: int
+
+    def behind(self, place: Whole) -> tuple[Whole, Whole]:
+        """Returns both sides' bounds behind the rows that came at these places.
+
+        What they were behind rows that came before the step is not asked.
+        """
+        if not len(self.position):
+            return np.full(len(place), BEGINNING), np.full(len(place), BEGINNING)
+        position = self.position[np.maximum(place - self.since, 0)]
+        left, right = (course.at(position) for course in self.courses)
+        return left, right
+
+
+_NOBODY = np.empty(0, np.int64)
+_NOWHERE = _Course(_NOBODY, _NOBODY)
+NO_BOUNDS = BoundsByPlace(_NOBODY, (_NOWHERE, _NOWHERE), 0)
+"""The bounds of a step of which nobody asks."""
+
+
+def bounds_by_place(
+    settings: JoinSettings,
+    state: JoinState,
+    parcels: list[Parcel],
+    arrived: tuple[Arrived, Arrived],
+) -> BoundsByPlace:
+    """Returns the bounds behind every row that comes in a step."""
+    left, right = (
+        _Course.of(
+            [parcel for parcel in parcels if parcel.report.hand == hand],
+            came.on_time.place,
+            np.where(
+                came.on_time.moment == MISSING,
+                BEGINNING,
+                shift(came.on_time.moment, side.lateness.negated()),
+            ),
+            NEVER if side.static else watch.bound,
+        )
+        for hand, (side, came, watch) in enumerate(
+            zip(settings.sides, arrived, state.watches, strict=True)
+        )
+    )
+    position = np.sort(np.concatenate([came.on_time.place for came in arrived]))
+    return BoundsByPlace(position, (left, right), state.next_place)

@@ -39,8 +39,8 @@ class Closing(Enum):
     ROW_TIME = "row_time"
 
 
-GIVEN_TIME = hidden("early")
-"""The payload column with the row time that a null row given at once has."""
+EARLY_TIME = hidden("early")
+"""The payload column with the row time that an early null row has told."""
 
 
 UNLIMITED = NEVER
@@ -307,9 +307,19 @@ class JoinSettings:
         return self.event_clock and counts
 
     @property
-    def is_eager(self) -> bool:
-        """Tells whether null rows come with their rows, in order of row time."""
-        return self.event_clock and self._asks_eager
+    def early(self) -> bool:
+        """Tells whether null rows come with their rows, not at the end of these."""
+        return self.outer_rows in (OuterRows.EAGER, OuterRows.EAGER_RETRACT)
+
+    @property
+    def marks_early(self) -> bool:
+        """Tells whether rows that have given an early null row carry a mark.
+
+        Elsewhere their first meeting says so: in order of arrival it comes out at once,
+        unless picks hold pairs back.
+        """
+        holds = self.picks.waits and not self.sides[1].static
+        return self.early and (self.event_clock or holds)
 
     @property
     def takes_back(self) -> bool:
@@ -327,27 +337,15 @@ class JoinSettings:
         return self.outer_rows is OuterRows.PER_MILLISECOND
 
     @property
-    def _asks_eager(self) -> bool:
-        """Tells whether null rows come with their rows, whatever order that is."""
-        return self.outer_rows in (OuterRows.EAGER, OuterRows.EAGER_RETRACT)
-
-    @property
     def asks_bounds(self) -> bool:
         """Tells whether it matters how far bounds were when each row came.
 
         So it does where rows wait for some time for a table without a time.
         """
-        return self.is_eager or any(
+        return (self.early and self.event_clock) or any(
             side.waits and side.longest_wait < NEVER and other.untimed
             for side, other in zip(self.sides, self.sides[::-1], strict=True)
         )
-
-    @property
-    def holds_nulls(self) -> bool:
-        """Tells whether null rows come with their rows though picks hold pairs back."""
-        if self.event_clock or not self._asks_eager:
-            return False
-        return self.picks.waits and not self.sides[1].static
 
     @property
     def reads_clock(self) -> bool:

@@ -14,18 +14,21 @@ import pyarrow as pa
 from dovetail.kernels.arrays.rows import BEGINNING, Mask, join_rows
 from dovetail.kernels.arrival.admission import Present, admit
 from dovetail.kernels.arrival.arrival import Arrived, Moment, Parcel, awake, read_side
-from dovetail.kernels.arrival.news import NO_NEWS, News, news_of
 from dovetail.kernels.candidates.emitted import let_out, not_skipped, over_limit
 from dovetail.kernels.candidates.judgement import without_hopeless
 from dovetail.kernels.candidates.picks import Picked, at_turn, pick
-from dovetail.kernels.horizon import Horizon
+from dovetail.kernels.horizon import NO_BOUNDS, BoundsByPlace, Horizon, bounds_by_place
 from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_of
 from dovetail.kernels.pairs.results import Shape, as_told, leave, release
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.tables.changelog import changelog, result_changes
-from dovetail.kernels.unmatched.at_once import at_once
-from dovetail.kernels.unmatched.eager import eager, given_at_once, in_order_of_older
+from dovetail.kernels.unmatched.early import (
+    behind_taken_back,
+    early_null_rows,
+    with_early,
+    with_early_marks,
+)
 from dovetail.kernels.unmatched.frontier import frontier
 from dovetail.kernels.unmatched.late_tables import LateTables, late_tables
 from dovetail.kernels.unmatched.outcome import (
@@ -80,15 +83,16 @@ def step(
     watches = awake((left.watch, right.watch), settings.sides, now)
     present = admit(settings, state, (left, right), watches, now)
     present = without_hopeless(settings, present)
-    news = NO_NEWS
+    bounds = NO_BOUNDS
     if settings.asks_bounds:
-        news = news_of(settings, state, parcels, (left, right))
-    present, early = _early(settings, state, present, news)
+        bounds = bounds_by_place(settings, state, parcels, (left, right))
+    early = early_null_rows(settings, state, present, bounds)
+    present = early.present
     late = _late((left, right), self_join=settings.self_join)
     if settings.changelog:
         return _changed(settings, state, present, late)
     horizon = Horizon(settings, present)
-    met = _met(horizon, state, news, now)
+    met = _met(horizon, state, bounds, now)
     picked, present = met.picked, met.belated.present
     held, until = state.held, BEGINNING
     if settings.ordered:
@@ -103,21 +107,8 @@ def step(
     covers = met.pieces.kept(present, met.outcomes)
     memo = memo_of(present.rows, picked.held, picked.counts, kept[0], covers)
     present = met.belated.noted(without_given(present, met.outcomes))
-    out = (*late, *early, *map(as_told, out))
+    out = (*late, *early.out, *map(as_told, out))
     return Stepped(present, kept, held, out, until, memo)
-
-
-def _early(
-    settings: JoinSettings,
-    state: JoinState,
-    present: Present,
-    news: News,
-) -> tuple[Present, tuple[pa.RecordBatch, ...]]:
-    """Returns the rows with those marked that give a null row at once, and these."""
-    if not settings.is_eager:
-        return present, ()
-    early = at_once(settings, state, present, news)
-    return early.present, early.out
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,15 +129,15 @@ class _Met:
         )
 
 
-def _met(horizon: Horizon, state: JoinState, news: News, now: int) -> _Met:
+def _met(horizon: Horizon, state: JoinState, bounds: BoundsByPlace, now: int) -> _Met:
     """Returns who meets whom in a step, and what becomes of the rows."""
     settings, since = horizon.settings, state.next_place
     picked = pick(horizon, state.memo)
-    present = given_at_once(settings, horizon.present, picked, since)
+    present = with_early_marks(settings, horizon.present, picked, since)
     noted = marked(settings, present, picked)
-    belated = late_tables(horizon, noted, picked, news, now)
+    belated = late_tables(horizon, noted, picked, bounds, now)
     left, right = (outcome(horizon, belated.present, hand, picked) for hand in (0, 1))
-    outcomes = eager(horizon, belated.present, (left, right), picked, since)
+    outcomes = with_early(horizon, belated.present, (left, right), picked, since)
     pieces = split(horizon, state, picked.met)
     told = pieces.told(belated.told(outcomes))
     return _Met(belated.picked(picked), belated, pieces, told)
@@ -204,7 +195,7 @@ def _results(
         told=settings.takes_back,
         placed=settings.ordered,
     )
-    pairs = in_order_of_older(settings, present, picked.given)
+    pairs = behind_taken_back(settings, present, picked.given)
     return leave([*parts, *let_out(settings, present, pairs)], present.rows, shape)
 
 

@@ -29,7 +29,7 @@ from dovetail.kernels.arrays.rows import (
     make_rows,
 )
 from dovetail.kernels.arrival.time_limits import CLOCK, KEYLESS
-from dovetail.kernels.settings import GIVEN_TIME, Closing, JoinSettings, SideSettings
+from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings, SideSettings
 from dovetail.kernels.tables.changelog import KEY
 from dovetail.plan.sides import candidate_equalities, input_of, partition_of
 from dovetail.schema import to_microseconds
@@ -287,7 +287,7 @@ class _Seat:
             shown = shown.append_column(CLOCK, pa.array(clocks))
         if self.takes_back:
             times = np.full(len(rows), MISSING)
-            shown = shown.append_column(GIVEN_TIME, pa.array(times))
+            shown = shown.append_column(EARLY_TIME, pa.array(times))
         if self.source.kind is not spec.InputKind.STREAM:
             values = [item.values for item in items]
             shown = shown.append_column(KEY, pa.array(self._key_numbers(values)))

@@ -131,15 +131,15 @@ def _null_rows(horizon: Horizon, hand: int, open_rows: Mask) -> Iterator[int]:
     settings, side = horizon.settings, horizon.settings.sides[hand]
     rows, bound = horizon.present.rows[hand], horizon.bound(hand)
     times = horizon.soonest_ends(hand, rows)
-    if settings.is_eager and not (side.is_intrinsic or side.untimed):
-        # Of those that did not come so, a row to come may end each from the bound on.
+    if settings.early and not (side.is_intrinsic or side.untimed):
+        # Of those that were not early a row to come may end each from the bound on.
         times = np.minimum(times, np.maximum(rows.moment, bound))
     yield int(times[open_rows].min(initial=NEVER))
     if horizon.can_come(hand):
         # Null rows that come with their rows wait for nobody.
         if settings.splits_nulls:
             yield least_birth(side.window, bound)
-        elif not side.untimed and not settings.is_eager:
+        elif not side.untimed and not settings.early:
             yield least_end(side.window, bound)
 
 

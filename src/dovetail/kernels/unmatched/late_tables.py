@@ -24,13 +24,12 @@ import numpy as np
 from dovetail.kernels.arrays.rows import NEVER, Mask, Whole
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
-from dovetail.kernels.arrival.news import News
 from dovetail.kernels.arrival.time_limits import CLOCK, last_moments
 from dovetail.kernels.candidates.copies import Copies, are_first
 from dovetail.kernels.candidates.emitted import passes
 from dovetail.kernels.candidates.nearest import near
 from dovetail.kernels.candidates.picks import Picked, waits_for_turn
-from dovetail.kernels.horizon import Horizon, meeting_times
+from dovetail.kernels.horizon import BoundsByPlace, Horizon, meeting_times
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.pairs.formulas import that_hold
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches, overlaps
@@ -42,7 +41,7 @@ from dovetail.kernels.pairs.results import (
     Turn,
     alone,
 )
-from dovetail.kernels.settings import GIVEN_TIME, Closing, JoinSettings
+from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings
 from dovetail.kernels.unmatched.outcome import Outcome
 from dovetail.spec import windows
 from dovetail.spec.inputs import Change, Outlet
@@ -151,14 +150,14 @@ class LateTables:
 
 
 def late_tables(
-    horizon: Horizon, present: Present, picked: Picked, news: News, now: int
+    horizon: Horizon, present: Present, picked: Picked, bounds: BoundsByPlace, now: int
 ) -> LateTables:
     """Returns the late pairs of a step; only one side's rows can wait."""
     settings = horizon.settings
     for hand, side in enumerate(settings.sides):
         if side.waits:
             clock = _event_clock if settings.event_clock else _arrival_clock
-            line = clock(horizon, present, hand, news, now)
+            line = clock(horizon, present, hand, bounds, now)
             return _Search(horizon, present, hand, picked, line).found()
     none, nobody = np.empty(0, np.int64), np.empty(0, bool)
     return LateTables(
@@ -183,7 +182,7 @@ class _Line:
 
 
 def _event_clock(
-    horizon: Horizon, present: Present, hand: int, news: News, _: int
+    horizon: Horizon, present: Present, hand: int, bounds: BoundsByPlace, _: int
 ) -> _Line:
     """Returns the line of row times, or of places where the table has no times.
 
@@ -196,7 +195,7 @@ def _event_clock(
     )
     since = ends(side, rows)
     if horizon.settings.sides[1 - hand].untimed:
-        moment = news.bounds(table.place)[hand]
+        moment = bounds.behind(table.place)[hand]
         places = (rows.place + 1, table.place)
         return _Line(*places, since, moment, horizon.bound(hand))
     now, more = horizon.least[1 - hand], horizon.can_come(1 - hand)
@@ -204,7 +203,7 @@ def _event_clock(
 
 
 def _arrival_clock(
-    horizon: Horizon, present: Present, hand: int, _: News, now: int
+    horizon: Horizon, present: Present, hand: int, _: BoundsByPlace, now: int
 ) -> _Line:
     """Returns the line of places; how long rows have waited the clock says."""
     side, rows = horizon.settings.sides[hand], present.rows[hand]
@@ -346,7 +345,8 @@ class _Search:
         met = table.met.copy()
         np.minimum.at(met, theirs, meeting_times(self.present, sure))
         table = table.with_arrays(met=met)
-        if self.horizon.settings.holds_nulls:
+        settings = self.horizon.settings
+        if settings.marks_early and not settings.event_clock:
             null_emitted = table.null_emitted
             null_emitted[theirs] = False
             table = table.with_flags(null_emitted=null_emitted)
@@ -375,8 +375,8 @@ class _Search:
         if not settings.retracts:
             return pairs
         if settings.event_clock:
-            back = replace(back, told=rows.hidden(GIVEN_TIME)[mine])
-        if settings.event_clock or settings.holds_nulls:
+            back = replace(back, told=rows.hidden(EARLY_TIME)[mine])
+        if settings.marks_early:
             back = back.take(rows.null_emitted[mine])
         return [*pairs, back]
 
