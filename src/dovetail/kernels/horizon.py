@@ -306,10 +306,8 @@ class BoundsByPlace:
         return left, right
 
 
-_NOBODY = np.empty(0, np.int64)
-_NOWHERE = _Course(_NOBODY, _NOBODY)
-NO_BOUNDS = BoundsByPlace(_NOBODY, (_NOWHERE, _NOWHERE), 0)
-"""The bounds of a step of which nobody asks."""
+_NOWHERE = _Course(np.empty(0, np.int64), np.empty(0, np.int64))
+_NO_BOUNDS = BoundsByPlace(np.empty(0, np.int64), (_NOWHERE, _NOWHERE), 0)
 
 
 def bounds_by_place(
@@ -318,7 +316,9 @@ def bounds_by_place(
     parcels: list[Parcel],
     arrived: tuple[Arrived, Arrived],
 ) -> BoundsByPlace:
-    """Returns the bounds behind every row that comes in a step."""
+    """Returns the bounds behind every row that comes in a step, if anybody asks."""
+    if not settings.asks_bounds:
+        return _NO_BOUNDS
     left, right = (
         _Course.of(
             [parcel for parcel in parcels if parcel.report.hand == hand],

@@ -17,7 +17,7 @@ from dovetail.kernels.arrival.arrival import Arrived, Moment, Parcel, awake, rea
 from dovetail.kernels.candidates.emitted import let_out, not_skipped, over_limit
 from dovetail.kernels.candidates.judgement import without_hopeless
 from dovetail.kernels.candidates.picks import Picked, at_turn, pick
-from dovetail.kernels.horizon import NO_BOUNDS, BoundsByPlace, Horizon, bounds_by_place
+from dovetail.kernels.horizon import Horizon, bounds_by_place
 from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_of
 from dovetail.kernels.pairs.results import Shape, as_told, leave, release
 from dovetail.kernels.settings import JoinSettings
@@ -30,7 +30,7 @@ from dovetail.kernels.unmatched.early import (
     with_early_marks,
 )
 from dovetail.kernels.unmatched.frontier import frontier
-from dovetail.kernels.unmatched.late_tables import LateTables, late_tables
+from dovetail.kernels.unmatched.late_tables import late_tables
 from dovetail.kernels.unmatched.outcome import (
     Outcome,
     late_rows,
@@ -39,7 +39,7 @@ from dovetail.kernels.unmatched.outcome import (
     stays,
     without_given,
 )
-from dovetail.kernels.unmatched.stretches import Split, split
+from dovetail.kernels.unmatched.stretches import null_stretches
 from dovetail.spec.inputs import Arrival
 
 
@@ -79,68 +79,47 @@ def step(
     settings: JoinSettings, state: JoinState, parcels: list[Parcel], now: int
 ) -> Stepped:
     """Returns the state and the rows that come out once the parcels have been met."""
-    left, right = (_read(settings, state, parcels, hand, now) for hand in (0, 1))
-    watches = awake((left.watch, right.watch), settings.sides, now)
-    present = admit(settings, state, (left, right), watches, now)
+    # Who has come: rows that are late leave, others wait, or take part from now on.
+    arrived = _arrived(settings, state, parcels, now)
+    watches = awake((arrived[0].watch, arrived[1].watch), settings.sides, now)
+    present = admit(settings, state, arrived, watches, now)
     present = without_hopeless(settings, present)
-    bounds = NO_BOUNDS
-    if settings.asks_bounds:
-        bounds = bounds_by_place(settings, state, parcels, (left, right))
-    early = early_null_rows(settings, state, present, bounds)
-    present = early.present
-    late = _late((left, right), self_join=settings.self_join)
+    late = _late(arrived, self_join=settings.self_join)
     if settings.changelog:
         return _changed(settings, state, present, late)
-    horizon = Horizon(settings, present)
-    met = _met(horizon, state, bounds, now)
-    picked, present = met.picked, met.belated.present
+    # Null rows that come with their rows are judged by what was there before each.
+    bounds = bounds_by_place(settings, state, parcels, arrived)
+    early = early_null_rows(settings, state, present, bounds)
+    # Who meets whom, which pairs count, and what is noted of their rows.
+    horizon, since = Horizon(settings, early.present), state.next_place
+    picked = pick(horizon, state.memo)
+    present = with_early_marks(settings, early.present, picked, since)
+    present = marked(settings, present, picked)
+    belated = late_tables(horizon, present, picked, bounds, now)
+    present = belated.present
+    # What becomes of rows: each step adds rows that come out by themselves.
+    left, right = (outcome(horizon, present, hand, picked) for hand in (0, 1))
+    outcomes = with_early(horizon, present, (left, right), picked, since)
+    stretches = null_stretches(horizon, state, picked.met)
+    outcomes = stretches.told(belated.told(outcomes))
+    picked = belated.picked(picked)
+    # What comes out: in row-time order no further than no earlier row can come.
     held, until = state.held, BEGINNING
     if settings.ordered:
-        until = met.until(horizon)
+        until = frontier(horizon, present, outcomes, picked)
+        until = min(until, belated.least, stretches.least)
         picked = at_turn(horizon, picked, until)
-        out, held = release(
-            held, _results(settings, present, picked, met.outcomes), until
-        )
-    else:
-        out = _results(settings, present, picked, met.outcomes)
-    kept = (met.outcomes[0].kept, met.outcomes[1].kept)
-    covers = met.pieces.kept(present, met.outcomes)
+    out = _results(settings, present, picked, outcomes)
+    if settings.ordered:
+        out, held = release(held, out, until)
+    # What is kept, and what must not come out a second time.
+    kept = (outcomes[0].kept, outcomes[1].kept)
+    covers = stretches.kept(present, outcomes)
     memo = memo_of(present.rows, picked.held, picked.counts, kept[0], covers)
-    present = met.belated.noted(without_given(present, met.outcomes))
-    out = (*late, *early.out, *map(as_told, out))
-    return Stepped(present, kept, held, out, until, memo)
-
-
-@dataclass(frozen=True, slots=True)
-class _Met:
-    """Who has met whom, then or too late, and what becomes of the rows."""
-
-    picked: Picked
-    belated: LateTables
-    pieces: Split
-    outcomes: tuple[Outcome, Outcome]
-
-    def until(self, horizon: Horizon) -> int:
-        """Returns the least row time of a row that can still come out."""
-        return min(
-            frontier(horizon, self.belated.present, self.outcomes, self.picked),
-            self.belated.least,
-            self.pieces.least,
-        )
-
-
-def _met(horizon: Horizon, state: JoinState, bounds: BoundsByPlace, now: int) -> _Met:
-    """Returns who meets whom in a step, and what becomes of the rows."""
-    settings, since = horizon.settings, state.next_place
-    picked = pick(horizon, state.memo)
-    present = with_early_marks(settings, horizon.present, picked, since)
-    noted = marked(settings, present, picked)
-    belated = late_tables(horizon, noted, picked, bounds, now)
-    left, right = (outcome(horizon, belated.present, hand, picked) for hand in (0, 1))
-    outcomes = with_early(horizon, belated.present, (left, right), picked, since)
-    pieces = split(horizon, state, picked.met)
-    told = pieces.told(belated.told(outcomes))
-    return _Met(belated.picked(picked), belated, pieces, told)
+    present = belated.noted(without_given(present, outcomes))
+    return Stepped(
+        present, kept, held, (*late, *early.out, *map(as_told, out)), until, memo
+    )
 
 
 def _changed(
@@ -160,21 +139,21 @@ def _changed(
     )
 
 
-def _read(
-    settings: JoinSettings,
-    state: JoinState,
-    parcels: list[Parcel],
-    hand: int,
-    now: int,
-) -> Arrived:
-    """Returns what came on one hand."""
-    return read_side(
-        [parcel for parcel in parcels if parcel.report.hand == hand],
-        state.waiting[hand],
-        settings.sides[hand],
-        state.watches[hand],
-        Moment(now, exact=settings.arrival is Arrival.SEQUENCE),
+def _arrived(
+    settings: JoinSettings, state: JoinState, parcels: list[Parcel], now: int
+) -> tuple[Arrived, Arrived]:
+    """Returns what came on each hand."""
+    left, right = (
+        read_side(
+            [parcel for parcel in parcels if parcel.report.hand == hand],
+            state.waiting[hand],
+            settings.sides[hand],
+            state.watches[hand],
+            Moment(now, exact=settings.arrival is Arrival.SEQUENCE),
+        )
+        for hand in (0, 1)
     )
+    return left, right
 
 
 def _results(

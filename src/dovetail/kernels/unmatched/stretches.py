@@ -38,7 +38,7 @@ MILLISECOND = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class Stretches:
     """What a step gives of stretches, and the least start that is not sure.
 
     `covers` may still say something about starts to come, by the rows' numbers.
@@ -71,11 +71,11 @@ class Split:
         return left, right
 
 
-def split(horizon: Horizon, state: JoinState, met: Matches) -> Split:
+def null_stretches(horizon: Horizon, state: JoinState, met: Matches) -> Stretches:
     """Returns the stretches that begin by now; `met` are the new pairs of a step."""
     settings, present = horizon.settings, horizon.present
     if not settings.splits_nulls:
-        return Split()
+        return Stretches()
     watched = replace(present, watches=state.watches, waiting=state.waiting)
     before, least = Horizon(settings, watched).least, horizon.least
     left, right = (
@@ -86,7 +86,7 @@ def split(horizon: Horizon, state: JoinState, met: Matches) -> Split:
         else _NOTHING
         for hand, side in enumerate(settings.sides)
     )
-    return Split(
+    return Stretches(
         (left.leaving, right.leaving),
         (left.covers, right.covers),
         min(left.least, right.least),
