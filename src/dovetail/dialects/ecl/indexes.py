@@ -28,61 +28,61 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import datasets, syntax
+from dovetail.dialects.ecl import conditions, datasets, syntax, types, values
 from dovetail.dialects.ecl.catalog import taken_as
-from dovetail.dialects.ecl.conditions import Term, hands_of, terms
 from dovetail.dialects.ecl.context import Context, UnknownNameError, refusal
 from dovetail.dialects.ecl.rows import file_name
 from dovetail.dialects.ecl.totals import gathering
-from dovetail.dialects.ecl.types import Field, RecordType, merged
-from dovetail.dialects.ecl.values import DatasetValue, Index
 from dovetail.expression import Expression
 from dovetail.schema import quoted
 
 
-def check_index(context: Context, condition: syntax.Node, right: DatasetValue) -> None:
+def check_index(
+    context: Context, condition: syntax.Node, right: values.DatasetValue
+) -> None:
     """Refuses KEYED of what is no key, or behind a key that is left out.
 
     A key is left out where no term names it and WILD does not leave it open.
     """
     index = right.index
-    found = list(terms(context, condition))
+    found = list(conditions.terms(context, condition))
     marked = [one for one in found if one.is_keyed or one.is_wild]
     if not marked:
         return
-    if not isinstance(index, Index):
+    if not isinstance(index, values.Index):
         raise refusal(marked[0].node, "KEYED or WILD without an INDEX", "an INDEX")
-    _check_keys(index, found, right.record, spec.Hand.RIGHT)
+    _check_keys(index, found, right.record, hand=spec.Hand.RIGHT)
 
 
 def _check_keys(
-    index: Index, found: list[Term], record: RecordType, hand: spec.Hand
+    index: values.Index,
+    found: list[conditions.Term],
+    record: types.RecordType,
+    *,
+    hand: spec.Hand,
 ) -> None:
     """Refuses marked terms, among all of a condition, that the index cannot answer."""
     fields = [(one, list(_fields_of(one, record, hand))) for one in found]
     named = {name for _, names in fields for name in names}
-    for term, names in fields:
-        for name in names if term.is_keyed or term.is_wild else ():
-            if name not in index.keys:
+    for term, name in ((one, name) for one, names in fields for name in names):
+        if not (term.is_keyed or term.is_wild):
+            continue
+        if name not in index.keys:
+            keys = f"one of {', '.join(index.keys)}"
+            raise refusal(term.node, f'"{name}" is no key of the INDEX', keys)
+        before = index.keys[: index.keys.index(name)] if term.is_keyed else ()
+        for key in before:
+            if key not in named:
                 raise refusal(
-                    term.node, f'"{name}" is no key of the INDEX', _keys(index)
+                    term.node,
+                    f'KEYED of "{name}" behind the key "{key}", which is left out',
+                    f"a condition on {key}, or WILD of it",
                 )
-            before = index.keys[: index.keys.index(name)]
-            for key in before if term.is_keyed else ():
-                if key not in named:
-                    raise refusal(
-                        term.node,
-                        f'KEYED of "{name}" behind the key "{key}", which is left out',
-                        f"a condition on {key}, or WILD of it",
-                    )
 
 
-def _keys(index: Index) -> str:
-    """Returns the keys in words."""
-    return f"one of {', '.join(index.keys)}"
-
-
-def _fields_of(term: Term, record: RecordType, hand: spec.Hand) -> Iterator[str]:
+def _fields_of(
+    term: conditions.Term, record: types.RecordType, hand: spec.Hand
+) -> Iterator[str]:
     """Yields the fields of a side that a term names, in lower case.
 
     A value of a whole data set is none of them, though it is a column beside the row.
@@ -93,20 +93,22 @@ def _fields_of(term: Term, record: RecordType, hand: spec.Hand) -> Iterator[str]
         text = term.context.scalar(node.arguments[0]).text
     else:
         text = term.context.condition(node)
-    if hand in hands_of(text):
+    if hand in conditions.hands_of(text):
         for one in spec.references(Expression(text)):
             if one.hand is hand and one.column.lower() in known:
                 yield one.column.lower()
 
 
-def check_filter(context: Context, node: syntax.Call, source: DatasetValue) -> None:
+def check_filter(
+    context: Context, node: syntax.Call, source: values.DatasetValue
+) -> None:
     """Refuses what an index cannot answer in the filter of its rows."""
-    if not isinstance(source.index, Index):
+    if not isinstance(source.index, values.Index):
         return
     # The filter gathers its values of whole data sets itself.
     inside, _ = gathering(context.inside(datasets.row_at(source.record)))
-    found = [one for it in node.arguments for one in terms(inside, it)]
-    _check_keys(source.index, found, source.record, spec.Hand.LEFT)
+    found = [one for it in node.arguments for one in conditions.terms(inside, it)]
+    _check_keys(source.index, found, source.record, hand=spec.Hand.LEFT)
 
 
 _WORDS = {
@@ -122,42 +124,50 @@ class Wanted:
     """What an INDEX asks for: its fields, its keys the first of them, and its name."""
 
     node: syntax.Node
-    record: RecordType
+    record: types.RecordType
     count: int
     file: str
     is_optional: bool = False
 
     @property
-    def keys(self) -> tuple[Field, ...]:
+    def keys(self) -> tuple[types.Field, ...]:
         """Returns the fields by which it is sorted."""
         return self.record.fields[: self.count]
 
 
-def read_index(context: Context, node: syntax.Call) -> DatasetValue:
+def read_index(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns INDEX: fields in the order of its keys."""
     first, *rest = node.arguments
     if is_layout(context, first):
         layouts, rest = layouts_of(context, node.arguments)
         keys = context.record(layouts[0])
-        record = merged([keys, *(context.record(one) for one in layouts[1:])])
-        name, options = _named(context, rest)
-        is_optional = any(syntax.word_of(one) == "opt" for one in options)
-        wanted = Wanted(node, record, len(keys.fields), name, is_optional)
+        record = types.merged([keys, *(context.record(one) for one in layouts[1:])])
+        name, words = _named(context, rest)
+        wanted = Wanted(node, record, len(keys.fields), name, "opt" in words)
         return _written(context, wanted)
     source = context.dataset(first)
     layouts, rest = layouts_of(context, rest)
     if layouts:
-        return index_of(context, node, (source, layouts, rest))
-    return _renamed(context, node, (source, rest))
+        return index_of(context, node, source, layouts=layouts, rest=rest)
+    # Another one of the same fields, under a name of its own.
+    if not isinstance(source.index, values.Index) or not isinstance(
+        source.step, spec.Indexed
+    ):
+        raise refusal(node, "an INDEX without its fields", _HINT)
+    name, _ = _named(context, rest)
+    wanted = Wanted(node, source.record, len(source.index.keys), name)
+    return _sorted(source.step, wanted)
 
 
 def index_of(
     context: Context,
     node: syntax.Node,
-    given: tuple[DatasetValue, list[syntax.Node], list[syntax.Node]],
-) -> DatasetValue:
+    source: values.DatasetValue,
+    *,
+    layouts: list[syntax.Node],
+    rest: list[syntax.Node],
+) -> values.DatasetValue:
     """Returns the index of a data set by its layouts, and what stands behind them."""
-    source, layouts, rest = given
     name, _ = _named(context, rest)
     count = len(datasets.tabled(context, source, layouts[0]).record.fields)
     table = datasets.tabled(context, source, *layouts)
@@ -169,7 +179,7 @@ def is_layout(context: Context, node: syntax.Node) -> bool:
     if isinstance(node, syntax.Braces):
         return True
     return isinstance(node, syntax.Name) and any(
-        isinstance(one, RecordType) for one in context.defined(node, node.word)
+        isinstance(one, types.RecordType) for one in context.defined(node, node.word)
     )
 
 
@@ -180,29 +190,25 @@ def layouts_of(
 
     `{keys => payload}` are two of them.
     """
-    count = 0
-    while count < len(nodes) and is_layout(context, nodes[count]):
-        count += 1
-    found = [one for node in nodes[:count] for one in _parted(node)]
+    found: list[syntax.Node] = []
+    rest = [*nodes]
+    while rest and is_layout(context, rest[0]):
+        node = rest.pop(0)
+        items = node.items if isinstance(node, syntax.Braces) else ()
+        for place, item in enumerate(items):
+            if isinstance(item, syntax.Arrow):
+                keys = (*items[:place], item.condition)
+                payload = (item.value, *items[place + 1 :])
+                found += [syntax.Braces(node.place, it) for it in (keys, payload)]
+                break
+        else:
+            found.append(node)
     for one in found[2:]:
         raise refusal(one, "a third record in an INDEX", _HINT)
-    return found, list(nodes[count:])
+    return found, rest
 
 
-def _parted(node: syntax.Node) -> Iterator[syntax.Node]:
-    """Yields keys and payload where an arrow stands between them."""
-    items = node.items if isinstance(node, syntax.Braces) else ()
-    for place, item in enumerate(items):
-        if isinstance(item, syntax.Arrow):
-            yield syntax.Braces(node.place, (*items[:place], item.condition))
-            yield syntax.Braces(node.place, (item.value, *items[place + 1 :]))
-            return
-    yield node
-
-
-def _named(
-    context: Context, rest: list[syntax.Node]
-) -> tuple[str, tuple[syntax.Node, ...]]:
+def _named(context: Context, rest: list[syntax.Node]) -> tuple[str, set[str]]:
     """Returns the name of an index, which may be left out, and its options."""
     given = [one for one in rest if not isinstance(one, syntax.Omitted)]
     name = ""
@@ -213,44 +219,31 @@ def _named(
             raise refusal(first, "a name that is no text", _HINT)
         name = file_name(found)
     for one in given:
-        if syntax.words_of(one) not in _WORDS:
-            raise refusal(
-                one, f'"{syntax.words_of(one).upper() or "this"}" of an INDEX', _HINT
-            )
-    return name, tuple(given)
+        words = syntax.words_of(one)
+        if words not in _WORDS:
+            raise refusal(one, f'"{words.upper() or "this"}" of an INDEX', _HINT)
+    return name, {syntax.words_of(one) for one in given}
 
 
-def _sorted(source: spec.Step, wanted: Wanted) -> DatasetValue:
-    """Returns rows as an index: in the order of its keys."""
+def _sorted(
+    source: spec.Step, wanted: Wanted, *, is_read: bool = False
+) -> values.DatasetValue:
+    """Returns rows as an index: in the order of its keys.
+
+    `is_read`: the text has no rows to write into it.
+    """
     row = datasets.row_at(wanted.record)
-    by = tuple(
-        spec.By(Expression(datasets.ordered_text(row, one))) for one in wanted.keys
-    )
+    texts = (datasets.ordered_text(row, one) for one in wanted.keys)
+    by = tuple(spec.By(Expression(text)) for text in texts)
     names = tuple(one.name for one in wanted.keys)
     step = spec.Indexed(spec.Ordered(source, by), names, wanted.file)
-    return DatasetValue(step, wanted.record, _index(wanted))
+    keys = tuple(one.word for one in wanted.keys)
+    return values.DatasetValue(step, wanted.record, values.Index(keys, is_read=is_read))
 
 
-def _index(wanted: Wanted) -> Index:
-    """Returns the keys of an index."""
-    return Index(tuple(one.word for one in wanted.keys))
-
-
-def _renamed(
-    context: Context, node: syntax.Node, given: tuple[DatasetValue, list[syntax.Node]]
-) -> DatasetValue:
-    """Returns an index of the fields of another one, under a name of its own."""
-    source, rest = given
-    if not isinstance(source.index, Index) or not isinstance(source.step, spec.Indexed):
-        raise refusal(node, "an INDEX without its fields", _HINT)
-    name, _ = _named(context, rest)
-    wanted = Wanted(node, source.record, len(source.index.keys), name)
-    return _sorted(source.step, wanted)
-
-
-def _written(context: Context, wanted: Wanted) -> DatasetValue:
+def _written(context: Context, wanted: Wanted) -> values.DatasetValue:
     """Returns the index that was written under a name: here, before, or by others."""
-    world, file = context.world, wanted.file
+    world, file, schema = context.world, wanted.file, wanted.record.schema
     if not file:
         raise refusal(
             wanted.node, "an INDEX without a data set and without a name", _HINT
@@ -259,13 +252,13 @@ def _written(context: Context, wanted: Wanted) -> DatasetValue:
         return _as_built(world.indexes[file], wanted)
     name = world.inputs.file(file, spec.AnyLayout())
     if name:
-        given = spec.Given(name, wanted.record.schema)
-        rows = taken_as(world.taken, given, wanted.record)
-        return _found(_sorted(rows, wanted))
+        rows = taken_as(world.taken, spec.Given(name, schema), wanted.record)
+        return _sorted(rows, wanted, is_read=True)
     if world.inputs.has_index(file):
-        return _found(_sorted(spec.Written(file, wanted.record.schema), wanted))
+        return _sorted(spec.Written(file, schema), wanted, is_read=True)
     if wanted.is_optional:
-        return _found(_sorted(spec.Inline(wanted.record.schema, ()), wanted))
+        # OPT: where there is no file there are no rows.
+        return _sorted(spec.Inline(schema, ()), wanted, is_read=True)
     raise UnknownNameError(
         f'nothing gives the rows of the index "{file}"',
         "a BUILD of it before, in this program or in an earlier one, or an input",
@@ -274,34 +267,20 @@ def _written(context: Context, wanted: Wanted) -> DatasetValue:
     )
 
 
-def _found(value: DatasetValue) -> DatasetValue:
-    """Returns an index of which the text has no rows to write."""
-    keys = value.index.keys if isinstance(value.index, Index) else ()
-    return replace(value, index=Index(keys, is_read=True))
-
-
-def _as_built(built: DatasetValue, wanted: Wanted) -> DatasetValue:
+def _as_built(built: values.DatasetValue, wanted: Wanted) -> values.DatasetValue:
     """Returns the index that the text has built; it must be the one that is asked."""
-    keys = built.index.keys if isinstance(built.index, Index) else ()
-    there, asked = (_told(it, count) for it, count in _both(built, keys, wanted))
+    keys = built.index.keys if isinstance(built.index, values.Index) else ()
+    there, asked = _told(built.record, len(keys)), _told(wanted.record, wanted.count)
     if there != asked:
         raise refusal(
             wanted.node,
             f'the index "{wanted.file}" was built with {there}, here it has {asked}',
             "the same fields in both",
         )
-    return _found(built)
+    return replace(built, index=values.Index(keys, is_read=True))
 
 
-def _both(
-    built: DatasetValue, keys: tuple[str, ...], wanted: Wanted
-) -> Iterator[tuple[RecordType, int]]:
-    """Yields what was built and what is asked: fields, and how many are keys."""
-    yield built.record, len(keys)
-    yield wanted.record, wanted.count
-
-
-def _told(record: RecordType, count: int) -> str:
+def _told(record: types.RecordType, count: int) -> str:
     """Returns keys and payload in words."""
     texts = [f"{one.name.lower()} {one.type}" for one in record.schema.columns]
     return f"{{{', '.join(texts[:count])}}}, {{{', '.join(texts[count:])}}}"
@@ -322,23 +301,31 @@ _FORMS = "BUILD(data set, {keys}, {payload}, 'name')"
 
 def build(context: Context, node: syntax.Call) -> None:
     """Carries out BUILD of an INDEX, or of a data set with its layout."""
-    found, options = _index_and_options(context, node)
-    replaces = _replaces(context, options)
+    first, *rest = node.arguments
+    found = context.dataset(first)
+    if rest and isinstance(rest[0], syntax.Omitted):
+        # The fields of the data set itself are the keys.
+        layouts, behind = [first], rest[1:]
+    else:
+        layouts, behind = layouts_of(context, rest)
+    words = rest
+    if layouts:
+        name, words = behind[:1], behind[1:]
+        found = index_of(context, node, found, layouts=layouts, rest=name)
+    replaces = _replaces(context, words)
     step, index = found.step, found.index
-    if not isinstance(step, spec.Indexed) or not isinstance(index, Index):
-        raise refusal(node.arguments[0], "BUILD of no INDEX", f"an INDEX, or {_FORMS}")
+    if not isinstance(step, spec.Indexed) or not isinstance(index, values.Index):
+        raise refusal(first, "BUILD of no INDEX", f"an INDEX, or {_FORMS}")
     if index.is_read:
         raise refusal(
-            node.arguments[0],
+            first,
             "BUILD of an INDEX without a data set",
             "an INDEX that has rows",
             f"{_FORMS} writes them, and the INDEX without a data set reads them",
         )
     if not step.file:
         raise refusal(
-            node.arguments[0],
-            "BUILD of an INDEX without a name",
-            "INDEX(.., {keys}, 'name')",
+            first, "BUILD of an INDEX without a name", "INDEX(.., {keys}, 'name')"
         )
     if step.file in {one.index.file for one in context.world.builds}:
         raise refusal(
@@ -348,45 +335,29 @@ def build(context: Context, node: syntax.Call) -> None:
     context.world.indexes[step.file] = found
 
 
-def _index_and_options(
-    context: Context, node: syntax.Call
-) -> tuple[DatasetValue, Iterable[syntax.Node]]:
-    """Returns the index that is built, and the options behind it."""
-    first, *rest = node.arguments
-    found = context.dataset(first)
-    if rest and isinstance(rest[0], syntax.Omitted):
-        # The fields of the data set itself are the keys.
-        layouts, behind = [first], rest[1:]
-    else:
-        layouts, behind = layouts_of(context, rest)
-    if not layouts:
-        return found, rest
-    return index_of(context, node, (found, layouts, behind[:1])), behind[1:]
-
-
-def _replaces(context: Context, options: Iterable[syntax.Node]) -> bool:
+def _replaces(context: Context, given: Iterable[syntax.Node]) -> bool:
     """Tells whether OVERWRITE is among options, all of which are known."""
     replaces = False
-    for option in options:
+    for option in given:
         word = syntax.words_of(option)
         if isinstance(option, syntax.Omitted):
             continue
         if word == "overwrite":
             replaces = True
-        elif word in _WITHOUT_EFFECT:
-            if syntax.word_of(option) not in {"sorted", "distributed"}:
-                context.world.remarks.append(f"{word.upper()} of BUILD has no effect")
-        else:
+        elif word not in _WITHOUT_EFFECT:
             raise refusal(
                 option,
                 f'"{word.upper() or "this"}" of BUILD',
                 "OVERWRITE, or nothing more",
                 _REFUSED.get(word, "the name of an index stands in its INDEX"),
             )
+        # An index is sorted in any case: there is nothing that has no effect.
+        elif word not in {"sorted", "distributed"}:
+            context.world.remarks.append(f"{word.upper()} of BUILD has no effect")
     return replaces
 
 
-def read_fetch(context: Context, node: syntax.Call) -> DatasetValue:
+def read_fetch(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows of FETCH, in the order of the index."""
     if len(node.arguments) < 3:  # noqa: PLR2004 - file, index, position
         raise refusal(node, "a FETCH of less", "FETCH(file, index, RIGHT.position)")
@@ -409,10 +380,10 @@ def read_fetch(context: Context, node: syntax.Call) -> DatasetValue:
     hard = (("hard", f"{where} = {position}"),)
     told = spec.Told(f"FETCH in line {node.place.line}", hard)
     step = spec.Joined(index.step, base.step, join, record.schema, told)
-    return DatasetValue(step, record)
+    return values.DatasetValue(step, record)
 
 
-def _position(node: syntax.Call, record: RecordType) -> str:
+def _position(node: syntax.Call, record: types.RecordType) -> str:
     """Returns the field of a file that says where its rows are."""
     for one in record.fields:
         if one.is_position:

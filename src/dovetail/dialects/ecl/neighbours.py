@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import TypeGuard
 
 from dovetail import spec
 from dovetail.dialects.ecl import aggregates, datasets, values
-from dovetail.dialects.ecl.conditions import Hard, Piece, pieces
+from dovetail.dialects.ecl.conditions import Hard, pieces
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.syntax import Call, Name, Node
@@ -33,10 +32,10 @@ def _iterate(context: Context, node: Call) -> values.DatasetValue:
     first, transform, *rest = node.arguments
     datasets.refuse_others(rest, set())
     source = context.dataset(first)
-    made, totals = _stepped(context, source.record, transform)
-    start = source.record.absent_text
+    made, totals = _made_along(context, source.record, transform)
+    text = aggregates.iterated(made, source.record.absent_text)
     _tell(context, node, "each row looks at the one before it")
-    return _unfolded(source, (aggregates.iterated(made, start), made.record), totals)
+    return _unfolded(widened(_lists(source), totals), source, made.record, text)
 
 
 def _process(context: Context, node: Call) -> values.DatasetValue:
@@ -58,7 +57,7 @@ def _process(context: Context, node: Call) -> values.DatasetValue:
         raise refusal(along, "SKIP in the row that goes along", "it in the first one")
     _tell(context, node, "each row looks at what goes along")
     text = aggregates.processed(made, state, start.text)
-    return _unfolded(source, (text, made.record), totals)
+    return _unfolded(widened(_lists(source), totals), source, made.record, text)
 
 
 def _rollup(context: Context, node: Call) -> values.DatasetValue:
@@ -79,16 +78,17 @@ def _rollup(context: Context, node: Call) -> values.DatasetValue:
             "a ROLLUP without a transform",
             "ROLLUP(rows, condition, transform) or ROLLUP(rows, transform, fields)",
         )
-    made, totals = _stepped(context, source.record, transform)
+    made, totals = _made_along(context, source.record, transform)
+    # Groups that are there already stay: others by keys would mix their rows.
     keys = () if source.is_grouped else tuple(_that_stay(same, made))
-    if keys and len(keys) == same.count:
-        return _folded(
-            replace(source, step=spec.Grouped(source.step, keys)), made, totals
-        )
-    _tell(context, node, "each row looks at what the ones before it have become")
     if keys:
         source = replace(source, step=spec.Grouped(source.step, keys))
-    return _unfolded(source, (aggregates.rolled(made, same.text), made.record), totals)
+    rows = widened(_lists(source), totals)
+    if keys and len(keys) == same.count:
+        return _folded(rows, made)
+    _tell(context, node, "each row looks at what the ones before it have become")
+    text = aggregates.rolled(made, same.text)
+    return _unfolded(rows, source, made.record, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,15 @@ def _by_condition(context: Context, record: RecordType, node: Node) -> _Same:
         return _by_fields(context, record, (node,))
     apart: dict[str, values.Value] = {"left": left, "right": right}
     found = pieces(replace(context, sides=apart, rows=()), node)
-    keys = (one.equality.left for one in found if _mirrors(one, record))
+    seen = Scope.pair(record.schema, record.schema)
+    keys = []
+    for one in found:
+        if isinstance(one, Hard):
+            both = (one.equality.left, one.equality.right)
+            own, other = (of_left(parse(it, seen).tree) for it in both)
+            # Both rows have the same of one value, which so is a key.
+            if own == other:
+                keys.append(one.equality.left)
     sides: dict[str, values.Value] = {
         "left": aggregates.past_row(record),
         "right": aggregates.coming_row(record),
@@ -159,34 +167,22 @@ def _names_sides(node: object) -> bool:
             return False
 
 
-def _mirrors(one: Piece, record: RecordType) -> TypeGuard[Hard]:
-    """Tells whether a term says that both rows have the same of a value."""
-    if not isinstance(one, Hard):
-        return False
-    seen = Scope.pair(record.schema, record.schema)
-    left, right = (
-        of_left(parse(it, seen).tree) for it in (one.equality.left, one.equality.right)
-    )
-    return left == right
-
-
 def _that_stay(same: _Same, made: values.Made) -> Iterator[Expression]:
-    """Gives the keys by which neighbours are a group, whatever is made of them."""
+    """Gives the keys by which neighbours are a group, whatever is made of them.
+
+    A row that is compared with the result so far must find there what it had itself.
+    """
     texts = {name.lower(): text for name, text in made.columns}
-    if not same.is_of_result:
-        yield from same.keys
-        return
     for key in same.keys:
-        columns = (one.column for one in spec.references(key))
-        left = (
-            f"{aggregates.PAST}.row.{quoted(name)}" == texts[name.lower()]
-            for name in columns
-        )
-        if all(left):
+        names = (one.column for one in spec.references(key))
+        if not same.is_of_result or all(
+            texts[name.lower()] == f"{aggregates.PAST}.row.{quoted(name)}"
+            for name in names
+        ):
             yield key
 
 
-def _stepped(
+def _made_along(
     context: Context, record: RecordType, node: Node
 ) -> tuple[values.Made, list[Gathered]]:
     """Returns a transform of LEFT, the result so far, and of RIGHT, the row at hand."""
@@ -232,31 +228,25 @@ def _of_groups(
     return values.DatasetValue(step, made.record)
 
 
-def _folded(
-    source: values.DatasetValue, made: values.Made, totals: list[Gathered]
-) -> values.DatasetValue:
-    """Returns each group of rows as one row."""
+def _folded(rows: spec.Step, made: values.Made) -> values.DatasetValue:
+    """Returns each group, of which there is the list of its rows, as one row."""
     fold = aggregates.Fold(made)
     text = fold.text(aggregates.BEHIND_FIRST, aggregates.FIRST)
     record = RecordType((Field(_FOLDED, fold.type),))
-    columns = spec.Columns(((_FOLDED, Expression(text)),))
-    step = spec.Projected(widened(_lists(source), totals), record.schema, columns)
-    texts = (
-        (name, Expression(f"l.{_FOLDED}.row.{quoted(name)}"))
-        for name, _ in made.columns
+    step = spec.Projected(rows, record.schema, datasets.columns([(_FOLDED, text)]))
+    columns = datasets.columns(
+        (name, f"l.{_FOLDED}.row.{quoted(name)}") for name, _ in made.columns
     )
-    last = spec.Projected(step, made.record.schema, spec.Columns(tuple(texts)))
+    last = spec.Projected(step, made.record.schema, columns)
     return values.DatasetValue(last, made.record)
 
 
 def _unfolded(
-    source: values.DatasetValue, given: tuple[str, RecordType], totals: list[Gathered]
+    lists: spec.Step, source: values.DatasetValue, record: RecordType, text: str
 ) -> values.DatasetValue:
     """Returns the rows of a list that is made of the rows of each group."""
-    text, record = given
     schema = RecordType((Field(_ROWS, TableType(record)),)).schema
-    columns = spec.Columns(((_ROWS, Expression(text)),))
-    step = spec.Projected(widened(_lists(source), totals), schema, columns)
+    step = spec.Projected(lists, schema, datasets.columns([(_ROWS, text)]))
     rows = spec.Unfolded(step, record.schema, _ROWS, source.is_grouped)
     return values.DatasetValue(rows, record, is_grouped=source.is_grouped)
 
@@ -265,10 +255,8 @@ def _lists(source: values.DatasetValue) -> values.DatasetValue:
     """Returns a row for each group: the list of its rows."""
     record = RecordType((Field(_ROWS, TableType(source.record)),))
     text = aggregates.all_rows(values.RowsValue(source.record, "")).text
-    columns = spec.Columns(((_ROWS, Expression(text)),))
-    return values.DatasetValue(
-        spec.Counted(source.step, record.schema, columns), record
-    )
+    step = spec.Counted(source.step, record.schema, datasets.columns([(_ROWS, text)]))
+    return values.DatasetValue(step, record)
 
 
 NEIGHBOURS: Mapping[str, datasets.Verb] = {
