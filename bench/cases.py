@@ -27,8 +27,7 @@ from dovetail.conformance.local.stage import InPlace, Stage
 from dovetail.errors import DovetailError
 from dovetail.kernels.arrival.arrival import Parcel
 from dovetail.kernels.step import Stepped
-from dovetail.spec.join import Clock, JoinSpec
-from dovetail.spec.play import Play
+from dovetail.spec.join import Clock, JoinSpec, Play
 
 CASES = Path(__file__).parents[1] / "tests" / "cases"
 MILLION = 1_000_000

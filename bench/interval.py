@@ -37,7 +37,7 @@ from dovetail.plan.stream import Feed, plan_stream
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import HANDS
-from dovetail.spec.reading import read_inputs, read_join
+from dovetail.spec.reader import read_inputs, read_join
 
 PARTITIONS, BUCKETS = 2, 16
 QUICK = Stretch(files=2, rows=1000, keys=100, seconds=100)

@@ -37,7 +37,7 @@ from dovetail.plan.local import LOCAL
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Arrival
 from dovetail.spec.join import HANDS, JoinSpec
-from dovetail.spec.reading import read_inputs, read_join
+from dovetail.spec.reader import read_inputs, read_join
 from dovetail.spec.windows import Window
 
 SECOND = 1_000_000

@@ -36,7 +36,7 @@ from dovetail.engines.spark_session import FOR_MANY_ROWS, local_session
 from dovetail.plan.batch import plan_batch
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Outlet
-from dovetail.spec.reading import read_inputs, read_join
+from dovetail.spec.reader import read_inputs, read_join
 
 ROWS, LEFT = 5_000_000, 100
 QUICK, FEW = 20_000, 5

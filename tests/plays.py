@@ -42,13 +42,13 @@ from dovetail.spec.join import (
     JoinSpec,
     Kind,
     NullRow,
+    Play,
 )
 from dovetail.spec.picks import (
     Equality,
     Strategy,
     Unlimited,
 )
-from dovetail.spec.play import Play
 from dovetail.spec.rules import checked
 from dovetail.spec.spans import NO_TIME, SECOND, Span
 from dovetail.spec.windows import (

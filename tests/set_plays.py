@@ -9,8 +9,7 @@ from random import Random
 from dovetail.expression import Expression
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Arrive, Input, InputKind, Remove
-from dovetail.spec.join import Columns, SetJoinSpec, SetKind
-from dovetail.spec.play import Play
+from dovetail.spec.join import Columns, Play, SetJoinSpec, SetKind
 from dovetail.spec.rules import checked
 
 SCHEMA = {"k": "int", "x": "double", "n": "int", "g": "int"}

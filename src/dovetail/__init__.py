@@ -125,7 +125,7 @@ def __getattr__(name: str) -> object:
         # `from dovetail import spec` asks here first: only then the room is loaded.
         if find_spec(f"{__name__}.{name}"):
             raise AttributeError(name)
-        from dovetail.spec.calls import missing  # noqa: PLC0415 - starts nothing
+        from dovetail.spec.arguments import missing  # noqa: PLC0415 - starts nothing
 
         raise missing("dovetail", name, __all__)
     try:

@@ -22,9 +22,8 @@ from dovetail.spec.inputs import (
     Settings,
     Unending,
 )
-from dovetail.spec.join import Clock, JoinSpec, Kind
+from dovetail.spec.join import Clock, JoinSpec, Kind, Play
 from dovetail.spec.picks import Equality
-from dovetail.spec.play import Play
 from dovetail.spec.rules import checked
 from tests.chance.dice import Dice
 from tests.chance.events import events

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from dovetail.conformance import oracle
 from dovetail.schema import from_microseconds
 from dovetail.spec.inputs import Arrive, Finish, Outlet
-from dovetail.spec.play import Play
+from dovetail.spec.join import Play
 from dovetail.spec.spans import SECOND
 
 COLUMNS = {

@@ -11,9 +11,9 @@ from dovetail.conformance.lines import Count, Order
 from dovetail.errors import DovetailError, LimitError, SchemaError, SpecError
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Arrive, EmitLateTableRows, Finish, Settings
-from dovetail.spec.reading import read_join
+from dovetail.spec.reader import read_join
 from dovetail.spec.windows import Forever, Latest, Rows
-from dovetail.spec.writing import write_join
+from dovetail.spec.writer import write_join
 
 COLUMNS = {"id": "int", "at": "timestamp"}
 STREAM = {"kind": "stream", "schema": COLUMNS, "time": "at"}

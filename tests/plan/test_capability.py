@@ -31,6 +31,7 @@ from dovetail.spec.join import (
     Kind,
     Named,
     Nested,
+    Play,
     SetJoinSpec,
     SetKind,
     Side,
@@ -46,7 +47,6 @@ from dovetail.spec.picks import (
     Picks,
     Strategy,
 )
-from dovetail.spec.play import Play
 from dovetail.spec.spans import parse_span
 from dovetail.spec.windows import (
     Between,

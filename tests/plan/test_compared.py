@@ -8,9 +8,8 @@ from dovetail.expression import Expression
 from dovetail.plan.batch import plan_batch
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Input, InputKind
-from dovetail.spec.join import Clock, Hand, JoinSpec, Kind, Named, Nested, Side
+from dovetail.spec.join import Clock, Hand, JoinSpec, Kind, Named, Nested, Play, Side
 from dovetail.spec.picks import AsOf, Equality, Picks
-from dovetail.spec.play import Play
 
 COLUMNS = Schema.of({"k": "int", "at": "int", "n": "int"})
 INPUTS = {name: Input(name, InputKind.DATASET, COLUMNS) for name in ("a", "b")}

@@ -4,7 +4,7 @@ import pytest
 
 from dovetail.expression import Expression
 from dovetail.plan.words import picked
-from dovetail.spec.reading import read_join
+from dovetail.spec.reader import read_join
 
 JOIN = {
     "left": {"from": "L"},

@@ -27,10 +27,10 @@ from dovetail.spec.join import (
     JoinSpec,
     Kind,
     Named,
+    Play,
     Side,
 )
 from dovetail.spec.picks import Equality
-from dovetail.spec.play import Play
 from dovetail.spec.spans import NO_TIME, SECOND, Span
 from dovetail.spec.windows import Forever, Latest, Range, Rows
 

@@ -13,8 +13,7 @@ import dovetail as dt
 from dovetail.conformance import oracle
 from dovetail.engines.spark_stream.checkpoint import NOTHING, kept_in
 from dovetail.spec.inputs import Outlet
-from dovetail.spec.join import Columns
-from dovetail.spec.play import Play
+from dovetail.spec.join import Columns, Play
 from tests.chaos import events, query
 from tests.spark.rows import bag, differences
 

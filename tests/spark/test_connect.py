@@ -26,9 +26,8 @@ from dovetail.conformance import oracle
 from dovetail.expression import Expression
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Arrive, Finish, Input, InputKind
-from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Side
+from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Play, Side
 from dovetail.spec.picks import Equality
-from dovetail.spec.play import Play
 from dovetail.spec.spans import parse_span
 from dovetail.spec.windows import Range
 

@@ -4,7 +4,7 @@ import pytest
 
 from dovetail.engines.spark_batch.candidates import mentioned
 from dovetail.spec.join import Hand
-from dovetail.spec.reading import read_join
+from dovetail.spec.reader import read_join
 
 NAMES = ("k", "n", "a b", "R")
 SIDES = {"left": {"from": "a"}, "right": {"from": "b"}, "hard": [["l.k", "r.k"]]}

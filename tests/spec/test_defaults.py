@@ -5,7 +5,7 @@ from hypothesis import given
 
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.join import Nested
-from dovetail.spec.reading import read_inputs, read_join
+from dovetail.spec.reader import read_inputs, read_join
 from dovetail.spec.spans import SECOND, Span
 from dovetail.spec.windows import Forever, Latest, Range, Rows, Unstated
 from tests import strategies

@@ -8,7 +8,7 @@ from dovetail.errors import SpecError
 from dovetail.expression import Expression
 from dovetail.spec.join import HANDS, GivenRow, Hand, Kind
 from dovetail.spec.picks import AtMost, Keep, Limit, OnExceed, OptionalPrefix
-from dovetail.spec.reading import read_join
+from dovetail.spec.reader import read_join
 from dovetail.spec.spans import NO_TIME, SECOND, Span
 from dovetail.spec.windows import (
     Delta,

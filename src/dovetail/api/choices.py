@@ -22,14 +22,13 @@ from dovetail import spec
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
 from dovetail.spec import arguments
-from dovetail.spec.calls import public
 
 EVERY = spec.Unlimited()
 """Every right row that matches."""
 _EXAMPLE = 'dt.asof("l.placed", "r.quoted")'
 
 
-@public
+@arguments.public
 def range(  # noqa: A001 - dt.range reads as SQL does
     preceding: arguments.Length = "0 seconds", following: arguments.Length = "0 seconds"
 ) -> spec.Window:
@@ -48,13 +47,13 @@ def range(  # noqa: A001 - dt.range reads as SQL does
     return window
 
 
-@public
+@arguments.public
 def rows(count: int) -> spec.Window:
     """Returns the window of the newest `count` rows; 0: met once, never stored."""
     return spec.Rows(arguments.whole("count", count, "dt.rows(100)"))
 
 
-@public
+@arguments.public
 def latest(*key: str | Sequence[str]) -> spec.Window:
     """Returns the window of the newest version of each key."""
     example = 'dt.latest("ticker")'
@@ -66,7 +65,7 @@ def latest(*key: str | Sequence[str]) -> spec.Window:
     return spec.Latest(found)
 
 
-@public
+@arguments.public
 def forever() -> spec.Window:
     """Returns the window that no row ever leaves."""
     return spec.Forever()
@@ -82,7 +81,7 @@ def window_given(window: object) -> spec.Window:
     raise arguments.wrong("window", window, expected, hint)
 
 
-@public
+@arguments.public
 def asof(
     left: str,
     right: str,

@@ -25,7 +25,6 @@ from dovetail.plan.batch import plan_batch
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.plan.words import explained, explained_batch
 from dovetail.spec import arguments
-from dovetail.spec.calls import missing, public
 
 if TYPE_CHECKING:
     from dovetail.draw import Picture
@@ -63,7 +62,9 @@ class Joined:
 
         def __getattr__(self, name: str) -> object:
             """Refuses what only rows, or a DataFrame, can be asked for."""
-            raise missing("joined", name, dir(type(self)), _HINTS.get(name, _FRAME))
+            raise arguments.missing(
+                "joined", name, dir(type(self)), _HINTS.get(name, _FRAME)
+            )
 
     @property
     def is_streaming(self) -> bool:
@@ -90,7 +91,7 @@ class Joined:
         """Returns the rows that came too late: side, reason, and the row itself."""
         return self._outlet(spec.Outlet.LATE)
 
-    @public
+    @arguments.public
     def explain(self) -> str:
         """Returns the plan in words: lifetimes, order, when rows come out, state.
 
@@ -109,7 +110,7 @@ class Joined:
         sources = {hand: self.inputs[hand.value] for hand in spec.HANDS}
         return explained_batch(plan_batch(self.request, self.inputs), sources)
 
-    @public
+    @arguments.public
     def picture(self, **rows: samples.Sample) -> Picture:
         """Returns a drawing of what becomes of every row; it shows in notebooks.
 
@@ -129,7 +130,7 @@ class Joined:
         play = samples.sample_play(self.request, self.inputs, taken, sequences)
         return picture(play)
 
-    @public
+    @arguments.public
     def write(
         self,
         *,

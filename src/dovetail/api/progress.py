@@ -24,7 +24,6 @@ from pyspark.sql.streaming.query import StreamingQuery
 from dovetail.engines.spark_stream.failures import sentence
 from dovetail.engines.spark_stream.joining import COUNTERS
 from dovetail.spec import arguments
-from dovetail.spec.calls import public
 
 PAUSE = 0.2
 
@@ -66,7 +65,7 @@ class Progress:
         )
 
 
-@public
+@arguments.public
 def follow(query: StreamingQuery) -> Iterator[Progress]:
     """Yields the progress after every batch, until the query ends.
 

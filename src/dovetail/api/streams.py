@@ -17,7 +17,6 @@ from dovetail.expression import Expression
 from dovetail.plan.stream import Feed, refuse_unbounded
 from dovetail.schema import AtomicType, Schema, quoted
 from dovetail.spec import arguments
-from dovetail.spec.calls import missing, public
 from dovetail.spec.defaults import complete
 from dovetail.spec.rules import check_spec
 
@@ -54,9 +53,9 @@ class Rows:
         def __getattr__(self, name: str) -> object:
             """Refuses what only a join, or a DataFrame, can be asked for."""
             hint = "the rows are a DataFrame: rows.frame; a join of them: rows.join(..)"
-            raise missing("rows", name, dir(type(self)), hint)
+            raise arguments.missing("rows", name, dir(type(self)), hint)
 
-    @public
+    @arguments.public
     def window(self, window: spec.Window, *, per: str | Sequence[str] = ()) -> Rows:
         """Returns the same rows, alive as the window says, for each `per` apart."""
         kept, schema = choices.window_given(window), self.source.schema
@@ -65,7 +64,7 @@ class Rows:
         parts = arguments.columns("per", per, schema, 'per="customer"')
         return replace(self, kept=kept, per=parts)
 
-    @public
+    @arguments.public
     def join(
         self,
         other: Rows,
@@ -167,7 +166,7 @@ def _refuse_half_a_sequence(sides: Mapping[spec.Hand, Rows]) -> None:
             )
 
 
-@public
+@arguments.public
 def stream(
     frame: DataFrame,
     *,
@@ -205,7 +204,7 @@ def stream(
     return Rows(frame, source, feed)
 
 
-@public
+@arguments.public
 def table(
     frame: DataFrame, *, key: str | Sequence[str], time: str = "", order: str = ""
 ) -> Rows:
@@ -221,7 +220,7 @@ def table(
     return Rows(frame, source, feed, kept=spec.Latest(keys))
 
 
-@public
+@arguments.public
 def dataset(frame: DataFrame, *, time: str = "") -> Rows:
     """Returns rows that are all there from the start."""
     source = _input(frame, spec.InputKind.DATASET, time=time)

@@ -32,10 +32,9 @@ from dovetail.engines.tables import plain_rows
 from dovetail.errors import DovetailError, EngineError
 from dovetail.schema import cited
 from dovetail.spec import arguments
-from dovetail.spec.calls import public
+from dovetail.spec.facts import source_names
 from dovetail.spec.inputs import Row
-from dovetail.spec.reading import read_join
-from dovetail.spec.sources import source_names
+from dovetail.spec.reader import read_join
 from dovetail.spec.stops import USUAL_THRESHOLD, Skew, Stops
 
 SHOWN = 10
@@ -46,7 +45,7 @@ _NAMED = re.compile(r"\[[A-Z][A-Z_.]+\] [^\n]*")
 _BROADCAST = re.compile(r"(?i)cannot broadcast|memory to build and broadcast")
 
 
-@public
+@arguments.public
 def join(
     spec: Mapping[str, object],
     frames: Mapping[str, DataFrame],
@@ -83,7 +82,7 @@ def join(
     return spark_program.met(wanted, frames, stops)
 
 
-@public
+@arguments.public
 def ecl(
     text: str,
     sources: Sources = _NOTHING,

@@ -20,9 +20,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import ArrayType, MapType, StructType
 
 from dovetail.errors import SpecError
-from dovetail.spec.arguments import AnyPath, word
+from dovetail.spec.arguments import AnyPath, public, word
 from dovetail.spec.arguments import path as path_of
-from dovetail.spec.calls import public
 
 # Spark writes milliseconds into texts, and leaves out what is null, unless told not to.
 _EXACT = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX", "timeZone": "UTC"}

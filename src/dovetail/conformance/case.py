@@ -35,7 +35,7 @@ from dovetail.spec.fields import (
     whole,
     wrong,
 )
-from dovetail.spec.reading import read_events, read_inputs, read_join, read_settings
+from dovetail.spec.reader import read_events, read_inputs, read_join, read_settings
 from dovetail.spec.rules import checked
 
 _CASE_KEYS = (

@@ -18,8 +18,8 @@ from dovetail.conformance.lines import Count, Line, Rows
 from dovetail.dialects.ecl import translate
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.spec.fields import Fields, many, mapping
-from dovetail.spec.ranges import refuse_beyond
-from dovetail.spec.reading import read_schema
+from dovetail.spec.program import refuse_beyond
+from dovetail.spec.reader import read_schema
 
 _NO_COLUMNS = schema.Schema(())
 

@@ -28,7 +28,7 @@ from dovetail.expression import (
 from dovetail.kernels import settings as known
 from dovetail.plan import sides
 from dovetail.plan.stream import StreamPlan
-from dovetail.spec.absent import absent_row
+from dovetail.spec.facts import absent_row
 
 _TIMES = (
     schema.AtomicType.TIMESTAMP,

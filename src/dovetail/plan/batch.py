@@ -34,7 +34,7 @@ from dovetail.plan.features import (
     features_of_settings,
     untimed_changes,
 )
-from dovetail.spec.sources import is_timed
+from dovetail.spec.facts import is_timed
 
 BATCH = Engine(
     "batch",

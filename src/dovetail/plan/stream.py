@@ -39,12 +39,12 @@ from dovetail.plan.features import (
 )
 from dovetail.plan.sides import candidate_equalities, input_of, is_static, partition_of
 from dovetail.spec.defaults import is_by_row_time
+from dovetail.spec.facts import outlets_of
 
 # A plan travels to Spark's workers by value: a room that its methods name would go
 # along whole, so these are single nodes.
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import HANDS
-from dovetail.spec.results import outlets_of
 from dovetail.spec.spans import NO_TIME
 
 STREAM = Engine(

@@ -5,6 +5,13 @@
 Each function returns what we work with, or raises a SpecError that says what came
 under which name, what is expected, and how it is written. Lengths of time may be
 `timedelta`s, paths `Path`s, several names a list, a tuple or a single name.
+
+A `public` function is called as it says, or tells in a sentence what it does not take:
+
+    dt.table(frame, keys="id")
+
+    table has no argument "keys"; expected one of frame, key, time, order
+    hint: did you mean "key"?
 """
 
 from __future__ import annotations
@@ -13,18 +20,21 @@ import inspect
 import json
 import operator
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from decimal import Decimal
 from difflib import get_close_matches
 from enum import Enum
-from typing import TypeVar
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
-from dovetail.errors import SchemaError, SpecError
+from dovetail.errors import MissingNameError, SchemaError, SpecError
 from dovetail.schema import Schema
 from dovetail.spec.spans import Span, parse_span
 
 Choice = TypeVar("Choice", bound=Enum)
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
 Length = str | timedelta
 AnyPath = str | os.PathLike[str]
 _WIDEST = 80
@@ -202,3 +212,78 @@ def near(value: object, known: Iterable[str], otherwise: str) -> str:
     """Returns a hint with the word that is nearest to a wrong one, if any is near."""
     near = get_close_matches(str(value), [*known], 1)
     return f'did you mean "{near[0]}"?' if near else otherwise
+
+
+def missing(
+    whose: str, name: str, known: Iterable[str], hint: str = ""
+) -> MissingNameError:
+    """Returns the error for an attribute that is not there."""
+    names = [one for one in known if not one.startswith("_")]
+    listed = f"one of {', '.join(names)}"
+    usual = hint or f"help({whose}) tells what there is"
+    return MissingNameError(
+        f'{whose} has no "{name}"', listed, near(name, names, usual)
+    )
+
+
+def public(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
+    """Returns the function, which says in a sentence how it is called if it is not."""
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def called(*args: Given.args, **kwargs: Given.kwargs) -> Returned:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError:
+            raise _misfit(function, signature, args, kwargs) from None
+        return function(*args, **kwargs)
+
+    return called
+
+
+def _misfit(
+    function: Callable[..., object],
+    signature: inspect.Signature,
+    args: tuple[object, ...],
+    kwargs: Mapping[str, object],
+) -> SpecError:
+    """Returns the refusal of arguments that a function does not take."""
+    called = function.__qualname__.replace("Rows.", "rows.").replace(
+        "Joined.", "joined."
+    )
+    parameters = [one for one in signature.parameters.values() if one.name != "self"]
+    placed = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    named = [*placed, *(it.name for it in parameters if it.kind is it.KEYWORD_ONLY)]
+    takes_more = any(one.kind is one.VAR_KEYWORD for one in parameters)
+    count = len(args) - ("self" in signature.parameters)
+    usage = f"call it as {called}({', '.join(_shown(one) for one in parameters)})"
+    for name in () if takes_more else kwargs:
+        if name not in named:
+            found = f'{called} has no argument "{name}"'
+            expected = f"one of {', '.join(named)}" if named else "none by name"
+            return SpecError(found, expected, near(name, named, usage))
+    if count > len(placed):
+        found = f"{called} takes {told(args[-1])} by no place, only by its name"
+        return SpecError(found, f"at most {len(placed)} without a name", usage)
+    for name in placed[:count]:
+        if name in kwargs:
+            return SpecError(f'{called} is given "{name}" twice', "it once", usage)
+    given = {*placed[:count], *kwargs}
+    missing = [
+        one.name
+        for one in parameters
+        if one.default is one.empty and one.name not in given
+    ]
+    return SpecError(
+        f'{called} lacks the argument "{missing[0]}"', "a value for it", usage
+    )
+
+
+def _shown(parameter: inspect.Parameter) -> str:
+    """Returns a parameter as it stands in a call."""
+    is_placed = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return ".."
+    if is_placed and parameter.default is parameter.empty:
+        return parameter.name
+    return f"{parameter.name}=.."

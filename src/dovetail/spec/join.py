@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dovetail.expression import ALWAYS, Expression
+from dovetail.spec.inputs import Event, Inputs, Settings
 from dovetail.spec.picks import AtMost, Equality, Picks
 from dovetail.spec.windows import Eviction, KeepPartitions, Unstated, Window
 
@@ -199,3 +200,18 @@ class SetJoinSpec:
     pair_condition: Expression = ALWAYS
     rows_condition: Expression = ALWAYS
     skip_when: Expression = Expression("false")
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """A join with its inputs and the events in their total order.
+
+    `opening` are the events before event number 0: the rows that a stream has from
+    the start. Rows of tables and data sets stay with their inputs; they are state.
+    """
+
+    join: JoinSpec | SetJoinSpec
+    inputs: Inputs
+    events: tuple[Event, ...] = ()
+    opening: tuple[Event, ...] = ()
+    settings: Settings = Settings()

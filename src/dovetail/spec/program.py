@@ -14,17 +14,92 @@ choosing then go group by group. A group that loses all its rows is none any mor
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
 
-from dovetail.errors import UnsupportedError
+from dovetail.errors import SchemaError, UnsupportedError
 from dovetail.expression import NEVER, Expression
 from dovetail.schema import Schema
 from dovetail.spec.join import Columns, JoinSpec, SetJoinSpec
-from dovetail.spec.layouts import AnyLayout, Layout
-from dovetail.spec.ranges import Range
 from dovetail.spec.stops import Failure, Plainly, Skew
 
 LEFT, RIGHT = "left", "right"
+
+
+# How a text says that an input is written, where it says it at all.
+
+
+@dataclass(frozen=True, slots=True)
+class AnyLayout:
+    """The ending of a file tells; of rows that are given there is nothing to tell."""
+
+
+class Heading(Enum):
+    """What the first line of a file of CSV is.
+
+    IF_NAMED: names of columns, if it has the name of one that is declared.
+    """
+
+    NAMES = "names of columns"
+    NONE = "a row"
+    IF_NAMED = "either"
+
+
+@dataclass(frozen=True, slots=True)
+class CsvLayout:
+    """Values between separators, a row a line.
+
+    Without a heading columns go by their place.
+    """
+
+    separator: str = ","
+    quote: str = '"'
+    heading: Heading = Heading.IF_NAMED
+
+    @property
+    def has_heading(self) -> bool:
+        """Tells whether the first line is, or may be, no row."""
+        return self.heading is not Heading.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLayout:
+    """An object a line, or a list of objects."""
+
+
+Layout = AnyLayout | CsvLayout | JsonLayout
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRange:
+    """The least and the greatest number of a column; `type` is what the text says."""
+
+    column: str
+    least: int
+    most: int
+    type: str
+
+    @property
+    def words(self) -> str:
+        """Returns what is expected of a value."""
+        return f"{self.type}, from {self.least} to {self.most}"
+
+
+def refuse_beyond(
+    ranges: Iterable[NumberRange], row: Mapping[str, object], where: str
+) -> None:
+    """Raises a SchemaError for a number out of its range; `where` has the row."""
+    for one in ranges:
+        value = row[one.column]
+        if isinstance(value, int | Decimal) and not one.least <= value <= one.most:
+            raise SchemaError(
+                f'{where}: the column "{one.column}" has "{value}"', one.words
+            )
+
+
+# The steps.
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +116,7 @@ class Given:
     position: str = ""
     layout: Layout = AnyLayout()
     source: str = ""
-    ranges: tuple[Range, ...] = ()
+    ranges: tuple[NumberRange, ...] = ()
 
     @property
     def input(self) -> str:

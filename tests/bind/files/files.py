@@ -8,9 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dovetail.schema import Schema
-from dovetail.spec.layouts import AnyLayout, CsvLayout, Heading
-from dovetail.spec.program import Given
-from dovetail.spec.ranges import Range
+from dovetail.spec.program import AnyLayout, CsvLayout, Given, Heading, NumberRange
 
 INFINITE = float("inf")
 
@@ -183,7 +181,7 @@ GOOD = [
         [(12, "7", Decimal("1.3")), (0, "", Decimal("0.0"))],
     ),
 ]
-SMALL = (Range("x", 0, 65535, "UNSIGNED2"),)
+SMALL = (NumberRange("x", 0, 65535, "UNSIGNED2"),)
 # The first lines are read by us, for the names; what is odd stands behind them.
 MANY, TEXTS = "Rita\n" * 20_000, {"x": "string"}
 BAD = [

@@ -6,7 +6,7 @@ import pytest
 from dovetail.bind.files.columns import fitted, own_schema
 from dovetail.bind.files.names import Root
 from dovetail.errors import SchemaError
-from dovetail.spec.layouts import AnyLayout, CsvLayout, Heading
+from dovetail.spec.program import AnyLayout, CsvLayout, Heading
 from tests.bind.files.files import BAD, GOOD, Bad, Good, given, write
 
 

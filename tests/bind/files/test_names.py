@@ -4,7 +4,7 @@ import pytest
 
 from dovetail.bind.files.names import Format, Root
 from dovetail.errors import SchemaError, SpecError
-from dovetail.spec.layouts import AnyLayout, CsvLayout, JsonLayout
+from dovetail.spec.program import AnyLayout, CsvLayout, JsonLayout
 
 ANY = AnyLayout()
 

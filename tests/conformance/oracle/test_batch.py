@@ -3,8 +3,7 @@
 from dovetail.conformance import oracle
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Arrive, Input, InputKind, Remove
-from dovetail.spec.join import Clock, JoinSpec, Kind, Named, Side
-from dovetail.spec.play import Play
+from dovetail.spec.join import Clock, JoinSpec, Kind, Named, Play, Side
 from dovetail.spec.windows import Forever, Latest
 
 SCHEMA = Schema.of({"k": "int", "n": "int"})

@@ -28,9 +28,9 @@ from dovetail.spec.join import (
     Kind,
     Named,
     Nested,
+    Play,
     Side,
 )
-from dovetail.spec.play import Play
 from dovetail.spec.windows import Forever, KeepPartitions, Latest, Range, Rows, Unstated
 
 SCHEMA = Schema.of({"k": "int", "t": "timestamp"})

@@ -29,12 +29,12 @@ from dovetail.spec.join import (
     JoinSpec,
     Kind,
     Named,
+    Play,
     SetJoinSpec,
     SetKind,
     Side,
 )
 from dovetail.spec.picks import AsOf, Equality, Picks
-from dovetail.spec.play import Play
 from dovetail.spec.spans import SECOND, Span
 from dovetail.spec.windows import Forever, Latest, Range, Rows, Seconds
 from tests.house.source import TOP

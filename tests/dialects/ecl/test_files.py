@@ -5,8 +5,7 @@ import pytest
 from dovetail.dialects.ecl import translate
 from dovetail.errors import DialectError
 from dovetail.schema import Schema
-from dovetail.spec.layouts import AnyLayout, CsvLayout, Heading, JsonLayout
-from dovetail.spec.program import Inline
+from dovetail.spec.program import AnyLayout, CsvLayout, Heading, Inline, JsonLayout
 
 INPUTS = {"A": Schema.of({"x": "bigint"}), "b::c": Schema.of({"x": "bigint"})}
 

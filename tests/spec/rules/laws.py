@@ -7,7 +7,7 @@ import copy
 
 from dovetail.errors import SpecError
 from dovetail.spec.defaults import with_defaults
-from dovetail.spec.reading import read_inputs, read_join, read_settings
+from dovetail.spec.reader import read_inputs, read_join, read_settings
 from dovetail.spec.rules import check_spec
 
 COLUMNS = {"id": "int", "v": "double", "at": "timestamp", "lo": "timestamp"}

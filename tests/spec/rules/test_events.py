@@ -5,7 +5,7 @@ import pytest
 from dovetail.errors import SpecError
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Remove
-from dovetail.spec.reading import read_inputs, read_join, read_settings
+from dovetail.spec.reader import read_inputs, read_join, read_settings
 from dovetail.spec.rules import check_spec
 from tests.spec.rules.laws import ARRIVAL, INPUTS, changed
 

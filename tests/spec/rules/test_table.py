@@ -9,9 +9,8 @@ from dovetail.errors import SpecError
 from dovetail.expression import Expression
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Settings
-from dovetail.spec.join import Columns, JoinSpec
-from dovetail.spec.play import Play
-from dovetail.spec.reading import read_inputs, read_join
+from dovetail.spec.join import Columns, JoinSpec, Play
+from dovetail.spec.reader import read_inputs, read_join
 from dovetail.spec.rules import RULES, check_spec, checked
 from tests.spec.rules import (
     test_columns,

@@ -38,7 +38,7 @@ from dovetail.schema import (
     Type,
     blank,
 )
-from dovetail.spec.ranges import refuse_beyond
+from dovetail.spec.program import refuse_beyond
 
 LOOKED_AT = 1000
 Columns = Mapping[str, Type]

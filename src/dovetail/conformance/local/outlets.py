@@ -27,7 +27,7 @@ from dovetail.kernels.pairs.results import (
 )
 from dovetail.plan.sides import input_of
 from dovetail.schema import from_microseconds
-from dovetail.spec.absent import absent_row
+from dovetail.spec.facts import absent_row
 
 _MORE = ("change", "counter")
 _HEAD = ("outlet", "reason", "row_time", f"l.{NUMBER}", f"r.{NUMBER}")

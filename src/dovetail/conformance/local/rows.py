@@ -33,7 +33,7 @@ from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings, SideSet
 from dovetail.kernels.tables.changelog import KEY
 from dovetail.plan.sides import candidate_equalities, input_of, partition_of
 from dovetail.schema import to_microseconds
-from dovetail.spec.sources import is_state
+from dovetail.spec.facts import is_state
 
 NUMBER = reserved("row")
 BEFORE = -1

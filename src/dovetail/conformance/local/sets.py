@@ -38,7 +38,7 @@ from dovetail.kernels.sets import (
 )
 from dovetail.plan.local import refuse_sets
 from dovetail.schema import Schema
-from dovetail.spec.absent import absent_row
+from dovetail.spec.facts import absent_row
 
 _NONE = np.empty(0, np.int64)
 Together = tuple[spec.Row, ...]

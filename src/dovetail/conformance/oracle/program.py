@@ -19,7 +19,7 @@ from dovetail.conformance.oracle.sides import same
 from dovetail.errors import LimitError
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.schema import AtomicType, Schema
-from dovetail.spec.absent import absent_row
+from dovetail.spec.facts import absent_row
 from dovetail.spec.rules import checked
 
 Rows = Sequence[spec.Row]

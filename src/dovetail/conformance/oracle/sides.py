@@ -22,7 +22,7 @@ from itertools import product
 from dovetail import spec
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.schema import from_microseconds, to_microseconds
-from dovetail.spec.sources import is_state
+from dovetail.spec.facts import is_state
 
 Moment = float  # whole microseconds, or one of the two infinities
 PAST = -math.inf

@@ -23,7 +23,7 @@ from dovetail.schema import (
     Type,
     quoted,
 )
-from dovetail.spec.ranges import Range
+from dovetail.spec.program import NumberRange
 
 
 class Catalog(Protocol):
@@ -145,12 +145,12 @@ def taken_as(
     return spec.Projected(given, record.schema, spec.Columns(columns))
 
 
-def _ranges(record: types.RecordType) -> Iterator[Range]:
+def _ranges(record: types.RecordType) -> Iterator[NumberRange]:
     """Yields the numbers that fields may have whose columns have room for more."""
     for one in record.fields:
         match one.type:
             case types.Whole() as kind if kind != types.INTEGER and not one.is_position:
-                yield Range(one.name, *kind.bounds, str(kind))
+                yield NumberRange(one.name, *kind.bounds, str(kind))
             case _:
                 pass
 

@@ -20,7 +20,7 @@ from dovetail.schema import (
     Type,
     to_microseconds,
 )
-from dovetail.spec.absent import absent_row
+from dovetail.spec.facts import absent_row
 
 EARLIEST = -(1 << 63)
 LATEST = (1 << 63) - 1

@@ -39,7 +39,6 @@ from dovetail.engines.tables import arrow_schema, plain_rows
 from dovetail.kernels.arrays.names import reserved
 from dovetail.plan.batch import AnyPlan, BatchPlan, SetsPlan
 from dovetail.schema import Schema, quoted
-from dovetail.spec import sources as tree
 
 _NO_STOPS = spec.Stops()
 _MOMENT = reserved("moment")
@@ -93,7 +92,7 @@ def ordered_rows(
     """Returns the rows with the columns of ORDER; the plain rules are in force."""
     join, inputs = plan.join, plan.inputs
     arrivals, admitted, late = {}, {}, {}
-    for name in tree.source_names(join):
+    for name in spec.source_names(join):
         source, given = inputs[name], frames[name]
         # Columns that the input does not declare are left out.
         names = [quoted(column) for column in source.schema.names]
@@ -172,7 +171,7 @@ def _joined(plan: BatchPlan, known: _Sources, asked: _Asked, place: str) -> Batc
     for hand in spec.HANDS:
         came = _incoming(plan, hand, known, wanted, f"{hand.value} of {place}")
         of_side = (came.source, join.side(hand), came.arrivals, join.clock)
-        seat = lives.Seat(hand, *of_side, tree.is_state(join, hand))
+        seat = lives.Seat(hand, *of_side, spec.is_state(join, hand))
         sides[hand] = lives.give_lives(seat, came.admitted)
         late |= came.late
     whole = Meeting(plan, join, sides, asked.row_time, known.stops.failure)
@@ -202,10 +201,10 @@ def _incoming(
                 )
                 rows = in_order(rows)
             source = replace(
-                tree.known_input(side.source, known.inputs),
+                spec.known_input(side.source, known.inputs),
                 name=place,
                 schema=schema_of(rows.drop(*ORDER, *lives.LASTING)),
-                time=_MOMENT if tree.is_timed(side.source, known.inputs) else "",
+                time=_MOMENT if spec.is_timed(side.source, known.inputs) else "",
             )
             timed = rows.withColumn(_MOMENT, timestamp(F.col(ROW_TIME)))
             arrivals = Arrivals(timed.drop(*ORDER))

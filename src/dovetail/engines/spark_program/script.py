@@ -18,7 +18,7 @@ from dovetail import spec
 from dovetail.engines.spark.rules import RULES
 from dovetail.engines.spark_program import lines
 from dovetail.engines.spark_program.program import lowered
-from dovetail.spec.writing import write_join
+from dovetail.spec.writer import write_join
 
 _WIDTH = 88
 _STEP = "    "

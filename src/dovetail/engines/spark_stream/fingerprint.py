@@ -24,7 +24,7 @@ from dovetail.schema import Schema
 from dovetail.spec.inputs import Input
 from dovetail.spec.join import HANDS, JoinSpec, Named
 from dovetail.spec.spans import Span
-from dovetail.spec.writing import write_join
+from dovetail.spec.writer import write_join
 
 
 @dataclass(frozen=True, slots=True)

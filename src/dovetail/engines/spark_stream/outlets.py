@@ -17,9 +17,9 @@ from dovetail.errors import SpecError
 from dovetail.kernels.pairs.results import REASONS, code
 from dovetail.plan.stream import StreamPlan
 from dovetail.schema import quoted
+from dovetail.spec.facts import selected_columns
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import HANDS, Hand, NullRow
-from dovetail.spec.results import selected_columns
 
 PRESENT = {Hand.LEFT: LEFT, Hand.RIGHT: RIGHT}
 _REASONS = tuple(reason.value for reason in REASONS[1:])  # of codes from 1 on

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dovetail import spec
 from dovetail.errors import SpecError
 from dovetail.spec.defaults import with_defaults
-from dovetail.spec.inputs import Event, Inputs, Settings
-from dovetail.spec.join import HANDS, JoinSpec, Nested, SetJoinSpec
-from dovetail.spec.play import Play
 from dovetail.spec.rules import (
     columns,
     inputs,
@@ -23,9 +21,6 @@ from dovetail.spec.rules import (
     sets,
     settings,
     windows,
-)
-from dovetail.spec.rules import (
-    events as happenings,
 )
 from dovetail.spec.rules.rule import (
     EventRule,
@@ -37,7 +32,6 @@ from dovetail.spec.rules.rule import (
     SetSettingsRule,
     SettingsRule,
 )
-from dovetail.spec.sources import source_names
 
 __all__ = ["RULES", "Finding", "Rule", "check_spec", "checked"]
 
@@ -49,11 +43,10 @@ RULES: tuple[Rule, ...] = (
     *columns.RULES,
     *output.RULES,
     *settings.RULES,
-    *happenings.RULES,
 )
 
 
-def checked(play: Play) -> Play:
+def checked(play: spec.Play) -> spec.Play:
     """Returns a play that keeps every law, its windows written out."""
     complete = replace(play, join=with_defaults(play.join, play.inputs))
     check_spec(complete.join, complete.inputs, complete.settings, complete.events)
@@ -61,10 +54,10 @@ def checked(play: Play) -> Play:
 
 
 def check_spec(
-    join: JoinSpec | SetJoinSpec,
-    sources: Inputs,
-    switches: Settings,
-    events: Sequence[Event] = (),
+    join: spec.JoinSpec | spec.SetJoinSpec,
+    sources: spec.Inputs,
+    switches: spec.Settings,
+    events: Sequence[spec.Event] = (),
 ) -> None:
     """Raises the first law that a join breaks; its defaults must be filled in."""
     for rule in RULES:
@@ -79,33 +72,38 @@ def check_spec(
 
 def _findings(
     rule: Rule,
-    subject: tuple[JoinSpec | SetJoinSpec, Inputs, Settings, Sequence[Event]],
+    subject: tuple[
+        spec.JoinSpec | spec.SetJoinSpec,
+        spec.Inputs,
+        spec.Settings,
+        Sequence[spec.Event],
+    ],
 ) -> Iterator[Finding]:
     """Gives what breaks one law."""
     join, sources, switches, events = subject
     match rule, join:
         case InputRule(), _:
-            for name in source_names(join):
+            for name in spec.source_names(join):
                 yield from rule.check(sources[name])
-        case JoinRule(), JoinSpec():
+        case JoinRule(), spec.JoinSpec():
             yield from (it for one in _tree(join) for it in rule.check(one, sources))
-        case SettingsRule(), JoinSpec():
+        case SettingsRule(), spec.JoinSpec():
             yield from rule.check(join, switches)
-        case EventRule(), JoinSpec():
+        case EventRule(), spec.JoinSpec():
             yield from (it for one in _tree(join) for it in rule.check(one, events))
-        case SetSettingsRule(), SetJoinSpec():
+        case SetSettingsRule(), spec.SetJoinSpec():
             yield from rule.check(join, switches)
-        case SetRule(), SetJoinSpec():
+        case SetRule(), spec.SetJoinSpec():
             yield from rule.check(join, sources)
         case _:
             pass
 
 
-def _tree(join: JoinSpec) -> Iterator[JoinSpec]:
+def _tree(join: spec.JoinSpec) -> Iterator[spec.JoinSpec]:
     """Gives a join and those inside it, the inner ones first."""
-    for hand in HANDS:
+    for hand in spec.HANDS:
         match join.side(hand).source:
-            case Nested(inner):
+            case spec.Nested(inner):
                 yield from _tree(inner)
             case _:
                 pass

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dovetail import spec
 from dovetail.errors import SchemaError
 from dovetail.expression import Expression
 from dovetail.schema import AtomicType, read_value
-from dovetail.spec.inputs import Inputs
-from dovetail.spec.join import HANDS, Columns, GivenRow, Hand, JoinSpec, Named, Side
-from dovetail.spec.picks import AsOf, AtMost, Equality, Limit, OptionalPrefix
-from dovetail.spec.references import plain_column, references
-from dovetail.spec.results import known_types
 from dovetail.spec.rules.rule import Finding, JoinRule
-from dovetail.spec.sources import columns_of
-from dovetail.spec.windows import Between, Delta
 
 Place = tuple[str, Expression]
 _TRUTHS = (AtomicType.BOOLEAN, AtomicType.NULL)
 
 
-def unknown_columns(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def unknown_columns(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives the references to columns that a side does not have."""
-    columns = {hand: columns_of(join.side(hand).source, inputs) for hand in HANDS}
+    columns = {
+        hand: spec.columns_of(join.side(hand).source, inputs) for hand in spec.HANDS
+    }
     for place, expression in _all_expressions(join):
-        for reference in references(expression):
+        for reference in spec.references(expression):
             known = columns[reference.hand]
             if known and not _is_one_of(reference.column, known):
                 yield Finding(
@@ -33,13 +29,13 @@ def unknown_columns(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
                 )
 
 
-def unknown_own_columns(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def unknown_own_columns(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives the bare columns that their own side does not have."""
-    for hand in HANDS:
+    for hand in spec.HANDS:
         side = join.side(hand)
-        known = columns_of(side.source, inputs)
+        known = spec.columns_of(side.source, inputs)
         for place, expression in _own_expressions(side):
-            column = plain_column(expression)
+            column = spec.plain_column(expression)
             if known and column and not _is_one_of(column, known):
                 yield Finding(
                     f'"{column}" in {place} names no column of the {hand.value} side',
@@ -47,11 +43,11 @@ def unknown_own_columns(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
                 )
 
 
-def one_sided_that_are_not(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def one_sided_that_are_not(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives the expressions of one side that name a column of the other."""
-    for hand in HANDS:
+    for hand in spec.HANDS:
         for place, expression in _one_sided(join, hand):
-            for reference in references(expression):
+            for reference in spec.references(expression):
                 if reference.hand is not hand:
                     yield Finding(
                         f'"{reference}" in {place}',
@@ -59,13 +55,13 @@ def one_sided_that_are_not(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
                     )
 
 
-def semi_selects_of_both(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def semi_selects_of_both(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives the columns of the other side that a semi join selects."""
-    own = [hand for hand in HANDS if join.kind.gives_once(hand)]
-    if not own or not isinstance(join.select, Columns):
+    own = [hand for hand in spec.HANDS if join.kind.gives_once(hand)]
+    if not own or not isinstance(join.select, spec.Columns):
         return
     for name, expression in join.select.columns:
-        for reference in references(expression):
+        for reference in spec.references(expression):
             if reference.hand is not own[0]:
                 yield Finding(
                     f'"{name}" is "{reference}" in a {join.kind.value} join',
@@ -74,7 +70,9 @@ def semi_selects_of_both(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
                 )
 
 
-def conditions_of_other_types(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def conditions_of_other_types(
+    join: spec.JoinSpec, inputs: spec.Inputs
+) -> Iterator[Finding]:
     """Gives the conditions that are neither true nor false."""
     picks = join.picks
     conditions = {
@@ -83,20 +81,20 @@ def conditions_of_other_types(join: JoinSpec, inputs: Inputs) -> Iterator[Findin
         "skip_when": picks.skip_when,
     }
     for place, condition in conditions.items():
-        for kind in known_types(condition, join, inputs):
+        for kind in spec.known_types(condition, join, inputs):
             if kind not in _TRUTHS:
                 hint = f"compare it, as in ({condition}) <> 0"
                 found = f'"{condition}" in {place} is {kind}'
                 yield Finding(found, "a condition: true or false", hint)
 
 
-def misfit_given_rows(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def misfit_given_rows(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives what a given row says of columns that are not there or of other types."""
-    for hand in HANDS:
+    for hand in spec.HANDS:
         absent = join.absent(hand)
-        if not isinstance(absent, GivenRow):
+        if not isinstance(absent, spec.GivenRow):
             continue
-        columns = columns_of(join.side(hand).source, inputs)
+        columns = spec.columns_of(join.side(hand).source, inputs)
         for name, value in absent.values:
             label = f'"{name}" of default_{hand.value}'
             if columns and not _is_one_of(name, columns):
@@ -107,11 +105,11 @@ def misfit_given_rows(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
 
 
 def _misfit_value(
-    side: Side, inputs: Inputs, given: tuple[str, object, str]
+    side: spec.Side, inputs: spec.Inputs, given: tuple[str, object, str]
 ) -> Iterator[Finding]:
     """Gives the value of a given row that is not of its column's type."""
     name, value, label = given
-    if not isinstance(side.source, Named):
+    if not isinstance(side.source, spec.Named):
         return
     schema = inputs[side.source.name].schema
     if name in schema:
@@ -121,51 +119,53 @@ def _misfit_value(
             yield Finding(error.found, error.expected, error.hint)
 
 
-def _all_expressions(join: JoinSpec) -> Iterator[Place]:
+def _all_expressions(join: spec.JoinSpec) -> Iterator[Place]:
     """Gives every expression over `l` and `r` with its place."""
-    yield from (place for hand in HANDS for place in _one_sided(join, hand))
+    yield from (place for hand in spec.HANDS for place in _one_sided(join, hand))
     yield "soft", join.soft
     yield "skip_when", join.picks.skip_when
-    if isinstance(join.select, Columns):
+    if isinstance(join.select, spec.Columns):
         yield from ((f'select of "{name}"', item) for name, item in join.select.columns)
-    if isinstance(join.picks.limit, Limit):
+    if isinstance(join.picks.limit, spec.Limit):
         transform = join.picks.limit.transform
         yield from ((f'transform of "{name}"', item) for name, item in transform)
 
 
-def _one_sided(join: JoinSpec, hand: Hand) -> Iterator[Place]:
+def _one_sided(join: spec.JoinSpec, hand: spec.Hand) -> Iterator[Place]:
     """Gives the expressions that are over one side of a pair."""
     for equality in join.hard:
         yield "hard", _part(equality, hand)
-    if hand is Hand.LEFT:
+    if hand is spec.Hand.LEFT:
         yield "left_condition", join.picks.left_condition
-    if isinstance(asof := join.picks.asof, AsOf):
-        yield "asof", asof.left if hand is Hand.LEFT else asof.right
-    if isinstance(at_most := join.picks.at_most, AtMost):
+    if isinstance(asof := join.picks.asof, spec.AsOf):
+        yield "asof", asof.left if hand is spec.Hand.LEFT else asof.right
+    if isinstance(at_most := join.picks.at_most, spec.AtMost):
         yield from (("atmost", part) for part in _counted(at_most, hand))
 
 
-def _counted(at_most: AtMost, hand: Hand) -> Iterator[Expression]:
+def _counted(at_most: spec.AtMost, hand: spec.Hand) -> Iterator[Expression]:
     """Gives one side's expressions of what counts towards a limit."""
     if isinstance(at_most.counted, tuple):
         yield from (_part(equality, hand) for equality in at_most.counted)
     for optional in at_most.optional:
-        pair = optional if isinstance(optional, OptionalPrefix) else optional.equality
+        pair = (
+            optional if isinstance(optional, spec.OptionalPrefix) else optional.equality
+        )
         yield _part(pair, hand)
 
 
-def _part(pair: Equality | OptionalPrefix, hand: Hand) -> Expression:
+def _part(pair: spec.Equality | spec.OptionalPrefix, hand: spec.Hand) -> Expression:
     """Returns one side's expression of an equality."""
-    return pair.left if hand is Hand.LEFT else pair.right
+    return pair.left if hand is spec.Hand.LEFT else pair.right
 
 
-def _own_expressions(side: Side) -> Iterator[Place]:
+def _own_expressions(side: spec.Side) -> Iterator[Place]:
     """Gives the expressions over a side's own row, its columns named bare."""
     yield from (("partition_by", expression) for expression in side.partition_by)
     match side.window:
-        case Delta(by):
+        case spec.Delta(by):
             yield "delta", by
-        case Between(start, end):
+        case spec.Between(start, end):
             yield from (("between", expression) for expression in (start, end))
         case _:
             pass

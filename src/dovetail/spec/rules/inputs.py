@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dovetail import spec
 from dovetail.schema import AtomicType
-from dovetail.spec.inputs import Input, InputKind, Inputs
-from dovetail.spec.join import HANDS, Clock, JoinSpec, Named, Nested
 from dovetail.spec.rules.rule import Finding, InputRule, JoinRule
-from dovetail.spec.sources import is_timed, kind_of
-from dovetail.spec.spans import NO_TIME
 
 _MOMENTS = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ)
 
 
-def missing_key_columns(source: Input) -> Iterator[Finding]:
+def missing_key_columns(source: spec.Input) -> Iterator[Finding]:
     """Gives the columns of a key that the input does not have."""
     for name in source.key:
         if source.schema.columns and name not in source.schema:
             yield _no_column(source, "key", name)
 
 
-def missing_time_column(source: Input) -> Iterator[Finding]:
+def missing_time_column(source: spec.Input) -> Iterator[Finding]:
     """Gives the time column where the input does not have it."""
     if source.is_timed and source.schema.columns and source.time not in source.schema:
         yield _no_column(source, "time", source.time)
 
 
-def time_of_other_type(source: Input) -> Iterator[Finding]:
+def time_of_other_type(source: spec.Input) -> Iterator[Finding]:
     """Gives the time column where it is no timestamp."""
     if source.time in source.schema:
         column = source.schema[source.time]
@@ -39,9 +36,9 @@ def time_of_other_type(source: Input) -> Iterator[Finding]:
             )
 
 
-def lateness_without_time(source: Input) -> Iterator[Finding]:
+def lateness_without_time(source: spec.Input) -> Iterator[Finding]:
     """Gives a lateness that nothing can be judged by."""
-    if source.lateness != NO_TIME and not source.is_timed:
+    if source.lateness != spec.NO_TIME and not source.is_timed:
         yield Finding(
             f'"{source.name}" has a lateness of {source.lateness} and no row time',
             "a time column",
@@ -49,7 +46,7 @@ def lateness_without_time(source: Input) -> Iterator[Finding]:
         )
 
 
-def lateness_below_zero(source: Input) -> Iterator[Finding]:
+def lateness_below_zero(source: spec.Input) -> Iterator[Finding]:
     """Gives a lateness that is negative."""
     if source.lateness.months < 0 or source.lateness.microseconds < 0:
         yield Finding(
@@ -57,11 +54,11 @@ def lateness_below_zero(source: Input) -> Iterator[Finding]:
         )
 
 
-def unknown_inputs(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def unknown_inputs(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives the sides whose input is not there."""
-    for hand in HANDS:
+    for hand in spec.HANDS:
         match join.side(hand).source:
-            case Named(name) if name not in inputs:
+            case spec.Named(name) if name not in inputs:
                 yield Finding(
                     f'the {hand.value} side is from "{name}"',
                     f"one of {', '.join(inputs) or 'the inputs: there is none'}",
@@ -70,19 +67,19 @@ def unknown_inputs(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
                 pass
 
 
-def streams_without_time(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def streams_without_time(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives the streams that have no place on the event clock."""
-    if join.clock is not Clock.EVENT:
+    if join.clock is not spec.Clock.EVENT:
         return
-    for hand in HANDS:
+    for hand in spec.HANDS:
         match join.side(hand).source:
-            case Named(name) if _lacks_time(inputs[name]):
+            case spec.Named(name) if _lacks_time(inputs[name]):
                 yield Finding(
                     f'the stream "{name}" has no row time on the clock event',
                     "a time column",
                     'name it in "time", or use the clock arrival',
                 )
-            case Nested() as source if _gives_no_time(source, inputs):
+            case spec.Nested() as source if _gives_no_time(source, inputs):
                 yield Finding(
                     f"the {hand.value} side is a join whose rows have no row time",
                     "a join on the clock event",
@@ -91,10 +88,10 @@ def streams_without_time(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
                 pass
 
 
-def arrivals_of_nothing(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def arrivals_of_nothing(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives the joins on the clock arrival to which no row ever comes."""
-    kinds = {kind_of(join.side(hand).source, inputs) for hand in HANDS}
-    if join.clock is Clock.ARRIVAL and kinds == {InputKind.DATASET}:
+    kinds = {spec.kind_of(join.side(hand).source, inputs) for hand in spec.HANDS}
+    if join.clock is spec.Clock.ARRIVAL and kinds == {spec.InputKind.DATASET}:
         yield Finding(
             "two data sets on the clock arrival",
             "a side that changes: a stream or a table",
@@ -102,11 +99,11 @@ def arrivals_of_nothing(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
         )
 
 
-def changes_in_row_time(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def changes_in_row_time(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives the joins on the clock event whose result is told by its changes."""
-    kinds = {kind_of(join.side(hand).source, inputs) for hand in HANDS}
-    changes = InputKind.TABLE in kinds and InputKind.STREAM not in kinds
-    if join.clock is Clock.EVENT and changes:
+    kinds = {spec.kind_of(join.side(hand).source, inputs) for hand in spec.HANDS}
+    changes = spec.InputKind.TABLE in kinds and spec.InputKind.STREAM not in kinds
+    if join.clock is spec.Clock.EVENT and changes:
         yield Finding(
             "a table that meets no stream on the clock event",
             "the clock arrival, or batch",
@@ -114,18 +111,18 @@ def changes_in_row_time(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
         )
 
 
-def _gives_no_time(source: Nested, inputs: Inputs) -> bool:
+def _gives_no_time(source: spec.Nested, inputs: spec.Inputs) -> bool:
     """Tells whether a join gives a stream of rows without a row time."""
-    is_stream = kind_of(source, inputs) is InputKind.STREAM
-    return is_stream and not is_timed(source, inputs)
+    is_stream = spec.kind_of(source, inputs) is spec.InputKind.STREAM
+    return is_stream and not spec.is_timed(source, inputs)
 
 
-def _lacks_time(source: Input) -> bool:
+def _lacks_time(source: spec.Input) -> bool:
     """Tells whether an input is a stream without a row time."""
-    return source.kind is InputKind.STREAM and not source.is_timed
+    return source.kind is spec.InputKind.STREAM and not source.is_timed
 
 
-def _no_column(source: Input, use: str, name: str) -> Finding:
+def _no_column(source: spec.Input, use: str, name: str) -> Finding:
     """Returns the finding of a column that is not there."""
     return Finding(
         f'the {use} of "{source.name}" names "{name}"',

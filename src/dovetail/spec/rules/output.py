@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from dovetail import spec
 from dovetail.expression import Expression
-from dovetail.spec.inputs import Inputs
-from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec, Nested
-from dovetail.spec.picks import Limit, OnExceed
-from dovetail.spec.references import bare_names
 from dovetail.spec.rules.rule import Finding, JoinRule
-from dovetail.spec.sources import output_names
-from dovetail.spec.windows import HopSize
 
 _PORTS: Mapping[int, tuple[int, ...]] = {0: (1,), 1: (1, 2), 2: (1, 3)}
 _WINDOW_NAMES = ("window_start", "window_end")
 
 
-def repeated_names(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def repeated_names(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives the output columns that have the name of one before them."""
     seen: set[str] = set()
     for name, _expression in _selected(join):
@@ -30,9 +25,9 @@ def repeated_names(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
         seen.add(name.lower())
 
 
-def ports_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def ports_of_other_kinds(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives a number of ports that the kind has no rows for."""
-    preserved = sum(join.kind.preserves(hand) for hand in HANDS)
+    preserved = sum(join.kind.preserves(hand) for hand in spec.HANDS)
     allowed = _PORTS[preserved]
     if join.ports not in allowed:
         yield Finding(
@@ -42,11 +37,11 @@ def ports_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
         )
 
 
-def ports_inside(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def ports_inside(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives joins inside others whose unmatched rows would leave by a port."""
-    for hand in HANDS:
+    for hand in spec.HANDS:
         match join.side(hand).source:
-            case Nested(JoinSpec(ports=ports)) if ports > 1:
+            case spec.Nested(spec.JoinSpec(ports=ports)) if ports > 1:
                 yield Finding(
                     f"the {hand.value} side is a join with {ports} ports",
                     "one port: its rows go to the join around it",
@@ -55,13 +50,15 @@ def ports_inside(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
                 pass
 
 
-def window_bounds_without_windows(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def window_bounds_without_windows(
+    join: spec.JoinSpec, _: spec.Inputs
+) -> Iterator[Finding]:
     """Gives the bounds of windows that are asked for where windows have no size."""
-    if isinstance(join.side(Hand.LEFT).window, HopSize):
+    if isinstance(join.side(spec.Hand.LEFT).window, spec.HopSize):
         return
     for name, expression in (*_selected(join), ("skip_when", join.picks.skip_when)):
         for word in _WINDOW_NAMES:
-            if word in bare_names(expression):
+            if word in spec.bare_names(expression):
                 yield Finding(
                     f'"{name}" is {word}',
                     "windows of size and every on both sides",
@@ -69,12 +66,12 @@ def window_bounds_without_windows(join: JoinSpec, _: Inputs) -> Iterator[Finding
                 )
 
 
-def transforms_without_use(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def transforms_without_use(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives a limit that has a transform and does not use it, or the reverse."""
     limit = join.picks.limit
-    if not isinstance(limit, Limit):
+    if not isinstance(limit, spec.Limit):
         return
-    if (limit.on_exceed is OnExceed.TRANSFORM) != bool(limit.transform):
+    if (limit.on_exceed is spec.OnExceed.TRANSFORM) != bool(limit.transform):
         has = "a" if limit.transform else "no"
         yield Finding(
             f"{has} transform where on_exceed is {limit.on_exceed.value}",
@@ -82,10 +79,12 @@ def transforms_without_use(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
         )
 
 
-def transforms_of_other_columns(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def transforms_of_other_columns(
+    join: spec.JoinSpec, inputs: spec.Inputs
+) -> Iterator[Finding]:
     """Gives the columns of a limit's transform that do not come out."""
-    limit, known = join.picks.limit, output_names(join, inputs)
-    if not isinstance(limit, Limit) or not known:
+    limit, known = join.picks.limit, spec.output_names(join, inputs)
+    if not isinstance(limit, spec.Limit) or not known:
         return
     for name, _ in limit.transform:
         if name.lower() not in map(str.lower, known):
@@ -94,9 +93,9 @@ def transforms_of_other_columns(join: JoinSpec, inputs: Inputs) -> Iterator[Find
             )
 
 
-def _selected(join: JoinSpec) -> tuple[tuple[str, Expression], ...]:
+def _selected(join: spec.JoinSpec) -> tuple[tuple[str, Expression], ...]:
     """Returns the columns that are selected by name."""
-    return join.select.columns if isinstance(join.select, Columns) else ()
+    return join.select.columns if isinstance(join.select, spec.Columns) else ()
 
 
 RULES = (

@@ -5,31 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from dovetail import schema
-from dovetail.spec.inputs import InputKind, Inputs
-from dovetail.spec.join import Clock, JoinSpec, Kind
-from dovetail.spec.picks import (
-    AsOf,
-    AtMost,
-    Direction,
-    Equality,
-    Keep,
-    Limit,
-    Strategy,
-    Unlimited,
-)
-from dovetail.spec.references import folded
-from dovetail.spec.results import known_types
+from dovetail import schema, spec
 from dovetail.spec.rules.rule import Finding, JoinRule
-from dovetail.spec.sources import kind_of
-from dovetail.spec.spans import NO_TIME, Span
 
-_ASOF_KINDS = (Kind.INNER, Kind.LEFT_OUTER, Kind.LEFT_ONLY, Kind.LEFT_SEMI)
-_ONLY_KINDS = (Kind.LEFT_ONLY, Kind.RIGHT_ONLY, Kind.FULL_ONLY)
-_RIGHT_KINDS = (Kind.RIGHT_OUTER, Kind.RIGHT_ONLY, Kind.FULL_OUTER, Kind.FULL_ONLY)
-_KEEP_REFUSES = (Kind.RIGHT_OUTER, *_ONLY_KINDS)
-_LEFT_DRIVEN = (Strategy.LOOKUP, Strategy.MANY_LOOKUP, Strategy.ALL, Strategy.SMART)
-_UNCOUNTED = (Strategy.ALL, Strategy.LOOKUP)
+_ASOF_KINDS = (
+    spec.Kind.INNER,
+    spec.Kind.LEFT_OUTER,
+    spec.Kind.LEFT_ONLY,
+    spec.Kind.LEFT_SEMI,
+)
+_ONLY_KINDS = (spec.Kind.LEFT_ONLY, spec.Kind.RIGHT_ONLY, spec.Kind.FULL_ONLY)
+_RIGHT_KINDS = (
+    spec.Kind.RIGHT_OUTER,
+    spec.Kind.RIGHT_ONLY,
+    spec.Kind.FULL_OUTER,
+    spec.Kind.FULL_ONLY,
+)
+_KEEP_REFUSES = (spec.Kind.RIGHT_OUTER, *_ONLY_KINDS)
+_LEFT_DRIVEN = (
+    spec.Strategy.LOOKUP,
+    spec.Strategy.MANY_LOOKUP,
+    spec.Strategy.ALL,
+    spec.Strategy.SMART,
+)
+_UNCOUNTED = (spec.Strategy.ALL, spec.Strategy.LOOKUP)
 _DISTANT = "two times, or two numbers"
 _TIMES = (
     schema.AtomicType.TIMESTAMP,
@@ -47,21 +46,25 @@ _NUMBERS = (
 )
 
 
-def asof_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def asof_of_other_kinds(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives an `asof` in a kind that does not look from the left row."""
-    if isinstance(join.picks.asof, AsOf) and join.kind not in _ASOF_KINDS:
+    if isinstance(join.picks.asof, spec.AsOf) and join.kind not in _ASOF_KINDS:
         yield Finding(
             f"asof in a {join.kind.value} join", _words(*_ASOF_KINDS), "swap the sides"
         )
 
 
-def asof_without_end(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def asof_without_end(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives an `asof` that waits on a stream for a later row without an end."""
     asof = join.picks.asof
-    if not isinstance(asof, AsOf) or asof.direction is Direction.BACKWARD:
+    if not isinstance(asof, spec.AsOf) or asof.direction is spec.Direction.BACKWARD:
         return
-    waits = kind_of(join.right.source, inputs) is InputKind.STREAM
-    if waits and join.clock is not Clock.BATCH and asof.tolerance == Unlimited():
+    waits = spec.kind_of(join.right.source, inputs) is spec.InputKind.STREAM
+    if (
+        waits
+        and join.clock is not spec.Clock.BATCH
+        and asof.tolerance == spec.Unlimited()
+    ):
         yield Finding(
             f"asof {asof.direction.value} on a stream, without a tolerance",
             "a tolerance: until then a left row waits",
@@ -69,40 +72,42 @@ def asof_without_end(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
         )
 
 
-def asof_below_zero(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def asof_below_zero(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives a tolerance that no distance keeps."""
     match join.picks.asof:
-        case AsOf(tolerance=Span(months, rest) as span) if months < 0 or rest < 0:
-            yield Finding(f"a tolerance of {span}", f"{NO_TIME} or more")
-        case AsOf(tolerance=Decimal() as number) if number < 0:
+        case spec.AsOf(tolerance=spec.Span(months, rest) as span) if (
+            months < 0 or rest < 0
+        ):
+            yield Finding(f"a tolerance of {span}", f"{spec.NO_TIME} or more")
+        case spec.AsOf(tolerance=Decimal() as number) if number < 0:
             yield Finding(f"a tolerance of {number}", "0 or more")
         case _:
             pass
 
 
-def asof_of_other_units(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def asof_of_other_units(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives a tolerance in time between numbers, or a number between times."""
     asof = join.picks.asof
-    if not isinstance(asof, AsOf):
+    if not isinstance(asof, spec.AsOf):
         return
     for expression in (asof.left, asof.right):
-        for kind in known_types(expression, join, inputs):
+        for kind in spec.known_types(expression, join, inputs):
             found = f'a tolerance of {asof.tolerance} where "{expression}" is {kind}'
-            if isinstance(asof.tolerance, Span) and _is_number(kind):
+            if isinstance(asof.tolerance, spec.Span) and _is_number(kind):
                 yield Finding(found, "a number")
             if isinstance(asof.tolerance, Decimal) and kind in _TIMES:
                 hint = 'write for example "5 seconds"'
                 yield Finding(found, "a length of time", hint)
 
 
-def asof_of_other_types(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def asof_of_other_types(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives an `asof` over what has no distance: neither two times nor two numbers."""
     asof = join.picks.asof
-    if not isinstance(asof, AsOf):
+    if not isinstance(asof, spec.AsOf):
         return
     sorts = []
     for expression in (asof.left, asof.right):
-        for kind in known_types(expression, join, inputs):
+        for kind in spec.known_types(expression, join, inputs):
             sorts.append(_is_number(kind))
             if not _is_number(kind) and kind not in _TIMES:
                 yield Finding(f'asof by "{expression}", which is {kind}', _DISTANT)
@@ -115,38 +120,38 @@ def _is_number(kind: schema.Type) -> bool:
     return kind in _NUMBERS or isinstance(kind, schema.DecimalType)
 
 
-def keep_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def keep_of_other_kinds(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives a `keep` in a kind that has no first pairs of a left row."""
-    if isinstance(join.picks.keep, Keep) and join.kind in _KEEP_REFUSES:
+    if isinstance(join.picks.keep, spec.Keep) and join.kind in _KEEP_REFUSES:
         yield Finding(
             f"keep (KEEP) in a {join.kind.value} join",
-            _words(*(kind for kind in Kind if kind not in _KEEP_REFUSES)),
+            _words(*(kind for kind in spec.Kind if kind not in _KEEP_REFUSES)),
             "it keeps the first pairs of each left row",
         )
 
 
-def atmost_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def atmost_of_other_kinds(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives an `atmost` in a kind that preserves the right side."""
-    if isinstance(join.picks.at_most, AtMost) and join.kind in _RIGHT_KINDS:
+    if isinstance(join.picks.at_most, spec.AtMost) and join.kind in _RIGHT_KINDS:
         yield Finding(
             f"atmost (ATMOST) in a {join.kind.value} join",
             "a kind that does not preserve the right side",
         )
 
 
-def limit_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def limit_of_other_kinds(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives a `limit` in a kind that puts no pairs out."""
-    if isinstance(join.picks.limit, Limit) and join.kind in _ONLY_KINDS:
+    if isinstance(join.picks.limit, spec.Limit) and join.kind in _ONLY_KINDS:
         yield Finding(
             f"limit (LIMIT) in a {join.kind.value} join",
-            _words(*(kind for kind in Kind if kind not in _ONLY_KINDS)),
+            _words(*(kind for kind in spec.Kind if kind not in _ONLY_KINDS)),
         )
 
 
-def atmost_beside_limit(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def atmost_beside_limit(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives two answers to the same question: too many candidates."""
     picks = join.picks
-    if isinstance(picks.at_most, AtMost) and isinstance(picks.limit, Limit):
+    if isinstance(picks.at_most, spec.AtMost) and isinstance(picks.limit, spec.Limit):
         yield Finding(
             f"atmost {picks.at_most.count} (ATMOST) beside limit "
             f"{picks.limit.count} (LIMIT)",
@@ -155,19 +160,19 @@ def atmost_beside_limit(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
         )
 
 
-def counts_that_nobody_makes(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def counts_that_nobody_makes(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives a count of candidates in a strategy that does not look at all of them."""
     picks = join.picks
     counts = {"atmost": picks.at_most, "limit": picks.limit}
     for name, pick in counts.items():
-        if pick != Unlimited() and picks.strategy in _UNCOUNTED:
+        if pick != spec.Unlimited() and picks.strategy in _UNCOUNTED:
             yield Finding(
                 f"{name} ({name.upper()}) with the strategy {picks.strategy.value}",
-                _words(*(item for item in Strategy if item not in _UNCOUNTED)),
+                _words(*(item for item in spec.Strategy if item not in _UNCOUNTED)),
             )
 
 
-def strategies_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def strategies_of_other_kinds(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives a strategy that goes through left rows where right ones are preserved."""
     if join.picks.strategy in _LEFT_DRIVEN and join.kind in _RIGHT_KINDS:
         yield Finding(
@@ -177,10 +182,10 @@ def strategies_of_other_kinds(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
         )
 
 
-def counted_that_are_not_hard(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def counted_that_are_not_hard(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives the equalities that count towards `atmost` and are none of the join."""
     at_most = join.picks.at_most
-    if isinstance(at_most, AtMost) and isinstance(at_most.counted, tuple):
+    if isinstance(at_most, spec.AtMost) and isinstance(at_most.counted, tuple):
         hard = {_folded(equality) for equality in join.hard}
         for equality in at_most.counted:
             if _folded(equality) not in hard:
@@ -191,12 +196,12 @@ def counted_that_are_not_hard(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
                 )
 
 
-def _folded(equality: Equality) -> tuple[str, str]:
+def _folded(equality: spec.Equality) -> tuple[str, str]:
     """Returns an equality without regard to case and spaces."""
-    return folded(equality.left), folded(equality.right)
+    return spec.folded(equality.left), spec.folded(equality.right)
 
 
-def _words(*members: Kind | Strategy) -> str:
+def _words(*members: spec.Kind | spec.Strategy) -> str:
     """Returns the choices as a text."""
     return f"one of {', '.join(member.value for member in members)}"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dovetail.spec.inputs import Event, Input, Inputs, Settings
-from dovetail.spec.join import JoinSpec, SetJoinSpec
+from dovetail import spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class InputRule:
 
     name: str
     law: str
-    check: Callable[[Input], Iterator[Finding]]
+    check: Callable[[spec.Input], Iterator[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class JoinRule:
 
     name: str
     law: str
-    check: Callable[[JoinSpec, Inputs], Iterator[Finding]]
+    check: Callable[[spec.JoinSpec, spec.Inputs], Iterator[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class SetRule:
 
     name: str
     law: str
-    check: Callable[[SetJoinSpec, Inputs], Iterator[Finding]]
+    check: Callable[[spec.SetJoinSpec, spec.Inputs], Iterator[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ class SettingsRule:
 
     name: str
     law: str
-    check: Callable[[JoinSpec, Settings], Iterator[Finding]]
+    check: Callable[[spec.JoinSpec, spec.Settings], Iterator[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ class SetSettingsRule:
 
     name: str
     law: str
-    check: Callable[[SetJoinSpec, Settings], Iterator[Finding]]
+    check: Callable[[spec.SetJoinSpec, spec.Settings], Iterator[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ class EventRule:
 
     name: str
     law: str
-    check: Callable[[JoinSpec, Sequence[Event]], Iterator[Finding]]
+    check: Callable[[spec.JoinSpec, Sequence[spec.Event]], Iterator[Finding]]
 
 
 Rule = InputRule | JoinRule | SetRule | SettingsRule | SetSettingsRule | EventRule

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dovetail import spec
 from dovetail.expression import ALWAYS
-from dovetail.spec.inputs import Inputs
-from dovetail.spec.join import SetJoinSpec, SetKind
-from dovetail.spec.references import references
 from dovetail.spec.rules.rule import Finding, SetRule
 
 
-def unknown_sets(join: SetJoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def unknown_sets(join: spec.SetJoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives the sets that are not there, or that there are none."""
     if not join.sets:
         yield Finding("a join of no sets", "at least one")
@@ -23,7 +21,7 @@ def unknown_sets(join: SetJoinSpec, inputs: Inputs) -> Iterator[Finding]:
             )
 
 
-def unknown_steps(join: SetJoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def unknown_steps(join: spec.SetJoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives the stepped columns that a set does not have."""
     for name in join.sets:
         schema = inputs[name].schema
@@ -35,12 +33,14 @@ def unknown_steps(join: SetJoinSpec, inputs: Inputs) -> Iterator[Finding]:
                 )
 
 
-def unknown_set_columns(join: SetJoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def unknown_set_columns(
+    join: spec.SetJoinSpec, inputs: spec.Inputs
+) -> Iterator[Finding]:
     """Gives the references to columns that none of the sets has."""
     known = _known_columns(join, inputs)
     selected = [(f'select of "{name}"', item) for name, item in join.select.columns]
     for place, expression in (("pair_condition", join.pair_condition), *selected):
-        for reference in references(expression):
+        for reference in spec.references(expression):
             if known and reference.column.lower() not in map(str.lower, known):
                 yield Finding(
                     f'"{reference}" in {place} names no column',
@@ -48,7 +48,7 @@ def unknown_set_columns(join: SetJoinSpec, inputs: Inputs) -> Iterator[Finding]:
                 )
 
 
-def unknown_order(join: SetJoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def unknown_order(join: spec.SetJoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
     """Gives the columns of `sorted` that neither come out nor are there."""
     known = _known_columns(join, inputs)
     names = (*(name for name, _ in join.select.columns), *known)
@@ -60,19 +60,19 @@ def unknown_order(join: SetJoinSpec, inputs: Inputs) -> Iterator[Finding]:
             )
 
 
-def bounds_without_sense(join: SetJoinSpec, _: Inputs) -> Iterator[Finding]:
+def bounds_without_sense(join: spec.SetJoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives numbers of sets that no key can have, or that nobody asks for."""
     found = f"min {join.least} and max {join.most} in a {join.kind.value} join"
-    if join.kind is not SetKind.M_OF_N:
+    if join.kind is not spec.SetKind.M_OF_N:
         if join.least or join.most:
             yield Finding(found, "neither of them", "they belong to mofn")
     elif not 1 <= join.least <= (join.most or len(join.sets)):
         yield Finding(found, "1 <= min <= max")
 
 
-def conditions_of_some(join: SetJoinSpec, _: Inputs) -> Iterator[Finding]:
+def conditions_of_some(join: spec.SetJoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives a condition on pairs where any of the sets may be missing."""
-    if join.kind is SetKind.M_OF_N and join.pair_condition != ALWAYS:
+    if join.kind is spec.SetKind.M_OF_N and join.pair_condition != ALWAYS:
         yield Finding(
             f'the pair_condition "{join.pair_condition}" in a mofn join',
             "stepped keys alone",
@@ -80,7 +80,7 @@ def conditions_of_some(join: SetJoinSpec, _: Inputs) -> Iterator[Finding]:
         )
 
 
-def repeated_set_names(join: SetJoinSpec, _: Inputs) -> Iterator[Finding]:
+def repeated_set_names(join: spec.SetJoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives the output columns that have the name of one before them."""
     seen: set[str] = set()
     for name, _expression in join.select.columns:
@@ -91,7 +91,7 @@ def repeated_set_names(join: SetJoinSpec, _: Inputs) -> Iterator[Finding]:
         seen.add(name.lower())
 
 
-def _known_columns(join: SetJoinSpec, inputs: Inputs) -> tuple[str, ...]:
+def _known_columns(join: spec.SetJoinSpec, inputs: spec.Inputs) -> tuple[str, ...]:
     """Returns the columns of all sets, none where a schema is missing."""
     schemas = [inputs[name].schema for name in join.sets]
     if not all(schema.columns for schema in schemas):

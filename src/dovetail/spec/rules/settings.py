@@ -1,31 +1,35 @@
-"""Laws about switches: none that could not be honoured."""
+"""Laws about switches and events: none that could not be honoured or answered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from dovetail.spec.inputs import EmitLateTableRows, Order, OuterRows, Settings
-from dovetail.spec.join import HANDS, Clock, JoinSpec, SetJoinSpec
-from dovetail.spec.rules.rule import Finding, SetSettingsRule, SettingsRule
-from dovetail.spec.spans import NO_TIME, Span
-from dovetail.spec.windows import Range
+from dovetail import spec
+from dovetail.spec.rules.rule import (
+    EventRule,
+    Finding,
+    Rule,
+    SetSettingsRule,
+    SettingsRule,
+)
+from dovetail.spec.rules.windows import word_of
 
-_EAGER = (OuterRows.EAGER, OuterRows.EAGER_RETRACT)
+_EAGER = (spec.OuterRows.EAGER, spec.OuterRows.EAGER_RETRACT)
 
 
 def milliseconds_without_ranges(
-    join: JoinSpec, settings: Settings
+    join: spec.JoinSpec, settings: spec.Settings
 ) -> Iterator[Finding]:
     """Gives `per_millisecond` where the presence of preserved rows is no range."""
-    if settings.outer_rows is not OuterRows.PER_MILLISECOND:
+    if settings.outer_rows is not spec.OuterRows.PER_MILLISECOND:
         return
-    if join.clock is not Clock.EVENT:
+    if join.clock is not spec.Clock.EVENT:
         yield Finding(
             f"outer_rows per_millisecond on the clock {join.clock.value}",
             "the clock event",
         )
-    for hand in HANDS:
-        is_range = isinstance(join.side(hand).window, Range)
+    for hand in spec.HANDS:
+        is_range = isinstance(join.side(hand).window, spec.Range)
         if join.kind.preserves(hand) and not is_range:
             yield Finding(
                 f"outer_rows per_millisecond and a {hand.value} side without a range",
@@ -33,9 +37,11 @@ def milliseconds_without_ranges(
             )
 
 
-def eager_rows_of_a_batch(join: JoinSpec, settings: Settings) -> Iterator[Finding]:
+def eager_rows_of_a_batch(
+    join: spec.JoinSpec, settings: spec.Settings
+) -> Iterator[Finding]:
     """Gives eager null rows where all rows are there at once."""
-    if settings.outer_rows in _EAGER and join.clock is Clock.BATCH:
+    if settings.outer_rows in _EAGER and join.clock is spec.Clock.BATCH:
         yield Finding(
             f"outer_rows {settings.outer_rows.value} on the clock batch",
             "expiry",
@@ -43,9 +49,11 @@ def eager_rows_of_a_batch(join: JoinSpec, settings: Settings) -> Iterator[Findin
         )
 
 
-def row_time_order_of_arrivals(join: JoinSpec, settings: Settings) -> Iterator[Finding]:
+def row_time_order_of_arrivals(
+    join: spec.JoinSpec, settings: spec.Settings
+) -> Iterator[Finding]:
     """Gives an order by row time where results have none."""
-    if settings.order is Order.ROW_TIME and join.clock is Clock.ARRIVAL:
+    if settings.order is spec.Order.ROW_TIME and join.clock is spec.Clock.ARRIVAL:
         yield Finding(
             "the order row_time on the clock arrival",
             "the clock event or batch",
@@ -53,9 +61,11 @@ def row_time_order_of_arrivals(join: JoinSpec, settings: Settings) -> Iterator[F
         )
 
 
-def switches_beside_sets(_: SetJoinSpec, settings: Settings) -> Iterator[Finding]:
+def switches_beside_sets(
+    _: spec.SetJoinSpec, settings: spec.Settings
+) -> Iterator[Finding]:
     """Gives switches where all rows are there at once, and none has a row time."""
-    usual = Settings()
+    usual = spec.Settings()
     switches = {
         f"outer_rows {settings.outer_rows.value}": settings.outer_rows
         is not usual.outer_rows,
@@ -67,10 +77,15 @@ def switches_beside_sets(_: SetJoinSpec, settings: Settings) -> Iterator[Finding
             yield Finding(f"{switch} beside a join of several sets", "no switch")
 
 
-def waits_without_length(_: JoinSpec, settings: Settings) -> Iterator[Finding]:
+def waits_without_length(
+    _: spec.JoinSpec, settings: spec.Settings
+) -> Iterator[Finding]:
     """Gives a wait for table rows that is over before it starts."""
     match settings.late_table_rows:
-        case EmitLateTableRows(Span() as wait) if _is_no_wait(wait):
+        # A month has no length of its own by which a wait could be over.
+        case spec.EmitLateTableRows(spec.Span() as wait) if (
+            wait == spec.NO_TIME or not wait.is_exact or wait.microseconds < 0
+        ):
             yield Finding(
                 f"late_table_rows waits for {wait}", "more than 0 seconds, no months"
             )
@@ -78,12 +93,27 @@ def waits_without_length(_: JoinSpec, settings: Settings) -> Iterator[Finding]:
             pass
 
 
-def _is_no_wait(wait: Span) -> bool:
-    """Tells whether nobody can wait so long."""
-    return wait == NO_TIME or not wait.is_exact or wait.microseconds < 0
+def deletes_without_versions(
+    join: spec.JoinSpec, events: Sequence[spec.Event]
+) -> Iterator[Finding]:
+    """Gives the sides that lose a key and keep rows that are no versions of it."""
+    losing = {event.input for event in events if isinstance(event, spec.Remove)}
+    for hand in spec.HANDS:
+        match join.side(hand).source:
+            case spec.Named(name) if name in losing:
+                window = join.side(hand).window
+                if not isinstance(window, spec.Latest):
+                    yield Finding(
+                        f'"{name}" loses a key, and the {hand.value} window is '
+                        f"{word_of(window)}",
+                        "latest: a delete ends the newest version of its key",
+                        "leave the window of a table with a key out",
+                    )
+            case _:
+                pass
 
 
-RULES = (
+RULES: tuple[Rule, ...] = (
     SettingsRule(
         "per_millisecond",
         "per_millisecond is for ranges on the clock event",
@@ -102,5 +132,10 @@ RULES = (
         "set_switches",
         "a join of several sets leaves as it is sorted, all at once",
         switches_beside_sets,
+    ),
+    EventRule(
+        "delete_latest",
+        "only a window of the latest versions loses a key",
+        deletes_without_versions,
     ),
 )

@@ -4,66 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from dovetail import spec
 from dovetail.errors import DovetailError
 from dovetail.expression import Scope, parse
 from dovetail.schema import AtomicType
-from dovetail.spec.inputs import Inputs
-from dovetail.spec.join import HANDS, Clock, Hand, JoinSpec, Named
-from dovetail.spec.results import input_of
 from dovetail.spec.rules.rule import Finding, JoinRule
-from dovetail.spec.sources import columns_of, is_timed
-from dovetail.spec.windows import (
-    Between,
-    Delta,
-    Forever,
-    HopSize,
-    HopUnit,
-    Inherited,
-    KeepPartitions,
-    Latest,
-    Range,
-    Rows,
-    RowsPreceding,
-    Seconds,
-    Unstated,
-    Window,
-)
 
-_WORDS: Mapping[type[Window], str] = {
-    Rows: "rows",
-    Seconds: "seconds",
-    Delta: "delta",
-    Range: "range",
-    RowsPreceding: "rows_preceding",
-    HopUnit: "hop",
-    HopSize: "hop",
-    Between: "between",
-    Latest: "latest",
-    Inherited: "inherited",
-    Forever: "forever",
-    Unstated: "no window",
+_WORDS: Mapping[type[spec.Window], str] = {
+    spec.Rows: "rows",
+    spec.Seconds: "seconds",
+    spec.Delta: "delta",
+    spec.Range: "range",
+    spec.RowsPreceding: "rows_preceding",
+    spec.HopUnit: "hop",
+    spec.HopSize: "hop",
+    spec.Between: "between",
+    spec.Latest: "latest",
+    spec.Inherited: "inherited",
+    spec.Forever: "forever",
+    spec.Unstated: "no window",
 }
-_OF_CLOCK: Mapping[Clock, tuple[type[Window], ...]] = {
-    Clock.ARRIVAL: (Rows, Seconds, Delta, Range, Latest, Forever),
-    Clock.EVENT: (
-        *(Range, RowsPreceding, HopUnit, HopSize),
-        *(Between, Inherited, Latest, Forever),
+_OF_CLOCK: Mapping[spec.Clock, tuple[type[spec.Window], ...]] = {
+    spec.Clock.ARRIVAL: (
+        spec.Rows,
+        spec.Seconds,
+        spec.Delta,
+        spec.Range,
+        spec.Latest,
+        spec.Forever,
     ),
-    Clock.BATCH: (Forever, Latest, Range, Between, HopUnit, HopSize),
+    spec.Clock.EVENT: (
+        *(spec.Range, spec.RowsPreceding, spec.HopUnit, spec.HopSize),
+        *(spec.Between, spec.Inherited, spec.Latest, spec.Forever),
+    ),
+    spec.Clock.BATCH: (
+        spec.Forever,
+        spec.Latest,
+        spec.Range,
+        spec.Between,
+        spec.HopUnit,
+        spec.HopSize,
+    ),
 }
 _MOMENTS = (AtomicType.TIMESTAMP, AtomicType.TIMESTAMP_NTZ, AtomicType.NULL)
-_TIMED = (Range, RowsPreceding, HopUnit, HopSize)
+_TIMED = (spec.Range, spec.RowsPreceding, spec.HopUnit, spec.HopSize)
 
 
-def word_of(window: Window) -> str:
+def word_of(window: spec.Window) -> str:
     """Returns the name of a window in a spec."""
     return _WORDS[type(window)]
 
 
-def unstated_windows(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def unstated_windows(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives the sides whose window does not follow from what they are."""
-    for hand in HANDS:
-        if join.side(hand).window == Unstated():
+    for hand in spec.HANDS:
+        if join.side(hand).window == spec.Unstated():
             yield Finding(
                 f"the {hand.value} side, a stream that meets a stream, has no window",
                 "how long its rows live",
@@ -71,10 +66,10 @@ def unstated_windows(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
             )
 
 
-def windows_of_other_clocks(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def windows_of_other_clocks(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives the windows that the clock does not have."""
-    known = (*_OF_CLOCK[join.clock], Unstated)
-    for hand in HANDS:
+    known = (*_OF_CLOCK[join.clock], spec.Unstated)
+    for hand in spec.HANDS:
         window = join.side(hand).window
         if not isinstance(window, known) and not _is_looked_up(join, hand):
             words = dict.fromkeys(_WORDS[kind] for kind in _OF_CLOCK[join.clock])
@@ -86,35 +81,35 @@ def windows_of_other_clocks(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
             )
 
 
-def _is_looked_up(join: JoinSpec, hand: Hand) -> bool:
+def _is_looked_up(join: spec.JoinSpec, hand: spec.Hand) -> bool:
     """Tells whether `rows: 0` on the event clock meets versions or what stays."""
     return (
-        join.clock is Clock.EVENT
-        and join.side(hand).window == Rows(0)
-        and isinstance(join.side(hand.other).window, Latest | Forever)
+        join.clock is spec.Clock.EVENT
+        and join.side(hand).window == spec.Rows(0)
+        and isinstance(join.side(hand.other).window, spec.Latest | spec.Forever)
     )
 
 
-def _clock_hint(window: Window, clock: Clock) -> str:
+def _clock_hint(window: spec.Window, clock: spec.Clock) -> str:
     """Returns what helps where a window is on the wrong clock."""
     match window, clock:
-        case Rows(count=0), Clock.EVENT:
+        case spec.Rows(count=0), spec.Clock.EVENT:
             return "rows: 0 meets latest or forever on the clock event"
-        case Rows(), Clock.EVENT:
+        case spec.Rows(), spec.Clock.EVENT:
             return "rows_preceding counts rows in the order of row time"
-        case Rows() | Seconds() | Delta(), _:
+        case spec.Rows() | spec.Seconds() | spec.Delta(), _:
             return "it goes by the order of arrival: use the clock arrival"
-        case _, Clock.ARRIVAL:
+        case _, spec.Clock.ARRIVAL:
             return "it goes by row time: use the clock event"
         case _:
             return ""
 
 
-def ranges_that_meet_others(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def ranges_that_meet_others(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives a range that meets another window on the arrival clock."""
-    windows = {hand: join.side(hand).window for hand in HANDS}
-    ranges = [hand for hand in HANDS if isinstance(windows[hand], Range)]
-    if join.clock is Clock.ARRIVAL and len(ranges) == 1:
+    windows = {hand: join.side(hand).window for hand in spec.HANDS}
+    ranges = [hand for hand in spec.HANDS if isinstance(windows[hand], spec.Range)]
+    if join.clock is spec.Clock.ARRIVAL and len(ranges) == 1:
         other = windows[ranges[0].other]
         yield Finding(
             f"a range meets {_WORDS[type(other)]} on the clock arrival",
@@ -123,11 +118,11 @@ def ranges_that_meet_others(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
         )
 
 
-def ranges_without_length(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def ranges_without_length(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives the ranges whose preceding and following add up to less than nothing."""
-    for hand in HANDS:
+    for hand in spec.HANDS:
         window = join.side(hand).window
-        if isinstance(window, Range) and window.is_backward:
+        if isinstance(window, spec.Range) and window.is_backward:
             yield Finding(
                 f"the {hand.value} range has {window.preceding} preceding and "
                 f"{window.following} following",
@@ -135,19 +130,19 @@ def ranges_without_length(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
             )
 
 
-def hops_that_differ(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def hops_that_differ(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives hop windows with a size that are not the same on both sides."""
-    left, right = (join.side(hand).window for hand in HANDS)
-    if left != right and isinstance(left, HopSize):
+    left, right = (join.side(hand).window for hand in spec.HANDS)
+    if left != right and isinstance(left, spec.HopSize):
         yield _other_hop(left, right)
-    elif left != right and isinstance(right, HopSize):
+    elif left != right and isinstance(right, spec.HopSize):
         yield _other_hop(right, left)
 
 
-def _other_hop(hop: HopSize, other: Window) -> Finding:
+def _other_hop(hop: spec.HopSize, other: spec.Window) -> Finding:
     """Returns the finding of a hop window that meets another window."""
     shown = f"{_WORDS[type(other)]}"
-    if isinstance(other, HopSize):
+    if isinstance(other, spec.HopSize):
         shown = f"windows of {other.size} every {other.every}"
     return Finding(
         f"windows of {hop.size} every {hop.every} meet {shown}",
@@ -155,22 +150,26 @@ def _other_hop(hop: HopSize, other: Window) -> Finding:
     )
 
 
-def inherited_by_inputs(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def inherited_by_inputs(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives inputs that are to live as long as rows they do not have."""
-    for hand in HANDS:
+    for hand in spec.HANDS:
         side = join.side(hand)
-        if isinstance(side.window, Inherited) and isinstance(side.source, Named):
+        if isinstance(side.window, spec.Inherited) and isinstance(
+            side.source, spec.Named
+        ):
             yield Finding(
                 f'the {hand.value} window is inherited, "{side.source.name}" an input',
                 "the rows of a join",
             )
 
 
-def timed_windows_without_time(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def timed_windows_without_time(
+    join: spec.JoinSpec, inputs: spec.Inputs
+) -> Iterator[Finding]:
     """Gives windows of row time on rows that have none."""
-    for hand in HANDS:
+    for hand in spec.HANDS:
         side = join.side(hand)
-        if isinstance(side.window, _TIMED) and not is_timed(side.source, inputs):
+        if isinstance(side.window, _TIMED) and not spec.is_timed(side.source, inputs):
             yield Finding(
                 f"the {hand.value} window is {_WORDS[type(side.window)]} and its rows "
                 "have no row time",
@@ -179,17 +178,19 @@ def timed_windows_without_time(join: JoinSpec, inputs: Inputs) -> Iterator[Findi
             )
 
 
-def intervals_of_other_types(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def intervals_of_other_types(
+    join: spec.JoinSpec, inputs: spec.Inputs
+) -> Iterator[Finding]:
     """Gives the starts and ends of a `between` that are no timestamps.
 
     What the room of expressions does not know is left to the engine.
     """
-    for hand in HANDS:
+    for hand in spec.HANDS:
         side = join.side(hand)
-        columns = columns_of(side.source, inputs)
-        if not isinstance(side.window, Between) or not columns:
+        columns = spec.columns_of(side.source, inputs)
+        if not isinstance(side.window, spec.Between) or not columns:
             continue
-        schema = input_of(side.source, inputs, hand.value).schema
+        schema = spec.input_of(side.source, inputs, hand.value).schema
         for moment in (side.window.start, side.window.end):
             try:
                 kind = parse(moment, Scope.row(schema)).type
@@ -203,13 +204,17 @@ def intervals_of_other_types(join: JoinSpec, inputs: Inputs) -> Iterator[Finding
                 )
 
 
-def latest_of_unknown_columns(join: JoinSpec, inputs: Inputs) -> Iterator[Finding]:
+def latest_of_unknown_columns(
+    join: spec.JoinSpec, inputs: spec.Inputs
+) -> Iterator[Finding]:
     """Gives the columns of a `latest` that its side does not have."""
-    for hand in HANDS:
+    for hand in spec.HANDS:
         side = join.side(hand)
-        columns = columns_of(side.source, inputs)
+        columns = spec.columns_of(side.source, inputs)
         known = {name.lower() for name in columns}
-        key = side.window.key if isinstance(side.window, Latest) and columns else ()
+        key = (
+            side.window.key if isinstance(side.window, spec.Latest) and columns else ()
+        )
         for name in key:
             if name.lower() not in known:
                 yield Finding(
@@ -218,22 +223,24 @@ def latest_of_unknown_columns(join: JoinSpec, inputs: Inputs) -> Iterator[Findin
                 )
 
 
-def evictions_without_partitions(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def evictions_without_partitions(
+    join: spec.JoinSpec, _: spec.Inputs
+) -> Iterator[Finding]:
     """Gives evictions of partitions where nothing makes partitions."""
-    for hand in HANDS:
+    for hand in spec.HANDS:
         side = join.side(hand)
-        if side.partition_evict != KeepPartitions() and not side.partition_by:
+        if side.partition_evict != spec.KeepPartitions() and not side.partition_by:
             yield Finding(
                 f"the {hand.value} side has partition_evict and no partition_by",
                 "expressions in partition_by",
             )
 
 
-def evictions_off_arrival(join: JoinSpec, _: Inputs) -> Iterator[Finding]:
+def evictions_off_arrival(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives evictions of partitions where rows do not come one after the other."""
-    for hand in HANDS:
-        evicts = join.side(hand).partition_evict != KeepPartitions()
-        if evicts and join.clock is not Clock.ARRIVAL:
+    for hand in spec.HANDS:
+        evicts = join.side(hand).partition_evict != spec.KeepPartitions()
+        if evicts and join.clock is not spec.Clock.ARRIVAL:
             yield Finding(
                 f"the {hand.value} side has partition_evict on the clock "
                 f"{join.clock.value}",

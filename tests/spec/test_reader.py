@@ -21,7 +21,7 @@ from dovetail.spec.inputs import (
 )
 from dovetail.spec.join import BlankRow, Clock, GivenRow, Kind, NullRow
 from dovetail.spec.picks import Unlimited
-from dovetail.spec.reading import read_events, read_inputs, read_join, read_settings
+from dovetail.spec.reader import read_events, read_inputs, read_join, read_settings
 from dovetail.spec.spans import Span, parse_span
 from dovetail.spec.windows import (
     Forever,
@@ -34,7 +34,7 @@ from dovetail.spec.windows import (
     RowsPreceding,
     Seconds,
 )
-from dovetail.spec.writing import (
+from dovetail.spec.writer import (
     write_events,
     write_inputs,
     write_join,

@@ -15,6 +15,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TypeVar, get_args
 
+from dovetail import spec
 from dovetail.errors import SpecError
 from dovetail.expression import ALWAYS, NEVER, Expression
 from dovetail.schema import Schema, read_moment, read_row
@@ -34,87 +35,18 @@ from dovetail.spec.fields import (
     whole,
     wrong,
 )
-from dovetail.spec.inputs import (
-    Arrive,
-    Bound,
-    EmitLateTableRows,
-    Event,
-    Finish,
-    IgnoreLateTableRows,
-    Input,
-    InputKind,
-    Inputs,
-    Order,
-    OuterRows,
-    Pause,
-    Remove,
-    Row,
-    Settings,
-)
-from dovetail.spec.join import (
-    Absent,
-    AllColumns,
-    BlankRow,
-    Clock,
-    Columns,
-    GivenRow,
-    Hand,
-    JoinSpec,
-    Kind,
-    Named,
-    Nested,
-    NullRow,
-    SetJoinSpec,
-    SetKind,
-    Side,
-)
-from dovetail.spec.picks import (
-    AllHard,
-    AsOf,
-    AtMost,
-    Direction,
-    Equality,
-    Keep,
-    Limit,
-    OnExceed,
-    OptionalEqual,
-    OptionalPrefix,
-    Picks,
-    Strategy,
-    Tie,
-    Unlimited,
-)
-from dovetail.spec.spans import NO_TIME, Span
-from dovetail.spec.windows import (
-    Between,
-    Delta,
-    EvictAge,
-    EvictCount,
-    Eviction,
-    EvictTuples,
-    Forever,
-    HopSize,
-    HopUnit,
-    HopUnitName,
-    Inherited,
-    KeepPartitions,
-    Latest,
-    Range,
-    Rows,
-    RowsPreceding,
-    Seconds,
-    Unstated,
-    Window,
-)
-from dovetail.spec.writing import write_number
+from dovetail.spec.writer import write_number
 
 Taken = TypeVar("Taken")
 Made = TypeVar("Made")
-_WORDS: Mapping[str, Window] = {"inherited": Inherited(), "forever": Forever()}
-_HOP_UNITS: tuple[HopUnitName, ...] = get_args(HopUnitName)
+_WORDS: Mapping[str, spec.Window] = {
+    "inherited": spec.Inherited(),
+    "forever": spec.Forever(),
+}
+_HOP_UNITS: tuple[spec.HopUnitName, ...] = get_args(spec.HopUnitName)
 
 
-def read_window(value: object, where: str) -> Window:
+def read_window(value: object, where: str) -> spec.Window:
     """Reads a window: a word, or an object whose one key is its name."""
     if isinstance(value, str):
         if value in _WORDS:
@@ -123,7 +55,7 @@ def read_window(value: object, where: str) -> Window:
     return only(value, where, _WINDOWS)
 
 
-def read_eviction(value: object, where: str) -> Eviction:
+def read_eviction(value: object, where: str) -> spec.Eviction:
     """Reads when whole partitions leave."""
     return only(value, where, _EVICTIONS)
 
@@ -133,62 +65,63 @@ def _made(make: Callable[[Taken], Made], read: Reader[Taken]) -> Reader[Made]:
     return lambda value, where: make(read(value, where))
 
 
-def _read_delta(value: object, where: str) -> Delta:
+def _read_delta(value: object, where: str) -> spec.Delta:
     """Reads how far a column may move on before a row dies."""
     fields = Fields.of(value, where, ("by", "width"))
-    return Delta(fields.need("by", expression), fields.need("width", number))
+    return spec.Delta(fields.need("by", expression), fields.need("width", number))
 
 
-def _read_range(value: object, where: str) -> Range:
+def _read_range(value: object, where: str) -> spec.Range:
     """Reads how long before and after its row time a row is alive."""
     fields = Fields.of(value, where, ("preceding", "following"))
-    return Range(
-        fields.take("preceding", span, NO_TIME), fields.take("following", span, NO_TIME)
+    return spec.Range(
+        fields.take("preceding", span, spec.NO_TIME),
+        fields.take("following", span, spec.NO_TIME),
     )
 
 
-def _read_rows_preceding(value: object, where: str) -> RowsPreceding:
+def _read_rows_preceding(value: object, where: str) -> spec.RowsPreceding:
     """Reads between which later rows of its stream a row is alive."""
     if not isinstance(value, Mapping):
-        return RowsPreceding(whole(value, where))
+        return spec.RowsPreceding(whole(value, where))
     fields = Fields.of(value, where, ("from", "to"))
-    return RowsPreceding(fields.need("from", whole), fields.take("to", whole, 0))
+    return spec.RowsPreceding(fields.need("from", whole), fields.take("to", whole, 0))
 
 
-def _read_hop(value: object, where: str) -> HopUnit | HopSize:
+def _read_hop(value: object, where: str) -> spec.HopUnit | spec.HopSize:
     """Reads a unit of the calendar, or windows of one size."""
     if isinstance(value, Mapping):
         fields = Fields.of(value, where, ("size", "every"))
-        return HopSize(fields.need("size", span), fields.need("every", span))
+        return spec.HopSize(fields.need("size", span), fields.need("every", span))
     for unit in _HOP_UNITS:
         if unit == value:
-            return HopUnit(unit)
+            return spec.HopUnit(unit)
     raise wrong(where, value, f"one of {', '.join(_HOP_UNITS)}, or size and every")
 
 
-def _read_between(value: object, where: str) -> Between:
+def _read_between(value: object, where: str) -> spec.Between:
     """Reads from which row time to which a row is alive."""
     match many(expression)(value, where):
         case start, end:
-            return Between(start, end)
+            return spec.Between(start, end)
         case _:
             raise wrong(where, value, "[start expression, end expression]")
 
 
-_WINDOWS: Mapping[str, Reader[Window]] = {
-    "rows": _made(Rows, whole),
-    "seconds": _made(Seconds, seconds),
+_WINDOWS: Mapping[str, Reader[spec.Window]] = {
+    "rows": _made(spec.Rows, whole),
+    "seconds": _made(spec.Seconds, seconds),
     "delta": _read_delta,
     "range": _read_range,
     "rows_preceding": _read_rows_preceding,
     "hop": _read_hop,
     "between": _read_between,
-    "latest": _made(Latest, many(text)),
+    "latest": _made(spec.Latest, many(text)),
 }
-_EVICTIONS: Mapping[str, Reader[Eviction]] = {
-    "age": _made(EvictAge, seconds),
-    "count": _made(EvictCount, whole),
-    "tuples": _made(EvictTuples, whole),
+_EVICTIONS: Mapping[str, Reader[spec.Eviction]] = {
+    "age": _made(spec.EvictAge, seconds),
+    "count": _made(spec.EvictCount, whole),
+    "tuples": _made(spec.EvictTuples, whole),
 }
 
 _PICK_KEYS = (
@@ -207,46 +140,51 @@ _SET_KEYS = (
 _SIDE_KEYS = ("from", "window", "partition_by", "partition_evict")
 _ASOF_KEYS = ("left", "right", "direction", "tolerance", "exact", "tie")
 _PORTS = (1, 2, 3)
-_RESTS: Mapping[str, NullRow | BlankRow] = {"null": NullRow(), "blank": BlankRow()}
+_RESTS: Mapping[str, spec.NullRow | spec.BlankRow] = {
+    "null": spec.NullRow(),
+    "blank": spec.BlankRow(),
+}
 
 
-def read_join(data: object, where: str = "join") -> JoinSpec | SetJoinSpec:
+def read_join(data: object, where: str = "join") -> spec.JoinSpec | spec.SetJoinSpec:
     """Returns the join that a JSON object says, before any default is filled in."""
     if "sets" in mapping(data, where):
         return _read_sets(data, where)
     return _read_pair(data, where)
 
 
-def _read_pair(data: object, where: str) -> JoinSpec:
+def _read_pair(data: object, where: str) -> spec.JoinSpec:
     """Reads a join of two sides."""
     fields = Fields.of(data, where, _JOIN_KEYS)
-    return JoinSpec(
+    return spec.JoinSpec(
         left=fields.need("left", _read_side),
         right=fields.need("right", _read_side),
-        kind=fields.need("type", choice(Kind)),
-        clock=fields.need("clock", choice(Clock)),
+        kind=fields.need("type", choice(spec.Kind)),
+        clock=fields.need("clock", choice(spec.Clock)),
         hard=fields.take("hard", many(_read_equality), ()),
         soft=fields.take("soft", expression, ALWAYS),
-        select=fields.take("select", _made(Columns, _read_named), AllColumns()),
+        select=fields.take(
+            "select", _made(spec.Columns, _read_named), spec.AllColumns()
+        ),
         ports=fields.take("ports", _read_ports, 1),
-        absent_left=_read_absent(fields, Hand.LEFT),
-        absent_right=_read_absent(fields, Hand.RIGHT),
+        absent_left=_read_absent(fields, spec.Hand.LEFT),
+        absent_right=_read_absent(fields, spec.Hand.RIGHT),
         picks=_read_picks(fields),
     )
 
 
-def _read_sets(data: object, where: str) -> SetJoinSpec:
+def _read_sets(data: object, where: str) -> spec.SetJoinSpec:
     """Reads a join of several sets."""
     fields = Fields.of(data, where, _SET_KEYS)
-    clock = fields.take("clock", choice(Clock), Clock.BATCH)
-    if clock is not Clock.BATCH:
+    clock = fields.take("clock", choice(spec.Clock), spec.Clock.BATCH)
+    if clock is not spec.Clock.BATCH:
         raise wrong(f"{where}.clock", clock.value, "batch, the clock of sets")
-    return SetJoinSpec(
+    return spec.SetJoinSpec(
         sets=fields.need("sets", many(text)),
-        kind=fields.need("type", choice(SetKind)),
+        kind=fields.need("type", choice(spec.SetKind)),
         stepped=fields.take("stepped", many(text), ()),
         ordered_by=fields.take("sorted", many(text), ()),
-        select=fields.need("select", _made(Columns, _read_named)),
+        select=fields.need("select", _made(spec.Columns, _read_named)),
         least=fields.take("min", whole, 0),
         most=fields.take("max", whole, 0),
         pair_condition=fields.take("pair_condition", expression, ALWAYS),
@@ -255,37 +193,39 @@ def _read_sets(data: object, where: str) -> SetJoinSpec:
     )
 
 
-def _read_side(value: object, where: str) -> Side:
+def _read_side(value: object, where: str) -> spec.Side:
     """Reads one side: where its rows come from and how long they live."""
     fields = Fields.of(value, where, _SIDE_KEYS)
-    return Side(
+    return spec.Side(
         source=fields.need("from", _read_source),
-        window=fields.take("window", read_window, Unstated()),
+        window=fields.take("window", read_window, spec.Unstated()),
         partition_by=fields.take("partition_by", many(expression), ()),
-        partition_evict=fields.take("partition_evict", read_eviction, KeepPartitions()),
+        partition_evict=fields.take(
+            "partition_evict", read_eviction, spec.KeepPartitions()
+        ),
     )
 
 
-def _read_source(value: object, where: str) -> Named | Nested:
+def _read_source(value: object, where: str) -> spec.Named | spec.Nested:
     """Reads the name of an input, or a join whose rows come in."""
     if isinstance(value, str):
-        return Named(value)
+        return spec.Named(value)
     fields = Fields.of(value, where, ("join", "as"))
     inner = fields.need("join", read_join)
-    if isinstance(inner, SetJoinSpec):
+    if isinstance(inner, spec.SetJoinSpec):
         raise SpecError(
             f'"{where}.join" is a join of several sets',
             "a join of two sides",
             rule="nested_join",
         )
-    return Nested(inner, fields.take("as", text, ""))
+    return spec.Nested(inner, fields.take("as", text, ""))
 
 
-def _read_equality(value: object, where: str) -> Equality:
+def _read_equality(value: object, where: str) -> spec.Equality:
     """Reads a pair of expressions that must be equal."""
     match value:
         case [str(left), str(right)]:
-            return Equality(Expression(left), Expression(right))
+            return spec.Equality(Expression(left), Expression(right))
         case _:
             raise wrong(where, value, "[left expression, right expression]")
 
@@ -305,25 +245,25 @@ def _read_ports(value: object, where: str) -> int:
     raise wrong(where, value, "1, 2 or 3")
 
 
-def _read_absent(fields: Fields, hand: Hand) -> Absent:
+def _read_absent(fields: Fields, hand: spec.Hand) -> spec.Absent:
     """Reads what stands for a missing row: its columns, and how the others are."""
-    rest = fields.take("absent", _read_rest(hand), NullRow())
+    rest = fields.take("absent", _read_rest(hand), spec.NullRow())
     given = fields.take(f"default_{hand.value}", mapping, {})
     # a value stays as JSON can have it again, be it read with exact numbers
     values = tuple(
         (name, write_number(value) if isinstance(value, Decimal) else value)
         for name, value in given.items()
     )
-    return GivenRow(values, rest) if values else rest
+    return spec.GivenRow(values, rest) if values else rest
 
 
-def _read_rest(hand: Hand) -> Reader[NullRow | BlankRow]:
+def _read_rest(hand: spec.Hand) -> Reader[spec.NullRow | spec.BlankRow]:
     """Returns the reader of the word for a side: one for both, or one for each."""
 
-    def read(value: object, where: str) -> NullRow | BlankRow:
+    def read(value: object, where: str) -> spec.NullRow | spec.BlankRow:
         if isinstance(value, Mapping):
             sides = Fields.of(value, where, ("left", "right"))
-            return sides.take(hand.value, read, NullRow())
+            return sides.take(hand.value, read, spec.NullRow())
         if isinstance(value, str) and value in _RESTS:
             return _RESTS[value]
         raise wrong(where, value, f"one of {', '.join(_RESTS)}")
@@ -331,70 +271,74 @@ def _read_rest(hand: Hand) -> Reader[NullRow | BlankRow]:
     return read
 
 
-def _read_picks(fields: Fields) -> Picks:
+def _read_picks(fields: Fields) -> spec.Picks:
     """Reads all picks of a join."""
-    return Picks(
-        keep=fields.take("keep", _read_keep, Unlimited()),
-        at_most=fields.take("atmost", _read_at_most, Unlimited()),
-        limit=fields.take("limit", _read_limit, Unlimited()),
-        asof=fields.take("asof", _read_asof, Unlimited()),
-        strategy=fields.take("strategy", choice(Strategy), Strategy.DEFAULT),
+    return spec.Picks(
+        keep=fields.take("keep", _read_keep, spec.Unlimited()),
+        at_most=fields.take("atmost", _read_at_most, spec.Unlimited()),
+        limit=fields.take("limit", _read_limit, spec.Unlimited()),
+        asof=fields.take("asof", _read_asof, spec.Unlimited()),
+        strategy=fields.take("strategy", choice(spec.Strategy), spec.Strategy.DEFAULT),
         left_condition=fields.take("left_condition", expression, ALWAYS),
         skip_when=fields.take("skip_when", expression, NEVER),
     )
 
 
-def _read_keep(value: object, where: str) -> Keep | Unlimited:
+def _read_keep(value: object, where: str) -> spec.Keep | spec.Unlimited:
     """Reads how many pairs of a row are kept; 0 is no limit."""
     count = whole(value, where)
-    return Keep(count) if count else Unlimited()
+    return spec.Keep(count) if count else spec.Unlimited()
 
 
-def _read_at_most(value: object, where: str) -> AtMost | Unlimited:
+def _read_at_most(value: object, where: str) -> spec.AtMost | spec.Unlimited:
     """Reads how many candidates a row may have; 0 is no limit."""
     fields = Fields.of(value, where, ("n", "on", "optional"))
     count = fields.need("n", whole)
-    counted = fields.take("on", many(_read_equality), AllHard())
+    counted = fields.take("on", many(_read_equality), spec.AllHard())
     optional = fields.take("optional", many(_read_optional), ())
-    return AtMost(count, counted, optional) if count else Unlimited()
+    return spec.AtMost(count, counted, optional) if count else spec.Unlimited()
 
 
-def _read_optional(value: object, where: str) -> OptionalPrefix | OptionalEqual:
+def _read_optional(
+    value: object, where: str
+) -> spec.OptionalPrefix | spec.OptionalEqual:
     """Reads an optional equality: of the first letters, or of the whole."""
     match value:
         case {"eq": pair, **rest} if not rest:
-            return OptionalEqual(_read_equality(pair, f"{where}.eq"))
+            return spec.OptionalEqual(_read_equality(pair, f"{where}.eq"))
         case {"prefix": [str(left), str(right), width], **rest} if not rest:
             length = whole(width, f"{where}.prefix")
-            return OptionalPrefix(Expression(left), Expression(right), length)
+            return spec.OptionalPrefix(Expression(left), Expression(right), length)
         case _:
             expected = '{"prefix": [left, right, width]} or {"eq": [left, right]}'
             raise wrong(where, value, expected)
 
 
-def _read_limit(value: object, where: str) -> Limit | Unlimited:
+def _read_limit(value: object, where: str) -> spec.Limit | spec.Unlimited:
     """Reads what becomes of a row with too many candidates; 0 is no limit."""
     fields = Fields.of(value, where, ("n", "on_exceed", "transform"))
     count = fields.need("n", whole)
-    on_exceed = fields.take("on_exceed", choice(OnExceed), OnExceed.FAIL)
+    on_exceed = fields.take("on_exceed", choice(spec.OnExceed), spec.OnExceed.FAIL)
     transform = fields.take("transform", _read_named, ())
-    return Limit(count, on_exceed, transform) if count else Unlimited()
+    return spec.Limit(count, on_exceed, transform) if count else spec.Unlimited()
 
 
-def _read_asof(value: object, where: str) -> AsOf:
+def _read_asof(value: object, where: str) -> spec.AsOf:
     """Reads how the nearest right row is found."""
     fields = Fields.of(value, where, _ASOF_KEYS)
-    return AsOf(
+    return spec.AsOf(
         left=fields.need("left", expression),
         right=fields.need("right", expression),
-        direction=fields.take("direction", choice(Direction), Direction.BACKWARD),
-        tolerance=fields.take("tolerance", _read_tolerance, Unlimited()),
+        direction=fields.take(
+            "direction", choice(spec.Direction), spec.Direction.BACKWARD
+        ),
+        tolerance=fields.take("tolerance", _read_tolerance, spec.Unlimited()),
         exact=fields.take("exact", truth, default=True),
-        tie=fields.take("tie", choice(Tie), Tie.LAST),
+        tie=fields.take("tie", choice(spec.Tie), spec.Tie.LAST),
     )
 
 
-def _read_tolerance(value: object, where: str) -> Span | Decimal:
+def _read_tolerance(value: object, where: str) -> spec.Span | Decimal:
     """Reads a distance: a number where the times are numbers, else a length of time."""
     try:
         return number(value, where)
@@ -405,16 +349,16 @@ def _read_tolerance(value: object, where: str) -> Span | Decimal:
 _INPUT_KEYS = ("kind", "schema", "key", "time", "lateness", "rows")
 _NO_COLUMNS = Schema(())
 _NOTHING: Mapping[str, Schema] = {}
-_USUAL = Settings()
-_LATE_WORDS: Mapping[str, IgnoreLateTableRows | EmitLateTableRows] = {
-    "ignore": IgnoreLateTableRows(),
-    "emit": EmitLateTableRows(),
+_USUAL = spec.Settings()
+_LATE_WORDS: Mapping[str, spec.IgnoreLateTableRows | spec.EmitLateTableRows] = {
+    "ignore": spec.IgnoreLateTableRows(),
+    "emit": spec.EmitLateTableRows(),
 }
 
 
 def read_inputs(
     data: object, declared: Mapping[str, Schema] = _NOTHING
-) -> dict[str, Input]:
+) -> dict[str, spec.Input]:
     """Returns the inputs by name, their rows as plain values.
 
     `declared` are the schemas that a text gives to inputs whose JSON has none. Rows of
@@ -426,35 +370,35 @@ def read_inputs(
     }
 
 
-def read_settings(data: object, usual: Settings = _USUAL) -> Settings:
+def read_settings(data: object, usual: spec.Settings = _USUAL) -> spec.Settings:
     """Returns the switches: those that are not written are as usual."""
     fields = Fields.of(data, "settings", ("outer_rows", "late_table_rows", "order"))
-    return Settings(
-        fields.take("outer_rows", choice(OuterRows), usual.outer_rows),
+    return spec.Settings(
+        fields.take("outer_rows", choice(spec.OuterRows), usual.outer_rows),
         fields.take("late_table_rows", _read_late_table_rows, usual.late_table_rows),
-        fields.take("order", choice(Order), usual.order),
+        fields.take("order", choice(spec.Order), usual.order),
     )
 
 
-def read_input_row(row: object, source: Input, where: str) -> Row:
+def read_input_row(row: object, source: spec.Input, where: str) -> spec.Row:
     """Returns a row of an input as plain values, or as it is without known columns."""
     if not source.schema.columns:
         return mapping(row, where)
     return read_row(row, source.schema, where)
 
 
-def _read_input(name: str, data: object, declared: Schema) -> Input:
+def _read_input(name: str, data: object, declared: Schema) -> spec.Input:
     """Reads one input; names of columns are spelled as the schema spells them."""
     where = f"inputs.{name}"
     fields = Fields.of(data, where, _INPUT_KEYS)
     schema = fields.take("schema", read_schema, declared)
-    source = Input(
+    source = spec.Input(
         name,
-        fields.need("kind", choice(InputKind)),
+        fields.need("kind", choice(spec.InputKind)),
         schema,
         tuple(schema.spelled(column) for column in fields.take("key", many(text), ())),
         schema.spelled(fields.take("time", text, "")),
-        fields.take("lateness", span, NO_TIME),
+        fields.take("lateness", span, spec.NO_TIME),
     )
     rows = many(lambda row, place: read_input_row(row, source, place))
     return replace(source, rows=fields.take("rows", rows, ()))
@@ -468,21 +412,21 @@ def read_schema(value: object, where: str) -> Schema:
 
 def _read_late_table_rows(
     value: object, where: str
-) -> IgnoreLateTableRows | EmitLateTableRows:
+) -> spec.IgnoreLateTableRows | spec.EmitLateTableRows:
     """Reads whether stream rows wait for table rows, and for how long."""
     if isinstance(value, str):
         if value in _LATE_WORDS:
             return _LATE_WORDS[value]
         raise wrong(where, value, 'one of ignore, emit, or {"emit": "1 day"}')
-    return EmitLateTableRows(only(value, where, {"emit": span}))
+    return spec.EmitLateTableRows(only(value, where, {"emit": span}))
 
 
 _EVENT_KEYS = ("in", "row", "delete", "key", "value", "bound", "at", "end")
 
 
-def read_events(data: object, inputs: Inputs) -> tuple[Event, ...]:
+def read_events(data: object, inputs: spec.Inputs) -> tuple[spec.Event, ...]:
     """Returns the events in order, each with the clock at which it happens."""
-    events: list[Event] = []
+    events: list[spec.Event] = []
     clock = 0
     for place, item in enumerate(many(mapping)(data, "events")):
         fields = Fields.of(item, f"event {place}", _EVENT_KEYS)
@@ -503,7 +447,7 @@ def _read_clock(fields: Fields, before: int) -> int:
     return clock
 
 
-def _read_event(fields: Fields, inputs: Inputs, clock: int) -> Event:
+def _read_event(fields: Fields, inputs: spec.Inputs, clock: int) -> spec.Event:
     """Reads one event by the form that its keys make."""
     form = _FORMS.get(frozenset(fields.data) - {"at"})
     if form is None:
@@ -516,45 +460,47 @@ def _read_event(fields: Fields, inputs: Inputs, clock: int) -> Event:
     return form(fields, inputs, clock)
 
 
-def _read_arrival(fields: Fields, inputs: Inputs, clock: int) -> Arrive | Remove:
+def _read_arrival(
+    fields: Fields, inputs: spec.Inputs, clock: int
+) -> spec.Arrive | spec.Remove:
     """Reads a row that comes, or a row whose key is lost."""
     source = _input(fields, "in", inputs)
     row = read_input_row(fields.need("row", mapping), source, fields.where)
     if fields.take("delete", truth, default=False):
-        return Remove(_keyed(fields, source).name, row, clock)
-    return Arrive(source.name, row, clock)
+        return spec.Remove(_keyed(fields, source).name, row, clock)
+    return spec.Arrive(source.name, row, clock)
 
 
-def _read_loss(fields: Fields, inputs: Inputs, clock: int) -> Remove:
+def _read_loss(fields: Fields, inputs: spec.Inputs, clock: int) -> spec.Remove:
     """Reads a key without a value: a table loses it."""
     if fields.has("value"):
         raise wrong(f"{fields.where}.value", fields.data["value"], "null")
     source = _keyed(fields, _input(fields, "in", inputs))
     row = read_input_row(fields.need("key", mapping), source, fields.where)
-    return Remove(source.name, row, clock)
+    return spec.Remove(source.name, row, clock)
 
 
-def _read_bound(fields: Fields, inputs: Inputs, clock: int) -> Bound:
+def _read_bound(fields: Fields, inputs: spec.Inputs, clock: int) -> spec.Bound:
     """Reads a promise that no earlier row follows."""
     source = _input(fields, "in", inputs)
     label = f'"bound" of {fields.where}'
     moment = fields.need("bound", lambda value, _: read_moment(value, label))
-    return Bound(source.name, moment, clock)
+    return spec.Bound(source.name, moment, clock)
 
 
-def _read_end(fields: Fields, inputs: Inputs, clock: int) -> Finish:
+def _read_end(fields: Fields, inputs: spec.Inputs, clock: int) -> spec.Finish:
     """Reads the end of an input."""
-    return Finish(_input(fields, "end", inputs).name, clock)
+    return spec.Finish(_input(fields, "end", inputs).name, clock)
 
 
-def _read_pause(fields: Fields, inputs: Inputs, clock: int) -> Pause:
+def _read_pause(fields: Fields, inputs: spec.Inputs, clock: int) -> spec.Pause:
     """Reads an event that is nothing but time."""
     del inputs
     fields.need("at", seconds)
-    return Pause(clock)
+    return spec.Pause(clock)
 
 
-def _input(fields: Fields, key: str, inputs: Inputs) -> Input:
+def _input(fields: Fields, key: str, inputs: spec.Inputs) -> spec.Input:
     """Returns the input that an event names."""
     name = fields.need(key, text)
     if name not in inputs:
@@ -562,9 +508,9 @@ def _input(fields: Fields, key: str, inputs: Inputs) -> Input:
     return inputs[name]
 
 
-def _keyed(fields: Fields, source: Input) -> Input:
+def _keyed(fields: Fields, source: spec.Input) -> spec.Input:
     """Returns an input that can lose a key: a table that has one."""
-    if source.kind is InputKind.TABLE and source.key:
+    if source.kind is spec.InputKind.TABLE and source.key:
         return source
     raise SpecError(
         f'{fields.where} takes a key from "{source.name}", a {source.kind.value}',
@@ -573,7 +519,7 @@ def _keyed(fields: Fields, source: Input) -> Input:
     )
 
 
-_Form = Callable[[Fields, Inputs, int], Event]
+_Form = Callable[[Fields, spec.Inputs, int], spec.Event]
 _FORMS: Mapping[frozenset[str], _Form] = {
     frozenset({"in", "row"}): _read_arrival,
     frozenset({"in", "row", "delete"}): _read_arrival,

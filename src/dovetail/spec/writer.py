@@ -9,105 +9,39 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import assert_never
 
-from dovetail import schema
+from dovetail import schema, spec
 from dovetail.expression import ALWAYS, NEVER, Expression
-from dovetail.spec.inputs import (
-    Arrive,
-    Bound,
-    EmitLateTableRows,
-    Event,
-    Finish,
-    IgnoreLateTableRows,
-    Input,
-    Inputs,
-    Order,
-    OuterRows,
-    Pause,
-    Remove,
-    Settings,
-    Unending,
-)
-from dovetail.spec.join import (
-    HANDS,
-    Absent,
-    AllColumns,
-    BlankRow,
-    Columns,
-    GivenRow,
-    JoinSpec,
-    Named,
-    Nested,
-    NullRow,
-    SetJoinSpec,
-    Side,
-)
-from dovetail.spec.picks import (
-    AllHard,
-    AsOf,
-    AtMost,
-    Direction,
-    Equality,
-    Keep,
-    Limit,
-    OptionalEqual,
-    OptionalPrefix,
-    Picks,
-    Strategy,
-    Tie,
-    Unlimited,
-)
-from dovetail.spec.spans import NO_TIME, SECOND, Span
-from dovetail.spec.windows import (
-    Between,
-    Delta,
-    EvictAge,
-    EvictCount,
-    Eviction,
-    EvictTuples,
-    Forever,
-    HopSize,
-    HopUnit,
-    Inherited,
-    KeepPartitions,
-    Latest,
-    Range,
-    Rows,
-    RowsPreceding,
-    Seconds,
-    Unstated,
-    Window,
-)
 
 Json = dict[str, object]
 
 
-def write_window(window: Window) -> Json:
+def write_window(window: spec.Window) -> Json:
     """Returns the key `window` with its JSON, nothing where none was written."""
     match window:
-        case Unstated():
+        case spec.Unstated():
             return {}
-        case Forever():
+        case spec.Forever():
             return {"window": "forever"}
-        case Inherited():
+        case spec.Inherited():
             return {"window": "inherited"}
-        case Latest(key):
+        case spec.Latest(key):
             return {"window": {"latest": list(key)}}
-        case Rows() | Seconds() | Delta():
+        case spec.Rows() | spec.Seconds() | spec.Delta():
             return {"window": _write_counted(window)}
         case _:
             return {"window": _write_timed(window)}
 
 
-def write_eviction(eviction: Eviction) -> Json:
+def write_eviction(eviction: spec.Eviction) -> Json:
     """Returns the key `partition_evict` with its JSON, nothing where none leave."""
     match eviction:
-        case EvictAge(age):
+        case spec.EvictAge(age):
             return {"partition_evict": {"age": write_seconds(age)}}
-        case EvictCount(partitions):
+        case spec.EvictCount(partitions):
             return {"partition_evict": {"count": partitions}}
-        case EvictTuples(rows):
+        case spec.EvictTuples(rows):
             return {"partition_evict": {"tuples": rows}}
-        case KeepPartitions():
+        case spec.KeepPartitions():
             return {}
         case _:
             assert_never(eviction)
@@ -121,58 +55,62 @@ def write_number(exact: Decimal) -> int | float | str:
     return rounded if Decimal(str(rounded)) == exact else str(exact)
 
 
-def write_seconds(length: Span) -> int | float | str:
+def write_seconds(length: spec.Span) -> int | float | str:
     """Returns an exact length of time as a number of seconds."""
-    return write_number(Decimal(length.microseconds) / SECOND)
+    return write_number(Decimal(length.microseconds) / spec.SECOND)
 
 
-def _write_counted(window: Rows | Seconds | Delta) -> Json:
+def _write_counted(window: spec.Rows | spec.Seconds | spec.Delta) -> Json:
     """Returns the JSON of a window of the arrival clock."""
     match window:
-        case Rows(count):
+        case spec.Rows(count):
             return {"rows": count}
-        case Seconds(length):
+        case spec.Seconds(length):
             return {"seconds": write_seconds(length)}
-        case Delta(by, width):
+        case spec.Delta(by, width):
             return {"delta": {"by": by.text, "width": write_number(width)}}
         case _:
             assert_never(window)
 
 
 def _write_timed(
-    window: Range | RowsPreceding | HopUnit | HopSize | Between,
+    window: spec.Range
+    | spec.RowsPreceding
+    | spec.HopUnit
+    | spec.HopSize
+    | spec.Between,
 ) -> Json:
     """Returns the JSON of a window of row time."""
     match window:
-        case Range(preceding, following):
+        case spec.Range(preceding, following):
             return {"range": {"preceding": str(preceding), "following": str(following)}}
-        case RowsPreceding(first, last):
+        case spec.RowsPreceding(first, last):
             return {"rows_preceding": {"from": first, "to": last} if last else first}
-        case HopUnit(unit):
+        case spec.HopUnit(unit):
             return {"hop": unit}
-        case HopSize(size, every):
+        case spec.HopSize(size, every):
             return {"hop": {"size": str(size), "every": str(every)}}
-        case Between(start, end):
+        case spec.Between(start, end):
             return {"between": [start.text, end.text]}
         case _:
             assert_never(window)
 
 
-def write_join(join: JoinSpec | SetJoinSpec) -> Json:
+def write_join(join: spec.JoinSpec | spec.SetJoinSpec) -> Json:
     """Returns the JSON of a join; reading it gives the same join."""
     match join:
-        case JoinSpec():
+        case spec.JoinSpec():
             return _write_pair(join)
-        case SetJoinSpec():
+        case spec.SetJoinSpec():
             return _write_sets(join)
         case _:
             assert_never(join)
 
 
-def _write_pair(join: JoinSpec) -> Json:
+def _write_pair(join: spec.JoinSpec) -> Json:
     """Returns the JSON of a join of two sides."""
     return {
-        **{hand.value: _write_side(join.side(hand)) for hand in HANDS},
+        **{hand.value: _write_side(join.side(hand)) for hand in spec.HANDS},
         "type": join.kind.value,
         "hard": [_write_equality(equality) for equality in join.hard],
         **_unless(ALWAYS, soft=join.soft),
@@ -184,7 +122,7 @@ def _write_pair(join: JoinSpec) -> Json:
     }
 
 
-def _write_sets(join: SetJoinSpec) -> Json:
+def _write_sets(join: spec.SetJoinSpec) -> Json:
     """Returns the JSON of a join of several sets."""
     return {
         "sets": list(join.sets),
@@ -208,7 +146,7 @@ def _unless(default: object, **values: object) -> Json:
     }
 
 
-def _write_side(side: Side) -> Json:
+def _write_side(side: spec.Side) -> Json:
     """Returns the JSON of one side."""
     written: Json = {"from": _write_source(side.source)}
     written |= write_window(side.window)
@@ -217,18 +155,18 @@ def _write_side(side: Side) -> Json:
     return written | write_eviction(side.partition_evict)
 
 
-def _write_source(source: Named | Nested) -> str | Json:
+def _write_source(source: spec.Named | spec.Nested) -> str | Json:
     """Returns the name of an input, or the JSON of the join inside."""
     match source:
-        case Named(name):
+        case spec.Named(name):
             return name
-        case Nested(join, name):
+        case spec.Nested(join, name):
             return {"join": write_join(join), **_unless("", **{"as": name})}
         case _:
             assert_never(source)
 
 
-def _write_equality(equality: Equality) -> list[str]:
+def _write_equality(equality: spec.Equality) -> list[str]:
     """Returns the two texts of an equality."""
     return [equality.left.text, equality.right.text]
 
@@ -238,82 +176,82 @@ def _write_named(columns: Iterable[tuple[str, Expression]]) -> Json:
     return {name: expression.text for name, expression in columns}
 
 
-def _write_select(select: AllColumns | Columns) -> Json:
+def _write_select(select: spec.AllColumns | spec.Columns) -> Json:
     """Returns the output columns, nothing where all of them come out."""
     match select:
-        case AllColumns():
+        case spec.AllColumns():
             return {}
-        case Columns(columns):
+        case spec.Columns(columns):
             return {"select": _write_named(columns)}
         case _:
             assert_never(select)
 
 
-def _write_absents(join: JoinSpec) -> Json:
+def _write_absents(join: spec.JoinSpec) -> Json:
     """Returns the rows that stand for absent ones, and how their rest is filled."""
     rows = {
         f"default_{hand.value}": dict(absent.values)
-        for hand in HANDS
-        if isinstance(absent := join.absent(hand), GivenRow)
+        for hand in spec.HANDS
+        if isinstance(absent := join.absent(hand), spec.GivenRow)
     }
-    words = {hand.value: _write_rest(join.absent(hand)) for hand in HANDS}
+    words = {hand.value: _write_rest(join.absent(hand)) for hand in spec.HANDS}
     if len(set(words.values())) > 1:
         return {**rows, "absent": words}
     return {**rows, **_unless("null", absent=words["left"])}
 
 
-def _write_rest(absent: Absent) -> str:
+def _write_rest(absent: spec.Absent) -> str:
     """Returns the word for the columns that no given row names."""
     match absent:
-        case GivenRow(_, rest):
+        case spec.GivenRow(_, rest):
             return _write_rest(rest)
-        case NullRow():
+        case spec.NullRow():
             return "null"
-        case BlankRow():
+        case spec.BlankRow():
             return "blank"
         case _:
             assert_never(absent)
 
 
-def _write_picks(picks: Picks) -> Json:
+def _write_picks(picks: spec.Picks) -> Json:
     """Returns the picks that are made."""
     return {
-        **({"keep": picks.keep.count} if isinstance(picks.keep, Keep) else {}),
+        **({"keep": picks.keep.count} if isinstance(picks.keep, spec.Keep) else {}),
         **_write_at_most(picks.at_most),
         **_write_limit(picks.limit),
         **_write_asof(picks.asof),
-        **_unless(Strategy.DEFAULT.value, strategy=picks.strategy.value),
+        **_unless(spec.Strategy.DEFAULT.value, strategy=picks.strategy.value),
         **_unless(ALWAYS, left_condition=picks.left_condition),
         **_unless(NEVER, skip_when=picks.skip_when),
     }
 
 
-def _write_at_most(pick: AtMost | Unlimited) -> Json:
+def _write_at_most(pick: spec.AtMost | spec.Unlimited) -> Json:
     """Returns how many candidates a row may have, and which equalities make one."""
-    if isinstance(pick, Unlimited):
+    if isinstance(pick, spec.Unlimited):
         return {}
     written: Json = {"n": pick.count}
-    if not isinstance(pick.counted, AllHard):
+    if not isinstance(pick.counted, spec.AllHard):
         written["on"] = [_write_equality(equality) for equality in pick.counted]
     if pick.optional:
         written["optional"] = [_write_optional(item) for item in pick.optional]
     return {"atmost": written}
 
 
-def _write_optional(item: OptionalPrefix | OptionalEqual) -> Json:
+def _write_optional(item: spec.OptionalPrefix | spec.OptionalEqual) -> Json:
     """Returns the JSON of an optional equality."""
     match item:
-        case OptionalPrefix(left, right, width):
+        case spec.OptionalPrefix(left, right, width):
             return {"prefix": [left.text, right.text, width]}
-        case OptionalEqual(equality):
+        case spec.OptionalEqual(equality):
             return {"eq": _write_equality(equality)}
         case _:
             assert_never(item)
 
 
-def _write_limit(pick: Limit | Unlimited) -> Json:
+def _write_limit(pick: spec.Limit | spec.Unlimited) -> Json:
     """Returns what becomes of a row with too many candidates."""
-    if isinstance(pick, Unlimited):
+    if isinstance(pick, spec.Unlimited):
         return {}
     written: Json = {"n": pick.count, "on_exceed": pick.on_exceed.value}
     if pick.transform:
@@ -321,70 +259,70 @@ def _write_limit(pick: Limit | Unlimited) -> Json:
     return {"limit": written}
 
 
-def _write_asof(pick: AsOf | Unlimited) -> Json:
+def _write_asof(pick: spec.AsOf | spec.Unlimited) -> Json:
     """Returns how the nearest row is found."""
-    if isinstance(pick, Unlimited):
+    if isinstance(pick, spec.Unlimited):
         return {}
     written = {
         "left": pick.left.text,
         "right": pick.right.text,
-        **_unless(Direction.BACKWARD.value, direction=pick.direction.value),
+        **_unless(spec.Direction.BACKWARD.value, direction=pick.direction.value),
         **_write_tolerance(pick.tolerance),
         **_unless(default=True, exact=pick.exact),
-        **_unless(Tie.LAST.value, tie=pick.tie.value),
+        **_unless(spec.Tie.LAST.value, tie=pick.tie.value),
     }
     return {"asof": written}
 
 
-def _write_tolerance(tolerance: Span | Decimal | Unlimited) -> Json:
+def _write_tolerance(tolerance: spec.Span | Decimal | spec.Unlimited) -> Json:
     """Returns the greatest distance, nothing where there is none."""
     match tolerance:
-        case Span():
+        case spec.Span():
             return {"tolerance": str(tolerance)}
         case Decimal():
             return {"tolerance": write_number(tolerance)}
-        case Unlimited():
+        case spec.Unlimited():
             return {}
         case _:
             assert_never(tolerance)
 
 
-def write_inputs(inputs: Inputs) -> Json:
+def write_inputs(inputs: spec.Inputs) -> Json:
     """Returns the JSON of inputs; reading it gives the same inputs."""
     return {name: _write_input(source) for name, source in inputs.items()}
 
 
-def write_settings(settings: Settings) -> Json:
+def write_settings(settings: spec.Settings) -> Json:
     """Returns the switches that are not at their defaults."""
     written: Json = {}
-    if settings.outer_rows is not OuterRows.EXPIRY:
+    if settings.outer_rows is not spec.OuterRows.EXPIRY:
         written["outer_rows"] = settings.outer_rows.value
-    if settings.order is not Order.AS_FOUND:
+    if settings.order is not spec.Order.AS_FOUND:
         written["order"] = settings.order.value
     match settings.late_table_rows:
-        case IgnoreLateTableRows():
+        case spec.IgnoreLateTableRows():
             return written
-        case EmitLateTableRows(Unending()):
+        case spec.EmitLateTableRows(spec.Unending()):
             return {**written, "late_table_rows": "emit"}
-        case EmitLateTableRows(wait):
+        case spec.EmitLateTableRows(wait):
             return {**written, "late_table_rows": {"emit": str(wait)}}
         case _:
             assert_never(settings.late_table_rows)
 
 
-def write_events(events: Iterable[Event]) -> list[Json]:
+def write_events(events: Iterable[spec.Event]) -> list[Json]:
     """Returns the JSON of events; `at` stands where the clock moves."""
     written: list[Json] = []
     clock = 0
     for event in events:
-        moved = event.clock != clock or isinstance(event, Pause)
+        moved = event.clock != clock or isinstance(event, spec.Pause)
         clock = event.clock
-        moment = {"at": write_number(Decimal(clock) / SECOND)} if moved else {}
+        moment = {"at": write_number(Decimal(clock) / spec.SECOND)} if moved else {}
         written.append(moment | _write_event(event))
     return written
 
 
-def _write_input(source: Input) -> Json:
+def _write_input(source: spec.Input) -> Json:
     """Returns the JSON of one input."""
     columns = source.schema.columns
     written: Json = {"kind": source.kind.value}
@@ -394,25 +332,25 @@ def _write_input(source: Input) -> Json:
         written["key"] = list(source.key)
     if source.is_timed:
         written["time"] = source.time
-    if source.lateness != NO_TIME:
+    if source.lateness != spec.NO_TIME:
         written["lateness"] = str(source.lateness)
     if source.rows:
         written["rows"] = [schema.shown_row(row) for row in source.rows]
     return written
 
 
-def _write_event(event: Event) -> Json:
+def _write_event(event: spec.Event) -> Json:
     """Returns the JSON of one event, but for its clock."""
     match event:
-        case Arrive(name, row):
+        case spec.Arrive(name, row):
             return {"in": name, "row": schema.shown_row(row)}
-        case Remove(name, row):
+        case spec.Remove(name, row):
             return {"in": name, "row": schema.shown_row(row), "delete": True}
-        case Bound(name, moment):
+        case spec.Bound(name, moment):
             return {"in": name, "bound": schema.shown(schema.from_microseconds(moment))}
-        case Finish(name):
+        case spec.Finish(name):
             return {"end": name}
-        case Pause():
+        case spec.Pause():
             return {}
         case _:
             assert_never(event)

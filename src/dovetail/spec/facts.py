@@ -1,0 +1,308 @@
+"""What follows of a join and its inputs: the rows of its sides, and what it gives.
+
+The rows of a side are an input's, or those of another join: whether they keep coming,
+have a row time, which columns they have. Of the join itself: its outlets, its columns,
+its rows as an input of the join around it, and the row that stands for an absent one.
+
+A join inside another whose rows are all there from the start is a data set of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import assert_never
+
+from dovetail.errors import DovetailError
+from dovetail.expression import Expression, Scope, parse
+from dovetail.schema import Column, Schema, Type, blank, quoted, read_value
+from dovetail.spec.inputs import Event, Input, InputKind, Inputs, Outlet, Pause, Row
+from dovetail.spec.join import (
+    HANDS,
+    Absent,
+    AllColumns,
+    BlankRow,
+    Clock,
+    Columns,
+    GivenRow,
+    Hand,
+    JoinSpec,
+    Kind,
+    Named,
+    Nested,
+    NullRow,
+    Play,
+    SetJoinSpec,
+    Side,
+)
+from dovetail.spec.windows import Between, Forever, HopSize, HopUnit, Latest, Range
+
+Source = Named | Nested
+ROW_TIME = "row_time"
+_UNMATCHED = {Hand.LEFT: Outlet.LEFT_UNMATCHED, Hand.RIGHT: Outlet.RIGHT_UNMATCHED}
+
+
+def source_names(join: JoinSpec | SetJoinSpec) -> tuple[str, ...]:
+    """Returns the inputs of a join, those of the joins inside it among them."""
+    if isinstance(join, SetJoinSpec):
+        return join.sets
+    names: list[str] = []
+    for hand in HANDS:
+        match join.side(hand).source:
+            case Named(name):
+                names.append(name)
+            case Nested(inner):
+                names.extend(source_names(inner))
+    return tuple(dict.fromkeys(names))
+
+
+def known_input(source: Source, inputs: Inputs) -> Input:
+    """Returns the input of a side; the rows of a join are one without columns."""
+    match source:
+        case Named(name):
+            return inputs[name]
+        case Nested(_, name):
+            return Input(name, kind_of(source, inputs), Schema.of({}))
+        case _:
+            assert_never(source)
+
+
+def schema_of_sets(join: SetJoinSpec, inputs: Inputs) -> Schema:
+    """Returns the columns of all sets of a join, of one name the first."""
+    found: dict[str, Column] = {}
+    for name in join.sets:
+        for column in inputs[name].schema.columns:
+            found.setdefault(column.name.lower(), column)
+    return Schema(tuple(found.values()))
+
+
+def kind_of(source: Source, inputs: Inputs) -> InputKind:
+    """Returns whether rows keep coming, keep changing, or are all there.
+
+    A join gives a stream where one of its inputs is one, a changelog where one is a
+    table; on the clock `batch` its rows are all there.
+    """
+    match source:
+        case Named(name):
+            return inputs[name].kind
+        case Nested(JoinSpec(clock=Clock.BATCH)):
+            return InputKind.DATASET
+        case Nested(inner):
+            kinds = {kind_of(inner.side(hand).source, inputs) for hand in HANDS}
+            order = (InputKind.STREAM, InputKind.TABLE, InputKind.DATASET)
+            return next(kind for kind in order if kind in kinds)
+        case _:
+            assert_never(source)
+
+
+def is_timed(source: Source, inputs: Inputs) -> bool:
+    """Tells whether the rows carry a row time; on the arrival clock results do not."""
+    match source:
+        case Named(name):
+            return inputs[name].is_timed
+        case Nested(JoinSpec(clock=Clock.ARRIVAL)):
+            return False
+        case Nested(JoinSpec(clock=Clock.BATCH) as inner):
+            return any(_lives_in_row_time(inner.side(hand), inputs) for hand in HANDS)
+        case Nested(inner):
+            return any(is_timed(inner.side(hand).source, inputs) for hand in HANDS)
+        case _:
+            assert_never(source)
+
+
+def _lives_in_row_time(side: Side, inputs: Inputs) -> bool:
+    """Tells whether the rows of a side of a batch have a beginning in row time.
+
+    What is there for ever has none, so that pairs of such rows have no row time.
+    """
+    if isinstance(side.window, Between):
+        return True
+    return side.window != Forever() and is_timed(side.source, inputs)
+
+
+def is_state(join: JoinSpec, hand: Hand) -> bool:
+    """Tells whether a side is the newest version of each key, as it is at the end.
+
+    So it is on the clock `batch`; but rows that live in row time meet each version as
+    long as it lives.
+    """
+    is_batch = join.clock is Clock.BATCH
+    is_newest = is_batch and isinstance(join.side(hand).window, Latest)
+    in_row_time = Range | Between | HopUnit | HopSize
+    return is_newest and not isinstance(join.side(hand.other).window, in_row_time)
+
+
+def columns_of(source: Source, inputs: Inputs) -> tuple[str, ...]:
+    """Returns the names of the columns; none where no schema says them yet."""
+    match source:
+        case Named(name):
+            return inputs[name].schema.names
+        case Nested(inner):
+            return output_names(inner, inputs)
+        case _:
+            assert_never(source)
+
+
+def output_names(join: JoinSpec, inputs: Inputs) -> tuple[str, ...]:
+    """Returns the names of a join's output columns; none where a schema is missing.
+
+    All columns are those of the left, then those of the right with a new name; a semi
+    join has the columns of its own side.
+    """
+    match join.select:
+        case Columns(columns):
+            return tuple(name for name, _ in columns)
+        case AllColumns():
+            return _all_names(join, inputs)
+        case _:
+            assert_never(join.select)
+
+
+def _all_names(join: JoinSpec, inputs: Inputs) -> tuple[str, ...]:
+    """Returns the columns of both sides, or of the one side that a semi join gives."""
+    sides = {hand: columns_of(join.side(hand).source, inputs) for hand in HANDS}
+    own = [hand for hand in HANDS if join.kind.gives_once(hand)]
+    if own:
+        return sides[own[0]]
+    if not all(sides.values()):
+        return ()
+    names: dict[str, str] = {}
+    for side in sides.values():
+        for name in side:
+            names.setdefault(name.lower(), name)
+    return tuple(names.values())
+
+
+def own_outlets(join: JoinSpec) -> dict[Hand, Outlet]:
+    """Returns the outlets of rows without a partner, of sides that have their own."""
+    if join.ports == 1:
+        return {}
+    return {hand: _UNMATCHED[hand] for hand in HANDS if join.kind.preserves(hand)}
+
+
+def outlets_of(join: JoinSpec) -> tuple[Outlet, ...]:
+    """Returns the outlets whose rows are the result, that of matched rows first."""
+    return (Outlet.MATCHED, *own_outlets(join).values())
+
+
+def input_of(source: Source, inputs: Inputs, name: str) -> Input:
+    """Returns an input, or the results of a join as an input of that name.
+
+    Their row time is told with each of them, and is none of their columns.
+    """
+    match source:
+        case Named(known):
+            return inputs[known]
+        case Nested(inner):
+            time = ROW_TIME if is_timed(source, inputs) else ""
+            schema = output_schema(inner, inputs)
+            return Input(name, kind_of(source, inputs), schema, time=time)
+        case _:
+            assert_never(source)
+
+
+def output_schema(join: JoinSpec, inputs: Inputs) -> Schema:
+    """Returns the columns of a join's matched rows, with their types."""
+    schemas = [input_of(join.side(hand).source, inputs, "").schema for hand in HANDS]
+    scope = Scope.pair(*schemas)
+    columns = selected_columns(join, dict(zip(HANDS, schemas, strict=True)))
+    return Schema(
+        tuple(Column(name, parse(text, scope).type) for name, text in columns)
+    )
+
+
+def known_types(
+    expression: Expression, join: JoinSpec, inputs: Inputs
+) -> Iterator[Type]:
+    """Yields the type of an expression over both rows, if it is known before it runs.
+
+    What the room of expressions does not know is left to the engine.
+    """
+    with suppress(DovetailError):
+        schemas = [
+            input_of(join.side(hand).source, inputs, hand.value).schema
+            for hand in HANDS
+        ]
+        yield parse(expression, Scope.pair(*schemas)).type
+
+
+def selected_columns(
+    join: JoinSpec, schemas: Mapping[Hand, Schema]
+) -> tuple[tuple[str, Expression], ...]:
+    """Returns the output columns of a join with their expressions."""
+    match join.select:
+        case Columns(columns=columns):
+            return columns
+        case AllColumns():
+            return _all_columns(join.kind, schemas)
+        case _:
+            assert_never(join.select)
+
+
+def _all_columns(
+    kind: Kind, schemas: Mapping[Hand, Schema]
+) -> tuple[tuple[str, Expression], ...]:
+    """Returns all columns of the left, then those of the right with a new name.
+
+    A semi join sees its own side only.
+    """
+    found: dict[str, tuple[str, Expression]] = {}
+    for hand in HANDS:
+        if kind.gives_once(hand.other):
+            continue
+        for name in schemas[hand].names:
+            column = Expression(f"{hand.letter}.{quoted(name)}")
+            found.setdefault(name.lower(), (name, column))
+    return tuple(found.values())
+
+
+def absent_row(absent: Absent, schema: Schema) -> Row:
+    """Returns the value of every column where the side is not there."""
+    match absent:
+        case NullRow():
+            return dict.fromkeys(schema.names)
+        case BlankRow():
+            return {column.name: blank(column.type) for column in schema.columns}
+        case GivenRow(values, rest):
+            given = {schema[name]: value for name, value in values}
+            return dict(absent_row(rest, schema)) | {
+                column.name: read_value(value, column.type, f'"{column.name}"')
+                for column, value in given.items()
+            }
+        case _ as unknown:
+            assert_never(unknown)
+
+
+def is_batch_inside(around: JoinSpec, side: Side, inputs: Inputs) -> bool:
+    """Tells whether a side is a batch inside a join on a clock that moves.
+
+    Rows with a row time that a window looks at are not meant.
+    """
+    source = side.source
+    if not isinstance(source, Nested) or source.join.clock is not Clock.BATCH:
+        return False
+    is_outside_time = side.window == Forever() or not is_timed(source, inputs)
+    return around.clock is not Clock.BATCH and is_outside_time
+
+
+def data_set_of(source: Nested, inputs: Inputs, name: str) -> Input:
+    """Returns the rows of a batch inside a join as an input, which has none yet."""
+    return replace(input_of(source, inputs, name), time="")
+
+
+def without_static(play: Play, join: JoinSpec) -> Play:
+    """Returns a play in which only time passes where a batch inside gets its rows."""
+    heard = source_names(join)
+    opening, events = (
+        tuple(_as_heard(event, heard) for event in some)
+        for some in (play.opening, play.events)
+    )
+    return replace(play, join=join, opening=opening, events=events)
+
+
+def _as_heard(event: Event, heard: tuple[str, ...]) -> Event:
+    """Returns an event as a join hears it that has these inputs."""
+    if isinstance(event, Pause) or event.input in heard:
+        return event
+    return Pause(event.clock)
