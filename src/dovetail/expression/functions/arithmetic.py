@@ -297,13 +297,10 @@ def _lower_positive(call: Call, arguments: entry.Programs) -> entry.Program | No
 # Bits
 
 
-def _bits_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types an operator of the bits of whole numbers: in the type that holds them."""
-    first, *rest = entry.types(arguments)
-    common = kinds.tightest(first, *rest) if rest else first
-    if common is None or not kinds.is_integral(common):
-        return None
-    return entry.Signature((common,) * len(arguments), common)
+def _whole(*types: Kind) -> Kind | None:
+    """Returns the type that holds whole numbers, whose bits are worked with."""
+    common = kinds.tightest(*types) if types[1:] else types[0]
+    return common if common is not None and kinds.is_integral(common) else None
 
 
 def _shift_rule(arguments: entry.Arguments) -> entry.Signature | None:
@@ -322,13 +319,6 @@ def _shift(name: str, shift: Callable[[int, int, int], int]) -> entry.Function:
         return lambda value, places: wrapped(shift(value, places % bits, bits), bits)
 
     return entry.typed(name, _shift_rule, evaluate, name, takes=2)
-
-
-def _counted_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types BIT_COUNT: a whole number or a truth."""
-    (kind,) = entry.types(arguments)
-    fits = kinds.is_integral(kind) or kind == kinds.BOOLEAN
-    return entry.Signature((kind,), kinds.INT) if fits else None
 
 
 FUNCTIONS: tuple[entry.Entry, ...] = (
@@ -399,10 +389,10 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
         _fitting(operator.mul, FACTORS.multiply),
         takes=2,
     ),
-    entry.row("&", _bits_rule, operator.and_, "&", takes=2),
-    entry.row("|", _bits_rule, operator.or_, "|", takes=2),
-    entry.row("^", _bits_rule, operator.xor, "^", takes=2),
-    entry.row("~", _bits_rule, operator.invert, "~", takes=1),
+    entry.row("&", entry.alike(_whole), operator.and_, "&", takes=2),
+    entry.row("|", entry.alike(_whole), operator.or_, "|", takes=2),
+    entry.row("^", entry.alike(_whole), operator.xor, "^", takes=2),
+    entry.row("~", entry.alike(_whole), operator.invert, "~", takes=1),
     _shift("shiftleft", lambda value, places, _bits: value << places),
     _shift("shiftright", lambda value, places, _bits: value >> places),
     # with zeros behind the bits that move
@@ -413,7 +403,11 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
     # a narrow number counts as the bigint it is
     entry.row(
         "bit_count",
-        _counted_rule,
+        entry.kept(
+            lambda kind: (
+                kinds.INT if kinds.is_integral(kind) or kind == kinds.BOOLEAN else None
+            )
+        ),
         lambda value: (int(value) % (1 << LONG)).bit_count(),
         "bit_count",
         takes=1,

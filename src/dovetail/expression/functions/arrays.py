@@ -74,12 +74,6 @@ def _element_at(whole: Value, index: Value) -> Value:
     return _item(whole, place) if index else None  # Spark fails
 
 
-def _size_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types SIZE: an array or a map."""
-    fits = isinstance(arguments[0].type, schema.ArrayType | schema.MapType)
-    return entry.Signature(entry.types(arguments), kinds.INT) if fits else None
-
-
 def _named_field(arguments: entry.Arguments) -> tuple[str, schema.Type] | None:
     """Returns the field that is written behind a struct, as its type spells it."""
     inside = element_of(arguments[0].type) or arguments[0].type
@@ -117,13 +111,8 @@ def _field(call: Call) -> entry.Compute:
 # Made of parts
 
 
-def _array_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types ARRAY: all elements in their wider type."""
-    common = kinds.widest(entry.types(arguments))
-    if common is None:
-        return None
-    result = schema.ArrayType(kinds.columnar(common))
-    return entry.Signature((common,) * len(arguments), result)
+def _array_of(kind: Kind) -> schema.ArrayType:
+    return schema.ArrayType(kinds.columnar(kind))
 
 
 def _struct_rule(arguments: entry.Arguments) -> entry.Signature | None:
@@ -155,40 +144,25 @@ def _map(*parts: Value) -> Value:
     return dict(zip(keys, parts[1::2], strict=True))
 
 
-def _zipped_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types MAP_FROM_ARRAYS: an array of keys and one of values."""
-    key, value = map(element_of, entry.types(arguments))
-    if key is None or value is None:
-        return None
-    return entry.Signature(entry.types(arguments), schema.MapType(key, value))
+def _zipped_type(keys: Kind, values: Kind) -> Kind | None:
+    key, value = element_of(keys), element_of(values)
+    return None if key is None or value is None else schema.MapType(key, value)
 
 
-@ENTRIES.row("map_from_arrays", _zipped_rule, takes=2)
+@ENTRIES.row("map_from_arrays", entry.kept(_zipped_type), takes=2)
 def _zipped(keys: Elements, values: Elements) -> Value:
     if len(keys) != len(values):
         return None  # Spark fails
     return _map(*(part for pair in zip(keys, values, strict=True) for part in pair))
 
 
-def _repeated_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types ARRAY_REPEAT: any value, and how often."""
-    kind, count = entry.types(arguments)
-    if not kinds.implicit(count, kinds.INT):
-        return None
-    result = schema.ArrayType(kinds.columnar(kind))
-    return entry.Signature((kind, kinds.INT), result)
+def _steps(first: Kind, last: Kind) -> Kind | None:
+    """Returns the type of the numbers of SEQUENCE, which are whole."""
+    common = kinds.tightest(first, last)
+    return common if common is not None and kinds.is_integral(common) else None
 
 
-def _sequence_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types SEQUENCE of whole numbers, by steps of one."""
-    common = kinds.tightest(*entry.types(arguments))
-    if common is None or not kinds.is_integral(common):
-        return None
-    result = schema.ArrayType(kinds.columnar(common))
-    return entry.Signature((common, common), result)
-
-
-@ENTRIES.row("sequence", _sequence_rule, takes=2)
+@ENTRIES.row("sequence", entry.alike(_steps, _array_of), takes=2)
 def _sequence(first: int, last: int) -> list[int]:
     step = 1 if first <= last else -1
     return list(range(first, last + step, step))  # both are included
@@ -199,19 +173,11 @@ def _sequence(first: int, last: int) -> list[int]:
 
 def _of_map(result: Callable[[schema.MapType], schema.Type]) -> entry.Rule:
     """Returns the rule of a function of a map that gives an array."""
-
-    def rule(arguments: entry.Arguments) -> entry.Signature | None:
-        kind = arguments[0].type
-        if not isinstance(kind, schema.MapType):
-            return None
-        return entry.Signature((kind,), schema.ArrayType(result(kind)))
-
-    return rule
-
-
-def _record_of(kind: schema.MapType) -> schema.Type:
-    """Returns the type of an entry of a map."""
-    return schema.StructType((("key", kind.key), ("value", kind.value)))
+    return entry.kept(
+        lambda kind: (
+            schema.ArrayType(result(kind)) if isinstance(kind, schema.MapType) else None
+        )
+    )
 
 
 def _has_rule(arguments: entry.Arguments) -> entry.Signature | None:
@@ -259,12 +225,9 @@ def _over(
 
     `result` is found from the type of the array and what the lambda gives.
     """
-
-    def rule(arguments: entry.Arguments) -> entry.Signature | None:
-        whole, body = entry.types(arguments)
-        found = result(whole, body) if element_of(whole) else None
-        return None if found is None else entry.Signature((whole, body), found)
-
+    rule = entry.kept(
+        lambda whole, body: result(whole, body) if element_of(whole) else None
+    )
     return entry.row(name, rule, compute, name, parameters=given, takes=2)
 
 
@@ -377,24 +340,14 @@ def _contains(call: Call) -> entry.Compute:
     return contains
 
 
-def _ordered_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types ARRAY_MIN and ARRAY_MAX."""
-    inside = element_of(arguments[0].type)
-    if inside is None or not kinds.is_comparable(inside):
-        return None
-    return entry.Signature(entry.types(arguments), inside)
-
-
 def _two(result: Kind | None = None) -> entry.Rule:
     """Returns the rule of two arrays of one type."""
 
-    def rule(arguments: entry.Arguments) -> entry.Signature | None:
-        common = kinds.without_texts(*entry.types(arguments))
-        if not isinstance(common, schema.ArrayType):
-            return None
-        return entry.Signature((common, common), result or common)
+    def meet(left: Kind, right: Kind) -> Kind | None:
+        common = kinds.without_texts(left, right)
+        return common if isinstance(common, schema.ArrayType) else None
 
-    return rule
+    return entry.alike(meet, lambda common: result or common)
 
 
 def _keyed(function: entry.Compute) -> entry.Evaluation:
@@ -459,12 +412,22 @@ def _without(key: Key, items: Elements, value: Value) -> Elements:
     return [item for item in items if key(item) != unwanted]
 
 
+def _choosing(name: str, choose: Callable[..., Value]) -> entry.Function:
+    """Returns the entry of ARRAY_MIN or ARRAY_MAX."""
+
+    def inside(kind: Kind) -> Kind | None:
+        found = element_of(kind)
+        return found if found is not None and kinds.is_comparable(found) else None
+
+    return entry.typed(name, entry.kept(inside), partial(extreme, choose), takes=1)
+
+
 def _sorted_rule(arguments: entry.Arguments) -> entry.Signature | None:
     """Types SORT_ARRAY, whose direction is written out."""
     if len(arguments) == 1:
         return _listed()(arguments)
     signature = _listed(kinds.BOOLEAN)(arguments)
-    return signature if isinstance(arguments[1], Literal) else None
+    return signature if signature and isinstance(arguments[1], Literal) else None
 
 
 @ENTRIES.typed("sort_array", _sorted_rule)
@@ -523,15 +486,13 @@ def _joined(items: Elements, separator: str, *instead: str) -> str:
     return separator.join(instead[0] if item is None else item for item in known)
 
 
-def _flat_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types FLATTEN: an array of arrays."""
-    inside = element_of(arguments[0].type)
-    if not isinstance(inside, schema.ArrayType):
-        return None
-    return entry.Signature(entry.types(arguments), inside)
+def _inner_lists(kind: Kind) -> Kind | None:
+    """Returns the type of the arrays of an array."""
+    inside = element_of(kind)
+    return inside if isinstance(inside, schema.ArrayType) else None
 
 
-@ENTRIES.row("flatten", _flat_rule, takes=1)
+@ENTRIES.row("flatten", entry.kept(_inner_lists), takes=1)
 def _flat(lists: list[Elements | None]) -> Elements | None:
     known = _present(lists)
     if len(known) < len(lists):
@@ -543,13 +504,25 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
     *ENTRIES.written,
     entry.row(
         "size",
-        _size_rule,
+        entry.kept(
+            lambda kind: (
+                kinds.INT
+                if isinstance(kind, schema.ArrayType | schema.MapType)
+                else None
+            )
+        ),
         lambda whole: NO_SIZE if whole is None else len(whole),
         "size",
         strict=False,
         takes=1,
     ),
-    entry.row("array", _array_rule, lambda *items: list(items), "array", strict=False),
+    entry.row(
+        "array",
+        entry.alike(lambda *types: kinds.widest(types), _array_of),
+        lambda *items: list(items),
+        "array",
+        strict=False,
+    ),
     entry.row(
         "named_struct",
         _struct_rule,
@@ -567,19 +540,21 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
     ),
     entry.row(
         "map_entries",
-        _of_map(_record_of),
+        _of_map(
+            lambda kind: schema.StructType((("key", kind.key), ("value", kind.value)))
+        ),
         lambda whole: [{"key": key, "value": value} for key, value in whole.items()],
         takes=1,
     ),
     entry.row("map_contains_key", _has_rule, lambda whole, key: key in whole, takes=2),
-    _over("transform", lambda _, body: schema.ArrayType(kinds.columnar(body)), _given),
+    _over("transform", lambda _, body: _array_of(body), _given),
     _over("filter", _tested, _kept),
     _over("exists", _truth, lambda *given: disjunction(*_given(*given)), _element),
     _over("forall", _truth, lambda *given: conjunction(*_given(*given)), _element),
     _fold("aggregate"),
     _fold("reduce"),
-    entry.typed("array_min", _ordered_rule, partial(extreme, min), takes=1),
-    entry.typed("array_max", _ordered_rule, partial(extreme, max), takes=1),
+    _choosing("array_min", min),
+    _choosing("array_max", max),
     entry.typed("array_distinct", _listed(), _keyed(_unique)),
     entry.typed(
         "array_union",
@@ -606,7 +581,11 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
     ),
     entry.row(
         "array_repeat",
-        _repeated_rule,
+        lambda given: (
+            entry.Signature((given[0].type, kinds.INT), _array_of(given[0].type))
+            if kinds.implicit(given[1].type, kinds.INT)
+            else None
+        ),
         lambda value, count: None if count is None else [value] * max(count, 0),
         strict=False,
         takes=2,

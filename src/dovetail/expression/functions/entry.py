@@ -235,6 +235,36 @@ def expects(result: Kind, *wanted: Kind, optional: int = 0) -> Rule:
     return rule
 
 
+def kept(result: Callable[..., Kind | None]) -> Rule:
+    """Returns the rule of arguments that keep their types, which tell the result's."""
+
+    def rule(arguments: Arguments) -> Signature | None:
+        found = result(*types(arguments))
+        return None if found is None else Signature(types(arguments), found)
+
+    return rule
+
+
+def alike(
+    meet: Callable[..., Kind | None], result: Callable[[Kind], Kind] = lambda kind: kind
+) -> Rule:
+    """Returns the rule of arguments that are all cast to the type that they meet in."""
+
+    def rule(arguments: Arguments) -> Signature | None:
+        common = meet(*types(arguments))
+        if common is None:
+            return None
+        return Signature((common,) * len(arguments), result(common))
+
+    return rule
+
+
+def when(test: Callable[..., bool], text: str) -> Rule:
+    """Returns the rule of a shape, for arguments whose types pass a test."""
+    rule = shape(text)
+    return lambda given: rule(given) if test(*types(given)) else None
+
+
 def kernel(name: str) -> Columnwise:
     """Returns the program of an operation of the kernels, by its name."""
     return lambda call, arguments: operation(name, call.type, *arguments)
@@ -247,33 +277,24 @@ def operation(
     return (name, str(kind), tuple(constants.items()), *arguments)
 
 
-def nothing(kind: Kind) -> Program:
-    """Returns the program of null."""
-    return ("literal", None, str(kind))
+def of_constants(make: Callable[..., Program | None], at: int = 0) -> Columnwise:
+    """Returns the program of a call whose arguments but one are written out.
 
-
-def with_constants(name: str, **defaults: object) -> Columnwise:
-    """Returns the program of an operation whose arguments but the first are constants.
-
-    `defaults` names them in order; a null among them makes everything null.
+    `make` gets the type of the call, the program of the argument that stands `at` this
+    place, and the values of the others. A null among them makes everything null.
     """
 
     def lower(call: Call, arguments: Programs) -> Program | None:
-        first, *others = call.arguments
-        if first.type == kinds.BINARY or not all(map(is_literal, others)):
+        others = list(call.arguments)
+        del others[at]
+        if not all(isinstance(other, Literal) for other in others):
             return None
-        given = tuple(map(constant, others))
-        if None in given:
-            return nothing(call.type)
-        constants = defaults | dict(zip(defaults, given, strict=False))
-        return operation(name, call.type, arguments[0], **constants)
+        known = tuple(map(constant, others))
+        if None in known:
+            return ("literal", None, str(call.type))
+        return make(call.type, arguments[at], *known)
 
     return lower
-
-
-def is_literal(node: Node) -> bool:
-    """Tells whether a value stands in the expression itself."""
-    return isinstance(node, Literal)
 
 
 def constant(node: Node) -> Value:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from dovetail.expression import kinds
 from dovetail.expression.functions import entry
@@ -20,31 +20,33 @@ ENTRIES = entry.Entries()
 MOST_CHOICES = 200  # arguments of DECODE
 
 
-def _truths(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types AND and OR: truths to a truth."""
-    if not all(kind in (kinds.BOOLEAN, kinds.NULL) for kind in entry.types(arguments)):
-        return None
-    return entry.Signature((kinds.BOOLEAN,) * len(arguments), kinds.BOOLEAN)
+_TRUTHS = entry.alike(
+    lambda *types: kinds.BOOLEAN if set(types) <= {kinds.BOOLEAN, kinds.NULL} else None
+)
 
 
-@ENTRIES.row("and", _truths, "and", strict=False)
+@ENTRIES.row("and", _TRUTHS, "and", strict=False)
 def conjunction(*values: bool | None) -> bool | None:
     """Returns false where any is false, else null where any is null."""
     return False if False in values else None if None in values else True
 
 
-@ENTRIES.row("or", _truths, "or", strict=False)
+@ENTRIES.row("or", _TRUTHS, "or", strict=False)
 def disjunction(*values: bool | None) -> bool | None:
     """Returns true where any is true, else null where any is null."""
     return True if True in values else None if None in values else False
 
 
-def _comparison_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types a comparison: both sides in the type that Spark compares them in."""
-    common = kinds.compared(*entry.types(arguments))
-    if common is None or not kinds.is_comparable(common):
-        return None
-    return entry.Signature((common, common), kinds.BOOLEAN)
+def _comparable(kind: Kind | None) -> Kind | None:
+    """Returns a type whose values stand in an order, None for any other."""
+    return kind if kind is not None and kinds.is_comparable(kind) else None
+
+
+# both sides are looked at in one type
+_COMPARISON = entry.alike(
+    lambda left, right: _comparable(kinds.compared(left, right)),
+    lambda _common: kinds.BOOLEAN,
+)
 
 
 def _equality_rule(arguments: entry.Arguments) -> entry.Signature | None:
@@ -53,7 +55,7 @@ def _equality_rule(arguments: entry.Arguments) -> entry.Signature | None:
     for one, other in ((left, right), (right, left)):
         if one == kinds.BOOLEAN and kinds.is_numeric(other):
             return entry.Signature((other, other), kinds.BOOLEAN)
-    return _comparison_rule(arguments)
+    return _COMPARISON(arguments)
 
 
 def _compare(test: Callable[[Value, Value], bool]) -> entry.Evaluation:
@@ -78,15 +80,12 @@ def _same(call: Call) -> entry.Compute:
     return same
 
 
-def _member_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types IN: everything in the wider type of all."""
-    common = kinds.widest(entry.types(arguments))
-    if common is None or not kinds.is_comparable(common):
-        return None
-    return entry.Signature((common,) * len(arguments), kinds.BOOLEAN)
+_MEMBER = entry.alike(
+    lambda *types: _comparable(kinds.widest(types)), lambda _common: kinds.BOOLEAN
+)
 
 
-@ENTRIES.typed("in", _member_rule, "in", strict=False)
+@ENTRIES.typed("in", _MEMBER, "in", strict=False)
 def _member(call: Call) -> entry.Compute:
     key = order(call.arguments[0].type)
 
@@ -117,27 +116,6 @@ def _case(*values: Value) -> Value:
     return next((value for condition, value in pairs if condition), values[-1])
 
 
-def _alike(
-    common: Callable[[Sequence[Kind]], Kind | None], least: int = 1
-) -> entry.Rule:
-    """Returns the rule of functions that bring all arguments to one common type."""
-
-    def rule(arguments: entry.Arguments) -> entry.Signature | None:
-        given = entry.types(arguments)
-        found = common(given) if len(arguments) >= least else None
-        if found is None:
-            return None
-        return entry.Signature((found,) * len(arguments), found)
-
-    return rule
-
-
-def _in_order(types: Sequence[Kind]) -> Kind | None:
-    """Returns the wider type of values that have a greatest and a least."""
-    common = kinds.widest_without_texts(types)
-    return common if common and kinds.is_comparable(common) else None
-
-
 def extreme(
     choose: Callable[..., Value], call: Call
 ) -> Callable[[Iterable[Value]], Value]:
@@ -151,14 +129,19 @@ def extreme(
     return found
 
 
-def _of_arguments(choose: Callable[..., Value]) -> entry.Evaluation:
-    """Returns the evaluation of GREATEST or LEAST."""
+def _choosing(name: str, choose: Callable[..., Value]) -> entry.Function:
+    """Returns the entry of GREATEST or LEAST, where texts meet only texts."""
+    rule = entry.alike(
+        lambda *types: (
+            _comparable(kinds.widest_without_texts(types)) if types[1:] else None
+        )
+    )
 
     def evaluate(call: Call) -> entry.Compute:
         found = extreme(choose, call)
         return lambda *values: found(values)
 
-    return evaluate
+    return entry.typed(name, rule, evaluate, name, strict=False)
 
 
 def _floating(arguments: entry.Arguments) -> entry.Signature | None:
@@ -173,17 +156,6 @@ def _nan_rule(arguments: entry.Arguments) -> entry.Signature | None:
     if entry.types(arguments) == (kinds.FLOAT, kinds.FLOAT):
         return entry.Signature(entry.types(arguments), kinds.FLOAT)
     return entry.shape("double, double -> double")(arguments)
-
-
-def _lower_if_nan(call: Call, arguments: entry.Programs) -> entry.Program:
-    value, other = arguments
-    is_nan = entry.operation("isnan", kinds.BOOLEAN, value)
-    return entry.operation("case", call.type, is_nan, other, value)
-
-
-@ENTRIES.row("nanvl", _nan_rule, _lower_if_nan, strict=False)
-def _if_nan(value: float | None, other: float | None) -> float | None:
-    return other if value is not None and math.isnan(value) else value
 
 
 @ENTRIES.macro("ilike", ("like", "lower"), takes=2, optional=1)
@@ -215,13 +187,13 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
     *ENTRIES.written,
     entry.row("not", "boolean -> boolean", operator.not_, "not"),
     entry.typed("=", _equality_rule, _compare(operator.eq), "=", takes=2),
-    entry.typed("<", _comparison_rule, _compare(operator.lt), "<", takes=2),
-    entry.typed("<=", _comparison_rule, _compare(operator.le), "<=", takes=2),
-    entry.typed(">", _comparison_rule, _compare(operator.gt), ">", takes=2),
-    entry.typed(">=", _comparison_rule, _compare(operator.ge), ">=", takes=2),
+    entry.typed("<", _COMPARISON, _compare(operator.lt), "<", takes=2),
+    entry.typed("<=", _COMPARISON, _compare(operator.le), "<=", takes=2),
+    entry.typed(">", _COMPARISON, _compare(operator.gt), ">", takes=2),
+    entry.typed(">=", _COMPARISON, _compare(operator.ge), ">=", takes=2),
     entry.row(
         "isnull",
-        lambda given: entry.Signature(entry.types(given), kinds.BOOLEAN),
+        entry.kept(lambda _kind: kinds.BOOLEAN),
         lambda value: value is None,
         "isnull",
         strict=False,
@@ -236,18 +208,28 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
         takes=1,
     ),
     entry.row(
+        "nanvl",
+        _nan_rule,
+        lambda value, other: (
+            other if value is not None and math.isnan(value) else value
+        ),
+        lambda call, given: entry.operation(
+            "case",
+            call.type,
+            entry.operation("isnan", kinds.BOOLEAN, given[0]),
+            *reversed(given),
+        ),
+        strict=False,
+    ),
+    entry.row(
         "coalesce",
-        _alike(kinds.widest),
+        entry.alike(lambda *types: kinds.widest(types) if types else None),
         lambda *values: next((value for value in values if value is not None), None),
         "coalesce",
         strict=False,
     ),
-    entry.typed(
-        "greatest", _alike(_in_order, 2), _of_arguments(max), "greatest", strict=False
-    ),
-    entry.typed(
-        "least", _alike(_in_order, 2), _of_arguments(min), "least", strict=False
-    ),
+    _choosing("greatest", max),
+    _choosing("least", min),
     entry.Macro(
         "<>",
         ("not", "="),

@@ -21,7 +21,7 @@ from dovetail.expression import kinds
 from dovetail.expression.functions import entry
 from dovetail.expression.functions.arithmetic import narrowing, unchanged
 from dovetail.expression.functions.casts import double_text
-from dovetail.expression.tree import Call, Interval, Literal, Node, Value
+from dovetail.expression.tree import Call, Interval, Kind, Literal, Node, Value
 from dovetail.expression.values import LONG, WIDE, saturated
 
 ENTRIES = entry.Entries()
@@ -33,19 +33,16 @@ SIGNS.prec, SIGNS.rounding = 34, decimal.ROUND_HALF_EVEN
 # Signs and whole numbers
 
 
-def _one_number(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types a function of one number that keeps its type; texts become doubles."""
-    kind = arguments[0].type
+def _number(kind: Kind) -> Kind | None:
+    """Returns the type that a number is computed in; texts become doubles."""
     found = kinds.DOUBLE if kind in (kinds.STRING, kinds.NULL) else kind
-    return entry.Signature((found,), found) if kinds.is_numeric(found) else None
+    return found if kinds.is_numeric(found) else None
 
 
-def _one_amount(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types a function of a number or a span of time that keeps its type."""
-    kind = arguments[0].type
-    if isinstance(kind, Interval):
-        return entry.Signature((kind,), kind)
-    return _one_number(arguments)
+# a number, or a span of time
+_AMOUNT = entry.alike(
+    lambda kind: kind if isinstance(kind, Interval) else _number(kind)
+)
 
 
 def _signed(
@@ -66,15 +63,14 @@ def _signed(
                 return None
         return lower(call, arguments)
 
-    return entry.typed(name, _one_amount, evaluate, keeping, takes=1)
+    return entry.typed(name, _AMOUNT, evaluate, keeping, takes=1)
 
 
 def _whole_rule(arguments: entry.Arguments) -> entry.Signature | None:
     """Types FLOOR and CEIL: a decimal without scale, or a bigint."""
-    signature = _one_number(arguments)
-    if signature is None:
+    kind = _number(arguments[0].type)
+    if kind is None:
         return None
-    kind = signature.result
     if isinstance(kind, schema.DecimalType):
         whole = kind.precision - kind.scale + (kind.scale > 0)
         return entry.Signature((kind,), kinds.bounded(whole, 0))
@@ -112,35 +108,32 @@ def _digits(arguments: entry.Arguments) -> int | None:
             return None
 
 
-def _rounded_type(kind: schema.DecimalType, digits: int) -> schema.DecimalType:
-    """Returns the type of a rounded decimal: one whole digit more, less scale."""
-    whole = kind.precision - kind.scale + 1
-    if digits < 0:
-        return kinds.bounded(max(whole, 1 - digits), 0)
-    scale = min(kind.scale, digits)
-    return kinds.bounded(whole + scale, scale)
-
-
 def _rounding_rule(arguments: entry.Arguments) -> entry.Signature | None:
     """Types ROUND and BROUND: numbers keep their type, decimals lose scale."""
     digits = _digits(arguments)
-    signature = None if digits is None else _one_number(arguments[:1])
-    if signature is None or digits is None:
+    kind = None if digits is None else _number(arguments[0].type)
+    if kind is None or digits is None:
         return None
-    kind = result = signature.result
+    result = kind
     if isinstance(kind, schema.DecimalType):
-        result = _rounded_type(kind, digits)
+        # one whole digit more, for what is rounded up
+        whole, scale = kind.precision - kind.scale + 1, min(kind.scale, digits)
+        result = kinds.bounded(whole + scale, scale)
+        if digits < 0:
+            result = kinds.bounded(max(whole, 1 - digits), 0)
     return entry.Signature((kind, kinds.INT)[: len(arguments)], result)
 
 
 def _rounding(name: str, mode: str) -> entry.Function:
     """Returns the entry of rounding in a mode of Python's decimals."""
-    lower = entry.with_constants(name, digits=0)
 
-    def lower_decimals(call: Call, arguments: entry.Programs) -> entry.Program | None:
+    def lower(
+        kind: Kind, value: entry.Program, digits: int = 0
+    ) -> entry.Program | None:
         # Arrow rounds decimals exactly, doubles only nearly
-        is_exact = isinstance(call.arguments[0].type, schema.DecimalType)
-        return lower(call, arguments) if is_exact else None
+        if not isinstance(kind, schema.DecimalType):
+            return None
+        return entry.operation(name, kind, value, digits=digits)
 
     def evaluate(call: Call) -> entry.Compute:
         unit = Decimal(1).scaleb(-(_digits(call.arguments) or 0))
@@ -159,11 +152,10 @@ def _rounding(name: str, mode: str) -> entry.Function:
 
         return rounded
 
-    return entry.typed(name, _rounding_rule, evaluate, lower_decimals)
+    return entry.typed(name, _rounding_rule, evaluate, entry.of_constants(lower))
 
 
 # Forms
-
 
 _FORM = re.compile(r"%\.([1-9]\d?)e")
 
@@ -303,7 +295,7 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
     _signed("negative", operator.neg, SIGNS.minus),
     # a decimal that has no sign loses no digits either
     _signed("abs", abs, lambda value: SIGNS.minus(value) if value < 0 else value),
-    entry.row("positive", _one_amount, unchanged, "coalesce", takes=1),
+    entry.row("positive", _AMOUNT, unchanged, "coalesce", takes=1),
     _to_whole("floor", math.floor),
     _to_whole("ceil", math.ceil),
     _rounding("round", decimal.ROUND_HALF_UP),

@@ -102,12 +102,6 @@ def _times(build: entry.Build, left: Node, right: Node) -> Node:
     return build("* of spans" if _is_span(left) else "* of numbers", left, right)
 
 
-def _spans_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types the sum of spans: both of months, or both of days and time."""
-    common = kinds.tightest(*entry.types(arguments))
-    return entry.Signature((common, common), common) if common is not None else None
-
-
 def _shift(span: Interval, compute: entry.Compute, columns: str) -> entry.Function:
     """Returns the entry of a moment moved by a span."""
 
@@ -188,13 +182,11 @@ def _within(add: Callable[[int, int], int]) -> entry.Evaluation:
     return evaluate
 
 
-def _shifted_date_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types DATE_ADD and DATE_SUB: an int of days, nothing wider."""
-    days = arguments[1].type
-    if days not in (kinds.TINYINT, kinds.SMALLINT, kinds.INT, kinds.NULL):
-        return None
-    return entry.shape("date, int -> date")(arguments)
-
+# days are an int, nothing wider
+_DAYS = entry.when(
+    lambda _date, days: days in (kinds.TINYINT, kinds.SMALLINT, kinds.INT, kinds.NULL),
+    "date, int -> date",
+)
 
 _SIZES = (DAY, HOUR, MINUTE, SECOND)
 
@@ -211,8 +203,16 @@ def _made_time(*parts: Value) -> int:
 
 FUNCTIONS: tuple[entry.Entry, ...] = (
     *ENTRIES.written,
-    entry.typed("+ of spans", _spans_rule, _within(operator.add), "add", takes=2),
-    entry.typed("- of spans", _spans_rule, _within(operator.sub), "subtract", takes=2),
+    entry.typed(
+        "+ of spans", entry.alike(kinds.tightest), _within(operator.add), "add", takes=2
+    ),
+    entry.typed(
+        "- of spans",
+        entry.alike(kinds.tightest),
+        _within(operator.sub),
+        "subtract",
+        takes=2,
+    ),
     _shift(Interval.TIME, later, "later"),
     _shift(Interval.DAYS, later, "later"),
     _shift(Interval.MONTHS, months_later, "months_later"),
@@ -230,15 +230,17 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
     ),
     entry.row(
         "date_add",
-        _shifted_date_rule,
+        _DAYS,
         lambda value, days: later(value, days * DAY),
         "days_later",
+        takes=2,
     ),
     entry.row(
         "date_sub",
-        _shifted_date_rule,
+        _DAYS,
         lambda value, days: later(value, -days * DAY),
         "days_earlier",
+        takes=2,
     ),
     entry.row(
         "make_ym_interval",

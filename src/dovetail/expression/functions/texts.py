@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dovetail import schema
 from dovetail.expression import kinds
 from dovetail.expression.functions import entry
-from dovetail.expression.tree import Call, Literal, Node, Value
+from dovetail.expression.tree import Call, Kind, Literal, Node, Value
 from dovetail.expression.values import LONG
 
 ENTRIES = entry.Entries()
@@ -113,34 +113,31 @@ def substring(text: Value, start: int, length: int = LONGEST) -> Value:
     return text[max(first, 0) : max(first + length, 0)] if length > 0 else text[:0]
 
 
-def _lower_right(call: Call, arguments: entry.Programs) -> entry.Program | None:
-    """Lowers RIGHT to a substring that is counted from the end."""
-    if not entry.is_literal(call.arguments[1]):
+@entry.of_constants
+def _lower_substring(
+    kind: Kind, text: entry.Program, start: int, size: int = LONGEST
+) -> entry.Program | None:
+    """Lowers SUBSTRING with written places; kernels cut no bytes."""
+    if kind == kinds.BINARY:
         return None
-    length = entry.constant(call.arguments[1])
-    if length is None:
-        return entry.nothing(call.type)
-    constants = {"start": -length, "size": max(length, 0)}
-    return entry.operation("substring", call.type, arguments[0], **constants)
+    return entry.operation("substring", kind, text, start=start, size=size)
 
 
 def _padding(name: str) -> entry.Columnwise:
     """Returns the program of a padding with one letter, the only one that Arrow has."""
-    lower = entry.with_constants(name, size=0, pad=BLANK)
+    return entry.of_constants(
+        lambda kind, text, size, pad=BLANK: (
+            entry.operation(name, kind, text, size=size, pad=pad)
+            if len(pad) == 1
+            else None
+        )
+    )
 
-    def one_letter(call: Call, arguments: entry.Programs) -> entry.Program | None:
-        pad = entry.constant(call.arguments[2]) if call.arguments[2:] else BLANK
-        several = pad is not None and len(pad) != 1
-        return None if several else lower(call, arguments)
 
-    return one_letter
-
-
-def _padded_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types LPAD and RPAD, which take no bytes for a text, unlike other functions."""
-    if kinds.BINARY in entry.types(arguments):
-        return None
-    return entry.shape("string, int[, string] -> string")(arguments)
+# bytes are no text here, as they are for other functions
+_PADDED = entry.when(
+    lambda *types: kinds.BINARY not in types, "string, int[, string] -> string"
+)
 
 
 def _filling(text: str, length: int, pad: str) -> str:
@@ -149,12 +146,12 @@ def _filling(text: str, length: int, pad: str) -> str:
     return (pad * lacking)[:lacking] if lacking > 0 else ""
 
 
-@ENTRIES.row("lpad", _padded_rule, _padding("lpad"))
+@ENTRIES.row("lpad", _PADDED, _padding("lpad"))
 def _padded_left(text: str, length: int, pad: str = BLANK) -> str:
     return _filling(text, length, pad) + text[: max(length, 0)]
 
 
-@ENTRIES.row("rpad", _padded_rule, _padding("rpad"))
+@ENTRIES.row("rpad", _PADDED, _padding("rpad"))
 def _padded_right(text: str, length: int, pad: str = BLANK) -> str:
     return text[: max(length, 0)] + _filling(text, length, pad)
 
@@ -162,20 +159,14 @@ def _padded_right(text: str, length: int, pad: str = BLANK) -> str:
 def _trim(name: str, trim: Callable[[str, str], str]) -> entry.Function:
     """Returns the entry of a trim: of blanks, or of the letters that stand first."""
 
-    def lower(call: Call, arguments: entry.Programs) -> entry.Program | None:
-        if len(arguments) == 1:
-            return entry.operation(name, call.type, *arguments, letters=BLANK)
-        if not entry.is_literal(call.arguments[0]):
-            return None
-        letters = entry.constant(call.arguments[0])
-        if letters is None:
-            return entry.nothing(call.type)
-        return entry.operation(name, call.type, arguments[1], letters=letters)
+    def lower(kind: Kind, text: entry.Program, letters: str = BLANK) -> entry.Program:
+        return entry.operation(name, kind, text, letters=letters)
 
     def trimmed(first: str, *text: str) -> str:
         return trim(text[0], first) if text else trim(first, BLANK)
 
-    return entry.row(name, "string[, string] -> string", trimmed, lower)
+    columns = entry.of_constants(lower, at=-1)
+    return entry.row(name, "string[, string] -> string", trimmed, columns)
 
 
 @ENTRIES.row("split_part", "string, string, int -> string")
@@ -219,17 +210,13 @@ def _overlaid(text: str, other: str, start: int, *length: int) -> str:
 # Searched
 
 
-def _lower_replace(call: Call, arguments: entry.Programs) -> entry.Program | None:
-    """Lowers REPLACE of a written text, by nothing where that is not given."""
-    _, search, *instead = call.arguments
-    is_written = all(map(entry.is_literal, (search, *instead)))
-    if not is_written or not entry.constant(search):
-        return None
-    known = entry.constant(instead[0]) if instead else ""
-    if known is None:
-        return entry.nothing(call.type)
-    found = {"pattern": entry.constant(search), "replacement": known}
-    return entry.operation("replace", call.type, arguments[0], **found)
+@entry.of_constants
+def _lower_replace(
+    kind: Kind, text: entry.Program, search: str, instead: str = ""
+) -> entry.Program | None:
+    """Lowers REPLACE of a written text; an empty one is left to Python."""
+    constants = {"pattern": search, "replacement": instead}
+    return entry.operation("replace", kind, text, **constants) if search else None
 
 
 @ENTRIES.row("replace", "string, string[, string] -> string", _lower_replace)
@@ -253,15 +240,13 @@ def like_expression(pattern: str, escape: str) -> str:
     return "".join(parts)
 
 
-def _lower_like(call: Call, arguments: entry.Programs) -> entry.Program | None:
+@entry.of_constants
+def _lower_like(
+    kind: Kind, text: entry.Program, form: str, escape: str = ESCAPE
+) -> entry.Program:
     """Lowers LIKE with a written form to a regular expression."""
-    if not all(map(entry.is_literal, call.arguments[1:])):
-        return None
-    form, escape = (*map(entry.constant, call.arguments[1:]), ESCAPE)[:2]
-    if None in (form, escape):
-        return entry.nothing(call.type)
     pattern = like_expression(form, escape)
-    return entry.operation("like", call.type, arguments[0], pattern=pattern)
+    return entry.operation("like", kind, text, pattern=pattern)
 
 
 @ENTRIES.row("like", "string, string[, string] -> boolean", _lower_like)
@@ -273,7 +258,9 @@ def _like(text: str, pattern: str, escape: str = ESCAPE) -> bool:
 
 def _testing(name: str, compute: entry.Compute) -> entry.Function:
     """Returns the entry of a test for a part, which kernels know when it is written."""
-    lower = entry.with_constants(name, pattern="")
+    lower = entry.of_constants(
+        lambda kind, text, part: entry.operation(name, kind, text, pattern=part)
+    )
     return entry.row(name, "string, string -> boolean", compute, lower)
 
 
@@ -402,13 +389,17 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
         "substring",
         _or_bytes("string, int[, int] -> string"),
         substring,
-        entry.with_constants("substring", start=1, size=LONGEST),
+        _lower_substring,
     ),
     entry.row(
         "right",
         "string, int -> string",
         lambda text, length: text[-length:] if length > 0 else "",
-        _lower_right,
+        entry.of_constants(
+            lambda kind, text, length: entry.operation(
+                "substring", kind, text, start=-length, size=max(length, 0)
+            )
+        ),
     ),
     entry.row(
         "repeat", "string, int -> string", lambda text, count: text * max(count, 0)

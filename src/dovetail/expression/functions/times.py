@@ -20,7 +20,7 @@ from dovetail.errors import UnsupportedError
 from dovetail.expression import kinds
 from dovetail.expression.functions import entry
 from dovetail.expression.functions.spans import later, months_later
-from dovetail.expression.tree import Call, Interval, Node, Value
+from dovetail.expression.tree import Call, Interval, Kind, Node, Value
 from dovetail.expression.values import (
     DAY,
     HOUR,
@@ -35,7 +35,6 @@ from dovetail.expression.values import (
 ENTRIES = entry.Entries()
 
 # Beginnings
-
 
 MILLISECOND = 1000
 _UNITS = {
@@ -55,22 +54,19 @@ _DAY_UNITS = ("year", "quarter", "month", "week")
 _CLOCK = ("hour", "minute", "second", "microsecond")
 
 
-def _written_unit(node: Node) -> str | None:
-    """Returns the unit that a literal names, None where it names none."""
-    return _UNIT_OF.get(str(entry.constant(node)).lower())
+def _lower_date_trunc(kind: Kind, moment: entry.Program, unit: str) -> entry.Program:
+    """Lowers DATE_TRUNC with a written unit; of no unit it is null."""
+    known = _UNIT_OF.get(unit.lower())
+    if known is None:
+        return ("literal", None, str(kind))
+    return entry.operation("date_trunc", kind, moment, unit=known)
 
 
-def _lower_date_trunc(call: Call, arguments: entry.Programs) -> entry.Program | None:
-    """Lowers DATE_TRUNC with a written unit."""
-    if not entry.is_literal(call.arguments[0]):
-        return None
-    unit = _written_unit(call.arguments[0])
-    if unit is None:
-        return entry.nothing(call.type)
-    return entry.operation("date_trunc", call.type, arguments[1], unit=unit)
-
-
-@ENTRIES.row("date_trunc", "string, timestamp -> timestamp", _lower_date_trunc)
+@ENTRIES.row(
+    "date_trunc",
+    "string, timestamp -> timestamp",
+    entry.of_constants(_lower_date_trunc, at=1),
+)
 def _truncated(unit: str, value: datetime) -> datetime | None:
     name = _UNIT_OF.get(unit.lower())
     if name is None or name == "microsecond":
@@ -102,16 +98,15 @@ def _day_truncated(unit: str, value: date) -> date | None:
             return None
 
 
-def _lower_trunc(call: Call, arguments: entry.Programs) -> entry.Program | None:
+@entry.of_constants
+def _lower_trunc(kind: Kind, day: entry.Program, unit: str) -> entry.Program:
     """Lowers TRUNC with a written unit to the truncation of midnight."""
-    if not entry.is_literal(call.arguments[1]):
-        return None
-    unit = _written_unit(call.arguments[1])
-    if unit not in _DAY_UNITS:
-        return entry.nothing(call.type)
-    midnight = entry.operation("cast", kinds.TIMESTAMP, arguments[0])
-    cut = entry.operation("date_trunc", kinds.TIMESTAMP, midnight, unit=unit)
-    return entry.operation("cast", kinds.DATE, cut)
+    midnight = entry.operation("cast", kinds.TIMESTAMP, day)
+    if _UNIT_OF.get(unit.lower()) not in _DAY_UNITS:
+        return ("literal", None, str(kind))
+    return entry.operation(
+        "cast", kind, _lower_date_trunc(kinds.TIMESTAMP, midnight, unit)
+    )
 
 
 @ENTRIES.row("trunc", "date, string -> date", _lower_trunc)
@@ -144,13 +139,13 @@ def _next_day(value: date, name: str) -> date | None:
 
 # Epochs
 
-
-def _seconds_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types TIMESTAMP_SECONDS: any number."""
-    (kind,) = entry.types(arguments)
-    kind = kinds.DOUBLE if kind == kinds.NULL else kind
-    fits = kinds.is_numeric(kind)
-    return entry.Signature((kind,), kinds.TIMESTAMP) if fits else None
+# any number; an unknown one counts as a double
+_SECONDS = entry.alike(
+    lambda kind: (
+        kinds.DOUBLE if kind == kinds.NULL else kind if kinds.is_numeric(kind) else None
+    ),
+    lambda _kind: kinds.TIMESTAMP,
+)
 
 
 def _lower_seconds(call: Call, arguments: entry.Programs) -> entry.Program | None:
@@ -161,7 +156,7 @@ def _lower_seconds(call: Call, arguments: entry.Programs) -> entry.Program | Non
     return entry.operation("since", kinds.TIMESTAMP, seconds, size=SECOND)
 
 
-@ENTRIES.typed("timestamp_seconds", _seconds_rule, _lower_seconds, takes=1)
+@ENTRIES.typed("timestamp_seconds", _SECONDS, _lower_seconds, takes=1)
 def _from_seconds(call: Call) -> entry.Compute:
     is_fraction = kinds.is_fraction(call.arguments[0].type)
 
@@ -174,35 +169,31 @@ def _from_seconds(call: Call) -> entry.Compute:
     return from_seconds
 
 
-def _moment_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types UNIX_SECONDS and the like: a timestamp, nothing that could become one."""
-    fits = arguments[0].type in (kinds.TIMESTAMP, kinds.NULL)
-    return entry.Signature((kinds.TIMESTAMP,), kinds.BIGINT) if fits else None
+# a timestamp, nothing that could become one
+_EPOCH = entry.when(
+    lambda kind: kind in (kinds.TIMESTAMP, kinds.NULL), "timestamp -> bigint"
+)
+_COUNT = entry.when(
+    lambda kind: kinds.is_integral(kind) or kind == kinds.NULL, "bigint -> timestamp"
+)
 
 
 def _epoch(name: str, size: int) -> entry.Function:
     """Returns the entry of the units since 1970, whole ones, rounded down."""
     return entry.row(
         name,
-        _moment_rule,
+        _EPOCH,
         lambda value: micros(value) // size,
         lambda _, given: entry.operation("units", kinds.BIGINT, *given, size=size),
         takes=1,
     )
 
 
-def _whole_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types TIMESTAMP_MILLIS and TIMESTAMP_MICROS: whole numbers."""
-    kind = arguments[0].type
-    fits = kinds.is_integral(kind) or kind == kinds.NULL
-    return entry.Signature((kinds.BIGINT,), kinds.TIMESTAMP) if fits else None
-
-
 def _since_epoch(name: str, size: int) -> entry.Function:
     """Returns the entry of the moment so many units after 1970."""
     return entry.row(
         name,
-        _whole_rule,
+        _COUNT,
         lambda value: moment(value * size),
         lambda _, given: entry.operation("since", kinds.TIMESTAMP, *given, size=size),
         takes=1,
@@ -210,7 +201,6 @@ def _since_epoch(name: str, size: int) -> entry.Function:
 
 
 # Parts
-
 
 _NAMES = {
     "year": ("y", "years", "yr", "yrs"),
@@ -261,11 +251,7 @@ def _of_span(
     part: str, result: schema.Type, read: entry.Compute, *spans: Interval
 ) -> entry.Function:
     """Returns the entry of a part of a span of these types."""
-
-    def rule(arguments: entry.Arguments) -> entry.Signature | None:
-        fits = arguments[0].type in spans
-        return entry.Signature(entry.types(arguments), result) if fits else None
-
+    rule = entry.kept(lambda span: result if span in spans else None)
     return entry.row(f"{part} of span", rule, read, takes=1)
 
 
@@ -283,7 +269,6 @@ _second_of_span = _signed(1, MINUTE)
 
 
 # What lies between
-
 
 _SIZES = {
     "microsecond": 1,
