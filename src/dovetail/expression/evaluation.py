@@ -35,8 +35,15 @@ def closure(node: Node) -> Closure:
             return _column(side, name)
         case Variable(number=number):
             return lambda rows: rows[number]
-        case Lambda():
-            return _lambda(node)
+        case Lambda(parameters=parameters, body=inner):
+            body = closure(inner)
+            numbers = [parameter.number for parameter in parameters]
+            # it may be given more than it asks for: an element's place, say
+            return lambda rows: (
+                lambda *values: body(
+                    {**rows, **dict(zip(numbers, values, strict=False))}
+                )
+            )
         case Call():
             return _call(node)
 
@@ -48,43 +55,23 @@ def _column(side: str, name: str) -> Closure:
         row = rows.get(side)
         if row is None:
             return None
-        return row[name] if name in row else _any_case(row, name)
+        if name in row:
+            return row[name]
+        found = (value for key, value in row.items() if key.lower() == name.lower())
+        return next(found, None)
 
     return read
 
 
-def _any_case(row: Mapping[str, Value], name: str) -> Value:
-    """Returns the value of a name whose case differs, null where there is none."""
-    found = (value for key, value in row.items() if key.lower() == name.lower())
-    return next(found, None)
-
-
-def _lambda(node: Lambda) -> Closure:
-    """Returns the function that a lambda is, once the rows around it are known.
-
-    It may be given more than it asks for: an element's place, say.
-    """
-    body = closure(node.body)
-    numbers = [parameter.number for parameter in node.parameters]
-
-    def make(rows: Rows) -> Callable[..., Value]:
-        return lambda *values: body(
-            {**rows, **dict(zip(numbers, values, strict=False))}
-        )
-
-    return make
-
-
 def _call(node: Call) -> Closure:
     """Returns the application of a function to the values of its arguments."""
-    entry = function_of(node)
-    function = entry.evaluate(node)
+    known = function_of(node)
+    function, is_strict = known.evaluate(node), known.strict
     arguments = [closure(argument) for argument in node.arguments]
-    strict = entry.strict
 
     def apply(rows: Rows) -> Value:
         values = [argument(rows) for argument in arguments]
-        return None if strict and None in values else function(*values)
+        return None if is_strict and None in values else function(*values)
 
     return apply
 
@@ -92,16 +79,8 @@ def _call(node: Call) -> Closure:
 def folded(node: Node) -> Node:
     """Returns the tree with every constant call replaced by its value."""
     inner = with_parts(node, folded)
-    return value_of(inner) if _is_constant(inner) else inner
-
-
-def _is_constant(node: Node) -> bool:
-    """Tells whether a node is a call that has only literals to work on."""
-    return isinstance(node, Call) and all(
-        isinstance(argument, Literal) for argument in node.arguments
-    )
-
-
-def value_of(node: Node) -> Literal:
-    """Returns the literal that a constant tree computes to."""
-    return Literal(closure(node)({}), node.type)
+    if isinstance(inner, Call) and all(
+        isinstance(argument, Literal) for argument in inner.arguments
+    ):
+        return Literal(closure(inner)({}), inner.type)
+    return inner

@@ -1,14 +1,14 @@
-"""Which type two types meet in, by Spark's rules without ANSI mode.
+"""Kinds of values: their names, their families, and the one that two of them meet in.
 
-Spark has three questions and so have we: the *tightest* type that loses nothing
-(operators), the *wider* type (CASE, coalesce, arrays; texts win), and the type that two
-sides of a comparison are cast to (texts lose). None of them knows a function.
+Meeting follows Spark's rules without ANSI mode. Spark has three questions and so have
+we: the *tightest* type that loses nothing (operators), the *wider* type (CASE,
+coalesce, arrays; texts win), and the type that two sides of a comparison are cast to
+(texts lose). None of them knows a function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 
 from dovetail import schema
 from dovetail.errors import UnsupportedError
@@ -31,18 +31,16 @@ TIMESTAMP_NTZ = schema.AtomicType.TIMESTAMP_NTZ
 BITS = {TINYINT: 8, SMALLINT: 16, INT: 32, BIGINT: 64}
 FRACTIONS = (FLOAT, DOUBLE)
 MOMENTS = (TIMESTAMP, TIMESTAMP_NTZ)
+# In both of these a later type holds what an earlier one holds.
 _PRECEDENCE = (*BITS, *FRACTIONS)
 DATES = (DATE, TIMESTAMP_NTZ, TIMESTAMP)
-_AS_DECIMAL = {
-    TINYINT: schema.DecimalType(3, 0),
-    SMALLINT: schema.DecimalType(5, 0),
-    INT: schema.DecimalType(10, 0),
-    BIGINT: schema.DecimalType(20, 0),
-}
+_DIGITS: dict[Kind, int] = {TINYINT: 3, SMALLINT: 5, INT: 10, BIGINT: 20}
 MOST_DIGITS = 38
 LEAST_SCALE = 6  # digits behind the point that an overflowing result keeps
 
 Meeting = Callable[[Kind, Kind], Kind | None]
+
+# Families
 
 
 def is_integral(kind: Kind) -> bool:
@@ -62,10 +60,21 @@ def is_numeric(kind: Kind) -> bool:
 
 def is_atomic(kind: Kind) -> bool:
     """Tells whether values of this type have no parts; null has no type yet."""
-    return (
-        isinstance(kind, schema.AtomicType | schema.DecimalType | Interval)
-        and kind != NULL
-    )
+    atomic = schema.AtomicType | schema.DecimalType | Interval
+    return isinstance(kind, atomic) and kind != NULL
+
+
+def is_comparable(kind: Kind) -> bool:
+    """Tells whether values of a type stand in an order; maps do not."""
+    match kind:
+        case schema.MapType():
+            return False
+        case schema.ArrayType(element=element):
+            return is_comparable(element)
+        case schema.StructType(fields=fields):
+            return all(is_comparable(part) for _, part in fields)
+        case _:
+            return True
 
 
 def columnar(kind: Kind) -> schema.Type:
@@ -73,6 +82,9 @@ def columnar(kind: Kind) -> schema.Type:
     if isinstance(kind, Interval):
         raise UnsupportedError(f'a value of type "{kind}"', hint="use a number")
     return kind
+
+
+# Decimals
 
 
 def bounded(precision: int, scale: int) -> schema.DecimalType:
@@ -84,26 +96,34 @@ def adjusted(precision: int, scale: int) -> schema.DecimalType:
     """Returns a decimal of at most 38 digits that keeps its whole digits first."""
     if precision <= MOST_DIGITS:
         return schema.DecimalType(precision, scale)
-    whole = precision - scale
-    return schema.DecimalType(
-        MOST_DIGITS, max(MOST_DIGITS - whole, min(scale, LEAST_SCALE))
-    )
+    room = MOST_DIGITS - (precision - scale)
+    return schema.DecimalType(MOST_DIGITS, max(room, min(scale, LEAST_SCALE)))
 
 
 def as_decimal(kind: Kind) -> schema.DecimalType:
     """Returns the decimal that holds every value of a decimal or a whole number."""
     if isinstance(kind, schema.DecimalType):
         return kind
-    return next(decimal for whole, decimal in _AS_DECIMAL.items() if whole == kind)
+    return schema.DecimalType(_DIGITS[kind], 0)
 
 
-def wider_decimal(
-    left: schema.DecimalType, right: schema.DecimalType
-) -> schema.DecimalType:
-    """Returns the decimal with the whole digits of both, and the scale if it fits."""
-    whole = max(left.precision - left.scale, right.precision - right.scale)
-    scale = min(max(left.scale, right.scale), MOST_DIGITS - whole)
+def _both_decimals(left: Kind, right: Kind) -> Kind | None:
+    """Returns the wider type of two numbers of which one is a decimal."""
+    both = (left, right)
+    if not any(isinstance(kind, schema.DecimalType) for kind in both):
+        return None
+    if any(map(is_fraction, both)):
+        return DOUBLE
+    if not all(map(is_numeric, both)):
+        return None
+    one, other = map(as_decimal, both)
+    # the whole digits of both, and the scale as far as it fits
+    whole = max(one.precision - one.scale, other.precision - other.scale)
+    scale = min(max(one.scale, other.scale), MOST_DIGITS - whole)
     return schema.DecimalType(whole + scale, scale)
+
+
+# Meeting
 
 
 def tightest(left: Kind, right: Kind) -> Kind | None:
@@ -112,22 +132,16 @@ def tightest(left: Kind, right: Kind) -> Kind | None:
         return left
     if left == NULL:
         return right
-    if left in _PRECEDENCE and right in _PRECEDENCE:
-        return max(left, right, key=_PRECEDENCE.index)
-    if left in DATES and right in DATES:
-        return max(left, right, key=DATES.index)
+    for ordered in (_PRECEDENCE, DATES):
+        if left in ordered and right in ordered:
+            return max(left, right, key=ordered.index)
     if isinstance(left, Interval) and isinstance(right, Interval):
         return None if Interval.MONTHS in (left, right) else Interval.TIME
-    return _decimal_that_holds(left, right) or _inside(left, right, tightest)
-
-
-def _decimal_that_holds(left: Kind, right: Kind) -> Kind | None:
-    """Returns the decimal of a pair whose other half is a whole number it holds."""
     for one, other in ((left, right), (right, left)):
         if isinstance(one, schema.DecimalType) and is_integral(other):
             fits = one.precision - one.scale >= as_decimal(other).precision
             return one if fits else None
-    return None
+    return _inside(left, right, tightest)
 
 
 def _inside(left: Kind, right: Kind, meet: Meeting) -> Kind | None:
@@ -155,37 +169,26 @@ def _same_fields(
     if names[0] != names[1]:
         return None
     fields: list[tuple[str, schema.Type]] = []
-    for one, other in zip(left.fields, right.fields, strict=True):
-        kind = meet(one[1], other[1])
+    for (name, one), (_, other) in zip(left.fields, right.fields, strict=True):
+        kind = meet(one, other)
         if kind is None:
             return None
-        fields.append((one[0], columnar(kind)))
+        fields.append((name, columnar(kind)))
     return schema.StructType(tuple(fields))
 
 
 def without_texts(left: Kind, right: Kind) -> Kind | None:
     """Returns the wider type, digits lost where needed; texts meet only texts."""
-    found = tightest(left, right)
-    if found is not None:
-        return found
-    return _with_decimal(left, right) or _inside(left, right, without_texts)
-
-
-def _with_decimal(left: Kind, right: Kind) -> Kind | None:
-    """Returns the wider type of two numbers of which one is a decimal."""
-    kinds = (left, right)
-    if not any(isinstance(kind, schema.DecimalType) for kind in kinds):
-        return None
-    if any(is_fraction(kind) for kind in kinds):
-        return DOUBLE
-    if all(is_numeric(kind) for kind in kinds):
-        return wider_decimal(as_decimal(left), as_decimal(right))
-    return None
+    return (
+        tightest(left, right)
+        or _both_decimals(left, right)
+        or _inside(left, right, without_texts)
+    )
 
 
 def wider(left: Kind, right: Kind) -> Kind | None:
     """Returns the wider type; a text turns what it meets into text."""
-    found = tightest(left, right) or _with_decimal(left, right)
+    found = tightest(left, right) or _both_decimals(left, right)
     if found is not None:
         return found
     for one, other in ((left, right), (right, left)):
@@ -194,34 +197,29 @@ def wider(left: Kind, right: Kind) -> Kind | None:
     return _inside(left, right, wider)
 
 
+def widest(types: Sequence[Kind]) -> Kind | None:
+    """Returns the wider type of all; texts first, for `wider` is not associative."""
+    return _fold(sorted(types, key=lambda kind: not _has_text(kind)), wider)
+
+
 def _has_text(kind: Kind) -> bool:
     """Tells whether a type is a text, or an array of them."""
-    return (
-        _has_text(kind.element)
-        if isinstance(kind, schema.ArrayType)
-        else kind == STRING
-    )
+    while isinstance(kind, schema.ArrayType):
+        kind = kind.element
+    return kind == STRING
 
 
-def widest(kinds: Sequence[Kind]) -> Kind | None:
-    """Returns the wider type of all; texts first, for `wider` is not associative."""
-    ordered = sorted(kinds, key=lambda kind: not _has_text(kind))
-    return _fold(ordered, wider)
-
-
-def widest_without_texts(kinds: Sequence[Kind]) -> Kind | None:
+def widest_without_texts(types: Sequence[Kind]) -> Kind | None:
     """Returns the wider type of all, where texts meet only texts."""
-    return _fold(kinds, without_texts)
+    return _fold(types, without_texts)
 
 
-def _fold(kinds: Sequence[Kind], meet: Meeting) -> Kind | None:
+def _fold(types: Sequence[Kind], meet: Meeting) -> Kind | None:
     """Returns where all types meet, two by two from the left, or None."""
-
-    def step(found: Kind | None, kind: Kind) -> Kind | None:
-        return None if found is None else meet(found, kind)
-
-    start: Kind | None = NULL
-    return reduce(step, kinds, start)
+    found: Kind | None = NULL
+    for kind in types:
+        found = None if found is None else meet(found, kind)
+    return found
 
 
 def compared(left: Kind, right: Kind) -> Kind | None:
@@ -229,26 +227,12 @@ def compared(left: Kind, right: Kind) -> Kind | None:
     for one, other in ((left, right), (right, left)):
         if one == STRING and other != STRING:
             return _compared_with_text(other)
+    if NULL in (left, right):
+        return tightest(left, right)
+    # digits may be lost: decimals do not meet in the tightest type
     if any(isinstance(kind, schema.DecimalType) for kind in (left, right)):
-        return (
-            tightest(left, right)
-            if NULL in (left, right)
-            else _with_decimal(left, right)
-        )
+        return _both_decimals(left, right)
     return tightest(left, right)
-
-
-def is_comparable(kind: Kind) -> bool:
-    """Tells whether values of a type stand in an order; maps do not."""
-    match kind:
-        case schema.MapType():
-            return False
-        case schema.ArrayType(element=element):
-            return is_comparable(element)
-        case schema.StructType(fields=fields):
-            return all(is_comparable(part) for _, part in fields)
-        case _:
-            return True
 
 
 def _compared_with_text(kind: Kind) -> Kind | None:

@@ -35,7 +35,7 @@ from dovetail.expression.tree import (
     Typed,
     Variable,
 )
-from dovetail.expression.values import DAY, SECOND, WIDE
+from dovetail.expression.values import DAY, HOUR, MINUTE, SECOND, WIDE
 from dovetail.schema import (
     ArrayType,
     DecimalType,
@@ -110,18 +110,15 @@ def exact(text: str) -> Literal:
     return Literal(value, DecimalType(precision, scale))
 
 
-def written_type(node: exp.Expr) -> Type:
-    """Returns the type that an expression names."""
-    return parse_type(node.sql(dialect="spark"))
-
-
-def read_cast(read: Callable[[exp.Expr], Node], node: exp.Expr) -> Node:
+@_reads(exp.Cast, exp.TryCast)
+def _cast(context: Context, node: exp.Expr) -> Node:
     """Reads CAST, TRY_CAST, a text with a type before it, or a number with a suffix."""
-    kind = written_type(node.args["to"])
-    if node.meta.get("suffix") == "BD":
+    kind = parse_type(node.args["to"].sql(dialect="spark"))
+    suffix = node.meta.get("suffix")
+    if suffix == "BD":
         return exact(node.this.this)
-    inner = number(node.this.this) if "suffix" in node.meta else read(node.this)
-    if "suffix" in node.meta or type(node) is exp.Cast:
+    inner = number(node.this.this) if suffix else context.read(node.this)
+    if suffix or type(node) is exp.Cast:
         return _typed_literal(inner, kind)
     return checked_cast("try_cast" if node.args.get("safe") else "cast", inner, kind)
 
@@ -131,27 +128,23 @@ def _typed_literal(inner: Node, kind: Type) -> Node:
     if not isinstance(inner, Literal):
         return checked_cast("cast", inner, kind)
     # a suffix casts the digits that were written, so 1.1F is the nearest single
-    source = kinds.STRING if isinstance(inner.value, Decimal) else inner.type
+    is_text = isinstance(inner.value, Decimal) or inner.type == kinds.STRING
+    source = kinds.STRING if is_text else inner.type
     convert = converter(source, kind, careful=True)
-    value = (
-        convert(str(inner.value) if source == kinds.STRING else inner.value)
-        if convert
-        else None
-    )
+    value = convert(str(inner.value) if is_text else inner.value) if convert else None
     if value is None:
         raise SpecError(f'the literal "{inner.value}" is no {kind}')
     return Literal(value, kind)
 
 
-_MINUTE, _HOUR = 60 * SECOND, 3600 * SECOND
 _UNITS = {
     "year": (Interval.MONTHS, 12),
     "quarter": (Interval.MONTHS, 3),
     "month": (Interval.MONTHS, 1),
     "week": (Interval.DAYS, 7 * DAY),
     "day": (Interval.DAYS, DAY),
-    "hour": (Interval.TIME, _HOUR),
-    "minute": (Interval.TIME, _MINUTE),
+    "hour": (Interval.TIME, HOUR),
+    "minute": (Interval.TIME, MINUTE),
     "second": (Interval.TIME, SECOND),
     "millisecond": (Interval.TIME, 1000),
     "microsecond": (Interval.TIME, 1),
@@ -173,9 +166,8 @@ def span(node: exp.Expr) -> Literal:
     if unit is None:
         return _several(value.this)
     if isinstance(unit, exp.IntervalSpan):
-        return _from_to(
-            value.this, unit.this.name.lower(), unit.expression.name.lower()
-        )
+        ends = (unit.this.name.lower(), unit.expression.name.lower())
+        return _from_to(value.this, *ends)
     return _single(value.this, unit.name.lower())
 
 
@@ -237,19 +229,13 @@ def _no_span(text: str, unit: str) -> SpecError:
 
 
 @_reads(exp.Column, exp.Identifier)
-def read_name(context: Context, node: exp.Expr) -> Node:
+def _name(context: Context, node: exp.Expr) -> Node:
     """Reads a name: what its front means, then fields."""
     parts = node.parts if isinstance(node, exp.Column) else [node]
     found, fields = _resolved(context, [part.name for part in parts])
     for name in fields:
         found = _field(found, name)
     return found
-
-
-@_reads(exp.Dot)
-def read_dot(context: Context, node: exp.Expr) -> Node:
-    """Reads a field of something that is no plain name."""
-    return _field(context.read(node.this), node.expression.name)
 
 
 def _field(whole: Node, name: str) -> Node:
@@ -277,13 +263,9 @@ def _resolved(context: Context, names: list[str]) -> tuple[Node, list[str]]:
     if first in context.scope.bare:
         column = context.scope.bare[first]
         return Column(BARE, column.name, column.type), rest
-    raise SpecError(f'no column "{".".join(names)}"', _known(context))
-
-
-def _known(context: Context) -> str:
-    """Returns the names that could have been meant."""
     own = context.scope.rows.names if context.row else ()
-    return f"one of {', '.join((*own, *context.scope.known))}"
+    known = ", ".join((*own, *context.scope.known))
+    raise SpecError(f'no column "{".".join(names)}"', f"one of {known}")
 
 
 ROWS = "rows"
@@ -300,7 +282,7 @@ _WITH_UNIT_TAKE = 3
 
 
 @_reads(exp.Anonymous)
-def read_call(context: Context, node: exp.Expr) -> Node:
+def _call(context: Context, node: exp.Expr) -> Node:
     """Reads a call by its name."""
     if not isinstance(node.this, str):
         raise UnsupportedError(f'the function "{node.name}"')
@@ -309,18 +291,14 @@ def read_call(context: Context, node: exp.Expr) -> Node:
         return _read_over_rows(context, name, node.expressions)
     if name == "struct":
         return build("named_struct", *_named(context, node.expressions))
-    arguments: list[Node] = []
     if name in _WITH_UNIT and len(node.expressions) == _WITH_UNIT_TAKE:
-        return _with_unit(context, _WITH_UNIT[name], node.expressions)
+        unit, *rest = node.expressions
+        bare = Literal(unit.name, kinds.STRING)
+        return build(_WITH_UNIT[name], bare, *map(context.read, rest))
+    arguments: list[Node] = []
     for part in node.expressions:
         arguments.append(_argument(context, part, parameters_of(name, arguments)))
     return build(name, *arguments)
-
-
-def _with_unit(context: Context, name: str, nodes: list[exp.Expr]) -> Node:
-    """Reads a call whose first argument is a bare unit of time."""
-    unit, *rest = nodes
-    return build(name, Literal(unit.name, kinds.STRING), *map(context.read, rest))
 
 
 def _argument(context: Context, node: exp.Expr, given: Sequence[Kind]) -> Node:
@@ -357,13 +335,11 @@ def _read_over_rows(context: Context, name: str, nodes: list[exp.Expr]) -> Node:
     count, write = _OVER_ROWS[name]
     if len(nodes) != count:
         raise SpecError(f'"{name}" with {len(nodes)} arguments', f"{count}")
-    return write(rows, [_of_a_row(context, record, node) for node in nodes])
-
-
-def _of_a_row(context: Context, record: StructType, node: exp.Expr) -> Lambda:
-    """Returns the lambda of one active row, whose fields stand bare."""
-    row = Variable("row", next(context.numbers), record)
-    return Lambda((row,), replace(context, row=row).read(node))
+    given = []
+    for node in nodes:
+        row = Variable("row", next(context.numbers), record)
+        given.append(Lambda((row,), replace(context, row=row).read(node)))
+    return write(rows, given)
 
 
 def _listed(rows: Node, given: list[Lambda]) -> Node:
@@ -381,25 +357,27 @@ def _nth(rows: Node, given: list[Lambda]) -> Node:
     )
 
 
-def _last(rows: Node, given: list[Lambda]) -> Node:
-    """Writes ROWS_LAST: the value of the last row."""
-    return build("element_at", _listed(rows, given), Literal(-1, kinds.INT))
-
-
-def _any(rows: Node, given: list[Lambda]) -> Node:
-    """Writes ROWS_ANY: whether any row passes; an unknown does not."""
-    some = build("exists", rows, *given)
-    return build("coalesce", some, Literal(value=False, type=kinds.BOOLEAN))
-
-
 _OVER_ROWS: dict[str, tuple[int, Callable[[Node, list[Lambda]], Node]]] = {
     "rows_count": (0, lambda rows, _given: build("size", rows)),
     "rows_list": (1, _listed),
     "rows_nth": (2, _nth),
-    "rows_last": (1, _last),
+    "rows_last": (
+        1,
+        lambda rows, given: build(
+            "element_at", _listed(rows, given), Literal(-1, kinds.INT)
+        ),
+    ),
     "rows_min": (1, lambda rows, given: build("array_min", _listed(rows, given))),
     "rows_max": (1, lambda rows, given: build("array_max", _listed(rows, given))),
-    "rows_any": (1, _any),
+    # an unknown row does not pass
+    "rows_any": (
+        1,
+        lambda rows, given: build(
+            "coalesce",
+            build("exists", rows, *given),
+            Literal(value=False, type=kinds.BOOLEAN),
+        ),
+    ),
 }
 
 _COMPARISONS: dict[type[exp.Expr], str] = {
@@ -473,19 +451,6 @@ def _negative(context: Context, node: exp.Expr) -> Node:
     return build("negative", context.read(inner))
 
 
-@_reads(exp.Bracket)
-def _item(context: Context, node: exp.Expr) -> Node:
-    """Reads an element in brackets."""
-    return build("[]", context.read(node.this), *map(context.read, node.expressions))
-
-
-@_reads(exp.Between)
-def _between(context: Context, node: exp.Expr) -> Node:
-    """Reads BETWEEN."""
-    parts = (node.this, node.args["low"], node.args["high"])
-    return build("between", *map(context.read, parts))
-
-
 @_reads(exp.In)
 def _in(context: Context, node: exp.Expr) -> Node:
     """Reads IN with a list of values."""
@@ -505,22 +470,13 @@ def _is(context: Context, node: exp.Expr) -> Node:
 
 @_reads(exp.Like, exp.ILike)
 def _like(context: Context, node: exp.Expr, *escape: Node) -> Node:
-    """Reads LIKE and ILIKE, and each with NOT."""
-    if isinstance(node.expression, exp.Any | exp.All):
-        return _like_several(context, node)
-    sides = (context.read(node.this), context.read(node.expression))
-    found = build("like" if isinstance(node, exp.Like) else "ilike", *sides, *escape)
-    return build("not", found) if node.args.get("negate") else found
-
-
-def _like_several(context: Context, node: exp.Expr) -> Node:
-    """Reads LIKE ANY and LIKE ALL as OR or AND of every pattern's LIKE."""
+    """Reads LIKE and ILIKE, each with NOT, and of ANY or ALL of several patterns."""
     several = node.expression
-    text = context.read(node.this)
-    name = "like" if isinstance(node, exp.Like) else "ilike"
-    parts = several.this.unnest()
+    is_several = isinstance(several, exp.Any | exp.All)
+    parts = several.this.unnest() if is_several else several
     patterns = parts.expressions if isinstance(parts, exp.Tuple) else [parts]
-    found = [build(name, text, context.read(pattern)) for pattern in patterns]
+    text, name = context.read(node.this), node.key
+    found = [build(name, text, context.read(one), *escape) for one in patterns]
     if node.args.get("negate"):
         found = [build("not", one) for one in found]
     together = "or" if isinstance(several, exp.Any) else "and"
@@ -539,7 +495,10 @@ def _tuple(context: Context, node: exp.Expr) -> Node:
 @_reads(exp.Escape)
 def _escape(context: Context, node: exp.Expr) -> Node:
     """Reads LIKE with an escape letter."""
-    if not isinstance(node.this, exp.Like | exp.ILike):
+    like = node.this
+    is_like = isinstance(like, exp.Like | exp.ILike)
+    # Spark has no ESCAPE behind ANY and ALL either
+    if not is_like or isinstance(like.expression, exp.Any | exp.All):
         raise UnsupportedError("ESCAPE behind anything but LIKE")
     return _like(context, node.this, context.read(node.expression))
 
@@ -556,13 +515,6 @@ def _case(context: Context, node: exp.Expr) -> Node:
     default = node.args.get("default")
     arguments.append(context.read(default) if default else Literal(None, kinds.NULL))
     return build("case", *arguments)
-
-
-@_reads(exp.Extract)
-def _extract(context: Context, node: exp.Expr) -> Node:
-    """Reads EXTRACT(part FROM moment)."""
-    part = Literal(node.this.name, kinds.STRING)
-    return build("date_part", part, context.read(node.expression))
 
 
 @_reads(exp.Trim)
@@ -603,34 +555,40 @@ def _parsed(text: str, scope: Scope) -> Typed:
     return Typed(tree, kinds.columnar(tree.type), text)
 
 
-@_reads(exp.Literal)
-def _written(_context: Context, node: exp.Expr) -> Node:
-    """Reads a literal: a text or a number."""
-    return (
-        Literal(node.this, kinds.STRING)
-        if node.args["is_string"]
-        else number(node.this)
-    )
-
-
-@_reads(exp.Concat)
-def _joined(_context: Context, node: exp.Expr) -> Node:
-    """Reads texts that stand beside each other as one."""
-    return Literal("".join(part.name for part in node.expressions), kinds.STRING)
-
-
 @_reads(exp.HexString)
 def _bytes(_context: Context, node: exp.Expr) -> Node:
-    """Reads bytes in hexadecimal digits."""
-    digits = node.this
-    if len(digits) % 2:
-        digits = f"0{digits}"
+    # Spark puts a zero before an odd number of digits
+    digits = "0" * (len(node.this) % 2) + node.this
     return Literal(bytes.fromhex(digits), kinds.BINARY)
 
 
 _READERS.update(
     {
         **{kind: _operator(name) for kind, name in _SIGNS.items()},
+        exp.Dot: lambda context, node: _field(
+            context.read(node.this), node.expression.name
+        ),
+        exp.Bracket: lambda context, node: build(
+            "[]", *map(context.read, (node.this, *node.expressions))
+        ),
+        exp.Between: lambda context, node: build(
+            "between",
+            *map(context.read, (node.this, node.args["low"], node.args["high"])),
+        ),
+        exp.Extract: lambda context, node: build(
+            "date_part",
+            Literal(node.this.name, kinds.STRING),
+            context.read(node.expression),
+        ),
+        exp.Literal: lambda _context, node: (
+            Literal(node.this, kinds.STRING)
+            if node.args["is_string"]
+            else number(node.this)
+        ),
+        # texts that stand beside each other are one
+        exp.Concat: lambda _context, node: Literal(
+            "".join(part.name for part in node.expressions), kinds.STRING
+        ),
         exp.Not: lambda context, node: build("not", context.read(node.this)),
         exp.BitwiseNot: lambda context, node: build("~", context.read(node.this)),
         exp.RegexpLike: _operator("rlike"),
@@ -638,8 +596,6 @@ _READERS.update(
         exp.Null: lambda _context, _node: Literal(None, kinds.NULL),
         exp.Boolean: lambda _context, node: Literal(bool(node.this), kinds.BOOLEAN),
         exp.Paren: lambda context, node: context.read(node.this),
-        exp.Cast: lambda context, node: read_cast(context.read, node),
-        exp.TryCast: lambda context, node: read_cast(context.read, node),
         exp.Interval: lambda _context, node: span(node),
     }
 )

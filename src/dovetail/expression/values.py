@@ -13,9 +13,9 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
+from dovetail import schema
 from dovetail.expression import kinds
 from dovetail.expression.tree import Kind, Value
-from dovetail.schema import ArrayType, DecimalType, StructType
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 EPOCH_DAY = date(1970, 1, 1).toordinal()
@@ -50,15 +50,12 @@ def single(value: float) -> float:
 
 
 def rounded(value: Decimal, scale: int) -> Decimal:
-    """Returns a decimal with so many digits behind the point, half up.
-
-    Java's decimals know no negative zero.
-    """
+    """Returns a decimal with so many digits behind the point, half up."""
     found = value.quantize(Decimal(1).scaleb(-scale), context=WIDE)
-    return found or found.copy_abs()
+    return found or found.copy_abs()  # Java's decimals know no negative zero
 
 
-def fitted(value: Decimal, kind: DecimalType) -> Decimal | None:
+def fitted(value: Decimal, kind: schema.DecimalType) -> Decimal | None:
     """Returns a decimal at the type's scale, or None where it has no room."""
     if not value.is_finite():
         return None
@@ -84,36 +81,21 @@ def moment(count: int) -> datetime | None:
 
 def order(kind: Kind) -> Callable[[Value], Value]:
     """Returns what to compare values of a type by: NaN is greatest, null least."""
-    if kind in kinds.FRACTIONS:
-        return _number_order
     match kind:
-        case ArrayType(element=element):
-            return _list_order(_null_first(order(element)))
-        case StructType(fields=fields):
-            return _record_order(
-                [(name, _null_first(order(part))) for name, part in fields]
-            )
+        case _ if kinds.is_fraction(kind):
+            # no NaN stands in the key: it would not even equal itself
+            return lambda value: (True, 0.0) if math.isnan(value) else (False, value)
+        case schema.ArrayType(element=element):
+            inner = _null_first(order(element))
+            return lambda items: [inner(item) for item in items]
+        case schema.StructType(fields=fields):
+            # in the type's order, whatever the order in the record
+            parts = [(name, _null_first(order(part))) for name, part in fields]
+            return lambda record: [part(record.get(name)) for name, part in parts]
         case _:
             return lambda value: value
-
-
-def _number_order(value: float) -> tuple[bool, float]:
-    """Returns a key in which NaN equals itself and is greatest."""
-    return (True, 0.0) if math.isnan(value) else (False, value)
 
 
 def _null_first(inner: Callable[[Value], Value]) -> Callable[[Value], Value]:
     """Returns a key in which null equals itself and is least."""
     return lambda value: (False,) if value is None else (True, inner(value))
-
-
-def _list_order(inner: Callable[[Value], Value]) -> Callable[[Value], Value]:
-    """Returns the key of lists, element by element."""
-    return lambda value: [inner(element) for element in value]
-
-
-def _record_order(
-    fields: list[tuple[str, Callable[[Value], Value]]],
-) -> Callable[[Value], Value]:
-    """Returns the key of records, field by field in the type's order."""
-    return lambda value: [inner(value.get(name)) for name, inner in fields]
