@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dovetail.kernels.arrays.rows import flags_of, make_rows
-from dovetail.kernels.candidates.walks import nearest_pairs
+from dovetail.kernels.candidates.nearest import nearest_pairs
 from dovetail.kernels.settings import Formula, Nearest
 from dovetail.spec.picks import Direction, Tie, Unlimited
 

@@ -8,7 +8,7 @@ condition that nobody wrote is no formula at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from dovetail.kernels.arrays.names import hidden
@@ -144,6 +144,11 @@ class PickSettings:
     def counts(self) -> bool:
         """Tells whether candidates are counted before anything else is asked."""
         return self.most < UNLIMITED
+
+    @property
+    def takes_nearest(self) -> bool:
+        """Tells whether the nearest is taken, and nothing is counted before."""
+        return bool(self.nearest) and not self.counts
 
     @property
     def waits(self) -> bool:
@@ -346,6 +351,13 @@ class JoinSettings:
             side.waits and side.longest_wait < NEVER and other.untimed
             for side, other in zip(self.sides, self.sides[::-1], strict=True)
         )
+
+    def without_failing(self) -> JoinSettings:
+        """Returns the same join where too many candidates are no error."""
+        if not self.picks.fails:
+            return self
+        skipping = Limit(self.picks.most, OnExceed.SKIP)
+        return replace(self, picks=replace(self.picks, limit=skipping))
 
     @property
     def reads_clock(self) -> bool:

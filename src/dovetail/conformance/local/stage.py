@@ -17,7 +17,7 @@ from dovetail.conformance.local.rows import NUMBER, Cargo, cargo
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.kernels.arrays.rows import BEGINNING
 from dovetail.kernels.arrival.arrival import Parcel
-from dovetail.kernels.candidates.limit import TooManyError
+from dovetail.kernels.candidates.choice import TooManyError
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped, step

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.time_limits import last_moments
-from dovetail.kernels.candidates.copies import copies_of
+from dovetail.kernels.candidates.meetings import copies_of
 from dovetail.kernels.horizon import meeting_times
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.pairs.formulas import of_pairs, of_rows

@@ -75,6 +75,7 @@ def wanted(settings: JoinSettings, present: Present, found: Sureness) -> Matches
     for hand in (0, 1):
         if settings.sides[hand].once:
             rows = present.rows[hand]
+            # Of a row that is out no pair matters: none meets before the beginning.
             first = np.where(rows.emitted, BEGINNING, rows.met)
             met = (found.sure.left, found.sure.right)[hand]
             np.minimum.at(first, met, meeting_times(present, found.sure))
@@ -83,13 +84,13 @@ def wanted(settings: JoinSettings, present: Present, found: Sureness) -> Matches
     return pairs
 
 
-def before_open(found: Sureness, pairs: Matches, rank: Whole, count: int) -> Mask:
-    """Tells which pairs stand before all open ones of their left row.
+def stand_before(pairs: Matches, others: Matches, rank: Whole, count: int) -> Mask:
+    """Tells which pairs stand before all others of their left row.
 
     `rank` is the order of the right rows; `count` says how many left rows there are.
     """
     least = np.full(count, NEVER)
-    np.minimum.at(least, found.open_pairs.left, rank[found.open_pairs.right])
+    np.minimum.at(least, others.left, rank[others.right])
     before: Mask = rank[pairs.right] < least[pairs.left]
     return before
 
@@ -108,36 +109,20 @@ def over_by_now(horizon: Horizon, best: Matches) -> Mask:
     if gone.any() and len(present.waiting[1]):
         left = present.rows[0]
         left = left.with_arrays(death=np.where(gone, latest, left.birth))
-        gone[_waited_for(horizon, left, best)] = False
+        right, found = _with_waiting(horizon, left)
+        if not settings.picks.counts and len(found):
+            found = _nearer(horizon, (left, right), best, found)
+        gone[found.left] = False
     return over | gone
-
-
-def _waited_for(horizon: Horizon, left: Rows, best: Matches) -> Whole:
-    """Returns the left rows with a right row that waits and may be their candidate."""
-    settings, right = horizon.settings, horizon.widest(1)
-    known = len(horizon.present.rows[1])
-    both = overlaps(left, right.take(slice(known, None)))
-    found = Matches(both.left, both.right + known)
-    hold = truly_equal if settings.picks.counts else that_hold
-    found = hold(settings, (left, right), found)
-    if settings.picks.counts or not len(found):
-        return found.left
-    (nearest,) = settings.picks.nearest
-    every = join_matches([best, found])
-    nearer = best_of(nearest, (left, right), every, right_order(settings, right))
-    return nearer.left[nearer.right >= known]
 
 
 def before_unborn(horizon: Horizon, pairs: Matches) -> Mask:
     """Tells which pairs stand before all that right rows without a life may give."""
     if not _has_unborn(horizon):
         return np.ones(len(pairs), bool)
-    right, found = _of_unborn(horizon)
-    rank = right_order(horizon.settings, right)
-    least = np.full(len(horizon.present.rows[0]), NEVER)
-    np.minimum.at(least, found.left, rank[found.right])
-    before: Mask = rank[pairs.right] < least[pairs.left]
-    return before
+    left = horizon.present.rows[0].with_arrays(death=horizon.latest_ends(0))
+    right, found = _with_waiting(horizon, left)
+    return stand_before(pairs, found, right_order(horizon.settings, right), len(left))
 
 
 def behind_unborn(horizon: Horizon, best: Matches) -> Mask:
@@ -145,15 +130,12 @@ def behind_unborn(horizon: Horizon, best: Matches) -> Mask:
 
     Nothing but an `asof` asks.
     """
-    settings, present = horizon.settings, horizon.present
-    is_behind = np.zeros(len(present.rows[0]), bool)
-    if not _has_unborn(horizon):
-        return is_behind
-    right, found = _of_unborn(horizon)
-    (nearest,) = settings.picks.nearest
-    sides, every = (present.rows[0], right), join_matches([best, found])
-    nearer = best_of(nearest, sides, every, right_order(settings, right))
-    is_behind[nearer.left[nearer.right >= len(present.rows[1])]] = True
+    left = horizon.present.rows[0]
+    is_behind = np.zeros(len(left), bool)
+    if _has_unborn(horizon):
+        left = left.with_arrays(death=horizon.latest_ends(0))
+        right, found = _with_waiting(horizon, left)
+        is_behind[_nearer(horizon, (left, right), best, found).left] = True
     return is_behind
 
 
@@ -167,13 +149,28 @@ def _has_unborn(horizon: Horizon) -> bool:
     return waits and len(horizon.present.waiting[1]) > 0
 
 
-def _of_unborn(horizon: Horizon) -> tuple[Rows, Matches]:
-    """Returns all right rows, those that wait last, and the pairs that these may be."""
-    left, known = horizon.present.rows[0], len(horizon.present.rows[1])
-    left, right = left.with_arrays(death=horizon.latest_ends(0)), horizon.widest(1)
-    unborn = right.take(slice(known, None))
-    found = that_hold(horizon.settings, (left, unborn), overlaps(left, unborn))
+def _with_waiting(horizon: Horizon, left: Rows) -> tuple[Rows, Matches]:
+    """Returns all right rows, those that wait last, and left rows' pairs with these.
+
+    So they are in their widest lives. Where candidates are counted an equal key will
+    do.
+    """
+    settings, right = horizon.settings, horizon.widest(1)
+    known = len(horizon.present.rows[1])
+    waiting = right.take(slice(known, None))
+    hold = truly_equal if settings.picks.counts else that_hold
+    found = hold(settings, (left, waiting), overlaps(left, waiting))
     return right, Matches(found.left, known + found.right)
+
+
+def _nearer(
+    horizon: Horizon, sides: tuple[Rows, Rows], best: Matches, found: Matches
+) -> Matches:
+    """Returns the pairs with right rows that wait which are nearer than the best."""
+    (nearest,) = horizon.settings.picks.nearest
+    rank = right_order(horizon.settings, sides[1])
+    nearer = best_of(nearest, sides, join_matches([best, found]), rank)
+    return nearer.take(nearer.right >= len(horizon.present.rows[1]))
 
 
 def without_hopeless(settings: JoinSettings, present: Present) -> Present:
@@ -183,7 +180,7 @@ def without_hopeless(settings: JoinSettings, present: Present) -> Present:
     them alone.
     """
     waiting, picks = present.waiting[0], settings.picks
-    is_asof = settings.event_clock and bool(picks.nearest) and not picks.counts
+    is_asof = settings.event_clock and picks.takes_nearest
     if not len(waiting) or not is_asof or not waits_for(settings)[1]:
         return present
     side = settings.sides[0]

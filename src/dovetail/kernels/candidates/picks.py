@@ -13,7 +13,7 @@ only numbered, until it is its turn to come out. Windows are not known here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,19 +27,18 @@ from dovetail.kernels.candidates.choice import (
     right_order,
     row_times,
 )
-from dovetail.kernels.candidates.copies import Copies
 from dovetail.kernels.candidates.emitted import given_pairs, plain_pairs
 from dovetail.kernels.candidates.judgement import (
     Sureness,
-    before_open,
     before_unborn,
     behind_unborn,
     over_by_now,
+    stand_before,
     wanted,
     weighed,
 )
+from dovetail.kernels.candidates.meetings import Copies, candidates, live_together
 from dovetail.kernels.candidates.nearest import Nearby, can_improve, outdated
-from dovetail.kernels.candidates.new_pairs import candidates, live_together
 from dovetail.kernels.horizon import Horizon, meeting_times
 from dovetail.kernels.pairs.formulas import matches
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches
@@ -47,7 +46,10 @@ from dovetail.kernels.pairs.memo import Memo
 from dovetail.kernels.pairs.results import Leaving
 from dovetail.kernels.settings import UNLIMITED, JoinSettings
 
-_NOBODY = np.empty(0, np.int64)
+
+def _nobody() -> Whole:
+    """Returns the numbers of no rows."""
+    return np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +67,16 @@ class Picked:
 
     met: Matches
     given: Leaving
-    held: Matches
-    open_pairs: Matches
-    over: Whole
-    judged_over: Whole
-    open_over: Whole
     closed: Mask
     outdated: Mask
     settled: Mask
     crowded: Mask
     counts: tuple[Whole, Whole]
+    held: Matches = NO_MATCHES
+    open_pairs: Matches = NO_MATCHES
+    over: Whole = field(default_factory=_nobody)
+    judged_over: Whole = field(default_factory=_nobody)
+    open_over: Whole = field(default_factory=_nobody)
     judged: Matches = NO_MATCHES
 
 
@@ -126,22 +128,10 @@ def waits_for_turn(settings: JoinSettings) -> bool:
 
 def _picked(horizon: Horizon, met: Matches, given: Leaving) -> Picked:
     """Returns what is picked where nothing waits."""
-    present = horizon.present
-    nothing = np.zeros(len(present.rows[0]), np.int64)
-    return Picked(
-        met=met,
-        given=given,
-        held=NO_MATCHES,
-        open_pairs=NO_MATCHES,
-        over=_NOBODY,
-        judged_over=_NOBODY,
-        open_over=_NOBODY,
-        closed=horizon.past[0],
-        outdated=np.zeros(len(present.rows[1]), bool),
-        settled=np.zeros(len(nothing), bool),
-        crowded=np.zeros(len(nothing), bool),
-        counts=(nothing, nothing),
-    )
+    left, right = map(len, horizon.present.rows)
+    nobody, nothing = np.zeros(left, bool), np.zeros(left, np.int64)
+    outdated_rows, counts = np.zeros(right, bool), (nothing, nothing)
+    return Picked(met, given, horizon.past[0], outdated_rows, nobody, nobody, counts)
 
 
 def _first(horizon: Horizon, memo: Memo, known: Sureness) -> Picked:
@@ -156,7 +146,8 @@ def _first(horizon: Horizon, memo: Memo, known: Sureness) -> Picked:
     is_sure = _are_passed(horizon, pairs)
     if len(known.open_pairs):
         rank = right_order(settings, present.rows[1])
-        is_sure &= before_open(known, pairs, rank, len(present.rows[0]))
+        count = len(present.rows[0])
+        is_sure &= stand_before(pairs, known.open_pairs, rank, count)
     sure = by_left_row(settings, present, pairs.take(is_sure))
     numbered = given_pairs(settings, present, sure, counts)
     full = numbered.counts[1] >= settings.picks.keep
@@ -232,7 +223,7 @@ def _chosen(
     Of an `asof` alone no more than the best has to be remembered.
     """
     picks = settings.picks
-    if picks.nearest and not picks.counts and not settings.copies_rows:
+    if picks.takes_nearest and not settings.copies_rows:
         wanted = np.ones(len(present.rows[0]), bool)
         if settings.sides[1].static and not settings.event_clock:
             wanted[: present.old[0]] = False  # they were judged when they came

@@ -23,9 +23,8 @@ import pyarrow.compute as pc
 
 from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
-from dovetail.kernels.candidates.choice import Choice, choose
+from dovetail.kernels.candidates.choice import Choice, TooManyError, choose
 from dovetail.kernels.candidates.emitted import given_pairs
-from dovetail.kernels.candidates.limit import TooManyError
 from dovetail.kernels.candidates.picks import by_left_row
 from dovetail.kernels.pairs.formulas import of_pairs
 from dovetail.kernels.pairs.matches import Matches, join_matches

@@ -21,7 +21,7 @@ import numpy as np
 from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.candidates.emitted import comes
-from dovetail.kernels.candidates.new_pairs import live_together
+from dovetail.kernels.candidates.meetings import live_together
 from dovetail.kernels.pairs.formulas import that_hold, truly_equal
 from dovetail.kernels.pairs.matches import Matches, overlaps
 from dovetail.kernels.pairs.results import ABSENT, UNMATCHED, Reason, code

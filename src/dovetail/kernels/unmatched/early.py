@@ -36,10 +36,15 @@ from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole, join_rows
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.untimed import end_place
-from dovetail.kernels.candidates.choice import choose, nearest_before, without_failing
-from dovetail.kernels.candidates.copies import Copies, Pairs, copies_of, places_of
+from dovetail.kernels.candidates.choice import choose, nearest_before
 from dovetail.kernels.candidates.emitted import let_out, not_skipped
-from dovetail.kernels.candidates.new_pairs import candidates
+from dovetail.kernels.candidates.meetings import (
+    Copies,
+    Pairs,
+    candidates,
+    copies_of,
+    places_of,
+)
 from dovetail.kernels.candidates.picks import Picked
 from dovetail.kernels.horizon import (
     BoundsByPlace,
@@ -318,7 +323,7 @@ def _matched_left(settings: JoinSettings, present: Present, found: Candidates) -
 
     One that has too many candidates for sure has matched; what fails, fails elsewhere.
     """
-    settings = without_failing(settings)
+    settings = settings.without_failing()
     # Where nothing is counted one that is near enough will do.
     sure = found.sure | (not settings.picks.counts)
     known = choose(settings, present, found.pairs.take(sure))

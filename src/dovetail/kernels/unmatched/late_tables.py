@@ -25,8 +25,8 @@ from dovetail.kernels.arrays.rows import NEVER, Mask, Whole
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.time_limits import CLOCK, last_moments
-from dovetail.kernels.candidates.copies import Copies, are_first
 from dovetail.kernels.candidates.emitted import passes
+from dovetail.kernels.candidates.meetings import Copies, are_first
 from dovetail.kernels.candidates.nearest import near
 from dovetail.kernels.candidates.picks import Picked, waits_for_turn
 from dovetail.kernels.horizon import BoundsByPlace, Horizon, meeting_times
