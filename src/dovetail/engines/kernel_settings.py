@@ -303,20 +303,20 @@ def _skips(
     """Returns when a row does not come out; nothing where all do."""
     if join.picks.skip_when == NEVER:
         return []
-    over = _seen_alone(join, spec.Hand.LEFT, inputs, once=False)
-    alone = [
-        _seen_alone(join, hand, inputs, once=join.kind.gives_once(hand))
+    over = _seen_of_one(join, spec.Hand.LEFT, inputs, once=False)
+    unmatched = [
+        _seen_of_one(join, hand, inputs, once=join.kind.gives_once(hand))
         for hand in spec.HANDS
     ]
     formulas = [
         _formula(join.picks.skip_when, scope, told)
-        for told in (_seen(matched=spec.HANDS), *alone, over)
+        for told in (_seen(matched=spec.HANDS), *unmatched, over)
     ]
     pair, left, right, exceeded = formulas
     return [known.SkipFormulas(pair, (left, right), exceeded)]
 
 
-def _seen_alone(
+def _seen_of_one(
     join: spec.JoinSpec,
     hand: spec.Hand,
     inputs: Inputs,

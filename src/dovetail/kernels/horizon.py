@@ -270,9 +270,9 @@ class _Course:
             int(parcel.rows.place.max(initial=parcel.report.position))
             for parcel in parcels
         ]
-        told = [parcel.report.bound for parcel in parcels]
+        reported = [parcel.report.bound for parcel in parcels]
         position = np.concatenate((position, np.array(last, np.int64)))
-        moved = np.concatenate((moved, np.array(told, np.int64)))
+        moved = np.concatenate((moved, np.array(reported, np.int64)))
         order = np.argsort(position, kind="stable")
         reached = np.maximum.accumulate(np.append(before, moved[order]))
         return cls(position[order], reached)

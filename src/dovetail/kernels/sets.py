@@ -79,9 +79,9 @@ def of_some(
 
 def without(count: int, found: Combinations) -> Combinations:
     """Returns the rows of the first set that are in no combination, each alone."""
-    alone = np.ones(count, bool)
-    alone[found.rows[0]] = False
-    return Combinations((0,), (np.flatnonzero(alone),))
+    unmatched = np.ones(count, bool)
+    unmatched[found.rows[0]] = False
+    return Combinations((0,), (np.flatnonzero(unmatched),))
 
 
 def _patterns(has: Presence) -> tuple[list[tuple[int, ...]], Whole]:

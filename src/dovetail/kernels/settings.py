@@ -89,13 +89,13 @@ class Nearest:
 
 @dataclass(frozen=True, slots=True)
 class SkipFormulas:
-    """When a row does not come out: a pair, a row alone by its hand, one over a limit.
+    """When a row does not come out: a pair, an unmatched row of a hand, one too many.
 
     What stands for an absent side is written into the formulas.
     """
 
     pair: Formula
-    alone: tuple[Formula, Formula]
+    unmatched: tuple[Formula, Formula]
     over: Formula
 
 

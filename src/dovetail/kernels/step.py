@@ -19,7 +19,7 @@ from dovetail.kernels.candidates.judgement import without_hopeless
 from dovetail.kernels.candidates.picks import Picked, at_turn, pick
 from dovetail.kernels.horizon import Horizon, bounds_by_place
 from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_of
-from dovetail.kernels.pairs.results import Shape, as_told, leave, release
+from dovetail.kernels.pairs.results import Shape, as_shown, leave, release
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.tables.changelog import changelog, result_changes
@@ -101,7 +101,7 @@ def step(
     left, right = (outcome(horizon, present, hand, picked) for hand in (0, 1))
     outcomes = with_early(horizon, present, (left, right), picked, since)
     stretches = null_stretches(horizon, state, picked.met)
-    outcomes = stretches.told(belated.told(outcomes))
+    outcomes = stretches.added_to(belated.added_to(outcomes))
     picked = belated.picked(picked)
     # What comes out: in row-time order no further than no earlier row can come.
     held, until = state.held, BEGINNING
@@ -118,7 +118,7 @@ def step(
     memo = memo_of(present.rows, picked.held, picked.counts, kept[0], covers)
     present = belated.noted(without_given(present, outcomes))
     return Stepped(
-        present, kept, held, (*late, *early.out, *map(as_told, out)), until, memo
+        present, kept, held, (*late, *early.out, *map(as_shown, out)), until, memo
     )
 
 
@@ -171,7 +171,7 @@ def _results(
         sorted=settings.numbered,
         numbered=settings.picks.numbered,
         changing=settings.retracts,
-        told=settings.takes_back,
+        shows_time=settings.takes_back,
         placed=settings.ordered,
     )
     pairs = behind_taken_back(settings, present, picked.given)

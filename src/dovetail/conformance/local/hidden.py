@@ -25,7 +25,7 @@ from dovetail.kernels.arrays.names import (
 )
 from dovetail.kernels.arrays.program import run_program
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Mask, Whole
-from dovetail.kernels.lifetimes.lives import GROUP, LIFE, TOLD
+from dovetail.kernels.lifetimes.lives import GROUP, KNOWN_END, LIFE
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH, fits, measures
 from dovetail.schema import Schema
 
@@ -43,7 +43,7 @@ _HANDED = {
     HANDED_GROUP: GROUP,
     HANDED_DEATH: OWN_DEATH,
     HANDED_END: OWN_END,
-    HANDED_TOLD: TOLD,
+    HANDED_TOLD: KNOWN_END,
 }
 HANDED = tuple(_HANDED)
 

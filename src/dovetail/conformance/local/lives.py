@@ -38,7 +38,7 @@ from dovetail.conformance.local.stage import Moment, Stage
 from dovetail.kernels.arrays.names import OWN_DEATH, OWN_END
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Rows, Whole, join_rows
 from dovetail.kernels.lifetimes.births import births, deaths, ends
-from dovetail.kernels.lifetimes.lives import GROUP, SETTLED, TOLD, Lives
+from dovetail.kernels.lifetimes.lives import GROUP, KNOWN_END, SETTLED, Lives
 from dovetail.kernels.lifetimes.successors import later
 from dovetail.kernels.pairs.results import Reason
 
@@ -146,7 +146,7 @@ class Handed:
     def of(cls, stage: Stage, hand: int) -> Handed:
         """Returns the lives of one side of a stage before anything is told."""
         rows, news = stage.cargoes[hand].rows, stage.senders[hand].lives
-        names = (OWN_DEATH, OWN_END, GROUP, TOLD)
+        names = (OWN_DEATH, OWN_END, GROUP, KNOWN_END)
         own, end, group, told = (rows.hidden(name) for name in names)
         return cls(own, end, group, told.copy(), news)
 

@@ -18,7 +18,7 @@ from dovetail.kernels.arrival.time_limits import (
 )
 from dovetail.kernels.arrival.untimed import replaced
 from dovetail.kernels.lifetimes.births import births, deaths, known_lives, unfolded
-from dovetail.kernels.lifetimes.lives import TOLD, Lives, shortened
+from dovetail.kernels.lifetimes.lives import KNOWN_END, Lives, shortened
 from dovetail.kernels.settings import Closing, JoinSettings, SideSettings, waits_for
 from dovetail.kernels.state import JoinState
 from dovetail.spec.inputs import Arrival
@@ -214,7 +214,7 @@ def _born(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
         rows = rows.with_arrays(place=2 * rows.place + hand)
     rows = unfolded(side.window, rows)
     if side.inherits:
-        rows = rows.with_arrays(death=rows.hidden(TOLD))
+        rows = rows.with_arrays(death=rows.hidden(KNOWN_END))
     return rows.with_arrays(birth=births(side.window, rows))
 
 

@@ -131,10 +131,10 @@ def read_side(
         bound = watch.bound if moment.exact else before
         good = np.ones(len(rows), bool)
         for reason, found in _faults(rows, side, bound, exact=moment.exact):
-            told = found & good
+            turned_away = found & good
             if reason is Reason.LATE:
-                told &= ~rows.removes
-            others.setdefault(reason, []).append(rows.take(told))
+                turned_away &= ~rows.removes
+            others.setdefault(reason, []).append(rows.take(turned_away))
             good &= ~found
         judged.append(rows.take(good))
         watch = watch.after(parcel, moment.now)

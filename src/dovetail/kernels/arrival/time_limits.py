@@ -205,12 +205,12 @@ def _numbered(settings: JoinSettings, sides: tuple[Rows, Rows], since: int) -> L
     number[order] = np.cumsum(is_new) - 1
     number[places == NEVER] = NEVER
     first = int(np.count_nonzero(is_new & (places[order] < since)))
-    told, start = [], 0
+    numbered, start = [], 0
     for rows in sides:
         birth, death = np.split(number[start : start + 2 * len(rows)], 2)
-        told.append(rows.with_arrays(birth=birth, death=death))
+        numbered.append(rows.with_arrays(birth=birth, death=death))
         start += 2 * len(rows)
-    return Line((told[0], told[1]), first, sides)
+    return Line((numbered[0], numbered[1]), first, sides)
 
 
 def _last(settings: JoinSettings, hand: int, rows: Rows) -> Whole:

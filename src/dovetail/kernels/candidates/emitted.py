@@ -16,7 +16,7 @@ from dovetail.kernels.horizon import meeting_times
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.pairs.formulas import of_pairs, of_rows
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches
-from dovetail.kernels.pairs.results import ABSENT, Leaving, Reason, Turn, alone
+from dovetail.kernels.pairs.results import ABSENT, Leaving, Reason, Turn, one_sided
 from dovetail.kernels.settings import Formula, JoinSettings
 from dovetail.spec.inputs import Outlet
 
@@ -79,9 +79,9 @@ def not_skipped(
     for skip in settings.picks.skip if len(part.when) else ():
         hand = int(part.left[0] == ABSENT)
         is_over = part.reason is Reason.OVER_LIMIT
-        formula = skip.over if is_over else skip.alone[hand]
+        formula = skip.over if is_over else skip.unmatched[hand]
         chosen = part.right if hand else part.left
-        bare = {"row_time": _times(settings, part.told)}
+        bare = {"row_time": _times(settings, part.shown_time)}
         skipped = of_rows(formula, hand, sides[hand], chosen, bare)
         return part.take(~_is_true(skipped))
     return part
@@ -100,7 +100,7 @@ def let_out(settings: JoinSettings, present: Present, part: Leaving) -> list[Lea
     due, plain = part.take(is_due), part.take(~is_due)
     last = last_moments(settings, 0, left)[due.left]
     when = ends(settings.sides[0], left)[plain.left]
-    plain = replace(plain, when=when, turn=Turn.ALONE, host=left.place[plain.left])
+    plain = replace(plain, when=when, turn=Turn.UNMATCHED, host=left.place[plain.left])
     when, host = left.death[due.left], left.place[due.left]
     return [plain, replace(due, when=when, turn=Turn.DUE, due=last, host=host)]
 
@@ -110,7 +110,7 @@ def over_limit(settings: JoinSettings, present: Present, over: Whole) -> list[Le
     if not settings.picks.transforms:
         return []
     when = ends(settings.sides[0], present.rows[0])[over]
-    stand_in = alone(0, over, when, Outlet.MATCHED, Reason.OVER_LIMIT)
+    stand_in = one_sided(0, over, when, Outlet.MATCHED, Reason.OVER_LIMIT)
     return let_out(settings, present, stand_in)
 
 

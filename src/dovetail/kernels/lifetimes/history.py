@@ -56,7 +56,9 @@ def stages_of(side: SideSettings, rows: Rows, came: Whole, start: int) -> Stages
     for touched in back.nexts(new, came[new], over):
         row.append(touched[touched != NOWHERE])
         moment.append(came[new][touched != NOWHERE])
-    return _told(rows, line, (np.concatenate(row), np.concatenate(moment)), last, over)
+    return _looked_at(
+        rows, line, (np.concatenate(row), np.concatenate(moment)), last, over
+    )
 
 
 def always(rows: Rows, since: Whole, until: Whole) -> Stages:
@@ -77,7 +79,7 @@ def _counts(window: Window) -> tuple[int, int]:
     )
 
 
-def _told(
+def _looked_at(
     rows: Rows, line: _Line, looks: tuple[Whole, Whole], last: int, over: int
 ) -> Stages:
     """Returns the stages of rows from places on, by what has come until then."""

@@ -17,7 +17,7 @@ import numpy as np
 from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Rows, Whole
 
-LIFE, GROUP, TOLD = hidden("life"), hidden("group"), hidden("told")
+LIFE, GROUP, KNOWN_END = hidden("life"), hidden("group"), hidden("known end")
 """The payload columns of lives: their numbers, their groups, their ends when told."""
 SETTLED = 0
 """The group of lives that no other row ends."""

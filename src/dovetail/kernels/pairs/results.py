@@ -44,6 +44,8 @@ ABSENT = -1
 PLACED = ("turn", "later", "earlier")
 """What decides among rows of one row time: their turn, then both rows' places."""
 
+SHOWN = "shown_time"
+"""The column of the row times that rows show, where it stands beside their own."""
 
 UNMATCHED = (Outlet.LEFT_UNMATCHED, Outlet.RIGHT_UNMATCHED)
 """Where a side's rows leave that met nobody, by the side's number."""
@@ -66,7 +68,7 @@ class Turn(IntEnum):
     PAIR = 1
     LATE_PAIR = 2
     EARLY = 3
-    ALONE = 4
+    UNMATCHED = 4
 
 
 OUTLETS, REASONS, CHANGES = tuple(Outlet), tuple(Reason), tuple(Change)
@@ -83,9 +85,9 @@ class Leaving:
     """Rows that leave by one outlet for one reason, as row numbers of both sides.
 
     `reason` says why they are late, or that they stand for rows over their limit.
-    `when` is their moment of leaving; among rows of one, `due` decides. `told` is the
-    row time that they show, where it is another. Rows stand by the later of their own,
-    or by their `host`: the place of the left row that lets them out.
+    `when` is their moment of leaving; among rows of one, `due` decides. `shown_time` is
+    the row time that they show, where it is another. Rows stand by the later of their
+    own places, or by their `host`: the place of the left row that lets them out.
     """
 
     outlet: Outlet
@@ -96,7 +98,7 @@ class Leaving:
     when: Whole
     due: Whole
     counter: Whole
-    told: Whole
+    shown_time: Whole
     host: Whole
     change: Change = Change.INSERT
 
@@ -107,10 +109,10 @@ class Leaving:
         return Leaving(*fields)
 
 
-_arrays_of = attrgetter("left", "right", "when", "due", "counter", "told", "host")
+_arrays_of = attrgetter("left", "right", "when", "due", "counter", "shown_time", "host")
 
 
-def alone(
+def one_sided(
     hand: int,
     rows: Whole,
     when: Whole,
@@ -122,7 +124,7 @@ def alone(
     left, right = (rows, absent) if hand == 0 else (absent, rows)
     zeros = np.zeros(len(rows), np.int64)
     others = (left, right, when, zeros, zeros, when, absent)
-    return Leaving(outlet, reason, Turn.ALONE, *others)
+    return Leaving(outlet, reason, Turn.UNMATCHED, *others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +133,15 @@ class Shape:
 
     `timed`: the rows have row times; `sorted`: they are in their order of leaving;
     `numbered`: pairs say which of their left row's they are; `changing`: rows say
-    whether they are given or taken back; `told`: what row times they show; `placed`:
-    where they stand among rows of their row time, should they be held back.
+    whether they are given or taken back; `shows_time`: what row times they show;
+    `placed`: where they stand among rows of their row time, should they be held back.
     """
 
     timed: bool
     sorted: bool
     numbered: bool = False
     changing: bool = False
-    told: bool = False
+    shows_time: bool = False
     placed: bool = False
 
 
@@ -212,8 +214,8 @@ def _shaped(
         more["counter"] = pa.array(pile.numbers("counter"))
     if shape.changing:
         more["change"] = pa.array(pile.words("change"))
-    if shape.told:
-        more["told"] = _times(pile, "told", shape)
+    if shape.shows_time:
+        more[SHOWN] = _times(pile, SHOWN, shape)
     head = [outlet, reason, _times(pile, "when", shape)]
     chosen = (pile.numbers("left"), pile.numbers("right"))
     return table(head, chosen, sides, more | last)
@@ -347,12 +349,12 @@ def _order_of_held(rows: pa.RecordBatch, times: Whole) -> Whole:
     return order
 
 
-def as_told(leaving: pa.RecordBatch) -> pa.RecordBatch:
+def as_shown(leaving: pa.RecordBatch) -> pa.RecordBatch:
     """Returns the table with the row times that are shown, no longer as it left."""
     hidden = [name for name in PLACED if name in leaving.schema.names]
     leaving = leaving.drop_columns(hidden) if hidden else leaving
     names = leaving.schema.names
-    if "told" not in names:
+    if SHOWN not in names:
         return leaving
-    told, number = leaving.column("told"), names.index("row_time")
-    return leaving.drop_columns(["told"]).set_column(number, "row_time", told)
+    shown, number = leaving.column(SHOWN), names.index("row_time")
+    return leaving.drop_columns([SHOWN]).set_column(number, "row_time", shown)

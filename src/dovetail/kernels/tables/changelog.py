@@ -32,8 +32,8 @@ from dovetail.kernels.pairs.results import (
     ABSENT,
     OUTLETS,
     REASONS,
-    alone,
     code,
+    one_sided,
     table,
 )
 from dovetail.kernels.settings import JoinSettings
@@ -96,7 +96,7 @@ def _not_skipped(
     # Their numbers stand where their moments would, so that they are known again.
     numbers = np.arange(len(ours))
     outlet, reason = OUTLETS[int(part.outlet[0])], REASONS[int(part.reason[0])]
-    leaving = alone(hands[0], ours, numbers, outlet, reason)
+    leaving = one_sided(hands[0], ours, numbers, outlet, reason)
     return part.take(not_skipped(settings, present.rows, leaving).when)
 
 

@@ -61,9 +61,9 @@ from dovetail.kernels.pairs.results import (
     Leaving,
     Shape,
     Turn,
-    alone,
-    as_told,
+    as_shown,
     leave,
+    one_sided,
 )
 from dovetail.kernels.settings import EARLY_TIME, JoinSettings
 from dovetail.kernels.state import JoinState
@@ -92,12 +92,12 @@ def early_null_rows(
     parts, sides = [], list(found.sides)
     for hand, side in enumerate(settings.sides):
         if side.preserved:
-            rows, lonely, told = sides[hand], found.lonely(hand), found.ends(hand)
+            rows, lonely, shown = sides[hand], found.lonely(hand), found.ends(hand)
             came = found.came[hand][lonely]
-            part = alone(hand, lonely, came, UNMATCHED[hand])
-            part = replace(part, told=told[lonely])
+            part = one_sided(hand, lonely, came, UNMATCHED[hand])
+            part = replace(part, shown_time=shown[lonely])
             parts.append(not_skipped(settings, found.sides, part))
-            sides[hand] = _with_early_times(rows, lonely, told[lonely])
+            sides[hand] = _with_early_times(rows, lonely, shown[lonely])
     left, right = (
         (rows.take(slice(count)), rows.take(slice(count, None)))
         for rows, count in zip(sides, map(len, present.rows), strict=True)
@@ -107,22 +107,22 @@ def early_null_rows(
         sorted=True,
         numbered=settings.picks.numbered,
         changing=settings.retracts,
-        told=True,
+        shows_time=True,
     )
     return Early(
         replace(present, rows=(left[0], right[0]), waiting=(left[1], right[1])),
-        tuple(map(as_told, leave(parts, found.sides, shape))),
+        tuple(map(as_shown, leave(parts, found.sides, shape))),
     )
 
 
-def _with_early_times(rows: Rows, lonely: Whole, told: Whole) -> Rows:
+def _with_early_times(rows: Rows, lonely: Whole, shown: Whole) -> Rows:
     """Returns the rows with a mark on the lonely ones, and the row times they told."""
     null_emitted = rows.null_emitted
     null_emitted[lonely] = True
     rows, payload = rows.with_flags(null_emitted=null_emitted), rows.payload
     if EARLY_TIME in payload.schema.names:
         times = rows.hidden(EARLY_TIME).copy()
-        times[lonely] = told
+        times[lonely] = shown
         number = payload.schema.names.index(EARLY_TIME)
         payload = payload.set_column(number, EARLY_TIME, pa.array(times))
     return replace(rows, payload=payload)
@@ -463,7 +463,7 @@ def _matched_in_order(
     `every` are the candidates; in order of arrival they are sure.
     """
     picks, (left, right) = settings.picks, present.rows
-    if hand == 0 and picks.nearest and not picks.counts:
+    if hand == 0 and picks.takes_nearest:
         # Of an `asof` the candidates are but the best by now, and those may have come
         # behind the left row.
         yield nearest_before(settings, present, picks.nearest[0], is_new).left
@@ -544,9 +544,9 @@ def _taken_back(
         goes = rows.null_emitted & (first < NEVER)
         goes &= first <= np.maximum(rows.birth, to_come[hand])
         number = np.flatnonzero(goes)
-        back = alone(hand, number, first[number], UNMATCHED[hand])
-        told = rows.hidden(EARLY_TIME)[number]
-        back = replace(back, told=told, turn=Turn.DUE, change=Change.DELETE)
+        back = one_sided(hand, number, first[number], UNMATCHED[hand])
+        shown = rows.hidden(EARLY_TIME)[number]
+        back = replace(back, shown_time=shown, turn=Turn.DUE, change=Change.DELETE)
         changed[hand] = replace(
             outcomes[hand],
             leaving=(*outcomes[hand].leaving, back),
@@ -571,11 +571,11 @@ def _as_they_came(
         given = ~rows.decided & (rows.met > rows.birth)
         given &= ~rows.from_start & ~rows.removes
     new = np.flatnonzero(given & (rows.birth >= since))
-    early = alone(hand, new, rows.birth[new], UNMATCHED[hand])
+    early = one_sided(hand, new, rows.birth[new], UNMATCHED[hand])
     yield replace(early, turn=Turn.EARLY)
     if settings.retracts and not settings.marks_early:
         met = np.flatnonzero(given & (since <= rows.met) & (rows.met < NEVER))
-        back = alone(hand, met, rows.met[met], UNMATCHED[hand])
+        back = one_sided(hand, met, rows.met[met], UNMATCHED[hand])
         before = _room(rows.place[met])
         yield replace(back, turn=Turn.PAIR, due=before, change=Change.DELETE)
 
@@ -623,7 +623,7 @@ def _taken_back_as_judged(
     if hand == 1:
         goes &= ~rows.emitted
     number = np.flatnonzero(goes)
-    back = alone(hand, number, rows.place[number], UNMATCHED[hand])
+    back = one_sided(hand, number, rows.place[number], UNMATCHED[hand])
     back = replace(back, change=Change.DELETE)
     parts = (
         let_out(settings, present, back)

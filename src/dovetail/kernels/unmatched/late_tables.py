@@ -39,7 +39,7 @@ from dovetail.kernels.pairs.results import (
     Leaving,
     Reason,
     Turn,
-    alone,
+    one_sided,
 )
 from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings
 from dovetail.kernels.unmatched.outcome import Outcome
@@ -90,7 +90,7 @@ class LateTables:
             counts=(partners + late, given),
         )
 
-    def told(self, outcomes: tuple[Outcome, Outcome]) -> tuple[Outcome, Outcome]:
+    def added_to(self, outcomes: tuple[Outcome, Outcome]) -> tuple[Outcome, Outcome]:
         """Returns the outcomes with late pairs; who waits or is waited for stays."""
         if not len(self.waits):
             return outcomes
@@ -358,7 +358,7 @@ class _Search:
         settings = self.horizon.settings
         rows, (mine, _) = self.present.rows[self.hand], self._ours(sure)
         when = meeting_times(self.present, sure)
-        back = alone(self.hand, mine, when, UNMATCHED[self.hand])
+        back = one_sided(self.hand, mine, when, UNMATCHED[self.hand])
         back = replace(back, turn=Turn.DUE, change=Change.DELETE)
         due, counter = np.zeros_like(when), np.ones_like(when)
         if not settings.event_clock:
@@ -375,7 +375,7 @@ class _Search:
         if not settings.retracts:
             return pairs
         if settings.event_clock:
-            back = replace(back, told=rows.hidden(EARLY_TIME)[mine])
+            back = replace(back, shown_time=rows.hidden(EARLY_TIME)[mine])
         if settings.marks_early:
             back = back.take(rows.null_emitted[mine])
         return [*pairs, back]

@@ -35,7 +35,7 @@ from dovetail.kernels.pairs.results import (
     Leaving,
     Reason,
     Turn,
-    alone,
+    one_sided,
 )
 from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.spec import windows
@@ -149,12 +149,12 @@ def without_given(present: Present, outcomes: tuple[Outcome, Outcome]) -> Presen
 
 
 def _in_turn(
-    settings: JoinSettings, present: Present, picked: Picked, alone: list[Leaving]
+    settings: JoinSettings, present: Present, picked: Picked, parts: list[Leaving]
 ) -> tuple[Leaving, ...]:
     """Returns rows that come out by themselves, at the turns of who held them."""
     return tuple(
         part
-        for some in alone
+        for some in parts
         for part in with_host(settings, present, some, picked.judged)
     )
 
@@ -168,13 +168,13 @@ def _leaving(
         return []
     single = np.flatnonzero(lonely & ~rows.due)
     met = _earliest(side.window, rows, paired)
-    null_rows = alone(hand, single, ends(side, rows)[single], UNMATCHED[hand])
-    given_once = alone(hand, met, rows.met[met], Outlet.MATCHED)
+    null_rows = one_sided(hand, single, ends(side, rows)[single], UNMATCHED[hand])
+    given_once = one_sided(hand, met, rows.met[met], Outlet.MATCHED)
     given_once = replace(
         given_once, turn=Turn.PAIR, counter=np.ones(len(met), np.int64)
     )
     due = np.flatnonzero(lonely & rows.due)
-    passed = alone(hand, due, rows.death[due], UNMATCHED[hand])
+    passed = one_sided(hand, due, rows.death[due], UNMATCHED[hand])
     last = last_moments(settings, hand, rows)[due]
     return [
         null_rows,
@@ -266,7 +266,7 @@ def _still_outdates(settings: JoinSettings, present: Present, hand: int) -> Mask
 def late_rows(present_rows: Rows, hand: int, reason: Reason, offset: int) -> Leaving:
     """Returns rows that leave as late; they stand behind `offset` other rows."""
     numbers = np.arange(offset, offset + len(present_rows))
-    return alone(hand, numbers, np.full(len(numbers), NEVER), Outlet.LATE, reason)
+    return one_sided(hand, numbers, np.full(len(numbers), NEVER), Outlet.LATE, reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +286,7 @@ class _Turns:
         end = ends(settings.sides[hand], rows)[chosen]
         return cls(
             np.where(is_due, rows.death[chosen], end),
-            np.where(is_due, int(Turn.DUE), int(Turn.ALONE)),
+            np.where(is_due, int(Turn.DUE), int(Turn.UNMATCHED)),
             np.where(is_due, last, 0),
             rows.place[chosen],
         )
@@ -306,7 +306,7 @@ def with_host(
     """
     if settings.event_clock or not len(part.when) or not len(judged):
         return [part]
-    if part.turn not in (Turn.DUE, Turn.ALONE) or np.count_nonzero(part.left >= 0):
+    if part.turn not in (Turn.DUE, Turn.UNMATCHED) or np.count_nonzero(part.left >= 0):
         return [part]
     hosts, own = (
         _Turns.of(settings, hand, present.rows[hand], chosen)
@@ -356,5 +356,5 @@ def _let_out(part: Leaving, hosts: _Turns, host: Whole) -> list[Leaving]:
     is_due = hosts.turn[host] == int(Turn.DUE)
     return [
         replace(moved.take(is_due), turn=Turn.DUE),
-        replace(moved.take(~is_due), turn=Turn.ALONE),
+        replace(moved.take(~is_due), turn=Turn.UNMATCHED),
     ]

@@ -28,7 +28,7 @@ from dovetail.kernels.pairs.memo import (
     join_covers,
     numbers_of,
 )
-from dovetail.kernels.pairs.results import UNMATCHED, Leaving, alone
+from dovetail.kernels.pairs.results import UNMATCHED, Leaving, one_sided
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.unmatched.outcome import Outcome
@@ -48,7 +48,7 @@ class Stretches:
     covers: tuple[Covers, Covers] = (NO_COVERS, NO_COVERS)
     least: int = NEVER
 
-    def told(self, outcomes: tuple[Outcome, Outcome]) -> tuple[Outcome, Outcome]:
+    def added_to(self, outcomes: tuple[Outcome, Outcome]) -> tuple[Outcome, Outcome]:
         """Returns the outcomes with the null rows of stretches."""
         left, right = (
             replace(outcome, leaving=(*outcome.leaving, *parts)) if parts else outcome
@@ -157,7 +157,9 @@ class _Side:
         )
         sure = starts.when < self.least
         out = sure & (starts.when >= lower[starts.row])
-        part = alone(self.hand, starts.row[out], starts.when[out], UNMATCHED[self.hand])
+        part = one_sided(
+            self.hand, starts.row[out], starts.when[out], UNMATCHED[self.hand]
+        )
         is_open = covers.partner != NOBODY
         kept = join_covers(covers.take(~is_open).merged(), covers.take(is_open))
         least = [starts.when[~sure], self._if_ended(covers.take(is_open))]
