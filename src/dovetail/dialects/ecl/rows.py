@@ -7,7 +7,7 @@ the first line names them, or it plainly does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -32,7 +32,6 @@ from dovetail.dialects.ecl.values import (
     Value,
 )
 from dovetail.errors import SchemaError
-from dovetail.expression.sql import text_of
 
 
 def row_of(context: Context, node: syntax.Node, record: types.RecordType) -> str:
@@ -143,41 +142,33 @@ def child_sum(context: Context, node: syntax.Operation) -> Iterator[types.Scalar
     first, second = node.operands
     if not (context.sides or context.rows):
         return
-    one = _child_or_value(context, first)
+    match first:
+        case syntax.Call(arguments=(syntax.Items(), _)) if first.word == "dataset":
+            one: Value = _child(context, first)
+        case _:
+            one = context.value(first)
     if isinstance(one, RowsValue):
         one = _child(context, first)
-    if isinstance(one, types.Scalar) and isinstance(one.type, types.TableType):
-        behind = _behind(context, second, one.type)
-        yield types.Scalar(f"concat({one.text}, {behind})", one.type)
-
-
-def _child_or_value(context: Context, node: syntax.Node) -> Value:
-    """Returns rows that stand in the text as a child data set, or what a node is."""
-    match node:
-        case syntax.Call(arguments=(syntax.Items(), _)) if node.word == "dataset":
-            return _child(context, node)
-        case _:
-            return context.value(node)
-
-
-def _behind(context: Context, node: syntax.Node, kind: types.TableType) -> str:
-    """Returns rows, a single row, or values in braces as a child data set."""
-    if isinstance(node, syntax.Braces):
-        return rows_of(context, (node,), kind.record)
-    other = _child(context, node)
-    if isinstance(other.type, types.RecordType):
-        row = as_type(node, other, kind.record)
-        return f"array({row.text})"
-    return as_type(node, other, kind).text
+    if not isinstance(one, types.Scalar) or not isinstance(one.type, types.TableType):
+        return
+    if isinstance(second, syntax.Braces):
+        behind = rows_of(context, (second,), one.type.record)
+    else:
+        other = _child(context, second)
+        if isinstance(other.type, types.RecordType):
+            behind = f"array({as_type(second, other, one.type.record).text})"
+        else:
+            behind = as_type(second, other, one.type).text
+    yield types.Scalar(f"concat({one.text}, {behind})", one.type)
 
 
 def struct_of(record: types.RecordType, texts: list[str]) -> str:
     """Returns values as a record; fields without one have their initial value."""
-    parts = []
-    for place, one in enumerate(record.fields):
-        given = texts[place] if place < len(texts) else one.initial
-        parts.append(f"{text_of(one.name)}, {given or types.blank_text(one.type)}")
-    return f"named_struct({', '.join(parts)})"
+    given = [*texts, *(one.initial for one in record.fields[len(texts) :])]
+    pairs = zip(record.fields, given, strict=False)
+    return types.named_struct(
+        *((one.name, text or types.blank_text(one.type)) for one, text in pairs)
+    )
 
 
 _PLAIN = {"thor", "flat", "unsorted", "__compressed__", "__grouped__", "preload"}
@@ -219,58 +210,36 @@ def _csv(context: Context, node: syntax.Node) -> spec.CsvLayout:
     """Returns what CSV(..) says."""
     found = spec.CsvLayout()
     for option in node.arguments if isinstance(node, syntax.Call) else ():
-        change = _CSV.get(syntax.word_of(option))
-        if (
-            change is None
-            or not isinstance(option, syntax.Call)
-            or not option.arguments
-        ):
-            raise refusal(
-                option,
-                f'"{syntax.words_of(option).upper() or "this"}" of CSV',
-                "HEADING(0), HEADING(1), SEPARATOR(','), QUOTE('\"') or TERMINATOR",
-            )
-        found = change(context, option, found)
+        match option, syntax.word_of(option):
+            case syntax.Call(arguments=(value, *_)), "heading":
+                count = context.count(value)
+                if count > 1:
+                    raise refusal(option, f"a heading of {count} lines", "0 or 1")
+                heading = spec.Heading.NAMES if count else spec.Heading.NONE
+                found = replace(found, heading=heading)
+            case syntax.Call(arguments=(_, *_)), "separator":
+                found = replace(found, separator=_letter(context, option))
+            case syntax.Call(arguments=(_, *_)), "quote":
+                found = replace(found, quote=_letter(context, option))
+            case syntax.Call(arguments=(value, *_)), "terminator":
+                _check_ends(context, option, value)
+            case _:
+                raise refusal(
+                    option,
+                    f'"{syntax.words_of(option).upper() or "this"}" of CSV',
+                    "HEADING(0), HEADING(1), SEPARATOR(','), QUOTE('\"') or TERMINATOR",
+                )
     return found
 
 
-def _heading(
-    context: Context, node: syntax.Call, found: spec.CsvLayout
-) -> spec.CsvLayout:
-    """Returns the layout with the first line as names, or without."""
-    count = context.count(node.arguments[0])
-    if count > 1:
-        raise refusal(node, f"a heading of {count} lines", "0 or 1")
-    return replace(found, heading=spec.Heading.NAMES if count else spec.Heading.NONE)
-
-
-def _separator(
-    context: Context, node: syntax.Call, found: spec.CsvLayout
-) -> spec.CsvLayout:
-    """Returns the layout with what stands between values."""
-    return replace(found, separator=_letter(context, node))
-
-
-def _quote(
-    context: Context, node: syntax.Call, found: spec.CsvLayout
-) -> spec.CsvLayout:
-    """Returns the layout with what stands around values."""
-    return replace(found, quote=_letter(context, node))
-
-
-def _terminator(
-    context: Context, node: syntax.Call, found: spec.CsvLayout
-) -> spec.CsvLayout:
-    """Returns the layout as it is: rows end where lines end, as they must."""
-    ends = [context.constant(one) for one in _listed(node.arguments[0])]
-    if {str(one).replace("\n", "\\n").replace("\r", "\\r") for one in ends} - {
-        "\\n",
-        "\\r\\n",
-        "\\n\\r",
-        "\\r",
-    }:
+def _check_ends(context: Context, node: syntax.Call, value: syntax.Node) -> None:
+    """Refuses rows that end elsewhere than lines, which is where they must end."""
+    parts = value.items if isinstance(value, syntax.Braces | syntax.Items) else (value,)
+    # A program writes them as letters, or with a backslash before n and r.
+    ends = [context.constant(one) for one in parts]
+    said = {str(one).replace("\n", "\\n").replace("\r", "\\r") for one in ends}
+    if said - {"\\n", "\\r\\n", "\\n\\r", "\\r"}:
         raise refusal(node, "rows that end elsewhere than lines", "'\\n' or '\\r\\n'")
-    return found
 
 
 def _letter(context: Context, node: syntax.Call) -> str:
@@ -280,19 +249,6 @@ def _letter(context: Context, node: syntax.Call) -> str:
     if len(letter) != 1:
         raise refusal(node, f'{node.word.upper()} of "{found}"', "one letter")
     return letter
-
-
-def _listed(node: syntax.Node) -> tuple[syntax.Node, ...]:
-    """Returns the items of a list, or the one that stands there."""
-    return node.items if isinstance(node, syntax.Braces | syntax.Items) else (node,)
-
-
-_CSV: Mapping[str, Callable[[Context, syntax.Call, spec.CsvLayout], spec.CsvLayout]] = {
-    "heading": _heading,
-    "separator": _separator,
-    "quote": _quote,
-    "terminator": _terminator,
-}
 
 
 def by_position(
@@ -335,17 +291,13 @@ def read_dataset(context: Context, node: syntax.Call) -> DatasetValue:
                 raise refusal(node, "rows without a record", "DATASET(.., record)")
             return _file(context, node, context.record(rest[0]), rest[1:])
         case syntax.Call() if first.word == "row":
-            return _single(context, first)
+            # It is made of what the text knows, or of whole data sets.
+            inside, totals = gathering(context)
+            return _with_totals(node, inside.scalar(first), totals)
         case _ if rest:
             return _of_value(context, node)
         case _:
             return context.dataset(first)
-
-
-def _single(context: Context, node: syntax.Node) -> DatasetValue:
-    """Returns a row that is made of what the text knows, or of whole data sets."""
-    inside, totals = gathering(context)
-    return _with_totals(node, inside.scalar(node), totals)
 
 
 def _with_totals(
@@ -386,15 +338,30 @@ def of_row(node: syntax.Node, row: types.Scalar) -> DatasetValue:
 
 
 def _of_value(context: Context, node: syntax.Call) -> DatasetValue:
-    """Returns the rows of a file whose name is computed, or so many rows."""
+    """Returns the rows of a file with a computed name, of a set, or so many rows."""
     first, second, *rest = node.arguments
-    value = context.value(first)
-    if isinstance(value, types.Scalar) and isinstance(value.type, types.Letters):
-        return _file(context, node, context.record(second), rest)
-    if isinstance(value, types.Scalar) and isinstance(value.type, types.SetOf):
-        return _of_set(context, node, value)
-    datasets.refuse_others(rest, {"distributed"})
-    return _made_up(context, first, second)
+    match context.value(first):
+        case types.Scalar(type=types.Letters()):
+            return _file(context, node, context.record(second), rest)
+        case types.Scalar(type=types.SetOf()) as items:
+            record = context.record(second)
+            if len(record.fields) != 1:
+                raise refusal(
+                    second, f"a record of {len(record.fields)} fields", "one field"
+                )
+            wanted = types.SetOf(record.fields[0].type)
+            found = known_value(node, as_type(node, items, wanted))
+            listed = found if isinstance(found, list | tuple) else ()
+            rows = tuple((one,) for one in listed)
+            return DatasetValue(spec.Inline(record.schema, rows), record)
+        case _:
+            datasets.refuse_others(rest, {"distributed"})
+            counter = types.Scalar("counter", types.INTEGER)
+            record = types.RecordType((types.Field("counter", types.INTEGER),))
+            rows = tuple((number,) for number in range(1, context.count(first) + 1))
+            source = DatasetValue(spec.Inline(record.schema, rows), record)
+            inside = replace(context, sides={"counter": counter})
+            return datasets.projected(source, inside.made(second))
 
 
 def _row(
@@ -430,7 +397,7 @@ def _file(
     file = file_name(name)
     written = context.world.files.get(file)
     if written is not None:
-        rows = _with_position(_read_back(written, record), record, position)
+        rows = _read_back(written, record, position)
         return by_position(context, file, rows, position)
     found = _input(context, node, (name, reading.layout))
     if found:
@@ -440,11 +407,12 @@ def _file(
         return kept_by_position(file, record, number)
     if reading.is_optional:
         return DatasetValue(spec.Inline(record.schema, ()), record)
+    near = get_close_matches(file, [*context.world.inputs.names()], 1)
     expected = "an input of its name or of the data set's, or an OUTPUT that writes it"
     raise UnknownNameError(
         f'nothing gives the rows of the file "{name}"',
         f"{expected} before",
-        _near(context, name),
+        f'did you mean "{near[0]}"?' if near else "",
         place=node.place,
     )
 
@@ -461,53 +429,16 @@ def _input(context: Context, node: syntax.Call, wanted: tuple[str, spec.Layout])
         raise refusal(node, error.found, error.expected, error.hint) from error
 
 
-def _near(context: Context, name: str) -> str:
-    """Returns the hint for a file that is not there."""
-    known = [*context.world.inputs.names()]
-    near = get_close_matches(file_name(name), known, 1)
-    return f'did you mean "{near[0]}"?' if near else ""
-
-
-def _read_back(written: DatasetValue, record: types.RecordType) -> DatasetValue:
-    """Returns rows that the program wrote, as the record's fields without place."""
-    stored = types.RecordType(tuple(it for it in record.fields if not it.is_position))
-    return datasets.as_record(written, stored)
-
-
-def _with_position(
-    source: DatasetValue, record: types.RecordType, position: list[str]
+def _read_back(
+    written: DatasetValue, record: types.RecordType, position: list[str]
 ) -> DatasetValue:
-    """Returns rows with the number that each has in its file."""
+    """Returns rows that the program wrote, with the number of each where one asks."""
+    stored = types.RecordType(tuple(it for it in record.fields if not it.is_position))
+    source = datasets.as_record(written, stored)
     if not position:
         return source
     known = {one.name for one in source.record.fields}
-    order = types.RecordType(
-        (*source.record.fields, *(it for it in record.fields if it.name not in known))
-    )
-    step: spec.Step = spec.Numbered(source.step, order.schema, position[0])
-    return datasets.as_record(DatasetValue(step, order), record)
-
-
-def _of_set(context: Context, node: syntax.Call, items: types.Scalar) -> DatasetValue:
-    """Returns a row for each item of a set, in a record of one field."""
-    record = context.record(node.arguments[1])
-    if len(record.fields) != 1:
-        raise refusal(
-            node.arguments[1], f"a record of {len(record.fields)} fields", "one field"
-        )
-    wanted = types.SetOf(record.fields[0].type)
-    found = known_value(node, as_type(node, items, wanted))
-    values = found if isinstance(found, list | tuple) else ()
-    return DatasetValue(
-        spec.Inline(record.schema, tuple((one,) for one in values)), record
-    )
-
-
-def _made_up(context: Context, first: syntax.Node, second: syntax.Node) -> DatasetValue:
-    """Returns so many rows that a transform makes of their numbers."""
-    count = context.count(first)
-    record = types.RecordType((types.Field("counter", types.Whole()),))
-    rows = tuple((number,) for number in range(1, count + 1))
-    source = DatasetValue(spec.Inline(record.schema, rows), record)
-    inside = replace(context, sides={"counter": types.Scalar("counter", types.Whole())})
-    return datasets.projected(source, inside.made(second))
+    new = (it for it in record.fields if it.name not in known)
+    numbered = types.RecordType((*source.record.fields, *new))
+    step = spec.Numbered(source.step, numbered.schema, position[0])
+    return datasets.as_record(DatasetValue(step, numbered), record)
