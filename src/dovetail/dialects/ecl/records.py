@@ -43,12 +43,14 @@ def declared_type(context: Context, node: syntax.Node) -> types.EclType:
             )
         case syntax.Call(arguments=(of,)) if node.word in {"dataset", "_linkcounted_"}:
             return types.TableType(context.record(of))
-        case syntax.Call(arguments=(of, syntax.Call() as size)) if _is_sized(
-            node, size
+        # How many rows or bytes it has, who wrote it knows.
+        case syntax.Call(arguments=(of, syntax.Call(word="count" | "sizeof"))) if (
+            node.word == "dataset"
         ):
             return types.TableType(context.record(of))
         case syntax.Call(arguments=(of,)) if node.word in {"typeof", "recordof"}:
-            return _type_of(context, of)
+            typed = replace(context, in_record=True).value(of)
+            return typed.type if isinstance(typed, types.Scalar) else context.record(of)
         case _:
             named = context.value(node)
             return (
@@ -58,25 +60,11 @@ def declared_type(context: Context, node: syntax.Node) -> types.EclType:
             )
 
 
-def _is_sized(node: syntax.Call, size: syntax.Call) -> bool:
-    """Tells whether DATASET says how many rows it has, or bytes: who wrote it knows."""
-    return node.word == "dataset" and size.word in {"count", "sizeof"}
-
-
 def read_type(
     context: Context, node: syntax.TypeName | syntax.SetType
 ) -> values.TypeValue:
     """Returns a type that stands for itself, to be named."""
     return values.TypeValue(declared_type(context, node))
-
-
-def _type_of(context: Context, node: syntax.Node) -> types.EclType:
-    """Returns the type that something has."""
-    match replace(context, in_record=True).value(node):
-        case types.Scalar(type=found):
-            return found
-        case _:
-            return context.record(node)
 
 
 def read_record(context: Context, node: syntax.Record) -> types.RecordType:
@@ -127,26 +115,31 @@ def _fields(context: Context, node: syntax.Node) -> Iterator[types.Field]:
     """Yields the fields that one entry of a record declares."""
     match node:
         case syntax.Definition(head=syntax.Sequence(parts=parts), body=body):
+            # An empty list is the blank value of any type.
+            is_blank = isinstance(body, syntax.Braces | syntax.Items) and not body.items
             for one in _declared(context, parts):
-                text = "" if _is_empty(body) else context.typed(body, one.type).text
+                text = "" if is_blank else context.typed(body, one.type).text
                 yield _valued(one, text)
         case syntax.Definition(head=syntax.Name(text=name), body=body):
             yield _taken(context, name, body)
         case syntax.Sequence(parts=parts):
             yield from _declared(context, parts)
         case syntax.Name(text=name) | syntax.Member(name=name):
-            yield from _included(context, node, name)
+            match context.value(node):
+                # Another record stands for its fields.
+                case (
+                    types.RecordType(fields)
+                    | values.DatasetValue(record=types.RecordType(fields))
+                ):
+                    yield from fields
+                case _:
+                    yield _taken(context, name, node)
         case _:
-            yield from _unnamed(context, node)
-
-
-def _unnamed(context: Context, node: syntax.Node) -> Iterator[types.Field]:
-    """Yields the fields of a record, or the field of a value that has no name."""
-    match context.value(node):
-        case types.Scalar(text, kind):
-            yield _valued(types.Field(_UNNAMED, kind), text)
-        case _:
-            yield from context.record(node).fields
+            found = context.value(node)
+            if isinstance(found, types.Scalar):
+                yield _valued(types.Field(_UNNAMED, found.type), found.text)
+            else:
+                yield from context.record(node).fields
 
 
 def _valued(one: types.Field, text: str) -> types.Field:
@@ -154,25 +147,6 @@ def _valued(one: types.Field, text: str) -> types.Field:
     if spec.references(Expression(text)) or is_over_rows(text):
         return replace(one, computed=text)
     return replace(one, initial=text)
-
-
-def _is_empty(body: syntax.Node) -> bool:
-    """Tells whether a list has nothing in it: the blank value of any type."""
-    return isinstance(body, syntax.Braces | syntax.Items) and not body.items
-
-
-def _included(
-    context: Context, node: syntax.Name | syntax.Member, name: str
-) -> Iterator[types.Field]:
-    """Yields the fields of another record, or the one field of this name."""
-    match context.value(node):
-        case (
-            types.RecordType(fields)
-            | values.DatasetValue(record=types.RecordType(fields))
-        ):
-            yield from fields
-        case _:
-            yield _taken(context, name, node)
 
 
 def _taken(context: Context, name: str, node: syntax.Node) -> types.Field:
@@ -211,19 +185,15 @@ def _declared(
             case syntax.Call(arguments=(value,)) if item.word == "default":
                 default = as_type(value, context.scalar(value), wanted).text
             case syntax.Call(arguments=(value,)) if item.word == "virtual":
-                is_position = _is_position(value)
+                if not is_word(value, "fileposition", "localfileposition"):
+                    expected = "virtual(fileposition)"
+                    raise refusal(value, "a virtual field of another kind", expected)
+                is_position = True
             case _ if syntax.word_of(item) not in _NO_EFFECT:
                 raise refusal(
                     item, f'"{syntax.word_of(item)}" of a field', "DEFAULT or virtual"
                 )
     yield types.Field(name.text, wanted, default=default, is_position=is_position)
-
-
-def _is_position(node: syntax.Node) -> bool:
-    """Tells that a virtual field is the position in the file; no other is known."""
-    if is_word(node, "fileposition", "localfileposition"):
-        return True
-    raise refusal(node, "a virtual field of another kind", "virtual(fileposition)")
 
 
 _SIGNS = {"AND", "OR", "+", "-"}
@@ -235,11 +205,21 @@ def record_sum(context: Context, node: syntax.Operation) -> Iterator[types.Recor
         return
     first, second = node.operands
     for record in _record(context, first):
-        yield _combined(context, node, (record, second))
+        match node.sign, second:
+            case "AND", syntax.Operation(sign="NOT", operands=(inner,)):
+                yield _without(record, _names(context, inner, record))
+            case "-", _:
+                yield _without(record, _names(context, second, record))
+            case "AND", _:
+                both = _names(context, second, record)
+                kept = (one for one in record.fields if one.word in both)
+                yield types.RecordType(tuple(kept))
+            case _:
+                yield types.merged((record, context.record(second)))
 
 
 def _record(context: Context, node: syntax.Node) -> Iterator[types.RecordType]:
-    """Gives the record that a node is, if it is one."""
+    """Gives the record that a node is, if it is one: no field, and no side."""
     match node:
         case syntax.Braces():
             yield context.record(node)
@@ -247,38 +227,12 @@ def _record(context: Context, node: syntax.Node) -> Iterator[types.RecordType]:
             yield from record_sum(context, node)
         case syntax.Call() if node.word == "recordof":
             yield context.record(node)
-        case syntax.Name() if not _is_field(context, node):
-            found = context.defined(node, node.word)
-            yield from (one for one in found if isinstance(one, types.RecordType))
+        case syntax.Name() if node.word not in context.sides:
+            if not any([*row.record.find(node.word)] for row in context.rows):
+                found = context.defined(node, node.word)
+                yield from (one for one in found if isinstance(one, types.RecordType))
         case _:
             return
-
-
-def _is_field(context: Context, node: syntax.Name) -> bool:
-    """Tells whether a name is a field of a row at hand, or a side."""
-    fields = (one for row in context.rows for one in row.record.find(node.word))
-    return node.word in context.sides or any(True for _ in fields)
-
-
-def _combined(
-    context: Context,
-    node: syntax.Operation,
-    given: tuple[types.RecordType, syntax.Node],
-) -> types.RecordType:
-    """Returns what an operator makes of a record and what stands behind it."""
-    record, second = given
-    match node.sign, second:
-        case "AND", syntax.Operation(sign="NOT", operands=(inner,)):
-            return _without(record, _names(context, inner, record))
-        case "-", _:
-            return _without(record, _names(context, second, record))
-        case "AND", _:
-            both = _names(context, second, record)
-            return types.RecordType(
-                tuple(one for one in record.fields if one.word in both)
-            )
-        case _:
-            return types.merged((record, context.record(second)))
 
 
 def _without(record: types.RecordType, names: set[str]) -> types.RecordType:
@@ -312,30 +266,21 @@ def default_record(
     left: types.RecordType, right: types.RecordType, kind: spec.Kind
 ) -> values.Made:
     """Returns what a JOIN without a transform gives."""
+    columns = []
+    for one in left.fields:
+        own = types.Scalar(f"l.{quoted(one.name)}", one.type)
+        text = own.text
+        # Where both have a field, a FULL join takes the right one if the left is blank.
+        for other in right.find(one.name):
+            value = types.Scalar(f"r.{quoted(other.name)}", other.type)
+            found = types.converted(value, one.type)
+            if found is not None and kind in _RIGHT:
+                text = found.text
+            elif found is not None and kind in _FULL:
+                blank = types.blank_text(one.type)
+                is_blank = f"{types.compared_text(own)} = {blank}"
+                text = f"IF({is_blank}, {found.text}, {own.text})"
+        columns.append((one.name, text))
     new = [one for one in right.fields if not list(left.find(one.name))]
-    columns = [(one.name, _shared(one, right, kind)) for one in left.fields]
     columns += [(one.name, f"r.{quoted(one.name)}") for one in new]
     return values.Made(types.RecordType((*left.fields, *new)), tuple(columns), "false")
-
-
-def _shared(one: types.Field, right: types.RecordType, kind: spec.Kind) -> str:
-    """Returns a field of the left, or what stands for it where both have one."""
-    own = f"l.{quoted(one.name)}"
-    for other in right.find(one.name):
-        value = types.Scalar(f"r.{quoted(other.name)}", other.type)
-        found = types.converted(value, one.type)
-        if found is not None and kind in _RIGHT:
-            return found.text
-        if found is not None and kind in _FULL:
-            return f"IF({_is_blank(types.Scalar(own, one.type))}, {found.text}, {own})"
-    return own
-
-
-def _is_blank(value: types.Scalar) -> str:
-    """Returns whether a value is blank."""
-    text = (
-        types.compared_text(value)
-        if isinstance(value.type, types.Letters)
-        else value.text
-    )
-    return f"{text} = {types.blank_text(value.type)}"
