@@ -21,7 +21,7 @@ from dovetail.dialects.ecl.context import (
 from dovetail.dialects.ecl.functions import note_skip
 from dovetail.dialects.ecl.records import declared_type
 from dovetail.dialects.ecl.rows import value_of
-from dovetail.expression.sql import text_of
+from dovetail.expression import NEVER
 from dovetail.schema import quoted
 
 
@@ -37,10 +37,11 @@ class _Target:
         first, *rest = names
         if not rest:
             return self, first
-        inner = self.given.setdefault(first, _Target(_inner(self.record, first)))
-        if isinstance(inner, str):
-            return self, first
-        return inner.within(tuple(rest))
+        kinds = [one.type for one in self.record.find(first)]
+        known = [kind for kind in kinds if isinstance(kind, types.RecordType)]
+        record = known[0] if known else types.RecordType(())
+        inner = self.given.setdefault(first, _Target(record))
+        return (self, first) if isinstance(inner, str) else inner.within(tuple(rest))
 
     def blank(self) -> None:
         """Makes blank what has no value yet."""
@@ -66,13 +67,47 @@ class _Target:
         """Returns the value of a field."""
         match self._given(one):
             case _Target() as inner:
-                parts = [
-                    f"{text_of(part.name)}, {inner.text(part)}"
-                    for part in inner.record.fields
-                ]
-                return f"named_struct({', '.join(parts)})"
+                parts = ((it.name, inner.text(it)) for it in inner.record.fields)
+                return types.named_struct(*parts)
             case found:
                 return found or types.blank_text(one.type)
+
+    def row(self) -> values.RowValue:
+        """Returns the fields that have a value by now, as a row of these."""
+        known, parts = [], []
+        for one in self.record.fields:
+            match self.given.get(one.word):
+                case _Target() as inner:
+                    row = inner.row()
+                    known.append(replace(one, type=row.record))
+                    parts.append((one.name, row.text))
+                case str() as text:
+                    known.append(one)
+                    parts.append((one.name, text))
+        return values.RowValue(
+            types.RecordType(tuple(known)), types.named_struct(*parts)
+        )
+
+    def fill(self, row: values.RowValue) -> None:
+        """Gives the open fields from a row with fields of their names."""
+        for one in self.record.fields:
+            for found in row.record.find(one.name):
+                if one.word not in self.given:
+                    bare = quoted(found.name)
+                    self.given[one.word] = (
+                        types.part_text(row.text, found, one) if row.text else bare
+                    )
+                    continue
+                # Of a record inside, some fields may have a value, and others not.
+                inner, part = self.given[one.word], row.part(found)
+                if isinstance(inner, _Target) and isinstance(part, values.RowValue):
+                    inner.fill(part)
+
+    def made(self, skips: list[str]) -> values.Made:
+        """Returns the record, filled."""
+        columns = tuple((one.name, self.text(one)) for one in self.record.fields)
+        skip = " OR ".join(f"({one})" for one in skips) or NEVER.text
+        return values.Made(self.record, columns, skip)
 
     def _given(self, one: types.Field) -> str | _Target:
         """Returns what a field has by now, or what its record gives it, or nothing."""
@@ -80,13 +115,6 @@ class _Target:
         if not found and isinstance(one.type, types.RecordType):
             return _Target(one.type)
         return found
-
-
-def _inner(record: types.RecordType, name: str) -> types.RecordType:
-    """Returns the record of a field, or one without fields."""
-    kinds = [one.type for one in record.find(name)]
-    found = [kind for kind in kinds if isinstance(kind, types.RecordType)]
-    return found[0] if found else types.RecordType(())
 
 
 def read_transform(context: Context, node: syntax.Transform) -> values.Made:
@@ -99,8 +127,8 @@ def read_transform(context: Context, node: syntax.Transform) -> values.Made:
     source = context.value(first)
     if isinstance(source, values.RowValue) and not node.statements:
         target = _Target(source.record)
-        _fill(target, source, source.record)
-        return _made(target, [])
+        target.fill(source)
+        return target.made([])
     return filled(context, context.record(first), node)
 
 
@@ -126,8 +154,15 @@ def filled(
         note_skip(inside, option)
     target = _Target(record)
     for statement in node.statements:
-        if not _is_local(statement):
-            _assign(_with_self(inside, target, statement), target, statement)
+        if _is_local(statement):
+            continue
+        body = statement.body if isinstance(statement, syntax.Definition) else statement
+        at_hand = inside
+        if any(is_word(one, "self") for one in syntax.parts_of(body)):
+            # SELF.field in a value is what the field has by now.
+            sides = {**inside.sides, "self": target.row()}
+            at_hand = replace(inside, sides=sides)
+        _assign(at_hand, target, statement)
     for name in target.open():
         raise UnassignedError(
             f'the field "{name}" gets no value',
@@ -136,31 +171,7 @@ def filled(
             "values in all that is left",
             place=node.place,
         )
-    return _made(target, skips)
-
-
-def _with_self(context: Context, target: _Target, node: syntax.Node) -> Context:
-    """Returns the context of a value that looks at fields which have theirs by now."""
-    body = node.body if isinstance(node, syntax.Definition) else node
-    if not any(is_word(one, "self") for one in syntax.parts_of(body)):
-        return context
-    seen = values.RowValue(*_given_of(target))
-    return replace(context, sides={**context.sides, "self": seen})
-
-
-def _given_of(target: _Target) -> tuple[types.RecordType, str]:
-    """Returns the fields that have a value by now, and a row of these."""
-    known, texts = [], []
-    for one in target.record.fields:
-        match target.given.get(one.word):
-            case _Target() as inner:
-                record, text = _given_of(inner)
-                known.append(replace(one, type=record))
-                texts.append(f"{text_of(one.name)}, {text}")
-            case str() as text:
-                known.append(one)
-                texts.append(f"{text_of(one.name)}, {text}")
-    return types.RecordType(tuple(known)), f"named_struct({', '.join(texts)})"
+    return target.made(skips)
 
 
 def _is_local(node: syntax.Node) -> bool:
@@ -179,13 +190,6 @@ def _path(head: syntax.Node) -> tuple[str, ...]:
             return ()
 
 
-def _made(target: _Target, skips: list[str]) -> values.Made:
-    """Returns a filled record."""
-    columns = tuple((one.name, target.text(one)) for one in target.record.fields)
-    skip = " OR ".join(f"({one})" for one in skips) or "false"
-    return values.Made(target.record, columns, skip)
-
-
 def _assign(context: Context, target: _Target, node: syntax.Node) -> None:
     """Carries out one assignment, or notes when the row is skipped."""
     if not isinstance(node, syntax.Definition):
@@ -196,46 +200,19 @@ def _assign(context: Context, target: _Target, node: syntax.Node) -> None:
     _, *names = _path(node.head)
     if names:
         _assign_field(context, target, (node, tuple(names)))
-    elif isinstance(node.body, syntax.Items) and not node.body.items:
+        return
+    if isinstance(node.body, syntax.Items) and not node.body.items:
         target.blank()
-    else:
-        _assign_all(context, target, node.body)
-
-
-def _assign_all(context: Context, target: _Target, body: syntax.Node) -> None:
-    """Gives all open fields from a row with fields of their names."""
-    match context.value(body):
+        return
+    match context.value(node.body):
         case values.RowValue() as row:
-            _fill(target, row, target.record)
+            target.fill(row)
         case types.Scalar(text, types.RecordType() as record):
-            _fill(target, values.RowValue(record, text), target.record)
+            target.fill(values.RowValue(record, text))
         case _:
             raise refusal(
-                body, "SELF := something that is no row", "LEFT, RIGHT or a row"
+                node.body, "SELF := something that is no row", "LEFT, RIGHT or a row"
             )
-
-
-def _fill(target: _Target, row: values.RowValue, record: types.RecordType) -> None:
-    """Gives the open fields of a record from a row."""
-    for one in record.fields:
-        for found in row.record.find(one.name):
-            if one.word not in target.given:
-                target.given[one.word] = _taken(row, found, one)
-            else:
-                _fill_inner(target.given[one.word], row.part(found))
-
-
-def _fill_inner(inner: str | _Target, part: values.Value) -> None:
-    """Gives the open fields of a record inside, where some of them have a value."""
-    if isinstance(inner, _Target) and isinstance(part, values.RowValue):
-        _fill(inner, part, inner.record)
-
-
-def _taken(row: values.RowValue, found: types.Field, wanted: types.Field) -> str:
-    """Returns a field of a row in the type of the field that it fills."""
-    if row.text:
-        return types.part_text(row.text, found, wanted)
-    return quoted(found.name)
 
 
 def _assign_field(
@@ -267,9 +244,15 @@ def applied(
         scope = values.Scope(
             (), (routine.scope,), dict(_arguments(context, node, routine))
         )
-        record = _returned(context, node, routine)
-        inside = replace(context.without_rows(), scope=scope)
-        return filled(inside, record, routine.body)
+        # The record that it makes stands before its name.
+        outside = replace(context, scope=routine.scope, rows=(), sides={})
+        kinds = (declared_type(outside, one) for one in routine.returned[-1:])
+        for record in (kind for kind in kinds if isinstance(kind, types.RecordType)):
+            inside = replace(context.without_rows(), scope=scope)
+            return filled(inside, record, routine.body)
+        raise refusal(
+            node, f'"{node.word}" makes no record', "a record before its name"
+        )
     inside, body = parameters_of(context, node, routine)
     value = inside.value(body)
     if routine.returned and isinstance(value, types.Scalar):
@@ -286,39 +269,17 @@ def parameters_of(
     match routine.body:
         case syntax.Function(statements=statements, result=result):
             for one in statements:
-                _refuse_action(one)
+                if not isinstance(one, syntax.Definition | syntax.Import):
+                    raise refusal(
+                        one,
+                        "an action inside a FUNCTION",
+                        "definitions before RETURN",
+                        "an action that uses the result stands behind the function, "
+                        "as OUTPUT(f(rows)) does",
+                    )
             return replace(around, scope=values.scope_of(statements, (scope,))), result
         case body:
             return around, body
-
-
-def _refuse_action(node: syntax.Node) -> None:
-    """Refuses what a body of a function does beside its definitions."""
-    if not isinstance(node, syntax.Definition | syntax.Import):
-        raise refusal(
-            node,
-            "an action inside a FUNCTION",
-            "definitions before RETURN",
-            "an action that uses the result stands behind the function, as "
-            "OUTPUT(f(rows)) does",
-        )
-
-
-def _returned(
-    context: Context, node: syntax.Call, routine: values.Routine
-) -> types.RecordType:
-    """Returns the record that a transform makes, which stands before its name."""
-    if not routine.returned:
-        raise refusal(
-            node, f'"{node.word}" makes no record', "a record before its name"
-        )
-    outside = replace(context, scope=routine.scope, rows=(), sides={})
-    kind = declared_type(outside, routine.returned[-1])
-    if not isinstance(kind, types.RecordType):
-        raise refusal(
-            node, f'"{node.word}" makes no record', "a record before its name"
-        )
-    return kind
 
 
 def _arguments(
@@ -344,7 +305,13 @@ def _arguments(
             raise refusal(
                 node, f"no argument for parameter {place + 1}", "one for each"
             )
-        yield _named(head), _passed(context, argument, (routine, head))
+        value = context.value(argument)
+        if isinstance(value, types.Scalar) and isinstance(head, syntax.Sequence):
+            # A type stands before the name.
+            outside = replace(context, scope=routine.scope, rows=(), sides={})
+            kinds = [one for one in head.parts[:-1] if not is_word(one, "const")]
+            value = as_type(argument, value, declared_type(outside, kinds[-1]))
+        yield _named(head), value
 
 
 def _by_name(node: syntax.Call, routine: values.Routine) -> dict[str, syntax.Node]:
@@ -369,16 +336,3 @@ def _by_name(node: syntax.Call, routine: values.Routine) -> dict[str, syntax.Nod
 def _named(head: syntax.Node) -> str:
     """Returns the name of a parameter."""
     return syntax.word_of(head.parts[-1] if isinstance(head, syntax.Sequence) else head)
-
-
-def _passed(
-    context: Context, node: syntax.Node, given: tuple[values.Routine, syntax.Node]
-) -> values.Value:
-    """Returns an argument in the type of its parameter, where it is a single value."""
-    routine, head = given
-    value = context.value(node)
-    if isinstance(value, types.Scalar) and isinstance(head, syntax.Sequence):
-        outside = replace(context, scope=routine.scope, rows=(), sides={})
-        kinds = [one for one in head.parts[:-1] if not is_word(one, "const")]
-        return as_type(node, value, declared_type(outside, kinds[-1]))
-    return value
