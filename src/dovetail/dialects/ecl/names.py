@@ -24,6 +24,7 @@ from dovetail.dialects.ecl.parser import FOREIGN
 from dovetail.dialects.ecl.records import declared_type
 from dovetail.dialects.ecl.totals import alone, gathering, origin
 from dovetail.dialects.ecl.types import BOOLEAN, RecordType, Scalar, blank_text
+from dovetail.errors import DialectError
 
 _OTHERS = (
     "a field of the row that is gone through stands alone, without its data set; that "
@@ -39,8 +40,12 @@ def read_name(context: Context, node: syntax.Name) -> values.Value:
         return context.sides[node.word]
     if node.word in _TRUTHS:
         return Scalar(_TRUTHS[node.word], BOOLEAN)
-    for value in _bare(context, node):
-        return value
+    # The field of a row at hand; the nearest row comes first.
+    for row in context.rows:
+        for one in row.record.find(node.word):
+            return row.part(one)
+    if any([*row.record.find(node.word)] for row in context.around):
+        raise row_around(node, node.text)
     for value in defined(context, node, node.word):
         return value
     if node.word in FOREIGN:
@@ -59,16 +64,6 @@ def read_name(context: Context, node: syntax.Name) -> values.Value:
     raise unknown_name(node, node.text, sorted(_known(context)))
 
 
-def _bare(context: Context, node: syntax.Name) -> Iterator[values.Value]:
-    """Gives the field of a row at hand that a name alone means, if it does."""
-    for row in context.rows:
-        for one in row.record.find(node.word):
-            yield row.part(one)
-            return
-    if any([*row.record.find(node.word)] for row in context.around):
-        raise row_around(node, node.text)
-
-
 def defined(context: Context, node: syntax.Node, word: str) -> Iterator[values.Value]:
     """Gives what a definition, a parameter or else an input of a name is, if any."""
     scope: tuple[values.Scope, ...] = (context.scope,)
@@ -82,26 +77,17 @@ def defined(context: Context, node: syntax.Node, word: str) -> Iterator[values.V
         for definition in _chosen(here, node, word):
             yield bound(context, here, definition)
             is_declared = True
-        yield from _imported(context, here, node, word)
+        if word in here.imports:
+            yield from context.world.follow(context, node, here.imports[word])
+            yield values.Imported(here.imports[word])
+        for path in here.opened:
+            yield from context.world.follow(context, node, (*path, word))
         scope = here.outer
     name = context.world.inputs.spelled(word)
     if name and not is_declared:
         schema = context.world.inputs.schema(name)
         step = taken(context.world.taken, spec.Given(name, schema))
         yield values.DatasetValue(step, record_of(schema))
-
-
-def _imported(
-    context: Context, scope: values.Scope, node: syntax.Node, word: str
-) -> Iterator[values.Value]:
-    """Gives what an import brings under a name, if it does."""
-    follow = context.world.follow
-    if word in scope.imports:
-        path = scope.imports[word]
-        yield from follow(context, node, path)
-        yield values.Imported(path)
-    for path in scope.opened:
-        yield from follow(context, node, (*path, word))
 
 
 def name_of(definition: syntax.Definition) -> str:
@@ -131,16 +117,15 @@ def _chosen(
         for one in scope.definitions
         if name_of(one) == word and id(one) not in scope.pending
     ]
-    before = [one for one in found if _is_before(one, node)]
+    at = node.place
+    before = [
+        one
+        for one in found
+        # Other texts stand before all of this one.
+        if one.place.file != at.file
+        or (one.place.line, one.place.column) < (at.line, at.column)
+    ]
     yield from before[-1:] or found[:1]
-
-
-def _is_before(one: syntax.Definition, node: syntax.Node) -> bool:
-    """Tells whether a definition stands before a place; other texts do."""
-    there, here = one.place, node.place
-    if there.file != here.file:
-        return True
-    return (there.line, there.column) < (here.line, here.column)
 
 
 def bound(
@@ -253,35 +238,31 @@ def read_member(context: Context, node: syntax.Member) -> values.Value:
         case values.ModuleValue(scope):
             return _of_module(context, node, scope)
         case values.Imported(path):
-            return _of_path(context, node, (*path, node.word))
+            for value in context.world.follow(context, node, (*path, node.word)):
+                return value
+            raise _missing(context, node, (*path, node.word))
         case RecordType() as record if context.in_record:
-            return _blank_field(node, record)
+            # Of a record without rows, which is declared by it: blank.
+            found = _field(node, values.RowValue(record, ""))
+            if isinstance(found, Scalar):
+                return Scalar(blank_text(found.type), found.type)
+            return found
         case _:
             raise refusal(node, f'"{node.name}" of {said(of)}', "a field of a row")
 
 
-def _of_path(context: Context, node: syntax.Member, path: Path) -> values.Value:
-    """Returns what a path leads to, or refuses it with what there is."""
-    for found in context.world.follow(context, node, path):
-        return found
+def _missing(context: Context, node: syntax.Member, path: Path) -> DialectError:
+    """Returns the error for a path that leads nowhere, with what there is."""
     name, modules = ".".join(path), context.world.modules
     near = ", ".join(sorted(modules.names(path[:-1])))
     if near:
-        raise refusal(node, f'no "{name}" among the modules', f"one of {near}")
-    raise UnknownNameError(
+        return refusal(node, f'no "{name}" among the modules', f"one of {near}")
+    return UnknownNameError(
         f'"{name}" is a text of its own, and nothing has it',
         "a definition in the text itself, or a folder of modules",
         "dovetail run --modules FOLDER, or dt.ecl(.., modules=folder), reads its texts",
         place=node.place,
     )
-
-
-def _blank_field(node: syntax.Member, record: RecordType) -> values.Value:
-    """Returns a field of a record without rows, which is declared by it: blank."""
-    found = _field(node, values.RowValue(record, ""))
-    if isinstance(found, Scalar):
-        return Scalar(blank_text(found.type), found.type)
-    return found
 
 
 def read_module(context: Context, node: syntax.Module) -> values.ModuleValue:
@@ -369,7 +350,11 @@ def _of_dataset(
         if any(is_meant(here, source) for here in context.around):
             raise row_around(node, node.name)
     if not context.rows and (context.in_record or not context.sides):
-        return _of_all(context, source, _field(node, row))
+        # A field of whatever row; child rows are those of all rows.
+        found = _field(node, row)
+        if isinstance(found, values.RowsValue) and not context.in_record:
+            return unfolded(source.step, found.record, found.text)
+        return found
     raise OtherRowsError(
         f'"{node.name}" of a data set that is not gone through here',
         f"LEFT.{node.name} or RIGHT.{node.name}, or the data set that is",
@@ -391,15 +376,6 @@ def _is_like(row: values.RowValue, source: values.DatasetValue) -> bool:
     if isinstance(row.of, values.Nowhere):
         return row.record == source.record
     return origin(row.of) is origin(source.step)
-
-
-def _of_all(
-    context: Context, source: values.DatasetValue, field: values.Value
-) -> values.Value:
-    """Returns a field of whatever row; child rows are those of all rows."""
-    if isinstance(field, values.RowsValue) and not context.in_record:
-        return unfolded(source.step, field.record, field.text)
-    return field
 
 
 def record_defined(
