@@ -8,83 +8,39 @@ are an IF inside an IF.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import syntax
+from dovetail.dialects.ecl import datasets, syntax, types, values
 from dovetail.dialects.ecl.context import Context, is_known, known_value, refusal, said
-from dovetail.dialects.ecl.datasets import DATASETS, appended, tabled
 from dovetail.dialects.ecl.indexes import build
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.rows import file_name
 from dovetail.dialects.ecl.totals import alone, gathering, narrowed, widened
-from dovetail.dialects.ecl.types import Field, RecordType, Scalar
-from dovetail.dialects.ecl.values import (
-    Action,
-    DatasetValue,
-    RowValue,
-    Total,
-    Value,
-)
 from dovetail.expression import Expression
 
-WITHOUT_EFFECT = {
-    *("smallsortthreshold", "targetclustertype", "timelimit", "unlimitedresources"),
-    *(
-        "allowactivityforkeyedjoin",
-        "optimizelevel",
-        "foldfilter",
-        "pickbestengine",
-        "outputlimit",
-        "freezepersists",
-    ),
-    *("resourcememory", "joinorder", "spanmultiplecpp", "maxlength", "varfieldaccess"),
-    *("checkasserts", "thorkeys", "newchildqueries", "globalautohoist", "globalfold"),
-    *("obfuscateoutput", "enableclusterhopping", "outputlimitmb", "multiplepersists"),
-    *("clustersize", "countfile", "debugquery", "expandselfjoin", "expandsmartjoin"),
-    *("foldassign", "foldconstantdatasets", "foldoptimized", "globaloptimize"),
-    *("hoistresourced", "hthormemorylimit", "implicitlinkedchildrows", "linkoptions"),
-    *("maxcsvrowsizemb", "maxerrors", "multiplepersistinstances", "optimizediskread"),
-    *("optimizegraph", "optimizejoincondition", "optimizeparentaccess"),
-    *("optimizeprojects", "optimizespillproject", "percolateconstants"),
-    *("percolatefilters", "preventkeyedsplit", "preventsteppedsplit", "priority"),
-    *("regressiontest", "resourceconditionalactions", "resourcemaxsockets"),
-    *("resourcesequential", "saveecltempfiles", "savecpptempfiles", "splitterspill"),
-    *("showmetaingraph", "showrecordcountingraph", "subsortlocaljoinconditions"),
-    *("timeactivities", "uselinkedrows", "workunittemporaries", "commonupchildgraphs"),
-    *("crccheck", "defaultskewerror", "layouttranslation", "layouttranslationenabled"),
-    *("thorconnecttimeout", "maxrunprioritytime", "generatelogicalgraph", "peephole"),
-    *(
-        "spillmultiplecpp",
-        "expandhashjoin",
-        "implicitkeyeddenormalize",
-        "linkcountedrows",
-    ),
-}
-
-
-_MAKERS = {*DATASETS, "dataset", "join", "fetch"}
+_MAKERS = {*datasets.DATASETS, "dataset", "join", "fetch"}
 _CHOICES = {"if", "map", "case"}
 
 
-def read_either(context: Context, node: syntax.Call) -> Iterator[DatasetValue]:
+def read_either(context: Context, node: syntax.Call) -> Iterator[values.DatasetValue]:
     """Gives what IF, MAP or CASE has, if these are data sets."""
-    condition, *branches = as_if(node).arguments
+    condition, *branches = _as_if(node).arguments
     if not branches or not _is_dataset(context, branches[0]):
         return
     inside, totals = gathering(context.alone())
     text = inside.condition(condition)
-    texts = [text, f"(NOT {text})"]
     parts = []
-    for one, held in zip(branches, texts, strict=False):
+    # Without a second branch there are no rows where the condition does not hold.
+    for one, held in zip(branches, (text, f"(NOT {text})"), strict=False):
         source = context.dataset(one)
         step = spec.Filtered(widened(source, totals), Expression(held))
         parts.append(replace(source, step=narrowed(step, source.record, totals)))
-    yield appended(parts) if parts[1:] else parts[0]
+    yield datasets.appended(parts) if parts[1:] else parts[0]
 
 
-def as_if(node: syntax.Call) -> syntax.Call:
+def _as_if(node: syntax.Call) -> syntax.Call:
     """Returns MAP(c => a, .., z) or CASE(x, v => a, .., z) as IF(c, a, IF(.., z))."""
     match node.word, node.arguments:
         case "map", (syntax.Arrow(condition=condition, value=value), *rest):
@@ -95,21 +51,10 @@ def as_if(node: syntax.Call) -> syntax.Call:
         case _:
             return node
     last = others[-1]
-    inner = replace(node, arguments=others)
-    more = as_if(inner) if any(isinstance(it, syntax.Arrow) for it in others) else last
+    if any(isinstance(it, syntax.Arrow) for it in others):
+        last = _as_if(replace(node, arguments=others))
     word = syntax.Name(node.of.place, "IF")
-    return syntax.Call(node.place, word, (condition, value, more))
-
-
-def branches_of(context: Context, node: syntax.Node) -> tuple[syntax.Node, ...]:
-    """Returns the condition of IF, MAP or CASE and what follows from it, if actions."""
-    if not isinstance(node, syntax.Call) or node.word not in _CHOICES:
-        return ()
-    found = as_if(node).arguments
-    is_action = isinstance(found[1], syntax.Name | syntax.Call) and isinstance(
-        context.value(found[1]), Action
-    )
-    return found if is_action else ()
+    return syntax.Call(node.place, word, (condition, value, last))
 
 
 def _is_dataset(context: Context, node: syntax.Node) -> bool:
@@ -127,7 +72,7 @@ def _is_dataset(context: Context, node: syntax.Node) -> bool:
             return _is_dataset(context, of)
         case syntax.Name(word=word):
             found = [*context.defined(node, word)][:1]
-            return any(isinstance(one, DatasetValue) for one in found)
+            return any(isinstance(one, values.DatasetValue) for one in found)
         case _:
             return False
 
@@ -140,46 +85,51 @@ _OUTPUT_WORDS = {
 }
 
 
+# What says which fields come out, or into what file.
+_LAYOUTS = (syntax.Braces, syntax.Text, syntax.Operation, syntax.Member, syntax.Name)
+
+
 def act(context: Context, node: syntax.Node) -> None:
     """Carries out an action; a data set or a value by itself is put out."""
-    choice = branches_of(context, node)
+    choice = _choice(context, node)
     if choice:
-        _either(context, choice)
+        _choose(context, *choice)
         return
     value = _shown(context, node)
-    if not isinstance(value, Action):
-        _put_out(context, node, (value, ""))
+    if not isinstance(value, values.Action):
+        _put_out(context, node, value)
         return
     call = value.node
+    if not isinstance(call, syntax.Call):
+        return
+    # Names in it mean what they mean where it stands.
     inside = replace(context, scope=value.scope, rows=(), sides={})
-    if isinstance(call, syntax.Call) and call.word in _IN_ORDER:
+    if call.word == "evaluate":
         for argument in call.arguments:
-            if call.word == "evaluate":
-                _evaluate(inside, argument)
-            elif not isinstance(argument, syntax.Omitted):
+            # A value is looked at only: nothing of it comes out.
+            if isinstance(_shown(inside, argument), values.Action):
                 act(inside, argument)
-    elif isinstance(call, syntax.Call):
+    elif call.word in _IN_ORDER:
+        for argument in call.arguments:
+            if not isinstance(argument, syntax.Omitted):
+                act(inside, argument)
+    else:
         _ACTIONS[call.word](inside, call)
 
 
-def is_value_of_row(context: Context, node: syntax.Call) -> bool:
-    """Tells whether EVALUATE gives a value of a row, not does something."""
-    match node.arguments:
-        case (row, _) if node.word == "evaluate":
-            return not isinstance(context.value(row), Action)
-        case _:
-            return False
+def _choice(context: Context, node: syntax.Node) -> tuple[syntax.Node, ...]:
+    """Returns the condition of IF, MAP or CASE and what follows from it, if actions."""
+    if not isinstance(node, syntax.Call) or node.word not in _CHOICES:
+        return ()
+    found = _as_if(node).arguments
+    is_action = isinstance(found[1], syntax.Name | syntax.Call) and isinstance(
+        context.value(found[1]), values.Action
+    )
+    return found if is_action else ()
 
 
-def _evaluate(context: Context, node: syntax.Node) -> None:
-    """Carries out an action, or looks at a value; nothing of it comes out."""
-    if isinstance(_shown(context, node), Action):
-        act(context, node)
-
-
-def _either(context: Context, choice: tuple[syntax.Node, ...]) -> None:
+def _choose(context: Context, condition: syntax.Node, *branches: syntax.Node) -> None:
     """Carries out one action or another, as the text alone says."""
-    condition, *actions = choice
     if not is_known(context, condition):
         raise refusal(
             condition,
@@ -188,7 +138,7 @@ def _either(context: Context, choice: tuple[syntax.Node, ...]) -> None:
             "OUTPUT(IF(condition, rows, other rows)) puts out one or the other",
         )
     is_true = context.constant(condition) is True
-    for action in actions[:1] if is_true else actions[1:]:
+    for action in branches[:1] if is_true else branches[1:]:
         act(context, action)
 
 
@@ -204,23 +154,28 @@ def _output(context: Context, node: syntax.Call) -> None:
                 continue
             case syntax.Call(arguments=(inside,)) if option.word == "named":
                 name = _text(context, inside)
-            case _ if syntax.word_of(option) == "extend" or not _is_layout(option):
-                _known_word(option)
+            case _ if syntax.word_of(option) in _OUTPUT_WORDS:
+                continue
+            case _ if syntax.word_of(option) == "extend" or not isinstance(
+                option, _LAYOUTS
+            ):
+                words = syntax.words_of(option).upper()
+                raise refusal(option, f'"{words}" of OUTPUT', "NAMED('name')")
             case _ if not _is_record(context, option):
                 file = _text(context, option)
-            case _ if isinstance(value, DatasetValue):
-                value = tabled(context, value, option)
+            case _ if isinstance(value, values.DatasetValue):
+                value = datasets.tabled(context, value, option)
             case _:
                 raise refusal(option, "a record of a single value", "NAMED('name')")
-    if file and isinstance(value, DatasetValue):
+    if file and isinstance(value, values.DatasetValue):
         _into_file(context, node, file_name(file), value)
-        return
-    _put_out(context, first, (value, name))
+    else:
+        _put_out(context, first, value, name)
 
 
-def _refuse_field(node: syntax.Node, value: Value) -> None:
+def _refuse_field(node: syntax.Node, value: values.Value) -> None:
     """Refuses OUTPUT(rows.field): nothing says of which row."""
-    if not isinstance(node, syntax.Member) or not isinstance(value, Scalar):
+    if not isinstance(node, syntax.Member) or not isinstance(value, types.Scalar):
         return
     if spec.references(Expression(value.text)):
         raise refusal(
@@ -231,15 +186,15 @@ def _refuse_field(node: syntax.Node, value: Value) -> None:
         )
 
 
-def _shown(context: Context, node: syntax.Node) -> Value:
+def _shown(context: Context, node: syntax.Node) -> values.Value:
     """Returns what is put out; values of whole data sets may stand in it."""
     inside, totals = gathering(context)
     value = inside.value(node)
-    return alone(value, totals) if totals and isinstance(value, Scalar) else value
+    return alone(value, totals) if totals and isinstance(value, types.Scalar) else value
 
 
 def _into_file(
-    context: Context, node: syntax.Call, file: str, value: DatasetValue
+    context: Context, node: syntax.Call, file: str, value: values.DatasetValue
 ) -> None:
     """Remembers rows as a file that the text may read again."""
     replaces = any(syntax.word_of(option) == "overwrite" for option in node.arguments)
@@ -251,26 +206,11 @@ def _into_file(
         context.world.overwritten.add(file)
 
 
-def _is_layout(option: syntax.Node) -> bool:
-    """Tells whether an option of OUTPUT says which fields come out, or what file."""
-    return isinstance(
-        option, syntax.Braces | syntax.Text | syntax.Operation | syntax.Member
-    ) or (isinstance(option, syntax.Name) and option.word not in _OUTPUT_WORDS)
-
-
 def _is_record(context: Context, option: syntax.Node) -> bool:
     """Tells whether an option of OUTPUT is a record; else it is the name of a file."""
     if isinstance(option, syntax.Braces) or any(record_defined(context, option)):
         return True
-    return not isinstance(context.value(option), Scalar)
-
-
-def _known_word(option: syntax.Node) -> None:
-    """Refuses an option of OUTPUT that is not known."""
-    if syntax.word_of(option) not in _OUTPUT_WORDS:
-        raise refusal(
-            option, f'"{syntax.words_of(option).upper()}" of OUTPUT', "NAMED('name')"
-        )
+    return not isinstance(context.value(option), types.Scalar)
 
 
 def _text(context: Context, node: syntax.Node) -> str:
@@ -281,25 +221,37 @@ def _text(context: Context, node: syntax.Node) -> str:
     raise refusal(node, "a name that is no text", "a text")
 
 
-def _put_out(context: Context, node: syntax.Node, given: tuple[Value, str]) -> None:
+def _put_out(
+    context: Context, node: syntax.Node, value: values.Value, name: str = ""
+) -> None:
     """Adds rows to what comes out, under a name or the number of the output."""
-    value, name = given
     world = context.world
     number = len(world.outputs) + 1
     if name and name in {output.name for output in world.outputs}:
         raise refusal(
             node, f'a second output named "{name}"', "a name of its own for each"
         )
+    # The column of a single value is named after the output.
+    column = name or f"Result_{number}"
+    found: spec.Step
     match value:
-        case DatasetValue():
+        case values.DatasetValue():
             found = value.step
-        case Total():
-            found = _total(value, name or f"Result_{number}")
-        case Scalar(type=RecordType() as record):
-            found = _single_row(node, value, record)
-        case Scalar():
-            found = _single(node, value, name or f"Result_{number}")
-        case RowValue():
+        case values.Total(source, total):
+            record = types.RecordType((types.Field(column, total.type),))
+            columns = datasets.columns([(column, total.text)])
+            every = spec.Grouped(source.step, ())
+            found = spec.Counted(every, record.schema, columns)
+        case types.Scalar(type=types.RecordType() as record):
+            row = known_value(node, value)
+            if not isinstance(row, Mapping):
+                raise refusal(node, "this as a row", "ROW({values}, record)")
+            fields = tuple(row[one.name] for one in record.fields)
+            found = spec.Inline(record.schema, (fields,))
+        case types.Scalar():
+            record = types.RecordType((types.Field(column, value.type),))
+            found = spec.Inline(record.schema, ((known_value(node, value),),))
+        case values.RowValue():
             raise refusal(node, "a single row", "a data set or a value")
         case _:
             raise refusal(
@@ -311,53 +263,20 @@ def _put_out(context: Context, node: syntax.Node, given: tuple[Value, str]) -> N
     world.outputs.append(spec.Output(name or f"Result {number}", found))
 
 
-def _total(value: Total, name: str) -> spec.Counted:
-    """Returns a value of all rows as a row, its column named after the output."""
-    record = RecordType((Field(name, value.value.type),))
-    columns = spec.Columns(((name, Expression(value.value.text)),))
-    return spec.Counted(spec.Grouped(value.source.step, ()), record.schema, columns)
-
-
-def _single(node: syntax.Node, value: Scalar, name: str) -> spec.Inline:
-    """Returns a single value as a row."""
-    record = RecordType((Field(name, value.type),))
-    return spec.Inline(record.schema, ((known_value(node, value),),))
-
-
-def _single_row(node: syntax.Node, value: Scalar, record: RecordType) -> spec.Inline:
-    """Returns a row by itself, each of its fields a column."""
-    found = known_value(node, value)
-    if not isinstance(found, Mapping):
-        raise refusal(node, "this as a row", "ROW({values}, record)")
-    return spec.Inline(
-        record.schema, (tuple(found[one.name] for one in record.fields),)
-    )
-
-
 def _option(context: Context, node: syntax.Call) -> None:
     """Carries out #OPTION: honoured, or said to have no effect; unknown ones not."""
-    name, *values = (context.constant(one) for one in node.arguments)
-    word = str(name).lower()
-    if word in context.world.options:
-        context.world.options[word] = _setting(node, values[0])
-    elif word in WITHOUT_EFFECT:
+    name, *found = (context.constant(one) for one in node.arguments)
+    word, honoured = str(name).lower(), context.world.options
+    if word in honoured:
+        if not isinstance(found[0], int):
+            expected = "a whole number, TRUE or FALSE"
+            raise refusal(node, f"an option of {found[0]!r}", expected)
+        honoured[word] = str(int(found[0]))
+    elif word in _WITHOUT_EFFECT:
         context.world.remarks.append(f"#OPTION('{name}') has no effect")
     else:
-        raise refusal(
-            node, f"the option '{name}'", f"one of {', '.join(_known(context))}"
-        )
-
-
-def _setting(node: syntax.Call, value: object) -> str:
-    """Returns the value of an option that is honoured: a number or a truth."""
-    if isinstance(value, int):
-        return str(int(value))
-    raise refusal(node, f"an option of {value!r}", "a whole number, TRUE or FALSE")
-
-
-def _known(context: Context) -> Iterable[str]:
-    """Returns the names of options."""
-    return (*context.world.options, *sorted(WITHOUT_EFFECT))
+        known = ", ".join((*honoured, *sorted(_WITHOUT_EFFECT)))
+        raise refusal(node, f"the option '{name}'", f"one of {known}")
 
 
 def _remarked(context: Context, node: syntax.Call) -> None:
@@ -365,6 +284,27 @@ def _remarked(context: Context, node: syntax.Call) -> None:
     context.world.remarks.append(f"{node.word.upper()} has no effect")
 
 
+# Options that say how a cluster works.
+_OF_CLUSTERS = """
+    allowactivityforkeyedjoin checkasserts clustersize commonupchildgraphs countfile
+    crccheck debugquery defaultskewerror enableclusterhopping expandhashjoin
+    expandselfjoin expandsmartjoin foldassign foldconstantdatasets foldfilter
+    foldoptimized freezepersists generatelogicalgraph globalautohoist globalfold
+    globaloptimize hoistresourced hthormemorylimit implicitkeyeddenormalize
+    implicitlinkedchildrows joinorder layouttranslation layouttranslationenabled
+    linkcountedrows linkoptions maxcsvrowsizemb maxerrors maxlength maxrunprioritytime
+    multiplepersistinstances multiplepersists newchildqueries obfuscateoutput
+    optimizediskread optimizegraph optimizejoincondition optimizelevel
+    optimizeparentaccess optimizeprojects optimizespillproject outputlimit outputlimitmb
+    peephole percolateconstants percolatefilters pickbestengine preventkeyedsplit
+    preventsteppedsplit priority regressiontest resourceconditionalactions
+    resourcemaxsockets resourcememory resourcesequential savecpptempfiles
+    saveecltempfiles showmetaingraph showrecordcountingraph smallsortthreshold
+    spanmultiplecpp spillmultiplecpp splitterspill subsortlocaljoinconditions
+    targetclustertype thorconnecttimeout thorkeys timeactivities timelimit
+    unlimitedresources uselinkedrows varfieldaccess workunittemporaries
+"""
+_WITHOUT_EFFECT = frozenset(_OF_CLUSTERS.split())
 _ACTIONS: Mapping[str, Callable[[Context, syntax.Call], None]] = {
     "output": _output,
     "build": build,

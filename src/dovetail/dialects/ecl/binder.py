@@ -43,6 +43,21 @@ from dovetail.dialects.ecl.context import (
     said,
 )
 
+Reader = Callable[..., values.Value]
+# Who answers for a kind of node; for the others the functions below.
+_READERS: dict[type, Reader] = {
+    syntax.Number: scalars.read_number,
+    syntax.Text: scalars.read_text,
+    syntax.Member: names.read_member,
+    syntax.Cast: scalars.read_cast,
+    syntax.Braces: records.read_braces,
+    syntax.Record: records.read_record,
+    syntax.Transform: transforms.read_transform,
+    syntax.Module: names.read_module,
+    syntax.TypeName: records.read_type,
+    syntax.SetType: records.read_type,
+}
+
 # Of a cluster there is one part: what a job sees of it is the whole.
 _CONSTANTS = {
     "workunit": types.Scalar("'W'", types.Letters(1)),
@@ -51,6 +66,16 @@ _CONSTANTS = {
 # What stands behind their rows are conditions.
 _OF_CONDITIONS = {"count", "exists"}
 _EXTREMES = {"max": functions.extreme("greatest"), "min": functions.extreme("least")}
+
+
+def _reads(kind: type) -> Callable[[Reader], Reader]:
+    """Enters who answers for a kind of node."""
+
+    def entered(reader: Reader) -> Reader:
+        _READERS[kind] = reader
+        return reader
+
+    return entered
 
 
 def bind(context: Context, node: syntax.Node) -> values.Value:
@@ -76,6 +101,7 @@ def bind(context: Context, node: syntax.Node) -> values.Value:
     )
 
 
+@_reads(syntax.Name)
 def _name(context: Context, node: syntax.Name) -> values.Value:
     """Returns what a name is; SKIP is nothing by itself."""
     if node.word in _CONSTANTS:
@@ -91,6 +117,7 @@ def _name(context: Context, node: syntax.Name) -> values.Value:
             return found
 
 
+@_reads(syntax.Operation)
 def _operation(context: Context, node: syntax.Operation) -> values.Value:
     """Returns what an operator gives: data sets or records put together, or a value."""
     for record in records.record_sum(context, node):
@@ -116,6 +143,7 @@ def _operation(context: Context, node: syntax.Operation) -> values.Value:
     return scalars.read_operation(context, node)
 
 
+@_reads(syntax.Items)
 def _items(context: Context, node: syntax.Items) -> values.Value:
     """Returns a set: of data sets, or of values."""
     found = [context.value(one) for one in node.items]
@@ -125,6 +153,7 @@ def _items(context: Context, node: syntax.Items) -> values.Value:
     return scalars.read_items(context, node)
 
 
+@_reads(syntax.Part)
 def _part(context: Context, node: syntax.Part) -> values.Value:
     """Returns a part: rows of a data set, a row of rows, letters, or an item."""
     is_one = node.reach is syntax.Reach.ONE
@@ -155,6 +184,7 @@ def _part(context: Context, node: syntax.Part) -> values.Value:
             )
 
 
+@_reads(syntax.Call)
 def _call(context: Context, node: syntax.Call) -> values.Value:
     """Returns what a call gives: what the text defines wins over what ECL has."""
     if not node.word:
@@ -368,23 +398,6 @@ _OTHERS: Mapping[str, Callable[[Context, syntax.Call], values.Value]] = {
     "recordof": lambda context, node: context.record(*node.arguments),
 }
 _BUILT_IN = {*actions.ACTIONS, *aggregates.AGGREGATES, *_STEPS, *_OTHERS}
-_READERS: Mapping[type, Callable[..., values.Value]] = {
-    syntax.Name: _name,
-    syntax.Number: scalars.read_number,
-    syntax.Text: scalars.read_text,
-    syntax.Member: names.read_member,
-    syntax.Call: _call,
-    syntax.Part: _part,
-    syntax.Operation: _operation,
-    syntax.Cast: scalars.read_cast,
-    syntax.Items: _items,
-    syntax.Braces: records.read_braces,
-    syntax.Record: records.read_record,
-    syntax.Transform: transforms.read_transform,
-    syntax.Module: names.read_module,
-    syntax.TypeName: records.read_type,
-    syntax.SetType: records.read_type,
-}
 # What to do instead of a call that ECL has and we do not.
 _UNKNOWN = (
     "a name with brackets is a function, a transform, or a data set with a filter"

@@ -121,6 +121,7 @@ NO_MODULES = NoModules()
 
 def taken(known: dict[str, list[spec.Given]], wanted: spec.Given) -> spec.Given:
     """Returns the step of an input; declared in another way it has another name."""
+    # The first way has the name itself, the next ones a number behind it.
     ways = known.setdefault(wanted.name, [])
     for one in ways:
         if replace(one, name=wanted.name, source="") == wanted:
@@ -138,26 +139,27 @@ def taken_as(
     Texts are cut at their lengths. A number out of range would be another number:
     whoever reads the rows refuses it.
     """
-    given = taken(known, replace(wanted, ranges=tuple(_ranges(record))))
-    columns = tuple((one.name, Expression(_size(one))) for one in record.fields)
-    if all(text.text == f"l.{quoted(name)}" for name, text in columns):
+    ranges = tuple(
+        NumberRange(one.name, *one.type.bounds, str(one.type))
+        for one in record.fields
+        # The column of any other number has no room for one that is out of range.
+        if isinstance(one.type, types.Whole)
+        and one.type != types.INTEGER
+        # A position is of the file's making, not of its columns.
+        and not one.is_position
+    )
+    given = taken(known, replace(wanted, ranges=ranges))
+    columns = [(one.name, _sized(one)) for one in record.fields]
+    if all(text == f"l.{quoted(name)}" for name, text in columns):
         return given
-    return spec.Projected(given, record.schema, spec.Columns(columns))
+    select = tuple((name, Expression(text)) for name, text in columns)
+    return spec.Projected(given, record.schema, spec.Columns(select))
 
 
-def _ranges(record: types.RecordType) -> Iterator[NumberRange]:
-    """Yields the numbers that fields may have whose columns have room for more."""
-    for one in record.fields:
-        match one.type:
-            case types.Whole() as kind if kind != types.INTEGER and not one.is_position:
-                yield NumberRange(one.name, *kind.bounds, str(kind))
-            case _:
-                pass
-
-
-def _size(one: types.Field) -> str:
+def _sized(one: types.Field) -> str:
     """Returns a column of an input in the size of its field."""
     text = f"l.{quoted(one.name)}"
+    # A whole number is known to be in its range, of anything else the size is not.
     kind = one.type if isinstance(one.type, types.Whole) else types.unsized(one.type)
     found = types.converted(types.Scalar(text, kind), one.type)
     return found.text if found else text
@@ -179,6 +181,7 @@ _ATOMS: dict[Type, types.EclType] = {
 def of_spark(kind: Type) -> types.EclType:
     """Returns the type that a column of Spark's has in ECL, or raises."""
     match kind:
+        # Spark has no unsigned numbers: those of eight bytes need twenty digits.
         case DecimalType(precision=20, scale=0):
             return types.Whole(types.WIDEST, is_signed=False)
         case DecimalType(precision=digits, scale=places):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from dovetail import spec
@@ -17,10 +17,22 @@ from dovetail.expression import Expression
 from dovetail.schema import quoted
 
 Verb = Callable[[Context, syntax.Call], values.DatasetValue]
+# What is made of a data set, by its name in a text.
+DATASETS: dict[str, Verb] = {}
 PASSED_OVER = {
     *("local", "stable", "unstable", "parallel", "ordered", "unordered", "many"),
     *("skew", "threshold", "algorithm", "hash", "few", "merge", "joined", "hint"),
 }
+
+
+def _verb(*words: str) -> Callable[[Verb], Verb]:
+    """Enters what is made of a data set under its names."""
+
+    def entered(verb: Verb) -> Verb:
+        DATASETS.update(dict.fromkeys(words, verb))
+        return verb
+
+    return entered
 
 
 def is_passed_over(node: syntax.Node) -> bool:
@@ -45,6 +57,8 @@ def row_scope(context: Context, row: values.RowValue) -> Context:
     return replace(inside, sides={**context.sides, "left": row})
 
 
+# STEPPED of an index: in the order of these fields.
+@_verb("sort", "stepped")
 def _sort(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns SORT: by fields or values, downwards behind a minus."""
     first, *rest = node.arguments
@@ -119,6 +133,7 @@ def ordered_text(row: values.RowValue, one: types.Field) -> str:
     return types.compared_text(types.Scalar(f"{row.text}.{quoted(one.name)}", one.type))
 
 
+@_verb("dedup")
 def _dedup(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns DEDUP: the first, or the last, of rows that are the same."""
     first, *rest = node.arguments
@@ -163,6 +178,8 @@ def _same(context: Context, record: types.RecordType, node: syntax.Node) -> str:
     return compared(syntax.Operation(node.place, "=", (node, node)), one, other)
 
 
+# A group without fields is none.
+@_verb("group", "ungroup")
 def _group(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns GROUP: neighbours with the same fields; without fields no groups."""
     first, *rest = node.arguments
@@ -181,6 +198,7 @@ def sorted_groups(step: spec.Step, by: tuple[spec.By, ...]) -> spec.Grouped:
     return spec.Grouped(spec.Ordered(step, by), tuple(one.value for one in by))
 
 
+@_verb("choosen")
 def _choosen(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns CHOOSEN: so many rows, from a place on."""
     first, number, *rest = node.arguments
@@ -189,6 +207,7 @@ def _choosen(context: Context, node: syntax.Call) -> values.DatasetValue:
     return replace(source, step=spec.Chosen(source.step, place, context.count(number)))
 
 
+@_verb("topn")
 def _topn(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns TOPN: so many rows of the sorted ones.
 
@@ -207,6 +226,7 @@ def _topn(context: Context, node: syntax.Call) -> values.DatasetValue:
     return replace(source, step=spec.Chosen(step, 1, context.count(number)))
 
 
+@_verb("distribute", "distributed", "sorted", "nothor", "preload")
 def _same_rows(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows as they are: how they are spread is Spark's to say."""
     first, *rest = node.arguments
@@ -252,6 +272,7 @@ _OF_FIELDS = {"hash", "hash32", "hash64", "hashcrc", "hashmd5", "merge"}
 _SPREADING = {*PASSED_OVER, "all", "assert", "pulled", "random"}
 
 
+@_verb("assert")
 def _asserted(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows of ASSERT, which is not looked at; one that fails is refused."""
     for one in node.arguments:
@@ -368,6 +389,7 @@ def own_columns(record: types.RecordType, row: str = "l") -> spec.Columns:
     return columns((one.name, f"{row}.{quoted(one.name)}") for one in record.fields)
 
 
+@_verb("project")
 def _project(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns PROJECT: a transform of LEFT and COUNTER, or the fields of a record."""
     first, second, *rest = node.arguments
@@ -387,6 +409,7 @@ def _project(context: Context, node: syntax.Call) -> values.DatasetValue:
             return as_record(source, inside.record(second))
 
 
+@_verb("table")
 def _table(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns TABLE: the fields that a record computes from each row, or each group."""
     first, second, *rest = node.arguments
@@ -450,22 +473,3 @@ def refuse_others(nodes: Iterable[syntax.Node], known: set[str]) -> None:
             raise refusal(
                 node, f'"{syntax.words_of(node) or "this"}" here', "nothing more"
             )
-
-
-DATASETS: Mapping[str, Verb] = {
-    "project": _project,
-    "table": _table,
-    "sort": _sort,
-    # Of an index: in the order of these fields.
-    "stepped": _sort,
-    "dedup": _dedup,
-    "group": _group,
-    # A group without fields is of all rows: there are none.
-    "ungroup": _group,
-    "choosen": _choosen,
-    "topn": _topn,
-    **dict.fromkeys(
-        ("distribute", "distributed", "sorted", "nothor", "preload"), _same_rows
-    ),
-    "assert": _asserted,
-}

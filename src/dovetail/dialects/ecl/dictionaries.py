@@ -10,28 +10,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import datasets, syntax
+from dovetail.dialects.ecl import datasets, syntax, types, values
 from dovetail.dialects.ecl.aggregates import all_rows
 from dovetail.dialects.ecl.context import Context, beside, refusal
 from dovetail.dialects.ecl.records import unarrowed
 from dovetail.dialects.ecl.rows import read_dataset
 from dovetail.dialects.ecl.scalars import met
 from dovetail.dialects.ecl.totals import looked_up
-from dovetail.dialects.ecl.types import BOOLEAN, Field, RecordType, Scalar
-from dovetail.dialects.ecl.values import (
-    DatasetValue,
-    Dictionary,
-    RowsValue,
-    RowValue,
-    Total,
-)
 from dovetail.expression import Expression
 from dovetail.schema import quoted
 
 _ENTRY = "entry"
 
 
-def read_dictionary(context: Context, node: syntax.Call) -> Dictionary:
+def read_dictionary(context: Context, node: syntax.Call) -> values.Dictionary:
     """Returns DICTIONARY: of rows in the text, or of fields of a data set."""
     first, *rest = node.arguments
     match first, rest:
@@ -43,133 +35,122 @@ def read_dictionary(context: Context, node: syntax.Call) -> Dictionary:
         case _, []:
             return _of(context.dataset(first))
         case _, [syntax.Braces() as layout]:
-            return _of(_computed(context, context.dataset(first), layout))
+            source = context.dataset(first)
+            found = datasets.tabled(context, source, _without_arrows(layout))
+            # Fields before an arrow are keys; without one all of them are.
+            is_arrow = [isinstance(it, syntax.Arrow) for it in unarrowed(layout.items)]
+            count = [*is_arrow, True].index(True)
+            fields = found.record.fields
+            keys = (replace(one, is_key=True) for one in fields[:count])
+            record = types.RecordType((*keys, *fields[count:]))
+            return _of(replace(found, record=record))
         case _, [layout]:
-            return _of(
-                datasets.as_record(context.dataset(first), context.record(layout))
-            )
+            source = context.dataset(first)
+            return _of(datasets.as_record(source, context.record(layout)))
         case _:
             raise refusal(node, "a DICTIONARY of more", "DICTIONARY(rows, {k => v})")
-
-
-def _computed(
-    context: Context, source: DatasetValue, layout: syntax.Braces
-) -> DatasetValue:
-    """Returns fields made of each row; those before an arrow are keys."""
-    found = datasets.tabled(context, source, _without_arrows(layout))
-    count = [*map(_is_arrow, unarrowed(layout.items)), True].index(True)
-    keys = (replace(one, is_key=True) for one in found.record.fields[:count])
-    return replace(found, record=RecordType((*keys, *found.record.fields[count:])))
-
-
-def _is_arrow(node: syntax.Node) -> bool:
-    """Tells whether a node stands between keys and values."""
-    return isinstance(node, syntax.Arrow)
 
 
 def _without_arrows(node: syntax.Node) -> syntax.Node:
     """Returns an entry as the values of a row."""
     if not isinstance(node, syntax.Braces):
         return node
-    items = (one for one in unarrowed(node.items) if not _is_arrow(one))
-    return replace(node, items=tuple(items))
+    items = unarrowed(node.items)
+    return replace(
+        node, items=tuple(one for one in items if not isinstance(one, syntax.Arrow))
+    )
 
 
-def _of(source: DatasetValue) -> Dictionary:
+def _of(source: values.DatasetValue) -> values.Dictionary:
     """Returns the dictionary of rows: of those with the same keys the first stays."""
     keys = tuple(one for one in source.record.fields if one.is_key)
     keys = keys or source.record.fields
     rows = (datasets.row_at(source.record), datasets.row_at(source.record, "r"))
-    texts = (
+    texts = [
         " = ".join(datasets.ordered_text(row, key) for row in rows) for key in keys
-    )
-    same = Expression(" AND ".join(texts))
-    step = spec.Deduped(source.step, same, is_all=True)
-    return Dictionary(DatasetValue(step, source.record), keys)
+    ]
+    step = spec.Deduped(source.step, Expression(" AND ".join(texts)), is_all=True)
+    return values.Dictionary(values.DatasetValue(step, source.record), keys)
 
 
 def entry_at(
-    context: Context, node: syntax.Part, dictionary: Dictionary
-) -> RowValue | DatasetValue:
+    context: Context, node: syntax.Part, dictionary: values.Dictionary
+) -> values.RowValue | values.DatasetValue:
     """Returns dictionary[key]: a row that is blank where there is none."""
     sought = _sought(context, node.first, dictionary)
     for found in looked_up(context, dictionary, _pairs(node, sought, "r")):
-        return RowValue(dictionary.source.record, f"{found}.row")
+        return values.RowValue(dictionary.source.record, f"{found}.row")
     if context.totals:
         rows = _entries(context, dictionary, _pairs(node, sought, _ENTRY))
         record = dictionary.source.record
         text = f"coalesce(get({rows}, 0), {record.absent_text})"
-        return RowValue(record, text)
+        return values.RowValue(record, text)
     source = _chosen(node, dictionary, _pairs(node, sought, "l"))
     return replace(source, step=spec.Chosen(source.step, 1, 1))
 
 
 def within(
-    context: Context, node: syntax.Operation, dictionary: Dictionary
-) -> Scalar | Total:
+    context: Context, node: syntax.Operation, dictionary: values.Dictionary
+) -> types.Scalar | values.Total:
     """Returns key IN dictionary."""
     sought = _sought(context, node.operands[0], dictionary)
     for found in looked_up(context, dictionary, _pairs(node, sought, "r")):
-        return Scalar(f"{found}.found", BOOLEAN)
+        return types.Scalar(f"{found}.found", types.BOOLEAN)
     if context.totals:
         rows = _entries(context, dictionary, _pairs(node, sought, _ENTRY))
-        return Scalar(f"(size({rows}) > 0)", BOOLEAN)
-    is_there = Scalar("(CAST(ROWS_COUNT() AS BIGINT) > 0L)", BOOLEAN)
+        return types.Scalar(f"(size({rows}) > 0)", types.BOOLEAN)
+    is_there = types.Scalar("(CAST(ROWS_COUNT() AS BIGINT) > 0L)", types.BOOLEAN)
     chosen = _chosen(node, dictionary, _pairs(node, sought, "l"))
-    return Total(chosen, is_there)
+    return values.Total(chosen, is_there)
 
 
 def _sought(
-    context: Context, node: syntax.Node, dictionary: Dictionary
-) -> list[tuple[Scalar, Field]]:
-    """Returns what is looked for beside the keys."""
-    values = _values(context, node)
-    if len(values) != len(dictionary.keys):
+    context: Context, node: syntax.Node, dictionary: values.Dictionary
+) -> list[tuple[types.Scalar, types.Field]]:
+    """Returns what is looked for beside the keys: one value, or those of a row."""
+    if isinstance(node, syntax.Braces):
+        found = [context.scalar(one) for one in node.items]
+    else:
+        value = context.scalar(node)
+        found = [value]
+        if isinstance(value.type, types.RecordType):
+            found = [
+                types.Scalar(f"{value.text}.{quoted(one.name)}", one.type)
+                for one in value.type.fields
+            ]
+    if len(found) != len(dictionary.keys):
         names = ", ".join(one.name for one in dictionary.keys)
         raise refusal(
-            node, f"{len(values)} values to look for", f"one for each key: {names}"
+            node, f"{len(found)} values to look for", f"one for each key: {names}"
         )
-    return list(zip(values, dictionary.keys, strict=True))
+    return list(zip(found, dictionary.keys, strict=True))
 
 
 def _pairs(
-    node: syntax.Node, sought: list[tuple[Scalar, Field]], entry: str
+    node: syntax.Node, sought: list[tuple[types.Scalar, types.Field]], entry: str
 ) -> tuple[tuple[str, str], ...]:
     """Returns what is looked for and the keys of an entry, each in the type of both."""
-    keys = (Scalar(f"{entry}.{quoted(key.name)}", key.type) for _, key in sought)
+    keys = (types.Scalar(f"{entry}.{quoted(key.name)}", key.type) for _, key in sought)
     met_pairs = (
         met(node, value, key) for (value, _), key in zip(sought, keys, strict=True)
     )
     return tuple((one.text, two.text) for one, two in met_pairs)
 
 
-def _values(context: Context, node: syntax.Node) -> list[Scalar]:
-    """Returns the values that are looked for: one, those in braces, those of a row."""
-    if isinstance(node, syntax.Braces):
-        return [context.scalar(one) for one in node.items]
-    value = context.scalar(node)
-    if not isinstance(value.type, RecordType):
-        return [value]
-    return [
-        Scalar(f"{value.text}.{quoted(one.name)}", one.type)
-        for one in value.type.fields
-    ]
-
-
 def _entries(
-    context: Context, dictionary: Dictionary, pairs: tuple[tuple[str, str], ...]
+    context: Context, dictionary: values.Dictionary, pairs: tuple[tuple[str, str], ...]
 ) -> str:
     """Returns the entries that are found, by going through the whole dictionary."""
     record = dictionary.source.record
-    whole = Total(dictionary.source, all_rows(RowsValue(record, "")))
+    whole = values.Total(dictionary.source, all_rows(values.RowsValue(record, "")))
     found = beside(context.totals[0], whole)
     same = (f"{one} = {two}" for one, two in pairs)
     return f"filter({found}, {_ENTRY} -> {' AND '.join(same)})"
 
 
 def _chosen(
-    node: syntax.Node, dictionary: Dictionary, pairs: tuple[tuple[str, str], ...]
-) -> DatasetValue:
+    node: syntax.Node, dictionary: values.Dictionary, pairs: tuple[tuple[str, str], ...]
+) -> values.DatasetValue:
     """Returns the entries that are found, as rows, by values that no row has."""
     if any(spec.references(Expression(text)) for text, _ in pairs):
         raise refusal(
