@@ -132,7 +132,7 @@ def whole_row(row: TracedRow, axis: Axis) -> str:
     """Returns all that is known of a row, line by line."""
     values = json.dumps(shown_row(row.values), ensure_ascii=False)
     return "\n".join(
-        [f"{row.hand.value} {values}", life_words(row, axis), fate_words(row)]
+        [f"{row.hand.value} {values}", life_words(row, axis), outcome_words(row)]
     )
 
 
@@ -144,7 +144,7 @@ def life_words(row: TracedRow, axis: Axis) -> str:
     return f"alive from {birth} until before {death}"
 
 
-def fate_words(row: TracedRow) -> str:
+def outcome_words(row: TracedRow) -> str:
     """Returns what became of a row, and why."""
     told = (
         f"{row.outcome.value}: {row.reason.replace('_', ' ')}"
@@ -160,10 +160,8 @@ def summary(trace: Trace) -> str:
     """Returns the picture in one sentence, for who cannot see it."""
     sides = Counter(row.hand.value for row in trace.rows)
     rows = " and ".join(f"{sides[hand.value]} {hand.value} rows" for hand in spec.HANDS)
-    fates = Counter(row.outcome.value for row in trace.rows)
-    told = ", ".join(
-        f"{fates[fate.value]} {fate.value}" for fate in RowOutcome if fates[fate.value]
-    )
+    counts = Counter(row.outcome for row in trace.rows)
+    told = ", ".join(f"{counts[one]} {one.value}" for one in RowOutcome if counts[one])
     given = sum(meeting.comes_out for meeting in trace.meetings)
     return (
         f"{rows} by {trace.axis.value}; {len(trace.meetings)} meetings, "

@@ -83,36 +83,28 @@ def has_place(row: TracedRow) -> bool:
 
 def mark_of(number: int, row: TracedRow, label: Label, scale: Scale) -> Mark:
     """Returns the mark of a row that has a place, with its label."""
-    return _labelled(_bar_or_dot(Mark(number, row, 0, 0, label), scale), scale)
-
-
-def _bar_or_dot(mark: Mark, scale: Scale) -> Mark:
-    """Returns the mark with its places: a bar, or a dot where the life is too short."""
-    row = mark.row
+    mark = Mark(number, row, 0, 0, label)
     if is_simply_there(row) or not row.has_life:
-        return _dot(mark, scale.place(row.at))
+        return _labelled(_dot(mark, scale.place(row.at)), scale)
     start, stop = scale.place(row.birth), scale.place(row.death)
     if stop - start < SHORTEST:
-        return _with_own_time(_dot(mark, start), scale)
-    has_several = len(row.lives) > 1
-    bar = replace(
-        mark,
-        start=start,
-        stop=stop,
-        lives=_places(row.lives, scale) if has_several else (),
-        lonely=_places(row.unmatched_lives, scale) if has_several else (),
-        comes_from_before=row.birth < scale.first,
-        goes_on=row.death > scale.last,
-    )
-    return _with_own_time(bar, scale)
-
-
-def _with_own_time(mark: Mark, scale: Scale) -> Mark:
-    """Returns the mark with a notch where the row's own time is not its birth."""
-    place = scale.place(mark.row.at)
-    is_told = scale.shows(mark.row.at) and mark.row.at != mark.row.birth
-    is_apart = not mark.is_dot or abs(place - mark.middle) > DOT
-    return replace(mark, own=place, has_notch=is_told and is_apart)
+        mark = _dot(mark, start)
+    else:
+        has_several = len(row.lives) > 1
+        mark = replace(
+            mark,
+            start=start,
+            stop=stop,
+            lives=_places(row.lives, scale) if has_several else (),
+            lonely=_places(row.unmatched_lives, scale) if has_several else (),
+            comes_from_before=row.birth < scale.first,
+            goes_on=row.death > scale.last,
+        )
+    # A notch tells the row's own time where it is not its birth, nor within the dot.
+    own = scale.place(row.at)
+    is_told = scale.shows(row.at) and row.at != row.birth
+    is_apart = not mark.is_dot or abs(own - mark.middle) > DOT
+    return _labelled(replace(mark, own=own, has_notch=is_told and is_apart), scale)
 
 
 def _places(lives: Iterable[Places], scale: Scale) -> tuple[Places, ...]:
@@ -129,14 +121,10 @@ def _dot(mark: Mark, middle: float) -> Mark:
     return replace(mark, start=middle - DOT, stop=middle + DOT, is_dot=True)
 
 
-def _has_room(mark: Mark) -> bool:
-    """Tells whether a mark is a bar, on which a label may stand."""
-    return not mark.is_dot and not mark.lives
-
-
 def _labelled(mark: Mark, scale: Scale) -> Mark:
     """Returns the mark with its label inside it, behind it, before it: as it fits."""
-    if _has_room(mark) and mark.label.width + 2 * INSET <= mark.stop - mark.start:
+    is_whole = not mark.is_dot and not mark.lives
+    if is_whole and mark.label.width + 2 * INSET <= mark.stop - mark.start:
         return replace(mark, label_at=mark.start + INSET)
     stop = max(mark.stop, mark.own + NOTCH) if mark.has_notch else mark.stop
     behind = scale.stop - stop - GAP
@@ -151,12 +139,13 @@ def _labelled(mark: Mark, scale: Scale) -> Mark:
 
 def on_lines(marks: Iterable[Mark]) -> list[Mark]:
     """Returns the marks, each on the first line where it touches no other."""
+    # How far each line is taken: marks come from left to right.
     ends: list[float] = []
     placed: list[Mark] = []
     for mark in sorted(marks, key=lambda one: (one.reach[0], one.number)):
         left, right = mark.reach
         line = next((at for at, end in enumerate(ends) if end + GAP <= left), len(ends))
-        ends[line : line + 1] = [right]
+        ends[line : line + 1] = [right]  # replaces the end of a line, or adds a line
         placed.append(replace(mark, line=line))
     return placed
 
@@ -325,7 +314,13 @@ class Linking:
         top = self.heights[meeting.left] + _half(left)
         bottom = self.heights[meeting.right] - _half(right)
         css = "link" if meeting.comes_out else "link silent"
-        line = shape("path", css, d=_curve((above, top), (below, bottom)))
+        begin = f"M{written(above)} {written(top)}"
+        end = f"{written(below)} {written(bottom)}"
+        middle = written((top + bottom) / 2)
+        # A curve, but for ends that are above each other.
+        curve = f"C{written(above)} {middle} {written(below)} {middle} {end}"
+        steps = f"L{end}" if abs(above - below) < 1 else curve
+        line = shape("path", css, d=f"{begin} {steps}")
         ends = [
             shape("circle", "end", cx=across, cy=height, r="2.4")
             for across, height in ((above, top), (below, bottom))
@@ -337,6 +332,7 @@ class Linking:
         """Returns where a link leaves the left row and where it reaches the right."""
         ones, others = (ends(row, self.scale.place(moment)) for row in rows)
         shared = max(ones[0], others[0]), min(ones[1], others[1])
+        # Who never live at once, as in an asof, are linked askew.
         if shared[0] > shared[1]:
             return self._clear(ones), self._clear(others)
         place = self._clear(shared)
@@ -363,16 +359,3 @@ def ends(mark: Mark, place: float) -> tuple[float, float]:
 def _half(mark: Mark) -> float:
     """Returns how far a mark reaches from the middle of its line."""
     return DOT if mark.is_dot else THICK / 2
-
-
-def _curve(start: tuple[float, float], stop: tuple[float, float]) -> str:
-    """Returns a straight line, or a curve where the ends are not above each other."""
-    (above, top), (below, bottom) = start, stop
-    begin = f"M{written(above)} {written(top)}"
-    if abs(above - below) < 1:
-        return f"{begin} L{written(below)} {written(bottom)}"
-    middle = written((top + bottom) / 2)
-    return (
-        f"{begin} C{written(above)} {middle} {written(below)} {middle} "
-        f"{written(below)} {written(bottom)}"
-    )

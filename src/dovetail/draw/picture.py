@@ -6,7 +6,7 @@ The table of HTML is for whoever reads rather than looks.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -14,8 +14,8 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from zlib import crc32
 
 from dovetail import spec
-from dovetail.conformance.oracle import Axis, Trace, TracedRow, trace
-from dovetail.draw.labels import fate_words, life_words, shortened, summary, title_of
+from dovetail.conformance.oracle import Axis, Trace, trace
+from dovetail.draw import labels
 from dovetail.draw.marks import Linking
 from dovetail.draw.scale import Tick, ticks
 from dovetail.draw.shapes import (
@@ -55,39 +55,33 @@ def picture(play: spec.Play, name: str = "") -> Picture:
             "a join of several sets has no two sides to draw", "a join of two sides"
         )
     traced = trace(play)
-    _refuse_crowds(traced)
-    sheet = Sheet.of(play, play.join, traced)
-    root = _drawing(sheet, title_of(play.join, name))
-    return Picture(tostring(root, encoding="unicode"), table(traced))
-
-
-def _refuse_crowds(traced: Trace) -> None:
-    """Refuses more rows than anyone could tell apart."""
     for hand in spec.HANDS:
         count = sum(row.hand is hand for row in traced.rows)
+        # More rows than that nobody could tell apart.
         if count > MOST_ROWS:
             raise SpecError(
                 f"the {hand.value} side has {count} rows",
                 f"at most {MOST_ROWS} a side in a picture",
                 "choose some rows of a few keys",
             )
-
-
-def _drawing(sheet: Sheet, title: str) -> Element:
-    """Returns the whole picture as one element."""
+    sheet = Sheet.of(play, play.join, traced)
+    title = labels.title_of(play.join, name)
     column = Column()
-    column.prose(shortened(title, LONGEST_TITLE), "name")
+    column.prose(labels.shortened(title, LONGEST_TITLE), "name")
     column.prose(f"{sheet.condition}; on the clock {sheet.join.clock.value}", "quiet")
     column.flow(legend(sheet), SIGNS)
     inside = list(_lanes(sheet, column))
-    root = _root(title, summary(sheet.trace), column.bottom)
+    # Only now is it known how far down the page reaches. What comes later in the
+    # picture lies above: the ground first, words last.
+    root = _root(title, labels.summary(traced), column.bottom)
     root.append(shape("rect", "ground", width="100%", height="100%"))
     root.extend([*inside, *column.shapes])
-    return root
+    return Picture(tostring(root, encoding="unicode"), table(traced))
 
 
 def _root(title: str, description: str, height: float) -> Element:
     """Returns an empty picture with its style, and its words for who cannot see it."""
+    # Names are of the whole page that a picture stands on: another one's must differ.
     mark = f"dovetail-{crc32(f'{title} {description}'.encode()):08x}"
     root = shape(
         "svg",
@@ -125,11 +119,7 @@ def _lanes(sheet: Sheet, column: Column) -> Iterator[Element]:
     yield from links.all(sheet.trace.meetings)
     yield from left.promise(top, above, sheet.scale)
     yield from right.promise(edges[spec.Hand.RIGHT], below, sheet.scale)
-    yield from _rows(sheet, edges)
-
-
-def _rows(sheet: Sheet, edges: Mapping[spec.Hand, float]) -> Iterator[Element]:
-    """Yields the rows of both lanes."""
+    # Rows lie upon links: a link ends where its row is seen to begin.
     for hand, lane in sheet.lanes.items():
         yield from lane.rows(edges[hand])
 
@@ -190,7 +180,13 @@ class Picture:
     def save(self, path: str | Path) -> None:
         """Writes the picture into a file: .svg, or .html with its rows as a table."""
         file = Path(path_of("path", path, 'picture.save("join.svg")'))
-        contents = {".svg": self.svg, ".html": self._page()}
+        page = (
+            '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'
+            '<meta name="color-scheme" content="light dark">'
+            f"<title>dovetail picture</title></head>\n"
+            f"<body>{self._repr_html_()}</body>\n</html>\n"
+        )
+        contents = {".svg": self.svg, ".html": page}
         if file.suffix.lower() not in contents:
             raise SpecError(
                 f'a picture cannot be written to "{file}"',
@@ -206,44 +202,28 @@ class Picture:
                 "picture.save writes no folders",
             ) from error
 
-    def _page(self) -> str:
-        """Returns a whole page with the picture."""
-        return (
-            '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'
-            '<meta name="color-scheme" content="light dark">'
-            f"<title>dovetail picture</title></head>\n"
-            f"<body>{self._repr_html_()}</body>\n</html>\n"
-        )
-
 
 HEADINGS = ("row", "side", "values", "life", "what became of it", "meets")
 
 
 def table(trace: Trace) -> str:
     """Returns a line for each row, with the numbers of those that it met."""
-    head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
-    lines = "".join(
-        f"<tr>{_cells(number, row, trace)}</tr>"
-        for number, row in enumerate(trace.rows)
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
-
-
-def _cells(number: int, row: TracedRow, trace: Trace) -> str:
-    """Returns the cells of one row."""
-    cells = (
-        str(number),
-        row.hand.value,
-        json.dumps(shown_row(row.values), ensure_ascii=False),
-        life_words(row, trace.axis),
-        fate_words(row),
-        ", ".join(map(str, _partners(number, trace))),
-    )
-    return "".join(f"<td>{escape(sayable(cell))}</td>" for cell in cells)
-
-
-def _partners(number: int, trace: Trace) -> list[int]:
-    """Returns the numbers of the rows that a row met."""
-    pairs = [(one.left, one.right) for one in trace.meetings]
-    others = (other for pair in pairs if number in pair for other in pair)
-    return list(dict.fromkeys(other for other in others if other != number))
+    lines = [f"<tr>{''.join(f'<th>{heading}</th>' for heading in HEADINGS)}</tr>"]
+    met: dict[int, list[int]] = {number: [] for number in range(len(trace.rows))}
+    for one in trace.meetings:
+        met[one.left].append(one.right)
+        met[one.right].append(one.left)
+    for number, row in enumerate(trace.rows):
+        cells = (
+            str(number),
+            row.hand.value,
+            json.dumps(shown_row(row.values), ensure_ascii=False),
+            labels.life_words(row, trace.axis),
+            labels.outcome_words(row),
+            # Rows may meet more than once; each is named once.
+            ", ".join(map(str, dict.fromkeys(met[number]))),
+        )
+        told = "".join(f"<td>{escape(sayable(cell))}</td>" for cell in cells)
+        lines.append(f"<tr>{told}</tr>")
+    head, body = lines[0], "".join(lines[1:])
+    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"

@@ -9,13 +9,13 @@ legend        a sample and a word for each sign that is on the page, and no othe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf, isfinite
 from xml.etree.ElementTree import Element
 
 from dovetail import spec
 from dovetail.conformance.oracle import Axis, RowOutcome, Trace, TracedRow
-from dovetail.draw.labels import Label, keys_of, label_of, lanes_of, times_of, whole_row
+from dovetail.draw import labels
 from dovetail.draw.marks import (
     BASELINE,
     CLASSES,
@@ -45,8 +45,6 @@ from dovetail.draw.shapes import (
     titled,
 )
 
-Numbered = tuple[int, TracedRow, Label]
-
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
@@ -62,12 +60,26 @@ class Sheet:
     def of(cls, play: spec.Play, join: spec.JoinSpec, trace: Trace) -> Sheet:
         """Returns the sheet of a traced play."""
         scale = scale_of(trace, MARGIN, WIDTH - MARGIN)
-        words = lanes_of(play, join)
+        words = labels.lanes_of(play, join)
         lanes = {}
         for hand in spec.HANDS:
-            heading = f"{hand.value}: {words[hand.value]}"
-            rows = list(_labelled(play, join, trace, hand))
-            lanes[hand] = _lane(trace, scale, hand, heading, rows)
+            keys, times = labels.keys_of(join, hand), labels.times_of(play, join, hand)
+            rows = [
+                (number, row, labels.label_of(row, keys, times))
+                for number, row in enumerate(trace.rows)
+                if row.hand is hand
+            ]
+            bound = dict(trace.bounds)[hand]
+            # A bound is a row time: on another axis it has no place.
+            is_shown = trace.axis is Axis.ROW_TIME and scale.shows(bound)
+            lanes[hand] = Lane(
+                hand,
+                f"{hand.value}: {words[hand.value]}",
+                on_lines(mark_of(*row, scale) for row in rows if has_place(row[1])),
+                [Placeless(*row, trace.axis) for row in rows if not has_place(row[1])],
+                trace.axis,
+                bound if is_shown else inf,
+            )
         return cls(join, trace, scale, words["join"].partition(", ")[2], lanes)
 
     @property
@@ -84,28 +96,6 @@ class Sheet:
         }
 
 
-def _labelled(
-    play: spec.Play, join: spec.JoinSpec, trace: Trace, hand: spec.Hand
-) -> Iterator[Numbered]:
-    """Yields the rows of a side with their numbers and labels."""
-    keys, times = keys_of(join, hand), times_of(play, join, hand)
-    for number, row in enumerate(trace.rows):
-        if row.hand is hand:
-            yield number, row, label_of(row, keys, times)
-
-
-def _lane(
-    trace: Trace, scale: Scale, hand: spec.Hand, heading: str, rows: list[Numbered]
-) -> Lane:
-    """Returns the lane of a side."""
-    marks = [mark_of(*row, scale) for row in rows if has_place(row[1])]
-    beside = [Placeless(*row, trace.axis) for row in rows if not has_place(row[1])]
-    bound = dict(trace.bounds)[hand]
-    is_shown = trace.axis is Axis.ROW_TIME and scale.shows(bound)
-    lane = Lane(hand, heading, on_lines(marks), beside, trace.axis)
-    return replace(lane, bound=bound) if is_shown else lane
-
-
 STRIP = 18.0
 BEYOND = 9.0  # a bound reaches out of its lane, lest bars hide all of it
 
@@ -116,7 +106,7 @@ class Placeless:
 
     number: int
     row: TracedRow
-    label: Label
+    label: labels.Label
     axis: Axis
 
     @property
@@ -133,7 +123,7 @@ class Placeless:
         place = across + 3 * DOT
         words = label_text(self.label, place, middle)
         row = group(css, [sign, words], data_row=str(self.number))
-        yield titled(row, whole_row(self.row, self.axis))
+        yield titled(row, labels.whole_row(self.row, self.axis))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,17 +152,12 @@ class Lane:
 
     def write_heading(self, column: Column) -> None:
         """Writes what the side is, and lists the rows that have no place."""
-        parts = [self._write_words, self._write_placeless]
-        for part in parts if self.hand is spec.Hand.LEFT else reversed(parts):
-            part(column)
-
-    def _write_words(self, column: Column) -> None:
-        """Writes the heading."""
+        # The lanes are mirrored: the list is always next to the rows.
+        if self.hand is spec.Hand.RIGHT:
+            column.flow(self.placeless, LINE)
         column.prose(self.heading, f"lane {self.hand.value}")
-
-    def _write_placeless(self, column: Column) -> None:
-        """Lists the rows that have no place on the axis."""
-        column.flow(self.placeless, LINE)
+        if self.hand is spec.Hand.LEFT:
+            column.flow(self.placeless, LINE)
 
     def rows(self, edge: float) -> list[Element]:
         """Returns the rows of the lane, which grows away from its edge."""
@@ -187,6 +172,7 @@ class Lane:
             return
         across = scale.place(self.bound)
         words = f"bound {moment_words(self.axis, self.bound)}"
+        # Words that would run off the page stand before the line.
         is_far = across + len(words) * LETTER > scale.stop
         ends = {"y1": top - BEYOND, "y2": top + self.height + BEYOND}
         yield shape("line", "bound", x1=across, x2=across, **ends)
@@ -227,10 +213,13 @@ def legend(sheet: Sheet) -> Iterator[Sample]:
     """Yields a sample of every sign on the page."""
     trace, join = sheet.trace, sheet.join
     for hand in spec.HANDS:
-        fates = {row.outcome for row in trace.rows if row.hand is hand}
-        for fate in RowOutcome:
-            if fate in fates and fate is not RowOutcome.LATE:
-                yield Sample(_row_sign(hand, fate), fate_meaning(join, hand, fate))
+        found = {row.outcome for row in trace.rows if row.hand is hand}
+        # Late rows have one sign on both sides.
+        for outcome in RowOutcome:
+            if outcome in found and outcome is not RowOutcome.LATE:
+                css = f"row {hand.value} {CLASSES[outcome]}"
+                bar = path(_box(), "bar", closed=True)
+                yield Sample(group(css, [bar]), outcome_meaning(join, hand, outcome))
     if any(row.outcome is RowOutcome.LATE for row in trace.rows):
         yield Sample(group("late", [cross(0, 0)]), "too late or faulty: takes no part")
     yield from _of_marks(sheet.marks)
@@ -239,9 +228,9 @@ def legend(sheet: Sheet) -> Iterator[Sample]:
         yield Sample(_upright("bound"), "bound: what is older comes too late")
 
 
-def fate_meaning(join: spec.JoinSpec, hand: spec.Hand, fate: RowOutcome) -> str:
-    """Returns what a fate means for the rows of a side."""
-    match fate:
+def outcome_meaning(join: spec.JoinSpec, hand: spec.Hand, outcome: RowOutcome) -> str:
+    """Returns what an outcome means for the rows of a side."""
+    match outcome:
         case RowOutcome.UNMATCHED:
             comes_out = join.kind.preserves(hand)
             told = "comes out" if comes_out else "does not come out"
@@ -249,16 +238,19 @@ def fate_meaning(join: spec.JoinSpec, hand: spec.Hand, fate: RowOutcome) -> str:
         case RowOutcome.OPEN:
             return f"{hand.value}, a partner may still come"
         case _:
-            return f"{hand.value}, {fate.value}"
+            return f"{hand.value}, {outcome.value}"
 
 
 def _of_marks(marks: Sequence[Mark]) -> Iterator[Sample]:
     """Yields the signs that tell of the shape of a life."""
     if any(mark.is_dot and mark.row.outcome is not RowOutcome.LATE for mark in marks):
-        dot = shape("circle", "sample", cx=0, cy=0, r=DOT - 0.5)
-        yield Sample(dot, "at one moment only")
+        moment = shape("circle", "sample", cx=0, cy=0, r=DOT - 0.5)
+        yield Sample(moment, "at one moment only")
     if any(mark.goes_on or mark.comes_from_before for mark in marks):
-        yield Sample(_pointed(), "goes on beyond the page")
+        half = HIGH / 2
+        near, far = [(-LONG / 2, -half), (0, -half)], [(0, half), (-LONG / 2, half)]
+        pointed = path([*near, (LONG / 2, 0), *far], "sample", closed=True)
+        yield Sample(pointed, "goes on beyond the page")
     if any(mark.has_notch for mark in marks):
         notch = path([(-4, -3), (4, -3), (0, 3)], "sample filled", closed=True)
         yield Sample(notch, "the row's own time")
@@ -274,19 +266,10 @@ def _of_meetings(trace: Trace, kind: spec.Kind) -> Iterator[Sample]:
         yield Sample(_upright("link silent"), f"they meet: {told}")
 
 
-def _row_sign(hand: spec.Hand, fate: RowOutcome) -> Element:
-    """Returns a small bar as a row of such a fate has it."""
-    corners = [(-LONG / 2, -HIGH / 2), (LONG / 2, -HIGH / 2)]
-    corners += [(across, -height) for across, height in reversed(corners)]
-    css = f"row {hand.value} {CLASSES[fate]}"
-    return group(css, [path(corners, "bar", closed=True)])
-
-
-def _pointed() -> Element:
-    """Returns a small bar that goes on."""
+def _box() -> list[tuple[float, float]]:
+    """Returns the corners of a small bar."""
     edge, half = LONG / 2, HIGH / 2
-    corners = [(-edge, -half), (0, -half), (edge, 0), (0, half), (-edge, half)]
-    return path(corners, "sample", closed=True)
+    return [(-edge, -half), (edge, -half), (edge, half), (-edge, half)]
 
 
 def _upright(css: str) -> Element:
