@@ -18,10 +18,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import aggregates, syntax, totals, types
+from dovetail.dialects.ecl import aggregates, datasets, syntax, totals, types
 from dovetail.dialects.ecl.conditions import Term, terms
 from dovetail.dialects.ecl.context import Context, as_type, is_known, is_word, refusal
-from dovetail.dialects.ecl.datasets import PASSED_OVER, is_passed_over, rebuilt_columns
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.scalars import met
 from dovetail.dialects.ecl.values import (
@@ -33,7 +32,7 @@ from dovetail.dialects.ecl.values import (
     Total,
     Value,
 )
-from dovetail.expression import NEVER, Expression, Scope
+from dovetail.expression import NEVER, Scope
 from dovetail.schema import quoted
 
 _ROWS = "rows"
@@ -61,15 +60,20 @@ def rows_chosen(context: Context, node: syntax.Call, source: DatasetValue) -> Ro
         for term in terms(inside, one)
         if not term.is_wild
     ]
-    keys, rest = _keys(context, asked, seen)
-    if keys is None:
-        found = listed_beside(context, node, source).text
+    # The first row at hand that has keys finds its list by them.
+    for row in totals.rows_at_hand(context):
+        terms_keys = [(term, [*_key(term, row, seen)]) for term in asked]
+        keys = [key for _, some in terms_keys for key in some]
+        if keys:
+            context.check_children(node, source)
+            found = _by_keys(source, row, keys)
+            asked = [term for term, some in terms_keys if not some]
+            break
     else:
-        context.check_children(node, source)
-        found = _by_keys(source, *keys)
-    if not rest:
+        found = listed_beside(context, node, source).text
+    if not asked:
         return RowsValue(source.record, found)
-    texts = (term.context.condition(term.node) for term in rest)
+    texts = (term.context.condition(term.node) for term in asked)
     kept = f"filter({found}, {name} -> {' AND '.join(texts)})"
     return RowsValue(source.record, kept)
 
@@ -84,18 +88,6 @@ def listed_beside(
     )
     whole = Total(source, aggregates.all_rows(RowsValue(source.record, "")))
     return RowsValue(source.record, context.gathered(node, whole).text)
-
-
-def _keys(
-    context: Context, asked: list[Term], seen: Scope
-) -> tuple[tuple[totals.AtHand, list[_Key]] | None, list[Term]]:
-    """Returns the keys of the first row at hand that has some, and all other terms."""
-    for row in totals.rows_at_hand(context):
-        found = [(term, [*_key(term, row, seen)]) for term in asked]
-        keys = [key for _, some in found for key in some]
-        if keys:
-            return (row, keys), [term for term, some in found if not some]
-    return None, asked
 
 
 def _key(term: Term, row: totals.AtHand, seen: Scope) -> Iterator[_Key]:
@@ -116,31 +108,22 @@ def _key(term: Term, row: totals.AtHand, seen: Scope) -> Iterator[_Key]:
 
 def _by_keys(source: DatasetValue, row: totals.AtHand, keys: list[_Key]) -> str:
     """Returns the list of rows that a row at hand finds by its keys."""
-    pairs = ((key.wanted, f"r.{quoted(_name(at))}") for at, key in enumerate(keys))
-    found = row.beside(_listed(source, keys), tuple(pairs))
-    return f"{found}.row.{quoted(_ROWS)}"
-
-
-def _listed(source: DatasetValue, keys: list[_Key]) -> Dictionary:
-    """Returns the rows of a data set as a list for each value of the keys."""
+    # The rows of the data set are a list for each value of the keys.
     fields = tuple(types.Field(_name(at), key.type) for at, key in enumerate(keys))
     both = types.RecordType((*source.record.fields, *fields))
     own = ((one.name, f"l.{quoted(one.name)}") for one in source.record.fields)
     values = ((_name(at), key.value) for at, key in enumerate(keys))
     beside = spec.Projected(
-        spec.Grouped(source.step, ()), both.schema, _columns([*own, *values])
+        spec.Grouped(source.step, ()), both.schema, datasets.columns([*own, *values])
     )
     rows = aggregates.all_rows(RowsValue(source.record, ""))
     record = types.RecordType((*fields, types.Field(_ROWS, rows.type)))
     names = tuple(one.name for one in fields)
     texts = [*((name, f"l.{quoted(name)}") for name in names), (_ROWS, rows.text)]
-    step = spec.Counted(beside, record.schema, _columns(texts), names)
-    return Dictionary(DatasetValue(step, record), fields)
-
-
-def _columns(texts: list[tuple[str, str]]) -> spec.Columns:
-    """Returns named expressions as columns."""
-    return spec.Columns(tuple((name, Expression(text)) for name, text in texts))
+    step = spec.Counted(beside, record.schema, datasets.columns(texts), names)
+    lists = Dictionary(DatasetValue(step, record), fields)
+    pairs = ((key.wanted, f"r.{quoted(_name(at))}") for at, key in enumerate(keys))
+    return f"{row.beside(lists, tuple(pairs))}.row.{quoted(_ROWS)}"
 
 
 def _name(number: int) -> str:
@@ -164,14 +147,12 @@ def _project(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
     row = RowValue(rows.record, item)
     counter = types.Scalar(f"({place} + 1L)", types.Whole())
     sides: dict[str, Value] = {"left": row, "counter": counter}
-    match replace(context, sides={**context.sides, **sides}).value(node.arguments[1]):
-        case Made() as made:
-            pass
-        case _:
-            record = context.record(node.arguments[1])
-            columns = rebuilt_columns(types.Scalar(item, rows.record), record)
-            texts = ((name, str(text)) for name, text in columns.columns)
-            made = Made(record, tuple(texts), "false")
+    made = replace(context, sides={**context.sides, **sides}).value(node.arguments[1])
+    if not isinstance(made, Made):
+        record = context.record(node.arguments[1])
+        columns = datasets.rebuilt_columns(types.Scalar(item, rows.record), record)
+        texts = ((name, str(text)) for name, text in columns.columns)
+        made = Made(record, tuple(texts), NEVER.text)
     text = aggregates.made_of(aggregates.all_rows(rows).text, made, (item, place))
     like = _as_many(rows) if made.skip == NEVER.text else ""
     return RowsValue(made.record, text, like=like)
@@ -179,11 +160,8 @@ def _project(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
 
 def _as_many(rows: RowsValue) -> str:
     """Returns an array that surely has as many rows."""
-    return (
-        rows.like
-        if rows.like and not rows.conditions
-        else aggregates.all_rows(rows).text
-    )
+    is_like = rows.like and not rows.conditions
+    return rows.like if is_like else aggregates.all_rows(rows).text
 
 
 def _combine(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
@@ -228,33 +206,30 @@ def _sort(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
     """Returns the rows in another order; equal ones stay as they were."""
     item, place = _names(node)
     inside = context.inside(RowValue(rows.record, item))
-    keys = [*_sort_keys(inside, node.arguments[1:])]
+    keys = []
+    for by in node.arguments[1:]:
+        if isinstance(by, syntax.Omitted) or datasets.is_passed_over(by):
+            continue
+        match by:
+            case syntax.Operation(sign="NEGATIVE", operands=(inner,)):
+                # A number turned round sorts downwards.
+                value = inside.scalar(inner)
+                if not isinstance(value.type, types.Whole | types.Real | types.Exact):
+                    raise refusal(
+                        by,
+                        "child rows sorted downwards by no number",
+                        "a number",
+                        "NORMALIZE makes rows of them, which SORT sorts by any value",
+                    )
+                keys.append(f"-({value.text})")
+            case _:
+                keys.append(types.compared_text(inside.scalar(by)))
     named = [(f"key_{number}", key) for number, key in enumerate(keys)]
     parts = (*named, ("at", place), ("row", item))
     keyed = f"transform({aggregates.all_rows(rows).text}, ({item}, {place}) -> "
     found = f"array_sort({keyed}{types.named_struct(*parts)}))"
     text = f"transform({found}, {item} -> {item}.row)"
     return RowsValue(rows.record, text, like=_as_many(rows))
-
-
-def _sort_keys(context: Context, nodes: Iterable[syntax.Node]) -> Iterator[str]:
-    """Yields what rows are sorted by; a number turned round sorts downwards."""
-    for node in nodes:
-        if isinstance(node, syntax.Omitted) or is_passed_over(node):
-            continue
-        match node:
-            case syntax.Operation(sign="NEGATIVE", operands=(inner,)):
-                value = context.scalar(inner)
-                if not isinstance(value.type, types.Whole | types.Real | types.Exact):
-                    raise refusal(
-                        node,
-                        "child rows sorted downwards by no number",
-                        "a number",
-                        "NORMALIZE makes rows of them, which SORT sorts by any value",
-                    )
-                yield f"-({value.text})"
-            case _:
-                yield types.compared_text(context.scalar(node))
 
 
 def _chosen(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
@@ -279,13 +254,6 @@ def _topn(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
     return _chosen(context, replace(node, arguments=(first, number)), ordered)
 
 
-def _counted(context: Context, node: syntax.Call) -> Iterator[RowsValue]:
-    """Gives DATASET(n, transform), if the row at hand says how many rows they are."""
-    if not _is_counted(context, node):
-        return
-    yield counted_rows(context, node)
-
-
 def counted_rows(context: Context, node: syntax.Call) -> RowsValue:
     """Returns DATASET(n, transform) as rows inside the row at hand."""
     number, transform, *rest = node.arguments
@@ -298,23 +266,17 @@ def counted_rows(context: Context, node: syntax.Call) -> RowsValue:
     return RowsValue(made.record, text)
 
 
-def _is_counted(context: Context, node: syntax.Call) -> bool:
-    """Tells whether DATASET begins with a number of the row at hand."""
-    match node.arguments:
-        case (syntax.Items() | syntax.Text(), *_):
-            return False
-        case (number, second, *_) if is_transform(context, second):
-            return not is_known(context, number)
-        case _:
-            return False
-
-
 def child_step(context: Context, node: syntax.Call) -> Iterator[RowsValue]:
     """Gives what a step makes of the rows inside a row, if it is one of these."""
     if not (context.sides or context.rows):
         return
-    if node.word == "dataset":
-        yield from _counted(context, node)
+    match node.arguments:
+        case (syntax.Items() | syntax.Text(), *_):
+            pass
+        # DATASET(n, transform), where the row at hand says how many rows they are.
+        case (number, second, *_) if node.word == "dataset":
+            if is_transform(context, second) and not is_known(context, number):
+                yield counted_rows(context, node)
     if node.word not in _CHILD_STEPS:
         return
     match context.value(node.arguments[0]):
@@ -345,9 +307,8 @@ def listed_step(context: Context, node: syntax.Call) -> Iterator[RowsValue]:
 def _refuse_others(nodes: Iterable[syntax.Node]) -> None:
     """Refuses options of a step on child rows that would change something."""
     for node in nodes:
-        if syntax.word_of(node) not in PASSED_OVER and not isinstance(
-            node, syntax.Omitted
-        ):
+        is_option = not isinstance(node, syntax.Omitted)
+        if is_option and syntax.word_of(node) not in datasets.PASSED_OVER:
             raise refusal(node, "this here", "nothing more")
 
 

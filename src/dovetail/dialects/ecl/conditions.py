@@ -20,7 +20,6 @@ from dovetail.dialects.ecl.scalars import compared, met
 from dovetail.dialects.ecl.transforms import parameters_of
 from dovetail.dialects.ecl.values import RowValue
 from dovetail.expression import Expression
-from dovetail.schema import quoted
 
 _WIDEST = 255
 _LOOKED_THROUGH = {"keyed", "nofold", "stepped"}
@@ -117,9 +116,22 @@ def _pieces(term: Term) -> Iterator[Piece]:
 def _equality(term: Term, node: syntax.Operation) -> Iterator[Piece]:
     """Yields an equality: hard where each side is of another row."""
     values = [term.context.scalar(one) for one in node.operands]
-    if all(isinstance(value.type, types.RecordType) for value in values):
-        yield from _of_records(term, node, values)
-        return
+    match values:
+        case [
+            types.Scalar(type=types.RecordType() as record),
+            types.Scalar(type=types.RecordType() as second_record),
+        ]:
+            # The equalities of all fields of two rows, pair by pair.
+            for first in record.fields:
+                for second in second_record.find(first.name):
+                    pair = (values[0].part(first), values[1].part(second))
+                    left, right = met(node, *pair)
+                    if hands_of(left.text) == {spec.Hand.RIGHT}:
+                        left, right = right, left
+                    yield hard(left, right, is_keyed=term.is_keyed)
+            return
+        case _:
+            pass
     one, other = met(node, values[0], values[1])
     hands = [hands_of(value.text) for value in (one, other)]
     if hands == [{spec.Hand.LEFT}, {spec.Hand.RIGHT}]:
@@ -128,25 +140,6 @@ def _equality(term: Term, node: syntax.Operation) -> Iterator[Piece]:
         yield hard(other, one, is_keyed=term.is_keyed)
     else:
         yield from _soft(node, compared(node, *values))
-
-
-def _of_records(
-    term: Term, node: syntax.Operation, values: list[types.Scalar]
-) -> Iterator[Piece]:
-    """Yields the equalities of all fields of two rows, pair by pair."""
-    one, other = values
-    if not isinstance(one.type, types.RecordType) or not isinstance(
-        other.type, types.RecordType
-    ):
-        return
-    for first in one.type.fields:
-        for second in other.type.find(first.name):
-            left = types.Scalar(f"{one.text}.{quoted(first.name)}", first.type)
-            right = types.Scalar(f"{other.text}.{quoted(second.name)}", second.type)
-            left, right = met(node, left, right)
-            is_turned = hands_of(left.text) == {spec.Hand.RIGHT}
-            pair = (right, left) if is_turned else (left, right)
-            yield hard(*pair, is_keyed=term.is_keyed)
 
 
 def hard(left: types.Scalar, right: types.Scalar, *, is_keyed: bool) -> Hard:

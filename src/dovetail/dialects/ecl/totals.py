@@ -48,7 +48,7 @@ def widened(source: values.DatasetValue, totals: Sequence[Gathered]) -> spec.Ste
     step, record = source.step, source.record
     for number, total in enumerate(totals):
         one = column_of(number, total)
-        step = _beside(step, record, (one, total), is_grouped=source.is_grouped)
+        step = _beside(step, record, one, total, is_grouped=source.is_grouped)
         record = types.RecordType((*record.fields, one))
     return step
 
@@ -82,7 +82,11 @@ def origin(step: spec.Step) -> spec.Step:
         ):
             return origin(step.source)
         # Between these two, a filter sees what it needs of other rows.
-        case spec.Projected() if _has_hidden(step.source) and _is_narrow(step):
+        case spec.Projected() if _has_hidden(step.source) and all(
+            # All columns are those of their names.
+            text.text == f"l.{quoted(name)}"
+            for name, text in step.select.columns
+        ):
             return origin(step.source)
         case spec.Joined() if _has_hidden(step):
             return origin(step.left)
@@ -95,75 +99,50 @@ def _has_hidden(step: spec.Step) -> bool:
     return any(is_hidden(name) for name in step.schema.names)
 
 
-def _is_narrow(step: spec.Projected) -> bool:
-    """Tells whether all columns are those of their names."""
-    named = step.select.columns
-    return all(text.text == f"l.{quoted(name)}" for name, text in named)
-
-
-@dataclass(frozen=True, slots=True)
-class _Other:
-    """Other rows, what each row gets of them, and by what it finds it."""
-
-    step: spec.Step
-    value: str
-    equalities: tuple[spec.Equality, ...] = ()
-
-    @property
-    def kind(self) -> tuple[spec.Kind, spec.Strategy]:
-        """Returns how they are joined: the one row that there is, or one at most."""
-        if self.equalities:
-            return spec.Kind.LEFT_OUTER, spec.Strategy.LOOKUP
-        return spec.Kind.INNER, spec.Strategy.ALL
-
-    @property
-    def told(self) -> spec.Told:
-        """Returns the join in words."""
-        hard = (("hard", f"{one.left} = {one.right}") for one in self.equalities)
-        title = "a row of a dictionary" if self.equalities else "a value of a data set"
-        return spec.Told(f"{title} beside rows", (*hard, ("value", self.value)))
-
-
-def _other(one: types.Field, total: Gathered) -> _Other:
-    """Returns the rows that have a value, and it."""
-    if isinstance(total, values.Total):
-        value = spec.Columns(((one.name, Expression(total.value.text)),))
-        alone = types.RecordType((one,)).schema
-        step = spec.Counted(spec.Grouped(total.source.step, ()), alone, value)
-        return _Other(step, f"r.{quoted(one.name)}")
-    source = total.dictionary.source
-    found = f"'{_FOUND}', matched_right, '{_ROW}', {source.record.row_text('r')}"
-    equalities = (spec.Equality(*map(Expression, pair)) for pair in total.equalities)
-    return _Other(source.step, f"named_struct({found})", tuple(equalities))
-
-
 def _beside(
     left: spec.Step,
     record: types.RecordType,
-    given: tuple[types.Field, Gathered],
+    one: types.Field,
+    total: Gathered,
     *,
     is_grouped: bool,
 ) -> spec.Joined:
     """Returns rows beside what they need of other rows."""
-    one, total = given
-    other = _other(one, total)
+    equalities: tuple[spec.Equality, ...] = ()
+    if isinstance(total, values.Total):
+        # The one row that there is.
+        of_all = spec.Columns(((one.name, Expression(total.value.text)),))
+        schema = types.RecordType((one,)).schema
+        other: spec.Step = spec.Counted(
+            spec.Grouped(total.source.step, ()), schema, of_all
+        )
+        value, title = f"r.{quoted(one.name)}", "a value of a data set"
+        kind, strategy = spec.Kind.INNER, spec.Strategy.ALL
+    else:
+        # One row at most: no two have the same keys.
+        source = total.dictionary.source
+        row = (_ROW, source.record.row_text("r"))
+        value = types.named_struct((_FOUND, "matched_right"), row)
+        other, title = source.step, "a row of a dictionary"
+        kind, strategy = spec.Kind.LEFT_OUTER, spec.Strategy.LOOKUP
+        pairs = (map(Expression, pair) for pair in total.equalities)
+        equalities = tuple(spec.Equality(*pair) for pair in pairs)
     both = types.RecordType((*record.fields, one))
     texts = [(it.name, Expression(f"l.{quoted(it.name)}")) for it in record.fields]
-    kind, strategy = other.kind
     join = spec.JoinSpec(
         spec.Side(spec.Named(spec.LEFT)),
         spec.Side(spec.Named(spec.RIGHT)),
         kind,
         spec.Clock.BATCH,
-        other.equalities,
-        select=spec.Columns((*texts, (one.name, Expression(other.value)))),
+        equalities,
+        select=spec.Columns((*texts, (one.name, Expression(value)))),
         absent_left=spec.BlankRow(),
         absent_right=spec.BlankRow(),
         picks=spec.Picks(strategy=strategy),
     )
-    return spec.Joined(
-        left, other.step, join, both.schema, other.told, keeps_groups=is_grouped
-    )
+    hard = (("hard", f"{it.left} = {it.right}") for it in equalities)
+    told = spec.Told(f"{title} beside rows", (*hard, ("value", value)))
+    return spec.Joined(left, other, join, both.schema, told, keeps_groups=is_grouped)
 
 
 @dataclass(frozen=True, slots=True)
