@@ -96,6 +96,7 @@ def _place(array: Whole, payload: pa.RecordBatch) -> tuple[str, int] | None:
     """Returns where the values can be found without being written, if anywhere."""
     if not len(array):
         return None
+    # The two ends tell in most cases that it is not one value, without a look at all.
     if array[0] == array[-1] and bool((array == array[0]).all()):
         return _ONE, int(array[0])
     for number, column in enumerate(payload.columns):

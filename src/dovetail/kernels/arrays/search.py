@@ -73,6 +73,7 @@ class _Climb:
 
     def look(self, level: int, maxima: Whole) -> None:
         """Looks into one block of a level, if it is the right one of its pair."""
+        # A left half is covered by the block above it, which is looked into next.
         looks = ((self.at & 1) == 1) | (len(maxima) == 1)
         high = looks & (maxima[self.at] > self.reach[self.active])
         self.stopped[level] = (self.active[high], self.at[high])
@@ -84,6 +85,7 @@ class _Climb:
         """Goes from a block to the first of its two halves that is high enough."""
         searches, at = self.falling
         if len(searches):
+            # To the left half, or to the right one where the left is too low.
             at = at << 1
             at += maxima[at] <= self.reach[searches]
         more, places = self.stopped[level]
@@ -106,6 +108,7 @@ def kth_smallest(numbers: Whole, lengths: Whole, ranks: Whole) -> Whole:
         lows = np.concatenate(([0], np.cumsum(~high)))
         count = lows[past] - lows[first]
         goes_up = rank >= count
+        # Numbers with the bit stand behind all without it, in their old order.
         behind = lows[-1]
         first = np.where(goes_up, behind + first - lows[first], lows[first])
         past = np.where(goes_up, behind + past - lows[past], lows[past])

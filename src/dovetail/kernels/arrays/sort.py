@@ -38,6 +38,7 @@ def sorted_by(*keys: Whole) -> Whole:
         wanted.pop()
     folded = _folded(wanted)
     order = _order(*folded.pop())
+    # The last key first: each later sort keeps the order of its equals.
     for number, room in reversed(folded):
         order = order[_order(number[order], room)]
     return order
@@ -65,7 +66,7 @@ def _folded(keys: list[Whole]) -> list[tuple[Distance, int]]:
     folded = []
     for distance, width in others:
         if width == 1:
-            continue
+            continue  # one value says nothing
         if room * width <= _ROOM:
             number, room = number * np.uint64(width) + distance, room * width
         else:

@@ -23,7 +23,14 @@ from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.candidates.meetings import Pairs, live_together
 from dovetail.kernels.candidates.nearest import Test, best_of, nearest_pairs
-from dovetail.kernels.pairs.formulas import matches, of_every_row, of_pairs, that_hold
+from dovetail.kernels.lifetimes.successors import starts_of
+from dovetail.kernels.pairs.formulas import (
+    is_true,
+    matches,
+    of_every_row,
+    of_pairs,
+    that_hold,
+)
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches
 from dovetail.kernels.settings import (
     Formula,
@@ -157,6 +164,7 @@ def _counted(settings: JoinSettings, present: Present, found: Matches) -> Choice
         return Choice(found, NO_MATCHES)
     stay, over = within_limit(picks, present.rows, found)
     if picks.unmatches:
+        # Of whom none are left by their ranks has no match at all.
         has_some = np.isin(found.left, found.left[stay])
         return Choice(found.take(stay), NO_MATCHES, found.take(~has_some))
     if picks.fails and over.any():
@@ -204,6 +212,7 @@ def fail_at_first(
         for rows, index in zip(sides, (found.left, found.right), strict=True)
     )
     met, older = np.maximum(left, right), np.minimum(left, right)
+    # The candidate that is one too many, of each left row; the first of these is told.
     order = sorted_by(found.left, met, older)
     starts = np.searchsorted(found.left[order], found.left[order])
     last = order[np.arange(len(order)) - starts == picks.most]
@@ -218,8 +227,9 @@ def _of_most_shared(
     shared = _shared(picks, sides, found)
     order = sorted_by(found.left, -shared)
     left, rank = found.left[order], shared[order]
-    starts = np.concatenate(([True], left[1:] != left[:-1]))[: len(left)]
+    starts = starts_of(left)
     begins = np.flatnonzero(starts)[np.cumsum(starts) - 1]
+    # All of one rank stay or go together: the last of them says how many there are.
     changes = starts[1:] | (rank[1:] != rank[:-1])
     lasts = np.append(np.flatnonzero(changes), len(left) - 1)
     ends = np.repeat(lasts, np.diff(np.concatenate(([-1], lasts))))
@@ -234,6 +244,7 @@ def _shared(picks: PickSettings, sides: tuple[Rows, Rows], found: Matches) -> Wh
     unbroken = np.ones(len(found), bool)
     for part in picks.shared:
         elements = _elements(part, sides, found)
+        # Up to the first element that differs, unless one did in a part before.
         run = np.logical_and.accumulate(elements, axis=1) & unbroken[:, None]
         total += run.sum(axis=1)
         unbroken &= elements.all(axis=1)
@@ -246,9 +257,7 @@ def _elements(
     """Returns which elements each pair has in common: one column an element."""
     match part:
         case Formula():
-            truth = pc.fill_null(of_pairs(part, sides, found, {}), fill_value=False)
-            whole: Mask = truth.to_numpy(zero_copy_only=False)[:, None]
-            return whole
+            return is_true(of_pairs(part, sides, found, {}))[:, None]
         case Letters(width=width):
             left, right = (
                 _letters(formula, hand, sides[hand], width)
@@ -266,5 +275,6 @@ def _letters(formula: Formula, hand: int, rows: Rows, width: int) -> Whole:
     texts = of_every_row(formula, hand, rows)
     padded = pc.utf8_slice_codeunits(pc.utf8_rpad(texts, width), 0, width)
     known = np.array(padded.to_pylist(), dtype=object)
+    # A text of fixed width is its letters' code points, one beside the other.
     points = np.where(known == None, "", known).astype(f"U{width}")  # noqa: E711
     return points.view(np.uint32).reshape(len(rows), width).astype(np.int64)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
@@ -14,10 +13,11 @@ from dovetail.kernels.arrival.time_limits import last_moments
 from dovetail.kernels.candidates.meetings import copies_of
 from dovetail.kernels.horizon import meeting_times
 from dovetail.kernels.lifetimes.births import ends
-from dovetail.kernels.pairs.formulas import of_pairs, of_rows
+from dovetail.kernels.lifetimes.successors import starts_of
+from dovetail.kernels.pairs.formulas import is_true, of_pairs, of_rows
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches
 from dovetail.kernels.pairs.results import ABSENT, Leaving, Reason, Turn, one_sided
-from dovetail.kernels.settings import Formula, JoinSettings
+from dovetail.kernels.settings import JoinSettings
 from dovetail.spec.inputs import Outlet
 
 Counts = tuple[Whole, Whole]
@@ -56,7 +56,10 @@ def given_pairs(
     partners, given = counts
     left, right = copies_of(settings, present.rows)
     owner, partner = left.owners(met.left), right.owners(met.right)
-    starts, is_first = _starts(owner), _changes(owner) | _changes(partner)
+    begins = starts_of(owner)
+    starts: Whole = np.flatnonzero(begins)[np.cumsum(begins) - 1]
+    # A pair that meets in several windows stands there as often, side by side.
+    is_first = begins | starts_of(partner)
     counter = _ranks(np.ones(len(met), bool), starts) + partners[met.left]
     part = _leaving(present, met, counter)
     shown = passes(settings, present, part)
@@ -70,7 +73,7 @@ def given_pairs(
 def not_skipped(
     settings: JoinSettings, sides: tuple[Rows, Rows], part: Leaving
 ) -> Leaving:
-    """Returns those of the rows that leave alone which `skip_when` does not take.
+    """Returns those of the one-sided rows which `skip_when` does not take.
 
     Pairs that come late have been asked already.
     """
@@ -83,7 +86,7 @@ def not_skipped(
         chosen = part.right if hand else part.left
         bare = {"row_time": _times(settings, part.shown_time)}
         skipped = of_rows(formula, hand, sides[hand], chosen, bare)
-        return part.take(~_is_true(skipped))
+        return part.take(~is_true(skipped))
     return part
 
 
@@ -98,6 +101,7 @@ def let_out(settings: JoinSettings, present: Present, part: Leaving) -> list[Lea
     left = present.rows[0]
     is_due = left.due[part.left]
     due, plain = part.take(is_due), part.take(~is_due)
+    # Left rows that time has passed go ahead of who moved it, the others at their ends.
     last = last_moments(settings, 0, left)[due.left]
     when = ends(settings.sides[0], left)[plain.left]
     plain = replace(plain, when=when, turn=Turn.UNMATCHED, host=left.place[plain.left])
@@ -126,23 +130,11 @@ def _leaving(present: Present, met: Matches, counter: Whole) -> Leaving:
 def passes(settings: JoinSettings, present: Present, part: Leaving) -> Mask:
     """Tells which pairs `skip_when` lets out."""
     for skip in settings.picks.skip:
-        return ~_skipped(settings, skip.pair, present, part)
+        pairs = Matches(part.left, part.right)
+        counter = pa.array(part.counter)
+        bare = {"row_time": _times(settings, part.when), "counter": counter}
+        return ~is_true(of_pairs(skip.pair, present.rows, pairs, bare))
     return np.ones(len(part.when), bool)
-
-
-def _skipped(
-    settings: JoinSettings, formula: Formula, present: Present, part: Leaving
-) -> Mask:
-    """Tells of which pairs `skip_when` is true."""
-    found = Matches(part.left, part.right)
-    bare = {"row_time": _times(settings, part.when), "counter": pa.array(part.counter)}
-    return _is_true(of_pairs(formula, present.rows, found, bare))
-
-
-def _changes(numbers: Whole) -> Mask:
-    """Tells where a number differs from the one before."""
-    differs: Mask = np.concatenate(([True], numbers[1:] != numbers[:-1]))
-    return differs[: len(numbers)]
 
 
 def _any_of(marks: Mask, is_first: Mask) -> Mask:
@@ -155,15 +147,11 @@ def _any_of(marks: Mask, is_first: Mask) -> Mask:
     return of_runs
 
 
-def _starts(left: Whole) -> Whole:
-    """Returns for each pair, by left row, where its left row's begin."""
-    is_first = _changes(left)
-    begins: Whole = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
-    return begins
-
-
 def _ranks(counted: Mask, starts: Whole) -> Whole:
-    """Returns how many pairs of the left row count, from its first up to each."""
+    """Returns how many pairs of the left row count, from its first up to each.
+
+    `starts` says for each pair where its left row's begin.
+    """
     until = np.concatenate(([0], np.cumsum(counted)))
     ranks: Whole = until[1:] - until[starts]
     return ranks
@@ -173,9 +161,3 @@ def _times(settings: JoinSettings, when: Whole) -> pa.Array:
     """Returns moments as timestamps, null where there are none."""
     unknown = (when == NEVER) | (when <= BEGINNING) | (not settings.event_clock)
     return pa.array(when, mask=unknown).cast(pa.timestamp("us", tz="UTC"))
-
-
-def _is_true(truth: pa.Array) -> Mask:
-    """Tells of which rows something is true, neither false nor null."""
-    known: Mask = pc.fill_null(truth, fill_value=False).to_numpy(zero_copy_only=False)
-    return known

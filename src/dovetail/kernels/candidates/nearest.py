@@ -67,7 +67,11 @@ def times_of(nearest: Nearest, hand: int, rows: Rows) -> Times:
     if pa.types.is_timestamp(column.type):
         column = column.view(pa.int64())
     if pa.types.is_decimal(column.type):
-        column = _unscaled(column)
+        # One scale and at most 18 digits: the low word of each is the whole number.
+        words = np.frombuffer(column.buffers()[1], np.int64).reshape(-1, 2)
+        lowest = words[column.offset : column.offset + len(column), 0]
+        missing = column.is_null().to_numpy(zero_copy_only=False)
+        column = pa.array(lowest, mask=missing)
     known = np.ones(len(column), bool)
     if column.null_count:
         known = column.is_valid().to_numpy(zero_copy_only=False)
@@ -79,14 +83,6 @@ def times_of(nearest: Nearest, hand: int, rows: Rows) -> Times:
     return Times(value.astype(np.int64, copy=False), known)
 
 
-def _unscaled(column: pa.Array) -> pa.Array:
-    """Returns decimals of one scale, of at most 18 digits, as whole numbers."""
-    words = np.frombuffer(column.buffers()[1], np.int64).reshape(-1, 2)
-    lowest = words[column.offset : column.offset + len(column), 0]
-    missing = column.is_null().to_numpy(zero_copy_only=False)
-    return pa.array(lowest, mask=missing)
-
-
 def fits(nearest: Nearest, base: np.ndarray, time: np.ndarray) -> Mask:
     """Tells which right times lie in the direction, within the tolerance."""
     lowest, highest = reach_of(nearest, base)
@@ -96,10 +92,12 @@ def fits(nearest: Nearest, base: np.ndarray, time: np.ndarray) -> Mask:
 
 def reach_of(nearest: Nearest, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the first and the last right time that each left time may have."""
-    lowest, highest = _least(base), greatest(base)
     match nearest.tolerance:
         case Unlimited():
-            pass
+            greatest = _greatest(base)
+            # Of whole numbers the least is one further from zero than the greatest.
+            least = -greatest - (base.dtype.kind != "f")
+            lowest, highest = least, greatest
         case Span() as span:
             lowest, highest = shift(base, span.negated()), shift(base, span)
         case width:
@@ -111,13 +109,7 @@ def reach_of(nearest: Nearest, base: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return lowest, highest
 
 
-def _least(base: np.ndarray) -> np.ndarray:
-    """Returns a time before all others, for each."""
-    least = -np.inf if base.dtype.kind == "f" else np.iinfo(np.int64).min
-    return np.full(len(base), least, base.dtype)
-
-
-def greatest(base: np.ndarray) -> np.ndarray:
+def _greatest(base: np.ndarray) -> np.ndarray:
     """Returns a time behind all others, for each."""
     most = np.inf if base.dtype.kind == "f" else np.iinfo(np.int64).max
     return np.full(len(base), most, base.dtype)
@@ -153,8 +145,7 @@ def best_of(
         (-place if nearest.takes_last else place, time, abs(time - base), found.left)
     )
     found = found.take(order)
-    is_first = np.concatenate(([True], found.left[1:] != found.left[:-1]))
-    return found.take(is_first[: len(found)])
+    return found.take(starts_of(found.left))
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +223,7 @@ def _nearer(found: list[Matches], ours: Times, theirs: Times) -> Matches:
     Of two that are equally far it is the earlier, found looking back.
     """
     back, ahead = found
-    far = greatest(ours.value)
+    far = _greatest(ours.value)
     far[ahead.left] = theirs.value[ahead.right] - ours.value[ahead.left]
     stays = ours.value[back.left] - theirs.value[back.right] <= far[back.left]
     back = back.take(stays)
@@ -286,7 +277,11 @@ def _walks(
     rank: Whole,
 ) -> Iterator[_Walk]:
     """Gives the walks that the direction wants; what a walk meets first is better."""
-    order = _in_order(line.code[1], line.time, _by_place(rank[line.right]))
+    place = rank[line.right]
+    # Mostly they stand in order already.
+    is_risen = bool((place[1:] > place[:-1]).all())
+    by_place = np.arange(len(place)) if is_risen else np.argsort(place)
+    order = _in_order(line.code[1], line.time, by_place)
     numbers = line.in_order(order)
     for back, edges in ((True, (0, 1)), (False, (2, 3))):
         unwanted = Direction.FORWARD if back else Direction.BACKWARD
@@ -302,6 +297,7 @@ def _turned(order: Whole, numbers: Whole) -> Whole:
     first = np.flatnonzero(is_first)
     if len(first) == len(order):
         return order
+    # In each run of equals the first becomes the last, the second the last but one, ..
     edges = first + np.append(first[1:], len(order)) - 1
     turned: Whole = order[edges[np.cumsum(is_first) - 1] - np.arange(len(order))]
     return turned
@@ -331,6 +327,7 @@ def _dense(codes: list[Whole]) -> tuple[Whole, Whole]:
     least = int(every.min())
     if int(every.max()) - least < 8 * len(every):
         return codes[0] - least, codes[1] - least
+    # Codes far apart would leave no room for the times beside them.
     _, dense = np.unique(every, return_inverse=True)
     return dense[: len(codes[0])], dense[len(codes[0]) :]
 
@@ -363,13 +360,6 @@ def _reach_on(
     return (first, edges[0], edges[1], past), number, width
 
 
-def _by_place(place: Whole) -> Whole:
-    """Returns the order of places, which are mostly in order."""
-    if bool((place[1:] > place[:-1]).all()):
-        return np.arange(len(place))
-    return np.argsort(place)
-
-
 def _in_order(code: Whole, time: np.ndarray, first: Whole) -> Whole:
     """Returns the order by code, then time; equals stay in the order `first`."""
     by_time = first[np.argsort(time[first], kind="stable")]
@@ -385,11 +375,12 @@ def _first_passing(walk: _Walk, test: Test) -> Matches:
         number, at = _next_on(walk, open_rows, tried, step)
         passed = test(Matches(walk.left[number], walk.right[at]))
         number, at = number[passed], at[passed]
-        is_first = np.concatenate(([True], number[1:] != number[:-1]))[: len(number)]
+        is_first = starts_of(number)
         taken.append(Matches(walk.left[number[is_first]], walk.right[at[is_first]]))
         wanting = length > tried + step
         wanting[number] = False
         open_rows = open_rows[wanting[open_rows]]
+        # Twice as many each time: few rounds, at most twice as many tries as it takes.
         tried, step = tried + step, step * 2
     return join_matches(taken)
 
@@ -397,6 +388,7 @@ def _first_passing(walk: _Walk, test: Test) -> Matches:
 def _next_on(walk: _Walk, rows: Whole, tried: int, step: int) -> tuple[Whole, Whole]:
     """Returns the next steps of the walks of some left rows: whose, and where."""
     count = np.minimum(walk.stop[rows] - walk.start[rows] - tried, step)
+    # Counted from 0 for each of the left rows.
     turn = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
     number = np.repeat(rows, count)
     if walk.back:
@@ -420,6 +412,7 @@ def outdated(
         place = rank[number] if nearest.takes_last else -rank[number]
         order = number[sorted_by(right.code[number], times.value[number], place)]
         is_best = np.append(np.diff(right.code[order]) != 0, values=True)
+        # Last of its key in this order is the best: the latest, then by the tie.
         useless = past
         useless[order[is_best[: len(order)]]] = False
     return useless

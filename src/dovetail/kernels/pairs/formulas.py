@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from dovetail.kernels.arrays.names import hidden
 from dovetail.kernels.arrays.program import BARE, run_program
-from dovetail.kernels.arrays.rows import Rows, Whole
+from dovetail.kernels.arrays.rows import Mask, Rows, Whole
 from dovetail.kernels.pairs.matches import Matches
 from dovetail.kernels.settings import Formula, JoinSettings
 
@@ -89,7 +89,11 @@ def matches(
 
 def _where(found: Matches, truth: pa.BooleanArray) -> Matches:
     """Returns the pairs of which something is true, neither false nor null."""
-    if truth.true_count == len(truth):
-        return found
-    kept = pc.fill_null(truth, fill_value=False)
-    return found.take(kept.to_numpy(zero_copy_only=False))
+    # Where all are, which is common, the pairs are not copied.
+    return found if truth.true_count == len(truth) else found.take(is_true(truth))
+
+
+def is_true(truth: pa.Array) -> Mask:
+    """Tells where something is true, neither false nor null."""
+    known: Mask = pc.fill_null(truth, fill_value=False).to_numpy(zero_copy_only=False)
+    return known

@@ -95,6 +95,7 @@ def overlaps(left: Rows, right: Rows, old: tuple[int, int] = (0, 0)) -> Matches:
     ours, theirs = _on_one_line((left, right), chosen)
     if not old[0] or not old[1]:
         return _meetings(ours, theirs)
+    # Our new rows with all of theirs, then their new ones with our old ones.
     new, newer = ours.number >= old[0], theirs.number >= old[1]
     with_ours = _meetings(ours.where(new), theirs)
     with_theirs = _meetings(theirs.where(newer), ours.where(~new))
@@ -103,7 +104,7 @@ def overlaps(left: Rows, right: Rows, old: tuple[int, int] = (0, 0)) -> Matches:
 
 def _meetings(ours: _Lives, theirs: _Lives) -> Matches:
     """Returns every pair of two lives that overlap, each once."""
-    if never_falls(theirs.death):
+    if never_falls(theirs.death):  # dying in the order of birth: each has one run
         first = theirs.death.searchsorted(ours.birth, "right")
         past = theirs.birth.searchsorted(ours.death, "left")
         return _runs(ours, theirs, first, past)
@@ -127,6 +128,7 @@ def _runs(ours: _Lives, theirs: _Lives, first: Whole, past: Whole) -> Matches:
     total = int(counts.sum())
     if not total:
         return NO_MATCHES
+    # One count over all runs: each run's start is put back to where it begins.
     starts = first - counts.cumsum() + counts
     partner = starts.repeat(counts) + np.arange(total)
     return Matches(ours.number.repeat(counts), theirs.number[partner])
@@ -165,6 +167,7 @@ def _numbered_codes(codes: Whole, width: int) -> tuple[Whole, int]:
 
 def _from_zero(births: Whole, deaths: Whole) -> tuple[Whole, Whole, int]:
     """Returns the times counted from the earliest birth, ends cut off at the last."""
+    # Births before all time would leave no room: they are one before the rest.
     lowest = int(births.min())
     finite = births[births > lowest] if lowest < -(2**61) else births
     floor = int(finite.min()) if len(finite) else lowest

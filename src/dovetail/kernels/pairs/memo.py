@@ -121,7 +121,7 @@ def memo_of(
     """Returns the memo of pairs that wait, of the left rows kept, and of covers."""
     left, right = sides
     partners, given = counts
-    counted = (kept & (partners > 0)).nonzero()[0]
+    counted = (kept & (partners > 0)).nonzero()[0]  # who has had none needs no line
     return Memo(
         left.place[held.left],
         right.place[held.right],
@@ -134,6 +134,7 @@ def memo_of(
 
 def numbers_of(rows: Rows, places: Whole) -> Whole:
     """Returns the numbers of the rows at the places; all of them are there."""
+    # Rows do not always stand by their places: what has waited takes part later.
     order = np.argsort(rows.place)
     return order[np.searchsorted(rows.place, places, sorter=order)]
 

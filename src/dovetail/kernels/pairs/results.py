@@ -259,6 +259,7 @@ def _by_host(
     host, goes = let_out
     is_let_out = host > ABSENT
     is_right = is_let_out & (places[0] == ABSENT)
+    # Null rows that go are -2, of right rows -1; pairs 0, right rows 1; it itself 2.
     turn = np.where(is_let_out, is_right - 2 * goes.astype(np.int64), 2)
     later = np.where(is_let_out, host, own[0])
     stands = np.where(is_right & ~goes, 0, places[1])
@@ -269,7 +270,7 @@ def _by_host(
 def _places(index: Whole, side: Rows) -> Whole:
     """Returns the places of the rows of these numbers, -1 where absent."""
     if not len(side):
-        return index
+        return index  # all are absent, and there is no row to look at
     places = side.place[index]
     is_absent = index == ABSENT
     return np.where(is_absent, ABSENT, places) if is_absent.any() else places
@@ -286,20 +287,17 @@ def table(
     there = [index != ABSENT for index in chosen]
     columns = [*head, *map(pa.array, there)]
     for letter, index, is_there, side in zip("lr", chosen, there, sides, strict=True):
-        shown = _shown(side.payload)
+        # What only matching needs does not come out.
+        hidden = [name for name in side.payload.schema.names if name.startswith(HIDDEN)]
+        shown = side.payload.drop_columns(hidden) if hidden else side.payload
         names.extend(f"{letter}.{name}" for name in shown.schema.names)
         columns.extend(_pick(shown, index, is_there))
     return pa.RecordBatch.from_arrays([*columns, *more.values()], names=[*names, *more])
 
 
-def _shown(payload: pa.RecordBatch) -> pa.RecordBatch:
-    """Returns the payload without the columns that only matching needs."""
-    hidden = [name for name in payload.schema.names if name.startswith(HIDDEN)]
-    return payload.drop_columns(hidden) if hidden else payload
-
-
 def _pick(payload: pa.RecordBatch, index: Whole, is_there: Mask) -> list[pa.Array]:
     """Returns the payload's columns at the row numbers; null where absent."""
+    # Who is there on neither or on every line is common, and needs no mask.
     count = np.count_nonzero(is_there)
     if not count:
         return [pa.nulls(len(index), kind) for kind in payload.schema.types]
@@ -317,7 +315,9 @@ def release(
     if not parts:
         return (), held
     rows = join_batches(parts)
-    times = _moments(rows)
+    column = rows.column("row_time")
+    known = column.fill_null(NEVER) if column.null_count else column
+    times: Whole = known.to_numpy()
     if len(parts) > 1 or not never_falls(times):
         order = _order_of_held(rows, times)
         rows, times = take_payload(rows, order), times[order]
@@ -327,14 +327,6 @@ def release(
     return tuple(part for part in out if part.num_rows), rows.slice(
         past, max(0, timeless - past)
     )
-
-
-def _moments(rows: pa.RecordBatch) -> Whole:
-    """Returns the row times; NEVER where there are none."""
-    times = rows.column("row_time")
-    known = times.fill_null(NEVER) if times.null_count else times
-    moments: Whole = known.to_numpy()
-    return moments
 
 
 def _order_of_held(rows: pa.RecordBatch, times: Whole) -> Whole:

@@ -26,7 +26,8 @@ from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.candidates.choice import Choice, TooManyError, choose
 from dovetail.kernels.candidates.emitted import given_pairs
 from dovetail.kernels.candidates.picks import by_left_row
-from dovetail.kernels.pairs.formulas import of_pairs
+from dovetail.kernels.lifetimes.successors import starts_of
+from dovetail.kernels.pairs.formulas import is_true, of_pairs
 from dovetail.kernels.pairs.matches import Matches, join_matches
 from dovetail.kernels.pairs.results import ABSENT, Reason
 from dovetail.kernels.settings import Formula, JoinSettings
@@ -82,8 +83,7 @@ class _Stages:
         order = np.lexsort((place, left))
         ours, then = left[order], place[order]
         # Each place at which a candidate of a row comes or goes begins a stage of it.
-        is_new = np.ones(len(order), bool)
-        is_new[1:] = (ours[1:] != ours[:-1]) | (then[1:] != then[:-1])
+        is_new = starts_of(ours) | starts_of(then)
         number = np.empty(len(order), np.int64)
         number[order] = np.cumsum(is_new) - 1
         rows = ours[is_new]
@@ -241,9 +241,7 @@ class _Seen:
 def _equal(one: pa.Array, other: pa.Array) -> Mask:
     """Tells which values are equal, or both null."""
     both = pc.and_(pc.is_null(one), pc.is_null(other))
-    same = pc.or_(both, pc.fill_null(pc.equal(one, other), fill_value=False))
-    equal: Mask = same.to_numpy(zero_copy_only=False)
-    return equal
+    return is_true(pc.or_kleene(both, pc.equal(one, other)))
 
 
 def _joined(parts: list[TableChange]) -> TableChange:
