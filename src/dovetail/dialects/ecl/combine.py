@@ -49,6 +49,7 @@ def read_limit(context: Context, node: syntax.Call) -> values.DatasetValue:
             raise refusal(one, "this in a LIMIT", "SKIP, FAIL(..) or ONFAIL(transform)")
     for one in options[1:]:
         raise refusal(one, "a second thing to do", "SKIP, FAIL or ONFAIL alone")
+    # The same rows are counted and kept: a total of them stands beside each.
     few = _with(source, values.Total(source, _COUNT), f"{{0}} <= {most}L")
     title = f"LIMIT in line {node.place.line}"
     failure: spec.Failure | spec.Plainly = spec.Plainly()
@@ -69,6 +70,7 @@ def _with(
 ) -> values.DatasetValue:
     """Returns the rows where a condition on a value of other rows holds."""
     wide = widened(source, [total])
+    # The hidden column is the last one.
     hidden = wide.schema.names[-1]
     step = spec.Filtered(wide, Expression(condition.format(f"l.{quoted(hidden)}")))
     return replace(source, step=narrowed(step, source.record, [total]))
@@ -158,6 +160,7 @@ def read_combine(context: Context, node: syntax.Call) -> values.DatasetValue:
         other = _numbered(_listed(right, _OTHER), _PLACE)
     sides = _sides(left, right, by_group=by_group)
     inside, totals = gathering(replace(context, sides=sides, rows=()))
+    # Values of other rows that the transform needs gather while it is read.
     made = inside.made(transform[0]) if transform else _both(left, right)
     title = f"COMBINE in line {node.place.line}"
     pairs = _beside(_or_unlike(one, other, title), other, title)
@@ -203,6 +206,7 @@ def read_regroup(context: Context, node: syntax.Call) -> values.DatasetValue:
             )
         source = given
         if record.schema != given.record.schema:
+            # Fields go by their names, as where data sets are put together.
             whole = replace(given, step=spec.Grouped(given.step, ()))
             source = datasets.as_record(whole, record)
         steps.append(_of_groups(source, record, input=number).step)
@@ -225,6 +229,7 @@ def _placed(source: values.DatasetValue, name: str) -> values.DatasetValue:
     """Returns each row as one column, with its place."""
     record = types.RecordType((types.Field(name, source.record),))
     whole = datasets.columns([(name, source.record.row_text("l"))])
+    # Groups end here: a place is that among all rows.
     step = spec.Projected(spec.Grouped(source.step, ()), record.schema, whole)
     return _numbered(values.DatasetValue(step, record), _PLACE)
 

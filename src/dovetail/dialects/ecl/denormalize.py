@@ -150,6 +150,7 @@ def _gathered(
             (types.Field(_IS_SKIPPED, types.BOOLEAN), "false"),
         )
     left, right = parts.left.record, parts.right.record
+    # Rows of the right alone have no left row to number.
     number = f"IF(matched_left, l.{quoted(_NUMBER)}, -1L)"
     pair = (
         (types.Field(_LEFT, left), left.row_text("l")),
@@ -189,6 +190,7 @@ def _numbered(left: values.DatasetValue) -> values.DatasetValue:
     """Returns the left rows with a number by which pairs of one row are found."""
     number = types.RecordType((types.Field(_NUMBER, types.INTEGER),)).schema
     schema = Schema((*left.step.schema.columns, *number.columns))
+    # Numbers only part rows: gaps do no harm, and Spark gives those without a sort.
     step = spec.Numbered(left.step, schema, _NUMBER, may_gap=True)
     return replace(left, step=step)
 
@@ -227,6 +229,7 @@ def _of_pairs(parts: joins.Parts, counts: options.Counts) -> options.Counts:
         )
     )
     picks = replace(counts.picks, limit=replace(limit, transform=columns.columns))
+    # Whether it is skipped is asked of what becomes of the pairs, not of the pair.
     return replace(counts, picks=picks, hides_skips=False, skip=NEVER.text)
 
 

@@ -69,6 +69,7 @@ def _of(source: values.DatasetValue) -> values.Dictionary:
     texts = [
         " = ".join(datasets.ordered_text(row, key) for row in rows) for key in keys
     ]
+    # Not neighbours alone: of all rows with a key the first stays.
     step = spec.Deduped(source.step, Expression(" AND ".join(texts)), is_all=True)
     return values.Dictionary(values.DatasetValue(step, source.record), keys)
 
@@ -80,6 +81,7 @@ def entry_at(
     sought = _sought(context, node.first, dictionary)
     for found in looked_up(context, dictionary, _pairs(node, sought, "r")):
         return values.RowValue(dictionary.source.record, f"{found}.row")
+    # Not known of the row at hand alone: all entries stand beside it as a list.
     if context.totals:
         rows = _entries(context, dictionary, _pairs(node, sought, _ENTRY))
         record = dictionary.source.record

@@ -46,6 +46,7 @@ def check_index(
     """
     index = right.index
     found = list(conditions.terms(context, condition))
+    # Without KEYED and WILD the index answers what it can.
     marked = [one for one in found if one.is_keyed or one.is_wild]
     if not marked:
         return

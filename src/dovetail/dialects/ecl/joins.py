@@ -88,6 +88,7 @@ class Parts:
 
 def read_join(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows of JOIN(left, right, condition, ..)."""
+    # Options follow the transform, so what stands there says whether there is one.
     transform, given = split(context, [*node.arguments[3:]])
     parts = parts_of(context, node, given, kind=spec.Kind.INNER)
     if transform:
@@ -99,6 +100,7 @@ def split(
     context: Context, rest: list[syntax.Node]
 ) -> tuple[tuple[syntax.Node, ...], list[syntax.Node]]:
     """Returns the transform, where there is one, and the options behind it."""
+    # JOIN(.., , KEEP(1)): a transform that is left out has its place.
     if rest and isinstance(rest[0], syntax.Omitted):
         return (), rest[1:]
     if rest and is_transform(context, rest[0]):
@@ -116,6 +118,7 @@ def parts_of(
     if len(node.arguments) < 3:  # noqa: PLR2004 - two sides and a condition
         raise refusal(node, "a JOIN of less", "JOIN(left, right, condition, ..)")
     left, right = (context.dataset(one) for one in node.arguments[:2])
+    # LEFT is `l` and RIGHT is `r` in all that is written of a join.
     rows: dict[str, values.Value] = {
         "left": datasets.row_at(left.record),
         "right": datasets.row_at(right.record, "r"),
@@ -167,6 +170,7 @@ def judged(parts: Parts) -> tuple[Parts, Demands, options.Counts]:
     context, given = parts.context, parts.given
     demands = _demands(parts)
     check_index(context, parts.node.arguments[2], parts.right)
+    # The order is that of refusals: the first mistake of a text is told.
     skew = options.skew_of(context, given)
     _need_equality(parts, demands)
     counts = options.counts_of(context, given, parts.pieces, made=parts.made)
@@ -196,11 +200,8 @@ def _demands(parts: Parts) -> Demands:
             for one in equalities
             if one.fields <= set(index.keys) and (one.is_keyed or not has_marks)
         ]
-    soft = [
-        f"({one.equality.left} = {one.equality.right})"
-        for one in equalities
-        if one not in hard
-    ]
+    # What the index cannot look up is asked of the rows that it gives.
+    soft = [options.condition_of(one) for one in equalities if one not in hard]
     first: list[str] = []
     for one in parts.pieces:
         if isinstance(one, conditions.Soft):
@@ -219,6 +220,7 @@ def _need_equality(parts: Parts, demands: Demands) -> None:
     if demands.hard or has_prefix or parts.given.has("all"):
         return
     if parts.is_constant:
+        # Each left row meets every right row, or none does.
         told = f"{parts.title}: a condition that is a constant means ALL"
         parts.context.world.remarks.append(told)
         return
@@ -379,6 +381,7 @@ def _pointer(parts: Parts) -> spec.Indexed | program.Alone:
 
 def _absent(record: types.RecordType) -> spec.Absent:
     """Returns the row of a side that is not there: blank, or as DEFAULT says."""
+    # What DEFAULT says is known from the text: it is computed here, of no row.
     given = tuple(
         (one.name, shown(compiled(Expression(one.default), Scope())({BARE: {}})))
         for one in record.fields

@@ -53,6 +53,7 @@ def _process(context: Context, node: Call) -> values.DatasetValue:
     inside, totals = gathering(replace(context, sides=sides, rows=()))
     made = inside.made(transform)
     state = aggregates.in_record(along, inside.made(along), start.type)
+    # The row that goes along must go on, whatever comes out.
     if state.skip != NEVER.text:
         raise refusal(along, "SKIP in the row that goes along", "it in the first one")
     _tell(context, node, "each row looks at what goes along")
@@ -150,6 +151,7 @@ def _by_condition(context: Context, record: RecordType, node: Node) -> _Same:
         "left": aggregates.past_row(record),
         "right": aggregates.coming_row(record),
     }
+    # Read twice: once as a join of rows to find keys, once as what a fold asks.
     text = replace(context, sides=sides, rows=()).condition(node)
     return _Same(text, tuple(keys), len(found), is_of_result=True)
 
@@ -192,6 +194,7 @@ def _made_along(
         "counter": aggregates.COUNTER,
     }
     inside, totals = gathering(replace(context, sides=sides, rows=()))
+    # What becomes of a row is LEFT of the next one: it has the record of the rows.
     return aggregates.in_record(node, inside.made(node), record), totals
 
 
@@ -234,6 +237,7 @@ def _folded(rows: spec.Step, made: values.Made) -> values.DatasetValue:
     text = fold.text(aggregates.BEHIND_FIRST, aggregates.FIRST)
     record = RecordType((Field(_FOLDED, fold.type),))
     step = spec.Projected(rows, record.schema, datasets.columns([(_FOLDED, text)]))
+    # Beside the row a fold keeps counts, which are of no use here.
     columns = datasets.columns(
         (name, f"l.{_FOLDED}.row.{quoted(name)}") for name, _ in made.columns
     )

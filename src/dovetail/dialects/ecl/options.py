@@ -309,13 +309,16 @@ def _counted(
 
 def _said(piece: conditions.Piece) -> str:
     """Returns what a piece of a condition says, to find it again."""
-    match piece:
-        case conditions.Hard(equality=equality):
-            return f"{equality.left} = {equality.right}"
-        case conditions.Soft(text=text):
-            return text
-        case conditions.Prefix(optional=optional):
-            return f"{optional.left} ~ {optional.right}"
+    if isinstance(piece, conditions.Prefix):
+        return f"{piece.optional.left} ~ {piece.optional.right}"
+    return condition_of(piece)
+
+
+def condition_of(piece: conditions.Hard | conditions.Soft) -> str:
+    """Returns a piece of a condition as a condition of pairs."""
+    if isinstance(piece, conditions.Soft):
+        return piece.text
+    return f"({piece.equality.left} = {piece.equality.right})"
 
 
 def _limit(

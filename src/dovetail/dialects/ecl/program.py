@@ -68,6 +68,7 @@ def _look_at(context: Context, scope: values.Scope) -> None:
         # Without a row there is nothing to say of what a row has asked for.
         if id(definition) in context.world.of_rows:
             continue
+        # Its rows are not needed, so an input that is not there is no mistake.
         with suppress(UnknownNameError, UnassignedError):
             found = bound(context, scope, definition)
             if isinstance(found, values.ModuleValue):
@@ -95,9 +96,11 @@ def translate(
         if path is not None and not leads(world, path):
             remark = f"IMPORT of {name} brings nothing: no folder of modules has it"
             world.remarks.append(remark)
+    # Definitions are bound as actions ask for them, the others behind all actions.
     for statement in _actions(statements):
         act(context, statement)
     _look_at(context, context.scope)
+    # What is read twice is told once.
     remarks = tuple(dict.fromkeys(world.remarks))
     stored = tuple(world.stored.values())
     return spec.Program(tuple(world.outputs), remarks, tuple(world.builds), stored)

@@ -22,7 +22,7 @@ from dovetail.dialects.ecl import conditions, datasets, syntax, types, values
 from dovetail.dialects.ecl.aggregates import all_rows, is_over_rows
 from dovetail.dialects.ecl.context import Context, refusal, unfolded
 from dovetail.dialects.ecl.names import is_transform
-from dovetail.dialects.ecl.options import NO_EFFECT, PHYSICAL
+from dovetail.dialects.ecl.options import NO_EFFECT, PHYSICAL, condition_of
 from dovetail.expression import ALWAYS, Expression
 from dovetail.schema import quoted
 
@@ -270,15 +270,11 @@ def _stepped(node: syntax.Node, equality: spec.Equality) -> str:
 
 def _text(one: conditions.Piece) -> str:
     """Returns a piece of a condition as text."""
-    match one:
-        case conditions.Hard(equality=equality):
-            return f"({equality.left} = {equality.right})"
-        case conditions.Soft(text=text):
-            return text
-        case _:
-            raise refusal(
-                one.node, "[n..*] in a JOIN of sets", "an equality of whole fields"
-            )
+    if isinstance(one, conditions.Prefix):
+        raise refusal(
+            one.node, "[n..*] in a JOIN of sets", "an equality of whole fields"
+        )
+    return condition_of(one)
 
 
 # No field has a name with blanks.
@@ -318,6 +314,7 @@ def _with_sorted(
     ]
     if not bare:
         return rest
+    # MERGEJOIN has them so, too: as if the text had said SORTED.
     call = syntax.Call(bare[0].place, syntax.Name(bare[0].place, "SORTED"), tuple(bare))
     return [call, *(one for one in rest if one not in bare)]
 
@@ -328,6 +325,7 @@ def _merged(
     """Returns items in the order of SORTED, each once, or one of those alike in it."""
     # Where keys alone say what matches, no item matches twice.
     by_keys = (join.pair_condition, join.rows_condition) == (ALWAYS, ALWAYS)
+    # One row for each key is what matches then: as few as there can be.
     lists = [
         _of_keys(one, number, join.stepped) for number, one in enumerate(parts.sources)
     ]
@@ -338,6 +336,7 @@ def _merged(
     joined = spec.SetJoined(steps, replace(join, select=every), listed, told)
     items = spec.Unfolded(joined, _item(parts.record).schema, _LIST)
     fields = tuple(dict.fromkeys((*options.ordered_by, *join.stepped)))
+    # Items of equal values come in the order of the data sets, and as they stood there.
     by = (*_values("l", parts.record, fields), "l.set", "l.place")
     step = spec.Ordered(items, tuple(spec.By(Expression(one)) for one in by))
     if options.is_unique:
