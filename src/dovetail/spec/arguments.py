@@ -124,16 +124,13 @@ def length(name: str, value: object, *, least: Span | None = None) -> Span:
                 raise wrong(name, value, "a length of time", hint) from error
         case _:
             raise wrong(name, value, "a length of time", hint)
-    if least is not None and not _reaches(found, least):
+    # On every date: a month may be 28 days long, so that days make up for none.
+    if least is not None and (
+        found.months < least.months
+        or (found.months == least.months and found.microseconds < least.microseconds)
+    ):
         raise wrong(name, value, f"{least.in_words()} or more", hint)
     return found
-
-
-def _reaches(found: Span, least: Span) -> bool:
-    """Tells whether a length is at least another, on every date."""
-    return found.months >= least.months and (
-        found.months > least.months or found.microseconds >= least.microseconds
-    )
 
 
 def whole(name: str, value: object, example: str, *, least: int = 0) -> int:

@@ -9,7 +9,7 @@ A join inside another whose rows are all there from the start is a data set of i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import assert_never
@@ -90,6 +90,7 @@ def kind_of(source: Source, inputs: Inputs) -> InputKind:
             return InputKind.DATASET
         case Nested(inner):
             kinds = {kind_of(inner.side(hand).source, inputs) for hand in HANDS}
+            # What moves wins: one stream in it makes the result one.
             order = (InputKind.STREAM, InputKind.TABLE, InputKind.DATASET)
             return next(kind for kind in order if kind in kinds)
         case _:
@@ -116,6 +117,7 @@ def _lives_in_row_time(side: Side, inputs: Inputs) -> bool:
 
     What is there for ever has none, so that pairs of such rows have no row time.
     """
+    # Its bounds are columns of the row: no row time is needed.
     if isinstance(side.window, Between):
         return True
     return side.window != Forever() and is_timed(side.source, inputs)
@@ -154,24 +156,30 @@ def output_names(join: JoinSpec, inputs: Inputs) -> tuple[str, ...]:
         case Columns(columns):
             return tuple(name for name, _ in columns)
         case AllColumns():
-            return _all_names(join, inputs)
+            names = {hand: columns_of(join.side(hand).source, inputs) for hand in HANDS}
+            seen = [hand for hand in HANDS if not join.kind.gives_once(hand.other)]
+            # Of a side whose columns nobody knows the result has who knows which.
+            is_known = all(names[hand] for hand in seen)
+            found = _all_columns(join.kind, names)
+            return tuple(name for _, name in found) if is_known else ()
         case _:
             assert_never(join.select)
 
 
-def _all_names(join: JoinSpec, inputs: Inputs) -> tuple[str, ...]:
-    """Returns the columns of both sides, or of the one side that a semi join gives."""
-    sides = {hand: columns_of(join.side(hand).source, inputs) for hand in HANDS}
-    own = [hand for hand in HANDS if join.kind.gives_once(hand)]
-    if own:
-        return sides[own[0]]
-    if not all(sides.values()):
-        return ()
-    names: dict[str, str] = {}
-    for side in sides.values():
-        for name in side:
-            names.setdefault(name.lower(), name)
-    return tuple(names.values())
+def _all_columns(
+    kind: Kind, names: Mapping[Hand, Iterable[str]]
+) -> Iterator[tuple[Hand, str]]:
+    """Gives all columns of the left, then those of the right with a new name.
+
+    A semi join sees its own side only.
+    """
+    seen: set[str] = set()
+    for hand in HANDS:
+        for name in () if kind.gives_once(hand.other) else names[hand]:
+            # Names of columns have no case, as in Spark.
+            if name.lower() not in seen:
+                seen.add(name.lower())
+                yield hand, name
 
 
 def own_outlets(join: JoinSpec) -> dict[Hand, Outlet]:
@@ -219,6 +227,7 @@ def known_types(
 
     What the room of expressions does not know is left to the engine.
     """
+    # A function that only an engine has is no mistake.
     with suppress(DovetailError):
         schemas = [
             input_of(join.side(hand).source, inputs, hand.value).schema
@@ -235,26 +244,13 @@ def selected_columns(
         case Columns(columns=columns):
             return columns
         case AllColumns():
-            return _all_columns(join.kind, schemas)
+            names = {hand: schema.names for hand, schema in schemas.items()}
+            return tuple(
+                (name, Expression(f"{hand.letter}.{quoted(name)}"))
+                for hand, name in _all_columns(join.kind, names)
+            )
         case _:
             assert_never(join.select)
-
-
-def _all_columns(
-    kind: Kind, schemas: Mapping[Hand, Schema]
-) -> tuple[tuple[str, Expression], ...]:
-    """Returns all columns of the left, then those of the right with a new name.
-
-    A semi join sees its own side only.
-    """
-    found: dict[str, tuple[str, Expression]] = {}
-    for hand in HANDS:
-        if kind.gives_once(hand.other):
-            continue
-        for name in schemas[hand].names:
-            column = Expression(f"{hand.letter}.{quoted(name)}")
-            found.setdefault(name.lower(), (name, column))
-    return tuple(found.values())
 
 
 def absent_row(absent: Absent, schema: Schema) -> Row:

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from difflib import get_close_matches
 from enum import Enum
 from typing import TypeVar
 
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
 from dovetail.schema import cited
+from dovetail.spec.arguments import near
 from dovetail.spec.spans import SECOND, Span, parse_span
 
 Taken = TypeVar("Taken")
@@ -68,8 +68,7 @@ class Fields:
 
 def unknown(where: str, key: str, choices: tuple[str, ...]) -> SpecError:
     """Returns the error for a key that nothing reads."""
-    near = get_close_matches(str(key), choices, 1)
-    hint = f'did you mean "{near[0]}"?' if near else f'"{where}" has no other keys'
+    hint = near(key, choices, f'"{where}" has no other keys')
     expected = f"one of {', '.join(choices)}"
     return SpecError(f'"{where}" has the key "{key}"', expected, hint, rule="known_key")
 
@@ -119,6 +118,7 @@ def whole(value: object, where: str) -> int:
 
 def number(value: object, where: str) -> Decimal:
     """Reads a number; the digits of one that JSON would blur may stand as a text."""
+    # For Python true is a number.
     if not isinstance(value, bool) and isinstance(value, int | float | str | Decimal):
         with suppress(InvalidOperation):
             read = Decimal(str(value))
@@ -156,8 +156,9 @@ def choice(names: type[Choice]) -> Reader[Choice]:
         for member in names:
             if member.value == value:
                 return member
-        words = ", ".join(str(member.value) for member in names)
-        raise wrong(where, value, f"one of {words}", _near(value, names))
+        words = [str(member.value) for member in names]
+        expected = f"one of {', '.join(words)}"
+        raise wrong(where, value, expected, near(value, words, ""))
 
     return read
 
@@ -171,9 +172,3 @@ def many(read: Reader[Taken]) -> Reader[tuple[Taken, ...]]:
         return tuple(read(item, f"{where}[{n}]") for n, item in enumerate(value))
 
     return read_all
-
-
-def _near(value: object, names: type[Enum]) -> str:
-    """Returns a hint with the word that is nearest to a wrong one, if any is near."""
-    near = get_close_matches(str(value), [str(member.value) for member in names], 1)
-    return f'did you mean "{near[0]}"?' if near else ""

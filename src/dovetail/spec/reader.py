@@ -124,14 +124,12 @@ _EVICTIONS: Mapping[str, Reader[spec.Eviction]] = {
     "tuples": _made(spec.EvictTuples, whole),
 }
 
-_PICK_KEYS = (
-    *("keep", "atmost", "limit", "asof"),
-    *("strategy", "left_condition", "skip_when"),
-)
 _JOIN_KEYS = (
     *("left", "right", "type", "hard", "soft", "select", "ports", "clock"),
     *("default_left", "default_right", "absent"),
-    *_PICK_KEYS,
+    # Picks lie flat in the join.
+    *("keep", "atmost", "limit", "asof"),
+    *("strategy", "left_condition", "skip_when"),
 )
 _SET_KEYS = (
     *("sets", "type", "min", "max", "stepped", "sorted", "pair_condition"),
@@ -150,12 +148,8 @@ def read_join(data: object, where: str = "join") -> spec.JoinSpec | spec.SetJoin
     """Returns the join that a JSON object says, before any default is filled in."""
     if "sets" in mapping(data, where):
         return _read_sets(data, where)
-    return _read_pair(data, where)
-
-
-def _read_pair(data: object, where: str) -> spec.JoinSpec:
-    """Reads a join of two sides."""
     fields = Fields.of(data, where, _JOIN_KEYS)
+    columns = _made(spec.Columns, _read_named)
     return spec.JoinSpec(
         left=fields.need("left", _read_side),
         right=fields.need("right", _read_side),
@@ -163,13 +157,21 @@ def _read_pair(data: object, where: str) -> spec.JoinSpec:
         clock=fields.need("clock", choice(spec.Clock)),
         hard=fields.take("hard", many(_read_equality), ()),
         soft=fields.take("soft", expression, ALWAYS),
-        select=fields.take(
-            "select", _made(spec.Columns, _read_named), spec.AllColumns()
-        ),
+        select=fields.take("select", columns, spec.AllColumns()),
         ports=fields.take("ports", _read_ports, 1),
         absent_left=_read_absent(fields, spec.Hand.LEFT),
         absent_right=_read_absent(fields, spec.Hand.RIGHT),
-        picks=_read_picks(fields),
+        picks=spec.Picks(
+            keep=fields.take("keep", _read_keep, spec.Unlimited()),
+            at_most=fields.take("atmost", _read_at_most, spec.Unlimited()),
+            limit=fields.take("limit", _read_limit, spec.Unlimited()),
+            asof=fields.take("asof", _read_asof, spec.Unlimited()),
+            strategy=fields.take(
+                "strategy", choice(spec.Strategy), spec.Strategy.DEFAULT
+            ),
+            left_condition=fields.take("left_condition", expression, ALWAYS),
+            skip_when=fields.take("skip_when", expression, NEVER),
+        ),
     )
 
 
@@ -249,7 +251,7 @@ def _read_absent(fields: Fields, hand: spec.Hand) -> spec.Absent:
     """Reads what stands for a missing row: its columns, and how the others are."""
     rest = fields.take("absent", _read_rest(hand), spec.NullRow())
     given = fields.take(f"default_{hand.value}", mapping, {})
-    # a value stays as JSON can have it again, be it read with exact numbers
+    # A value stays as JSON can have it again, be it read with exact numbers.
     values = tuple(
         (name, write_number(value) if isinstance(value, Decimal) else value)
         for name, value in given.items()
@@ -269,19 +271,6 @@ def _read_rest(hand: spec.Hand) -> Reader[spec.NullRow | spec.BlankRow]:
         raise wrong(where, value, f"one of {', '.join(_RESTS)}")
 
     return read
-
-
-def _read_picks(fields: Fields) -> spec.Picks:
-    """Reads all picks of a join."""
-    return spec.Picks(
-        keep=fields.take("keep", _read_keep, spec.Unlimited()),
-        at_most=fields.take("atmost", _read_at_most, spec.Unlimited()),
-        limit=fields.take("limit", _read_limit, spec.Unlimited()),
-        asof=fields.take("asof", _read_asof, spec.Unlimited()),
-        strategy=fields.take("strategy", choice(spec.Strategy), spec.Strategy.DEFAULT),
-        left_condition=fields.take("left_condition", expression, ALWAYS),
-        skip_when=fields.take("skip_when", expression, NEVER),
-    )
 
 
 def _read_keep(value: object, where: str) -> spec.Keep | spec.Unlimited:
@@ -340,6 +329,7 @@ def _read_asof(value: object, where: str) -> spec.AsOf:
 
 def _read_tolerance(value: object, where: str) -> spec.Span | Decimal:
     """Reads a distance: a number where the times are numbers, else a length of time."""
+    # A number may stand as a text too, so the text alone does not tell.
     try:
         return number(value, where)
     except SpecError:
@@ -364,10 +354,28 @@ def read_inputs(
     `declared` are the schemas that a text gives to inputs whose JSON has none. Rows of
     an input whose columns nobody knows yet stay as JSON has them.
     """
-    return {
-        name: _read_input(name, item, declared.get(name, _NO_COLUMNS))
-        for name, item in mapping(data, "inputs").items()
-    }
+    inputs = {}
+    for name, item in mapping(data, "inputs").items():
+        fields = Fields.of(item, f"inputs.{name}", _INPUT_KEYS)
+        schema = fields.take("schema", read_schema, declared.get(name, _NO_COLUMNS))
+        # Names of columns have no case: from here on they are as the schema has them.
+        key = [schema.spelled(column) for column in fields.take("key", many(text), ())]
+        source = spec.Input(
+            name,
+            fields.need("kind", choice(spec.InputKind)),
+            schema,
+            tuple(key),
+            schema.spelled(fields.take("time", text, "")),
+            fields.take("lateness", span, spec.NO_TIME),
+        )
+        rows = fields.take("rows", many(_row_reader(source)), ())
+        inputs[name] = replace(source, rows=rows)
+    return inputs
+
+
+def _row_reader(source: spec.Input) -> Reader[spec.Row]:
+    """Returns the reader of the rows of an input."""
+    return lambda row, where: read_input_row(row, source, where)
 
 
 def read_settings(data: object, usual: spec.Settings = _USUAL) -> spec.Settings:
@@ -385,23 +393,6 @@ def read_input_row(row: object, source: spec.Input, where: str) -> spec.Row:
     if not source.schema.columns:
         return mapping(row, where)
     return read_row(row, source.schema, where)
-
-
-def _read_input(name: str, data: object, declared: Schema) -> spec.Input:
-    """Reads one input; names of columns are spelled as the schema spells them."""
-    where = f"inputs.{name}"
-    fields = Fields.of(data, where, _INPUT_KEYS)
-    schema = fields.take("schema", read_schema, declared)
-    source = spec.Input(
-        name,
-        fields.need("kind", choice(spec.InputKind)),
-        schema,
-        tuple(schema.spelled(column) for column in fields.take("key", many(text), ())),
-        schema.spelled(fields.take("time", text, "")),
-        fields.take("lateness", span, spec.NO_TIME),
-    )
-    rows = many(lambda row, place: read_input_row(row, source, place))
-    return replace(source, rows=fields.take("rows", rows, ()))
 
 
 def read_schema(value: object, where: str) -> Schema:
@@ -422,6 +413,7 @@ def _read_late_table_rows(
 
 
 _EVENT_KEYS = ("in", "row", "delete", "key", "value", "bound", "at", "end")
+_FORMS = "at; bound, in; delete, in, row; end; in, key, value; in, row"
 
 
 def read_events(data: object, inputs: spec.Inputs) -> tuple[spec.Event, ...]:
@@ -430,74 +422,47 @@ def read_events(data: object, inputs: spec.Inputs) -> tuple[spec.Event, ...]:
     clock = 0
     for place, item in enumerate(many(mapping)(data, "events")):
         fields = Fields.of(item, f"event {place}", _EVENT_KEYS)
-        clock = _read_clock(fields, clock)
+        before = clock
+        clock = fields.take("at", seconds, spec.Span(0, before)).microseconds
+        if clock < before:
+            expected = "a clock that does not go back"
+            raise wrong(f"{fields.where}.at", fields.data["at"], expected)
         events.append(_read_event(fields, inputs, clock))
     return tuple(events)
 
 
-def _read_clock(fields: Fields, before: int) -> int:
-    """Returns the clock of an event, which is never behind that of the one before."""
-    if not fields.has("at"):
-        return before
-    clock = fields.need("at", seconds).microseconds
-    if clock < before:
-        raise wrong(
-            f"{fields.where}.at", fields.data["at"], "a clock that does not go back"
-        )
-    return clock
-
-
 def _read_event(fields: Fields, inputs: spec.Inputs, clock: int) -> spec.Event:
     """Reads one event by the form that its keys make."""
-    form = _FORMS.get(frozenset(fields.data) - {"at"})
-    if form is None:
-        forms = "; ".join(sorted(", ".join(sorted(keys)) or "at" for keys in _FORMS))
-        raise SpecError(
-            f"{fields.where} has the keys {', '.join(fields.data)}",
-            f"one of {forms}",
-            rule="event",
-        )
-    return form(fields, inputs, clock)
-
-
-def _read_arrival(
-    fields: Fields, inputs: spec.Inputs, clock: int
-) -> spec.Arrive | spec.Remove:
-    """Reads a row that comes, or a row whose key is lost."""
-    source = _input(fields, "in", inputs)
-    row = read_input_row(fields.need("row", mapping), source, fields.where)
-    if fields.take("delete", truth, default=False):
-        return spec.Remove(_keyed(fields, source).name, row, clock)
-    return spec.Arrive(source.name, row, clock)
-
-
-def _read_loss(fields: Fields, inputs: spec.Inputs, clock: int) -> spec.Remove:
-    """Reads a key without a value: a table loses it."""
-    if fields.has("value"):
-        raise wrong(f"{fields.where}.value", fields.data["value"], "null")
-    source = _keyed(fields, _input(fields, "in", inputs))
-    row = read_input_row(fields.need("key", mapping), source, fields.where)
-    return spec.Remove(source.name, row, clock)
-
-
-def _read_bound(fields: Fields, inputs: spec.Inputs, clock: int) -> spec.Bound:
-    """Reads a promise that no earlier row follows."""
-    source = _input(fields, "in", inputs)
-    label = f'"bound" of {fields.where}'
-    moment = fields.need("bound", lambda value, _: read_moment(value, label))
-    return spec.Bound(source.name, moment, clock)
-
-
-def _read_end(fields: Fields, inputs: spec.Inputs, clock: int) -> spec.Finish:
-    """Reads the end of an input."""
-    return spec.Finish(_input(fields, "end", inputs).name, clock)
-
-
-def _read_pause(fields: Fields, inputs: spec.Inputs, clock: int) -> spec.Pause:
-    """Reads an event that is nothing but time."""
-    del inputs
-    fields.need("at", seconds)
-    return spec.Pause(clock)
+    match sorted({*fields.data} - {"at"}):
+        case ["in", "row"] | ["delete", "in", "row"]:
+            source = _input(fields, "in", inputs)
+            row = read_input_row(fields.need("row", mapping), source, fields.where)
+            if fields.take("delete", truth, default=False):
+                return spec.Remove(_keyed(fields, source).name, row, clock)
+            return spec.Arrive(source.name, row, clock)
+        case ["in", "key", "value"]:
+            # A key without a value: so a topic of a table says that it is lost.
+            if fields.has("value"):
+                raise wrong(f"{fields.where}.value", fields.data["value"], "null")
+            source = _keyed(fields, _input(fields, "in", inputs))
+            row = read_input_row(fields.need("key", mapping), source, fields.where)
+            return spec.Remove(source.name, row, clock)
+        case ["bound", "in"]:
+            source = _input(fields, "in", inputs)
+            label = f'"bound" of {fields.where}'
+            moment = fields.need("bound", lambda value, _: read_moment(value, label))
+            return spec.Bound(source.name, moment, clock)
+        case ["end"]:
+            return spec.Finish(_input(fields, "end", inputs).name, clock)
+        case []:
+            fields.need("at", seconds)
+            return spec.Pause(clock)
+        case _:
+            raise SpecError(
+                f"{fields.where} has the keys {', '.join(fields.data)}",
+                f"one of {_FORMS}",
+                rule="event",
+            )
 
 
 def _input(fields: Fields, key: str, inputs: spec.Inputs) -> spec.Input:
@@ -517,14 +482,3 @@ def _keyed(fields: Fields, source: spec.Input) -> spec.Input:
         "a table with a key",
         rule="delete_key",
     )
-
-
-_Form = Callable[[Fields, spec.Inputs, int], spec.Event]
-_FORMS: Mapping[frozenset[str], _Form] = {
-    frozenset({"in", "row"}): _read_arrival,
-    frozenset({"in", "row", "delete"}): _read_arrival,
-    frozenset({"in", "key", "value"}): _read_loss,
-    frozenset({"in", "bound"}): _read_bound,
-    frozenset({"end"}): _read_end,
-    frozenset(): _read_pause,
-}

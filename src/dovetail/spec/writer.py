@@ -100,41 +100,31 @@ def write_join(join: spec.JoinSpec | spec.SetJoinSpec) -> Json:
     """Returns the JSON of a join; reading it gives the same join."""
     match join:
         case spec.JoinSpec():
-            return _write_pair(join)
+            return {
+                **{hand.value: _write_side(join.side(hand)) for hand in spec.HANDS},
+                "type": join.kind.value,
+                "hard": [_write_equality(equality) for equality in join.hard],
+                **_unless(ALWAYS, soft=join.soft),
+                **_write_select(join.select),
+                **_write_absents(join),
+                **_unless(1, ports=join.ports),
+                **_write_picks(join.picks),
+                "clock": join.clock.value,
+            }
         case spec.SetJoinSpec():
-            return _write_sets(join)
+            return {
+                "sets": list(join.sets),
+                "type": join.kind.value,
+                **_unless(0, min=join.least, max=join.most),
+                "stepped": list(join.stepped),
+                "sorted": list(join.ordered_by),
+                **_unless(ALWAYS, pair_condition=join.pair_condition),
+                **_unless(ALWAYS, rows_condition=join.rows_condition),
+                **_unless(NEVER, skip_when=join.skip_when),
+                **_write_select(join.select),
+            }
         case _:
             assert_never(join)
-
-
-def _write_pair(join: spec.JoinSpec) -> Json:
-    """Returns the JSON of a join of two sides."""
-    return {
-        **{hand.value: _write_side(join.side(hand)) for hand in spec.HANDS},
-        "type": join.kind.value,
-        "hard": [_write_equality(equality) for equality in join.hard],
-        **_unless(ALWAYS, soft=join.soft),
-        **_write_select(join.select),
-        **_write_absents(join),
-        **_unless(1, ports=join.ports),
-        **_write_picks(join.picks),
-        "clock": join.clock.value,
-    }
-
-
-def _write_sets(join: spec.SetJoinSpec) -> Json:
-    """Returns the JSON of a join of several sets."""
-    return {
-        "sets": list(join.sets),
-        "type": join.kind.value,
-        **_unless(0, min=join.least, max=join.most),
-        "stepped": list(join.stepped),
-        "sorted": list(join.ordered_by),
-        **_unless(ALWAYS, pair_condition=join.pair_condition),
-        **_unless(ALWAYS, rows_condition=join.rows_condition),
-        **_unless(NEVER, skip_when=join.skip_when),
-        **_write_select(join.select),
-    }
 
 
 def _unless(default: object, **values: object) -> Json:
@@ -148,22 +138,18 @@ def _unless(default: object, **values: object) -> Json:
 
 def _write_side(side: spec.Side) -> Json:
     """Returns the JSON of one side."""
-    written: Json = {"from": _write_source(side.source)}
+    match side.source:
+        case spec.Named(name):
+            written: Json = {"from": name}
+        case spec.Nested(join, name):
+            inner = {"join": write_join(join), **_unless("", **{"as": name})}
+            written = {"from": inner}
+        case _:
+            assert_never(side.source)
     written |= write_window(side.window)
     if side.partition_by:
         written["partition_by"] = [expression.text for expression in side.partition_by]
     return written | write_eviction(side.partition_evict)
-
-
-def _write_source(source: spec.Named | spec.Nested) -> str | Json:
-    """Returns the name of an input, or the JSON of the join inside."""
-    match source:
-        case spec.Named(name):
-            return name
-        case spec.Nested(join, name):
-            return {"join": write_join(join), **_unless("", **{"as": name})}
-        case _:
-            assert_never(source)
 
 
 def _write_equality(equality: spec.Equality) -> list[str]:
@@ -261,35 +247,43 @@ def _write_limit(pick: spec.Limit | spec.Unlimited) -> Json:
 
 def _write_asof(pick: spec.AsOf | spec.Unlimited) -> Json:
     """Returns how the nearest row is found."""
-    if isinstance(pick, spec.Unlimited):
-        return {}
+    match pick:
+        case spec.Unlimited():
+            return {}
+        case spec.AsOf(tolerance=spec.Span() as length):
+            tolerance: Json = {"tolerance": str(length)}
+        case spec.AsOf(tolerance=Decimal() as distance):
+            tolerance = {"tolerance": write_number(distance)}
+        case _:
+            tolerance = {}
     written = {
         "left": pick.left.text,
         "right": pick.right.text,
         **_unless(spec.Direction.BACKWARD.value, direction=pick.direction.value),
-        **_write_tolerance(pick.tolerance),
+        **tolerance,
         **_unless(default=True, exact=pick.exact),
         **_unless(spec.Tie.LAST.value, tie=pick.tie.value),
     }
     return {"asof": written}
 
 
-def _write_tolerance(tolerance: spec.Span | Decimal | spec.Unlimited) -> Json:
-    """Returns the greatest distance, nothing where there is none."""
-    match tolerance:
-        case spec.Span():
-            return {"tolerance": str(tolerance)}
-        case Decimal():
-            return {"tolerance": write_number(tolerance)}
-        case spec.Unlimited():
-            return {}
-        case _:
-            assert_never(tolerance)
-
-
 def write_inputs(inputs: spec.Inputs) -> Json:
     """Returns the JSON of inputs; reading it gives the same inputs."""
-    return {name: _write_input(source) for name, source in inputs.items()}
+    found: Json = {}
+    for name, source in inputs.items():
+        written: Json = {"kind": source.kind.value}
+        if columns := source.schema.columns:
+            written["schema"] = {column.name: str(column.type) for column in columns}
+        if source.key:
+            written["key"] = list(source.key)
+        if source.is_timed:
+            written["time"] = source.time
+        if source.lateness != spec.NO_TIME:
+            written["lateness"] = str(source.lateness)
+        if source.rows:
+            written["rows"] = [schema.shown_row(row) for row in source.rows]
+        found[name] = written
+    return found
 
 
 def write_settings(settings: spec.Settings) -> Json:
@@ -315,27 +309,13 @@ def write_events(events: Iterable[spec.Event]) -> list[Json]:
     written: list[Json] = []
     clock = 0
     for event in events:
-        moved = event.clock != clock or isinstance(event, spec.Pause)
+        # A pause is nothing but time: it says it even where the clock stands still.
+        if event.clock != clock or isinstance(event, spec.Pause):
+            moment: Json = {"at": write_number(Decimal(event.clock) / spec.SECOND)}
+        else:
+            moment = {}
         clock = event.clock
-        moment = {"at": write_number(Decimal(clock) / spec.SECOND)} if moved else {}
         written.append(moment | _write_event(event))
-    return written
-
-
-def _write_input(source: spec.Input) -> Json:
-    """Returns the JSON of one input."""
-    columns = source.schema.columns
-    written: Json = {"kind": source.kind.value}
-    if columns:
-        written["schema"] = {column.name: str(column.type) for column in columns}
-    if source.key:
-        written["key"] = list(source.key)
-    if source.is_timed:
-        written["time"] = source.time
-    if source.lateness != spec.NO_TIME:
-        written["lateness"] = str(source.lateness)
-    if source.rows:
-        written["rows"] = [schema.shown_row(row) for row in source.rows]
     return written
 
 

@@ -35,6 +35,7 @@ from dovetail.spec.rules.rule import (
 
 __all__ = ["RULES", "Finding", "Rule", "check_spec", "checked"]
 
+# In this order: who looks at windows or columns relies on inputs that are there.
 RULES: tuple[Rule, ...] = (
     *sets.RULES,
     *inputs.RULES,

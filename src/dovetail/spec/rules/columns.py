@@ -21,6 +21,7 @@ def unknown_columns(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Findin
     }
     for place, expression in _all_expressions(join):
         for reference in spec.references(expression):
+            # Empty where no schema is known: then nothing can be said.
             known = columns[reference.hand]
             if known and not _is_one_of(reference.column, known):
                 yield Finding(

@@ -72,20 +72,22 @@ def streams_without_time(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[F
     if join.clock is not spec.Clock.EVENT:
         return
     for hand in spec.HANDS:
-        match join.side(hand).source:
-            case spec.Named(name) if _lacks_time(inputs[name]):
+        source = join.side(hand).source
+        is_stream = spec.kind_of(source, inputs) is spec.InputKind.STREAM
+        if not is_stream or spec.is_timed(source, inputs):
+            continue
+        match source:
+            case spec.Named(name):
                 yield Finding(
                     f'the stream "{name}" has no row time on the clock event',
                     "a time column",
                     'name it in "time", or use the clock arrival',
                 )
-            case spec.Nested() as source if _gives_no_time(source, inputs):
+            case spec.Nested():
                 yield Finding(
                     f"the {hand.value} side is a join whose rows have no row time",
                     "a join on the clock event",
                 )
-            case _:
-                pass
 
 
 def arrivals_of_nothing(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Finding]:
@@ -109,17 +111,6 @@ def changes_in_row_time(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Fi
             "the clock arrival, or batch",
             "such a result is told by its changes, in the order in which they come",
         )
-
-
-def _gives_no_time(source: spec.Nested, inputs: spec.Inputs) -> bool:
-    """Tells whether a join gives a stream of rows without a row time."""
-    is_stream = spec.kind_of(source, inputs) is spec.InputKind.STREAM
-    return is_stream and not spec.is_timed(source, inputs)
-
-
-def _lacks_time(source: spec.Input) -> bool:
-    """Tells whether an input is a stream without a row time."""
-    return source.kind is spec.InputKind.STREAM and not source.is_timed
 
 
 def _no_column(source: spec.Input, use: str, name: str) -> Finding:

@@ -8,6 +8,7 @@ from dovetail import spec
 from dovetail.expression import Expression
 from dovetail.spec.rules.rule import Finding, JoinRule
 
+# By how many sides the kind preserves: each has a port of its own, or none has.
 _PORTS: Mapping[int, tuple[int, ...]] = {0: (1,), 1: (1, 2), 2: (1, 3)}
 _WINDOW_NAMES = ("window_start", "window_end")
 

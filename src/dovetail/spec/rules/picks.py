@@ -105,6 +105,7 @@ def asof_of_other_types(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Fi
     asof = join.picks.asof
     if not isinstance(asof, spec.AsOf):
         return
+    # Whether each of the two is a number, as far as that is known.
     sorts = []
     for expression in (asof.left, asof.right):
         for kind in spec.known_types(expression, join, inputs):

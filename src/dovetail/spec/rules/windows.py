@@ -192,6 +192,7 @@ def intervals_of_other_types(
             continue
         schema = spec.input_of(side.source, inputs, hand.value).schema
         for moment in (side.window.start, side.window.end):
+            # Not of what only an engine knows.
             try:
                 kind = parse(moment, Scope.row(schema)).type
             except DovetailError:
