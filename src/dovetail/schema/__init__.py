@@ -1,16 +1,20 @@
 """Columns, their types, and the plain values that stand for them outside Spark."""
 
-from dovetail.schema.columns import Column, Schema
-from dovetail.schema.names import QUOTED, quoted, unquoted
 from dovetail.schema.types import (
+    QUOTED,
     ArrayType,
     AtomicType,
     CarriedType,
+    Column,
     DecimalType,
     MapType,
+    Schema,
     StructType,
     Type,
     parse_type,
+    quoted,
+    split_outside,
+    unquoted,
 )
 from dovetail.schema.values import (
     blank,
@@ -45,6 +49,7 @@ __all__ = [
     "read_value",
     "shown",
     "shown_row",
+    "split_outside",
     "to_microseconds",
     "unquoted",
 ]

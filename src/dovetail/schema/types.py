@@ -1,17 +1,32 @@
-"""The types of columns: Spark SQL's names, as small frozen values.
+"""A schema: columns in order, each a name and a type, as texts of Spark SQL have them.
 
 A type is written as Spark SQL writes it (`bigint`, `decimal(16,4)`, `array<int>`,
-`struct<a:int>`); `parse_type` reads that text and `str` gives it back.
+`struct<a:int>`); `parse_type` reads that text and `str` gives it back. A column may be
+called `order`, `a.b` or `it``s`: whoever writes a name into a text of Spark SQL writes
+it with `quoted`, in backticks, and whoever reads it back takes it with `unquoted`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
 from dovetail.errors import SchemaError
-from dovetail.schema.names import QUOTED, quoted, unquoted
+
+QUOTED = r"`(?:[^`]|``)+`"
+"""What a name in backticks looks like; a backtick of its own stands there twice."""
+
+
+def quoted(name: str) -> str:
+    """Returns a name in backticks, those that are part of it doubled."""
+    return f"`{name.replace('`', '``')}`"
+
+
+def unquoted(text: str) -> str:
+    """Returns the name that stands in a text, without its backticks if it has any."""
+    return text[1:-1].replace("``", "`") if text.startswith("`") else text
 
 
 class AtomicType(Enum):
@@ -86,8 +101,12 @@ class StructType:
 
     def __str__(self) -> str:
         """Returns the type as Spark SQL writes it."""
-        inside = ",".join(f"{_word(name)}:{kind}" for name, kind in self.fields)
-        return f"struct<{inside}>"
+        # in backticks only where need be, as Spark shows it
+        words = (
+            (name if name.isidentifier() else quoted(name), kind)
+            for name, kind in self.fields
+        )
+        return f"struct<{','.join(f'{word}:{kind}' for word, kind in words)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,21 +167,16 @@ def _parse_nested(text: str) -> Type:
         case "map", [key, value]:
             return MapType(parse_type(key), parse_type(value))
         case "struct", parts:
-            return StructType(tuple(_parse_field(part) for part in parts if part))
+            fields = []
+            for part in filter(None, parts):
+                if not (field := _FIELD.match(part)):
+                    raise SchemaError(
+                        f'no field "{part}"', "a name, a colon and a type"
+                    )
+                fields.append((unquoted(field[1]), parse_type(field[2])))
+            return StructType(tuple(fields))
         case _:
             raise SchemaError(f'no type "{text}"', "array<>, map<,> or struct<>")
-
-
-def _parse_field(text: str) -> tuple[str, Type]:
-    """Returns the name and the type of one field of a struct."""
-    if not (field := _FIELD.match(text)):
-        raise SchemaError(f'no field "{text}"', "a name, a colon and a type")
-    return unquoted(field[1]), parse_type(field[2])
-
-
-def _word(name: str) -> str:
-    """Returns a name as it may stand in a type: in backticks unless it is a word."""
-    return name if name.isidentifier() else quoted(name)
 
 
 def split_outside(text: str, comma: str) -> list[str]:
@@ -175,3 +189,60 @@ def split_outside(text: str, comma: str) -> list[str]:
             parts.append(text[start:place].strip())
             start = place + 1
     return [*parts, text[start:].strip()]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its name as written, and its type."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Columns in order; no two have the same name, whatever the case."""
+
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        """Refuses a name that stands twice."""
+        seen: set[str] = set()
+        for name in self.names:
+            if name.lower() in seen:
+                raise SchemaError(f'the column "{name}" stands twice', "one of each")
+            seen.add(name.lower())
+
+    @classmethod
+    def of(cls, types: Mapping[str, str] | Iterable[tuple[str, str]]) -> Schema:
+        """Returns the schema of names with the texts of their types."""
+        pairs = types.items() if isinstance(types, Mapping) else types
+        return cls(tuple(Column(name, parse_type(text)) for name, text in pairs))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Returns the names in order, as written."""
+        return tuple(column.name for column in self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        """Tells whether a column has this name, whatever the case."""
+        return isinstance(name, str) and any(
+            column.name.lower() == name.lower() for column in self.columns
+        )
+
+    def __getitem__(self, name: str) -> Column:
+        """Returns the column of this name, or raises a SchemaError."""
+        for column in self.columns:
+            if column.name.lower() == name.lower():
+                return column
+        raise SchemaError.no_column(name, self.names)
+
+    def spelled(self, name: str) -> str:
+        """Returns a column's name as the schema spells it; others stay as they are."""
+        return self[name].name if name in self else name
+
+    def to_sql(self) -> str:
+        """Returns the schema as Spark's DDL, names in backticks."""
+        return ", ".join(
+            f"{quoted(column.name)} {column.type}" for column in self.columns
+        )

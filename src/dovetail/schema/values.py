@@ -27,13 +27,13 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import assert_never
 
 from dovetail.errors import SchemaError
-from dovetail.schema.columns import Schema
 from dovetail.schema.types import (
     ArrayType,
     AtomicType,
     CarriedType,
     DecimalType,
     MapType,
+    Schema,
     StructType,
     Type,
 )
@@ -116,8 +116,18 @@ def shown(value: object) -> object:
             return value.isoformat()
         case bytes():
             return base64.b64encode(value).decode()
+        case Mapping():
+            # the names of an object are texts: other keys are written as JSON in them
+            keys = ((shown(key), item) for key, item in value.items())
+            return {
+                key if isinstance(key, str) else json.dumps(key): shown(item)
+                for key, item in keys
+            }
+        case list() | tuple():
+            return [shown(item) for item in value]
         case _:
-            return _shown_nested(value)
+            expected = "a value of a column's type"
+            raise SchemaError(f"{value!r} is no plain value", expected)
 
 
 def shown_row(row: Mapping[str, object]) -> dict[str, object]:
@@ -127,12 +137,9 @@ def shown_row(row: Mapping[str, object]) -> dict[str, object]:
 
 def cited(value: object) -> str:
     """Returns a value as an error shows it: as JSON, where it is a value of JSON."""
-    return json.dumps(value, default=_loosely)
-
-
-def _loosely(value: object) -> object:
-    """Returns what an error shows for a value that JSON does not have."""
-    return float(value) if isinstance(value, Decimal) else str(value)
+    return json.dumps(
+        value, default=lambda one: float(one) if isinstance(one, Decimal) else str(one)
+    )
 
 
 def blank(kind: Type) -> object:
@@ -152,34 +159,22 @@ def blank(kind: Type) -> object:
             return _BLANKS[kind]
 
 
-def _shown_nested(value: object) -> object:
-    """Returns a list or an object as JSON has it; its names are texts."""
-    match value:
-        case Mapping():
-            return {_shown_key(key): shown(item) for key, item in value.items()}
-        case list() | tuple():
-            return [shown(item) for item in value]
-        case _:
-            raise SchemaError(
-                f"{value!r} is no plain value", "a value of a column's type"
-            )
-
-
-def _shown_key(key: object) -> str:
-    """Returns the key of a map as the name in an object."""
-    name = shown(key)
-    return name if isinstance(name, str) else json.dumps(name)
-
-
 def _read_present(value: object, kind: Type, label: str) -> object:
     """Returns the plain value for a value that is not null."""
     match kind:
         case DecimalType():
             return _read_decimal(value, kind)
         case ArrayType():
-            return _read_array(value, kind, label)
+            if not isinstance(value, list | tuple):
+                raise _misfit(value)
+            return [read_value(item, kind.element, f"{label}, in it") for item in value]
         case MapType():
-            return _read_map(value, kind, label)
+            if not isinstance(value, Mapping):
+                raise _misfit(value)
+            return {
+                _read_key(key, kind.key, label): read_value(item, kind.value, label)
+                for key, item in value.items()
+            }
         case StructType():
             return _read_record(value, kind.fields, label)
         case AtomicType() if kind in _BITS:
@@ -214,21 +209,9 @@ def _read_record(
     return record
 
 
-def _read_array(value: object, kind: ArrayType, label: str) -> list[object]:
-    """Returns the elements of a list."""
-    if not isinstance(value, list | tuple):
-        raise _misfit(value)
-    return [read_value(item, kind.element, f"{label}, in it") for item in value]
-
-
-def _read_map(value: object, kind: MapType, label: str) -> dict[object, object]:
-    """Returns the entries of an object, its names read as keys."""
-    if not isinstance(value, Mapping):
-        raise _misfit(value)
-    return {
-        _read_key(key, kind.key, label): read_value(item, kind.value, label)
-        for key, item in value.items()
-    }
+def _misfit(value: object) -> ValueError:
+    """Returns the error that `read_value` refuses with the names of column and type."""
+    return ValueError(value)
 
 
 def _read_key(key: object, kind: Type, label: str) -> object:
@@ -275,42 +258,45 @@ def _read_single(value: object) -> float:
     return float(struct.unpack("<f", struct.pack("<f", _read_double(value)))[0])
 
 
-def _read_boolean(value: object) -> bool:
-    """Returns true or false."""
-    if not isinstance(value, bool):
-        raise _misfit(value)
-    return value
+def _only(kind: type) -> Callable[[object], object]:
+    """Returns the reader of values that JSON has itself."""
+
+    def read(value: object) -> object:
+        if not isinstance(value, kind):
+            raise _misfit(value)
+        return value
+
+    return read
 
 
-def _read_text(value: object) -> str:
-    """Returns a text."""
+def _read_bytes(value: object) -> bytes:
+    """Returns bytes, in JSON written in base64."""
+    if isinstance(value, bytes):
+        return value
+    return base64.b64decode(_text(value), validate=True)
+
+
+def _text(value: object) -> str:
+    """Returns a text, or raises for anything else."""
     if not isinstance(value, str):
         raise _misfit(value)
     return value
 
 
-def _read_bytes(value: object) -> bytes:
-    """Returns bytes, in JSON written in base64."""
-    return (
-        value
-        if isinstance(value, bytes)
-        else base64.b64decode(_read_text(value), validate=True)
-    )
-
-
 def _read_date(value: object) -> date:
-    """Returns a day."""
+    """Returns a day; a moment is a day to Python, but not to us."""
     if isinstance(value, date) and not isinstance(value, datetime):
         return value
-    return date.fromisoformat(_read_text(value))
+    return date.fromisoformat(_text(value))
 
 
 def _read_written(value: object) -> datetime:
     """Returns a moment as it is written, with its zone where it has one."""
     if isinstance(value, datetime):
         return value
-    text = _read_text(value)
+    text = _text(value)
     if _TIME_ALONE.fullmatch(text):
+        # ISO wants two digits of the hour
         text = "1970-01-01T" + text.rjust(len(text) + (text[1] == ":"), "0")
     return datetime.fromisoformat(text)
 
@@ -329,22 +315,12 @@ def _read_local(value: object) -> datetime:
     return moment
 
 
-def _read_nothing(value: object) -> object:
-    """Refuses every value: only null is of the type void."""
-    raise _misfit(value)
-
-
-def _misfit(value: object) -> ValueError:
-    """Returns the error that is refused with the names of column and type."""
-    return ValueError(value)
-
-
 _READERS: Mapping[AtomicType, Callable[[object], object]] = {
-    AtomicType.NULL: _read_nothing,
-    AtomicType.BOOLEAN: _read_boolean,
+    AtomicType.NULL: _only(type(None)),  # which is read before: nothing else is void
+    AtomicType.BOOLEAN: _only(bool),
     AtomicType.FLOAT: _read_single,
     AtomicType.DOUBLE: _read_double,
-    AtomicType.STRING: _read_text,
+    AtomicType.STRING: _text,
     AtomicType.BINARY: _read_bytes,
     AtomicType.DATE: _read_date,
     AtomicType.TIMESTAMP: _read_timestamp,

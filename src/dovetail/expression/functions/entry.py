@@ -21,7 +21,6 @@ from typing import Any, TypedDict, TypeVar, Unpack
 from dovetail import schema
 from dovetail.expression import kinds
 from dovetail.expression.tree import Call, Interval, Kind, Literal, Node, Value
-from dovetail.schema.types import split_outside
 
 Arguments = tuple[Node, ...]
 # Nested tuples of plain data; `kernels/arrays/program.py` says what they mean.
@@ -211,7 +210,10 @@ def shape(text: str) -> Rule:
     needed, _, at_will = inside.partition("[")
     least, more = (
         [_SPANS.get(part) or schema.parse_type(part) for part in parts if part]
-        for parts in (split_outside(needed, ","), split_outside(at_will[:-1], ","))
+        for parts in (
+            schema.split_outside(needed, ","),
+            schema.split_outside(at_will[:-1], ","),
+        )
     )
     return expects(
         _SPANS.get(outcome) or schema.parse_type(outcome),
