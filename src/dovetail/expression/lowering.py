@@ -56,6 +56,7 @@ def _lowered(node: Node) -> Program:
         case Column(side=side, name=name, type=kind):
             return ("column", side, name, str(kind))
         case Variable(number=number, type=kind):
+            # by number: one lambda may stand inside another that has its names
             return ("variable", number, str(kind))
         case Lambda(parameters=parameters, body=body):
             numbers = tuple(parameter.number for parameter in parameters)
@@ -71,6 +72,7 @@ def _call(node: Call) -> Program:
     whole = entry.columnwise(node, arguments) if entry.columnwise else None
     if whole is not None:
         return whole
+    # for each row: the function that the oracle calls
     function = RowFunction(node.function, entry.strict, entry.evaluate(node))
     return operation("by_row", node.type, *arguments, function=function)
 
@@ -82,7 +84,7 @@ def plain(value: Value) -> object:
             return str(value)
         case datetime():
             return micros(value)
-        case date():
+        case date():  # behind `datetime`, which is a date to Python
             return value.toordinal() - EPOCH_DAY
         case list():
             return [plain(item) for item in value]

@@ -24,7 +24,7 @@ from dovetail.expression.tree import (
     Value,
     walk,
 )
-from dovetail.expression.values import order
+from dovetail.expression.values import hashable, order
 from dovetail.schema import Type
 
 
@@ -66,8 +66,8 @@ def common_type(left: Type, right: Type) -> Type:
 
 def is_constant_true(typed: Typed) -> bool:
     """Tells whether an expression is true whatever the rows are."""
-    value = getattr(typed.tree, "value", None)
-    return value is True
+    # constants are folded as they are read, so what is always true is a literal
+    return getattr(typed.tree, "value", None) is True
 
 
 Key = Callable[[Rows], Hashable]
@@ -80,6 +80,7 @@ def equality_keys(left: Expression, right: Expression, scope: Scope) -> tuple[Ke
         case Call("=", (one, other)):
             return _key(one), _key(other)
         case constant:
+            # both sides are constants: every row has one key, or the key of a null
             holds = closure(constant)({}) is True or None
             return (lambda _rows: holds), (lambda _rows: holds)
 
@@ -95,14 +96,7 @@ def _key(node: Node) -> Key:
 
     def key(rows: Rows) -> Hashable:
         value = read(rows)
-        return None if value is None else _hashable(rank(value))
+        found: Hashable = None if value is None else hashable(rank(value))
+        return found
 
     return key
-
-
-def _hashable(value: Value) -> Hashable:
-    """Returns a value whose lists are tuples, all the way down."""
-    if isinstance(value, list | tuple):
-        return tuple(map(_hashable, value))
-    found: Hashable = value
-    return found

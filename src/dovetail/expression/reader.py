@@ -82,6 +82,7 @@ class Context:
                 raise UnsupportedError(f"{node.key} in an expression")
             return reader(self, node)
         except DovetailError as error:
+            # the innermost node has pointed at itself already
             if is_pointed(error):
                 raise
             raise pointed(error, self.text, node) from error
@@ -92,15 +93,16 @@ def number(text: str) -> Literal:
     if "e" in text.lower():
         return Literal(float(text), kinds.DOUBLE)
     if "." in text:
-        return exact(text)
+        return exact_literal(text)
     value = int(text)
+    # Spark takes the narrowest that holds the number, and a decimal beyond
     for kind in (kinds.INT, kinds.BIGINT):
         if -(1 << (kinds.BITS[kind] - 1)) <= value < 1 << (kinds.BITS[kind] - 1):
             return Literal(value, kind)
-    return exact(text)
+    return exact_literal(text)
 
 
-def exact(text: str) -> Literal:
+def exact_literal(text: str) -> Literal:
     """Returns the decimal literal with just the digits of a written number."""
     value = WIDE.create_decimal(text)
     scale = max(0, -int(value.as_tuple().exponent))
@@ -116,7 +118,7 @@ def _cast(context: Context, node: exp.Expr) -> Node:
     kind = parse_type(node.args["to"].sql(dialect="spark"))
     suffix = node.meta.get("suffix")
     if suffix == "BD":
-        return exact(node.this.this)
+        return exact_literal(node.this.this)
     inner = number(node.this.this) if suffix else context.read(node.this)
     if suffix or type(node) is exp.Cast:
         return _typed_literal(inner, kind)
@@ -188,6 +190,7 @@ def _several(text: str) -> Literal:
     words = text.split()
     pairs = zip(words[::2], words[1::2], strict=False)
     spans = [_single(number, unit.lower()) for number, unit in pairs]
+    # months stand alone: nothing says how many days they are
     types = {span.type for span in spans}
     months = Interval.MONTHS in types
     if not spans or len(words) % 2 or (months and len(types) > 1):
@@ -252,6 +255,7 @@ def _field(whole: Node, name: str) -> Node:
 def _resolved(context: Context, names: list[str]) -> tuple[Node, list[str]]:
     """Returns what the front of a dotted name means, and the names behind it."""
     first, *rest = names
+    # what is nearest counts: a lambda's parameter, a side, an active row, a bare name
     if first.lower() in context.variables:
         return context.variables[first.lower()], rest
     schema = context.scope.schema(first)
@@ -313,6 +317,7 @@ def _argument(context: Context, node: exp.Expr, given: Sequence[Kind]) -> Node:
         for name, kind in zip(names, given, strict=False)
     )
     known = {parameter.name.lower(): parameter for parameter in parameters}
+    # an inner lambda hides what is outside under its names
     inner = replace(context, variables={**context.variables, **known})
     return Lambda(parameters, inner.read(node.this))
 
@@ -439,6 +444,7 @@ def _bits(context: Context, node: exp.Expr) -> Node:
 def _negative(context: Context, node: exp.Expr) -> Node:
     """Reads a sign; before a written number it belongs to the number."""
     inner = node.this
+    # the least bigint has no positive twin that could be read first
     if isinstance(inner, exp.Literal) and not inner.is_string:
         return number(f"-{inner.this}")
     if "suffix" in inner.meta:

@@ -59,6 +59,7 @@ class _Expressions(Spark):
             **parts: Any,  # noqa: ANN401 - whatever sqlglot hands over
         ) -> exp.Expr:
             """Returns the cast, marked where it is only a number's suffix."""
+            # sqlglot reads 1L as a cast whose last token is the suffix
             suffix = self._prev.text.upper()
             node: exp.Expr = super().build_cast(strict, **parts)
             if suffix in SUFFIXES:
@@ -70,26 +71,20 @@ def syntax(text: str) -> exp.Expr:
     """Returns sqlglot's tree of one scalar expression, or raises a SpecError."""
     try:
         return sqlglot.parse_one(text, dialect=_Expressions)
-    except ParseError as error:
-        first: dict[str, Any] = error.errors[0] if error.errors else {}
-        where = (first.get("line"), first.get("col"), first.get("highlight"))
-        raise _not_an_expression(text, first.get("description"), where) from error
-    except TokenError as error:
-        raise _not_an_expression(text, str(error), (None, None, None)) from error
-
-
-def _not_an_expression(
-    text: str, why: str | None, where: tuple[int | None, int | None, str | None]
-) -> SpecError:
-    """Returns the error for a text that Spark SQL does not allow."""
-    line, column, token = where
-    found = f'"{text}" is no expression: {why or "nothing stands there"}'
-    expected = "an expression of Spark SQL"
-    if line is None or column is None:
-        return SpecError(found, expected)
-    length = len(token or " ")
-    place = Place(text, line, max(1, column - length + 1), length)
-    return SpecError(found, expected, _here(place))
+    except (ParseError, TokenError) as error:
+        first: dict[str, Any] = {"description": str(error)}
+        if isinstance(error, ParseError):
+            first = error.errors[0] if error.errors else {}
+        why = first.get("description") or "nothing stands there"
+        line, column, hint = first.get("line"), first.get("col"), ""
+        # what cannot even be cut into words has no place
+        if line is not None and column is not None:
+            # sqlglot tells the column of the last letter
+            length = len(first.get("highlight") or " ")
+            hint = _here(Place(text, line, max(1, column - length + 1), length))
+        raise SpecError(
+            f'"{text}" is no expression: {why}', "an expression of Spark SQL", hint
+        ) from error
 
 
 def pointed(error: DovetailError, text: str, node: exp.Expr) -> DovetailError:
@@ -112,6 +107,7 @@ def _here(place: Place) -> str:
 
 def _place(text: str, node: exp.Expr) -> Place | None:
     """Returns where a node begins in its text, as far as sqlglot remembers."""
+    # only names and literals know where they stand: an operator is where they are
     nodes = [node] if "start" in node.meta else list(node.walk())
     spans = [
         (part.meta["start"], part.meta["end"]) for part in nodes if "start" in part.meta

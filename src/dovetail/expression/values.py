@@ -65,6 +65,16 @@ def fitted(value: Decimal, kind: schema.DecimalType) -> Decimal | None:
     return found if room and found.is_finite() else None
 
 
+def exact(value: float | Decimal) -> Decimal:
+    """Returns the decimal that Java takes a number for: a double as it is written."""
+    return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+
+
+def micros_in(seconds: Decimal) -> int:
+    """Returns the microseconds in so many seconds, parts of one cut off."""
+    return int(WIDE.multiply(seconds, Decimal(SECOND)))
+
+
 def micros(moment: datetime) -> int:
     """Returns the microseconds from 1970 to a moment, with or without its zone."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -99,3 +109,8 @@ def order(kind: Kind) -> Callable[[Value], Value]:
 def _null_first(inner: Callable[[Value], Value]) -> Callable[[Value], Value]:
     """Returns a key in which null equals itself and is least."""
     return lambda value: (False,) if value is None else (True, inner(value))
+
+
+def hashable(value: Value) -> Value:
+    """Returns a key whose lists are tuples, so that sets and dictionaries hold it."""
+    return tuple(map(hashable, value)) if isinstance(value, list | tuple) else value

@@ -144,9 +144,11 @@ def parse_type(text: str) -> Type:
     plain = text.strip()
     lowered = plain.lower()
     if decimal := _DECIMAL.match(lowered):
+        # what Spark takes where nothing is said
         return DecimalType(int(decimal[1] or 10), int(decimal[2] or 0))
     if lowered.endswith(">") and "<" in plain:
         return _parse_nested(plain)
+    # Spark checks the size where it writes a table, never in an expression
     if _SIZED_TEXT.match(lowered):
         return AtomicType.STRING
     try:
@@ -181,6 +183,7 @@ def _parse_nested(text: str) -> Type:
 
 def split_outside(text: str, comma: str) -> list[str]:
     """Returns the parts of a text between commas outside brackets and backticks."""
+    # a backtick inside of a name stands twice, which changes nothing here
     parts, depth, start, is_quoted = [], 0, 0, False
     for place, letter in enumerate(text):
         is_quoted ^= letter == "`"

@@ -40,7 +40,7 @@ from dovetail.schema.types import (
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_WIDE = Context(prec=400, rounding=ROUND_HALF_UP)
+_WIDE = Context(prec=400, rounding=ROUND_HALF_UP)  # for the digits of any double
 _TIME_ALONE = re.compile(r"\d\d?:\d\d(?::\d\d(?:\.\d{1,9})?)?")
 _BITS = {
     AtomicType.TINYINT: 8,
@@ -103,6 +103,7 @@ def _refusal(value: object, kind: Type, label: str) -> SchemaError:
 
 def shown(value: object) -> object:
     """Returns a plain value as JSON has it; `read_value` gives the value back."""
+    # the order matters: a truth is an int, and a moment a date, to Python
     match value:
         case float() if not math.isfinite(value):
             return str(value).replace("inf", "Infinity").replace("nan", "NaN")
@@ -154,7 +155,7 @@ def blank(kind: Type) -> object:
         case StructType():
             return {name: blank(field) for name, field in kind.fields}
         case CarriedType():
-            return None
+            return None  # we know no value of it
         case _:
             return _BLANKS[kind]
 
@@ -193,6 +194,7 @@ def _read_record(
     """Returns the fields of an object in order, found without regard to case."""
     if not isinstance(value, Mapping):
         raise SchemaError(f"{where} is {cited(value)}", "an object")
+    # what is left in here at the end is of no column
     given = {str(name).lower(): item for name, item in value.items()}
     if len(given) < len(value):
         raise SchemaError(f"{where} has a column twice: {cited(value)}", "one of each")
@@ -216,6 +218,7 @@ def _misfit(value: object) -> ValueError:
 
 def _read_key(key: object, kind: Type, label: str) -> object:
     """Returns the key of a map: the name itself, or the number written in it."""
+    # an object of JSON has texts for names: `shown` wrote the key as JSON in it
     if isinstance(key, str) and kind in {*_BITS, AtomicType.BOOLEAN}:
         return read_value(json.loads(key), kind, label)
     return read_value(key, kind, label)
@@ -223,9 +226,11 @@ def _read_key(key: object, kind: Type, label: str) -> object:
 
 def _read_whole(value: object, bits: int) -> int:
     """Returns a whole number that fits so many bits, the sign among them."""
+    # a truth is an int to Python, but not to us
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise _misfit(value)
     whole = int(value)
+    # 3.0 is 3, but a part is never cut off
     if whole != value or not -(1 << (bits - 1)) <= whole < 1 << (bits - 1):
         raise _misfit(value)
     return whole
@@ -235,7 +240,7 @@ def _read_decimal(value: object, kind: DecimalType) -> Decimal:
     """Returns a number with the places of its type, rounded half up."""
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
         raise _misfit(value)
-    exact = Decimal(str(value))
+    exact = Decimal(str(value))  # a double counts as it is written
     if not exact.is_finite():
         raise _misfit(value)
     fitted = exact.quantize(Decimal(1).scaleb(-kind.scale), context=_WIDE)
@@ -255,6 +260,7 @@ def _read_double(value: object) -> float:
 
 def _read_single(value: object) -> float:
     """Returns a number of single precision."""
+    # Python has doubles only: four bytes hold what a single does
     return float(struct.unpack("<f", struct.pack("<f", _read_double(value)))[0])
 
 

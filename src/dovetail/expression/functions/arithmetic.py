@@ -31,11 +31,16 @@ FACTORS.prec = WIDER_DIGITS
 # Types: how many digits a result has
 
 
-def _sum_digits(left: DecimalType, right: DecimalType) -> DecimalType:
-    """Returns the type of a sum: the larger scale, one whole digit more."""
+def _sum_size(left: DecimalType, right: DecimalType) -> tuple[int, int]:
+    """Returns the digits of a sum and its scale, the larger: one whole digit more."""
     scale = max(left.scale, right.scale)
     whole = max(left.precision - left.scale, right.precision - right.scale)
-    return kinds.adjusted(whole + scale + 1, scale)
+    return whole + scale + 1, scale
+
+
+def _sum_digits(left: DecimalType, right: DecimalType) -> DecimalType:
+    """Returns the type of a sum."""
+    return kinds.adjusted(*_sum_size(left, right))
 
 
 def _product_digits(left: DecimalType, right: DecimalType) -> DecimalType:
@@ -264,9 +269,7 @@ def _lower_sum(name: str) -> entry.Columnwise:
     def lower(call: Call, arguments: entry.Programs) -> entry.Program | None:
         match entry.types(call.arguments):
             case (DecimalType() as left, DecimalType() as right):
-                scale = max(left.scale, right.scale)
-                whole = max(left.precision - left.scale, right.precision - right.scale)
-                if whole + scale + 1 > MOST_WIDE_DIGITS:
+                if _sum_size(left, right)[0] > MOST_WIDE_DIGITS:
                     return None
         return entry.operation(name, call.type, *arguments)
 

@@ -16,7 +16,7 @@ from dovetail.expression import kinds
 from dovetail.expression.functions import entry
 from dovetail.expression.functions.logic import conjunction, disjunction, extreme
 from dovetail.expression.tree import Call, Kind, Literal, Value
-from dovetail.expression.values import order
+from dovetail.expression.values import hashable, order
 
 ENTRIES = entry.Entries()
 
@@ -357,16 +357,11 @@ def _keyed(function: entry.Compute) -> entry.Evaluation:
         inside = element_of(call.arguments[0].type)
         key = order(inside or kinds.NULL)
         return lambda *values: function(
-            lambda item: (item is None, None if item is None else _fixed(key(item))),
+            lambda item: (item is None, None if item is None else hashable(key(item))),
             *values,
         )
 
     return evaluate
-
-
-def _fixed(value: Value) -> Value:
-    """Returns a key whose lists are tuples, so that sets can hold it."""
-    return tuple(map(_fixed, value)) if isinstance(value, list | tuple) else value
 
 
 def _unique(key: Key, items: Iterable[Value]) -> Elements:

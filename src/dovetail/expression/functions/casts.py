@@ -28,8 +28,10 @@ from dovetail.expression.values import (
     LONG,
     SECOND,
     WIDE,
+    exact,
     fitted,
     micros,
+    micros_in,
     moment,
     saturated,
     single,
@@ -263,8 +265,10 @@ def converter(
     if isinstance(source, Interval) or isinstance(target, Interval):
         return None
     if target == kinds.STRING:
-        exact = careful and isinstance(source, schema.DecimalType)
-        return (lambda value: f"{value:f}") if exact else writer(source)
+        # TRY_CAST writes decimals without an exponent
+        if careful and isinstance(source, schema.DecimalType):
+            return lambda value: f"{value:f}"
+        return writer(source)
     nested = _nested(source, target, careful=careful)
     return nested or _atomic(source, target, careful=careful)
 
@@ -355,12 +359,10 @@ def _to_fraction(source: Kind, narrow: Callable[[float], float]) -> Conversion |
 
 def _to_decimal(source: Kind, target: schema.DecimalType) -> Conversion | None:
     """Returns the conversion to a decimal, half up."""
-    if kinds.is_fraction(source):
-        return lambda value: fitted(Decimal(repr(value)), target)
     if source == kinds.TIMESTAMP:
         return lambda value: fitted(Decimal(micros(value)) / SECOND, target)
     if _is_number(source):
-        return lambda value: fitted(Decimal(value), target)
+        return lambda value: fitted(exact(value), target)
     return None
 
 
@@ -383,7 +385,7 @@ def _to_time(source: Kind, target: Kind) -> Conversion | None:
 def _from_seconds(value: Value) -> datetime | None:
     """Returns the moment so many seconds after 1970, cut to microseconds."""
     if not isinstance(value, float):
-        return moment(int(WIDE.multiply(Decimal(value), Decimal(SECOND))))
+        return moment(micros_in(Decimal(value)))
     return moment(saturated(value * SECOND, LONG)) if math.isfinite(value) else None
 
 

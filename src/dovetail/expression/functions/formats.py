@@ -10,9 +10,10 @@ twice is the first of both.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
+from typing import TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dovetail import schema
@@ -26,6 +27,7 @@ from dovetail.expression.values import SECOND
 ENTRIES = entry.Entries()
 
 Writer = Callable[[datetime], str]
+Part = TypeVar("Part")
 _DEFAULT = (Literal("yyyy-MM-dd HH:mm:ss", kinds.STRING),)
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August"),
@@ -95,45 +97,49 @@ def _foreign(piece: str, form: str) -> UnsupportedError:
     return UnsupportedError(f'"{piece}" in the form "{form}"')
 
 
+def _parts(
+    form: str,
+    known: Mapping[str, Part],
+    letters: Callable[[str], Part],
+    fraction: Callable[[int], Part],
+) -> Iterator[Part]:
+    """Yields what is made of each piece of a form; one that is not known is refused."""
+    for piece, means in _pieces(form):
+        if not means:
+            yield letters(piece)
+        elif _FRACTION.fullmatch(piece):
+            yield fraction(len(piece))
+        elif piece in known:
+            yield known[piece]
+        else:
+            raise _foreign(piece, form)
+
+
 @lru_cache(maxsize=100)
 def _writer(form: str) -> Writer:
     """Returns the function that writes moments in a form."""
-    writers = [
-        _piece_writer(piece, form, means=means) for piece, means in _pieces(form)
-    ]
+    writers = tuple(
+        _parts(
+            form,
+            _WRITERS,
+            lambda piece: lambda _value: piece,
+            lambda size: lambda value: f"{value.microsecond:06}"[:size],
+        )
+    )
     return lambda value: "".join(write(value) for write in writers)
-
-
-def _piece_writer(piece: str, form: str, *, means: bool) -> Writer:
-    """Returns the function that writes a piece of a form."""
-    if not means:
-        return lambda _value: piece
-    if _FRACTION.fullmatch(piece):
-        return lambda value: f"{value.microsecond:06}"[: len(piece)]
-    if piece not in _WRITERS:
-        raise _foreign(piece, form)
-    return _WRITERS[piece]
 
 
 @lru_cache(maxsize=100)
 def _reader(form: str) -> re.Pattern[str]:
     """Returns the pattern of texts in a form."""
-    parts = [_pattern(piece, form, means=means) for piece, means in _pieces(form)]
+    parts = _parts(
+        form, _READ, re.escape, lambda size: rf"(?P<fraction>\d{{1,{size}}})"
+    )
+    text = "".join(parts)
     try:
-        return re.compile("".join(parts), re.ASCII | re.IGNORECASE)
+        return re.compile(text, re.ASCII | re.IGNORECASE)
     except re.error as error:
         raise UnsupportedError(f'the form "{form}", which has a part twice') from error
-
-
-def _pattern(piece: str, form: str, *, means: bool) -> str:
-    """Returns the pattern of a piece of a form."""
-    if not means:
-        return re.escape(piece)
-    if _FRACTION.fullmatch(piece):
-        return rf"(?P<fraction>\d{{1,{len(piece)}}})"
-    if piece not in _READ:
-        raise _foreign(piece, form)
-    return _READ[piece]
 
 
 def _moment(found: re.Match[str]) -> datetime | None:

@@ -22,7 +22,7 @@ from dovetail.expression.functions import entry
 from dovetail.expression.functions.arithmetic import narrowing, unchanged
 from dovetail.expression.functions.casts import double_text
 from dovetail.expression.tree import Call, Interval, Kind, Literal, Node, Value
-from dovetail.expression.values import LONG, WIDE, saturated
+from dovetail.expression.values import LONG, WIDE, exact, saturated
 
 ENTRIES = entry.Entries()
 
@@ -46,14 +46,14 @@ _AMOUNT = entry.alike(
 
 
 def _signed(
-    name: str, whole: Callable[[Value], Value], exact: Callable[[Decimal], Decimal]
+    name: str, whole: Callable[[Value], Value], exactly: Callable[[Decimal], Decimal]
 ) -> entry.Function:
     """Returns the entry of a change of sign, narrowed to the type."""
     lower = entry.kernel(name)
 
     def evaluate(call: Call) -> entry.Compute:
         narrow = narrowing(call.type)
-        change = exact if isinstance(call.type, schema.DecimalType) else whole
+        change = exactly if isinstance(call.type, schema.DecimalType) else whole
         return lambda value: narrow(change(value))
 
     def keeping(call: Call, arguments: entry.Programs) -> entry.Program | None:
@@ -138,17 +138,17 @@ def _rounding(name: str, mode: str) -> entry.Function:
     def evaluate(call: Call) -> entry.Compute:
         unit = Decimal(1).scaleb(-(_digits(call.arguments) or 0))
         narrow = narrowing(call.type)
-        is_fraction = kinds.is_fraction(call.type)
-        back: Callable[[Decimal], Value] = float if is_fraction else int
+        back: Callable[[Decimal], Value] = (
+            float if kinds.is_fraction(call.type) else int
+        )
         if isinstance(call.type, schema.DecimalType):
             back = unchanged
 
         def rounded(value: Value, _digits: int = 0) -> Value:
             if isinstance(value, float) and not math.isfinite(value):
                 return value
-            # a double counts as the decimal that it is written as
-            exact = Decimal(repr(value)) if is_fraction else Decimal(value)
-            return narrow(back(exact.quantize(unit, rounding=mode, context=WIDE)))
+            found = exact(value).quantize(unit, rounding=mode, context=WIDE)
+            return narrow(back(found))
 
         return rounded
 

@@ -16,7 +16,16 @@ from dovetail.expression import kinds
 from dovetail.expression.functions import entry
 from dovetail.expression.functions.casts import checked_cast
 from dovetail.expression.tree import Call, Interval, Kind, Node, Value
-from dovetail.expression.values import DAY, HOUR, MINUTE, SECOND, WIDE, micros, rounded
+from dovetail.expression.values import (
+    DAY,
+    HOUR,
+    MINUTE,
+    SECOND,
+    WIDE,
+    exact,
+    micros,
+    rounded,
+)
 
 ENTRIES = entry.Entries()
 
@@ -153,12 +162,10 @@ def _room(kind: Kind) -> int:
 
 @ENTRIES.typed("* of spans", _product_rule, _lower_product)
 def _product(call: Call) -> entry.Compute:
-    most, is_fraction = _room(call.type), kinds.is_fraction(call.arguments[1].type)
+    most = _room(call.type)
 
     def product(span: int, number: Value) -> int | None:
-        # a double counts as the decimal that it is written as
-        exact = Decimal(repr(number)) if is_fraction else Decimal(number)
-        found = WIDE.multiply(exact, Decimal(span))
+        found = WIDE.multiply(exact(number), Decimal(span))
         if not found.is_finite():
             return None
         whole = int(rounded(found, 0))

@@ -27,8 +27,9 @@ from dovetail.expression.values import (
     LONG,
     MINUTE,
     SECOND,
-    WIDE,
+    exact,
     micros,
+    micros_in,
     moment,
 )
 
@@ -156,17 +157,10 @@ def _lower_seconds(call: Call, arguments: entry.Programs) -> entry.Program | Non
     return entry.operation("since", kinds.TIMESTAMP, seconds, size=SECOND)
 
 
-@ENTRIES.typed("timestamp_seconds", _SECONDS, _lower_seconds, takes=1)
-def _from_seconds(call: Call) -> entry.Compute:
-    is_fraction = kinds.is_fraction(call.arguments[0].type)
-
-    def from_seconds(value: Value) -> datetime | None:
-        seconds = Decimal(repr(value)) if is_fraction else Decimal(value)
-        if not seconds.is_finite():
-            return None
-        return moment(int(WIDE.multiply(seconds, Decimal(SECOND))))
-
-    return from_seconds
+@ENTRIES.row("timestamp_seconds", _SECONDS, _lower_seconds, takes=1)
+def _from_seconds(value: float | Decimal) -> datetime | None:
+    seconds = exact(value)
+    return moment(micros_in(seconds)) if seconds.is_finite() else None
 
 
 # a timestamp, nothing that could become one
@@ -404,7 +398,7 @@ def _made_date(year: int, month: int, day: int) -> date | None:
 def _made_moment(*parts: Value) -> datetime | None:
     *whole, seconds = parts
     year, month, day, hour, minute = whole
-    count = int(WIDE.multiply(seconds, Decimal(SECOND)))
+    count = micros_in(seconds)
     # the second 60 is the next minute
     if not 0 <= count <= MINUTE:
         return None
