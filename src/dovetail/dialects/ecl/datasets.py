@@ -260,10 +260,8 @@ def _check_spread(context: Context, row: values.RowValue, node: syntax.Node) -> 
                 _check_spread(context, row, one)
         case syntax.Cast(operand=operand):
             _check_spread(context, row, operand)
-        case _ if syntax.word_of(node) in _SPREADING:
+        case _ if syntax.word_of(node) in {*_SPREADING, "record"} or _excepted(node):
             pass
-        case _ if is_word(node, "record") or _excepted(node):
-            [*_listed(row.record, (node,))]
         case _:
             context.value(node)
 

@@ -23,6 +23,7 @@ from dovetail import spec
 from dovetail.dialects.ecl import aggregates, datasets, joins, options, types, values
 from dovetail.dialects.ecl.catalog import of_spark
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal, unfolded
+from dovetail.dialects.ecl.neighbours import made_along
 from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
 from dovetail.expression import NEVER, Expression, Scope, parse
@@ -118,21 +119,18 @@ def _made(
     With GROUP it sees all of them at once, else one after the other.
     """
     left, right = parts.left.record, parts.right.record
-    sides: dict[str, values.Value]
-    if is_group:
-        rows = values.RowsValue(right, f"l.{_ROWS}")
-        first = aggregates.nth(rows, "1L")
-        whole = values.RowValue(left, f"l.{_LEFT}")
-        sides = {"left": whole, "right": first, "rows(right)": rows}
-    else:
-        sides = {
-            "left": aggregates.past_row(left),
-            "right": aggregates.coming_row(right),
-            "counter": aggregates.COUNTER,
-        }
+    if not is_group:
+        return made_along(context, left, right, node)
+    rows = values.RowsValue(right, f"l.{_ROWS}")
+    first = aggregates.nth(rows, "1L")
+    whole = values.RowValue(left, f"l.{_LEFT}")
+    sides: dict[str, values.Value] = {
+        "left": whole,
+        "right": first,
+        "rows(right)": rows,
+    }
     inside, totals = gathering(replace(context, sides=sides, rows=()))
-    made = inside.made(node)
-    return made if is_group else aggregates.in_record(node, made, left), totals
+    return inside.made(node), totals
 
 
 def _gathered(

@@ -32,7 +32,7 @@ def _iterate(context: Context, node: Call) -> values.DatasetValue:
     first, transform, *rest = node.arguments
     datasets.refuse_others(rest, set())
     source = context.dataset(first)
-    made, totals = _made_along(context, source.record, transform)
+    made, totals = made_along(context, source.record, source.record, transform)
     text = aggregates.iterated(made, source.record.absent_text)
     _tell(context, node, "each row looks at the one before it")
     return _unfolded(widened(_lists(source), totals), source, made.record, text)
@@ -79,7 +79,7 @@ def _rollup(context: Context, node: Call) -> values.DatasetValue:
             "a ROLLUP without a transform",
             "ROLLUP(rows, condition, transform) or ROLLUP(rows, transform, fields)",
         )
-    made, totals = _made_along(context, source.record, transform)
+    made, totals = made_along(context, source.record, source.record, transform)
     # Groups that are there already stay: others by keys would mix their rows.
     keys = () if source.is_grouped else tuple(_that_stay(same, made))
     if keys:
@@ -184,18 +184,18 @@ def _that_stay(same: _Same, made: values.Made) -> Iterator[Expression]:
             yield key
 
 
-def _made_along(
-    context: Context, record: RecordType, node: Node
+def made_along(
+    context: Context, past: RecordType, coming: RecordType, node: Node
 ) -> tuple[values.Made, list[Gathered]]:
     """Returns a transform of LEFT, the result so far, and of RIGHT, the row at hand."""
     sides: dict[str, values.Value] = {
-        "left": aggregates.past_row(record),
-        "right": aggregates.coming_row(record),
+        "left": aggregates.past_row(past),
+        "right": aggregates.coming_row(coming),
         "counter": aggregates.COUNTER,
     }
     inside, totals = gathering(replace(context, sides=sides, rows=()))
-    # What becomes of a row is LEFT of the next one: it has the record of the rows.
-    return aggregates.in_record(node, inside.made(node), record), totals
+    # What becomes of a row is LEFT of the next one: it has the record of LEFT.
+    return aggregates.in_record(node, inside.made(node), past), totals
 
 
 def _tell(context: Context, node: Call, why: str) -> None:
