@@ -18,20 +18,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import aggregates, datasets, syntax, totals, types
+from dovetail.dialects.ecl import aggregates, datasets, syntax, totals, types, values
 from dovetail.dialects.ecl.conditions import Term, terms
 from dovetail.dialects.ecl.context import Context, as_type, is_known, is_word, refusal
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.scalars import met
-from dovetail.dialects.ecl.values import (
-    DatasetValue,
-    Dictionary,
-    Made,
-    RowsValue,
-    RowValue,
-    Total,
-    Value,
-)
 from dovetail.expression import NEVER, Scope
 from dovetail.schema import quoted
 
@@ -47,11 +38,13 @@ class _Key:
     type: types.EclType
 
 
-def rows_chosen(context: Context, node: syntax.Call, source: DatasetValue) -> RowsValue:
+def rows_chosen(
+    context: Context, node: syntax.Call, source: values.DatasetValue
+) -> values.RowsValue:
     """Returns the rows of a data set that conditions about the row at hand choose."""
     # A name that no list around has.
     name = f"chosen_{node.place.line}_{node.place.column}"
-    inside = context.inside(RowValue(source.record, name, source.step))
+    inside = context.inside(values.RowValue(source.record, name, source.step))
     seen = Scope(((name, source.record.schema),))
     asked = [
         term
@@ -72,56 +65,58 @@ def rows_chosen(context: Context, node: syntax.Call, source: DatasetValue) -> Ro
     else:
         found = listed_beside(context, node, source).text
     if not asked:
-        return RowsValue(source.record, found)
+        return values.RowsValue(source.record, found)
     texts = (term.context.condition(term.node) for term in asked)
     kept = f"filter({found}, {name} -> {' AND '.join(texts)})"
-    return RowsValue(source.record, kept)
+    return values.RowsValue(source.record, kept)
 
 
 def listed_beside(
-    context: Context, node: syntax.Node, source: DatasetValue
-) -> RowsValue:
+    context: Context, node: syntax.Node, source: values.DatasetValue
+) -> values.RowsValue:
     """Returns all rows of a data set as a list that stands beside the row at hand."""
     context.world.remarks.append(
         f"all rows of a data set stand beside each row in line {node.place.line}: no "
         "equality says which of them it needs"
     )
-    whole = Total(source, aggregates.all_rows(RowsValue(source.record, "")))
-    return RowsValue(source.record, context.gathered(node, whole).text)
+    whole = values.Total(
+        source, aggregates.all_rows(values.RowsValue(source.record, ""))
+    )
+    return values.RowsValue(source.record, context.gathered(node, whole).text)
 
 
 def _key(term: Term, row: totals.AtHand, seen: Scope) -> Iterator[_Key]:
     """Gives the key that a term is, if it says that values of both rows are equal."""
     match term.node:
         case syntax.Operation(sign="=", operands=(first, second)):
-            values = [term.context.scalar(one) for one in (first, second)]
+            both = [term.context.scalar(one) for one in (first, second)]
         case _:
             return
-    if any(isinstance(one.type, types.RecordType | types.TableType) for one in values):
+    if any(isinstance(one.type, types.RecordType | types.TableType) for one in both):
         return
-    pair = met(term.node, *values)
+    pair = met(term.node, *both)
     for mine, other in (pair, pair[::-1]):
         if totals.is_of(mine.text, seen) and row.has(other.text):
             yield _Key(other.text, totals.as_left(mine.text, seen), mine.type)
             return
 
 
-def _by_keys(source: DatasetValue, row: totals.AtHand, keys: list[_Key]) -> str:
+def _by_keys(source: values.DatasetValue, row: totals.AtHand, keys: list[_Key]) -> str:
     """Returns the list of rows that a row at hand finds by its keys."""
     # The rows of the data set are a list for each value of the keys.
     fields = tuple(types.Field(_name(at), key.type) for at, key in enumerate(keys))
     both = types.RecordType((*source.record.fields, *fields))
     own = ((one.name, f"l.{quoted(one.name)}") for one in source.record.fields)
-    values = ((_name(at), key.value) for at, key in enumerate(keys))
+    keyed = ((_name(at), key.value) for at, key in enumerate(keys))
     beside = spec.Projected(
-        spec.Grouped(source.step, ()), both.schema, datasets.columns([*own, *values])
+        spec.Grouped(source.step, ()), both.schema, datasets.columns([*own, *keyed])
     )
-    rows = aggregates.all_rows(RowsValue(source.record, ""))
+    rows = aggregates.all_rows(values.RowsValue(source.record, ""))
     record = types.RecordType((*fields, types.Field(_ROWS, rows.type)))
     names = tuple(one.name for one in fields)
     texts = [*((name, f"l.{quoted(name)}") for name in names), (_ROWS, rows.text)]
     step = spec.Counted(beside, record.schema, datasets.columns(texts), names)
-    lists = Dictionary(DatasetValue(step, record), fields)
+    lists = values.Dictionary(values.DatasetValue(step, record), fields)
     pairs = ((key.wanted, f"r.{quoted(_name(at))}") for at, key in enumerate(keys))
     return f"{row.beside(lists, tuple(pairs))}.row.{quoted(_ROWS)}"
 
@@ -131,7 +126,7 @@ def _name(number: int) -> str:
     return f"key {number + 1}"
 
 
-Child = Callable[[Context, syntax.Call, RowsValue], RowsValue]
+Child = Callable[[Context, syntax.Call, values.RowsValue], values.RowsValue]
 
 
 def _names(node: syntax.Node) -> tuple[str, str]:
@@ -140,31 +135,35 @@ def _names(node: syntax.Node) -> tuple[str, str]:
     return f"child_{at}", f"child_{at}_at"
 
 
-def _project(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
+def _project(
+    context: Context, node: syntax.Call, rows: values.RowsValue
+) -> values.RowsValue:
     """Returns what a transform makes of each of the rows, or a record."""
     _refuse_others(node.arguments[2:])
     item, place = _names(node)
-    row = RowValue(rows.record, item)
+    row = values.RowValue(rows.record, item)
     counter = types.Scalar(f"({place} + 1L)", types.Whole())
-    sides: dict[str, Value] = {"left": row, "counter": counter}
+    sides: dict[str, values.Value] = {"left": row, "counter": counter}
     made = replace(context, sides={**context.sides, **sides}).value(node.arguments[1])
-    if not isinstance(made, Made):
+    if not isinstance(made, values.Made):
         record = context.record(node.arguments[1])
         columns = datasets.rebuilt_columns(types.Scalar(item, rows.record), record)
         texts = ((name, str(text)) for name, text in columns.columns)
-        made = Made(record, tuple(texts), NEVER.text)
+        made = values.Made(record, tuple(texts), NEVER.text)
     text = aggregates.made_of(aggregates.all_rows(rows).text, made, (item, place))
     like = _as_many(rows) if made.skip == NEVER.text else ""
-    return RowsValue(made.record, text, like=like)
+    return values.RowsValue(made.record, text, like=like)
 
 
-def _as_many(rows: RowsValue) -> str:
+def _as_many(rows: values.RowsValue) -> str:
     """Returns an array that surely has as many rows."""
     is_like = rows.like and not rows.conditions
     return rows.like if is_like else aggregates.all_rows(rows).text
 
 
-def _combine(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
+def _combine(
+    context: Context, node: syntax.Call, rows: values.RowsValue
+) -> values.RowsValue:
     """Returns what a transform makes of the rows of the same place in two lists.
 
     HPCC fails where one is longer; inside a row nothing can, so both must be made of
@@ -172,11 +171,11 @@ def _combine(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
     """
     _, second, *rest = node.arguments
     match context.value(second), rest:
-        case RowsValue() as others, [transform, *options] if _as_many(
+        case values.RowsValue() as others, [transform, *options] if _as_many(
             others
         ) == _as_many(rows):
             _refuse_others(options)
-        case RowsValue(), [_, *_]:
+        case values.RowsValue(), [_, *_]:
             raise refusal(
                 second,
                 "COMBINE of child rows of which there may be different numbers",
@@ -188,9 +187,11 @@ def _combine(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
             )
     item, place = _names(node)
     both = f"{item}_of"
-    sides: dict[str, Value] = {
-        "left": RowValue(rows.record, item),
-        "right": RowValue(others.record, f"get({both}.other, CAST({place} AS INT))"),
+    sides: dict[str, values.Value] = {
+        "left": values.RowValue(rows.record, item),
+        "right": values.RowValue(
+            others.record, f"get({both}.other, CAST({place} AS INT))"
+        ),
     }
     made = replace(context, sides={**context.sides, **sides}).made(transform)
     lists = types.named_struct(
@@ -199,13 +200,15 @@ def _combine(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
     )
     text = aggregates.made_of(f"{both}.one", made, (item, place))
     once = f"get(transform(array({lists}), {both} -> {text}), 0)"
-    return RowsValue(made.record, once)
+    return values.RowsValue(made.record, once)
 
 
-def _sort(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
+def _sort(
+    context: Context, node: syntax.Call, rows: values.RowsValue
+) -> values.RowsValue:
     """Returns the rows in another order; equal ones stay as they were."""
     item, place = _names(node)
-    inside = context.inside(RowValue(rows.record, item))
+    inside = context.inside(values.RowValue(rows.record, item))
     keys = []
     for by in node.arguments[1:]:
         if isinstance(by, syntax.Omitted) or datasets.is_passed_over(by):
@@ -229,17 +232,19 @@ def _sort(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
     keyed = f"transform({aggregates.all_rows(rows).text}, ({item}, {place}) -> "
     found = f"array_sort({keyed}{types.named_struct(*parts)}))"
     text = f"transform({found}, {item} -> {item}.row)"
-    return RowsValue(rows.record, text, like=_as_many(rows))
+    return values.RowsValue(rows.record, text, like=_as_many(rows))
 
 
-def _chosen(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
+def _chosen(
+    context: Context, node: syntax.Call, rows: values.RowsValue
+) -> values.RowsValue:
     """Returns so many of the rows, from a place on."""
     _, number, *rest = node.arguments
     first = _number(context, rest[0]) if rest else "1"
     count = _number(context, number)
     whole = aggregates.all_rows(rows).text
     text = f"slice({whole}, greatest({first}, 1), greatest({count}, 0))"
-    return RowsValue(rows.record, text)
+    return values.RowsValue(rows.record, text)
 
 
 def _number(context: Context, node: syntax.Node) -> str:
@@ -247,26 +252,28 @@ def _number(context: Context, node: syntax.Node) -> str:
     return f"CAST({as_type(node, context.scalar(node), types.INTEGER).text} AS INT)"
 
 
-def _topn(context: Context, node: syntax.Call, rows: RowsValue) -> RowsValue:
+def _topn(
+    context: Context, node: syntax.Call, rows: values.RowsValue
+) -> values.RowsValue:
     """Returns so many of the sorted rows."""
     first, number, *keys = node.arguments
     ordered = _sort(context, replace(node, arguments=(first, *keys)), rows)
     return _chosen(context, replace(node, arguments=(first, number)), ordered)
 
 
-def counted_rows(context: Context, node: syntax.Call) -> RowsValue:
+def counted_rows(context: Context, node: syntax.Call) -> values.RowsValue:
     """Returns DATASET(n, transform) as rows inside the row at hand."""
     number, transform, *rest = node.arguments
     _refuse_others(one for one in rest if syntax.word_of(one) != "distributed")
     item, place = _names(node)
     most = as_type(number, context.scalar(number), types.INTEGER).text
-    sides: dict[str, Value] = {"counter": types.Scalar(item, types.Whole())}
+    sides: dict[str, values.Value] = {"counter": types.Scalar(item, types.Whole())}
     made = replace(context, sides={**context.sides, **sides}).made(transform)
     text = aggregates.made_of(aggregates.numbers_to(most), made, (item, place))
-    return RowsValue(made.record, text)
+    return values.RowsValue(made.record, text)
 
 
-def child_step(context: Context, node: syntax.Call) -> Iterator[RowsValue]:
+def child_step(context: Context, node: syntax.Call) -> Iterator[values.RowsValue]:
     """Gives what a step makes of the rows inside a row, if it is one of these."""
     if not (context.sides or context.rows):
         return
@@ -280,13 +287,13 @@ def child_step(context: Context, node: syntax.Call) -> Iterator[RowsValue]:
     if node.word not in _CHILD_STEPS:
         return
     match context.value(node.arguments[0]):
-        case RowsValue() as rows:
+        case values.RowsValue() as rows:
             yield _CHILD_STEPS[node.word](context, node, rows)
         case types.Scalar(text, types.TableType(record)):
-            yield _CHILD_STEPS[node.word](context, node, RowsValue(record, text))
+            yield _CHILD_STEPS[node.word](context, node, values.RowsValue(record, text))
 
 
-def listed_step(context: Context, node: syntax.Call) -> Iterator[RowsValue]:
+def listed_step(context: Context, node: syntax.Call) -> Iterator[values.RowsValue]:
     """Gives what a step makes of other rows and of the row at hand, if it can.
 
     All the other rows are a list beside the row.

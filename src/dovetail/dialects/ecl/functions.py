@@ -89,8 +89,20 @@ def refuse_wrong_number(node: syntax.Call) -> None:
 
 
 Choice = Callable[[Context, syntax.Call], types.Scalar]
+FUNCTIONS: dict[str, Choice] = {}
 
 
+def _named(*words: str) -> Callable[[Choice], Choice]:
+    """Enters a function under its names in ECL."""
+
+    def enter(function: Choice) -> Choice:
+        FUNCTIONS.update(dict.fromkeys(words, function))
+        return function
+
+    return enter
+
+
+@_named("if", "map", "case", "choose")
 def _choice(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns IF, MAP, CASE or CHOOSE: the value of the first branch that holds."""
     first, *rest = node.arguments
@@ -204,6 +216,7 @@ def _bytes(number: str) -> list[str]:
     return [f"shiftright({number}, {8 * place}) & 255L" for place in range(_BYTES)]
 
 
+@_named("hash32")
 def _hash32(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASH32."""
     items = [one for it in _numbers(context, node) for one in _bytes(it)]
@@ -212,6 +225,7 @@ def _hash32(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(text, _UNSIGNED4)
 
 
+@_named("hash64")
 def _hash64(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASH64, whose two halves are multiplied apart: nothing overflows."""
     items = [one for it in _numbers(context, node) for one in _bytes(it)]
@@ -230,6 +244,7 @@ def _hash64(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(text, types.Whole(_BYTES, is_signed=False))
 
 
+@_named("hashcrc")
 def _crc(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASHCRC: Spark's begins with all bits set, which zeros show."""
     pairs = (f"lpad(hex({one}), 2, '0')" for one in _bytes(*_numbers(context, node)))
@@ -238,6 +253,7 @@ def _crc(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(f"({text})", _UNSIGNED4)
 
 
+@_named("hash")
 def _jenkins(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASH."""
     (number,) = _numbers(context, node)
@@ -258,6 +274,7 @@ def _jenkins(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(f"{text}.c", _UNSIGNED4)
 
 
+@_named("trim")
 def _trim(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns TRIM: without blanks at the right, the left, both sides, or anywhere."""
     first, *options = node.arguments
@@ -273,6 +290,7 @@ def _trim(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(f"rtrim({text})" if "right" in named else text, types.STRING)
 
 
+@_named("matched")
 def _matched(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns MATCHED: whether a side, or the parameter that is it, is there."""
     sides = context.sides
@@ -308,6 +326,7 @@ def _real(name: str) -> Choice:
     )
 
 
+@_named("abs")
 def _absolute(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns ABS, a number of the same type."""
     (argument,) = node.arguments
@@ -317,6 +336,7 @@ def _absolute(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(f"abs({context.typed(argument, types.REAL).text})", types.REAL)
 
 
+@_named("round")
 def _round(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns ROUND: to a whole number, or to so many places."""
     first, *rest = node.arguments
@@ -346,6 +366,7 @@ def extreme(name: str) -> Callable[[Context, syntax.Call], types.Scalar]:
     return call
 
 
+@_named("intformat")
 def _digits(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns INTFORMAT: a whole number at the right, behind blanks or behind zeros."""
     first, second, third = node.arguments
@@ -360,6 +381,7 @@ def _digits(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(fitted, types.Letters(width))
 
 
+@_named("which")
 def _which(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns WHICH: the place of the first condition that is true, or 0."""
     whens = " ".join(
@@ -369,6 +391,7 @@ def _which(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(f"(CASE {whens} ELSE 0L END)", types.INTEGER)
 
 
+@_named("random")
 def _random(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns RANDOM: a number that goes by the place in the text and that of the row.
 
@@ -395,6 +418,7 @@ def _literal(context: Context, node: syntax.Node, refused: str) -> str:
     return text_of(found)
 
 
+@_named("regexfind", "regexreplace")
 def _matches(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns REGEXFIND: whether a text has a match, or what a group of it is.
 
@@ -416,6 +440,7 @@ def _matches(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(f"regexp_extract({text}, {pattern}, {number})", types.STRING)
 
 
+@_named("keyed", "stepped", "wild")
 def _keyed(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns KEYED and STEPPED: the condition inside, for whoever reads no index.
 
@@ -428,6 +453,7 @@ def _keyed(context: Context, node: syntax.Call) -> types.Scalar:
     return types.truth(context.condition(first))
 
 
+@_named("row")
 def _row(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns ROW: the values in braces as a record, or a row as another record."""
     first, *rest = node.arguments
@@ -445,22 +471,11 @@ def _row(context: Context, node: syntax.Call) -> types.Scalar:
     return as_type(first, row, context.record(rest[0])) if rest else row
 
 
-FUNCTIONS: Mapping[str, Choice] = {
-    **dict.fromkeys(("if", "map", "case", "choose"), _choice),
-    "hash": _jenkins,
-    "hash32": _hash32,
-    "hash64": _hash64,
-    "hashcrc": _crc,
+FUNCTIONS |= {
     # Blanks at the end of a STRINGn count.
     "length": _of(
         types.STRING, types.INTEGER, lambda text: f"CAST(length({text}) AS BIGINT)"
     ),
-    "trim": _trim,
-    "matched": _matched,
-    "intformat": _digits,
-    "which": _which,
-    "abs": _absolute,
-    "round": _round,
     "roundup": _of(
         types.REAL, types.INTEGER, lambda number: f"CAST(ceil({number}) AS BIGINT)"
     ),
@@ -470,8 +485,4 @@ FUNCTIONS: Mapping[str, Choice] = {
     ),
     **{name: _real(name) for name in ("sqrt", "power", "exp", "ln")},
     "log": _real("log10"),
-    **dict.fromkeys(("keyed", "stepped", "wild"), _keyed),
-    "row": _row,
-    "random": _random,
-    **dict.fromkeys(("regexfind", "regexreplace"), _matches),
 }

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from dovetail import spec
-from dovetail.dialects.ecl import datasets, syntax, types
+from dovetail.dialects.ecl import datasets, syntax, types, values
 from dovetail.dialects.ecl.aggregates import all_rows
 from dovetail.dialects.ecl.catalog import taken_as
 from dovetail.dialects.ecl.context import (
@@ -24,13 +24,6 @@ from dovetail.dialects.ecl.context import (
 )
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.totals import Gathered, alone, gathering
-from dovetail.dialects.ecl.values import (
-    DatasetValue,
-    RowsValue,
-    RowValue,
-    Total,
-    Value,
-)
 from dovetail.errors import SchemaError
 
 
@@ -79,7 +72,7 @@ def _is_row(context: Context, node: syntax.Node, record: types.RecordType) -> bo
         case _:
             found = context.value(node)
             kind = found.type if isinstance(found, types.Scalar) else found
-            return isinstance(kind, RowValue | types.RecordType)
+            return isinstance(kind, values.RowValue | types.RecordType)
 
 
 def value_of(context: Context, node: syntax.Node, kind: types.EclType) -> str:
@@ -128,11 +121,11 @@ def _child(context: Context, node: syntax.Node) -> types.Scalar:
         case _:
             value = context.value(node)
             match value:
-                case RowsValue(text=""):
+                case values.RowsValue(text=""):
                     return all_rows(value)
-                case DatasetValue(record=record) if context.totals:
-                    rows = all_rows(RowsValue(record, ""))
-                    return context.gathered(node, Total(value, rows))
+                case values.DatasetValue(record=record) if context.totals:
+                    rows = all_rows(values.RowsValue(record, ""))
+                    return context.gathered(node, values.Total(value, rows))
                 case _:
                     return context.scalar(node)
 
@@ -144,10 +137,10 @@ def child_sum(context: Context, node: syntax.Operation) -> Iterator[types.Scalar
         return
     match first:
         case syntax.Call(arguments=(syntax.Items(), _)) if first.word == "dataset":
-            one: Value = _child(context, first)
+            one: values.Value = _child(context, first)
         case _:
             one = context.value(first)
-    if isinstance(one, RowsValue):
+    if isinstance(one, values.RowsValue):
         one = _child(context, first)
     if not isinstance(one, types.Scalar) or not isinstance(one.type, types.TableType):
         return
@@ -252,8 +245,8 @@ def _letter(context: Context, node: syntax.Call) -> str:
 
 
 def by_position(
-    context: Context, file: str, found: DatasetValue, position: list[str]
-) -> DatasetValue:
+    context: Context, file: str, found: values.DatasetValue, position: list[str]
+) -> values.DatasetValue:
     """Returns rows of a written file as an index by their numbers: FETCH asks for it.
 
     A file that is read in two ways is so written for the first of them.
@@ -270,20 +263,20 @@ def by_position(
 
 def kept_by_position(
     file: str, record: types.RecordType, position: str
-) -> DatasetValue:
+) -> values.DatasetValue:
     """Returns the rows of a file that an earlier program has kept by their numbers."""
     step = spec.Indexed(spec.Written(file, record.schema), (position,), file)
-    return DatasetValue(step, record)
+    return values.DatasetValue(step, record)
 
 
-def read_dataset(context: Context, node: syntax.Call) -> DatasetValue:
+def read_dataset(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns DATASET: rows in the text, rows of a file, or rows that are counted."""
     first, *rest = node.arguments
     match first:
         case syntax.Items(items=items) if rest:
             record = context.record(rest[0])
             rows = tuple(_row(context, one, record) for one in items)
-            return DatasetValue(spec.Inline(record.schema, rows), record)
+            return values.DatasetValue(spec.Inline(record.schema, rows), record)
         case syntax.Items(items=items) if items and is_transform(context, items[0]):
             return _made_rows(context, items)
         case syntax.Items() | syntax.Text():
@@ -302,7 +295,7 @@ def read_dataset(context: Context, node: syntax.Call) -> DatasetValue:
 
 def _with_totals(
     node: syntax.Node, row: types.Scalar, totals: list[Gathered]
-) -> DatasetValue:
+) -> values.DatasetValue:
     """Returns a row in which values of whole data sets may stand, as rows."""
     if not totals:
         return of_row(node, row)
@@ -310,10 +303,10 @@ def _with_totals(
         raise refusal(node, "this as a row", "ROW({values}, record)")
     columns = datasets.rebuilt_columns(row, row.type)
     step = spec.Projected(alone(row, totals).source.step, row.type.schema, columns)
-    return DatasetValue(step, row.type)
+    return values.DatasetValue(step, row.type)
 
 
-def _made_rows(context: Context, items: tuple[syntax.Node, ...]) -> DatasetValue:
+def _made_rows(context: Context, items: tuple[syntax.Node, ...]) -> values.DatasetValue:
     """Returns the rows that transforms make, one each, in the record of the first."""
     rows, record = [], types.RecordType(())
     for node in items:
@@ -324,20 +317,20 @@ def _made_rows(context: Context, items: tuple[syntax.Node, ...]) -> DatasetValue
         row = as_type(node, types.Scalar(text, made.record), record)
         if known_value(node, types.Scalar(made.skip, types.BOOLEAN)) is False:
             rows.append(_with_totals(node, row, totals))
-    nothing = DatasetValue(spec.Inline(record.schema, ()), record)
+    nothing = values.DatasetValue(spec.Inline(record.schema, ()), record)
     return datasets.appended(rows) if rows else nothing
 
 
-def of_row(node: syntax.Node, row: types.Scalar) -> DatasetValue:
+def of_row(node: syntax.Node, row: types.Scalar) -> values.DatasetValue:
     """Returns one row that stands in the text as rows."""
     found = known_value(node, row)
     if not isinstance(found, Mapping) or not isinstance(row.type, types.RecordType):
         raise refusal(node, "this as a row", "ROW({values}, record)")
-    values = tuple(found[one.name] for one in row.type.fields)
-    return DatasetValue(spec.Inline(row.type.schema, (values,)), row.type)
+    cells = tuple(found[one.name] for one in row.type.fields)
+    return values.DatasetValue(spec.Inline(row.type.schema, (cells,)), row.type)
 
 
-def _of_value(context: Context, node: syntax.Call) -> DatasetValue:
+def _of_value(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns the rows of a file with a computed name, of a set, or so many rows."""
     first, second, *rest = node.arguments
     match context.value(first):
@@ -353,13 +346,13 @@ def _of_value(context: Context, node: syntax.Call) -> DatasetValue:
             found = known_value(node, as_type(node, items, wanted))
             listed = found if isinstance(found, list | tuple) else ()
             rows = tuple((one,) for one in listed)
-            return DatasetValue(spec.Inline(record.schema, rows), record)
+            return values.DatasetValue(spec.Inline(record.schema, rows), record)
         case _:
             datasets.refuse_others(rest, {"distributed"})
             counter = types.Scalar("counter", types.INTEGER)
             record = types.RecordType((types.Field("counter", types.INTEGER),))
             rows = tuple((number,) for number in range(1, context.count(first) + 1))
-            source = DatasetValue(spec.Inline(record.schema, rows), record)
+            source = values.DatasetValue(spec.Inline(record.schema, rows), record)
             inside = replace(context, sides={"counter": counter})
             return datasets.projected(source, inside.made(second))
 
@@ -389,7 +382,7 @@ def _file(
     node: syntax.Call,
     record: types.RecordType,
     options: Iterable[syntax.Node],
-) -> DatasetValue:
+) -> values.DatasetValue:
     """Returns the rows of a file: written by the program, or given as an input."""
     name = str(context.constant(node.arguments[0]))
     reading = reading_of(context, options)
@@ -402,11 +395,13 @@ def _file(
     found = _input(context, node, (name, reading.layout))
     if found:
         wanted = spec.Given(found, record.schema, "".join(position[:1]), reading.layout)
-        return DatasetValue(taken_as(context.world.taken, wanted, record), record)
+        return values.DatasetValue(
+            taken_as(context.world.taken, wanted, record), record
+        )
     for number in position[:1] if context.world.inputs.has_index(file) else ():
         return kept_by_position(file, record, number)
     if reading.is_optional:
-        return DatasetValue(spec.Inline(record.schema, ()), record)
+        return values.DatasetValue(spec.Inline(record.schema, ()), record)
     near = get_close_matches(file, [*context.world.inputs.names()], 1)
     expected = "an input of its name or of the data set's, or an OUTPUT that writes it"
     raise UnknownNameError(
@@ -430,8 +425,8 @@ def _input(context: Context, node: syntax.Call, wanted: tuple[str, spec.Layout])
 
 
 def _read_back(
-    written: DatasetValue, record: types.RecordType, position: list[str]
-) -> DatasetValue:
+    written: values.DatasetValue, record: types.RecordType, position: list[str]
+) -> values.DatasetValue:
     """Returns rows that the program wrote, with the number of each where one asks."""
     stored = types.RecordType(tuple(it for it in record.fields if not it.is_position))
     source = datasets.as_record(written, stored)
@@ -441,4 +436,4 @@ def _read_back(
     new = (it for it in record.fields if it.name not in known)
     numbered = types.RecordType((*source.record.fields, *new))
     step = spec.Numbered(source.step, numbered.schema, position[0])
-    return datasets.as_record(DatasetValue(step, numbered), record)
+    return datasets.as_record(values.DatasetValue(step, numbered), record)
