@@ -59,22 +59,27 @@ _OF_ALL, _ENTRY = "value of all rows", "entry of a dictionary"
 class World:
     """What a whole program shares: inputs, files written so far, outputs, remarks."""
 
-    text: str
     inputs: Catalog
+    # Both are given, since names and other texts are bound by what stands above.
     names: Callable[[Context, syntax.Node, str], Iterator[values.Value]]
     follow: Callable[[Context, syntax.Node, Path], Iterator[values.Value]]
-    files: dict[str, values.DatasetValue] = field(default_factory=dict)
     outputs: list[spec.Output] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    builds: list[spec.Built] = field(default_factory=list)
-    stored: dict[str, spec.Output] = field(default_factory=dict)
-    overwritten: set[str] = field(default_factory=set)
-    of_rows: set[int] = field(default_factory=set)
     options: dict[str, str] = field(default_factory=dict)
+    # The rows of files that an OUTPUT before has written, by their names.
+    files: dict[str, values.DatasetValue] = field(default_factory=dict)
+    stored: dict[str, spec.Output] = field(default_factory=dict)
+    # Those that say OVERWRITE: their indexes by position replace what is there, too.
+    overwritten: set[str] = field(default_factory=set)
+    builds: list[spec.Built] = field(default_factory=list)
     indexes: dict[str, values.DatasetValue] = field(default_factory=dict)
     modules: Modules = NO_MODULES
+    # The definitions of other texts by their paths, so that each is read once.
     brought: dict[Path, values.Scope] = field(default_factory=dict)
+    # Inputs by their names: one step for all that read an input alike.
     taken: dict[str, list[spec.Given]] = field(default_factory=dict)
+    # Definitions that mean something else for each row, so that none is kept.
+    of_rows: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)

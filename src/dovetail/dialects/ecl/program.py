@@ -86,9 +86,7 @@ def translate(
     """
     catalog = Listed(inputs) if isinstance(inputs, Mapping) else inputs
     statements = tuple(one for it in parser.read(text) for one in _parted(it))
-    world = World(
-        text, catalog, defined, follow, modules=modules, options=dict(_OPTIONS)
-    )
+    world = World(catalog, defined, follow, modules=modules, options=dict(_OPTIONS))
     context = Context(world, values.scope_of(statements, folder=modules.home), bind)
     imports = (one for one in statements if isinstance(one, syntax.Import))
     for name in (name for one in imports for name, _ in one.paths):
