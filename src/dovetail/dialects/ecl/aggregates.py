@@ -140,6 +140,7 @@ class Series:
 
 def once(value: str, used: str) -> str:
     """Returns what is made of a value, which is computed once, by the name `made`."""
+    # A text that stands twice would be computed twice; a lambda's variable is not.
     return f"get(transform(array({value}), {_MADE} -> {used}), 0)"
 
 

@@ -167,6 +167,7 @@ def prefix(term: Term) -> Prefix:
     if not isinstance(node, syntax.Operation):
         raise refusal(node, "[n..*] here", "it in an equality")
     texts = [_letters(term.context, one) for one in node.operands]
+    # Which side stands first in the text does not matter.
     by_hand = {hand: text for text, _ in texts for hand in hands_of(text)}
     if set(by_hand) != set(spec.HANDS):
         raise refusal(

@@ -324,6 +324,7 @@ def _constant(text: str) -> object:
     No value of ECL is null: only COUNTER, of no row, comes out as one.
     """
     scope = Names.pair(NOTHING, NOTHING)
+    # Whatever is wrong with it beside columns is refused where it is used.
     with suppress(Exception):
         return compiled(Expression(text), scope)({"l": {}, "r": {}, BARE: {}})
     return None

@@ -220,6 +220,7 @@ def _bytes(number: str) -> list[str]:
 def _hash32(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASH32."""
     items = [one for it in _numbers(context, node) for one in _bytes(it)]
+    # A bigint holds the product of 32 bits and the prime, so nothing wraps before.
     step = f"((hash * {_PRIME_32}L) & {_LOW}) ^ one"
     text = f"aggregate(array({', '.join(items)}), {_START_32}L, (hash, one) -> {step})"
     return types.Scalar(text, _UNSIGNED4)
@@ -247,6 +248,7 @@ def _hash64(context: Context, node: syntax.Call) -> types.Scalar:
 @_named("hashcrc")
 def _crc(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASHCRC: Spark's begins with all bits set, which zeros show."""
+    # crc32 takes the lowest byte first, so the digits stand in that order.
     pairs = (f"lpad(hex({one}), 2, '0')" for one in _bytes(*_numbers(context, node)))
     zeros = zlib.crc32(bytes(_BYTES))
     text = f"crc32(unhex(concat({', '.join(pairs)}))) ^ {zeros}L"
@@ -270,6 +272,7 @@ def _jenkins(context: Context, node: syntax.Call) -> types.Scalar:
         parts = ((it, f"mix.{it}") for it in "abc" if it != word)
         made = dict([*parts, (word, f"{less} ^ {moved}")])
         step = types.named_struct(*((it, made[it]) for it in "abc"))
+        # The words of a step are used often: under a name, the text grows by steps.
         text = f"get(transform(array({text}), mix -> {step}), 0)"
     return types.Scalar(f"{text}.c", _UNSIGNED4)
 
