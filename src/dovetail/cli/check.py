@@ -142,6 +142,7 @@ class Report(ABC):
     @contextmanager
     def progress(self, total: int) -> Iterator[Callable[[], None]]:
         """Gives what to call after each verdict; a terminal shows how far it is."""
+        # On stderr, so that stdout has verdicts alone.
         is_seen = self._err.is_terminal
         with Progress(console=self._err, disable=not is_seen, transient=True) as bar:
             task = bar.add_task("checking", total=total)

@@ -66,6 +66,7 @@ def draw(case: File, *, out: Out = PRINTED, name: Name = "") -> None:
 
 def _chosen(cases: tuple[Case, ...], file: Path, name: str) -> Case:
     """Returns the case of a name; without one the only case of the file."""
+    # With a slash in front of both, half a word is no name.
     found = [
         case for case in cases if f"/{case.name}".endswith(f"/{name}" if name else "")
     ]

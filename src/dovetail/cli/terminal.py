@@ -65,6 +65,7 @@ class Outcome(Protocol):
         """Returns how many parts of the work at hand are done, and how many are."""
 
 
+# Seconds before a bar is shown, and between two looks at the work.
 _PATIENCE, _PAUSE = 1.0, 0.2
 
 
@@ -84,6 +85,7 @@ def watched(outcome: Outcome, name: str) -> Iterator[None]:
     if not _is_watched():
         yield
         return
+    # The work is in this thread, which Spark blocks; the bar is drawn by another.
     over = Event()
     watcher = Thread(target=_follow, args=(outcome, name, over), daemon=True)
     watcher.start()
@@ -110,6 +112,7 @@ def _follow(outcome: Outcome, name: str, over: Event) -> None:
         task = bar.add_task(name, total=None)
         while not over.wait(_PAUSE):
             done, total = outcome.done()
+            # Spark tells of the stages at work only, so the total may still grow.
             bar.update(task, completed=done, total=total or None)
 
 
@@ -118,6 +121,7 @@ _WIDE = 100_000
 
 def screen() -> Console:
     """Returns the screen; what is no screen is as wide as the widest row."""
+    # Where there is no screen rich would break lines at 80 letters.
     out = Console(highlight=False, markup=False)
     return (
         out if out.is_terminal else Console(highlight=False, markup=False, width=_WIDE)

@@ -15,7 +15,7 @@ from dovetail.conformance.oracle import Axis, Trace, TracedRow
 
 LEAST_REACH = 1.25
 FEW = 60
-BORDER = 0.02
+BORDER = 0.02  # of the length of the axis, at both ends
 SECOND = 1_000_000
 
 
@@ -49,6 +49,7 @@ def scale_of(trace: Trace, start: float, stop: float) -> Scale:
     births = _finite(row.birth for row in trace.rows if row.has_life)
     deaths = _finite(row.death for row in trace.rows if row.has_life)
     bounds = _finite(bound for _, bound in trace.bounds if trace.axis is Axis.ROW_TIME)
+    # Rows stand by their own times; where none has one, by what is known of lives.
     inner = places or [*births, *deaths, *bounds] or [0.0]
     times = max(FEW / max(len(trace.rows), 1), LEAST_REACH)
     reach = times * (max(inner) - min(inner)) or math.inf
@@ -67,6 +68,7 @@ def _bordered(
     if trace.axis is Axis.ARRIVAL:
         has_state = any(math.isinf(row.at) and row.has_life for row in trace.rows)
         return Scale(first - (1 if has_state else 0.5), last + 1, *edges)
+    # Rows of one moment would else have an axis without length.
     room = BORDER * (last - first) or (SECOND if trace.axis.is_time else 1)
     return Scale(first - room, last + room, *edges)
 
@@ -182,6 +184,7 @@ def _beyond(moments: list[int], size: int) -> bool:
 def _of_numbers(scale: Scale, unit: int, *, is_whole: bool = False) -> Iterator[Tick]:
     """Yields the marks of numbers."""
     span = (scale.last - scale.first) / unit
+    # The first of 1, 2 and 5 times a power of ten that gives few enough marks.
     power = 10.0 ** math.floor(math.log10(span / MOST))
     step = next(one * power for one in (1, 2, 5, 10) if span / (one * power) <= MOST)
     step = max(step, 1) if is_whole else step

@@ -13,9 +13,10 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element
 
 Fact = str | float
+# All but the letters of XML 1.0.
 UNSAYABLE = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -43,9 +44,9 @@ def text(words: str, css: str, **facts: Fact) -> Element:
 
 def titled(element: Element, words: str) -> Element:
     """Returns the element with what a pointer on it shows."""
-    title = SubElement(element, "title")
+    # SVG takes a title that stands first.
+    title = Element("title")
     title.text = sayable(words)
-    element.remove(title)
     element.insert(0, title)
     return element
 

@@ -137,6 +137,7 @@ def whole(name: str, value: object, example: str, *, least: int = 0) -> int:
     """Returns a whole number that is not too small; true and 1.5 are none."""
     expected = f"a whole number, {least} or more"
     try:
+        # Takes the whole numbers of numpy too, and no 1.0.
         found = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         found = least - 1
@@ -148,6 +149,7 @@ def whole(name: str, value: object, example: str, *, least: int = 0) -> int:
 def number(name: str, value: object, expected: str, example: str) -> Decimal:
     """Returns a finite number."""
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        # By its text: 0.1 is meant as a tenth, not as the double next to it.
         found = Decimal(str(value))
         if found.is_finite():
             return found
@@ -232,6 +234,7 @@ def public(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
         try:
             signature.bind(*args, **kwargs)
         except TypeError:
+            # What Python says of it names the function as our code does.
             raise _misfit(function, signature, args, kwargs) from None
         return function(*args, **kwargs)
 
@@ -252,6 +255,7 @@ def _misfit(
     placed = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
     named = [*placed, *(it.name for it in parameters if it.kind is it.KEYWORD_ONLY)]
     takes_more = any(one.kind is one.VAR_KEYWORD for one in parameters)
+    # Python counts the object itself, which nobody writes between the brackets.
     count = len(args) - ("self" in signature.parameters)
     usage = f"call it as {called}({', '.join(_shown(one) for one in parameters)})"
     for name in () if takes_more else kwargs:

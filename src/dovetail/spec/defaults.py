@@ -30,6 +30,7 @@ def with_defaults(
     Refuses nothing: what must be written and is not stays `Unstated` for the rules.
     """
     match join:
+        # A most of 0 is unsaid: a key may be in all of the sets.
         case spec.SetJoinSpec(kind=spec.SetKind.M_OF_N, most=0):
             return replace(join, most=len(join.sets))
         case spec.SetJoinSpec():
@@ -40,6 +41,7 @@ def with_defaults(
 
 def complete(join: spec.JoinSpec, inputs: spec.Inputs) -> spec.JoinSpec:
     """Returns a join of two sides with its windows written out."""
+    # The rules say what is not there; without it no window follows.
     if not set(spec.source_names(join)) <= set(inputs):
         return join
     inside = replace(
@@ -117,6 +119,7 @@ def _asof_window(
     asof = join.picks.asof
     if hand is spec.Hand.LEFT and join.clock is spec.Clock.ARRIVAL:
         return spec.Rows(0)
+    # A right row may be the nearest of any left row to come; a batch has all of them.
     is_open = hand is spec.Hand.RIGHT or join.clock is spec.Clock.BATCH
     if is_open or isinstance(asof, spec.Unlimited) or not is_by_row_time(join, inputs):
         return spec.Forever()

@@ -129,6 +129,7 @@ def number(value: object, where: str) -> Decimal:
 
 def seconds(value: object, where: str) -> Span:
     """Reads a number of seconds, 0 or more, exact to the microsecond."""
+    # Exact: a number of JSON is read by its digits.
     length = number(value, where) * SECOND
     if length < 0 or length % 1:
         raise wrong(where, value, "seconds, 0 or more, with at most six places")
@@ -154,6 +155,7 @@ def choice(names: type[Choice]) -> Reader[Choice]:
 
     def read(value: object, where: str) -> Choice:
         for member in names:
+            # Compared as they are: an unknown word may be of any type.
             if member.value == value:
                 return member
         words = [str(member.value) for member in names]

@@ -56,6 +56,7 @@ class Kind(Enum):
 
     def preserves(self, hand: Hand) -> bool:
         """Tells whether a row of this side comes out when it has no partner."""
+        # The name says it: of whom, and whether pairs come out beside them.
         word, _, rest = self.value.partition("_")
         return word in {hand.value, "full"} and rest in {"outer", "only"}
 

@@ -423,6 +423,7 @@ def steps_of(program: Program) -> tuple[Step, ...]:
     found: dict[int, Step] = {}
 
     def visit(step: Step) -> None:
+        # By identity: to compare two steps is to compare all that stands below them.
         if id(step) not in found:
             for source in sources_of(step):
                 visit(source)

@@ -15,12 +15,16 @@ from dovetail.expression import Expression
 from dovetail.spec.join import HANDS, Columns, Hand, JoinSpec
 
 _NAME = rf"{schema.QUOTED}|[^\W\d]\w*"
+# Texts in either kind of quotes, and both kinds of comments.
 _PASSED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|/\*.*?\*/"""
+# Passed over first, so that no name is found in a text. A field belongs to its name:
+# in `l.a` the word `a` does not stand alone.
 _WORD = re.compile(
     rf"{_PASSED}|\.\s*{schema.QUOTED}|(?<![\w.])(?P<name>{_NAME})"
     rf"(?:\s*\.\s*(?P<field>{_NAME}))?(?P<call>\s*\()?",
     re.DOTALL,
 )
+# `x -> ..` and `(x, y) -> ..`
 _LAMBDA = re.compile(r"(?:([^\W\d]\w*)|\(([^()]*)\))\s*->")
 _PLAIN = re.compile(rf"\s*({_NAME})\s*")
 _LITERALS = ("true", "false", "null")
@@ -41,6 +45,7 @@ class Reference:
 
 def references(expression: Expression) -> tuple[Reference, ...]:
     """Returns the columns that an expression names, each once, in their order."""
+    # In `l -> l.a` the name is no longer that of the left row.
     shadowed = _lambda_variables(expression.text)
     found = (
         Reference(_HANDS[word["name"].lower()], schema.unquoted(word["field"]))
@@ -94,6 +99,7 @@ def plain_reference(expression: Expression) -> Reference | Expression:
 def folded(expression: Expression) -> str:
     """Returns the text without regard to case and spaces, texts in it as they are."""
     parts = re.split(f"({_PASSED}|{schema.QUOTED})", expression.text, flags=re.DOTALL)
+    # At odd places stand the parts by which the text was split.
     return "".join(
         _folded_word(part) if number % 2 else re.sub(r"\s+", "", part).lower()
         for number, part in enumerate(parts)

@@ -57,6 +57,8 @@ class Span:
         A month after the last days of January is one day: there a later moment may
         come to an earlier hour of it.
         """
+        # 28 January 12:00 --1 month--> 28 February 12:00
+        # 29 January 00:00 --1 month--> 28 February 00:00, later and yet less
         later = _midnights_after(moment) if self.months else ()
         return min(map(self.after, (moment, *later)))
 
@@ -64,7 +66,9 @@ class Span:
         """Returns the span as people say it: `1 hour 30 minutes`."""
         parts, rest = [(self.months, "month")], self.microseconds
         for unit, (_, size) in reversed(_UNITS.items()):
+            # Ten days are told as days, not as a week and three.
             if size and unit != "week":
+                # Towards zero: the parts of a negative length are negative.
                 count = int(rest / size)
                 parts.append((count, unit))
                 rest -= count * size
@@ -105,6 +109,7 @@ def parse_span(text: str) -> Span:
         place = part.end()
     if place == 0 or place != len(text):
         raise _no_span(f'"{text}" is not a length of time', "numbers with units")
+    # Half an hour is exact; half a month, or half a microsecond, is no length.
     if months % 1 or microseconds % 1:
         raise _no_span(f'"{text}" ends between two microseconds', "whole ones")
     return Span(int(months), int(microseconds))

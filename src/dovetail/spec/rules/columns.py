@@ -59,6 +59,7 @@ def one_sided_that_are_not(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Find
 def semi_selects_of_both(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives the columns of the other side that a semi join selects."""
     own = [hand for hand in spec.HANDS if join.kind.gives_once(hand)]
+    # All columns of a semi join are those of its own side already.
     if not own or not isinstance(join.select, spec.Columns):
         return
     for name, expression in join.select.columns:

@@ -187,6 +187,7 @@ def counted_that_are_not_hard(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[F
     """Gives the equalities that count towards `atmost` and are none of the join."""
     at_most = join.picks.at_most
     if isinstance(at_most, spec.AtMost) and isinstance(at_most.counted, tuple):
+        # A user may write the same equality with other spaces, or in another case.
         hard = {_folded(equality) for equality in join.hard}
         for equality in at_most.counted:
             if _folded(equality) not in hard:

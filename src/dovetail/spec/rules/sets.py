@@ -94,6 +94,7 @@ def repeated_set_names(join: spec.SetJoinSpec, _: spec.Inputs) -> Iterator[Findi
 def _known_columns(join: spec.SetJoinSpec, inputs: spec.Inputs) -> tuple[str, ...]:
     """Returns the columns of all sets, none where a schema is missing."""
     schemas = [inputs[name].schema for name in join.sets]
+    # Of a set without a schema any column may be one.
     if not all(schema.columns for schema in schemas):
         return ()
     return tuple(dict.fromkeys(name for schema in schemas for name in schema.names))

@@ -65,6 +65,7 @@ def switches_beside_sets(
     _: spec.SetJoinSpec, settings: spec.Settings
 ) -> Iterator[Finding]:
     """Gives switches where all rows are there at once, and none has a row time."""
+    # What is as usual was perhaps never written: it is nothing to refuse.
     usual = spec.Settings()
     switches = {
         f"outer_rows {settings.outer_rows.value}": settings.outer_rows

@@ -92,6 +92,7 @@ def _is_looked_up(join: spec.JoinSpec, hand: spec.Hand) -> bool:
 
 def _clock_hint(window: spec.Window, clock: spec.Clock) -> str:
     """Returns what helps where a window is on the wrong clock."""
+    # The first that fits: rows: 0 is meant to look up, any other count to count.
     match window, clock:
         case spec.Rows(count=0), spec.Clock.EVENT:
             return "rows: 0 meets latest or forever on the clock event"
@@ -132,6 +133,7 @@ def ranges_without_length(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Findi
 
 def hops_that_differ(join: spec.JoinSpec, _: spec.Inputs) -> Iterator[Finding]:
     """Gives hop windows with a size that are not the same on both sides."""
+    # Told from the side that has a size: that is the window to be repeated.
     left, right = (join.side(hand).window for hand in spec.HANDS)
     if left != right and isinstance(left, spec.HopSize):
         yield _other_hop(left, right)
@@ -212,6 +214,7 @@ def latest_of_unknown_columns(
     for hand in spec.HANDS:
         side = join.side(hand)
         columns = spec.columns_of(side.source, inputs)
+        # Without a schema no column is unknown.
         known = {name.lower() for name in columns}
         key = (
             side.window.key if isinstance(side.window, spec.Latest) and columns else ()
