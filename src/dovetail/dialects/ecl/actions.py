@@ -168,9 +168,9 @@ def _output(context: Context, node: syntax.Call) -> None:
             case _:
                 raise refusal(option, "a record of a single value", "NAMED('name')")
     if file and isinstance(value, values.DatasetValue):
-        _into_file(context, node, file_name(file), value)
+        _into_file(context, node, value, file=file_name(file))
     else:
-        _put_out(context, first, value, name)
+        _put_out(context, first, value, name=name)
 
 
 def _refuse_field(node: syntax.Node, value: values.Value) -> None:
@@ -194,7 +194,7 @@ def _shown(context: Context, node: syntax.Node) -> values.Value:
 
 
 def _into_file(
-    context: Context, node: syntax.Call, file: str, value: values.DatasetValue
+    context: Context, node: syntax.Call, value: values.DatasetValue, *, file: str
 ) -> None:
     """Remembers rows as a file that the text may read again."""
     replaces = any(syntax.word_of(option) == "overwrite" for option in node.arguments)
@@ -222,7 +222,7 @@ def _text(context: Context, node: syntax.Node) -> str:
 
 
 def _put_out(
-    context: Context, node: syntax.Node, value: values.Value, name: str = ""
+    context: Context, node: syntax.Node, value: values.Value, *, name: str = ""
 ) -> None:
     """Adds rows to what comes out, under a name or the number of the output."""
     world = context.world

@@ -120,7 +120,7 @@ def _made(
     """
     left, right = parts.left.record, parts.right.record
     if not is_group:
-        return made_along(context, left, right, node)
+        return made_along(context, node, past=left, coming=right)
     rows = values.RowsValue(right, f"l.{_ROWS}")
     first = aggregates.nth(rows, "1L")
     whole = values.RowValue(left, f"l.{_LEFT}")

@@ -33,7 +33,7 @@ def follow(context: Context, node: syntax.Node, path: Path) -> Iterator[values.V
         yield values.TypeValue(_TYPES[name]) if is_type else values.Imported(path)
         return
     for text, file in modules.texts(path):
-        scope = _scope(context, path, text, file)
+        scope = _scope(context, path, text, file=file)
         for definition in exported(scope, path[-1]):
             if id(definition) in scope.pending:
                 raise refusal(node, f'"{path[-1]}" inside of itself', "another name")
@@ -55,7 +55,7 @@ def leads(world: World, path: Path) -> bool:
     return is_library or modules.has(path) or any(modules.texts(path))
 
 
-def _scope(context: Context, path: Path, text: str, file: str) -> values.Scope:
+def _scope(context: Context, path: Path, text: str, *, file: str) -> values.Scope:
     """Returns the scope of another text, which is read once."""
     known = context.world.brought
     if path not in known:

@@ -32,10 +32,14 @@ def _iterate(context: Context, node: Call) -> values.DatasetValue:
     first, transform, *rest = node.arguments
     datasets.refuse_others(rest, set())
     source = context.dataset(first)
-    made, totals = made_along(context, source.record, source.record, transform)
+    made, totals = made_along(
+        context, transform, past=source.record, coming=source.record
+    )
     text = aggregates.iterated(made, source.record.absent_text)
     _tell(context, node, "each row looks at the one before it")
-    return _unfolded(widened(_lists(source), totals), source, made.record, text)
+    return _unfolded(
+        source, widened(_lists(source), totals), text=text, record=made.record
+    )
 
 
 def _process(context: Context, node: Call) -> values.DatasetValue:
@@ -58,7 +62,9 @@ def _process(context: Context, node: Call) -> values.DatasetValue:
         raise refusal(along, "SKIP in the row that goes along", "it in the first one")
     _tell(context, node, "each row looks at what goes along")
     text = aggregates.processed(made, state, start.text)
-    return _unfolded(widened(_lists(source), totals), source, made.record, text)
+    return _unfolded(
+        source, widened(_lists(source), totals), text=text, record=made.record
+    )
 
 
 def _rollup(context: Context, node: Call) -> values.DatasetValue:
@@ -79,7 +85,9 @@ def _rollup(context: Context, node: Call) -> values.DatasetValue:
             "a ROLLUP without a transform",
             "ROLLUP(rows, condition, transform) or ROLLUP(rows, transform, fields)",
         )
-    made, totals = made_along(context, source.record, source.record, transform)
+    made, totals = made_along(
+        context, transform, past=source.record, coming=source.record
+    )
     # Groups that are there already stay: others by keys would mix their rows.
     keys = () if source.is_grouped else tuple(_that_stay(same, made))
     if keys:
@@ -89,7 +97,7 @@ def _rollup(context: Context, node: Call) -> values.DatasetValue:
         return _folded(rows, made)
     _tell(context, node, "each row looks at what the ones before it have become")
     text = aggregates.rolled(made, same.text)
-    return _unfolded(rows, source, made.record, text)
+    return _unfolded(source, rows, text=text, record=made.record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +193,7 @@ def _that_stay(same: _Same, made: values.Made) -> Iterator[Expression]:
 
 
 def made_along(
-    context: Context, past: RecordType, coming: RecordType, node: Node
+    context: Context, node: Node, *, past: RecordType, coming: RecordType
 ) -> tuple[values.Made, list[Gathered]]:
     """Returns a transform of LEFT, the result so far, and of RIGHT, the row at hand."""
     sides: dict[str, values.Value] = {
@@ -246,7 +254,7 @@ def _folded(rows: spec.Step, made: values.Made) -> values.DatasetValue:
 
 
 def _unfolded(
-    lists: spec.Step, source: values.DatasetValue, record: RecordType, text: str
+    source: values.DatasetValue, lists: spec.Step, *, text: str, record: RecordType
 ) -> values.DatasetValue:
     """Returns the rows of a list that is made of the rows of each group."""
     schema = RecordType((Field(_ROWS, TableType(record)),)).schema
