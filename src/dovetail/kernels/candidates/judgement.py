@@ -101,6 +101,7 @@ def over_by_now(horizon: Horizon, best: Matches) -> Mask:
     `best` are the pairs that are chosen by now.
     """
     settings, present, over = horizon.settings, horizon.present, horizon.past[0]
+    # A table without time is met by arrival: no row time says that nobody comes.
     is_timed = not any(side.untimed for side in settings.sides)
     if not settings.event_clock or not is_timed or over.all():
         return over
@@ -156,7 +157,7 @@ def _with_waiting(horizon: Horizon, left: Rows) -> tuple[Rows, Matches]:
     do.
     """
     settings, right = horizon.settings, horizon.widest(1)
-    known = len(horizon.present.rows[1])
+    known = len(horizon.present.rows[1])  # behind them stand those that wait
     waiting = right.take(slice(known, None))
     hold = truly_equal if settings.picks.counts else that_hold
     found = hold(settings, (left, waiting), overlaps(left, waiting))

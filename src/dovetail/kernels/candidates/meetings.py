@@ -112,6 +112,7 @@ class Copies:
         """Returns who is a copy of whom."""
         if copies(window) == 1:
             return cls(np.arange(len(rows)), are_single=True)
+        # Copies stand at neighbouring places, so that one division finds their row.
         row = places_of(window, rows)
         _, first, number = np.unique(row, return_index=True, return_inverse=True)
         return cls(first[number], are_single=False)
@@ -138,7 +139,7 @@ class Copies:
 
     def are_last(self, births: Whole) -> Mask:
         """Tells of which rows no copy is born later."""
-        last: Mask = births == -self.least(-births)
+        last: Mask = births == -self.least(-births)  # the greatest of all copies
         return last
 
     def sums(self, numbers: Whole) -> Whole:
@@ -181,6 +182,7 @@ class Pairs:
         left, right = copies_of(settings, sides)
         ours, theirs = left.owners(found.left), right.owners(found.right)
         width = len(sides[1]) + 1
+        # Both numbers as one, so that equal pairs are equal numbers.
         pairs, number = np.unique(ours * width + theirs, return_inverse=True)
         return cls(Matches(pairs // width, pairs % width), number)
 

@@ -148,11 +148,12 @@ def _first(horizon: Horizon, memo: Memo, known: Sureness) -> Picked:
         rank = right_order(settings, present.rows[1])
         count = len(present.rows[0])
         is_sure &= stand_before(pairs, known.open_pairs, rank, count)
+    # Only what nothing can come before has its number for good.
     sure = by_left_row(settings, present, pairs.take(is_sure))
     numbered = given_pairs(settings, present, sure, counts)
     full = numbered.counts[1] >= settings.picks.keep
     held = pairs.take(~is_sure)
-    held = held.take(~full[held.left])
+    held = held.take(~full[held.left])  # a row that has all it keeps wants no more
     return replace(
         picked,
         given=numbered.given,
@@ -184,10 +185,12 @@ def _judged(horizon: Horizon, memo: Memo) -> Picked:
     beyond = choice.beyond.take(closed[choice.beyond.left])
     held = every.take(~closed[every.left])
     may_come = choice.matches.take(~closed[choice.matches.left])
+    # A right row given once comes out by meeting a left one, be that over its limit.
     wants_more = is_over & settings.sides[1].once
     # Who stays because it counts among others is not judged a second time.
     judged_once = closed & settings.event_clock
     left, right = present.rows
+    # Of a row in several windows the last copy stands for all: it leaves last.
     is_last = left_copies(settings, present).are_last(left.birth)
     return Picked(
         met=join_matches([judged, beyond]),
@@ -251,6 +254,7 @@ def _closed(horizon: Horizon, choice: Choice) -> Mask:
         return np.ones(len(over), bool)
     if not settings.event_clock or settings.picks.counts:
         return over
+    # The best of a row is one for all its copies, so it is asked of their owner.
     chosen = Matches(copies.owners(choice.matches.left), choice.matches.right)
     best = Nearby(present.rows, chosen, horizon.bound(1))
     is_open = can_improve(settings.picks.nearest[0], best)[copies.owner]
