@@ -1,6 +1,6 @@
 """Hidden columns of programs have names that no column of an input has."""
 
-from dovetail.engines.spark_program.book import Book
+from dovetail.engines.spark_program.lines import Book
 
 KNOWN = {"a": frozenset({"place 1", "n"}), "b": frozenset({"number of it"})}
 

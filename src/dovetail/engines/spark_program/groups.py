@@ -27,10 +27,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from dovetail import spec
-from dovetail.engines.spark_program.book import (
+from dovetail.engines.spark_program.lines import (
     ALONE,
     Book,
+    Call,
+    Method,
     Rows,
+    Sql,
     Term,
     Terms,
     aliased,
@@ -40,7 +43,6 @@ from dovetail.engines.spark_program.book import (
     where,
     window,
 )
-from dovetail.engines.spark_program.lines import Call, Method, Sql
 from dovetail.expression import Scope, parse
 from dovetail.expression.kinds import BIGINT, columnar
 from dovetail.expression.sql import (
@@ -225,7 +227,11 @@ def equal_values(text: str, schema: Schema) -> tuple[Node, ...]:
     found: list[Node] = []
     for term in _terms(tree):
         match term:
-            case Applied(function="=", arguments=(one, other)) if _mirrors(one, other):
+            # One value is of a row what the other is of the other row.
+            case Applied(function="=", arguments=(one, other)) if [
+                _sides(one),
+                _sides(other),
+            ] in ([{"l"}, {"r"}], [{"r"}, {"l"}]) and _as_left(one) == _as_left(other):
                 found.append(one if _sides(one) == {"l"} else other)
             case _:
                 return ()
@@ -240,12 +246,6 @@ def _terms(tree: Node) -> Iterator[Node]:
                 yield from _terms(one)
         case _:
             yield tree
-
-
-def _mirrors(one: Node, other: Node) -> bool:
-    """Tells whether one value is of a row what the other is of the other row."""
-    are_two = [_sides(one), _sides(other)] in ([{"l"}, {"r"}], [{"r"}, {"l"}])
-    return are_two and _as_left(one) == _as_left(other)
 
 
 def _sides(tree: Node) -> set[str]:
@@ -378,25 +378,26 @@ def sees_rows(tree: Node) -> bool:
 def listed(trees: Iterable[Node], every: Iterable[str]) -> list[str]:
     """Returns the columns that expressions look at in the list of all rows."""
     nodes = [node for tree in trees for node in walk(tree)]
-    rows = {row for node in nodes for row in _goes_through(node)}
+    rows: set[Variable] = set()
+    for node in nodes:
+        match node:
+            # Each row of the list becomes a value, under this name.
+            case Applied("transform", (Column() as items, Lambda((row,)))) if _is_rows(
+                items
+            ):
+                rows.add(row)
+    # How often the list, or a row of it, is looked at as a whole.
     whole = sum(isinstance(it, Column) and _is_rows(it) for it in nodes) - len(rows)
     whole += sum(isinstance(it, Variable) and it in rows for it in nodes)
     found = set()
     for node in nodes:
         match node:
-            case Applied("field", (Variable() as row, Literal(str() as name))) if (
-                row in rows
+            case Applied("field", (Variable() as one, Literal(str() as name))) if (
+                one in rows
             ):
                 found.add(name)
                 whole -= 1
     return [name for name in every if whole or name in found]
-
-
-def _goes_through(node: Node) -> Iterator[Variable]:
-    """Gives the name of a row where each row of the list becomes a value."""
-    match node:
-        case Applied("transform", (Column() as rows, Lambda((row,)))) if _is_rows(rows):
-            yield row
 
 
 def sees_first(tree: Node) -> bool:
@@ -430,16 +431,12 @@ def _adds(merge: Node) -> bool:
     """Tells whether a lambda adds numbers whose sum has no order: of no fraction."""
     match merge:
         case Lambda(parameters, Applied("cast", (total,), DecimalType())):
-            return _is_sum(total, parameters)
-        case Lambda(parameters, total):
-            return total.type == BIGINT and _is_sum(total, parameters)
+            pass
+        case Lambda(parameters, total) if total.type == BIGINT:
+            pass
         case _:
             return False
-
-
-def _is_sum(tree: Node, parameters: tuple[Variable, ...]) -> bool:
-    """Tells whether a call is the sum of the parameters of a lambda."""
-    match tree:
+    match total:
         case Applied("+ of numbers", arguments):
             return set(arguments) == set(parameters)
         case _:

@@ -19,7 +19,6 @@ from collections.abc import Iterator, Mapping
 from dovetail import schema, spec
 from dovetail.engines.spark_index.shelf import Shape
 from dovetail.engines.spark_program import lines
-from dovetail.engines.spark_program.book import Book, Rows, Term, aliased, select
 from dovetail.expression import NEVER
 
 _OF_TEXT = "key of {}"
@@ -74,7 +73,7 @@ def keys_of(index: spec.Indexed) -> Iterator[tuple[str, str]]:
             return
 
 
-def is_kept(book: Book, step: spec.Step) -> bool:
+def is_kept(book: lines.Book, step: spec.Step) -> bool:
     """Tells whether the rows of a step lie on disk as an index."""
     return (
         isinstance(step, spec.Indexed)
@@ -83,7 +82,7 @@ def is_kept(book: Book, step: spec.Step) -> bool:
     )
 
 
-def below(book: Book, step: spec.Step) -> Iterator[spec.Indexed]:
+def below(book: lines.Book, step: spec.Step) -> Iterator[spec.Indexed]:
     """Yields the index on disk whose rows a step has, filtered or not, if it does."""
     match step:
         case spec.Indexed() if is_kept(book, step):
@@ -101,7 +100,7 @@ def is_sought(join: spec.JoinSpec) -> bool:
     )
 
 
-def whole(book: Book, index: spec.Indexed) -> Rows:
+def whole(book: lines.Book, index: spec.Indexed) -> lines.Rows:
     """Returns all rows of an index on disk."""
     kind = "file" if _is_file(index) else "index"
     line = _line(book, index, ("", ()), f"the {kind} {index.file}")
@@ -109,8 +108,8 @@ def whole(book: Book, index: spec.Indexed) -> Rows:
 
 
 def sought(
-    book: Book, left: Rows, step: spec.Joined
-) -> Iterator[tuple[spec.Indexed, Rows]]:
+    book: lines.Book, left: lines.Rows, step: spec.Joined
+) -> Iterator[tuple[spec.Indexed, lines.Rows]]:
     """Yields an index or a file on disk, and its rows that a join needs, if it can."""
     title, pointer = step.told.title, step.pointer
     if not isinstance(pointer, spec.Indexed):
@@ -132,7 +131,7 @@ def sought(
     book.lines.append(lines.Unpointed(title, why if files else _NO_FILE))
 
 
-def _file_below(book: Book, step: spec.Step) -> Iterator[spec.Indexed]:
+def _file_below(book: lines.Book, step: spec.Step) -> Iterator[spec.Indexed]:
     """Yields the file on disk whose rows a step filters and sorts, if it is one."""
     match step:
         case spec.Ordered(source) | spec.Filtered(source):
@@ -147,7 +146,7 @@ def _is_file(step: spec.Indexed) -> bool:
 
 
 def _line(
-    book: Book,
+    book: lines.Book,
     index: spec.Indexed,
     asked: tuple[str, tuple[tuple[str, str], ...]],
     title: str,
@@ -160,46 +159,42 @@ def _line(
 
 
 def _read(
-    book: Book, index: spec.Indexed, line: lines.Sought, written: lines.Line
-) -> Rows:
+    book: lines.Book, index: spec.Indexed, line: lines.Sought, written: lines.Line
+) -> lines.Rows:
     """Writes a line that reads; a column of the rows tells their order."""
     book.lines.append(written)
-    return Rows(line.name, index.schema, (Term(line.place),), in_place=False)
+    return lines.Rows(
+        line.name, index.schema, (lines.Term(line.place),), in_place=False
+    )
 
 
 def _terms(index: spec.Indexed, join: spec.JoinSpec) -> Iterator[tuple[str, str]]:
     """Yields the keys that must be equal to something of the left row, and to what."""
-    known = {
-        text.replace("l.`", "r.`", 1).lower(): column
-        for column, own in keys_of(index)
-        for text in _equals(index, column, own)
-    }
+    known = {}
+    for column, own in keys_of(index):
+        text = own.replace("l.`", "r.`", 1).lower()
+        known[text] = column
+        if column in index.schema and index.schema[column].type in _WHOLE:
+            # So a key is compared with an unsigned number of 8 bytes, in its order.
+            known[f"cast({text} as decimal(20,0))"] = column
     for equality in join.counted:
         # Names have no case, and there is nothing else in the text of a key.
-        column = known.get(equality.right.text.lower())
-        if column is not None:
-            yield column, equality.left.text
+        found = known.get(equality.right.text.lower())
+        if found is not None:
+            yield found, equality.left.text
 
 
-def _equals(index: spec.Indexed, column: str, text: str) -> Iterator[str]:
-    """Yields what is equal to a value just where a key is, in its order."""
-    yield text
-    if column in index.schema and index.schema[column].type in _WHOLE:
-        # So it is compared with an unsigned number of 8 bytes.
-        yield f"CAST({text} AS DECIMAL(20,0))"
-
-
-def kept(book: Book, rows: Rows, built: spec.Built) -> None:
+def kept(book: lines.Book, rows: lines.Rows, built: spec.Built) -> None:
     """Writes that an index is kept, given its rows in their order."""
     index = built.index
     placed = book.numbered(rows)
     columns = index.schema.names
     extra = [
-        aliased(text.replace("l.`", "`", 1), column)
+        lines.aliased(text.replace("l.`", "`", 1), column)
         for column, text in keys_of(index)
         if column not in columns
     ]
-    chosen = select(*placed.columns, *extra, *placed.hidden)
+    chosen = lines.select(*placed.columns, *extra, *placed.hidden)
     found = book.changed(placed, "index", chosen)
     [place] = placed.order
     shape, points = shape_of(index), _points(book, index)
@@ -211,24 +206,23 @@ def kept(book: Book, rows: Rows, built: spec.Built) -> None:
     book.shelf[index.file] = shape
 
 
-def _points(book: Book, index: spec.Indexed) -> lines.Points:
+def _points(book: lines.Book, index: spec.Indexed) -> lines.Points:
     """Returns the file on disk to every row of which an index points, if there is."""
     for file, own in _files(book, index.source):
         places = [name for name, of in own.items() if of == file.keys[0]]
+        # The keys on disk that are columns of the file, under their own names.
+        keys = tuple(
+            column
+            for (column, _), name in zip(keys_of(index), index.keys, strict=False)
+            if own.get(name, "").lower() == name.lower()
+        )
         for position in places[:1]:
-            return lines.Points(file.file, tuple(_own_keys(index, own)), position)
+            return lines.Points(file.file, keys, position)
     return lines.Points()
 
 
-def _own_keys(index: spec.Indexed, own: Mapping[str, str]) -> Iterator[str]:
-    """Yields the keys on disk that are columns of a file, under their own names."""
-    for (column, _), name in zip(keys_of(index), index.keys, strict=False):
-        if own.get(name, "").lower() == name.lower():
-            yield column
-
-
 def _files(
-    book: Book, step: spec.Step
+    book: lines.Book, step: spec.Step
 ) -> Iterator[tuple[spec.Indexed, Mapping[str, str]]]:
     """Yields the file on disk that a step has all rows of, and its columns unchanged.
 
@@ -242,16 +236,8 @@ def _files(
             yield from _files(book, source)
         case spec.Projected(source, skip_when=skip) if skip == NEVER:
             for file, own in _files(book, source):
-                yield file, dict(_unchanged(step, own))
+                known = {f"l.{schema.quoted(name)}": of for name, of in own.items()}
+                texts = ((name, text.text) for name, text in step.select.columns)
+                yield file, {name: known[text] for name, text in texts if text in known}
         case _:
             return
-
-
-def _unchanged(
-    step: spec.Projected, own: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
-    """Yields the columns of a projection that are a file's, and their names there."""
-    known = {f"l.{schema.quoted(name)}": of for name, of in own.items()}
-    for name, text in step.select.columns:
-        if text.text in known:
-            yield name, known[text.text]

@@ -17,9 +17,7 @@ from typing import assert_never
 
 from dovetail import spec
 from dovetail.engines.spark_index.shelf import NoShelf, Shape
-from dovetail.engines.spark_program import groups, indexes, steps
-from dovetail.engines.spark_program.book import Book, Rows, aliased, select
-from dovetail.engines.spark_program.lines import Line, Put
+from dovetail.engines.spark_program import groups, indexes, lines, steps
 from dovetail.plan.features import ORDERED
 from dovetail.schema import quoted
 
@@ -31,13 +29,13 @@ _NO_SHELF = NoShelf()
 
 def lowered(
     program: spec.Program, known: Known = _NOTHING, shelf: Shelved = _NO_SHELF
-) -> tuple[Line, ...]:
+) -> tuple[lines.Line, ...]:
     """Returns the lines of a program.
 
     `known`: the columns that inputs have, in lower case; what is not known is there as
     it is declared. `shelf`: the indexes on disk, where they are kept.
     """
-    book = Book(asked_of(program), known)
+    book = lines.Book(asked_of(program), known)
     writer = _Writer(book)
     if not isinstance(shelf, NoShelf):
         book.shelf.update(shelf)
@@ -52,17 +50,17 @@ def lowered(
 class _Writer:
     """Writes steps into a book; what has been written is remembered by the step."""
 
-    book: Book
-    written: dict[int, Rows] = field(default_factory=dict)
+    book: lines.Book
+    written: dict[int, lines.Rows] = field(default_factory=dict)
 
-    def rows(self, step: spec.Step) -> Rows:
+    def rows(self, step: spec.Step) -> lines.Rows:
         """Returns the frame of a step."""
         # A step lives as long as its program, so its identity is a name for it.
         if id(step) not in self.written:
             self.written[id(step)] = _rows(self.book, step, self._sources(step))
         return self.written[id(step)]
 
-    def _sources(self, step: spec.Step) -> list[Rows]:
+    def _sources(self, step: spec.Step) -> list[lines.Rows]:
         """Returns the frames whose rows a step takes."""
         match step:
             case spec.Indexed() if indexes.is_kept(self.book, step):
@@ -75,7 +73,9 @@ class _Writer:
             case _:
                 return [self.rows(source) for source in spec.sources_of(step)]
 
-    def _above(self, step: spec.Step, index: spec.Indexed, rows: Rows) -> Rows:
+    def _above(
+        self, step: spec.Step, index: spec.Indexed, rows: lines.Rows
+    ) -> lines.Rows:
         """Returns the frame of steps above an index, given those of its rows to take.
 
         They are seen by this one join alone, so they are not remembered.
@@ -91,14 +91,14 @@ class _Writer:
         if id(output.step) in self.book.asked:
             rows = self.book.sorted(rows)
         columns = [
-            aliased(steps.trimmed(quoted(one.name), one.type), one.name)
+            lines.aliased(steps.trimmed(quoted(one.name), one.type), one.name)
             for one in rows.schema.columns
         ]
-        found = self.book.changed(rows, output.name, select(*columns))
-        self.book.lines.append(Put(output.name, found.frame))
+        found = self.book.changed(rows, output.name, lines.select(*columns))
+        self.book.lines.append(lines.Put(output.name, found.frame))
 
 
-def _rows(book: Book, step: spec.Step, sources: list[Rows]) -> Rows:
+def _rows(book: lines.Book, step: spec.Step, sources: list[lines.Rows]) -> lines.Rows:
     """Returns the frame of a step, given those of its sources."""
     match step:
         case spec.Inline():
@@ -121,8 +121,8 @@ def _rows(book: Book, step: spec.Step, sources: list[Rows]) -> Rows:
 
 
 def _changed(
-    book: Book,
-    rows: Rows,
+    book: lines.Book,
+    rows: lines.Rows,
     step: spec.Filtered
     | spec.Projected
     | spec.Ordered
@@ -132,7 +132,7 @@ def _changed(
     | spec.Grouped
     | spec.Counted
     | spec.Unfolded,
-) -> Rows:
+) -> lines.Rows:
     """Returns the frame of a step that takes the rows of one other."""
     match step:
         case spec.Filtered():

@@ -55,25 +55,20 @@ def frames(
     own = {name: pinned(frame) for name, frame in inputs.items()}
     disk = kept if isinstance(kept, shelf.NoShelf) else _Disk(spark, kept)
     runner = _Runner(spark, own, disk)
+    shelved: Shelved = shelf.NoShelf()
     with plain_rules(spark):
-        for line in lowered(program, known, _shelved(spark, program, kept)):
+        if isinstance(kept, shelf.Shelf):
+            # The indexes that lie on disk and are not written anew, by their files.
+            built = {one.index.file for one in program.builds}
+            shapes = {one.file: shape_of(one) for one in indexes_of(program)}
+            shelved = {
+                file: shape
+                for file, shape in shapes.items()
+                if file not in built and kept.has(spark, file, shape)
+            }
+        for line in lowered(program, known, shelved):
             runner.run(line)
         return {name: pinned(frame) for name, frame in runner.outputs.items()}
-
-
-def _shelved(
-    spark: SparkSession, program: spec.Program, kept: shelf.AnyShelf
-) -> Shelved:
-    """Returns the indexes that lie on disk and are not written anew, by their files."""
-    if isinstance(kept, shelf.NoShelf):
-        return kept
-    built = {one.index.file for one in program.builds}
-    shapes = {one.file: shape_of(one) for one in indexes_of(program)}
-    return {
-        file: shape
-        for file, shape in shapes.items()
-        if file not in built and kept.has(spark, file, shape)
-    }
 
 
 def met(
@@ -165,8 +160,19 @@ class _Disk:
     def done(self, line: lines.OnDisk, frames: Frames) -> dict[str, DataFrame]:
         """Returns the frames that a line makes, by their names."""
         match line:
-            case lines.Kept():
-                self._keep(line, frames[line.frame])
+            case lines.Kept(points=points):
+                origin = Origin()
+                if points.file:
+                    # One that points to rows remembers their build.
+                    build = self._opened(points.file)
+                    origin = Origin(build.name, points.keys, points.position)
+                rows = Sorted(frames[line.frame], line.keys, (line.place,), origin)
+                self.builds[line.file] = write_index(
+                    rows,
+                    self.kept.place(line.file),
+                    sizes=self.kept.sizes,
+                    replaces=line.replaces,
+                )
                 return {}
             case lines.Sought(asked=("", _)):
                 build = self._opened(line.file)
@@ -190,17 +196,6 @@ class _Disk:
                 return {}
             case _:
                 assert_never(line)
-
-    def _keep(self, line: lines.Kept, frame: DataFrame) -> None:
-        """Writes an index; one that points to rows remembers their build."""
-        points, origin = line.points, Origin()
-        if points.file:
-            build = self._opened(points.file)
-            origin = Origin(build.name, points.keys, points.position)
-        rows = Sorted(frame, line.keys, (line.place,), origin)
-        folder, sizes = self.kept.place(line.file), self.kept.sizes
-        build = write_index(rows, folder, sizes=sizes, replaces=line.replaces)
-        self.builds[line.file] = build
 
     def _opened(self, file: str) -> Build:
         """Returns the build of a file, the same one each time."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dovetail import spec
 from dovetail.engines.spark_program import lines
-from dovetail.engines.spark_program.book import (
+from dovetail.engines.spark_program.lines import (
     ALONE,
     Book,
     Rows,
@@ -26,7 +26,6 @@ from dovetail.plan.features import ORDERED
 from dovetail.schema import (
     ArrayType,
     AtomicType,
-    Column,
     Schema,
     StructType,
     Type,
@@ -49,7 +48,10 @@ def made(book: Book, step: spec.Inline) -> Rows:
 
 
 def taken(book: Book, step: spec.Given) -> Rows:
-    """Returns the rows of an input as the program declares them."""
+    """Returns the rows of an input as the program declares them.
+
+    id bigint, name string     NULL, 'Rita  '     becomes     0, 'Rita'
+    """
     name = book.name(step.name)
     source = step.name if step.name in book.known else step.input
     book.lines.append(lines.Taken(name, source))
@@ -60,23 +62,26 @@ def taken(book: Book, step: spec.Given) -> Rows:
     for one in step.schema.names:
         if one.lower() not in known and one != step.position:
             raise SchemaError.no_column(one, tuple(sorted(known)))
-    columns = [
-        aliased(_clean(column), column.name)
-        for column in step.schema.columns
-        if column.name != step.position
-    ]
+    columns = []
+    for column in step.schema.columns:
+        if column.name != step.position:
+            # Nothing is null and no text ends in blanks: what goes in is made so.
+            text = f"CAST({quoted(column.name)} AS {column.type})"
+            text, nothing = trimmed(text, column.type), blank(column.type)
+            text = f"coalesce({text}, {literal_text(nothing, column.type)})"
+            columns.append(aliased(text, column.name))
     if not step.position:
         return book.changed(given, f"{name}_rows", select(*columns))
-    kind, column = step.schema[step.position].type, quoted(step.position)
+    kind, number = step.schema[step.position].type, quoted(step.position)
     # A number that a row has of its own stands; it is null where the row has none.
     if own in known:
-        columns.append(aliased(f"CAST({column} AS {kind})", step.position))
+        columns.append(aliased(f"CAST({number} AS {kind})", step.position))
     placed = book.placed(given)
     chosen = select(*columns, *placed.hidden)
     first = book.changed(placed, f"{name}_rows", chosen)
     text = f"CAST(row_number() {window((), first.order)} - 1 AS {kind})"
     if own in known:
-        text = f"coalesce({column}, {text})"
+        text = f"coalesce({number}, {text})"
     numbered = select(*_computed(step.schema, step.position, text), *first.hidden)
     found = book.changed(first, f"{name}_numbered", numbered, note=ALONE)
     return Rows(found.frame, step.schema, found.order, in_place=False)
@@ -87,17 +92,6 @@ def _computed(schema: Schema, column: str, text: str) -> list[str]:
     return [
         aliased(text, name) if name == column else quoted(name) for name in schema.names
     ]
-
-
-def _clean(column: Column) -> str:
-    """Returns a column of an input as a column of a program.
-
-    Nothing is null and no text ends in blanks: what goes in is made so.
-
-        id bigint, name string     NULL, 'Rita  '     becomes     0, 'Rita'
-    """
-    text = trimmed(f"CAST({quoted(column.name)} AS {column.type})", column.type)
-    return f"coalesce({text}, {literal_text(blank(column.type), column.type)})"
 
 
 def trimmed(text: str, kind: Type, depth: int = 0) -> str:
@@ -214,26 +208,19 @@ def appended(book: Book, sources: list[Rows], step: spec.Appended) -> Rows:
     """Returns the rows of several, one after the other, without groups."""
     asks = id(step) in book.asked
     part, place = (book.hidden(what) if asks else "" for what in ("part", "place"))
-    parts = [
-        _part(book, rows, number, step.schema, (part, place) if asks else ())
-        for number, rows in enumerate(sources)
-    ]
+    parts = []
+    for number, source in enumerate(sources):
+        columns, rows = [*map(quoted, step.schema.names)], source
+        if asks:
+            rows = book.numbered(source)
+            first_place = quoted(rows.order[0].column)
+            columns += [aliased(f"{number}", part), aliased(first_place, place)]
+        parts.append(book.changed(rows, "part", select(*columns)))
     first, *others = parts
     calls = [lines.Call(lines.Method.UNION, (other.named,)) for other in others]
     found = book.changed(first, "appended", *calls)
     order = (Term(part), Term(place)) if asks else ()
     return Rows(found.frame, step.schema, order, in_place=False)
-
-
-def _part(
-    book: Book, rows: Rows, number: int, schema: Schema, places: tuple[str, ...]
-) -> Rows:
-    """Returns rows with the columns of all parts: the visible ones, part and place."""
-    rows = book.numbered(rows) if places else rows
-    values = (f"{number}", *(quoted(term.column) for term in rows.order[:1]))
-    texts = [aliased(text, name) for text, name in zip(values, places, strict=False)]
-    columns = map(quoted, schema.names)
-    return book.changed(rows, "part", select(*columns, *texts))
 
 
 def joined(book: Book, left: Rows, right: Rows, step: spec.Joined) -> Rows:
@@ -256,7 +243,14 @@ def joined(book: Book, left: Rows, right: Rows, step: spec.Joined) -> Rows:
     name = book.name(_wish(step.told))
     frames = ((spec.LEFT, left.frame), (spec.RIGHT, right.frame))
     said = step.failure.text if isinstance(step.failure, spec.Failure) else ""
-    join, stops = _with_hidden(step.join, hidden), spec.Stops(said, step.skew)
+    join, picks, stops = step.join, step.join.picks, spec.Stops(said, step.skew)
+    if hidden and isinstance(join.select, spec.Columns):
+        if isinstance(picks.limit, spec.Limit) and picks.limit.transform:
+            # A limit's own rows have their place too.
+            transform = (*picks.limit.transform, *hidden)
+            picks = replace(picks, limit=replace(picks.limit, transform=transform))
+        columns = spec.Columns((*join.select.columns, *hidden))
+        join = replace(join, select=columns, picks=picks)
     book.lines.append(lines.Met(name, join, frames, stops, step.told.title))
     found = Rows(name, step.schema, order, in_place=stays, groups=groups)
     return found.without_values()
@@ -302,18 +296,6 @@ def _carried(
         )
         for term, other in zip(terms, others, strict=True)
     )
-
-
-def _with_hidden(join: spec.JoinSpec, hidden: Hidden) -> spec.JoinSpec:
-    """Returns a join with more columns, those of a limit's own rows among them."""
-    if not hidden or not isinstance(join.select, spec.Columns):
-        return join
-    picks = join.picks
-    if isinstance(picks.limit, spec.Limit) and picks.limit.transform:
-        transform = (*picks.limit.transform, *hidden)
-        picks = replace(picks, limit=replace(picks.limit, transform=transform))
-    columns = spec.Columns((*join.select.columns, *hidden))
-    return replace(join, select=columns, picks=picks)
 
 
 def sets_joined(book: Book, sources: list[Rows], step: spec.SetJoined) -> Rows:
