@@ -23,8 +23,7 @@ from dovetail.engines.spark.rules import plain_rules
 from dovetail.engines.spark.values import EARLIEST, LATEST
 from dovetail.engines.spark_batch import arrivals
 from dovetail.engines.spark_batch.join import BatchRows, ordered_rows
-from dovetail.engines.spark_batch.lines import ORDINALS, ROW_TIME
-from dovetail.engines.spark_batch.results import ORDER
+from dovetail.engines.spark_batch.lines import ORDER, ORDINALS, ROW_TIME
 from dovetail.engines.spark_batch.sets import join_sets
 from dovetail.engines.spark_batch.stops import limits_told
 from dovetail.engines.tables import arrow_table, plain_rows

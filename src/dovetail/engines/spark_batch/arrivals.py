@@ -82,6 +82,7 @@ class Arrivals:
         frame = self.placed().withColumn(TIME, time)
         if not self.has_places or not source.is_timed:
             return frame
+        # Nothing parts the lines, so one task goes through all that have places.
         seen = F.max(F.when(~_is_promise(), F.col(TIME))).over(_before())
         newest = F.coalesce(seen, F.lit(values.EARLIEST))
         own = F.when(What.DELETE.is_it(), F.coalesce(TIME, newest))
@@ -114,7 +115,12 @@ def admit(
     lines = arrivals.timed(source).withColumn(_IS_BAD, is_row & has_time & bad)
     reason = F.when(F.col(_IS_BAD), F.lit("bad_interval"))
     if clock is spec.Clock.EVENT and source.is_timed:
-        reason = F.coalesce(_reason(source, arrivals), reason)
+        untimed = F.when(F.col(TIME).isNull(), F.lit("null_time"))
+        if arrivals.has_places:
+            is_late = F.col(TIME) < F.max(_bounds(source)).over(_before())
+            # What was there from the start had no bound before it.
+            untimed = untimed.when(is_late & ~What.STATE.is_it(), F.lit("late"))
+        reason = F.coalesce(untimed, reason)
     # Promises are dropped only now: the bounds above are taken from them too.
     lines = lines.withColumn(REASON, reason).drop(_IS_BAD).where(~_is_promise())
     late = lines.where(F.col(REASON).isNotNull() & ~What.DELETE.is_it())
@@ -138,22 +144,15 @@ def _is_bad(interval: tuple[Expression, ...]) -> Column:
     return is_missing | (end < start) | is_early
 
 
-def _reason(source: spec.Input, arrivals: Arrivals) -> Column:
-    """Returns why a row takes no part on the event clock; null where it does."""
-    reason = F.when(F.col(TIME).isNull(), F.lit("null_time"))
-    if not arrivals.has_places:
-        return reason
+def _bounds(source: spec.Input) -> Column:
+    """Returns how far a line brings the bound of its input; a bad row does not."""
     # The lateness is taken from the column itself: months go by the calendar.
     time = values.shifted(F.col(quoted(source.time)), source.lateness.negated())
-    newest = F.when(~F.col(_IS_BAD), time)
-    bounds = (
+    return (
         F.when(What.END.is_it(), F.lit(values.LATEST))
         .when(What.BOUND.is_it(), F.col(TIME))
-        .otherwise(newest)
+        .otherwise(F.when(~F.col(_IS_BAD), time))
     )
-    is_late = F.col(TIME) < F.max(bounds).over(_before())
-    # What was there from the start had no bound before it.
-    return reason.when(is_late & ~What.STATE.is_it(), F.lit("late"))
 
 
 def _is_promise() -> Column:

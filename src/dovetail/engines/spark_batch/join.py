@@ -4,8 +4,7 @@
     lives        from when until when each is alive
     candidates   which rows meet: equalities, the rest of the condition, lives
     picks        which candidates of a left row become its pairs (nearest: `asof`)
-    lines        pairs, rows alone, rows met once
-    results      the select, and the outlets
+    lines        pairs, rows alone, rows met once; the select, and the outlets
     stops        when Spark stops the job: limits, skew
     sets         the other join, of several sets of rows
 
@@ -30,9 +29,8 @@ from dovetail.engines.spark.values import LATEST, timestamp
 from dovetail.engines.spark_batch import lives
 from dovetail.engines.spark_batch.arrivals import PLACE, WHAT, Admitted, Arrivals, admit
 from dovetail.engines.spark_batch.candidates import Meeting, mentions
-from dovetail.engines.spark_batch.lines import ORDINALS, ROW_TIME
+from dovetail.engines.spark_batch.lines import ORDER, ORDINALS, ROW_TIME, outlets
 from dovetail.engines.spark_batch.picks import pruned
-from dovetail.engines.spark_batch.results import ORDER, outlets
 from dovetail.engines.spark_batch.sets import join_sets
 from dovetail.engines.spark_batch.stops import watched
 from dovetail.engines.tables import arrow_schema, plain_rows
@@ -195,11 +193,14 @@ def _incoming(
         case spec.Nested():
             below = _joined(plan.inside[hand], known, asked, place)
             rows = below.outlets[spec.Outlet.MATCHED]
-            if asked.order:
-                in_order = (
-                    _in_time_order if join.clock is spec.Clock.EVENT else _in_left_order
-                )
-                rows = in_order(rows)
+            if asked.order and join.clock is spec.Clock.EVENT:
+                # By row time: pairs first, then in the order of arrival.
+                places = [F.col(ORDINALS[one]) for one in spec.HANDS]
+                is_single = reduce(Column.__or__, (one.isNull() for one in places))
+                last, first = F.greatest(*places), F.least(*places)
+                rows = rows.sort(ROW_TIME, is_single, last, first)
+            elif asked.order:
+                rows = _in_left_order(rows)
             source = replace(
                 spec.known_input(side.source, known.inputs),
                 name=place,
@@ -213,13 +214,6 @@ def _incoming(
             return _Incoming(source, arrivals, admitted, late)
         case _:
             assert_never(side.source)
-
-
-def _in_time_order(rows: DataFrame) -> DataFrame:
-    """Returns rows by row time: pairs first, then in the order of arrival."""
-    places = [F.col(ORDINALS[hand]) for hand in spec.HANDS]
-    is_single = reduce(Column.__or__, (one.isNull() for one in places))
-    return rows.sort(ROW_TIME, is_single, F.greatest(*places), F.least(*places))
 
 
 def _in_left_order(rows: DataFrame) -> DataFrame:

@@ -1,4 +1,4 @@
-"""The lines of a join's result, before any select: pairs, rows alone, rows met once.
+"""The lines of a join's result, pairs, rows alone, rows met once, and what comes out.
 
 A line has the structs `l` and `r`, whether each is there, and hidden columns: its row
 time, when it is settled, until when its rows are alive together, where it stands in the
@@ -8,6 +8,11 @@ Where every pair stands for itself Spark's own joins give the lines. Where candi
 are judged, by `limit`, `atmost` or `asof`, pairs and left rows alone come from one
 join, which keeps the left rows. What becomes of the right rows, once all left ones are
 judged, is found by another, which keeps those.
+
+Of the lines become the rows of the outlets: picks that look at outputs, then the
+select. A row that is skipped has matched and was counted, but is not kept.
+
+    left 1   right 1 skipped     right 2     right 3       keep 1: right 2
 """
 
 from __future__ import annotations
@@ -16,15 +21,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, WindowSpec
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
-from dovetail.engines.spark.values import EARLIEST, LATEST, absent_struct, no, yes
+from dovetail.engines.spark.values import (
+    EARLIEST,
+    LATEST,
+    absent_struct,
+    is_true,
+    no,
+    timestamp,
+    yes,
+)
 from dovetail.engines.spark_batch.arrivals import PLACE, TIME
-from dovetail.engines.spark_batch.candidates import HERE, Meeting, side_column
+from dovetail.engines.spark_batch.candidates import HERE, Meeting, mentions, side_column
 from dovetail.engines.spark_batch.lives import BIRTH, DEATH, END, LAST, LASTING
-from dovetail.engines.spark_batch.picks import MATCH, OVER, Judged, judges
+from dovetail.engines.spark_batch.picks import MATCH, OVER, Judged, judges, most_kept
+from dovetail.expression import NEVER
 from dovetail.kernels.arrays.names import reserved
 from dovetail.plan.batch import Buckets
 
@@ -35,6 +49,8 @@ ORDINALS = {spec.Hand.LEFT: reserved("left"), spec.Hand.RIGHT: reserved("right")
 SETTLED = reserved("settled")
 EXCEEDS = reserved("exceeds")
 RIGHT_TIME = reserved("right_time")
+ORDER = (ROW_TIME, *ORDINALS.values())
+_NUMBER = reserved("number")
 _MARK, _ALONE, _ONCE, _EXCEEDS = (
     reserved(word) for word in ("mark", "is_alone", "is_once", "is_over")
 )
@@ -79,8 +95,17 @@ def matched(hand: spec.Hand) -> str:
 
 def result_lines(meeting: Meeting) -> DataFrame:
     """Returns every line that comes out: the inputs have come far enough for it."""
-    parts = _judged_parts if judges(meeting.join) else _plain_parts
-    lines = reduce(DataFrame.unionByName, parts(meeting))
+    kind, left, right = meeting.join.kind, spec.Hand.LEFT, spec.Hand.RIGHT
+    parts: list[DataFrame] = []
+    if not judges(meeting.join):
+        parts += _plain_parts(meeting)
+    else:
+        from_left = kind.gives_pairs or kind.preserves(left) or kind.gives_once(left)
+        if from_left or _is_transformed(meeting.join):
+            parts.append(_of_left(meeting))
+        if kind.preserves(right) or kind.gives_once(right):
+            parts.append(_of_right(meeting))
+    lines = reduce(DataFrame.unionByName, parts)
     bound = min(side.seat.arrivals.bound for side in meeting.sides.values())
     if meeting.join.clock is spec.Clock.EVENT and bound < LATEST:
         lines = lines.where(F.col(SETTLED) <= bound)
@@ -164,11 +189,11 @@ def _once(meeting: Meeting, hand: spec.Hand) -> DataFrame:
     life = _passing(time)
     if meeting.knows_row_time or meeting.lives_often:
         births = (side_column(each, BIRTH) for each in spec.HANDS)
+        # A struct has an order: the least one is the earliest meeting.
         met = F.struct(F.greatest(*births).alias("time"), *_lasting(meeting, [hand]))
         pairs = meeting.joined(hand, "inner").select(
             row.alias("row"), place.alias("place"), met.alias("met")
         )
-        # The earliest of all meetings, with what the rows lived together then.
         firsts = F.first("row").alias("row"), F.min("met").alias("met")
         joined = pairs.groupBy("place").agg(*firsts)
         row, place, time = (F.col(name) for name in ("row", "place", "met.time"))
@@ -186,16 +211,6 @@ def _once(meeting: Meeting, hand: spec.Hand) -> DataFrame:
         life,
     )
     return joined.select(*line.columns())
-
-
-def _judged_parts(meeting: Meeting) -> Iterator[DataFrame]:
-    """Gives the lines of left rows, then those of right rows by themselves."""
-    kind, left, right = meeting.join.kind, spec.Hand.LEFT, spec.Hand.RIGHT
-    from_left = kind.gives_pairs or kind.preserves(left) or kind.gives_once(left)
-    if from_left or _is_transformed(meeting.join):
-        yield _of_left(meeting)
-    if kind.preserves(right) or kind.gives_once(right):
-        yield _of_right(meeting)
 
 
 def _of_left(meeting: Meeting) -> DataFrame:
@@ -366,3 +381,92 @@ def _absent_row(meeting: Meeting, hand: spec.Hand) -> Column:
     """Returns what stands for a hand's row."""
     schema = meeting.sides[hand].seat.source.schema
     return absent_struct(meeting.join.absent(hand), schema)
+
+
+def outlets(
+    meeting: Meeting, hidden: tuple[str, ...] = ORDER
+) -> dict[spec.Outlet, DataFrame]:
+    """Returns the rows of every outlet: its own columns, then hidden ones."""
+    join, lines = meeting.join, result_lines(meeting)
+    # All that an expression may name beside the rows of both sides.
+    lines = lines.withColumn("row_time", timestamp(F.col(ROW_TIME)))
+    size = join.left.window.hop_length
+    if size != spec.NO_TIME:
+        end = F.col("row_time")
+        start = F.timestamp_micros(F.unix_micros(end) - size.microseconds)
+        lines = lines.withColumns({"window_start": start, "window_end": end})
+    if mentions(join, "counter"):
+        lines = lines.withColumn("counter", _counter(join))
+    if join.picks.skip_when != NEVER:
+        lines = lines.where(~is_true(F.expr(join.picks.skip_when.text)))
+    most = most_kept(join.picks)
+    if most and join.kind.gives_pairs:
+        lines = lines.withColumn(_NUMBER, _rank(join)).where(F.col(_NUMBER) <= most)
+    if join.ports == 1:
+        return {spec.Outlet.MATCHED: lines.select(*_columns(meeting), *hidden)}
+    matches = lines.where(_is_pair() | F.col(EXCEEDS))
+    found = {spec.Outlet.MATCHED: matches.select(*_columns(meeting), *hidden)}
+    for hand, outlet in spec.own_outlets(join).items():
+        is_alone = ~F.col(matched(hand.other)) & ~F.col(EXCEEDS)
+        found[outlet] = lines.where(is_alone).select(f"{hand.letter}.*", *hidden)
+    return found
+
+
+def _columns(meeting: Meeting) -> list[Column]:
+    """Returns the output columns; a semi join has those of its own side.
+
+    A left row over its limit may have expressions of its own for them.
+    """
+    schemas = {hand: meeting.sides[hand].seat.source.schema for hand in spec.HANDS}
+    columns = {
+        name: F.expr(expression.text)
+        for name, expression in spec.selected_columns(meeting.join, schemas)
+    }
+    match meeting.join.picks.limit:
+        case spec.Limit(on_exceed=spec.OnExceed.TRANSFORM, transform=transform):
+            given = {name: expression.text for name, expression in transform}
+            for name, column in columns.items():
+                own = F.expr(given.get(name, "NULL"))
+                columns[name] = F.when(F.col(EXCEEDS), own).otherwise(column)
+        case _:
+            pass
+    return [column.alias(name) for name, column in columns.items()]
+
+
+def _counter(join: spec.JoinSpec) -> Column:
+    """Returns the number of a pair among those of its left row; 0 where it is none."""
+    left, right = (F.col(ORDINALS[hand]) for hand in spec.HANDS)
+    # A line without a left row is a row met once: it counts for itself.
+    pairs = Window.partitionBy(left, F.when(left.isNull(), right))
+    time = F.col(ROW_TIME)
+    is_picked = join.clock is spec.Clock.BATCH or judges(join) or most_kept(join.picks)
+    order = [*_picked_order(join.clock), time] if is_picked else [time, right]
+    return F.when(_is_pair(), F.row_number().over(pairs.orderBy(*order))).otherwise(0)
+
+
+def _rank(join: spec.JoinSpec) -> Column:
+    """Returns the number of a pair among those of its left row, 0 where it is none.
+
+    A pair that meets more than once has one number.
+    """
+    left, right = (F.col(ORDINALS[hand]) for hand in spec.HANDS)
+    # A line without a left row is no pair: it stands for itself.
+    pairs = Window.partitionBy(left, F.when(~_is_pair(), right))
+    order = pairs.orderBy(*_picked_order(join.clock))
+    return F.when(_is_pair(), F.dense_rank().over(order)).otherwise(0)
+
+
+def _picked_order(clock: spec.Clock) -> list[Column]:
+    """Returns the order in which the pairs of a left row are picked.
+
+    That is the order of the right rows; on the event clock that of their row times.
+    """
+    place = F.col(ORDINALS[spec.Hand.RIGHT])
+    if clock is spec.Clock.BATCH:
+        return [place]
+    return [F.coalesce(F.col(RIGHT_TIME), F.lit(0)), place]
+
+
+def _is_pair() -> Column:
+    """Returns whether a line has both rows."""
+    return F.col(matched(spec.Hand.LEFT)) & F.col(matched(spec.Hand.RIGHT))

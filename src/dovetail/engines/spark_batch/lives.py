@@ -100,7 +100,13 @@ def give_lives(seat: Seat, admitted: Admitted) -> Living:
     """Returns the rows of a side, each with its life; deletes end lives and go."""
     lines, window = admitted.lines, seat.window
     if seat.is_state:
-        lines = _newest(seat, lines)
+        by_age = _of_key(seat).orderBy(F.desc_nulls_last(TIME), F.desc(PLACE))
+        stays = F.col(_AGE) == 1
+        if seat.source.is_timed:
+            # What lacks its time replaces no version, and stays.
+            stays |= F.col(TIME).isNull()
+        numbered = lines.withColumn(_AGE, F.row_number().over(by_age))
+        lines = numbered.where(stays).drop(_AGE)
     if seat.source.is_timed and isinstance(window, spec.HopSize):
         # A line for each window that a row falls into, named by its end.
         known = lines.withColumn(END, _window_ends(window, F.col(TIME)))
@@ -121,16 +127,6 @@ def give_lives(seat: Seat, admitted: Admitted) -> Living:
         lines = lines.withColumns({SINCE: F.col(PLACE), UNTIL: until})
     # Only now: a delete is the next version of its key, and ends the one before it.
     return Living(seat, lines.where(~What.DELETE.is_it()))
-
-
-def _newest(seat: Seat, lines: DataFrame) -> DataFrame:
-    """Returns the newest version of each key; what lacks its time replaces none."""
-    by_age = _of_key(seat).orderBy(F.desc_nulls_last(TIME), F.desc(PLACE))
-    is_newest = F.col(_AGE) == 1
-    if seat.source.is_timed:
-        is_newest |= F.col(TIME).isNull()
-    numbered = lines.withColumn(_AGE, F.row_number().over(by_age))
-    return numbered.where(is_newest).drop(_AGE)
 
 
 def _window_ends(window: spec.HopSize, moment: Column) -> Column:

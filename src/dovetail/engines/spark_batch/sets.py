@@ -43,28 +43,24 @@ def join_sets(
     """Returns the rows of a join of several sets, sorted as it says."""
     schema = spec.schema_of_sets(join, inputs)
     together = _Together(join, schema)
-    sets = [
-        together.renamed(_newest(inputs[name], frames[name]), number)
-        for number, name in enumerate(join.sets)
-    ]
+    sets = []
+    for number, name in enumerate(join.sets):
+        source, frame = inputs[name], frames[name].placed()
+        if source.key:
+            # Of a table with a key the newest row of each counts.
+            lines = frame.where(~What.BOUND.is_it() & ~What.END.is_it())
+            own = Window.partitionBy(*(F.col(quoted(key)) for key in source.key))
+            newer = F.row_number().over(own.orderBy(F.desc(PLACE)))
+            # It may be a delete: then the key has no row, and it goes below.
+            frame = lines.withColumn(_WHOLE, newer).where(F.col(_WHOLE) == 1)
+        names = [quoted(column) for column in source.schema.names]
+        rows = frame.where(What.STATE.is_it() | What.ROW.is_it())
+        sets.append(together.renamed(rows.select(*names, PLACE), number))
     if join.kind is spec.SetKind.M_OF_N:
         found = together.of_some(sets)
     else:
         found = together.of_all(sets)
     return together.written(together.chosen(found))
-
-
-def _newest(source: spec.Input, arrivals: Arrivals) -> DataFrame:
-    """Returns all rows of an input; a table with a key has the newest of each."""
-    frame = arrivals.placed()
-    if source.key:
-        lines = frame.where(~What.BOUND.is_it() & ~What.END.is_it())
-        key = [F.col(quoted(name)) for name in source.key]
-        newer = F.row_number().over(Window.partitionBy(*key).orderBy(F.desc(PLACE)))
-        # The newest may be a delete: then the key has no row, and it goes below.
-        frame = lines.withColumn(_WHOLE, newer).where(F.col(_WHOLE) == 1)
-    names = [quoted(name) for name in source.schema.names]
-    return frame.where(What.STATE.is_it() | What.ROW.is_it()).select(*names, PLACE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +158,10 @@ class _Together:
         return found.where(reduce(add, there).between(self.join.least, self.join.most))
 
     def chosen(self, found: DataFrame) -> DataFrame:
-        """Returns what stands together as the kind and the conditions have it."""
+        """Returns what stands together as the kind and the conditions have it.
+
+        That is what is whole, where it is asked for, and left rows without any.
+        """
         kind, numbers = self.join.kind, range(len(self.join.sets))
         if kind is spec.SetKind.INNER:
             rows = F.array(*map(self.row, numbers))
@@ -180,20 +179,17 @@ class _Together:
         if kind is spec.SetKind.INNER:
             return frame.where(is_right)
         there = map(self.is_there, numbers)
-        return self._with_left(frame, reduce(Column.__and__, there, is_right))
-
-    def _with_left(self, frame: DataFrame, is_whole: Column) -> DataFrame:
-        """Returns what is whole, where that is asked for, and left rows without any."""
+        is_whole = reduce(Column.__and__, there, is_right)
         own = Window.partitionBy(*self.keys(0), _place(0))
         frame = frame.withColumn(_WHOLE, is_whole)
         # Of the lines of a left row one stands for it: whichever comes first.
         last = _place(len(self.join.sets) - 1)
         is_first = F.row_number().over(own.orderBy(last)) == 1
         frame = frame.withColumn(_IS_ALONE, ~F.max(_WHOLE).over(own) & is_first)
-        shows_whole = F.lit(self.join.kind is spec.SetKind.LEFT_OUTER)
-        found = frame.where((F.col(_WHOLE) & shows_whole) | F.col(_IS_ALONE))
-        alone = F.when(F.col(_IS_ALONE), F.array(self.row(0)))
-        return self.named(found, alone.otherwise(F.col(ROWS)))
+        shows_whole = F.lit(kind is spec.SetKind.LEFT_OUTER)
+        kept = frame.where((F.col(_WHOLE) & shows_whole) | F.col(_IS_ALONE))
+        by_itself = F.when(F.col(_IS_ALONE), F.array(self.row(0)))
+        return self.named(kept, by_itself.otherwise(F.col(ROWS)))
 
     def named(self, frame: DataFrame, rows: Column) -> DataFrame:
         """Returns the frame with those rows as what expressions see."""

@@ -131,9 +131,16 @@ class _Evenness:
         """Returns the rows of a hand behind the question if they lie evenly enough."""
         frame = meeting.sides[hand].frame
         part = F.pmod(F.hash(*meeting.keys(hand)), F.lit(self.parts))
-        rows = frame.alias(hand.letter).select(
-            part.alias(_PART), _size(meeting, hand).alias(_BYTES)
-        )
+        names = meeting.sides[hand].seat.source.schema.names
+        used = moved(meeting.join, hand, tuple(names))
+        kinds = dict(frame.select(*map(quoted, used)).dtypes)
+        texts = [name for name, kind in kinds.items() if kind in {"string", "binary"}]
+        others = F.lit(_VALUE_BYTES * (len(kinds) - len(texts))).cast("bigint")
+        # The bytes of a row are those of its texts, and 8 for each other value.
+        lengths = (F.octet_length(side_column(hand, name)) for name in texts)
+        known = (F.coalesce(length, F.lit(0)) for length in lengths)
+        size = reduce(Column.__add__, known, others)
+        rows = frame.alias(hand.letter).select(part.alias(_PART), size.alias(_BYTES))
         named = ", ".join(
             (one.left if hand is spec.Hand.LEFT else one.right).text
             for one in meeting.join.hard
@@ -171,17 +178,3 @@ class _Evenness:
             F.lit(f"; expected at most {limit:.4g}"),
         )
         return worst.select(F.when(is_large & (found > limit), sentence))
-
-
-def _size(meeting: Meeting, hand: spec.Hand) -> Column:
-    """Returns the bytes of a row: those of its texts, 8 for each other value."""
-    names = meeting.sides[hand].seat.source.schema.names
-    used = moved(meeting.join, hand, tuple(names))
-    kinds = dict(meeting.sides[hand].frame.select(*map(quoted, used)).dtypes)
-    long = [
-        F.coalesce(F.octet_length(side_column(hand, name)), F.lit(0))
-        for name, kind in kinds.items()
-        if kind in {"string", "binary"}
-    ]
-    others = F.lit(_VALUE_BYTES * (len(kinds) - len(long))).cast("bigint")
-    return reduce(Column.__add__, long, others)
