@@ -29,8 +29,14 @@ from bench.data import CACHE
 from bench.measure import Sample, figures, in_turns, median_rate, show
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch
-from dovetail.engines.spark_index.builds import Sorted, newest, opened, write_index
-from dovetail.engines.spark_index.layout import NoBuild, Sizes
+from dovetail.engines.spark_index.layout import (
+    NoBuild,
+    Sizes,
+    Sorted,
+    newest,
+    opened,
+    write_index,
+)
 from dovetail.engines.spark_index.reads import Read, Term, read_by_keys
 from dovetail.engines.spark_session import FOR_MANY_ROWS, local_session
 from dovetail.plan.batch import plan_batch

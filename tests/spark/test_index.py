@@ -3,8 +3,14 @@
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.engines.spark_index.builds import Sorted, builds, opened, write_index
-from dovetail.engines.spark_index.layout import ROW, Sizes
+from dovetail.engines.spark_index.layout import (
+    ROW,
+    Sizes,
+    Sorted,
+    builds,
+    opened,
+    write_index,
+)
 from dovetail.engines.spark_index.reads import (
     LEFT_ROWS,
     Term,

@@ -32,8 +32,7 @@ from dovetail.bind.files.names import file_at, plain_name
 from dovetail.bind.schemas import frame_given, schema_of
 from dovetail.dialects.ecl import Catalog
 from dovetail.engines.spark.rules import plain_rules
-from dovetail.engines.spark_index.builds import newest
-from dovetail.engines.spark_index.layout import Build
+from dovetail.engines.spark_index.layout import Build, newest
 from dovetail.engines.spark_index.shelf import AnyShelf, NoShelf, Shelf
 from dovetail.errors import EngineError, SpecError
 from dovetail.plan.words import BROADCAST

@@ -1,4 +1,4 @@
-"""How rows lie on disk so that few of them must be read.
+"""How rows lie on disk so that few of them must be read, and how they are written.
 
     FOLDER/manifest/part-..json          a line for each build that is whole
     FOLDER/build-1-9f3a../rows/part-..   rows in the order of the keys, cut into files
@@ -10,27 +10,28 @@
     part-1   0        COOK   DUNN     8000
 
 The manifest is written last, and a build never touches the files of another: what has
-no line is not there, so a build that was cut off is never read.
+no line is not there, so a build that was cut off is never read. Spark reads and writes
+it as it does rows, a JSON line for each build, the newest last, so that any file system
+of Hadoop serves, also behind Spark Connect.
+
+A build's rows are sorted, cut into files and row groups, then made to count. They are
+spread by ranges of the keys, not by their hash: so a join on the first keys alone finds
+its rows together too, and the files in their order are the index's order.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from uuid import uuid4
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, SparkSession, types
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
-from pyspark.sql.types import (
-    DataType,
-    DateType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampNTZType,
-    TimestampType,
-)
 
+from dovetail.engines.spark.rules import plain_rules
+from dovetail.errors import EngineError, SchemaError
 from dovetail.kernels.arrays.names import reserved
 from dovetail.schema import quoted
 
@@ -38,6 +39,14 @@ MANIFEST, ROWS, PARTS = "manifest", "rows", "parts"
 FILE, NUMBER, LOW, HIGH, COUNT = "file", "number", "low", "high", "rows"
 ROW = reserved("row")
 """The hidden column by which the rows of a build are in their order."""
+FORMAT = 2
+# Spark's old type of times has no statistics, so no row group could be passed over.
+_TIMES = {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS"}
+_COLUMNS = (
+    "format INT, number BIGINT, place STRING, columns STRING, keys ARRAY<STRING>, "
+    "group BIGINT, files BIGINT, groups BIGINT, rows BIGINT, "
+    "origin STRUCT<build STRING, keys ARRAY<STRING>, position STRING>"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,7 @@ class Build:
 
     place: str
     number: int
-    schema: StructType
+    schema: types.StructType
     keys: tuple[str, ...]
     group: int
     totals: Totals
@@ -96,19 +105,13 @@ class Build:
 
     def parts(self, spark: SparkSession) -> DataFrame:
         """Returns what each row group holds."""
-        return spark.read.schema(self._parts_schema()).parquet(f"{self.place}/{PARTS}")
-
-    def _parts_schema(self) -> StructType:
-        """Returns the columns of `parts`."""
-        bounds = StructType(
-            [
-                StructField(key_name(number), self.schema[name].dataType)
-                for number, name in enumerate(self.keys)
-            ]
-        )
-        ends = [StructField(name, bounds) for name in (LOW, HIGH)] if self.keys else []
-        first = [StructField(FILE, StringType()), StructField(NUMBER, LongType())]
-        return StructType([*first, *ends, StructField(COUNT, LongType())])
+        field, bounds = types.StructField, types.StructType()
+        for number, name in enumerate(self.keys):
+            bounds.add(key_name(number), self.schema[name].dataType)
+        ends = [field(name, bounds) for name in (LOW, HIGH)] if self.keys else []
+        first = [field(FILE, types.StringType()), field(NUMBER, types.LongType())]
+        columns = types.StructType([*first, *ends, field(COUNT, types.LongType())])
+        return spark.read.schema(columns).parquet(f"{self.place}/{PARTS}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,20 +141,20 @@ def file_of_row() -> Column:
     return F.col("_metadata.file_name")
 
 
-def carried(value: Column, kind: DataType) -> Column:
+def carried(value: Column, kind: types.DataType) -> Column:
     """Returns a value as it travels."""
     match kind:
-        case TimestampType():
+        case types.TimestampType():
             return F.unix_micros(value)
-        case TimestampNTZType():
+        case types.TimestampNTZType():
             return value.cast("string")
-        case DateType():
+        case types.DateType():
             return F.unix_date(value)
         case _:
             return value
 
 
-def literal(value: object, kind: DataType) -> str:
+def literal(value: object, kind: types.DataType) -> str:
     """Returns a value that has travelled as a constant of its type in Spark SQL.
 
     Its characters stand as bytes: how a text is read is a setting of the session.
@@ -167,9 +170,9 @@ def literal(value: object, kind: DataType) -> str:
             text = str(value)
     as_text = f"CAST({_bytes(text.encode())} AS STRING)"
     match kind:
-        case TimestampType():
+        case types.TimestampType():
             return f"timestamp_micros(CAST({as_text} AS BIGINT))"
-        case DateType():
+        case types.DateType():
             return f"date_from_unix_date(CAST({as_text} AS INT))"
         case _:
             return f"CAST({as_text} AS {kind.simpleString()})"
@@ -178,3 +181,185 @@ def literal(value: object, kind: DataType) -> str:
 def _bytes(value: bytes | bytearray) -> str:
     """Returns bytes as a constant."""
     return f"X'{value.hex()}'"
+
+
+_USUAL = Sizes()
+
+
+def builds(spark: SparkSession, folder: str) -> list[Build]:
+    """Returns the builds of a folder that are whole, in the order of their numbers."""
+    reader = spark.read.schema(_COLUMNS)
+    try:
+        lines = reader.json(f"{folder}/{MANIFEST}").collect()
+    except AnalysisException as error:
+        if error.getCondition() != "PATH_NOT_FOUND":
+            raise
+        return []
+    for line in lines:
+        if line["format"] != FORMAT:
+            raise EngineError(
+                f'the index "{folder}" has the format {line["format"]}',
+                f"{FORMAT}",
+                "another version has written it: build it anew",
+            )
+    # Two that were built at the same time have one number: the place decides.
+    lines.sort(key=lambda line: (line["number"], line["place"]))
+    return [
+        Build(
+            f"{folder}/{line['place']}",
+            line["number"],
+            types.StructType.fromJson(json.loads(line["columns"])),
+            tuple(line["keys"]),
+            line["group"],
+            Totals(line["files"], line["groups"], line["rows"]),
+            Origin(
+                line["origin"]["build"],
+                tuple(line["origin"]["keys"]),
+                line["origin"]["position"],
+            ),
+        )
+        for line in lines
+    ]
+
+
+def newest(spark: SparkSession, folder: str) -> Build | NoBuild:
+    """Returns the newest whole build of a folder."""
+    found = builds(spark, folder)
+    return found[-1] if found else NoBuild(folder)
+
+
+def opened(spark: SparkSession, folder: str) -> Build:
+    """Returns the newest whole build of a folder that must have one."""
+    match newest(spark, folder):
+        case Build() as build:
+            return build
+        case NoBuild():
+            raise EngineError(
+                f'"{folder}" has no index that is whole', hint="BUILD writes one"
+            )
+
+
+def add_build(spark: SparkSession, folder: str, build: Build) -> None:
+    """Writes the line that makes a build count: one file, so all of it or nothing."""
+    totals = build.totals
+    row = (
+        FORMAT,
+        build.number,
+        build.place.removeprefix(f"{folder}/"),
+        build.schema.json(),
+        list(build.keys),
+        build.group,
+        totals.files,
+        totals.groups,
+        totals.rows,
+        (build.origin.build, [*build.origin.keys], build.origin.position),
+    )
+    line = spark.createDataFrame([row], _COLUMNS).coalesce(1)
+    line.write.mode("append").json(f"{folder}/{MANIFEST}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """Rows to be written by their keys; `order` decides among equal ones.
+
+    The columns of `order` are not written. `origin` says whose positions they have.
+    """
+
+    frame: DataFrame
+    keys: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+    origin: Origin = Origin()
+
+
+def write_index(
+    rows: Sorted, folder: str, *, sizes: Sizes = _USUAL, replaces: bool = False
+) -> Build:
+    """Writes rows as the newest build of a folder; one that is there must be named so.
+
+    The build before stays on disk for those who read it just now; older ones go.
+    """
+    spark = rows.frame.sparkSession
+    _check_keys(rows)
+    before = builds(spark, folder)
+    if before and not replaces:
+        raise EngineError(
+            f'the index "{folder}" is there already',
+            "a name that is free",
+            "OVERWRITE builds it anew",
+        )
+    number = before[-1].number + 1 if before else 1
+    schema = rows.frame.drop(*rows.order).schema
+    place = f"{folder}/build-{number}-{uuid4().hex}"
+    none = Totals(0, 0, 0)  # until they are written and counted
+    build = Build(place, number, schema, rows.keys, sizes.group, none, rows.origin)
+    with plain_rules(spark, **_TIMES):
+        # Computed once, though they are counted, cut and written.
+        frame = rows.frame.persist()
+        try:
+            _write_rows(replace(rows, frame=frame), build, sizes)
+            _write_parts(frame, build)
+            build = replace(build, totals=_totals(frame, build))
+        finally:
+            frame.unpersist()
+    add_build(spark, folder, build)
+    for old in before[-2:-1]:
+        # Nobody reads its rows any more; the folder and its line stay.
+        emptied = spark.createDataFrame([], old.schema)
+        emptied.write.mode("overwrite").parquet(f"{old.place}/{ROWS}")
+    return build
+
+
+def _check_keys(rows: Sorted) -> None:
+    """Refuses keys that are no columns, or have no order."""
+    names = tuple(rows.frame.columns)
+    for name in rows.keys:
+        if name not in names:
+            raise SchemaError.no_column(name, names)
+        kind = rows.frame.schema[name].dataType
+        # Only single values can be sorted, and have statistics in Parquet.
+        if isinstance(
+            kind, types.ArrayType | types.MapType | types.StructType | types.VariantType
+        ):
+            raise SchemaError(
+                f'the key "{name}" is of the type {kind.simpleString()}',
+                "a type of single values",
+            )
+
+
+def _write_rows(rows: Sorted, build: Build, sizes: Sizes) -> None:
+    """Writes the rows, sorted, into files that do not overlap."""
+    files = max(1, -(-rows.frame.count() // sizes.file))
+    by = [column(name) for name in (*rows.keys, *rows.order)]
+    spread = rows.frame.repartitionByRange(files, *by) if by else rows.frame
+    in_order = spread.sortWithinPartitions(*by) if by else spread
+    writer = in_order.drop(*rows.order).write.option("maxRecordsPerFile", 0)
+    writer = writer.option("parquet.block.row.count.limit", sizes.group)
+    # Pages have statistics too: of a row group a reader decodes those that it needs.
+    writer = writer.option("parquet.page.row.count.limit", sizes.page)
+    writer.parquet(f"{build.place}/{ROWS}")
+
+
+def _write_parts(frame: DataFrame, build: Build) -> None:
+    """Writes what each row group holds, from the rows as they lie on disk."""
+    keys = F.struct(
+        *(column(name).alias(key_name(at)) for at, name in enumerate(build.keys))
+    )
+    ends = [F.min(keys).alias(LOW), F.max(keys).alias(HIGH)] if build.keys else []
+    number = F.floor(row_in_file() / F.lit(build.group)).cast("bigint")
+    found = build.rows_in(frame.sparkSession).groupBy(
+        file_of_row().alias(FILE), number.alias(NUMBER)
+    )
+    counted = found.agg(*ends, F.count(F.lit(1)).alias(COUNT))
+    counted.coalesce(1).write.parquet(f"{build.place}/{PARTS}")
+
+
+def _totals(frame: DataFrame, build: Build) -> Totals:
+    """Returns how much a build holds."""
+    parts = build.parts(frame.sparkSession)
+    counted = parts.agg(
+        F.countDistinct(FILE),
+        F.count(F.lit(1)),
+        F.coalesce(F.sum(COUNT), F.lit(0)),
+    )
+    [(files, groups, rows)] = counted.collect()
+    return Totals(files, groups, rows)

@@ -22,7 +22,7 @@ the join gives the same either way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby
@@ -249,8 +249,15 @@ def _needed_rows(spark: SparkSession, build: Build, needs: _Needs) -> DataFrame:
     """Returns the rows that are needed and others near them; ROW tells their order."""
     if not needs.stretches:
         return _placed(build, build.rows_in(spark)).where(no())
+    # Portions that are not too large, and each file in one of them.
+    portions: list[list[_Stretch]] = [[]]
+    for _, group in groupby(needs.stretches, key=lambda one: one.file):
+        of_file = list(group)
+        if portions[-1] and len(portions[-1]) + len(of_file) > _MOST_TERMS:
+            portions.append([])
+        portions[-1] += of_file
     scans = []
-    for stretches in _portions(needs.stretches):
+    for stretches in portions:
         files = tuple(dict.fromkeys(one.file for one in stretches))
         rows = _placed(build, build.rows_in(spark, files))
         same = {(one.fixed, str(one.low), str(one.high)): one for one in stretches}
@@ -268,19 +275,6 @@ def _placed(build: Build, rows: DataFrame) -> DataFrame:
     file = F.substring_index(F.substring_index(name, "-", 2), "-", -1).cast("bigint")
     place = F.shiftleft(file, _FILE_BITS) + layout.row_in_file()
     return rows.select(*names, place.alias(layout.ROW))
-
-
-def _portions(stretches: Sequence[_Stretch]) -> Iterator[list[_Stretch]]:
-    """Yields stretches in portions that are not too large, each file in one of them."""
-    portion: list[_Stretch] = []
-    for _, group in groupby(stretches, key=lambda one: one.file):
-        of_file = list(group)
-        if portion and len(portion) + len(of_file) > _MOST_TERMS:
-            yield portion
-            portion = []
-        portion += of_file
-    if portion:
-        yield portion
 
 
 def _inside(stretch: _Stretch, build: Build, types: Sequence[DataType]) -> str:

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
 
-from dovetail.engines.spark_index.builds import newest
-from dovetail.engines.spark_index.layout import Build, Sizes
+from dovetail.engines.spark_index.layout import Build, Sizes, newest
 from dovetail.engines.spark_index.reads import Read
 from dovetail.errors import EngineError
 from dovetail.schema import Column
@@ -60,7 +59,8 @@ class Shelf:
         found = newest(spark, self.place(file))
         if not isinstance(found, Build):
             return False
-        there = Shape.named(found.keys, _columns(found))
+        fields = ((one.name, one.dataType.simpleString()) for one in found.schema)
+        there = Shape.named(found.keys, fields)
         if there != shape:
             raise EngineError(
                 f'the index "{file}" is there with {there}',
@@ -109,9 +109,3 @@ class Shape:
         """Returns the shape in words."""
         columns = ", ".join(f"{name} {kind}" for name, kind in self.columns)
         return f"the keys {', '.join(self.keys)} and the columns {columns}"
-
-
-def _columns(build: Build) -> Iterator[tuple[str, str]]:
-    """Yields the columns of a build with their types."""
-    for one in build.schema.fields:
-        yield one.name, one.dataType.simpleString()

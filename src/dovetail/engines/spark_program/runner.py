@@ -19,8 +19,14 @@ from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch
 from dovetail.engines.spark_index import reads, shelf
-from dovetail.engines.spark_index.builds import Sorted, opened, write_index
-from dovetail.engines.spark_index.layout import ROW, Build, Origin
+from dovetail.engines.spark_index.layout import (
+    ROW,
+    Build,
+    Origin,
+    Sorted,
+    opened,
+    write_index,
+)
 from dovetail.engines.spark_index.reads import Term
 from dovetail.engines.spark_program import lines
 from dovetail.engines.spark_program.indexes import indexes_of, shape_of
