@@ -28,6 +28,10 @@ from dovetail.spec.arguments import wrong
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_CARRIED = (
+    *(spark.DayTimeIntervalType, spark.YearMonthIntervalType),
+    *(spark.VariantType, spark.UserDefinedType),
+)
 _MONTHS = ("interval year", "interval month", "interval year to month")
 
 
@@ -63,6 +67,10 @@ def schema_of(frame: DataFrame) -> Schema:
 
 def type_of(kind: spark.DataType) -> Type:
     """Returns a type of Spark's as one of ours, or raises a SchemaError."""
+    # What we only carry along: texts with an order of their own, and the like.
+    collated = isinstance(kind, spark.StringType) and not kind.isUTF8BinaryCollation()
+    if collated or isinstance(kind, _CARRIED):
+        return CarriedType(kind.simpleString())
     match kind:
         case spark.ArrayType(elementType=element):
             return ArrayType(type_of(element))
@@ -71,8 +79,6 @@ def type_of(kind: spark.DataType) -> Type:
         case spark.StructType(fields=fields):
             parts = ((one.name, type_of(one.dataType)) for one in fields)
             return StructType(tuple(parts))
-        case _ if _is_carried_type(kind):
-            return CarriedType(kind.simpleString())
         case _:
             return parse_type(kind.simpleString())
 
@@ -109,12 +115,3 @@ def _inside(kind: Type) -> Iterator[Type]:
             pass
     for part in parts:
         yield from _inside(part)
-
-
-def _is_carried_type(kind: spark.DataType) -> bool:
-    """Tells whether a type is one that we do not compute with."""
-    if isinstance(kind, spark.StringType):
-        return not kind.isUTF8BinaryCollation()
-    intervals = spark.DayTimeIntervalType | spark.YearMonthIntervalType
-    own = spark.VariantType | spark.UserDefinedType
-    return isinstance(kind, own | intervals)

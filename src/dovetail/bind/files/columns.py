@@ -226,24 +226,22 @@ class Fitted:
 
     def rows(self) -> Iterator[spec.Row]:
         """Yields the rows as the program declares them, without Spark."""
-        for number, cell in enumerate(
-            cells(self.file, self.given.layout, tuple(self.owns)), start=1
-        ):
-            yield self._row(cell, number)
-
-    def _row(self, cell: Mapping[str, object], number: int) -> spec.Row:
-        """Returns a row of the file with the declared columns; none is null."""
-        found: dict[str, object] = {}
-        for column in self.given.schema.columns:
-            where = f'{self.where}, row {number}: the column "{column.name}"'
-            if column.name in self.owns:
-                value = cell.get(self.owns[column.name].name)
-                found[column.name] = read_part(value, column.type, where)
-            else:
-                is_number = column.name == self.given.position
-                found[column.name] = None if is_number else blank(column.type)
-        refuse_beyond(self.given.ranges, found, f"{self.where}, row {number}")
-        return found
+        names = tuple(self.owns)
+        lines = cells(self.file, self.given.layout, names)
+        for number, cell in enumerate(lines, start=1):
+            where = f"{self.where}, row {number}"
+            found: dict[str, object] = {}
+            for column in self.given.schema.columns:
+                if column.name in self.owns:
+                    value = cell.get(self.owns[column.name].name)
+                    of_it = f'{where}: the column "{column.name}"'
+                    found[column.name] = read_part(value, column.type, of_it)
+                else:
+                    # Only what numbers the rows is null: the place tells it then.
+                    is_number = column.name == self.given.position
+                    found[column.name] = None if is_number else blank(column.type)
+            refuse_beyond(self.given.ranges, found, where)
+            yield found
 
     @property
     def where(self) -> str:
@@ -271,7 +269,14 @@ def fitted_file(file: DataFile, given: spec.Given) -> Fitted:
         # Each of its values may be of another type: they are read one by one.
         found = dict.fromkeys(found, AtomicType.STRING)
     if file.format is Format.CSV and not csv_layout(given.layout).has_heading:
-        places = _by_place(file, given, len(found))
+        # A file that does not name its columns has them by their places.
+        wanted = [one for one in given.schema.names if one != given.position]
+        if 0 < len(found) < len(wanted):
+            raise SchemaError(
+                f'the file "{file.place}" has {len(found)} columns',
+                f"{len(wanted)}: {', '.join(wanted)}",
+            )
+        places = {name: Own(name, AtomicType.STRING) for name in wanted}
         return Fitted(file, given, places, len(found))
     where = f'the file "{file.place}"'
     if not found:
@@ -298,7 +303,15 @@ def matched(
                 "declare it as what it is, or write it anew",
             )
         if own is None and column.name != given.position:
-            raise _missing(where, column.name, tuple(found), hint)
+            near = get_close_matches(
+                column.name.lower(), [one.lower() for one in found], 1
+            )
+            hints = [f'did you mean "{near[0]}"?'] if near else []
+            raise SchemaError(
+                f'{where} has no column "{column.name}"',
+                f"it beside {', '.join(found)}",
+                "; ".join([*hints, *([hint] if hint else [])]),
+            )
     return owns
 
 
@@ -314,17 +327,6 @@ def _by_name(found: Columns, given: spec.Given, where: str) -> dict[str, Own]:
         known[name.lower()] = Own(name, kind)
     wanted = [one for one in given.schema.names if one.lower() in known]
     return {name: known[name.lower()] for name in wanted}
-
-
-def _by_place(file: DataFile, given: spec.Given, count: int) -> dict[str, Own]:
-    """Returns the columns of a file that does not name them: by their places."""
-    wanted = [one for one in given.schema.names if one != given.position]
-    if 0 < count < len(wanted):
-        raise SchemaError(
-            f'the file "{file.place}" has {count} columns',
-            f"{len(wanted)}: {', '.join(wanted)}",
-        )
-    return {name: Own(name, AtomicType.STRING) for name in wanted}
 
 
 def _can_be(own: Type, wanted: Type) -> bool:
@@ -346,14 +348,3 @@ def _can_be(own: Type, wanted: Type) -> bool:
             return wanted not in {AtomicType.STRING, AtomicType.BINARY}
         case _:
             return own == wanted or (own in _PLAIN and wanted is not AtomicType.BINARY)
-
-
-def _missing(where: str, name: str, found: tuple[str, ...], hint: str) -> SchemaError:
-    """Returns the error for a declared column that is not there."""
-    near = get_close_matches(name.lower(), [one.lower() for one in found], 1)
-    hints = [f'did you mean "{near[0]}"?'] if near else []
-    return SchemaError(
-        f'{where} has no column "{name}"',
-        f"it beside {', '.join(found)}",
-        "; ".join([*hints, *([hint] if hint else [])]),
-    )

@@ -16,9 +16,8 @@ from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
 
-from dovetail import spec
+from dovetail import schema, spec
 from dovetail.errors import SchemaError, SpecError
-from dovetail.schema import ArrayType, MapType, Schema, StructType
 
 LEVEL = "::"
 _BUILDS = "manifest"  # the folder of an index that tells of its builds
@@ -85,7 +84,10 @@ class Root:
     def find(self, name: str, layout: spec.Layout) -> DataFile:
         """Returns the file of a logical name, written as the text says, if it does."""
         places = self._places(name)
-        fitting = [one for one in places if _fits(one, layout)] or places
+        wanted = _wanted(layout)
+        # Without an ending a file may be written as any text says.
+        able = (one for one in places if not wanted or _known(one) in {(), wanted})
+        fitting = [*able] or places
         match fitting:
             case [place]:
                 return _data_file(plain_name(name), place, layout)
@@ -111,8 +113,19 @@ class Root:
         *levels, last = plain_name(name).split(LEVEL)
         folders = [self.path]
         for level in levels:
-            folders = [one for it in folders for one in _folders(it, level)]
-        found = [one for it in folders for one in _called(it, last)]
+            inside = (one for it in folders for one in sorted(it.iterdir()))
+            folders = [
+                one for one in inside if one.is_dir() and one.name.lower() == level
+            ]
+        inside = (one for it in folders for one in sorted(it.iterdir()))
+        # What starts with _ or . belongs to whoever writes the folder.
+        found = [
+            one
+            for one in inside
+            if not one.name.startswith((".", "_"))
+            and last in {one.name.lower(), _stem(one).lower()}
+        ]
+        # A folder that only happens to hold files counts where nothing else does.
         sure = [one for one in found if one.is_file() or _is_written(one)]
         return sure or [one for one in found if any(_parts(one))]
 
@@ -138,23 +151,6 @@ def file_at(path: str | Path, name: str, layout: spec.Layout) -> DataFile:
 def plain_name(name: str) -> str:
     """Returns a logical name as it is compared: without ~, case and blanks around."""
     return name.strip().removeprefix("~").lower()
-
-
-def _folders(folder: Path, level: str) -> Iterator[Path]:
-    """Yields the folders of a name in a folder, whatever the case."""
-    for one in sorted(folder.iterdir()):
-        if one.is_dir() and one.name.lower() == level:
-            yield one
-
-
-def _called(folder: Path, last: str) -> Iterator[Path]:
-    """Yields the files and folders of a name, whatever case and ending."""
-    for one in sorted(folder.iterdir()):
-        if not one.name.startswith((".", "_")) and last in {
-            one.name.lower(),
-            _stem(one).lower(),
-        }:
-            yield one
 
 
 def _is_written(folder: Path) -> bool:
@@ -207,21 +203,20 @@ def _known(place: Path) -> tuple[Format, ...]:
     return tuple(dict.fromkeys(one for one in inside if one is not None))
 
 
-def _fits(place: Path, layout: spec.Layout) -> bool:
-    """Tells whether a file can be written as a text says; without an ending it can."""
-    wanted, known = _wanted(layout), _known(place)
-    return not wanted or not known or known == wanted
-
-
 def _data_file(name: str, place: Path, layout: spec.Layout) -> DataFile:
     """Returns the one file of a name, which has one format and at least one part."""
     known, wanted = _known(place), _wanted(layout)
     parts = tuple(_parts(place)) if place.is_dir() else (place,)
     formats = known or wanted
     if len(formats) != 1 or not parts:
+        ending = _ending(place)
+        said = f"a file of {ending}" if ending else "a file without an ending"
+        if not parts:
+            said = "a folder without parts"
+        elif len(known) > 1:
+            said = "written in " + " and in ".join(one.value for one in known)
         raise SchemaError(
-            f'"{place}" is {_said(place, known, parts)}',
-            f"a file or a folder of parts, {_ENDINGS}",
+            f'"{place}" is {said}', f"a file or a folder of parts, {_ENDINGS}"
         )
     if wanted and wanted != formats:
         raise SchemaError(
@@ -230,19 +225,6 @@ def _data_file(name: str, place: Path, layout: spec.Layout) -> DataFile:
             "one format in both",
         )
     return DataFile(name, formats[0], parts, place)
-
-
-def _said(place: Path, known: tuple[Format, ...], parts: tuple[Path, ...]) -> str:
-    """Returns what is wrong with a file, in words."""
-    if not parts:
-        return "a folder without parts"
-    if len(known) > 1:
-        return "written in " + " and in ".join(one.value for one in known)
-    ending = _ending(place)
-    return f"a file of {ending}" if ending else "a file without an ending"
-
-
-NESTED = (ArrayType, MapType, StructType)
 
 
 def place_of(folder: Path, name: str) -> Path:
@@ -262,9 +244,10 @@ def place_of(folder: Path, name: str) -> Path:
     return place
 
 
-def check_format(name: str, schema: Schema, written: Format) -> None:
+def check_format(name: str, rows: schema.Schema, written: Format) -> None:
     """Refuses columns that a format has no room for."""
-    nested = [one.name for one in schema.columns if isinstance(one.type, NESTED)]
+    kinds = schema.ArrayType | schema.MapType | schema.StructType
+    nested = [one.name for one in rows.columns if isinstance(one.type, kinds)]
     if written is Format.CSV and nested:
         raise SpecError(
             f'csv cannot hold the column "{nested[0]}" of "{name}"',

@@ -40,7 +40,11 @@ def cells(
     for part in file.parts:
         match file.format:
             case Format.PARQUET:
-                yield from _parquet(part)
+                with _told(part):
+                    table = pq.ParquetFile(part)
+                # Batch by batch: who asks for the first rows reads no more.
+                for batch in table.iter_batches():
+                    yield from batch.to_pylist(maps_as_pydicts="strict")
             case Format.CSV:
                 yield from _csv(part, csv_layout(layout), names)
             case Format.JSON:
@@ -80,14 +84,6 @@ def is_list(part: Path) -> bool:
             if not letter.isspace():
                 return letter == "["
     return False
-
-
-def _parquet(part: Path) -> Iterator[Cells]:
-    """Yields the rows of a Parquet file, batch by batch."""
-    with _told(part):
-        table = pq.ParquetFile(part)
-    for batch in table.iter_batches():
-        yield from batch.to_pylist(maps_as_pydicts="strict")
 
 
 def _csv(part: Path, layout: spec.CsvLayout, names: tuple[str, ...]) -> Iterator[Cells]:

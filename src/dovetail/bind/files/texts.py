@@ -24,6 +24,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import combinations
 from typing import TypeGuard
 
 from dovetail import schema
@@ -43,6 +44,10 @@ WHOLES = (
 )
 SHOWN = 60
 _REALS = (schema.AtomicType.FLOAT, schema.AtomicType.DOUBLE)
+_WIDER = {
+    *((own, wanted) for own in (*WHOLES, *_REALS) for wanted in _REALS),
+    *combinations(WHOLES, 2),
+}
 
 
 class Digits(str):
@@ -134,7 +139,11 @@ def _value(text: str, kind: schema.Type, where: str) -> object:
             _need(plain, WHOLE)
             return schema.read_value(int(plain), kind, where)
         case schema.ArrayType() | schema.StructType():
-            return _nested(plain, kind, where)
+            found = read_json(plain)
+            wanted = list if isinstance(kind, schema.ArrayType) else dict
+            if not isinstance(found, wanted):
+                raise TypeError(text)
+            return read_part(found, kind, where)
         case _:
             return schema.read_value(plain, kind, where)
 
@@ -144,15 +153,6 @@ def _need(text: str, pattern: str) -> None:
     # Python reads more than that, such as 1_000 and digits of other scripts.
     if not re.fullmatch(pattern, text, re.ASCII):
         raise ValueError(text)
-
-
-def _nested(text: str, kind: schema.Type, where: str) -> object:
-    """Returns the set or record that stands in a text as JSON."""
-    found = read_json(text)
-    wanted = list if isinstance(kind, schema.ArrayType) else dict
-    if not isinstance(found, wanted):
-        raise TypeError(text)
-    return read_part(found, kind, where)
 
 
 def _written(value: object) -> str:
@@ -231,7 +231,8 @@ def _read(text: str, own: schema.Type, wanted: schema.Type, place: ValuePlace) -
             return f"coalesce(transform({text}, {place.item} -> {inside}), {nothing})"
         case schema.StructType(), schema.StructType():
             return f"IF({text} IS NULL, {nothing}, {_record(text, own, wanted, place)})"
-        case _ if own == wanted or _is_wider(own, wanted):
+        case _ if own == wanted or (own, wanted) in _WIDER:
+            # The cast changes no value, or only the digits of a float.
             return f"coalesce(CAST({text} AS {wanted}), {nothing})"
         case _:
             return _read(
@@ -251,13 +252,6 @@ def _record(
         for value in [f"{text}.{schema.quoted(spelled)}"]
     ]
     return f"named_struct({', '.join(parts)})"
-
-
-def _is_wider(own: schema.Type, wanted: schema.Type) -> bool:
-    """Tells whether a cast changes no value, or only the digits of a float."""
-    if own in WHOLES and wanted in WHOLES:
-        return WHOLES.index(own) < WHOLES.index(wanted)
-    return (own in _REALS or own in WHOLES) and wanted in _REALS
 
 
 def _of_text(plain: str, wanted: schema.Type, place: ValuePlace) -> str:
