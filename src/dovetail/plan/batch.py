@@ -190,6 +190,7 @@ def _of_events(play: spec.Play, join: spec.JoinSpec) -> Iterator[Combination]:
     if any(isinstance(side.source, spec.Nested) for side in sides):
         yield from untimed_changes(join, play.inputs, changing(play))
     for side in sides:
+        # Which version a row meets is known, whatever still comes.
         is_known = isinstance(side.window, spec.Latest) and join.picks == spec.Picks()
         if join.clock is not spec.Clock.EVENT or is_known:
             continue
@@ -217,6 +218,7 @@ def _buckets(join: spec.JoinSpec, inputs: spec.Inputs) -> Buckets | NoBuckets:
     reaches = [
         _reach(side.window, is_timed=is_timed(side.source, inputs)) for side in sides
     ]
+    # Spark joins by an equality well enough; an endless life is in every bucket.
     if join.hard or 0 in reaches:
         return NoBuckets()
     return Buckets(*reaches)
@@ -226,6 +228,7 @@ def lives_in_time(source: spec.Input, window: spec.Window) -> bool:
     """Tells whether rows have lives in row time; else they are simply there."""
     if window.interval:
         return True
+    # A data set for ever is there before any time that its rows may name.
     stays = source.kind is spec.InputKind.DATASET and window == spec.Forever()
     return source.is_timed and not stays
 

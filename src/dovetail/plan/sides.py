@@ -20,6 +20,7 @@ def input_of(join: spec.JoinSpec, hand: spec.Hand, inputs: spec.Inputs) -> spec.
 
 def is_static(join: spec.JoinSpec, hand: spec.Hand, source: spec.Input) -> bool:
     """Tells whether a side's rows are all there from the start, whatever comes."""
+    # On the clock of arrival only a stream or a table comes row by row.
     if join.clock is spec.Clock.ARRIVAL:
         return source.kind is spec.InputKind.DATASET
     stays = (
@@ -40,6 +41,7 @@ def partition_of(side: spec.Side) -> tuple[str, ...]:
         case spec.Seconds() | spec.Forever():
             return tuple(part.text for part in side.partition_by)
         case window if window.is_ended_by_rows:
+            # Rows of all keys end each other: one constant for all of them.
             return tuple(part.text for part in side.partition_by) or ("0",)
         case _:
             return ()
@@ -63,6 +65,7 @@ def candidate_equalities(join: spec.JoinSpec) -> tuple[spec.Equality, ...]:
         case (spec.OptionalEqual(equality), *_):
             return (*counted(join), equality)
         case (spec.OptionalPrefix(left, right), *_):
+            # The first letter, a blank where there is none: such texts share it too.
             first = (
                 Expression(f"rpad(substring(cast(({one}) as string), 1, 1), 1, ' ')")
                 for one in (left, right)

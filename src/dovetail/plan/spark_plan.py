@@ -11,7 +11,7 @@ What only computes columns is left out: it costs least and says most.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 _NODE = re.compile(
     r"^(?P<margin>[\s:|+-]*)(?:\*\(\d+\) )?(?P<name>[A-Z]\w*)\s?(?P<rest>.*)$"
@@ -37,23 +37,18 @@ def readable(plan: str) -> tuple[str, ...]:
     """Returns the lines of a plan that say how rows move and meet, indented."""
     lines: list[str] = []
     above: list[int] = []
-    for depth, name, rest in _nodes(plan):
-        told = _WORDS.get(name)
-        if told is None:
-            continue
-        above = [one for one in above if one < depth]
-        lines.append(f"{'  ' * len(above)}{told(name, rest)}")
-        above.append(depth)
-    return tuple(lines)
-
-
-def _nodes(plan: str) -> Iterator[tuple[int, str, str]]:
-    """Gives every node of a plan: its depth, its name, the rest of its line."""
     for line in plan.splitlines():
         found = _NODE.match(line)
-        if found is not None:
-            depth = len(found["margin"]) // _STEP
-            yield depth, found["name"], _NUMBER.sub("", found["rest"])
+        told = found and _WORDS.get(found["name"])
+        if not found or not told:
+            continue
+        # Nodes that are left out leave no step in the margin either.
+        depth = len(found["margin"]) // _STEP
+        above = [one for one in above if one < depth]
+        rest = _NUMBER.sub("", found["rest"])
+        lines.append(f"{'  ' * len(above)}{told(found['name'], rest)}")
+        above.append(depth)
+    return tuple(lines)
 
 
 def _joined(name: str, rest: str) -> str:
@@ -83,7 +78,15 @@ def _looped(name: str, rest: str) -> str:
 def _moved(_: str, rest: str) -> str:
     """Returns a shuffle in words."""
     way, _, inside = rest.partition("(")
-    keys = ", ".join(map(_key, _arguments(inside)))
+    text, depth = "", 1
+    for letter in inside:
+        # As far as the bracket goes that has been opened, whatever is nested in it.
+        depth += (letter in "([") - (letter in ")]")
+        if not depth:
+            break
+        text += letter
+    # The last argument is the number of parts.
+    keys = ", ".join(map(_key, text.split(", ")[:-1]))
     match way.split(",")[0]:
         case "hashpartitioning":
             return f"shuffle by {keys}"
@@ -93,17 +96,6 @@ def _moved(_: str, rest: str) -> str:
             return "bring all rows to one task"
         case _:
             return "shuffle"
-
-
-def _arguments(inside: str) -> list[str]:
-    """Returns what a call has in its brackets, without the number at its end."""
-    text, depth = "", 1
-    for letter in inside:
-        depth += (letter in "([") - (letter in ")]")
-        if not depth:
-            break
-        text += letter
-    return text.split(", ")[:-1]
 
 
 def _read(_: str, rest: str) -> str:

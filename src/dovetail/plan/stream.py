@@ -231,6 +231,7 @@ def plan_stream(
         hand: replace(input_of(join, hand, inputs), rows=()) for hand in spec.HANDS
     }
     arrival = _arrival(join, sources, feeds)
+    # A user's streams and tables all go on; the events of a case are known.
     moving = frozenset(inputs) if changes is None else changes
     STREAM.refuse_together(_missing(join, inputs, arrival, moving))
     keys = dict(zip(spec.HANDS, _keys(join, sources), strict=True))
@@ -247,8 +248,13 @@ def plan_stream(
         )
         for hand in spec.HANDS
     )
+    loose = [
+        hand.value for hand, feed in feeds.items() if not (feed.order or feed.sequence)
+    ]
+    said = f"{' and '.join(loose)} rows of equal time meet in the order of their"
+    notes = (f"{said} contents; order=... says another",) if loose else ()
     spread = _spread(join, settings)
-    return StreamPlan(join, settings, arrival, (left, right), spread, _notes(feeds))
+    return StreamPlan(join, settings, arrival, (left, right), spread, notes)
 
 
 def plan_play(play: spec.Play, place: str = "place") -> StreamPlan:
@@ -311,7 +317,14 @@ def state_bound(
             rows = f"one row for each {', '.join(key)}"
             return f"{rows}, and {waiting}" if waits else rows
         case spec.Range(preceding):
-            reach = _reach(preceding, join.side(hand.other).window)
+            # left   |--preceding-->            a left row lives on for so long
+            # right            <--following--|  and is met from so far ahead of it
+            other = join.side(hand.other).window
+            ahead = other.following if isinstance(other, spec.Range) else NO_TIME
+            reach = spec.Span(
+                preceding.months + ahead.months,
+                preceding.microseconds + ahead.microseconds,
+            )
             age = f"up to {reach.in_words()}" if reach != spec.NO_TIME else "not"
             return f"rows {age} older than the {hand.other.value} side's bound"
         case _ if sources[hand].kind is not spec.InputKind.STREAM:
@@ -320,20 +333,6 @@ def state_bound(
             return "for each key the rows that a left row may still pick"
         case _:
             return "without a bound: every row that ever came"
-
-
-def _reach(preceding: spec.Span, other: spec.Window) -> spec.Span:
-    """Returns how long a row can wait: its own window and the other's look ahead.
-
-    left   |--preceding-->            a left row lives on for so long
-    right            <--following--|  a right row meets what is so far ahead of it
-    """
-    match other:
-        case spec.Range(following=ahead):
-            months = preceding.months + ahead.months
-            return spec.Span(months, preceding.microseconds + ahead.microseconds)
-        case _:
-            return preceding
 
 
 def _forgets(
@@ -349,8 +348,10 @@ def _arrival(
     join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input], feeds: Feeds
 ) -> spec.Arrival:
     """Returns the order of arrival that the sides allow, or refuses the join."""
+    # One number over both sides is the user's own word: it goes before row time.
     if all(feed.sequence for feed in feeds.values()):
         return spec.Arrival.SEQUENCE
+    # With two times no cut into batches, and no speed of a side, changes a result.
     if all(source.is_timed for source in sources.values()):
         return spec.Arrival.MERGED
     for hand, feed in feeds.items():
@@ -426,17 +427,6 @@ def _unhashed(kind: schema.Type) -> Iterator[str]:
             pass
 
 
-def _notes(feeds: Feeds) -> tuple[str, ...]:
-    """Returns what a user should know of the way rows arrive."""
-    loose = [
-        hand.value for hand, feed in feeds.items() if not (feed.order or feed.sequence)
-    ]
-    if not loose:
-        return ()
-    said = f"{' and '.join(loose)} rows of equal time meet in the order of their"
-    return (f"{said} contents; order=... says another",)
-
-
 def _keys(
     join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input]
 ) -> tuple[Keys, Keys]:
@@ -452,6 +442,7 @@ def _keys(
     for kind in types:
         if not isinstance(kind, schema.DecimalType) and kind not in _COMPARED:
             raise UnsupportedError.not_yet("stream", f"an equality of {kind}")
+    # A column of whole numbers is the code as it is: nothing need be computed.
     is_whole = len(pairs) == 1 and all(one.type in _WHOLE for one in pairs[0])
     left, right = (
         _keys_of(own, types, is_whole=is_whole) for own in zip(*pairs, strict=True)
@@ -480,6 +471,7 @@ def _keys_of(
 
 def _spread(join: spec.JoinSpec, settings: spec.Settings) -> Spread:
     """Returns one bucket where rows of different keys must know of each other."""
+    # Rows of two buckets never see each other, and a bucket has its own order.
     if not join.hard:
         return Spread(is_wide=False, reason="one bucket: without an equality all meet")
     if settings.order is spec.Order.ROW_TIME:

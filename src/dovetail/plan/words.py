@@ -312,7 +312,12 @@ def on_spark(join: spec.JoinSpec | spec.SetJoinSpec) -> str:
     if way is None:
         both = f"{_SHUFFLED}, sorted and merged"
         way = _CHOSEN + (both if join.hard else "every row meets every other")
-    return f"{way}{_counting(join.picks)}"
+    picks = join.picks
+    if isinstance(picks.at_most, spec.AtMost) or isinstance(picks.limit, spec.Limit):
+        return f"{way}; candidates are counted in a window of their key"
+    if isinstance(picks.asof, spec.AsOf):
+        return f"{way}; the nearest is found among sorted rows"
+    return way
 
 
 def explained_program(program: spec.Program) -> str:
@@ -331,14 +336,3 @@ def explained_program(program: spec.Program) -> str:
         lines.append(("build", f"{built.index.file}: an index by {keys}"))
     lines += [("remark", remark) for remark in program.remarks]
     return paragraphs(lines)
-
-
-def _counting(picks: spec.Picks) -> str:
-    """Returns what a count of candidates adds."""
-    match picks.at_most, picks.limit, picks.asof:
-        case (spec.AtMost(), _, _) | (_, spec.Limit(), _):
-            return "; candidates are counted in a window of their key"
-        case _, _, spec.AsOf():
-            return "; the nearest is found among sorted rows"
-        case _:
-            return ""
