@@ -11,18 +11,9 @@ from typing import TYPE_CHECKING, cast
 
 from pyspark.sql import types as spark
 
+from dovetail import schema
 from dovetail.errors import SchemaError
 from dovetail.kernels.arrays.names import RESERVED, is_reserved
-from dovetail.schema import (
-    ArrayType,
-    CarriedType,
-    Column,
-    MapType,
-    Schema,
-    StructType,
-    Type,
-    parse_type,
-)
 from dovetail.spec.arguments import wrong
 
 if TYPE_CHECKING:
@@ -37,9 +28,9 @@ _MONTHS = ("interval year", "interval month", "interval year to month")
 
 def frame_given(name: str, value: object) -> DataFrame:
     """Returns the DataFrame that an argument is, or refuses another thing."""
-    schema = getattr(value, "schema", None)
-    if hasattr(value, "isStreaming") and isinstance(schema, spark.StructType):
-        refuse_reserved(f"{name} has", schema.names)
+    columns = getattr(value, "schema", None)
+    if hasattr(value, "isStreaming") and isinstance(columns, spark.StructType):
+        refuse_reserved(f"{name} has", columns.names)
         return cast("DataFrame", value)
     hint = (
         "spark.createDataFrame makes one of rows or of a pandas frame; the rows of a "
@@ -59,39 +50,43 @@ def refuse_reserved(whose: str, names: Iterable[str]) -> None:
             )
 
 
-def schema_of(frame: DataFrame) -> Schema:
+def schema_of(frame: DataFrame) -> schema.Schema:
     """Returns the columns of a frame."""
     fields = frame.schema.fields
-    return Schema(tuple(Column(one.name, type_of(one.dataType)) for one in fields))
+    return schema.Schema(
+        tuple(schema.Column(one.name, type_of(one.dataType)) for one in fields)
+    )
 
 
-def type_of(kind: spark.DataType) -> Type:
+def type_of(kind: spark.DataType) -> schema.Type:
     """Returns a type of Spark's as one of ours, or raises a SchemaError."""
     # What we only carry along: texts with an order of their own, and the like.
     collated = isinstance(kind, spark.StringType) and not kind.isUTF8BinaryCollation()
     if collated or isinstance(kind, _CARRIED):
-        return CarriedType(kind.simpleString())
+        return schema.CarriedType(kind.simpleString())
     match kind:
         case spark.ArrayType(elementType=element):
-            return ArrayType(type_of(element))
+            return schema.ArrayType(type_of(element))
         case spark.MapType(keyType=key, valueType=value):
-            return MapType(type_of(key), type_of(value))
+            return schema.MapType(type_of(key), type_of(value))
         case spark.StructType(fields=fields):
             parts = ((one.name, type_of(one.dataType)) for one in fields)
-            return StructType(tuple(parts))
+            return schema.StructType(tuple(parts))
         case _:
-            return parse_type(kind.simpleString())
+            return schema.parse_type(kind.simpleString())
 
 
-def is_carried(kind: Type) -> bool:
+def is_carried(kind: schema.Type) -> bool:
     """Tells whether a type is, or holds, one that we do not compute with."""
-    return any(isinstance(one, CarriedType) for one in _inside(kind))
+    return any(isinstance(one, schema.CarriedType) for one in _inside(kind))
 
 
-def refuse_unpacked(whose: str, schema: Schema) -> None:
+def refuse_unpacked(whose: str, columns: schema.Schema) -> None:
     """Refuses columns that a stream cannot pack: Arrow has no spans of months."""
-    for column in schema.columns:
-        spans = (one for one in _inside(column.type) if isinstance(one, CarriedType))
+    for column in columns.columns:
+        spans = (
+            one for one in _inside(column.type) if isinstance(one, schema.CarriedType)
+        )
         if any(one.name in _MONTHS and one != column.type for one in spans):
             raise SchemaError(
                 f'{whose} the column "{column.name}" of the type {column.type}',
@@ -100,16 +95,16 @@ def refuse_unpacked(whose: str, schema: Schema) -> None:
             )
 
 
-def _inside(kind: Type) -> Iterator[Type]:
+def _inside(kind: schema.Type) -> Iterator[schema.Type]:
     """Yields a type and all that it is made of."""
     yield kind
-    parts: Iterable[Type] = ()
+    parts: Iterable[schema.Type] = ()
     match kind:
-        case ArrayType(element):
+        case schema.ArrayType(element):
             parts = (element,)
-        case MapType(key, value):
+        case schema.MapType(key, value):
             parts = (key, value)
-        case StructType(fields):
+        case schema.StructType(fields):
             parts = (part for _, part in fields)
         case _:
             pass

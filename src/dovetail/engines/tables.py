@@ -6,57 +6,48 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from dovetail import spec
-from dovetail.schema import (
-    ArrayType,
-    AtomicType,
-    DecimalType,
-    MapType,
-    Schema,
-    StructType,
-    Type,
-)
+from dovetail import schema, spec
 
 _ATOMS = {
-    AtomicType.NULL: pa.null(),
-    AtomicType.BOOLEAN: pa.bool_(),
-    AtomicType.TINYINT: pa.int8(),
-    AtomicType.SMALLINT: pa.int16(),
-    AtomicType.INT: pa.int32(),
-    AtomicType.BIGINT: pa.int64(),
-    AtomicType.FLOAT: pa.float32(),
-    AtomicType.DOUBLE: pa.float64(),
-    AtomicType.STRING: pa.string(),
-    AtomicType.BINARY: pa.binary(),
-    AtomicType.DATE: pa.date32(),
-    AtomicType.TIMESTAMP: pa.timestamp("us", tz="UTC"),
-    AtomicType.TIMESTAMP_NTZ: pa.timestamp("us"),
+    schema.AtomicType.NULL: pa.null(),
+    schema.AtomicType.BOOLEAN: pa.bool_(),
+    schema.AtomicType.TINYINT: pa.int8(),
+    schema.AtomicType.SMALLINT: pa.int16(),
+    schema.AtomicType.INT: pa.int32(),
+    schema.AtomicType.BIGINT: pa.int64(),
+    schema.AtomicType.FLOAT: pa.float32(),
+    schema.AtomicType.DOUBLE: pa.float64(),
+    schema.AtomicType.STRING: pa.string(),
+    schema.AtomicType.BINARY: pa.binary(),
+    schema.AtomicType.DATE: pa.date32(),
+    schema.AtomicType.TIMESTAMP: pa.timestamp("us", tz="UTC"),
+    schema.AtomicType.TIMESTAMP_NTZ: pa.timestamp("us"),
 }
 
 
-def arrow_type(kind: Type) -> pa.DataType:
+def arrow_type(kind: schema.Type) -> pa.DataType:
     """Returns the Arrow type of a column's type."""
     match kind:
-        case DecimalType(precision, scale):
+        case schema.DecimalType(precision, scale):
             return pa.decimal128(precision, scale)
-        case ArrayType(element):
+        case schema.ArrayType(element):
             return pa.list_(arrow_type(element))
-        case MapType(key, value):
+        case schema.MapType(key, value):
             return pa.map_(arrow_type(key), arrow_type(value))
-        case StructType(fields):
+        case schema.StructType(fields):
             return pa.struct([(name, arrow_type(part)) for name, part in fields])
-        case AtomicType():
+        case schema.AtomicType():
             return _ATOMS[kind]
 
 
-def arrow_schema(schema: Schema) -> pa.Schema:
+def arrow_schema(columns: schema.Schema) -> pa.Schema:
     """Returns the Arrow schema of columns; every one may be null."""
     return pa.schema(
-        [(column.name, arrow_type(column.type)) for column in schema.columns]
+        [(column.name, arrow_type(column.type)) for column in columns.columns]
     )
 
 
-def arrow_table(rows: Iterable[spec.Row], schema: Schema) -> pa.Table:
+def arrow_table(rows: Iterable[spec.Row], columns: schema.Schema) -> pa.Table:
     """Returns rows of plain values as a table."""
     listed = list(rows)
     arrays = [
@@ -64,21 +55,21 @@ def arrow_table(rows: Iterable[spec.Row], schema: Schema) -> pa.Table:
             [_arrow_value(row[column.name], column.type) for row in listed],
             arrow_type(column.type),
         )
-        for column in schema.columns
+        for column in columns.columns
     ]
-    return pa.Table.from_arrays(arrays, schema=arrow_schema(schema))
+    return pa.Table.from_arrays(arrays, schema=arrow_schema(columns))
 
 
-def _arrow_value(value: object, kind: Type) -> object:
+def _arrow_value(value: object, kind: schema.Type) -> object:
     """Returns a plain value as Arrow reads it: a map is a list of pairs."""
     match kind, value:
-        case ArrayType(element), list():
+        case schema.ArrayType(element), list():
             return [_arrow_value(item, element) for item in value]
-        case MapType(key, item), dict():
+        case schema.MapType(key, item), dict():
             return [
                 (_arrow_value(k, key), _arrow_value(v, item)) for k, v in value.items()
             ]
-        case StructType(fields), dict():
+        case schema.StructType(fields), dict():
             return {name: _arrow_value(value[name], part) for name, part in fields}
         case _:
             return value

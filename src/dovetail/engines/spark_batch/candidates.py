@@ -19,7 +19,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import expression, schema, spec
-from dovetail.engines.spark.values import is_true, yes
+from dovetail.engines.spark import values
 from dovetail.engines.spark_batch.arrivals import PLACE
 from dovetail.engines.spark_batch.lives import BIRTH, DEATH, SINCE, UNTIL, Living
 from dovetail.kernels.arrays.names import reserved
@@ -91,11 +91,11 @@ class Meeting:
         """Returns Spark's join under all of the terms, the kept hand first."""
         first = self._bucketed(kept, is_copied=False)
         second = self._bucketed(kept.other, is_copied=True)
-        return first.join(second, reduce(Column.__and__, terms, yes()), how)
+        return first.join(second, reduce(Column.__and__, terms, values.yes()), how)
 
     def frame(self, hand: spec.Hand) -> DataFrame:
         """Returns the rows of a hand under its letter, marked as being there."""
-        return self.sides[hand].frame.withColumn(HERE, yes()).alias(hand.letter)
+        return self.sides[hand].frame.withColumn(HERE, values.yes()).alias(hand.letter)
 
     def _bucketed(self, hand: spec.Hand, *, is_copied: bool) -> DataFrame:
         """Returns the rows of a hand for a join, copied into buckets where needed.
@@ -183,7 +183,7 @@ class Meeting:
         terms = [key.isNotNull() for key in self.keys(hand)]
         if self.sides[hand].may_miss:
             terms.append(side_column(hand, BIRTH) < side_column(hand, DEATH))
-        return reduce(Column.__and__, terms, yes())
+        return reduce(Column.__and__, terms, values.yes())
 
     def own_terms(self, hand: spec.Hand) -> Iterator[Column]:
         """Gives the terms of the condition that look at rows of one hand alone.
@@ -197,7 +197,7 @@ class Meeting:
         for term in expression.conjuncts(whole):
             letters = {letter for letter, _ in expression.references(term)}
             if (letters or {spec.Hand.LEFT.letter}) == {hand.letter}:
-                yield is_true(F.expr(term.text))
+                yield values.is_true(F.expr(term.text))
 
 
 def side_column(hand: spec.Hand, name: str) -> Column:

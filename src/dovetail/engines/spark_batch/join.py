@@ -24,12 +24,11 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
 from dovetail.bind.schemas import schema_of
+from dovetail.engines.spark import values
 from dovetail.engines.spark.rules import pinned, plain_rules
-from dovetail.engines.spark.values import LATEST, timestamp
-from dovetail.engines.spark_batch import lives
+from dovetail.engines.spark_batch import lines, lives
 from dovetail.engines.spark_batch.arrivals import PLACE, WHAT, Admitted, Arrivals, admit
 from dovetail.engines.spark_batch.candidates import Meeting, mentions
-from dovetail.engines.spark_batch.lines import ORDER, ORDINALS, ROW_TIME, outlets
 from dovetail.engines.spark_batch.picks import pruned
 from dovetail.engines.spark_batch.sets import join_sets
 from dovetail.engines.spark_batch.stops import watched
@@ -70,10 +69,10 @@ def join_batch(
         for outlet, frame in rows.outlets.items():
             in_order = frame
             if plan.settings.order is spec.Order.ROW_TIME:
-                in_order = frame.sort(ROW_TIME)
+                in_order = frame.sort(lines.ROW_TIME)
             elif plan.is_ordered and not rows.in_left_order:
                 in_order = _in_left_order(frame)
-            found[outlet] = pinned(in_order.drop(*ORDER))
+            found[outlet] = pinned(in_order.drop(*lines.ORDER))
         late = {name: pinned(frame.drop(PLACE)) for name, frame in rows.late.items()}
         return BatchRows(found, late)
 
@@ -103,7 +102,7 @@ def ordered_rows(
         if on_time or any(window.interval for window in windows):
             late[name] = admitted[name].late
     # Nothing else asks when a row of a semi join has first met.
-    is_open = any(one.bound < LATEST for one in arrivals.values())
+    is_open = any(one.bound < values.LATEST for one in arrivals.values())
     by_time = plan.settings.order is spec.Order.ROW_TIME
     asked = _Asked(
         row_time=is_open or by_time or mentions(join, "row_time"),
@@ -142,7 +141,7 @@ class _Asked:
 
     row_time: bool
     order: bool
-    hidden: tuple[str, ...] = ORDER
+    hidden: tuple[str, ...] = lines.ORDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +163,7 @@ def _joined(plan: BatchPlan, known: _Sources, asked: _Asked, place: str) -> Batc
     ends = any(join.side(hand).window.is_ended_by_rows for hand in spec.HANDS)
     looks = join.picks != spec.Picks() or ends or mentions(join, "counter")
     wanted = _Asked(
-        row_time=True, order=asked.order or looks, hidden=(*ORDER, *lives.LASTING)
+        row_time=True, order=asked.order or looks, hidden=(*lines.ORDER, *lives.LASTING)
     )
     for hand in spec.HANDS:
         came = _incoming(plan, hand, known, wanted, f"{hand.value} of {place}")
@@ -178,7 +177,7 @@ def _joined(plan: BatchPlan, known: _Sources, asked: _Asked, place: str) -> Batc
     # Left rows that look for one right row in memory stay where they are.
     strategies = (join.picks.strategy, meeting.join.picks.strategy)
     stays = strategies == (spec.Strategy.LOOKUP, spec.Strategy.MANY_LOOKUP)
-    return BatchRows(outlets(meeting, asked.hidden), late, in_left_order=stays)
+    return BatchRows(lines.outlets(meeting, asked.hidden), late, in_left_order=stays)
 
 
 def _incoming(
@@ -195,20 +194,20 @@ def _incoming(
             rows = below.outlets[spec.Outlet.MATCHED]
             if asked.order and join.clock is spec.Clock.EVENT:
                 # By row time: pairs first, then in the order of arrival.
-                places = [F.col(ORDINALS[one]) for one in spec.HANDS]
+                places = [F.col(lines.ORDINALS[one]) for one in spec.HANDS]
                 is_single = reduce(Column.__or__, (one.isNull() for one in places))
                 last, first = F.greatest(*places), F.least(*places)
-                rows = rows.sort(ROW_TIME, is_single, last, first)
+                rows = rows.sort(lines.ROW_TIME, is_single, last, first)
             elif asked.order:
                 rows = _in_left_order(rows)
             source = replace(
                 spec.known_input(side.source, known.inputs),
                 name=place,
-                schema=schema_of(rows.drop(*ORDER, *lives.LASTING)),
+                schema=schema_of(rows.drop(*lines.ORDER, *lives.LASTING)),
                 time=_MOMENT if spec.is_timed(side.source, known.inputs) else "",
             )
-            timed = rows.withColumn(_MOMENT, timestamp(F.col(ROW_TIME)))
-            arrivals = Arrivals(timed.drop(*ORDER))
+            timed = rows.withColumn(_MOMENT, values.timestamp(F.col(lines.ROW_TIME)))
+            arrivals = Arrivals(timed.drop(*lines.ORDER))
             admitted = admit(source, arrivals, join.clock, [side.window])
             late = {**below.late, place: admitted.late}
             return _Incoming(source, arrivals, admitted, late)
@@ -218,5 +217,5 @@ def _incoming(
 
 def _in_left_order(rows: DataFrame) -> DataFrame:
     """Returns rows in the order of left rows, for each that of its right rows."""
-    left, right = (F.col(ORDINALS[hand]) for hand in spec.HANDS)
-    return rows.sort(left.asc_nulls_last(), right.asc_nulls_first(), ROW_TIME)
+    left, right = (F.col(lines.ORDINALS[hand]) for hand in spec.HANDS)
+    return rows.sort(left.asc_nulls_last(), right.asc_nulls_first(), lines.ROW_TIME)

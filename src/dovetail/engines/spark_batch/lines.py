@@ -25,15 +25,7 @@ from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
-from dovetail.engines.spark.values import (
-    EARLIEST,
-    LATEST,
-    absent_struct,
-    is_true,
-    no,
-    timestamp,
-    yes,
-)
+from dovetail.engines.spark import values
 from dovetail.engines.spark_batch.arrivals import PLACE, TIME
 from dovetail.engines.spark_batch.candidates import HERE, Meeting, mentions, side_column
 from dovetail.engines.spark_batch.lives import BIRTH, DEATH, END, LAST, LASTING
@@ -107,7 +99,7 @@ def result_lines(meeting: Meeting) -> DataFrame:
             parts.append(_of_right(meeting))
     lines = reduce(DataFrame.unionByName, parts)
     bound = min(side.seat.arrivals.bound for side in meeting.sides.values())
-    if meeting.join.clock is spec.Clock.EVENT and bound < LATEST:
+    if meeting.join.clock is spec.Clock.EVENT and bound < values.LATEST:
         lines = lines.where(F.col(SETTLED) <= bound)
     return lines.drop(SETTLED)
 
@@ -153,7 +145,7 @@ def _paired(meeting: Meeting, kept: list[spec.Hand]) -> DataFrame:
         {hand: side_column(hand, PLACE) for hand in spec.HANDS},
         time,
         settled,
-        no(),
+        values.no(),
         side_column(spec.Hand.RIGHT, TIME),
         _either(is_pair, _lasting(meeting, spec.HANDS), _passing(time)),
     )
@@ -168,11 +160,11 @@ def _alone(meeting: Meeting, hand: spec.Hand) -> DataFrame:
             hand: _row_struct(meeting, hand),
             hand.other: _absent_row(meeting, hand.other),
         },
-        {hand: yes(), hand.other: no()},
+        {hand: values.yes(), hand.other: values.no()},
         {hand: side_column(hand, PLACE), hand.other: _no_number()},
         _life_part(meeting, hand, END),
         _life_part(meeting, hand, DEATH),
-        no(),
+        values.no(),
         _no_number(),
         _passing(_life_part(meeting, hand, END)),
     )
@@ -202,11 +194,11 @@ def _once(meeting: Meeting, hand: spec.Hand) -> DataFrame:
         joined = meeting.joined(hand, "left_semi")
     line = Line(
         {hand: row, hand.other: _absent_row(meeting, hand.other)},
-        dict.fromkeys(spec.HANDS, yes()),
+        dict.fromkeys(spec.HANDS, values.yes()),
         {hand: place, hand.other: _no_number()},
         time,
         time + 1,
-        no(),
+        values.no(),
         _no_number(),
         life,
     )
@@ -221,7 +213,7 @@ def _of_left(meeting: Meeting) -> DataFrame:
     kind, is_transformed = meeting.join.kind, _is_transformed(meeting.join)
     how = "left_outer" if kind.preserves(spec.Hand.LEFT) else "inner"
     judged = Judged.of(meeting, spec.Hand.LEFT, how)
-    frame = _by_itself(judged, spec.Hand.LEFT).withColumn(_EXCEEDS, no())
+    frame = _by_itself(judged, spec.Hand.LEFT).withColumn(_EXCEEDS, values.no())
     if is_transformed:
         first = _number(judged.of_row(spec.Hand.LEFT), spec.Hand.RIGHT) == 1
         frame = frame.withColumn(_EXCEEDS, F.col(OVER) & first)
@@ -238,7 +230,7 @@ def _of_left(meeting: Meeting) -> DataFrame:
     time = F.when(F.col(_EXCEEDS), last).when(is_met, met).otherwise(end)
     line = Line(
         {spec.Hand.LEFT: _row_struct(meeting, spec.Hand.LEFT), spec.Hand.RIGHT: right},
-        {spec.Hand.LEFT: yes(), spec.Hand.RIGHT: is_met},
+        {spec.Hand.LEFT: values.yes(), spec.Hand.RIGHT: is_met},
         {
             spec.Hand.LEFT: side_column(spec.Hand.LEFT, PLACE),
             spec.Hand.RIGHT: F.when(is_pair, side_column(spec.Hand.RIGHT, PLACE)),
@@ -273,7 +265,7 @@ def _of_right(meeting: Meeting) -> DataFrame:
     )
     line = Line(
         {spec.Hand.LEFT: none, spec.Hand.RIGHT: row},
-        {spec.Hand.LEFT: F.col(_ONCE), spec.Hand.RIGHT: yes()},
+        {spec.Hand.LEFT: F.col(_ONCE), spec.Hand.RIGHT: values.yes()},
         {
             spec.Hand.LEFT: _no_number(),
             spec.Hand.RIGHT: side_column(spec.Hand.RIGHT, PLACE),
@@ -282,7 +274,7 @@ def _of_right(meeting: Meeting) -> DataFrame:
         F.when(F.col(_ONCE), met + 1).otherwise(
             _life_part(meeting, spec.Hand.RIGHT, DEATH)
         ),
-        no(),
+        values.no(),
         _no_number(),
         _own_life(meeting, spec.Hand.RIGHT, time),
     )
@@ -302,7 +294,7 @@ def _by_itself(judged: Judged, hand: spec.Hand) -> DataFrame:
         is_alone = ~F.col(MATCH) & F.lit(kind.preserves(hand))
         is_once = F.col(MATCH) & F.lit(kind.gives_once(hand))
         return frame.withColumns({_ALONE: is_alone, _ONCE: is_once})
-    frame = frame.withColumns({_ALONE: no(), _ONCE: no()})
+    frame = frame.withColumns({_ALONE: values.no(), _ONCE: values.no()})
     if kind.preserves(hand):
         own = judged.of_life(hand)
         is_met = F.max(_MARK).over(own)
@@ -337,7 +329,7 @@ def _life_part(meeting: Meeting, hand: spec.Hand, name: str) -> Column:
     """Returns a column of a row's life; one that is always the same is no column."""
     if meeting.sides[hand].may_miss:
         return side_column(hand, name)
-    return F.lit(EARLIEST if name == BIRTH else LATEST)
+    return F.lit(values.EARLIEST if name == BIRTH else values.LATEST)
 
 
 def _lasting(meeting: Meeting, hands: Iterable[spec.Hand]) -> tuple[Column, Column]:
@@ -380,7 +372,7 @@ def _row_struct(meeting: Meeting, hand: spec.Hand) -> Column:
 def _absent_row(meeting: Meeting, hand: spec.Hand) -> Column:
     """Returns what stands for a hand's row."""
     schema = meeting.sides[hand].seat.source.schema
-    return absent_struct(meeting.join.absent(hand), schema)
+    return values.absent_struct(meeting.join.absent(hand), schema)
 
 
 def outlets(
@@ -389,7 +381,7 @@ def outlets(
     """Returns the rows of every outlet: its own columns, then hidden ones."""
     join, lines = meeting.join, result_lines(meeting)
     # All that an expression may name beside the rows of both sides.
-    lines = lines.withColumn("row_time", timestamp(F.col(ROW_TIME)))
+    lines = lines.withColumn("row_time", values.timestamp(F.col(ROW_TIME)))
     size = join.left.window.hop_length
     if size != spec.NO_TIME:
         end = F.col("row_time")
@@ -398,7 +390,7 @@ def outlets(
     if mentions(join, "counter"):
         lines = lines.withColumn("counter", _counter(join))
     if join.picks.skip_when != NEVER:
-        lines = lines.where(~is_true(F.expr(join.picks.skip_when.text)))
+        lines = lines.where(~values.is_true(F.expr(join.picks.skip_when.text)))
     most = most_kept(join.picks)
     if most and join.kind.gives_pairs:
         lines = lines.withColumn(_NUMBER, _rank(join)).where(F.col(_NUMBER) <= most)

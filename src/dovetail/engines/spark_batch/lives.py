@@ -21,7 +21,7 @@ from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
-from dovetail.engines.spark.values import EARLIEST, LATEST, shifted
+from dovetail.engines.spark import values
 from dovetail.engines.spark_batch.arrivals import (
     PLACE,
     TIME,
@@ -116,12 +116,12 @@ def give_lives(seat: Seat, admitted: Admitted) -> Living:
     if seat.source.is_timed:
         # A row that lacks its row time lives nowhere.
         has_time = F.col(TIME).isNotNull()
-        birth = F.when(has_time, birth).otherwise(LATEST)
-        death = F.when(has_time, death).otherwise(EARLIEST)
-        end = F.when(has_time, end).otherwise(LATEST)
+        birth = F.when(has_time, birth).otherwise(values.LATEST)
+        death = F.when(has_time, death).otherwise(values.EARLIEST)
+        end = F.when(has_time, end).otherwise(values.LATEST)
     lines = lines.withColumns({BIRTH: birth, DEATH: death, END: end})
     if seat.is_met_on_arrival:
-        until = F.lit(LATEST)
+        until = F.lit(values.LATEST)
         if isinstance(window, spec.Latest):
             until = F.coalesce(_next(seat, F.col(PLACE)), until)
         lines = lines.withColumns({SINCE: F.col(PLACE), UNTIL: until})
@@ -138,7 +138,7 @@ def _window_ends(window: spec.HopSize, moment: Column) -> Column:
     size, every = window.size.microseconds, window.every.microseconds
     last = moment - F.pmod(moment, F.lit(every)) + size
     ends = F.sequence(last, moment + 1, F.lit(-every))
-    nowhere = F.array(F.lit(LATEST))
+    nowhere = F.array(F.lit(values.LATEST))
     none = F.array().cast("array<bigint>")
     return F.when(moment.isNull(), nowhere).when(last > moment, ends).otherwise(none)
 
@@ -151,14 +151,14 @@ def _timed_life(seat: Seat) -> tuple[Column, Column, Column]:
             return _life_among_others(seat)
         case spec.Range(preceding, following):
             time = F.col(quoted(seat.source.time))
-            end = shifted(time, preceding)
+            end = values.shifted(time, preceding)
             # Both ends belong to the window, so death is a microsecond behind it.
-            return shifted(time, following.negated()), end + 1, end
+            return values.shifted(time, following.negated()), end + 1, end
         case spec.Rows(count=0):
             return born, born + 1, born
         case spec.HopUnit(unit):
             time = F.col(quoted(seat.source.time)).cast("timestamp")
-            end = shifted(F.date_trunc(unit, time), spec.parse_span(f"1 {unit}"))
+            end = values.shifted(F.date_trunc(unit, time), spec.parse_span(f"1 {unit}"))
             return born, end, end
         case spec.HopSize():
             return F.col(END), F.col(END) + 1, F.col(END)
@@ -166,7 +166,7 @@ def _timed_life(seat: Seat) -> tuple[Column, Column, Column]:
             first, last = ends_of((start, end))
             return first, last + 1, last
         case spec.Forever():
-            return born, F.lit(LATEST), F.lit(LATEST)
+            return born, F.lit(values.LATEST), F.lit(values.LATEST)
         case window:
             raise AssertionError(window)
 
@@ -180,7 +180,7 @@ def _life_among_others(seat: Seat) -> tuple[Column, Column, Column]:
             rows = Window.partitionBy(*parts).orderBy(TIME, PLACE)
             # Row 0 is the row itself; one that has not come yet comes at the end.
             born, death = (
-                F.coalesce(F.lead(TIME, number).over(rows), F.lit(LATEST))
+                F.coalesce(F.lead(TIME, number).over(rows), F.lit(values.LATEST))
                 for number in (last, first + 1)
             )
             return born, death, death
@@ -188,17 +188,21 @@ def _life_among_others(seat: Seat) -> tuple[Column, Column, Column]:
             death, end = (F.col(name) for name in LASTING)
             return born, death, end
         case _ if seat.is_state:
-            return born, F.lit(LATEST), F.lit(LATEST)
+            return born, F.lit(values.LATEST), F.lit(values.LATEST)
         case _:
             # A version without a time, on the clock `batch`, comes behind all others.
-            time = F.coalesce(TIME, F.lit(LATEST))
-            death = F.coalesce(_next(seat, time), F.lit(LATEST))
+            time = F.coalesce(TIME, F.lit(values.LATEST))
+            death = F.coalesce(_next(seat, time), F.lit(values.LATEST))
             return born, death, death
 
 
 def _untimed_life(seat: Seat) -> tuple[Column, Column, Column]:
     """Returns always, or of versions: for the newest always, for others never."""
-    birth, death, end = F.lit(EARLIEST), F.lit(LATEST), F.lit(LATEST)
+    birth, death, end = (
+        F.lit(values.EARLIEST),
+        F.lit(values.LATEST),
+        F.lit(values.LATEST),
+    )
     stays = seat.is_state or seat.is_met_on_arrival
     if not isinstance(seat.window, spec.Latest) or stays:
         return birth, death, end

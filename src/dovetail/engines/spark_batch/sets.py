@@ -25,7 +25,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
-from dovetail.engines.spark.values import absent_struct, is_true, yes
+from dovetail.engines.spark import values
 from dovetail.engines.spark_batch.arrivals import PLACE, Arrivals, What
 from dovetail.expression import BARE, NEVER, Expression, Scope, parse, tree
 from dovetail.expression.sql import written
@@ -74,7 +74,7 @@ class _Together:
         """Returns the rows of a set with the columns of all, null where it has none."""
         own = {name.lower() for name in frame.columns}
         stepped = {name.lower() for name in self.join.stepped}
-        values = [
+        shown = [
             (F.col(quoted(field.name)) if field.name.lower() in own else F.lit(None))
             .cast(str(field.type))
             .alias(_value(number, field))
@@ -85,7 +85,7 @@ class _Together:
             F.col(quoted(name)).alias(key)
             for key, name in zip(self.keys(number), self.join.stepped, strict=True)
         ]
-        return frame.select(*values, *keys, F.col(PLACE).alias(_place(number)))
+        return frame.select(*shown, *keys, F.col(PLACE).alias(_place(number)))
 
     def keys(self, number: int) -> list[str]:
         """Returns the names of the stepped columns of a set."""
@@ -97,13 +97,13 @@ class _Together:
         """Returns the row of a set, whether it is there or not."""
         stepped = [name.lower() for name in self.join.stepped]
         keys = dict(zip(stepped, self.keys(number), strict=True))
-        values = [
+        shown = [
             F.col(quoted(keys.get(field.name.lower(), _value(number, field))))
             .cast(str(field.type))
             .alias(field.name)
             for field in self.schema.columns
         ]
-        return F.struct(*values)
+        return F.struct(*shown)
 
     def is_there(self, number: int) -> Column:
         """Returns whether the row of a set is there, once sets stand side by side."""
@@ -111,7 +111,7 @@ class _Together:
         if kind is spec.SetKind.INNER or (
             number == 0 and kind is not spec.SetKind.M_OF_N
         ):
-            return yes()
+            return values.yes()
         name = self.keys(number)[0] if self.join.stepped else _place(number)
         return F.col(name).isNotNull()
 
@@ -172,7 +172,7 @@ class _Together:
             )
             rows = F.concat(*(one.otherwise(F.array()) for one in alone))
         frame = self.named(found, rows)
-        is_right = is_true(self.column(self.join.rows_condition))
+        is_right = values.is_true(self.column(self.join.rows_condition))
         if kind is spec.SetKind.M_OF_N:
             return frame.where(is_right)
         is_right &= _are_known(self.keys(0))
@@ -193,7 +193,7 @@ class _Together:
 
     def named(self, frame: DataFrame, rows: Column) -> DataFrame:
         """Returns the frame with those rows as what expressions see."""
-        blank = absent_struct(spec.BlankRow(), self.schema)
+        blank = values.absent_struct(spec.BlankRow(), self.schema)
         # Spark runs what it can as one piece of compiled code. A lambda stands outside
         # of it, so the usual `ROWS_LIST(n)` is no lambda here: it has a column.
         lists = {
@@ -217,7 +217,7 @@ class _Together:
         """Returns the output columns of what is not skipped, sorted."""
         join = self.join
         if join.skip_when != NEVER:
-            frame = frame.where(~is_true(self.column(join.skip_when)))
+            frame = frame.where(~values.is_true(self.column(join.skip_when)))
         columns = [self.column(text).alias(name) for name, text in join.select.columns]
         if not join.ordered_by:
             return frame.select(*columns)
@@ -282,9 +282,11 @@ def _are_equal(some: Sequence[str], others: Sequence[str]) -> Column:
     terms = (
         F.col(one) == F.col(other) for one, other in zip(some, others, strict=True)
     )
-    return reduce(Column.__and__, terms, yes())
+    return reduce(Column.__and__, terms, values.yes())
 
 
 def _are_known(names: Sequence[str]) -> Column:
     """Returns whether no column is null."""
-    return reduce(Column.__and__, (F.col(name).isNotNull() for name in names), yes())
+    return reduce(
+        Column.__and__, (F.col(name).isNotNull() for name in names), values.yes()
+    )

@@ -28,7 +28,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
-from dovetail.engines.spark.values import yes
+from dovetail.engines.spark import values
 from dovetail.engines.spark_batch.candidates import Meeting, moved, side_column
 from dovetail.errors import LimitError
 from dovetail.kernels.arrays.names import reserved
@@ -101,7 +101,7 @@ def stopped(
         F.lit(f" candidates; expected at most {limit.count}{own}"),
     )
     stop = F.raise_error(facts).cast("boolean")
-    return F.when(is_over, stop).otherwise(yes())
+    return F.when(is_over, stop).otherwise(values.yes())
 
 
 def watched(meeting: Meeting, skew: spec.Skew) -> Meeting:
@@ -149,7 +149,7 @@ class _Evenness:
         # Raised by the rows, not by the query: then it is Spark's error like others.
         facts = self._told(rows, said).scalar()
         stop = F.raise_error(facts).cast("boolean")
-        return frame.where(F.when(facts.isNotNull(), stop).otherwise(yes()))
+        return frame.where(F.when(facts.isNotNull(), stop).otherwise(values.yes()))
 
     def _told(self, rows: DataFrame, said: str) -> DataFrame:
         """Returns one row: what is too uneven, as a sentence, or null."""

@@ -34,7 +34,6 @@ from pyspark.sql.types import DataType, NumericType
 
 from dovetail.engines.spark.values import is_true, no, yes
 from dovetail.engines.spark_index import layout
-from dovetail.engines.spark_index.layout import COUNT, FILE, NUMBER, Build, Totals
 from dovetail.errors import EngineError
 from dovetail.schema import quoted
 
@@ -56,8 +55,8 @@ class Read:
     """
 
     frame: DataFrame
-    parts: Totals
-    of: Totals
+    parts: layout.Totals
+    of: layout.Totals
     why_whole: str = ""
 
     def told(self) -> str:
@@ -99,13 +98,13 @@ class _Needs:
     types: tuple[DataType, ...]
 
 
-def read_whole(spark: SparkSession, build: Build, why: str) -> Read:
+def read_whole(spark: SparkSession, build: layout.Build, why: str) -> Read:
     """Returns all rows of an index."""
     rows = _placed(build, build.rows_in(spark))
     return Read(rows, build.totals, build.totals, why)
 
 
-def read_by_keys(left: DataFrame, terms: Sequence[Term], build: Build) -> Read:
+def read_by_keys(left: DataFrame, terms: Sequence[Term], build: layout.Build) -> Read:
     """Returns the rows that can be equal to a left row in all of the terms.
 
     A small job of Spark looks at the left keys; where they are few, it says what they
@@ -120,7 +119,7 @@ def read_by_keys(left: DataFrame, terms: Sequence[Term], build: Build) -> Read:
 
 
 def read_by_pointer(
-    left: DataFrame, terms: Sequence[Term], index: Build, file: Build
+    left: DataFrame, terms: Sequence[Term], index: layout.Build, file: layout.Build
 ) -> tuple[Read, ...]:
     """Returns what is read of a file by its index, and what of the index before.
 
@@ -152,7 +151,9 @@ def read_by_pointer(
     return _read(found.select(position).distinct(), by, file, many), first
 
 
-def _read(left: DataFrame, able: Sequence[Term], build: Build, many: str) -> Read:
+def _read(
+    left: DataFrame, able: Sequence[Term], build: layout.Build, many: str
+) -> Read:
     """Returns what is needed, or all where that is most of it, or of too many rows."""
     spark = left.sparkSession
     text = spark.conf.get(LEFT_ROWS, str(USUAL_LEFT_ROWS)) or ""
@@ -164,13 +165,13 @@ def _read(left: DataFrame, able: Sequence[Term], build: Build, many: str) -> Rea
         return read_whole(spark, build, many.format(most))
     groups = {(one.file, one.number): one.rows for one in needs.stretches}
     files = {file for file, _ in groups}
-    found = Totals(len(files), len(groups), sum(groups.values()))
+    found = layout.Totals(len(files), len(groups), sum(groups.values()))
     if 2 * found.rows > build.totals.rows:
         return read_whole(spark, build, "the left rows need most of it")
     return Read(_needed_rows(spark, build, needs), found, build.totals)
 
 
-def _usable(left: DataFrame, terms: Sequence[Term], build: Build) -> list[Term]:
+def _usable(left: DataFrame, terms: Sequence[Term], build: layout.Build) -> list[Term]:
     """Returns the terms on the first keys, without a gap, whose types have one order.
 
     A text and a number may be equal, but do not lie in one order.
@@ -191,7 +192,7 @@ def _usable(left: DataFrame, terms: Sequence[Term], build: Build) -> list[Term]:
 
 
 def _needs_of_keys(
-    left: DataFrame, terms: Sequence[Term], build: Build, most: int
+    left: DataFrame, terms: Sequence[Term], build: layout.Build, most: int
 ) -> _Needs:
     """Returns what the first left rows need by their keys, one more than `most`."""
     names = [layout.key_name(number) for number in range(len(terms))]
@@ -209,7 +210,7 @@ def _needs_of_keys(
     met = keys.join(parts, starts & ends, "left")
     *fixed, last = names
     types = [keys.schema[name].dataType for name in names]
-    stretches = met.groupBy(FILE, NUMBER, COUNT, *fixed).agg(
+    stretches = met.groupBy(layout.FILE, layout.NUMBER, layout.COUNT, *fixed).agg(
         F.min(last).alias(_FROM), F.max(last).alias(_TO), F.first(_TOTAL).alias(_TOTAL)
     )
     kinds = dict(zip(fixed, types, strict=False)) | dict.fromkeys(
@@ -221,15 +222,15 @@ def _needs_of_keys(
     found = told.collect()
     rows = [
         _Stretch(
-            row[FILE],
-            row[NUMBER],
-            row[COUNT],
+            row[layout.FILE],
+            row[layout.NUMBER],
+            row[layout.COUNT],
             tuple(row[name] for name in fixed),
             row[_FROM],
             row[_TO],
         )
         for row in found
-        if row[FILE] is not None
+        if row[layout.FILE] is not None
     ]
     rows.sort(key=lambda one: (one.file, one.number))
     looked_at = max((row[_TOTAL] for row in found), default=0)
@@ -245,7 +246,7 @@ def _beyond(pairs: Sequence[tuple[Column, Column, Column]]) -> Column:
     return found
 
 
-def _needed_rows(spark: SparkSession, build: Build, needs: _Needs) -> DataFrame:
+def _needed_rows(spark: SparkSession, build: layout.Build, needs: _Needs) -> DataFrame:
     """Returns the rows that are needed and others near them; ROW tells their order."""
     if not needs.stretches:
         return _placed(build, build.rows_in(spark)).where(no())
@@ -267,7 +268,7 @@ def _needed_rows(spark: SparkSession, build: Build, needs: _Needs) -> DataFrame:
     return reduce(DataFrame.unionAll, scans)
 
 
-def _placed(build: Build, rows: DataFrame) -> DataFrame:
+def _placed(build: layout.Build, rows: DataFrame) -> DataFrame:
     """Returns rows as they are scanned, with what tells their order."""
     names = [layout.column(name) for name in build.schema.names]
     # Spark numbers the files of a build in the order of the keys: part-00017-.. has 17.
@@ -277,7 +278,7 @@ def _placed(build: Build, rows: DataFrame) -> DataFrame:
     return rows.select(*names, place.alias(layout.ROW))
 
 
-def _inside(stretch: _Stretch, build: Build, types: Sequence[DataType]) -> str:
+def _inside(stretch: _Stretch, build: layout.Build, types: Sequence[DataType]) -> str:
     """Returns whether a row lies in a stretch, as Spark SQL that Parquet can judge."""
     *fixed, last = (quoted(name) for name in build.keys[: len(types)])
     values = zip(fixed, stretch.fixed, types, strict=False)

@@ -18,16 +18,7 @@ from dovetail.bind.schemas import schema_of
 from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch
-from dovetail.engines.spark_index import reads, shelf
-from dovetail.engines.spark_index.layout import (
-    ROW,
-    Build,
-    Origin,
-    Sorted,
-    opened,
-    write_index,
-)
-from dovetail.engines.spark_index.reads import Term
+from dovetail.engines.spark_index import layout, reads, shelf
 from dovetail.engines.spark_program import lines
 from dovetail.engines.spark_program.indexes import indexes_of, shape_of
 from dovetail.engines.spark_program.program import Shelved, lowered
@@ -161,19 +152,21 @@ class _Disk:
 
     spark: SparkSession
     kept: shelf.Shelf
-    builds: dict[str, Build] = field(default_factory=dict)
+    builds: dict[str, layout.Build] = field(default_factory=dict)
 
     def done(self, line: lines.OnDisk, frames: Frames) -> dict[str, DataFrame]:
         """Returns the frames that a line makes, by their names."""
         match line:
             case lines.Kept(points=points):
-                origin = Origin()
+                origin = layout.Origin()
                 if points.file:
                     # One that points to rows remembers their build.
                     build = self._opened(points.file)
-                    origin = Origin(build.name, points.keys, points.position)
-                rows = Sorted(frames[line.frame], line.keys, (line.place,), origin)
-                self.builds[line.file] = write_index(
+                    origin = layout.Origin(build.name, points.keys, points.position)
+                rows = layout.Sorted(
+                    frames[line.frame], line.keys, (line.place,), origin
+                )
+                self.builds[line.file] = layout.write_index(
                     rows,
                     self.kept.place(line.file),
                     sizes=self.kept.sizes,
@@ -203,10 +196,10 @@ class _Disk:
             case _:
                 assert_never(line)
 
-    def _opened(self, file: str) -> Build:
+    def _opened(self, file: str) -> layout.Build:
         """Returns the build of a file, the same one each time."""
         if file not in self.builds:
-            self.builds[file] = opened(self.spark, self.kept.place(file))
+            self.builds[file] = layout.opened(self.spark, self.kept.place(file))
         return self.builds[file]
 
     def _read(self, line: lines.Sought, read: reads.Read) -> DataFrame:
@@ -214,12 +207,12 @@ class _Disk:
         told = shelf.Reading(line.note, line.file, read, line.kind)
         self.kept.readings.append(told)
         names = [F.col(quoted(one)) for one in line.columns]
-        return read.frame.select(*names, F.col(ROW).alias(line.place))
+        return read.frame.select(*names, F.col(layout.ROW).alias(line.place))
 
 
 def _left(
     frames: Frames, left: str, terms: tuple[tuple[str, str], ...]
-) -> tuple[DataFrame, list[Term]]:
+) -> tuple[DataFrame, list[reads.Term]]:
     """Returns the left rows, and what of them must be equal to which key."""
-    asked = [Term(key, F.expr(text)) for key, text in terms]
+    asked = [reads.Term(key, F.expr(text)) for key, text in terms]
     return frames[left].alias(spec.Hand.LEFT.letter), asked
