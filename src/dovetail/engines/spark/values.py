@@ -12,6 +12,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail import spec
+
+# These go to workers with what writes outlets: the whole room would travel else.
 from dovetail.schema import (
     ArrayType,
     MapType,
