@@ -104,6 +104,7 @@ class TickReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     ) -> dict[str, int]:
         """Returns the offset behind the ticks so far."""
         over = 0 if self.is_still else int(time.time() / self.seconds)
+        # Never back: the clock of a machine may be set back, an offset must not.
         ended = max(start.get(ENDED, 0), int(self.ends))
         return {TICK: max(start[TICK], over), ENDED: ended}
 

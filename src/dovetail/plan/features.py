@@ -258,6 +258,7 @@ def _of_shape(join: spec.JoinSpec, inputs: spec.Inputs) -> Iterator[Feature]:
         yield _PORTS[join.ports]
     if not join.hard:
         yield Feature.NO_EQUALITY
+    # Both are asked of two inputs only, not of the rows of a join inside.
     match [join.side(hand).source for hand in spec.HANDS]:
         case [spec.Named(left), spec.Named(right)]:
             if inputs[left] is inputs[right]:

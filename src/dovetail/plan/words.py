@@ -244,6 +244,7 @@ def _late(inputs: Mapping[spec.Hand, spec.Input]) -> str:
     if not timed:
         return "no row is late: there is no time column"
     waits = {inputs[hand].lateness for hand in timed}
+    # Which side is meant need be said only where the two differ.
     if waits == {spec.NO_TIME}:
         return "a row behind the newest of its side goes to `late`"
     told = [
@@ -305,7 +306,7 @@ def _nearest(asof: spec.AsOf) -> str:
 
 
 def on_spark(join: spec.JoinSpec | spec.SetJoinSpec) -> str:
-    """Returns how Spark joins."""
+    """Returns how Spark joins, as far as the text says it."""
     if isinstance(join, spec.SetJoinSpec):
         return _SETS
     way = _WAYS.get(join.picks.strategy)

@@ -48,6 +48,7 @@ _ATOMS: Mapping[pa.DataType, Type] = {
     pa.int16(): AtomicType.SMALLINT,
     pa.int32(): AtomicType.INT,
     pa.int64(): AtomicType.BIGINT,
+    # Spark has no unsigned numbers: the next larger type holds them.
     pa.uint8(): AtomicType.SMALLINT,
     pa.uint16(): AtomicType.INT,
     pa.uint32(): AtomicType.BIGINT,

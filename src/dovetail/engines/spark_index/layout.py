@@ -143,6 +143,7 @@ def file_of_row() -> Column:
 
 def carried(value: Column, kind: types.DataType) -> Column:
     """Returns a value as it travels."""
+    # As values of Python times are in the machine's zone, and end with the year 9999.
     match kind:
         case types.TimestampType():
             return F.unix_micros(value)
@@ -332,6 +333,7 @@ def _write_rows(rows: Sorted, build: Build, sizes: Sizes) -> None:
     by = [column(name) for name in (*rows.keys, *rows.order)]
     spread = rows.frame.repartitionByRange(files, *by) if by else rows.frame
     in_order = spread.sortWithinPartitions(*by) if by else spread
+    # A session's limit would cut a file into two of one number: rows are placed by it.
     writer = in_order.drop(*rows.order).write.option("maxRecordsPerFile", 0)
     writer = writer.option("parquet.block.row.count.limit", sizes.group)
     # Pages have statistics too: of a row group a reader decodes those that it needs.
@@ -345,6 +347,7 @@ def _write_parts(frame: DataFrame, build: Build) -> None:
         *(column(name).alias(key_name(at)) for at, name in enumerate(build.keys))
     )
     ends = [F.min(keys).alias(LOW), F.max(keys).alias(HIGH)] if build.keys else []
+    # A row group begins every so many rows: the writer is told so.
     number = F.floor(row_in_file() / F.lit(build.group)).cast("bigint")
     found = build.rows_in(frame.sparkSession).groupBy(
         file_of_row().alias(FILE), number.alias(NUMBER)

@@ -231,6 +231,7 @@ class Book:
 
     def unused(self, name: str) -> str:
         """Returns a name that no column of an input has: as wished, or longer."""
+        # What an input's columns are called is the user's choice: ours give way.
         while any(name in columns for columns in self.known.values()):
             name += " again"
         return name
@@ -265,6 +266,7 @@ class Book:
         first, *more = placed.order
         if first.is_number and not more and not first.is_descending:
             return placed
+        # Several columns become one: the rows are sorted, and numbered as they stand.
         return self.placed(replace(self.sorted(placed), order=()))
 
 
@@ -372,6 +374,7 @@ def once(*terms: Term) -> Terms:
     """Returns terms without those whose column has sorted before."""
     found: dict[str, Term] = {}
     for term in terms:
+        # Rows that a column did not tell apart it does not tell apart later either.
         found.setdefault(term.column, term)
     return tuple(found.values())
 
