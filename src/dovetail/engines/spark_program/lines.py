@@ -27,8 +27,8 @@ from enum import Enum
 from dovetail import spec
 from dovetail.engines.spark_index.shelf import Shape
 from dovetail.expression import Expression
-from dovetail.expression.tree import Node
 from dovetail.expression.sql import text_of
+from dovetail.expression.tree import Node
 from dovetail.schema import Schema, quoted
 
 ALONE = "all rows go through one task here: each looks at those before it"
