@@ -166,9 +166,6 @@ def key_of(side: spec.Side, source: spec.Input) -> tuple[str, ...]:
 def _picks(join: spec.JoinSpec, sources: Inputs, scope: Scope) -> known.PickSettings:
     """Returns the kernels' picks of a join."""
     _, right = sources
-    keep = join.picks.keep.count if isinstance(join.picks.keep, spec.Keep) else 0
-    if join.picks.strategy is spec.Strategy.LOOKUP:
-        keep = 1
     limit: spec.AtMost | spec.Limit | spec.Unlimited = join.picks.limit
     match join.picks.at_most:
         case spec.AtMost(counted=(), optional=()):
@@ -180,9 +177,9 @@ def _picks(join: spec.JoinSpec, sources: Inputs, scope: Scope) -> known.PickSett
             pass
     skips = "counter" in spec.bare_names(join.picks.skip_when)
     return known.PickSettings(
-        keep=keep or known.UNLIMITED,
+        keep=join.picks.most_kept or known.UNLIMITED,
         limit=limit,
-        shared=tuple(_shared(part, scope) for part in sides.optional_parts(join)),
+        shared=tuple(_shared(part, scope) for part in join.picks.optional),
         skip=tuple(_skips(join, sources, scope)),
         nearest=tuple(_nearest(join, sources, scope)),
         numbered=skips or bool(spec.counting_columns(join)),

@@ -100,12 +100,10 @@ def _missing(play: spec.Play, join: spec.JoinSpec) -> Iterator[Combination]:
 def _judges_changes(play: spec.Play, join: spec.JoinSpec) -> bool:
     """Tells whether picks of a table's row wait for one that others may end."""
     source = spec.known_input(join.left.source, play.inputs)
-    at_most = join.picks.at_most
-    shares = isinstance(at_most, spec.AtMost) and bool(at_most.optional)
     return (
         not source.is_timed
         and join.right.window.is_ended_by_rows
-        and (shares or isinstance(join.picks.asof, spec.AsOf))
+        and (join.picks.optional or isinstance(join.picks.asof, spec.AsOf))
         and any(untimed_changes(join, play.inputs, changing(play)))
     )
 
@@ -135,9 +133,8 @@ def _of_late_pairs(join: spec.JoinSpec) -> Iterator[Combination]:
     picks = join.picks
     if _judges_pairs(join):
         yield Combination.LATE_JUDGED
-    keeps = picks.keep != spec.Unlimited() or picks.strategy is spec.Strategy.LOOKUP
     is_skipped = "counter" in spec.bare_names(picks.skip_when)
-    if keeps and (is_skipped or spec.counting_columns(join)):
+    if picks.most_kept and (is_skipped or spec.counting_columns(join)):
         yield Combination.LATE_KEPT
     if is_skipped and join.clock is spec.Clock.ARRIVAL:
         yield Combination.LATE_SKIPPED

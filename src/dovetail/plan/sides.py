@@ -61,7 +61,7 @@ def candidate_equalities(join: spec.JoinSpec) -> tuple[spec.Equality, ...]:
 
     Those that share nothing are no candidates, so that they need not be looked at.
     """
-    match optional_parts(join):
+    match join.picks.optional:
         case (spec.OptionalEqual(equality), *_):
             return (*counted(join), equality)
         case (spec.OptionalPrefix(left, right), *_):
@@ -80,11 +80,3 @@ def further_condition(join: spec.JoinSpec) -> Expression:
     rest = [one for one in join.hard if one not in counted(join)]
     terms = [str(join.soft), *(f"({one.left}) = ({one.right})" for one in rest)]
     return Expression(" AND ".join(f"({term})" for term in terms))
-
-
-def optional_parts(
-    join: spec.JoinSpec,
-) -> tuple[spec.OptionalPrefix | spec.OptionalEqual, ...]:
-    """Returns the optional equalities of `atmost`."""
-    at_most = join.picks.at_most
-    return at_most.optional if isinstance(at_most, spec.AtMost) else ()

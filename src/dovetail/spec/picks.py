@@ -154,3 +154,15 @@ class Picks:
     strategy: Strategy = Strategy.DEFAULT
     left_condition: Expression = ALWAYS
     skip_when: Expression = NEVER
+
+    @property
+    def most_kept(self) -> int:
+        """Returns how many pairs of a left row come out, 0 where all do."""
+        if self.strategy is Strategy.LOOKUP:
+            return 1
+        return self.keep.count if isinstance(self.keep, Keep) else 0
+
+    @property
+    def optional(self) -> tuple[OptionalPrefix | OptionalEqual, ...]:
+        """Returns the optional equalities of `atmost`."""
+        return self.at_most.optional if isinstance(self.at_most, AtMost) else ()

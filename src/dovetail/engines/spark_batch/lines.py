@@ -29,7 +29,7 @@ from dovetail.engines.spark import values
 from dovetail.engines.spark_batch.arrivals import PLACE, TIME
 from dovetail.engines.spark_batch.candidates import HERE, Meeting, mentions, side_column
 from dovetail.engines.spark_batch.lives import BIRTH, DEATH, END, LAST, LASTING
-from dovetail.engines.spark_batch.picks import MATCH, OVER, Judged, judges, most_kept
+from dovetail.engines.spark_batch.picks import MATCH, OVER, Judged, judges
 from dovetail.expression import NEVER
 from dovetail.kernels.arrays.names import reserved
 from dovetail.plan.batch import Buckets
@@ -391,7 +391,7 @@ def outlets(
         lines = lines.withColumn("counter", _counter(join))
     if join.picks.skip_when != NEVER:
         lines = lines.where(~values.is_true(F.expr(join.picks.skip_when.text)))
-    most = most_kept(join.picks)
+    most = join.picks.most_kept
     if most and join.kind.gives_pairs:
         lines = lines.withColumn(_NUMBER, _rank(join)).where(F.col(_NUMBER) <= most)
     if join.ports == 1:
@@ -431,7 +431,7 @@ def _counter(join: spec.JoinSpec) -> Column:
     # A line without a left row is a row met once: it counts for itself.
     pairs = Window.partitionBy(left, F.when(left.isNull(), right))
     time = F.col(ROW_TIME)
-    is_picked = join.clock is spec.Clock.BATCH or judges(join) or most_kept(join.picks)
+    is_picked = join.clock is spec.Clock.BATCH or judges(join) or join.picks.most_kept
     order = [*_picked_order(join.clock), time] if is_picked else [time, right]
     return F.when(_is_pair(), F.row_number().over(pairs.orderBy(*order))).otherwise(0)
 

@@ -73,13 +73,6 @@ def judges(join: spec.JoinSpec) -> bool:
     return counts or limit != spec.Unlimited() or asof != spec.Unlimited()
 
 
-def most_kept(wanted: spec.Picks) -> int:
-    """Returns how many pairs of a left row come out, 0 where all do."""
-    if wanted.strategy is spec.Strategy.LOOKUP:
-        return 1
-    return wanted.keep.count if isinstance(wanted.keep, spec.Keep) else 0
-
-
 @dataclass(frozen=True, slots=True)
 class Judged:
     """The candidates of a meeting, with MATCH, and OVER where a limit is exceeded.
@@ -204,7 +197,7 @@ def pruned(meeting: Meeting) -> Meeting:
         wanted = replace(wanted, at_most=nothing, limit=nothing)
     counts = any(it != nothing for it in (wanted.at_most, wanted.limit, wanted.asof))
     is_plain = join.soft == ALWAYS and wanted.skip_when == NEVER and not counts
-    first = most_kept(wanted) if is_plain and join.kind in _KEEP_KINDS else 0
+    first = wanted.most_kept if is_plain and join.kind in _KEEP_KINDS else 0
     if not join.hard or not (most or first) or not meeting.is_by_key:
         return meeting
     own = Window.partitionBy(*meeting.keys(spec.Hand.RIGHT))

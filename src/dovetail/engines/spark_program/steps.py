@@ -326,6 +326,5 @@ def takes_first(join: spec.JoinSpec) -> bool:
     picks, texts = join.picks, [join.picks.skip_when]
     if isinstance(join.select, spec.Columns):
         texts += [text for _, text in join.select.columns]
-    is_lookup = picks.strategy is spec.Strategy.LOOKUP
     numbers = any("counter" in spec.bare_names(text) for text in texts)
-    return is_lookup or isinstance(picks.keep, spec.Keep) or numbers
+    return picks.most_kept > 0 or numbers
