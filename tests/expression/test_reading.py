@@ -336,3 +336,14 @@ def test_a_text_is_read_once_in_each_scope():
     again = Scope.row(Schema.of({"n": "int"}))
     assert parse("n + 1", of_one) is parse("n + 1", again)
     assert parse("n", of_one).type != parse("n", of_other).type
+
+
+@pytest.mark.parametrize("text", ["sort_array()", "date_add(DATE '2020-01-01')"])
+def test_a_call_without_enough_arguments_is_refused_in_a_sentence(text):
+    assert f'"{text.partition("(")[0]}" does not take (' in refused(SpecError, text)
+
+
+@pytest.mark.parametrize("word", ["ANY", "ALL"])
+def test_escape_stands_behind_one_pattern_alone(word):
+    message = refused(UnsupportedError, f"'a' LIKE {word} ('a', 'b') ESCAPE '/'")
+    assert message.startswith("ESCAPE behind anything but LIKE")

@@ -272,18 +272,6 @@ def _aggregate(items: Elements | None, start: Value, *functions: Value) -> Value
     return finish[0](found) if finish else found
 
 
-def _fold(name: str) -> entry.Function:
-    """Returns the entry of AGGREGATE under one of its names."""
-    return entry.row(
-        name,
-        _aggregate_rule,
-        _aggregate,
-        "aggregate",
-        strict=False,
-        parameters=_folding,
-    )
-
-
 # Elements that are equal, or in an order
 
 
@@ -546,8 +534,17 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
     _over("filter", _tested, _kept),
     _over("exists", _truth, lambda *given: disjunction(*_given(*given)), _element),
     _over("forall", _truth, lambda *given: conjunction(*_given(*given)), _element),
-    _fold("aggregate"),
-    _fold("reduce"),
+    *(
+        entry.row(
+            name,
+            _aggregate_rule,
+            _aggregate,
+            "aggregate",
+            strict=False,
+            parameters=_folding,
+        )
+        for name in ("aggregate", "reduce")
+    ),
     _choosing("array_min", min),
     _choosing("array_max", max),
     entry.typed("array_distinct", _listed(), _keyed(_unique)),

@@ -261,6 +261,21 @@ def alike(
     return rule
 
 
+def either(*texts: str) -> Rule:
+    """Returns the rule of several shapes: the one that has the first argument's type.
+
+    Where none has it, the last of those counts that take the arguments.
+    """
+    rules = tuple(map(shape, texts))
+
+    def rule(arguments: Arguments) -> Signature | None:
+        found = [taken for taken in (known(arguments) for known in rules) if taken]
+        own = (one for one in found if one.arguments[:1] == types(arguments[:1]))
+        return next(own, found[-1] if found else None)
+
+    return rule
+
+
 def when(test: Callable[..., bool], text: str) -> Rule:
     """Returns the rule of a shape, for arguments whose types pass a test."""
     rule = shape(text)

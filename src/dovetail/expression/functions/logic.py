@@ -144,18 +144,12 @@ def _choosing(name: str, choose: Callable[..., Value]) -> entry.Function:
     return entry.typed(name, rule, evaluate, name, strict=False)
 
 
-def _floating(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types ISNAN: a single or double; other numbers become doubles."""
-    if len(arguments) == 1 and arguments[0].type in kinds.FRACTIONS:
-        return entry.Signature(entry.types(arguments), kinds.BOOLEAN)
-    return entry.shape("double -> boolean")(arguments)
-
-
-def _nan_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types NANVL: two floats, or two doubles."""
-    if entry.types(arguments) == (kinds.FLOAT, kinds.FLOAT):
-        return entry.Signature(entry.types(arguments), kinds.FLOAT)
-    return entry.shape("double, double -> double")(arguments)
+def _fraction(*types: Kind) -> Kind | None:
+    """Returns the type of NANVL: two floats, or two doubles."""
+    if set(types) == {kinds.FLOAT}:
+        return kinds.FLOAT
+    fits = all(kinds.implicit(kind, kinds.DOUBLE) for kind in types)
+    return kinds.DOUBLE if fits else None
 
 
 @ENTRIES.macro("ilike", ("like", "lower"), takes=2, optional=1)
@@ -201,7 +195,7 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
     ),
     entry.row(
         "isnan",
-        _floating,
+        entry.either("float -> boolean", "double -> boolean"),
         lambda value: value is not None and math.isnan(value),
         "isnan",
         strict=False,
@@ -209,7 +203,7 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
     ),
     entry.row(
         "nanvl",
-        _nan_rule,
+        entry.alike(_fraction),
         lambda value, other: (
             other if value is not None and math.isnan(value) else value
         ),
@@ -220,6 +214,7 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
             *reversed(given),
         ),
         strict=False,
+        takes=2,
     ),
     entry.row(
         "coalesce",

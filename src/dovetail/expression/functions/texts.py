@@ -37,40 +37,21 @@ def _flat(name: str) -> entry.Columnwise:
     )
 
 
-def _or_bytes(text: str) -> entry.Rule:
-    """Returns the rule of a shape whose first text, and the result, may be bytes."""
-    rule = entry.shape(text)
-
-    def either(arguments: entry.Arguments) -> entry.Signature | None:
-        signature = rule(arguments)
-        if signature is None or arguments[0].type != kinds.BINARY:
-            return signature
-        is_text = signature.result == kinds.STRING
-        result = kinds.BINARY if is_text else signature.result
-        return entry.Signature((kinds.BINARY, *signature.arguments[1:]), result)
-
-    return either
-
-
 # Put together
 
 
-def _concat_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types CONCAT: bytes, or arrays, or anything else written as a text."""
-    types = entry.types(arguments)
+def _end_to_end(*types: Kind) -> Kind | None:
+    """Returns the type of what CONCAT joins: arrays, bytes, or all else as texts."""
     if set(types) == {kinds.BINARY}:
-        return entry.Signature(types, kinds.BINARY)
+        return kinds.BINARY
     if any(isinstance(kind, schema.ArrayType) for kind in types):
         common = kinds.widest(types)
-        if not isinstance(common, schema.ArrayType):
-            return None
-        return entry.Signature((common,) * len(types), common)
-    if not all(kinds.implicit(kind, kinds.STRING) for kind in types):
-        return None
-    return entry.Signature((kinds.STRING,) * len(types), kinds.STRING)
+        return common if isinstance(common, schema.ArrayType) else None
+    fits = all(kinds.implicit(kind, kinds.STRING) for kind in types)
+    return kinds.STRING if fits else None
 
 
-@ENTRIES.typed("concat", _concat_rule, _flat("concat"))
+@ENTRIES.typed("concat", entry.alike(_end_to_end), _flat("concat"))
 def _concatenated(call: Call) -> entry.Compute:
     if isinstance(call.type, schema.ArrayType):
         return lambda *values: [item for value in values for item in value]
@@ -302,14 +283,6 @@ def _steps(one: str, other: str) -> int:
 # Letter by letter
 
 
-def _reverse_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types REVERSE: an array, or a text."""
-    (kind,) = entry.types(arguments)
-    if isinstance(kind, schema.ArrayType):
-        return entry.Signature((kind,), kind)
-    return entry.shape("string -> string")(arguments)
-
-
 @ENTRIES.row("initcap", "string -> string")
 def _titled(text: str) -> str:
     # a letter may become several in lower case, so the rest is cut behind the change
@@ -331,11 +304,8 @@ def _translated(text: str, letters: str, others: str) -> str:
 # Bytes as texts
 
 
-def _bytes_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types a count of bytes: of bytes, or of a text."""
-    if entry.types(arguments) == (kinds.BINARY,):
-        return entry.Signature((kinds.BINARY,), kinds.INT)
-    return entry.shape("string -> int")(arguments)
+# of bytes, or of a text
+_OF_BYTES = entry.either("binary -> int", "string -> int")
 
 
 def _bytes_of(value: str | bytes) -> bytes:
@@ -343,16 +313,14 @@ def _bytes_of(value: str | bytes) -> bytes:
     return value.encode() if isinstance(value, str) else value
 
 
-def _hex_rule(arguments: entry.Arguments) -> entry.Signature | None:
-    """Types HEX: bytes, a text, or a whole number."""
-    (kind,) = entry.types(arguments)
+def _shown_as(kind: Kind) -> Kind | None:
+    """Returns the type in which HEX takes a value: bytes, a text, or a whole number."""
     if kinds.is_numeric(kind):
-        return entry.Signature((kinds.BIGINT,), kinds.STRING)
-    fits = kind in (kinds.STRING, kinds.BINARY)
-    return entry.Signature((kind,), kinds.STRING) if fits else None
+        return kinds.BIGINT
+    return kind if kind in (kinds.STRING, kinds.BINARY) else None
 
 
-@ENTRIES.row("hex", _hex_rule, takes=1)
+@ENTRIES.row("hex", entry.alike(_shown_as, lambda _kind: kinds.STRING), takes=1)
 def _hex(value: Value) -> str:
     if isinstance(value, int):
         return f"{value % (1 << LONG):X}"  # in two's complement
@@ -378,16 +346,23 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
     *ENTRIES.written,
     entry.row("upper", "string -> string", str.upper, "upper"),
     entry.row("lower", "string -> string", str.lower, "lower"),
-    entry.row("length", _or_bytes("string -> int"), len, "length"),
+    entry.row("length", _OF_BYTES, len, "length"),
     entry.row(
-        "octet_length", _bytes_rule, lambda value: len(_bytes_of(value)), "octet_length"
+        "octet_length", _OF_BYTES, lambda value: len(_bytes_of(value)), "octet_length"
     ),
     entry.row(
-        "reverse", _reverse_rule, lambda value: value[::-1], _flat("reverse"), takes=1
+        "reverse",
+        # bytes are read as a text here, unlike by CONCAT
+        entry.alike(
+            lambda kind: kinds.STRING if kind == kinds.BINARY else _end_to_end(kind)
+        ),
+        lambda value: value[::-1],
+        _flat("reverse"),
+        takes=1,
     ),
     entry.row(
         "substring",
-        _or_bytes("string, int[, int] -> string"),
+        entry.either("binary, int[, int] -> binary", "string, int[, int] -> string"),
         substring,
         _lower_substring,
     ),
