@@ -64,6 +64,7 @@ BATCH = Engine(
 )
 _USUAL = spec.Settings()
 _OF_KEY = "all right rows of its key"
+# How long a month is shows only when it is laid on a date.
 SHORTEST_MONTH, LONGEST_MONTH = (days * 86_400_000_000 for days in (28, 31))
 _EVERY = "every right row; an equality in the join leaves those of its key"
 

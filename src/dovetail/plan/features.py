@@ -188,6 +188,7 @@ _NAMED: Mapping[Enum | type, Feature] = {
     spec.Pause: Feature.PAUSES,
 }
 _PORTS = {2: Feature.TWO_PORTS, 3: Feature.THREE_PORTS}
+# With these the rows of a batch stand in the order of the left ones.
 ORDERED = {
     spec.Strategy.LOOKUP,
     spec.Strategy.MANY_LOOKUP,
@@ -208,6 +209,7 @@ def features_of_play(play: spec.Play) -> frozenset[Feature]:
         *_named(*events),
     }
     join = play.join
+    # Sets, and the other clocks, count what has come, whether more does or not.
     if isinstance(join, spec.JoinSpec) and join.clock is spec.Clock.EVENT:
         # Rows of a stream still to come could change the result.
         ended = {event.input for event in events if isinstance(event, spec.Finish)}

@@ -46,6 +46,7 @@ def refuse_inner(play: spec.Play, join: spec.JoinSpec, hand: spec.Hand) -> None:
         join, side, play.inputs
     ):
         return
+    # In which order rows leave is the affair of the join around.
     switches = replace(play.settings, order=spec.Settings().order)
     is_told = spec.kind_of(source, play.inputs) is spec.InputKind.TABLE
     missing = {

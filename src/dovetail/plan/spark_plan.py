@@ -16,10 +16,14 @@ from collections.abc import Callable, Mapping
 _NODE = re.compile(
     r"^(?P<margin>[\s:|+-]*)(?:\*\(\d+\) )?(?P<name>[A-Z]\w*)\s?(?P<rest>.*)$"
 )
+# id#12L: Spark's own number of a column says nothing to a reader.
 _NUMBER = re.compile(r"#\d+L?")
 _STEP = 3  # Spark's own margin of a node below another
+# Location: InMemoryFileIndex(1 paths)[file:/data/people.csv]
 _FILE = re.compile(r"\[(?:\w+:)+/*(?P<path>/[^\],]*)")
+# As in "[id], [owner], LeftOuter, BuildRight":
 _LISTS = re.compile(r"\[([^\]]*)\], \[([^\]]*)\], (\w+)(?:, Build(Left|Right))?")
+# As in "BuildRight, Inner":
 _LOOP = re.compile(r"Build(Left|Right), (\w+)")
 _SIDE = {"Left": "left", "Right": "right", "": ""}
 _KINDS = {

@@ -39,6 +39,7 @@ def lowered(
     writer = _Writer(book)
     if not isinstance(shelf, NoShelf):
         book.shelf.update(shelf)
+        # Before the outputs, which may read what is built.
         for built in program.builds:
             indexes.kept(book, writer.rows(built.index.source), built)
     for output in program.outputs:

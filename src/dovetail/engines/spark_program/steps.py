@@ -233,6 +233,7 @@ def joined(book: Book, left: Rows, right: Rows, step: spec.Joined) -> Rows:
     asks = id(step) in book.asked
     if asks or takes_first(step.join):
         right = book.sorted(right)
+    # The engine gives their rows in the order that the left frame has.
     stays = step.join.picks.strategy in ORDERED and left.in_place
     groups = left.groups if step.keeps_groups else ()
     hidden, order = _carried(groups, groups, spec.Hand.LEFT, step.join), _UNKNOWN
