@@ -185,6 +185,7 @@ class Horizon:
         side = self.settings.sides[hand]
         if not side.ends_with_later:
             return rows.with_arrays(death=deaths(side, rows))
+        # A row to come has a time from the bound on, and stands behind this one.
         soonest = np.maximum(rows.moment, self.bound(hand))
         return rows.with_arrays(
             birth=np.where(rows.birth == NEVER, soonest, rows.birth),
@@ -270,10 +271,12 @@ class _Course:
             int(parcel.rows.place.max(initial=parcel.report.position))
             for parcel in parcels
         ]
+        # What a task reports holds behind its last row that came here.
         reported = [parcel.report.bound for parcel in parcels]
         position = np.concatenate((position, np.array(last, np.int64)))
         moved = np.concatenate((moved, np.array(reported, np.int64)))
         order = np.argsort(position, kind="stable")
+        # A bound only rises; a late row does not move it.
         reached = np.maximum.accumulate(np.append(before, moved[order]))
         return cls(position[order], reached)
 
@@ -301,6 +304,7 @@ class BoundsByPlace:
         """
         if not len(self.position):
             return np.full(len(place), BEGINNING), np.full(len(place), BEGINNING)
+        # Places are dealt out in the order of positions, from `since` on.
         position = self.position[np.maximum(place - self.since, 0)]
         left, right = (course.at(position) for course in self.courses)
         return left, right

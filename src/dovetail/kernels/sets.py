@@ -18,13 +18,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from dovetail.kernels.arrays.rows import Mask, Whole
 
 NO_KEY = -1
 """The code of a row whose key has a null: it is equal to nobody's."""
-Presence = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +68,13 @@ def of_some(
     least, most = bounds
     chosen = (least <= counts) & (counts <= most) & (keys != NO_KEY)
     keys, has = keys[chosen], has[:, chosen]
-    patterns, pattern = _patterns(has)
-    for number, active in enumerate(patterns):
+    # Keys of one pattern of sets are combined together: there are few patterns.
+    patterns, pattern = np.unique(has, axis=1, return_inverse=True)
+    for number, column in enumerate(patterns.T):
+        active = tuple(np.flatnonzero(column).tolist())
         first = codes[active[0]]
-        rows = np.flatnonzero(np.isin(first, keys[pattern == number]))
+        of_pattern = keys[pattern.reshape(-1) == number]
+        rows = np.flatnonzero(np.isin(first, of_pattern))
         yield _combined(codes, active, rows, fits)
 
 
@@ -84,32 +85,21 @@ def without(count: int, found: Combinations) -> Combinations:
     return Combinations((0,), (np.flatnonzero(unmatched),))
 
 
-def _patterns(has: Presence) -> tuple[list[tuple[int, ...]], Whole]:
-    """Returns which sets are active together, and which of these each key has."""
-    found, number = np.unique(has, axis=1, return_inverse=True)
-    active = [tuple(np.flatnonzero(column).tolist()) for column in found.T]
-    return active, number.reshape(-1)
-
-
 def _combined(
     codes: Sequence[Whole], active: tuple[int, ...], first: Whole, fits: Fits
 ) -> Combinations:
     """Returns the combinations of the active sets that begin with the first rows."""
     columns = [first]
     for before, after in pairwise(active):
-        rows = columns[-1]
-        counts, partners = _of_code(codes[after], codes[before][rows])
+        wanted = codes[before][columns[-1]]
+        order = np.argsort(codes[after], kind="stable")
+        ordered = codes[after][order]
+        first_of = np.searchsorted(ordered, wanted, "left")
+        counts = np.searchsorted(ordered, wanted, "right") - first_of
+        # Each run of equal codes one by one: where it starts, less what stands before.
+        starts = np.repeat(first_of - np.cumsum(counts) + counts, counts)
+        partners = order[starts + np.arange(len(starts))]
         columns = [np.repeat(column, counts) for column in columns]
         fit = fits(Neighbours((before, after), (columns[-1], partners)))
         columns = [column[fit] for column in (*columns, partners)]
     return Combinations(active, tuple(columns))
-
-
-def _of_code(codes: Whole, wanted: Whole) -> tuple[Whole, Whole]:
-    """Returns how many rows have each wanted code, and all of them one by one."""
-    order = np.argsort(codes, kind="stable")
-    ordered = codes[order]
-    first = np.searchsorted(ordered, wanted, "left")
-    counts = np.searchsorted(ordered, wanted, "right") - first
-    starts = np.repeat(first - np.cumsum(counts) + counts, counts)
-    return counts, order[starts + np.arange(len(starts))]

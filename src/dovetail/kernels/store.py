@@ -12,7 +12,6 @@ about as much as came.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -23,7 +22,7 @@ from dovetail.kernels.arrays.blobs import read_batch, read_rows, write_batch, wr
 from dovetail.kernels.arrays.rows import Rows, Whole, join_rows, no_rows
 from dovetail.kernels.arrival.arrival import Watch
 from dovetail.kernels.lifetimes.births import births, deaths
-from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_batches, memo_from
+from dovetail.kernels.pairs.memo import NO_MEMO, memo_batches, memo_from
 from dovetail.kernels.settings import FORMAT, JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped
@@ -95,14 +94,25 @@ class Store:
         )
         state = new_state(self.schemas)
         held = known["held"]
-        watch_left, watch_right = map(_watch, known["watches"])
+        # A watch is its numbers in order, its holds last, however many there are.
+        watch_left, watch_right = (
+            Watch(bound, newest, active, stopped, tuple(holds))
+            for bound, newest, active, stopped, *holds in known["watches"]
+        )
         return JoinState(
             alive=(left, right),
             waiting=(waiting_left, waiting_right),
             watches=(watch_left, watch_right),
             held=read_batch(self.shelf.get(held)) if held else state.held,
             next_place=known["next_place"],
-            memo=self._memo(*known["memo"]),
+            memo=memo_from(
+                *(
+                    read_batch(self.shelf.get(number)) if number else none
+                    for number, none in zip(
+                        known["memo"], memo_batches(NO_MEMO), strict=True
+                    )
+                )
+            ),
         )
 
     def save(self, stepped: Stepped) -> int:
@@ -137,17 +147,16 @@ class Store:
             rows = _lived(self.settings, hand, read_rows(self.shelf.get(number)))
             alive = np.arange(size)
             if marks:
-                rows, alive = _marked(rows, read_batch(self.shelf.get(marks)))
+                changed = read_batch(self.shelf.get(marks))
+                columns = {
+                    name: changed.column(name).to_numpy(zero_copy_only=False)
+                    for name in changed.schema.names
+                }
+                alive = np.flatnonzero(~columns.pop("gone"))
+                rows = rows.with_arrays(**columns).take(alive)
             self.chunks[hand].append(Chunk(number, marks, size, alive))
             parts.append(rows)
         return join_rows(parts)
-
-    def _memo(self, *numbers: int) -> Memo:
-        """Returns what picks remember."""
-        parts = zip(numbers, memo_batches(NO_MEMO), strict=True)
-        return memo_from(
-            *(read_batch(self.shelf.get(one)) if one else none for one, none in parts)
-        )
 
     def _waiting(self, hand: int, number: int) -> Rows:
         """Returns a side's rows that wait for a bound."""
@@ -160,12 +169,6 @@ class Store:
         return rows.with_arrays(birth=births(side.window, rows))
 
 
-def _watch(numbers: list[int]) -> Watch:
-    """Returns the watch that was written as numbers, its holds last."""
-    bound, newest, active, stopped, *holds = numbers
-    return Watch(bound, newest, active, stopped, tuple(holds))
-
-
 def _lived(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
     """Returns rows read from a chunk with the lifetimes that follow from them."""
     side = settings.sides[hand]
@@ -176,17 +179,6 @@ def _lived(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
     if side.is_intrinsic:
         return rows.with_arrays(death=deaths(side, rows))
     return rows
-
-
-def _marked(rows: Rows, marks: pa.RecordBatch) -> tuple[Rows, Whole]:
-    """Returns the rows that are not gone, as marked, and their numbers."""
-    alive = np.flatnonzero(~marks.column("gone").to_numpy(zero_copy_only=False))
-    changed = {
-        name: marks.column(name).to_numpy(zero_copy_only=False)
-        for name in marks.schema.names
-        if name != "gone"
-    }
-    return rows.with_arrays(**changed).take(alive), alive
 
 
 @dataclass(slots=True)
@@ -237,26 +229,22 @@ class _Writing:
         for chunk, end in zip(reversed(chunks), reversed(ends.tolist()), strict=True):
             part = slice(end - len(chunk.alive), end)
             stays = np.flatnonzero(kept[part]) + part.start
-            if self._is_poured(chunk, len(stays), sum(map(len, pool))):
+            # Small chunks, and those more than half gone, are poured into the newest:
+            # so there are few, and each row is written few times.
+            is_small = len(stays) <= sum(map(len, pool)) and len(stays) < SMALL
+            if is_small or 2 * len(stays) <= chunk.size:
                 pool.append(stays)
                 self.drop(chunk.number)
                 self.drop(chunk.marks)
             else:
                 listed.append(self._stays(hand, chunk, rows.take(part), kept[part]))
-        return [*reversed(listed), *self._fresh(hand, rows, pool[::-1])]
-
-    def _is_poured(self, chunk: Chunk, stays: int, pooled: int) -> bool:
-        """Tells whether a chunk's rows go over into the newest chunk."""
-        return 2 * stays <= chunk.size or (stays <= pooled and stays < SMALL)
-
-    def _fresh(self, hand: int, rows: Rows, pool: list[Whole]) -> Iterator[list[int]]:
-        """Gives the newest chunk, if any row is left for it."""
-        chosen = np.concatenate(pool)
+        listed.reverse()
+        chosen = np.concatenate(pool[::-1])
         if len(chosen):
-            fresh = rows.take(chosen)
-            number = self.rows(hand, fresh)
-            marks = self._marks(hand, fresh, np.zeros(len(chosen), bool))
-            yield [number, marks, len(chosen)]
+            fresh, nothing = rows.take(chosen), np.zeros(len(chosen), bool)
+            number, marks = self.rows(hand, fresh), self._marks(hand, fresh, nothing)
+            listed.append([number, marks, len(chosen)])
+        return listed
 
     def _stays(
         self, hand: int, chunk: Chunk, rows: Rows, kept: np.ndarray
@@ -268,7 +256,10 @@ class _Writing:
         gone = np.ones(chunk.size, bool)
         gone[chunk.alive[kept]] = False
         self.drop(chunk.marks)
-        marks = self._marks(hand, _spread(rows, chunk), gone)
+        # Marks lie as the chunk's rows do; in the gaps of those gone the first repeats.
+        index = np.zeros(chunk.size, np.int64)
+        index[chunk.alive] = np.arange(len(chunk.alive))
+        marks = self._marks(hand, rows.take(index), gone)
         return [chunk.number, marks, chunk.size]
 
     def _changing(self, hand: int) -> tuple[str, ...]:
@@ -299,10 +290,3 @@ class _Writing:
         return self.put(
             write_batch(pa.RecordBatch.from_arrays(columns, names=["gone", *names]))
         )
-
-
-def _spread(rows: Rows, chunk: Chunk) -> Rows:
-    """Returns the alive rows laid out as in their chunk; gaps repeat the first."""
-    index = np.zeros(chunk.size, np.int64)
-    index[chunk.alive] = np.arange(len(chunk.alive))
-    return rows.take(index)

@@ -1,4 +1,12 @@
-"""From rows that came to rows that take part: waiting, numbering, lifetimes."""
+"""From rows that came to rows that take part: waiting, numbering, lifetimes.
+
+    came     10:02   10:04   10:09        the bounds of versions stand at 10:05
+             takes part      waits        its life may still be another
+
+On the event clock a row takes part once the bound has passed its birth; where rows are
+merged by time, once none can come that stands before it. Then it has its place in the
+order of arrival, and its life as far as it is known.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +17,11 @@ import numpy as np
 from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, join_rows
 from dovetail.kernels.arrival.arrival import Arrived, Watch, numbered
 from dovetail.kernels.arrival.eviction import evicted
-from dovetail.kernels.arrival.time_limits import (
-    Course,
-    Edge,
-    closed,
-    course_of,
-    highest_of,
-)
+from dovetail.kernels.arrival.time_limits import Edge, closed, highest_of
 from dovetail.kernels.arrival.untimed import replaced
 from dovetail.kernels.lifetimes.births import births, deaths, known_lives, unfolded
-from dovetail.kernels.lifetimes.lives import KNOWN_END, Lives, shortened
-from dovetail.kernels.settings import Closing, JoinSettings, SideSettings, waits_for
+from dovetail.kernels.lifetimes.lives import KNOWN_END, shortened
+from dovetail.kernels.settings import JoinSettings, waits_for
 from dovetail.kernels.state import JoinState
 from dovetail.spec.inputs import Arrival
 
@@ -52,23 +54,38 @@ def admit(
     new, next_place = [one.on_time for one in arrived], state.next_place
     if in_sequence:
         new, next_place = _numbered(settings, new, next_place)
+    born = [_born(settings, hand, came) for hand, came in enumerate(new)]
     sides = [
-        _side(settings, state, hand, came)
-        .with_lives(settings.sides[hand], arrived[hand].lives)
+        _Side(state.alive[hand], join_rows([state.waiting[hand], came]))
+        .with_lives(settings, hand, arrived[hand])
         .with_ends(settings, hand, watches[hand].bound)
-        for hand, came in enumerate(new)
+        for hand, came in enumerate(born)
     ]
-    fresh, waiting = _parted(settings, sides, _hold(settings, watches))
+    waited_for = zip(watches, waits_for(settings), strict=True)
+    hold = min((watch.bound for watch, is_one in waited_for if is_one), default=NEVER)
+    parted = [
+        rows.came.parted(rows.are_ready(settings, NEVER if side.untimed else hold))
+        for rows, side in zip(sides, settings.sides, strict=True)
+    ]
+    fresh = [ready for ready, _ in parted]
     if not in_sequence and not settings.keeps_places:
         fresh, next_place = _numbered(settings, fresh, next_place)
-    present = _living(settings, sides, fresh)
+    living = [
+        _with_lifetimes(settings, hand, rows.alive, came)
+        for hand, (rows, came) in enumerate(zip(sides, fresh, strict=True))
+    ]
     if settings.reads_time:
         edge = Edge(highest_of(state.watches), next_place, now)
-        present = _closed(settings, present, watches, _course(settings, fresh, edge))
+        living = closed(settings, living, fresh, edge, watches)
+    # Who leaves with its partition must have its own end by then: the earlier counts.
+    left, right = (
+        evicted(side, rows, len(alive))
+        for side, rows, alive in zip(settings.sides, living, state.alive, strict=True)
+    )
     return Present(
-        rows=_without_evicted(settings, state, present),
+        rows=(left, right),
         old=(len(state.alive[0]), len(state.alive[1])),
-        waiting=(waiting[0], waiting[1]),
+        waiting=(parted[0][1], parted[1][1]),
         watches=watches,
         next_place=next_place,
     )
@@ -85,59 +102,6 @@ def _numbered(
     return list(numbered((left, right), settings, start)), past
 
 
-def _living(
-    settings: JoinSettings, sides: list[_Side], fresh: list[Rows]
-) -> list[Rows]:
-    """Returns both sides' rows that take part, with births and deaths."""
-    return [
-        _with_lifetimes(settings, hand, side.alive, came)
-        for hand, (side, came) in enumerate(zip(sides, fresh, strict=True))
-    ]
-
-
-def _course(settings: JoinSettings, fresh: list[Rows], edge: Edge) -> Course:
-    """Returns the course of time over the rows that a step lets in."""
-    left, right = fresh
-    return course_of(settings, (left, right), edge)
-
-
-def _parted(
-    settings: JoinSettings, sides: list[_Side], hold: int
-) -> tuple[list[Rows], list[Rows]]:
-    """Returns both sides' rows that take part now, and those that wait."""
-    parted = [
-        side.came.parted(_is_ready(settings, side.came, NEVER if one.untimed else hold))
-        for one, side in zip(settings.sides, sides, strict=True)
-    ]
-    return [ready for ready, _ in parted], [waiting for _, waiting in parted]
-
-
-def _without_evicted(
-    settings: JoinSettings, state: JoinState, sides: list[Rows]
-) -> tuple[Rows, Rows]:
-    """Returns both sides' rows; those that leave with their partition have an end."""
-    left, right = (
-        evicted(side, rows, len(alive))
-        for side, rows, alive in zip(settings.sides, sides, state.alive, strict=True)
-    )
-    return left, right
-
-
-def _closed(
-    settings: JoinSettings,
-    sides: list[Rows],
-    watches: tuple[Watch, Watch],
-    course: Course,
-) -> list[Rows]:
-    """Returns both sides' rows with the deaths that time gives them."""
-    return [
-        rows
-        if settings.sides[hand].closing is Closing.NONE
-        else closed(settings, hand, rows, course, watch)
-        for hand, (rows, watch) in enumerate(zip(sides, watches, strict=True))
-    ]
-
-
 @dataclass(frozen=True, slots=True)
 class _Side:
     """The rows of one side: those that are alive, those that came or wait."""
@@ -145,10 +109,11 @@ class _Side:
     alive: Rows
     came: Rows
 
-    def with_lives(self, side: SideSettings, lives: Lives) -> _Side:
+    def with_lives(self, settings: JoinSettings, hand: int, arrived: Arrived) -> _Side:
         """Returns the rows with the ends that they are told, where they inherit."""
-        if not side.inherits:
+        if not settings.sides[hand].inherits:
             return self
+        lives = arrived.lives
         return _Side(shortened(self.alive, lives), shortened(self.came, lives))
 
     def with_ends(self, settings: JoinSettings, hand: int, bound: int) -> _Side:
@@ -162,47 +127,26 @@ class _Side:
             return self
         if not side.counts_later and not len(self.came):
             return self
-        rows = join_rows([self.alive.bare(), self._later(settings).bare()])
-        old = len(self.alive)
+        came, old = self.came, len(self.alive)
+        has_place = settings.keeps_places or any(one.untimed for one in settings.sides)
+        if not has_place and len(came):
+            # Who came has no place yet: it stands behind all that are alive.
+            first = self.alive.place.max(initial=0) + 1
+            came = came.with_arrays(place=came.place - came.place.min() + first)
+        rows = join_rows([self.alive.bare(), came.bare()])
         known = replaced(rows) if side.untimed else known_lives(side, rows, bound)
         return _Side(
             self.alive.with_arrays(birth=known.birth[:old], death=known.death[:old]),
             self.came.with_arrays(birth=known.birth[old:], death=known.death[old:]),
         )
 
-    def _later(self, settings: JoinSettings) -> Rows:
-        """Returns the rows that came, with places behind those that are alive."""
-        has_place = any(side.untimed for side in settings.sides)
-        if settings.keeps_places or has_place or not len(self.came):
-            return self.came
-        first = self.alive.place.max(initial=0) + 1
-        return self.came.with_arrays(
-            place=self.came.place - self.came.place.min() + first
-        )
-
-
-def _side(settings: JoinSettings, state: JoinState, hand: int, new: Rows) -> _Side:
-    """Returns one side's rows as they are when a step begins."""
-    came = join_rows([state.waiting[hand], _born(settings, hand, new)])
-    return _Side(state.alive[hand], came)
-
-
-def _hold(settings: JoinSettings, watches: tuple[Watch, Watch]) -> int:
-    """Returns the bound that rows must be below to take part."""
-    bounds = [
-        watch.bound
-        for watch, waited_for in zip(watches, waits_for(settings), strict=True)
-        if waited_for
-    ]
-    return min(bounds, default=NEVER)
-
-
-def _is_ready(settings: JoinSettings, rows: Rows, hold: int) -> Mask:
-    """Tells which rows take part: the bound has passed them, or they never live."""
-    if not settings.event_clock:
-        return rows.moment < hold
-    is_empty = (rows.death <= rows.birth) & (rows.death < NEVER)
-    return (rows.birth < hold) | is_empty
+    def are_ready(self, settings: JoinSettings, hold: int) -> Mask:
+        """Tells who takes part: the bound has passed it, or it lives at no moment."""
+        rows = self.came
+        if not settings.event_clock:
+            return rows.moment < hold
+        is_empty = (rows.death <= rows.birth) & (rows.death < NEVER)
+        return (rows.birth < hold) | is_empty
 
 
 def _born(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
@@ -211,6 +155,7 @@ def _born(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
         return rows
     side = settings.sides[hand]
     if settings.arrival is not Arrival.SEQUENCE and settings.keeps_places:
+        # Left places are even, right ones odd: at one position left stands first.
         rows = rows.with_arrays(place=2 * rows.place + hand)
     rows = unfolded(side.window, rows)
     if side.inherits:
@@ -223,11 +168,9 @@ def _with_lifetimes(
 ) -> Rows:
     """Returns the rows with births and deaths; an end once known stays."""
     side, rows = settings.sides[hand], join_rows([alive, fresh])
-    if side.is_intrinsic:
-        if settings.event_clock:
-            return rows.with_arrays(death=deaths(side, rows))
-    elif settings.event_clock:
-        return rows
+    if settings.event_clock:
+        # Lives that others end were found as the rows came: see `with_ends`.
+        return rows.with_arrays(death=deaths(side, rows)) if side.is_intrinsic else rows
     rows = rows.with_arrays(birth=rows.place)
     ends = deaths(side, rows, len(alive))
     return rows.with_arrays(death=np.minimum(ends, rows.death))

@@ -10,7 +10,7 @@ that stood before each of its rows, whatever the cut.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from dovetail.kernels.arrays.rows import (
     NEVER,
     Mask,
     Rows,
-    Whole,
     join_rows,
 )
 from dovetail.kernels.arrays.sort import sorted_by
@@ -127,13 +126,17 @@ def read_side(
     others: dict[Reason, list[Rows]] = {}
     before = watch.bound
     for parcel in sorted(parcels, key=lambda parcel: parcel.report.position):
-        rows = _timed(parcel.rows, watch)
+        rows = parcel.rows
+        if rows.open_time.any():
+            newest = np.maximum(rows.moment, watch.newest)
+            moments = np.where(rows.open_time, newest, rows.moment)
+            rows = rows.with_arrays(moment=moments)
         bound = watch.bound if moment.exact else before
         good = np.ones(len(rows), bool)
         for reason, found in _faults(rows, side, bound, exact=moment.exact):
             turned_away = found & good
             if reason is Reason.LATE:
-                turned_away &= ~rows.removes
+                turned_away &= ~rows.removes  # a late delete leaves no trace
             others.setdefault(reason, []).append(rows.take(turned_away))
             good &= ~found
         judged.append(rows.take(good))
@@ -152,23 +155,16 @@ def _faults(
     rows: Rows, side: SideSettings, bound: int, *, exact: bool
 ) -> Iterator[tuple[Reason, Mask]]:
     """Gives which rows take no part, if any, and why: the first reason counts."""
-    found = []
+    found = [(Reason.BAD_INTERVAL, bad_intervals(rows))]
     if side.timed:
-        found.append((Reason.NULL_TIME, rows.moment == MISSING))
-        found.append((Reason.LATE, _behind(rows, bound, exact=exact)))
-    found.append((Reason.BAD_INTERVAL, bad_intervals(rows)))
+        # Only an exact order says what a task had seen before its own row.
+        behind = (rows.moment < bound) | (rows.late & exact)
+        late = behind & ~rows.from_start
+        missing = rows.moment == MISSING
+        found = [(Reason.NULL_TIME, missing), (Reason.LATE, late), *found]
     for reason, faulty in found:
         if np.count_nonzero(faulty):
             yield reason, faulty
-
-
-def _timed(rows: Rows, watch: Watch) -> Rows:
-    """Returns the rows; those that take the newest time seen have it."""
-    waiting = rows.open_time
-    if not np.count_nonzero(waiting):
-        return rows
-    newest = np.maximum(rows.moment, watch.newest)
-    return rows.with_arrays(moment=np.where(waiting, newest, rows.moment))
 
 
 def bad_intervals(rows: Rows) -> Mask:
@@ -177,14 +173,6 @@ def bad_intervals(rows: Rows) -> Mask:
         return np.zeros(len(rows), bool)
     bad: Mask = rows.hidden(BAD) == 1
     return bad
-
-
-def _behind(rows: Rows, bound: int, *, exact: bool) -> Mask:
-    """Tells which rows are late."""
-    behind: Mask = rows.moment < bound
-    if exact:
-        behind |= rows.late
-    return behind & ~rows.from_start
 
 
 def awake(
@@ -200,8 +188,7 @@ def awake(
         quiet = side.idle > 0 and now - active > side.idle
         other = watches[1 - hand].bound if quiet else BEGINNING
         bound = NEVER if side.static else max(watch.bound, other)
-        stopped, holds = watch.stopped, watch.holds
-        lifted.append(Watch(bound, watch.newest, active, stopped, holds))
+        lifted.append(replace(watch, bound=bound, active=active))
     return lifted[0], lifted[1]
 
 
@@ -209,26 +196,19 @@ def numbered(
     rows: tuple[Rows, Rows], settings: JoinSettings, start: int
 ) -> tuple[Rows, Rows]:
     """Returns the rows with their places in the order of arrival, from `start` on."""
-    order = sorted_by(*_keys(rows, settings.arrival))
-    places = np.empty(len(order), np.int64)
-    places[order] = np.arange(start, start + len(order))
-    split = len(rows[0])
-    return (
-        rows[0].with_arrays(place=places[:split]),
-        rows[1].with_arrays(place=places[split:]),
-    )
-
-
-def _keys(rows: tuple[Rows, Rows], arrival: Arrival) -> tuple[Whole, ...]:
-    """Returns what the order of arrival looks at, first things first."""
     left, right = rows
     position = np.concatenate((left.place, right.place))
-    hand = np.zeros(len(position), np.int64)
-    hand[len(left) :] = 1
-    match arrival:
-        case Arrival.SEQUENCE:
-            return position, hand
-        case Arrival.MERGED:
-            return np.concatenate((left.moment, right.moment)), hand, position
-        case Arrival.AS_READ:
-            return hand, position
+    hand = np.repeat([0, 1], [len(left), len(right)])
+    moment = np.concatenate((left.moment, right.moment))
+    decides = {
+        Arrival.SEQUENCE: (position, hand),
+        Arrival.MERGED: (moment, hand, position),
+        Arrival.AS_READ: (hand, position),
+    }
+    order = sorted_by(*decides[settings.arrival])
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(start, start + len(order))
+    return (
+        left.with_arrays(place=places[: len(left)]),
+        right.with_arrays(place=places[len(left) :]),
+    )

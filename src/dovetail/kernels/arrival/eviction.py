@@ -108,9 +108,13 @@ def _by_count(touches: Touches, most: int) -> Whole:
     are the rows that had none of their partition since it.
     """
     count = len(touches.before)
+    # Insertions in the order of those before them in their partitions: those whose is
+    # no later than a given one are a prefix, and all up to that one are among them.
     earliest = np.argsort(touches.before, kind="stable")
     lengths = np.searchsorted(touches.before[earliest], np.arange(count), "right")
     ranks = np.arange(count) + most
+    # The insertion at which the partition becomes one too many, if it is not touched
+    # again before.
     known = ranks < lengths
     at = np.where(known, kth_smallest(earliest, lengths, ranks), 0)
     goes = known & (at < touches.after)
@@ -203,6 +207,7 @@ class _Stock:
         """Returns what is stored once the first `old` rows have come."""
         places, order = touches.rows.place, touches.order
         numbers = np.arange(len(order))
+        # A death is a place: the first insertion from there on finds the row gone.
         falls = np.searchsorted(places, touches.rows.death)
         spot = np.empty_like(order)
         spot[order] = numbers
@@ -212,6 +217,7 @@ class _Stock:
         return cls(
             touches,
             falls,
+            # Each insertion adds a row, less those that leave before it.
             1 - np.bincount(falls, minlength=len(order) + 1)[:-1],
             spot,
             group,
@@ -326,6 +332,7 @@ class Touches:
         """Returns for each insertion the end of it or of a later one, or NEVER."""
         numbers = np.arange(len(ends))
         ended = np.where(ends[self.order] < NEVER, numbers, len(ends))
+        # Backward, the least so far is the next insertion that has an end.
         following = np.minimum.accumulate(ended[::-1])[::-1]
         at = self.order[np.minimum(following, len(ends) - 1)]
         partition = self.rows.partition

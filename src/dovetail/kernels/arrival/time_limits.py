@@ -28,13 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.kernels.arrays.names import hidden
-from dovetail.kernels.arrays.rows import (
-    BEGINNING,
-    NEVER,
-    Mask,
-    Rows,
-    Whole,
-)
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Rows, Whole
 from dovetail.kernels.arrival.arrival import Watch
 from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.kernels.settings import Closing, JoinSettings, SideSettings
@@ -52,15 +46,6 @@ It stands where candidates may be found by some parts only.
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
-    """How far time was at each place of a step; the last place is the next row's."""
-
-    places: Whole
-    clock: Whole
-    highest: Whole
-
-
-@dataclass(frozen=True, slots=True)
 class Edge:
     """Where a step stands between others: highest time before, next place, its time."""
 
@@ -69,50 +54,63 @@ class Edge:
     now: int
 
 
-def course_of(settings: JoinSettings, fresh: tuple[Rows, Rows], edge: Edge) -> Course:
-    """Returns the course of time over the rows that a step lets in."""
-    places = np.concatenate([rows.place for rows in fresh])
-    order = np.argsort(places)
-    moments = np.concatenate([rows.moment for rows in fresh])[order]
-    clock = np.zeros(len(places), np.int64)
-    if settings.reads_clock:
-        clock = np.concatenate([rows.hidden(CLOCK) for rows in fresh])[order]
-    highest = np.maximum.accumulate(np.append(edge.highest, moments))
-    return Course(
-        np.append(places[order], edge.next_place),
-        np.maximum.accumulate(np.append(clock, edge.now)),
-        np.append(highest[1:], highest[-1]),
-    )
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """How far time was at each place of a step; the last place is the next row's."""
+
+    places: Whole
+    clock: Whole
+    highest: Whole
+
+    @classmethod
+    def of(cls, settings: JoinSettings, fresh: list[Rows], edge: Edge) -> _Course:
+        """Returns the course of time over the rows that a step lets in."""
+        places = np.concatenate([rows.place for rows in fresh])
+        order = np.argsort(places)
+        moments = np.concatenate([rows.moment for rows in fresh])[order]
+        clock = np.zeros(len(places), np.int64)
+        if settings.reads_clock:
+            clock = np.concatenate([rows.hidden(CLOCK) for rows in fresh])[order]
+        # A row itself moves the highest time; at the next row's place none has yet.
+        highest = np.maximum.accumulate(np.append(edge.highest, moments))
+        return cls(
+            np.append(places[order], edge.next_place),
+            np.maximum.accumulate(np.append(clock, edge.now)),
+            np.append(highest[1:], highest[-1]),
+        )
 
 
 def closed(
-    settings: JoinSettings, hand: int, rows: Rows, course: Course, watch: Watch
-) -> Rows:
-    """Returns the rows with the deaths that time gives them.
+    settings: JoinSettings,
+    sides: list[Rows],
+    fresh: list[Rows],
+    edge: Edge,
+    watches: tuple[Watch, Watch],
+) -> list[Rows]:
+    """Returns both sides' rows with the deaths that time gives them.
 
     One that is past already when it comes, or that can meet nobody by its key, still
     has its own moment. The clock of a side that has ended stands still.
     """
-    last = last_moments(settings, hand, rows)
-    time, is_range = np.minimum(course.clock, watch.stopped), False
-    if settings.sides[hand].closing is Closing.ROW_TIME:
-        time, is_range = course.highest, True
-    passed = np.searchsorted(time, last, "right")
-    death = np.append(course.places, NEVER)[passed]
-    brief = death <= rows.place
-    if is_range:
-        brief |= _without_key(rows)
-    ended = rows.with_flags(due=rows.due | (~brief & (death < NEVER)))
-    death = np.where(brief, rows.place + 1, death)
-    return ended.with_arrays(death=np.minimum(death, rows.death))
-
-
-def _without_key(rows: Rows) -> Mask:
-    """Tells which rows have a null in their key, though no candidate may ask for it."""
-    if KEYLESS in rows.payload.schema.names:
-        keyless: Mask = rows.hidden(KEYLESS) == 1
-        return keyless
-    return ~rows.has_key
+    course, ended = _Course.of(settings, fresh, edge), list(sides)
+    for hand, (side, rows) in enumerate(zip(settings.sides, sides, strict=True)):
+        if side.closing is Closing.NONE:
+            continue
+        is_range = side.closing is Closing.ROW_TIME
+        clock = np.minimum(course.clock, watches[hand].stopped)
+        time = course.highest if is_range else clock
+        # Time never goes back: the first place past a moment is one search.
+        passed = np.searchsorted(time, last_moments(settings, hand, rows), "right")
+        death = np.append(course.places, NEVER)[passed]
+        brief = death <= rows.place
+        if is_range:
+            # `has_key` asks for the parts of a key that find candidates, not for all.
+            keyless = KEYLESS in rows.payload.schema.names
+            brief |= rows.hidden(KEYLESS) == 1 if keyless else ~rows.has_key
+        due = rows.due | (~brief & (death < NEVER))
+        death = np.minimum(np.where(brief, rows.place + 1, death), rows.death)
+        ended[hand] = rows.with_flags(due=due).with_arrays(death=death)
+    return ended
 
 
 def last_moments(settings: JoinSettings, hand: int, rows: Rows) -> Whole:
@@ -172,7 +170,9 @@ def line_of(settings: JoinSettings, sides: tuple[Rows, Rows], since: int) -> Lin
 
 def _stored(side: SideSettings, rows: Rows) -> Rows:
     """Returns the rows as a table has them: one that is never stored has no life."""
-    rows = _without_evicted(side, rows)
+    if isinstance(side.eviction, windows.EvictCount | windows.EvictTuples):
+        # What an insertion makes too many goes with it, not behind it.
+        rows = rows.with_arrays(death=rows.death - rows.dropped)
     if side.window == windows.Rows(0):
         return rows.with_arrays(death=rows.birth)
     if side.closing is Closing.NONE:
@@ -182,22 +182,15 @@ def _stored(side: SideSettings, rows: Rows) -> Rows:
     return rows.with_arrays(death=np.where(is_past, rows.birth, rows.death))
 
 
-def _without_evicted(side: SideSettings, rows: Rows) -> Rows:
-    """Returns the rows; what an insertion makes too many goes with it, not behind."""
-    if not isinstance(side.eviction, windows.EvictCount | windows.EvictTuples):
-        return rows
-    return rows.with_arrays(death=rows.death - rows.dropped)
-
-
 def _numbered(settings: JoinSettings, sides: tuple[Rows, Rows], since: int) -> Line:
     """Returns the rows with lives counted in what happens, one after the other."""
-    places = np.concatenate([np.append(rows.birth, rows.death) for rows in sides])
-    lasts = np.concatenate(
-        [
-            np.append(np.full(len(rows), NEVER), _last(settings, hand, rows))
-            for hand, rows in enumerate(sides)
-        ]
-    )
+    moments = []
+    for hand, rows in enumerate(sides):
+        # Of one place, time passes some rows before the row comes that ends others.
+        last = last_moments(settings, hand, rows)
+        last = np.where(rows.due & ~rows.dropped, last, NEVER)
+        moments += [(rows.birth, np.full(len(rows), NEVER)), (rows.death, last)]
+    places, lasts = (np.concatenate(some) for some in zip(*moments, strict=True))
     order = np.lexsort((lasts, places))
     is_new = np.ones(len(order), bool)
     is_new[1:] = (np.diff(places[order]) > 0) | (np.diff(lasts[order]) > 0)
@@ -211,9 +204,3 @@ def _numbered(settings: JoinSettings, sides: tuple[Rows, Rows], since: int) -> L
         numbered.append(rows.with_arrays(birth=birth, death=death))
         start += 2 * len(rows)
     return Line((numbered[0], numbered[1]), first, sides)
-
-
-def _last(settings: JoinSettings, hand: int, rows: Rows) -> Whole:
-    """Returns when time passes rows, NEVER where that is not what ends them."""
-    last = last_moments(settings, hand, rows)
-    return np.where(rows.due & ~rows.dropped, last, NEVER)

@@ -24,7 +24,7 @@ BEFORE_TIME = BEGINNING + 1
 
 def replaced(rows: Rows) -> Rows:
     """Returns a table's rows with the ends of those that are replaced; an end stays."""
-    place = later(rows, rows.place, 1)
+    place = later(rows, rows.place, 1)  # the next version's, whatever its time
     end = np.where(
         place == NEVER, NEVER, BEFORE_TIME + np.where(place == NEVER, 0, place)
     )

@@ -85,6 +85,7 @@ def known_lives(side: SideSettings, rows: Rows, bound: int) -> Rows:
     )
     if not isinstance(side.window, windows.RowsPreceding):
         return rows
+    # Where the bound has reached the later row's time nobody comes in between.
     begun = later(rows, rows.moment, side.window.last)
     birth = np.minimum(np.where(begun <= sure, begun, NEVER), rows.birth)
     unborn = (birth == NEVER) & (bound == NEVER)

@@ -68,6 +68,7 @@ def _ends(unit: HopUnitName, moments: Whole) -> Whole:
         case "day":
             return _after(moments, _DAY)
         case "week":
+            # Weeks are counted from a Monday: three days before the first day of all.
             return _after(moments + _MONDAY * _DAY, 7 * _DAY) - _MONDAY * _DAY
         case "month":
             return _first_after(moments, "M")
@@ -105,11 +106,13 @@ def hopped(rows: Rows, window: HopSize) -> Rows:
     size, every = window.size.microseconds, window.every.microseconds
     timed = rows.moment > BEGINNING
     moment = np.where(timed, rows.moment, 0)
+    # Windows end every so often: the last one that holds the row, and how many before
+    # it end behind the row too (negated floor division rounds up).
     newest = moment - moment % every + size
     counts = np.where(timed, np.maximum(-((moment - newest) // every), 0), 1)
     found = rows.take(np.repeat(np.arange(len(rows)), counts))
     firsts = np.cumsum(counts) - counts
-    turn = np.arange(len(found)) - np.repeat(firsts, counts)
+    turn = np.arange(len(found)) - np.repeat(firsts, counts)  # 0, 1, .. of each row
     back = (np.repeat(counts, counts) - 1 - turn) * every
     ends = np.repeat(newest, counts) - back
     return found.with_arrays(
@@ -129,6 +132,7 @@ def _shift_months(moments: Whole, months: int) -> Whole:
     times = moments.view("datetime64[us]")
     days, starts = times.astype("datetime64[D]"), times.astype("datetime64[M]")
     target = starts + np.timedelta64(months, "M")
+    # A day that the month has not is its last one.
     first, following = (month.astype("datetime64[D]") for month in (target, target + 1))
     last = following - first - 1
     day = first + np.minimum(days - starts.astype("datetime64[D]"), last)

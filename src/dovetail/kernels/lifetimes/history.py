@@ -21,7 +21,7 @@ from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.lifetimes.births import births, own_deaths
 from dovetail.kernels.lifetimes.successors import starts_of
 from dovetail.kernels.settings import SideSettings
-from dovetail.spec.windows import RowsPreceding, Window
+from dovetail.spec.windows import RowsPreceding
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,14 @@ def stages_of(side: SideSettings, rows: Rows, came: Whole, start: int) -> Stages
         birth = births(side.window, rows)
         own = own_deaths(side.window, rows.with_arrays(birth=birth))
         return Stages(number, since, endless, birth, own)
-    last, over = _counts(side.window)
+    window = side.window
+    # Which later row of its partition lets a row begin, and which one ends it.
+    last, over = 0, 1
+    if isinstance(window, RowsPreceding):
+        last, over = window.last, window.first + 1
     new = np.flatnonzero(came >= start)
+    # A newcomer touches the rows before it in its partition, as many as a count says:
+    # each of them has a stage more from the newcomer's place on.
     back, line = _Line.of(rows, came, backward=True), _Line.of(rows, came)
     row, moment = [number], [since]
     for touched in back.nexts(new, came[new], over):
@@ -72,19 +78,12 @@ def time_of(rows: Rows) -> Whole:
     return np.where(rows.moment == MISSING, BEGINNING, rows.moment)
 
 
-def _counts(window: Window) -> tuple[int, int]:
-    """Returns which later row of its partition lets a row begin, and which ends it."""
-    return (
-        (window.last, window.first + 1) if isinstance(window, RowsPreceding) else (0, 1)
-    )
-
-
 def _looked_at(
     rows: Rows, line: _Line, looks: tuple[Whole, Whole], last: int, over: int
 ) -> Stages:
     """Returns the stages of rows from places on, by what has come until then."""
     row, since = looks
-    times = np.append(time_of(rows), NEVER)  # of NOWHERE: the last one
+    times = np.append(time_of(rows), NEVER)  # NOWHERE is -1, which reads the last one
     begun, ended = times[row], times[row]
     for count, found in enumerate(line.nexts(row, since, over), start=1):
         begun = times[found] if count == last else begun
@@ -92,6 +91,7 @@ def _looked_at(
     if last:
         begun = np.minimum(begun, rows.birth[row])
     ended = np.minimum(ended, rows.death[row])
+    # A stage ends where the next one of its row begins.
     until = np.full(len(row), NEVER)
     order = sorted_by(row, since)
     follows = row[order[1:]] == row[order[:-1]]
@@ -126,6 +126,7 @@ class _Line:
         at, found = self.rank[row], []
         stops, order = np.append(self.stop, 0), np.append(self.order, NOWHERE)
         for _ in range(count):
+            # Who came by a place has the lower number: negated, the first one above.
             stop = np.where(at == NOWHERE, 0, stops[at])
             at = first_above(-self.place, at + 1, stop, -until - 1)
             found.append(order[at])

@@ -61,10 +61,12 @@ def shortened(rows: Rows, lives: Lives) -> Rows:
     """Returns the rows with the ends that they are told."""
     if not len(lives.number) or not len(rows):
         return rows
+    # Of a life that has two ends here the earlier one counts.
     known, group = np.unique(lives.number, return_inverse=True)
     least = np.full(len(known), NEVER)
     np.minimum.at(least, group, lives.death)
     number = rows.hidden(LIFE)
+    # Who is not among them finds another's place: nothing ends it.
     at = np.minimum(np.searchsorted(known, number), len(known) - 1)
     told = np.where(known[at] == number, least[at], NEVER)
     return rows.with_arrays(death=np.minimum(rows.death, told))
@@ -73,6 +75,7 @@ def shortened(rows: Rows, lives: Lives) -> Rows:
 def sure_until(rows: Rows, holds: tuple[int, ...]) -> Whole:
     """Returns until when each life is sure; nothing is known of a group not told of."""
     group = rows.hidden(GROUP)
+    # One place a group: the settled one first, then those that holds tell of.
     known = np.full(int(group.max(initial=len(holds))) + 1, BEGINNING)
     known[SETTLED] = NEVER
     known[1 : len(holds) + 1] = holds

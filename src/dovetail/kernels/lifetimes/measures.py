@@ -89,8 +89,10 @@ def _of_doubles(values: pa.Array, width: Decimal) -> tuple[Whole, Whole]:
     most = float(width)
     if Decimal(most) > width:
         most = float(np.nextafter(most, -np.inf))
-    reach = _in_order(_guessed(plain, most))
-    wrong = ~_is_farthest(plain, reach, most)
+    with np.errstate(over="ignore"):
+        reach = _in_order(plain + most)
+    # The sum may be rounded: it is right where it is not too far, but the next one is.
+    wrong = _is_far(plain, reach, most) | ~_is_far(plain, reach + 1, most)
     reach[wrong] = _searched(plain[wrong], most)
     unordered = np.isnan(plain)
     return (
@@ -99,22 +101,11 @@ def _of_doubles(values: pa.Array, width: Decimal) -> tuple[Whole, Whole]:
     )
 
 
-def _guessed(plain: Doubles, most: float) -> Doubles:
-    """Returns nearly the greatest doubles that are not too far."""
-    with np.errstate(over="ignore"):
-        guess: Doubles = plain + most
-    return guess
-
-
-def _is_farthest(plain: Doubles, reach: Whole, most: float) -> Mask:
-    """Tells which reaches are not too far while the next double is."""
-    return ~_is_far(plain, reach, most) & _is_far(plain, reach + 1, most)
-
-
 def _is_far(plain: Doubles, order: Whole, most: float) -> Mask:
     """Tells which doubles, given by their order, are too far above others."""
     with np.errstate(invalid="ignore", over="ignore"):
-        far: Mask = (_double(order) - plain) > most
+        double = np.where(order < 0, order ^ NEVER, order).view(np.float64)
+        far: Mask = (double - plain) > most
     return far
 
 
@@ -134,10 +125,6 @@ def _searched(plain: Doubles, most: float) -> Whole:
 
 def _in_order(plain: Doubles) -> Whole:
     """Returns whole numbers that are in the order of doubles; both zeros are one."""
+    # Bits of doubles below 0 count the wrong way round; -0.0 + 0.0 is 0.0.
     bits = (plain + 0.0).view(np.int64)
     return np.where(bits < 0, bits ^ NEVER, bits)
-
-
-def _double(order: Whole) -> Doubles:
-    """Returns the doubles of their order."""
-    return np.where(order < 0, order ^ NEVER, order).view(np.float64)

@@ -42,6 +42,7 @@ def later(rows: Rows, times: Whole, count: int) -> Whole:
     Rows stand in order of these times, then of arrival.
     """
     order = _in_partitions(rows, times)
+    # In this order the row so many places further is it, if it is of the partition.
     result = np.full(len(rows), NEVER)
     before, after = order[: max(0, len(order) - count)], order[count:]
     same = rows.partition[before] == rows.partition[after]
@@ -58,6 +59,8 @@ def birth_of_farther(rows: Rows, old: int) -> Whole:
     order = in_partitions(fresh)
     runs = _Runs.of(fresh.partition[order])
     starts, stops = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    # An old row is compared with the whole run of new rows of its partition, a new row
+    # with those behind it in the run.
     starts[:old], stops[:old] = runs.of_partitions(rows.partition[:old])
     starts[old:][order] = np.arange(1, len(order) + 1)
     stops[old:][order] = np.repeat(runs.bounds[1:], np.diff(runs.bounds))

@@ -164,6 +164,7 @@ class _Newcomers:
             for side, rows in zip(settings.sides, every, strict=True)
         )
         came = (place >> twice, other_place >> twice)
+        # Rows that were there have the lives that were known when the step began.
         one, other = (
             always(rows, places, end_place(rows))
             if side.untimed
@@ -275,6 +276,7 @@ class _Newcomers:
             self._soonest(1 - hand, found.right, (hand, found.left)),
         )
         ended = np.minimum(mine.death[found.left], other.death[found.right])
+        # Each stage stands for what was known from one place to the next.
         there = (other.since[found.right] <= came) & (came < other.until[found.right])
         together = there & (begun < ended)
         met = found.take(together)
@@ -303,6 +305,7 @@ def _before(rows: Rows, alive: Rows) -> Rows:
 
 def _bare(rows: Rows, chosen: Whole, birth: Whole, death: Whole) -> Rows:
     """Returns the chosen rows with other lives and no payload."""
+    # Flags and codes say who may meet whom; of the rest only lives are looked at.
     bare = replace(rows.bare(), flags=rows.flags[chosen])
     return bare.with_arrays(code=rows.code[chosen], birth=birth, death=death)
 
@@ -355,6 +358,7 @@ def _beside(settings: JoinSettings, present: Present, found: Candidates) -> Whol
     left, right = present.rows
     tried = replace(present, rows=(left.take(trials.left), right))
     chosen = choose(settings, tried, every).matches
+    # The trial's own right row is among those that are picked beside the sure ones.
     is_reserved = chosen.right == trials.right[chosen.left]
     possible: Whole = trials.left[chosen.left[is_reserved]]
     return possible
@@ -605,7 +609,10 @@ def behind_taken_back(
 
 
 def _room(place: Whole) -> Whole:
-    """Returns where a row that is taken back stands among the pairs of a newcomer."""
+    """Returns where a row that is taken back stands among the pairs of a newcomer.
+
+    Pairs have the odd numbers behind it.
+    """
     return 2 * place
 
 

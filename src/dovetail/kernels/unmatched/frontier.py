@@ -83,7 +83,7 @@ def _undecided(
     if settings.picks.transforms and len(picked.open_over):
         null_rows = ends(settings.sides[0], present.rows[0])
         yield int(null_rows[picked.open_over].min())
-    # Pairs that wait for nothing but to be numbered are sure.
+    # Pairs that wait for nothing but to be numbered are sure: none goes back.
     if settings.takes_back and not waits_for_turn(settings) and len(picked.held):
         yield _least_back(settings, present, picked)
 

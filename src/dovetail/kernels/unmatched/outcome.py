@@ -37,7 +37,7 @@ from dovetail.kernels.pairs.results import (
     Turn,
     one_sided,
 )
-from dovetail.kernels.settings import JoinSettings, SideSettings
+from dovetail.kernels.settings import JoinSettings
 from dovetail.spec import windows
 from dovetail.spec.inputs import Outlet
 
@@ -86,10 +86,10 @@ def outcome(horizon: Horizon, present: Present, hand: int, picked: Picked) -> Ou
         # A row in several windows is judged for all of them at once.
         is_judged = settings.copies_rows and settings.picks.waits
         done = picked.closed | (done & (not is_judged))
-    needed = _is_held(rows, (picked.held.left, picked.held.right)[hand])
+    needed = np.zeros(len(rows), bool)
+    needed[(picked.held.left, picked.held.right)[hand]] = True
     if hand == 1:
         done = done | (picked.outdated & ~needed)
-    is_row = ~rows.removes
     unmatched = _unmatched(settings, hand, rows)
     lonely = unmatched & done & ~needed & horizon.know_ends(hand)
     # Who is past meets nobody any more, though rows with earlier times may come.
@@ -98,13 +98,16 @@ def outcome(horizon: Horizon, present: Present, hand: int, picked: Picked) -> Ou
     open_rows = unmatched & ~lonely
     # Who has come out is still a candidate among those that are counted.
     is_out = paired & (hand == 0 or not settings.picks.counts)
-    kept = (~done & ~is_out & is_row) | open_rows | needed
+    kept = (~done & ~is_out & ~rows.removes) | open_rows | needed
     if side.once:
-        is_open = is_row & ~paired & ~rows.emitted
+        is_open = ~rows.removes & ~paired & ~rows.emitted
         open_rows |= is_open & ~_awaits(settings, present, hand, other, picked)
-    by_themselves = _leaving(settings, present, hand, lonely, paired)
     return Outcome(
-        leaving=_in_turn(settings, present, picked, by_themselves),
+        leaving=tuple(
+            part
+            for some in _leaving(settings, present, hand, lonely, paired)
+            for part in with_host(settings, present, some, picked.judged)
+        ),
         kept=kept | _still_decides(settings, present, hand),
         open_rows=open_rows & kept,
         given=paired,
@@ -116,17 +119,10 @@ def _unmatched(settings: JoinSettings, hand: int, rows: Rows) -> Mask:
     if not settings.sides[hand].preserved or settings.splits_nulls:
         return np.zeros(len(rows), bool)
     gone = rows.removes | rows.dropped
-    if settings.event_clock:  # in order of arrival such rows are told apart by `early`
+    if settings.event_clock:  # in order of arrival `early` tells such rows apart
         gone |= rows.null_emitted
     unmatched: Mask = (rows.met == NEVER) & ~rows.decided & ~gone
     return unmatched
-
-
-def _is_held(rows: Rows, held: Whole) -> Mask:
-    """Tells which rows a pair that waits is made of."""
-    is_held = np.zeros(len(rows), bool)
-    is_held[held] = True
-    return is_held
 
 
 def stays(settings: JoinSettings, present: Present, hand: int) -> Mask:
@@ -148,17 +144,6 @@ def without_given(present: Present, outcomes: tuple[Outcome, Outcome]) -> Presen
     return replace(present, rows=(left, right))
 
 
-def _in_turn(
-    settings: JoinSettings, present: Present, picked: Picked, parts: list[Leaving]
-) -> tuple[Leaving, ...]:
-    """Returns rows that come out by themselves, at the turns of who held them."""
-    return tuple(
-        part
-        for some in parts
-        for part in with_host(settings, present, some, picked.judged)
-    )
-
-
 def _leaving(
     settings: JoinSettings, present: Present, hand: int, lonely: Mask, paired: Mask
 ) -> list[Leaving]:
@@ -167,27 +152,17 @@ def _leaving(
     if not np.count_nonzero(lonely | paired):
         return []
     single = np.flatnonzero(lonely & ~rows.due)
-    met = _earliest(side.window, rows, paired)
     null_rows = one_sided(hand, single, ends(side, rows)[single], UNMATCHED[hand])
-    given_once = one_sided(hand, met, rows.met[met], Outlet.MATCHED)
-    given_once = replace(
-        given_once, turn=Turn.PAIR, counter=np.ones(len(met), np.int64)
-    )
     due = np.flatnonzero(lonely & rows.due)
     passed = one_sided(hand, due, rows.death[due], UNMATCHED[hand])
     last = last_moments(settings, hand, rows)[due]
-    return [
-        null_rows,
-        replace(passed, turn=Turn.DUE, due=last),
-        *_as_given(settings, present, hand, given_once),
-    ]
-
-
-def _as_given(
-    settings: JoinSettings, present: Present, hand: int, part: Leaving
-) -> list[Leaving]:
-    """Returns rows given once as they leave: a left row that waits when it dies."""
-    return let_out(settings, present, part) if hand == 0 else [part]
+    passed = replace(passed, turn=Turn.DUE, due=last)
+    met = _earliest(side.window, rows, paired)
+    once = one_sided(hand, met, rows.met[met], Outlet.MATCHED)
+    once = replace(once, turn=Turn.PAIR, counter=np.ones(len(met), np.int64))
+    # A left row that waits leaves when it dies.
+    let = let_out(settings, present, once) if hand == 0 else [once]
+    return [null_rows, passed, *let]
 
 
 def _once(
@@ -233,34 +208,25 @@ def _earliest(window: windows.Window, rows: Rows, paired: Mask) -> Whole:
     if copies.are_single:
         return met
     met = met[np.argsort(rows.met[met], kind="stable")]
+    # `unique` gives the first of equals: of each row's copies the one that met first.
     _, earliest = np.unique(copies.owner[met], return_index=True)
     return met[earliest]
 
 
 def _still_decides(settings: JoinSettings, present: Present, hand: int) -> Mask:
-    """Tells which rows still have a say about the lives of others."""
+    """Tells which rows still have a say about the lives of others.
+
+    They count among the newest though they are needed no more, or are newest versions
+    and deletes that an older row may still run into.
+    """
     side, rows = settings.sides[hand], present.rows[hand]
-    if side.counts_later and present.watches[hand].bound == NEVER:
+    bound, newest = present.watches[hand].bound, rows.death == NEVER
+    if side.counts_later and bound == NEVER:
         return np.zeros(len(rows), bool)
-    return _still_outdates(settings, present, hand) | _still_counts(side, rows)
-
-
-def _still_counts(side: SideSettings, rows: Rows) -> Mask:
-    """Tells which rows count among the newest, though they are needed no more."""
-    counts = side.counts_later or isinstance(side.window, windows.Rows)
-    if not side.evicts and not counts:
-        return np.zeros(len(rows), bool)
-    still: Mask = rows.death == NEVER
-    return still
-
-
-def _still_outdates(settings: JoinSettings, present: Present, hand: int) -> Mask:
-    """Tells which newest versions and deletes an older row may still run into."""
-    side, rows = settings.sides[hand], present.rows[hand]
-    if not side.aged:
-        return np.zeros(len(rows), bool)
-    newest: Mask = rows.death == NEVER
-    return newest & (rows.moment >= present.watches[hand].bound)
+    counts = side.counts_later or isinstance(side.window, windows.Rows) or side.evicts
+    outdates = (rows.moment >= bound) & side.aged
+    decides: Mask = newest & (outdates | counts)
+    return decides
 
 
 def late_rows(present_rows: Rows, hand: int, reason: Reason, offset: int) -> Leaving:
@@ -312,9 +278,16 @@ def with_host(
         _Turns.of(settings, hand, present.rows[hand], chosen)
         for hand, chosen in enumerate((judged.left, part.right))
     )
-    ranks = _ranks(hosts, own)
+    pairs = zip(hosts.keys, own.keys, strict=True)
+    order = sorted_by(*(np.concatenate(both) for both in pairs))
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order))
     rank, mine = ranks[: len(judged)], ranks[len(judged) :]
-    last = _last_of(judged, rank, len(present.rows[1]))[part.right]
+    # Of a right row's candidates the one whose left row leaves last is written last.
+    last = np.full(len(present.rows[1]), ABSENT)
+    by_rank = np.argsort(rank)
+    last[judged.right[by_rank]] = by_rank
+    last = last[part.right]
     is_hosted = (last > ABSENT) & (rank[last] > mine)
     chosen = np.flatnonzero(is_hosted)
     chosen = chosen[np.argsort(mine[chosen])]
@@ -327,26 +300,10 @@ def at_first_host(
     """Returns right rows that leave alone with the first left row that they met."""
     hosts = _Turns.of(settings, 0, present.rows[0], met.left)
     order = sorted_by(*hosts.keys)[::-1]
+    # Written from the last to leave to the first, so that the first one stays.
     first = np.full(len(present.rows[1]), ABSENT)
     first[met.right[order]] = order
     return _let_out(part, hosts, first[part.right])
-
-
-def _ranks(hosts: _Turns, own: _Turns) -> Whole:
-    """Returns which leaves when, those of both as one row of numbers."""
-    pairs = zip(hosts.keys, own.keys, strict=True)
-    order = sorted_by(*(np.concatenate(both) for both in pairs))
-    ranks = np.empty(len(order), np.int64)
-    ranks[order] = np.arange(len(order))
-    return ranks
-
-
-def _last_of(judged: Matches, rank: Whole, size: int) -> Whole:
-    """Returns for each right row the candidate whose left row leaves last, or none."""
-    order = np.argsort(rank)
-    last = np.full(size, ABSENT)
-    last[judged.right[order]] = order
-    return last
 
 
 def _let_out(part: Leaving, hosts: _Turns, host: Whole) -> list[Leaving]:

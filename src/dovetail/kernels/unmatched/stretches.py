@@ -62,13 +62,17 @@ class Stretches:
         """Returns the covers of rows that are kept, by the rows' places."""
         if not any(map(len, self.covers)):
             return self.covers
-        left, right = (
-            _placed(covers.take(outcome.kept[covers.row]), present, hand)
-            for hand, (covers, outcome) in enumerate(
-                zip(self.covers, outcomes, strict=True)
-            )
-        )
-        return left, right
+        kept = []
+        for hand, (found, outcome) in enumerate(
+            zip(self.covers, outcomes, strict=True)
+        ):
+            covers = found.take(outcome.kept[found.row])
+            rows, others = present.rows[hand], present.rows[1 - hand]
+            partner, is_open = np.full(len(covers), NOBODY), covers.partner != NOBODY
+            partner[is_open] = others.place[covers.partner[is_open]]
+            places = rows.place[covers.row]
+            kept.append(replace(covers, row=places, partner=partner))
+        return kept[0], kept[1]
 
 
 def null_stretches(horizon: Horizon, state: JoinState, met: Matches) -> Stretches:
@@ -91,15 +95,6 @@ def null_stretches(horizon: Horizon, state: JoinState, met: Matches) -> Stretche
         (left.covers, right.covers),
         min(left.least, right.least),
     )
-
-
-def _placed(covers: Covers, present: Present, hand: int) -> Covers:
-    """Returns covers by the places of rows."""
-    rows, others = present.rows[hand], present.rows[1 - hand]
-    partner = np.full(len(covers), NOBODY)
-    is_open = covers.partner != NOBODY
-    partner[is_open] = others.place[covers.partner[is_open]]
-    return replace(covers, row=rows.place[covers.row], partner=partner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +142,15 @@ class _Side:
 
     def split(self, met: Matches, known: Covers) -> _Part:
         """Returns what the side gives; `met` has its rows on the left."""
-        covers = join_covers(self._known(known), self._new(met))
-        whole = covers.merged()
-        starts = self._starts(whole)
-        lower = np.where(
-            np.arange(len(self.rows)) < self.present.old[self.hand],
-            self.before,
-            MISSING,
+        begin = np.maximum(self.others.birth[met.right], self.rows.birth[met.left])
+        new = Covers(met.left, met.right, begin, np.full(len(met), NEVER))
+        covers = join_covers(
+            self._with_ends(self._by_numbers(known)), self._with_ends(new)
         )
+        starts = self._starts(covers.merged())
+        # Starts before the least birth of the last step were judged then.
+        is_old = np.arange(len(self.rows)) < self.present.old[self.hand]
+        lower = np.where(is_old, self.before, MISSING)
         sure = starts.when < self.least
         out = sure & (starts.when >= lower[starts.row])
         part = one_sided(
@@ -162,7 +158,11 @@ class _Side:
         )
         is_open = covers.partner != NOBODY
         kept = join_covers(covers.take(~is_open).merged(), covers.take(is_open))
-        least = [starts.when[~sure], self._if_ended(covers.take(is_open))]
+        bound = self.present.watches[1 - self.hand].bound
+        # A partner whose end is not known ends, at the soonest, at its side's bound.
+        partners = covers.take(is_open)
+        ended = _whole(np.maximum(self.others.moment[partners.partner], bound))
+        least = [starts.when[~sure], self._within(partners.row, ended)]
         least.append(self._if_one_comes())
         return _Part(
             (part,),
@@ -170,28 +170,23 @@ class _Side:
             min(int(times.min(initial=NEVER)) for times in least),
         )
 
-    def _known(self, known: Covers) -> Covers:
-        """Returns the covers from before by the rows' numbers, with ends known now."""
+    def _by_numbers(self, known: Covers) -> Covers:
+        """Returns the covers from before by the rows' numbers."""
         partner, is_open = known.partner.copy(), known.partner != NOBODY
         partner[is_open] = numbers_of(self.others, known.partner[is_open])
-        covers = replace(known, row=numbers_of(self.rows, known.row), partner=partner)
-        return self._with_ends(covers, is_open)
+        return replace(known, row=numbers_of(self.rows, known.row), partner=partner)
 
-    def _new(self, met: Matches) -> Covers:
-        """Returns the covers that new pairs make."""
-        begin = np.maximum(self.others.birth[met.right], self.rows.birth[met.left])
-        covers = Covers(met.left, met.right, begin, np.full(len(met), NEVER))
-        return self._with_ends(covers, np.ones(len(met), bool))
-
-    def _with_ends(self, covers: Covers, is_open: np.ndarray) -> Covers:
+    def _with_ends(self, covers: Covers) -> Covers:
         """Returns the covers with the ends of those that are open, where known."""
         end, partner = covers.end.copy(), covers.partner.copy()
+        is_open = partner != NOBODY
         death = _whole(self.others.death[partner[is_open]])
         other = self.settings.sides[1 - self.hand]
         if other.untimed:
             death = np.full(len(death), NEVER)
         end[is_open] = death
         is_final = other.is_intrinsic or other.untimed
+        # Only whose partner may still be ended by another row is looked at again.
         partner[(end < NEVER) | is_final] = NOBODY
         return replace(covers, end=end, partner=partner)
 
@@ -199,6 +194,7 @@ class _Side:
         """Returns when rows begin to be alone, with merged covers of them."""
         rows, row = self.rows, covers.row
         is_alone = rows.birth < rows.death
+        # Merged covers do not touch: one that begins by the birth covers it.
         is_alone[row[covers.begin <= rows.birth[row]]] = False
         first = np.flatnonzero(is_alone)
         later = covers.end < rows.death[row]
@@ -206,12 +202,6 @@ class _Side:
             np.concatenate((first, row[later])),
             np.concatenate((rows.birth[first], covers.end[later])),
         )
-
-    def _if_ended(self, covers: Covers) -> Whole:
-        """Returns when stretches begin if partners end as soon as they can."""
-        bound = self.present.watches[1 - self.hand].bound
-        end = _whole(np.maximum(self.others.moment[covers.partner], bound))
-        return self._within(covers.row, end)
 
     def _if_one_comes(self) -> Whole:
         """Returns when stretches begin behind a partner that is to come."""
@@ -233,6 +223,7 @@ def _whole(moment: Whole) -> Whole:
     """Returns the first whole millisecond from moments on."""
     fixed = (moment == NEVER) | (moment <= BEGINNING)
     plain = np.where(fixed, 0, moment)
+    # Twice negated, floor division rounds up.
     return np.where(fixed, moment, -(-plain // MILLISECOND) * MILLISECOND)
 
 
