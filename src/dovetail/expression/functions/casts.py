@@ -182,11 +182,6 @@ def _read_double(text: str) -> float | None:
     return float(plain) if _NUMBER.fullmatch(plain) else None
 
 
-def _read_float(text: str) -> float | None:
-    value = _read_double(text)
-    return None if value is None else single(value)
-
-
 def _read_decimal(text: str, kind: schema.DecimalType) -> Decimal | None:
     plain = text.strip(_BLANKS)
     if not _EXACT.fullmatch(plain):
@@ -241,7 +236,9 @@ def _zone(text: str) -> tzinfo:
 
 _READERS: dict[Kind, Conversion] = {
     kinds.BOOLEAN: _read_boolean,
-    kinds.FLOAT: _read_float,
+    kinds.FLOAT: lambda text: (
+        None if (value := _read_double(text)) is None else single(value)
+    ),
     kinds.DOUBLE: _read_double,
     kinds.DATE: _read_date,
     kinds.TIMESTAMP: partial(_read_moment, default=UTC),
@@ -453,19 +450,14 @@ def _convert(call: Call) -> entry.Compute:
 def _lower(call: Call, arguments: entry.Programs) -> entry.Program | None:
     """Returns the program of a cast, where Arrow casts as Spark does."""
     source, target = call.arguments[0].type, call.type
+    # kernels are careful with texts alone
+    if call.function == TRY_CAST and source != kinds.STRING:
+        return None
     if (source, target) == (kinds.TIMESTAMP, kinds.BIGINT):
         return entry.operation("units", target, *arguments, size=SECOND)
     if not _is_arrows(source, target):
         return None
-    return entry.operation("cast", target, *arguments)
-
-
-def _lower_careful(call: Call, arguments: entry.Programs) -> entry.Program | None:
-    """Returns the program of a TRY_CAST of a text."""
-    source, target = call.arguments[0].type, call.type
-    if source != kinds.STRING or not _is_arrows(source, target):
-        return None
-    return entry.operation(TRY_CAST, target, *arguments)
+    return entry.operation(call.function, target, *arguments)
 
 
 def _is_arrows(source: Kind, target: Kind) -> bool:
@@ -504,7 +496,7 @@ def _no_rule(_arguments: entry.Arguments) -> None:
 
 FUNCTIONS: tuple[entry.Entry, ...] = (
     entry.typed("cast", _no_rule, _convert, _lower),
-    entry.typed(TRY_CAST, _no_rule, _convert, _lower_careful),
+    entry.typed(TRY_CAST, _no_rule, _convert, _lower),
     *(
         _named(str(kind), kind)
         for kind in (
