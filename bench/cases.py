@@ -25,7 +25,7 @@ from dovetail.conformance.local.nested import has_inner
 from dovetail.conformance.local.play import Cut, play_cut
 from dovetail.conformance.local.stage import InPlace, Stage
 from dovetail.errors import DovetailError
-from dovetail.kernels.arrival.arrival import Parcel
+from dovetail.kernels.state import JoinState
 from dovetail.kernels.step import Stepped
 from dovetail.spec.join import Clock, JoinSpec, Play
 
@@ -35,23 +35,26 @@ SMALL = 1.0
 """Milliseconds that a small case may take."""
 
 
-class Timed:
+class Timed(InPlace):
     """The state as the step has left it, and how long the steps took."""
 
     def __init__(self, stage: Stage) -> None:
         """Starts with nothing."""
-        self._memory = InPlace(stage)
+        super().__init__(stage)
         self.steps = 0
         self.milliseconds = 0.0
 
-    def step(self, parcels: list[Parcel], now: int) -> Stepped:
-        """Takes what has come, and counts how long that takes."""
-        started = time.process_time_ns()
-        try:
-            return self._memory.step(parcels, now)
-        finally:
-            self.milliseconds += (time.process_time_ns() - started) / MILLION
-            self.steps += 1
+    def load(self) -> JoinState:
+        """Returns the state, whereupon a step begins."""
+        self._started = time.process_time_ns()
+        return super().load()
+
+    def save(self, stepped: Stepped) -> int:
+        """Keeps what a step leaves behind, and counts how long it took."""
+        taken = super().save(stepped)
+        self.milliseconds += (time.process_time_ns() - self._started) / MILLION
+        self.steps += 1
+        return taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ def measured(play: Play, *, stepwise: bool) -> Timed:
     stage = Stage.of(play)
     memory = Timed(stage)
     if stage.join.clock is Clock.BATCH:
-        memory.step(stage.everything(), 0)
+        stage.run(memory, stage.everything())
         return memory
     ends = range(len(stage.events)) if stepwise else ()
     play_cut(stage, memory, Cut(ends, most=len(stage.events) + 1))

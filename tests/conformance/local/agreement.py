@@ -12,7 +12,7 @@ import pytest
 
 from dovetail.conformance import local, oracle
 from dovetail.conformance.local.play import Cut, play_cut
-from dovetail.conformance.local.stage import OnShelf, Stage
+from dovetail.conformance.local.stage import Stage
 from dovetail.conformance.oracle import clocks
 from dovetail.errors import EngineError, UnsupportedError
 from dovetail.plan.features import Combination
@@ -20,7 +20,7 @@ from dovetail.plan.local import refuse
 from dovetail.schema import shown_row
 from dovetail.spec.inputs import Order, Outlet
 from dovetail.spec.join import Clock
-from tests.conformance.local.shelf import Shelf
+from tests.conformance.local.shelf import OnShelf
 
 MOVING = [Clock.ARRIVAL, Clock.EVENT]
 REFUSED = "refused"
@@ -70,7 +70,7 @@ def cut_play(play, chance):
     stage = Stage.of(play)
     ends = [end for end in range(len(stage.events)) if chance.random() < 0.3]
     cut = Cut(ends, most=chance.randrange(1, 5))
-    return play_cut(stage, OnShelf(stage, Shelf()), cut)
+    return play_cut(stage, OnShelf(stage), cut)
 
 
 def accepted(play):

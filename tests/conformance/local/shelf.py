@@ -1,5 +1,7 @@
 """A shelf for a bucket's blobs in a dictionary, as Spark's store keeps them."""
 
+from dovetail.kernels.store import Store
+
 
 class Shelf:
     """Blobs by number, and the directory; knows how many bytes lie on it."""
@@ -27,3 +29,18 @@ class Shelf:
 
     def drop(self, number):
         del self.blobs[number]
+
+
+class OnShelf:
+    """The state as bytes on a shelf, read and written at each step."""
+
+    def __init__(self, stage):
+        self.stage = stage
+        self.shelf = Shelf()
+
+    def load(self):
+        self.store = Store(self.stage.settings, self.stage.schemas, self.shelf)
+        return self.store.load()
+
+    def save(self, stepped):
+        return self.store.save(stepped)

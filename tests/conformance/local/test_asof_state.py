@@ -68,6 +68,6 @@ def test_state_does_not_grow_with_the_stream():
     memory = InPlace(stage)
     most = 0
     for first in range(0, 1500, 50):
-        memory.step(stage.between(first, first + 50, most=50), 0)
+        stage.run(memory, stage.between(first, first + 50, most=50))
         most = max(most, sum(len(rows) for rows in memory.state.alive))
     assert most < 60

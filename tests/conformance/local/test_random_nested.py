@@ -10,10 +10,10 @@ import pytest
 from dovetail.conformance import local, oracle
 from dovetail.conformance.local.nested import Flat
 from dovetail.conformance.local.play import Cut, play_cut
-from dovetail.conformance.local.stage import OnShelf, Stage
+from dovetail.conformance.local.stage import Stage
 from dovetail.spec.join import Clock
 from tests.conformance.local.agreement import MOVING, bag, chunks, comparable, seeds_of
-from tests.conformance.local.shelf import Shelf
+from tests.conformance.local.shelf import OnShelf
 from tests.nested_plays import random_nested_play, random_static_play
 
 CHUNK = 20
@@ -46,4 +46,4 @@ def cut_outer(play, seed):
     stage = Stage.of(flat.play, flat.told)
     ends = [end for end in range(len(stage.events)) if chance.random() < 0.2]
     cut = Cut(ends, most=chance.randrange(1, 5))
-    return flat.whole(play_cut(stage, OnShelf(stage, Shelf()), cut), len(play.opening))
+    return flat.whole(play_cut(stage, OnShelf(stage), cut), len(play.opening))

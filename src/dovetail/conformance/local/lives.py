@@ -18,12 +18,14 @@ Lives of one group wait for the same bounds: they are sure until the least of th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from dovetail import spec
+from dovetail.conformance.local.frames import NUMBER, ParcelNews
 from dovetail.conformance.local.hidden import (
     HANDED_DEATH,
     HANDED_END,
@@ -31,10 +33,8 @@ from dovetail.conformance.local.hidden import (
     HANDED_LIFE,
     HANDED_TOLD,
 )
-from dovetail.conformance.local.outlets import Line
-from dovetail.conformance.local.parcels import News
-from dovetail.conformance.local.rows import NUMBER
-from dovetail.conformance.local.stage import Moment, Stage
+from dovetail.conformance.local.outlets import OutputRow
+from dovetail.conformance.local.stage import Played, Stage
 from dovetail.kernels.arrays.names import OWN_DEATH, OWN_END
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Rows, Whole, join_rows
 from dovetail.kernels.lifetimes.births import births, deaths, ends
@@ -56,7 +56,7 @@ class SideLives(Protocol):
     death: Whole
     holds: tuple[int, ...]
 
-    def learn(self, moment: Moment) -> None:
+    def learn(self, played: Played) -> None:
         """Learns what a step has shown."""
 
 
@@ -70,13 +70,13 @@ class Settled:
     death: Whole
     holds: tuple[int, ...] = ()
 
-    def learn(self, moment: Moment) -> None:
+    def learn(self, played: Played) -> None:
         """Learns nothing."""
 
     @classmethod
     def of(cls, stage: Stage, hand: int) -> Settled:
         """Returns the lives of one side of a stage; those without time never end."""
-        side, rows = stage.settings.sides[hand], stage.cargoes[hand].rows
+        side, rows = stage.settings.sides[hand], stage.frames[hand].rows
         group = np.full(len(rows), SETTLED)
         if side.untimed or side.static:
             endless = np.full(len(rows), NEVER)
@@ -106,14 +106,14 @@ class Succeeded:
     @classmethod
     def of(cls, stage: Stage, hand: int, count: int) -> Succeeded:
         """Returns the lives of one side of a stage before anything has come."""
-        rows = stage.cargoes[hand].rows
+        rows = stage.frames[hand].rows
         never = np.full(len(rows), NEVER)
         group, none = np.full(len(rows), SETTLED + 1), rows.take(slice(0))
         return cls(hand, count, never, never, group, never.copy(), (), none)
 
-    def learn(self, moment: Moment) -> None:
+    def learn(self, played: Played) -> None:
         """Learns which rows have come in time, and until when no other can."""
-        present = moment.stepped.present
+        present = played.stepped.present
         bound = present.watches[self.hand].bound
         there = (present.rows[self.hand], present.waiting[self.hand])
         rows = join_rows([self.known, *(self._new(one) for one in there)])
@@ -139,21 +139,21 @@ class Handed:
     own_end: Whole
     group: Whole
     death: Whole
-    news: News
+    told: Mapping[int, ParcelNews]
     holds: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, stage: Stage, hand: int) -> Handed:
         """Returns the lives of one side of a stage before anything is told."""
-        rows, news = stage.cargoes[hand].rows, stage.senders[hand].lives
+        rows, told = stage.frames[hand].rows, stage.frames[hand].told
         names = (OWN_DEATH, OWN_END, GROUP, KNOWN_END)
-        own, end, group, told = (rows.hidden(name) for name in names)
-        return cls(own, end, group, told.copy(), news)
+        own, end, group, until = (rows.hidden(name) for name in names)
+        return cls(own, end, group, until.copy(), told)
 
-    def learn(self, moment: Moment) -> None:
+    def learn(self, played: Played) -> None:
         """Learns what is told of lives at a position."""
-        if moment.position in self.news:
-            lives = self.news[moment.position]
+        if played.position in self.told:
+            lives = self.told[played.position].lives
             np.minimum.at(self.death, lives.number, lives.death)
             self.holds = lives.holds or self.holds
 
@@ -209,17 +209,15 @@ class Hander:
         """Tells whether a row has been given whose life other rows may end."""
         return len(self.groups) > 1
 
-    def given(self, line: Line) -> spec.Row:
+    def given(self, row: OutputRow) -> spec.Row:
         """Returns what goes with a row: its own life, its number and group.
 
         One without a partner is alive at its own row time only; windows of a size are
         met at their ends.
         """
-        time = BEGINNING if line.row_time is None else line.row_time
-        rows = (line.left, line.right)
-        is_pair = line.outlet is spec.Outlet.MATCHED and line.reason is Reason.NONE
-        if self.hops or not is_pair:
-            rows = (None, None)
+        time = BEGINNING if row.row_time is None else row.row_time
+        is_pair = row.outlet is spec.Outlet.MATCHED and row.reason is Reason.NONE
+        rows = row.numbers if is_pair and not self.hops else (None, None)
         numbers = tuple(NOBODY if number is None else number for number in rows)
         found = [
             (side, number)
@@ -241,10 +239,10 @@ class Hander:
             HANDED_TOLD: death,
         }
 
-    def learn(self, moment: Moment) -> None:
-        """Learns what a moment has shown of the lives of both sides."""
+    def learn(self, played: Played) -> None:
+        """Learns what a step has shown of the lives of both sides."""
         for side in self.sides:
-            side.learn(moment)
+            side.learn(played)
 
     def news(self) -> Lives:
         """Returns which lives end sooner than told, and until when all are sure."""

@@ -23,19 +23,20 @@ from dataclasses import dataclass, replace
 from dovetail import schema, spec
 from dovetail.conformance.local.hidden import HANDED
 from dovetail.conformance.local.lives import Hander
-from dovetail.conformance.local.outlets import Line, lines
+from dovetail.conformance.local.outlets import OutputRow, late_row
 from dovetail.conformance.local.stage import (
     NOTHING_TOLD,
     InPlace,
-    Moment,
+    Played,
     Stage,
     Told,
-    batch_lines,
-    moments,
+    batch_rows,
+    steps,
 )
 from dovetail.kernels.arrays.names import is_reserved, reserved
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER
 from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives, join_lives
+from dovetail.kernels.pairs.results import Reason
 from dovetail.plan.local import refuse_inherited, refuse_inner
 
 START_OF_ALL = -1
@@ -328,52 +329,49 @@ class Inner:
         """Returns what it gives, during so many events."""
         given = Given.nothing(count)
         if self.stage.join.clock is spec.Clock.BATCH:
-            self._take(given, -1, batch_lines(self.stage))
+            self._take(given, START_OF_ALL, batch_rows(self.stage))
             return given
         memory = InPlace(self.stage)
-        start = memory.step(self.stage.opening(), 0)
-        given.late.extend(self.stage.writer.lost())
+        start = self.stage.run(memory, self.stage.opening())
+        lost = (row for frame in self.stage.frames for row in frame.lost)
+        given.late.extend(late_row(row, Reason.NULL_TIME) for row in lost)
         if self.stage.is_arrival:
             # What comes of the state is no row that arrives.
-            late = (
-                line for line in lines(start.out) if line.outlet is spec.Outlet.LATE
-            )
-            self._take(given, -1, late)
+            late = (row for row in start.rows if row.outlet is spec.Outlet.LATE)
+            self._take(given, START_OF_ALL, late)
         else:
-            self._step(given, -1, Moment(-1, start))
-        for moment in moments(self.stage, memory):
-            self._step(given, self.positions[moment.position], moment)
+            self._step(given, START_OF_ALL, start)
+        for played in steps(self.stage, memory):
+            self._step(given, self.positions[played.position], played)
         return given
 
-    def _step(self, given: Given, position: int, moment: Moment) -> None:
-        """Takes down what a moment has given, and what can still come.
+    def _step(self, given: Given, position: int, played: Played) -> None:
+        """Takes down what a step has given, and what can still come.
 
         The position is one in the whole.
         """
-        stepped = moment.stepped
         for hander in self.handers:
-            hander.learn(moment)
-        self._take(given, position, lines(stepped.out))
-        given.bounds[position + 1] = max(given.bounds[position + 1], stepped.until)
+            hander.learn(played)
+        self._take(given, position, played.rows)
+        until = played.stepped.until
+        given.bounds[position + 1] = max(given.bounds[position + 1], until)
         for hander in self.handers:
             told = (given.lives[position + 1], hander.news())
             given.lives[position + 1] = join_lives(told)
 
-    def _take(self, given: Given, position: int, found: Iterable[Line]) -> None:
+    def _take(self, given: Given, position: int, found: Iterable[OutputRow]) -> None:
         """Takes down rows that come out at a position."""
-        for line in found:
-            emission = self.stage.writer.emission(line)
-            if line.outlet is spec.Outlet.LATE:
+        for row in found:
+            emission = self.stage.writer.emission(row)
+            if row.outlet is spec.Outlet.LATE:
                 given.late.append(replace(emission, after=position))
             else:
-                given.rows[position + 1].append({**emission.row, **self._hidden(line)})
+                given.rows[position + 1].append({**emission.row, **self._hidden(row)})
 
-    def _hidden(self, line: Line) -> spec.Row:
+    def _hidden(self, row: OutputRow) -> spec.Row:
         """Returns when a row is, and which life it hands on."""
-        time = (
-            None if line.row_time is None else schema.from_microseconds(line.row_time)
-        )
+        time = None if row.row_time is None else schema.from_microseconds(row.row_time)
         hidden: dict[str, object] = {TIME: time}
         for hander in self.handers:
-            hidden.update(hander.given(line))
+            hidden.update(hander.given(row))
         return hidden

@@ -1,21 +1,26 @@
-"""From what the kernels let out to output rows, written on the rows as they came.
+"""From what a bucket lets out, unpacked, to output rows.
 
-From two plain rows to one output row: `select`, with what stands for absent sides.
+    outlet  reason  row_time  left  right  l0 ..  r0 ..     as unpack reads it
+      ->  OutputRow     two plain rows, one of which may be absent
+      ->  Emission      `select`, with what stands for absent sides
 
-Kernels say which rows belong together; expressions that only shape the output are
-evaluated here, on the rows themselves, by the rules of the definition.
+Spark does the last step in its SQL. Here expressions that only shape the output are
+evaluated on the rows themselves, by the rules of the definition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import pyarrow as pa
 
 from dovetail import spec
-from dovetail.conformance.local.rows import NUMBER, Cargo
+from dovetail.conformance.local.frames import NUMBER
+from dovetail.engines.spark_stream.worker import bucket
+from dovetail.engines.tables import plain_rows
 from dovetail.errors import LimitError
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.kernels.pairs.results import (
@@ -29,60 +34,73 @@ from dovetail.plan.sides import input_of
 from dovetail.schema import from_microseconds
 from dovetail.spec.facts import absent_row
 
-_MORE = ("change", "counter")
-_HEAD = ("outlet", "reason", "row_time", f"l.{NUMBER}", f"r.{NUMBER}")
-
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A row that comes out: its outlet, and the numbers of the rows that it is of."""
+class OutputRow:
+    """A row that comes out: its outlet, the rows that it is of, and their numbers."""
 
     outlet: spec.Outlet
     reason: Reason
     row_time: int | None
-    left: int | None
-    right: int | None
-    change: spec.Change = spec.Change.NONE
-    counter: int = 0
+    numbers: tuple[int | None, int | None]
+    sides: Sides
+    change: spec.Change
+    counter: int
 
 
-def lines(batches: Iterable[pa.RecordBatch]) -> Iterator[Line]:
-    """Gives what comes out, in its order."""
-    for batch in batches:
-        names = batch.schema.names
-        zeros = [0] * batch.num_rows
-        columns = [
-            batch.column(names.index(name)).to_pylist() if name in names else zeros
-            for name in (*_HEAD, *_MORE)
-        ]
-        outlets, reasons, times, lefts, rights, changes, counters = columns
-        yield from map(
-            Line,
-            (OUTLETS[one] for one in outlets),
-            (REASONS[one] for one in reasons),
-            times,
-            lefts,
-            rights,
-            (CHANGES[one] for one in changes),
-            counters,
+def output_rows(
+    batch: pa.RecordBatch, names: Sequence[Sequence[str]]
+) -> Iterator[OutputRow]:
+    """Gives the rows of an unpacked batch; `names` are those of both sides' columns."""
+    words = (bucket.OUTLET, bucket.REASON, *bucket.MORE.names)
+    outlets, reasons, counters, changes = (
+        batch.column(name).to_pylist() for name in words
+    )
+    times = batch.column(bucket.ROW_TIME).cast(pa.int64()).to_pylist()
+    first = len(bucket.HEAD)
+    lefts = _rows_of(batch, bucket.LEFT, first, names[0])
+    rights = _rows_of(batch, bucket.RIGHT, first + len(names[0]), names[1])
+    for at, (left, right) in enumerate(zip(lefts, rights, strict=True)):
+        yield OutputRow(
+            OUTLETS[outlets[at]],
+            REASONS[reasons[at]],
+            times[at],
+            # The rows' numbers are ours: they come out beside the users' columns.
+            (_number(left), _number(right)),
+            (left, right),
+            CHANGES[changes[at]],
+            counters[at],
         )
+
+
+def _number(row: dict[str, Any] | None) -> int | None:
+    """Takes a row's number out of it."""
+    return None if row is None else row.pop(NUMBER)
+
+
+def _rows_of(
+    batch: pa.RecordBatch, side: str, start: int, names: Sequence[str]
+) -> list[dict[str, Any] | None]:
+    """Returns one side's rows, whose columns begin at a place; None where absent."""
+    columns = batch.columns[start : start + len(names)]
+    rows = plain_rows(pa.Table.from_arrays(columns, names=list(names)))
+    there = batch.column(side).to_pylist()
+    both = zip(rows, there, strict=True)
+    return [row if is_there else None for row, is_there in both]
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Writes output rows of one join."""
+    """Writes output rows of one join, as Spark does by the SQL of its outlets."""
 
     projection: Projection
     over: Projection
     key: tuple[Callable[[Sight], object], ...]
     limit: int
     has_own_ports: bool
-    cargoes: tuple[Cargo, Cargo]
 
     @classmethod
-    def of(
-        cls, join: spec.JoinSpec, inputs: spec.Inputs, cargoes: tuple[Cargo, Cargo]
-    ) -> Writer:
+    def of(cls, join: spec.JoinSpec, inputs: spec.Inputs) -> Writer:
         """Returns the writer of a join's rows."""
         scope = Scope((("l", input_of(join, spec.Hand.LEFT, inputs).schema),))
         limit = join.picks.limit
@@ -92,24 +110,20 @@ class Writer:
             tuple(compiled(one.left, scope) for one in join.hard),
             limit.count if isinstance(limit, spec.Limit) else 0,
             join.ports > 1,
-            cargoes,
         )
 
-    def emission(self, line: Line) -> spec.Emission:
-        """Returns the row of a line: through `select`, or as it came in."""
-        left, right = (
-            None if number is None else one.values[number]
-            for number, one in zip((line.left, line.right), self.cargoes, strict=True)
-        )
-        if line.outlet is spec.Outlet.LATE:
-            return late_row(left or right or {}, line.reason)
-        if self.has_own_ports and line.outlet in UNMATCHED:
+    def emission(self, found: OutputRow) -> spec.Emission:
+        """Returns what a row shows: through `select`, or as it came in."""
+        left, right = found.sides
+        if found.outlet is spec.Outlet.LATE:
+            return late_row(left or right or {}, found.reason)
+        if self.has_own_ports and found.outlet in UNMATCHED:
             row = dict(left or right or {})
-            return spec.Emission(line.outlet, row, change=line.change)
-        is_over = line.reason is Reason.OVER_LIMIT
+            return spec.Emission(found.outlet, row, change=found.change)
+        is_over = found.reason is Reason.OVER_LIMIT
         projection = self.over if is_over else self.projection
-        shown = projection.row((left, right), line.row_time, line.counter)
-        return spec.Emission(spec.Outlet.MATCHED, shown, change=line.change)
+        shown = projection.row(found.sides, found.row_time, found.counter)
+        return spec.Emission(spec.Outlet.MATCHED, shown, change=found.change)
 
     def exceeded(self, left: spec.Row, count: int) -> LimitError:
         """Returns what is wrong with a left row that has too many candidates."""
@@ -118,16 +132,6 @@ class Writer:
             f"{spec.row_of_key(key)} has {count} candidates",
             f"at most {self.limit}",
         )
-
-    def lost(self) -> Iterator[spec.Emission]:
-        """Gives the rows of sides outside time that lack the time they should have."""
-        for number in (0, 1):
-            yield from self.lost_of(number)
-
-    def lost_of(self, number: int) -> Iterator[spec.Emission]:
-        """Gives the rows of one side, by its number, that lack the time."""
-        for values in self.cargoes[number].lost:
-            yield late_row(values, Reason.NULL_TIME)
 
 
 def late_row(values: spec.Row, reason: Reason) -> spec.Emission:

@@ -1,7 +1,7 @@
 """Plays a join with the kernels: one step an event, so it is known what comes when.
 
-    event 0  ->  parcels  ->  step  ->  rows that come out after event 0
-    event 1  ->  parcels  ->  step  ->  ...
+    event 0  ->  lines  ->  step  ->  rows that come out after event 0
+    event 1  ->  lines  ->  step  ->  ...
 
 The same events in fewer steps give the same rows, but no longer say when: `play_cut`.
 """
@@ -14,17 +14,18 @@ from itertools import pairwise
 
 from dovetail import spec
 from dovetail.conformance.local.nested import Flat, has_inner
-from dovetail.conformance.local.outlets import lines
+from dovetail.conformance.local.outlets import late_row
 from dovetail.conformance.local.sets import play_sets
 from dovetail.conformance.local.stage import (
     InPlace,
-    Memory,
+    Played,
     Stage,
-    batch_lines,
+    batch_rows,
     by_row_time,
-    moments,
+    steps,
 )
-from dovetail.kernels.step import Stepped
+from dovetail.engines.spark_stream.worker.bucket import Memory
+from dovetail.kernels.pairs.results import Reason
 
 
 def play(play: spec.Play) -> list[spec.Emission]:
@@ -47,7 +48,7 @@ def _play_stage(stage: Stage, order: spec.Order) -> list[spec.Emission]:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Positions at which a step ends, and how many rows a parcel has at most."""
+    """Positions at which a step ends, and how many rows a task has at most."""
 
     ends: Sequence[int]
     most: int
@@ -58,29 +59,28 @@ def play_cut(stage: Stage, memory: Memory, cut: Cut) -> list[spec.Emission]:
     found = list(_opening(stage, memory))
     edges = sorted({0, *cut.ends, len(stage.events)})
     for first, past in pairwise(edges):
-        parcels = stage.between(first, past, most=cut.most)
-        clock = stage.events[past - 1].clock
-        found += _written(stage, memory.step(parcels, clock))
+        lines = stage.between(first, past, most=cut.most)
+        found += _written(stage, stage.run(memory, lines, stage.events[past - 1].clock))
     return found
 
 
 def batch(stage: Stage, order: spec.Order) -> list[spec.Emission]:
     """Returns the rows of a batch: in left order, or where asked by row time."""
-    found = batch_lines(stage)
+    found = batch_rows(stage)
     if order is spec.Order.ROW_TIME:
         found.sort(key=by_row_time)
-    return [stage.writer.emission(line) for line in found]
+    return [stage.writer.emission(row) for row in found]
 
 
 def _stepwise(stage: Stage, memory: Memory) -> Iterator[spec.Emission]:
     """Gives what each event gives, with the number of the event."""
     yield from _opening(stage, memory)
     sent = 0
-    for moment in moments(stage, memory):
-        after = max(moment.position - stage.openings, spec.UNKNOWN_EVENT)
-        found = _written(stage, moment.stepped)
+    for played in steps(stage, memory):
+        after = max(played.position - stage.openings, spec.UNKNOWN_EVENT)
+        found = _written(stage, played)
         came = sum(one.outlet is spec.Outlet.MATCHED for one in found)
-        if stage.gives_marks and came and not moment.is_pause:
+        if stage.gives_marks and came and not played.is_pause:
             sent += came
             found.append(mark(sent))
         yield from (replace(one, after=after) for one in found)
@@ -92,22 +92,26 @@ def _opening(stage: Stage, memory: Memory) -> Iterator[spec.Emission]:
     On the clock arrival they are state: only late rows come of them, side by
     side: first what is there outside time.
     """
-    parcels = stage.opening()
-    found = list(lines(memory.step(parcels, 0).out)) if parcels else []
+    lines = stage.opening()
+    found = stage.run(memory, lines).rows if lines else []
+    emissions = [(row, stage.writer.emission(row)) for row in found]
     if not stage.is_arrival:
-        yield from stage.writer.lost()
-        yield from map(stage.writer.emission, found)
+        for frame in stage.frames:
+            yield from (late_row(row, Reason.NULL_TIME) for row in frame.lost)
+        yield from (emission for _, emission in emissions)
         return
-    late = [line for line in found if line.outlet is spec.Outlet.LATE]
     for number in sorted((0, 1), key=stage.is_in_time):
-        yield from stage.writer.lost_of(number)
-        of_side = (one for one in late if number == (one.left is None))
-        yield from map(stage.writer.emission, of_side)
+        lost = stage.frames[number].lost
+        yield from (late_row(row, Reason.NULL_TIME) for row in lost)
+        for row, emission in emissions:
+            is_of_side = number == (row.sides[0] is None)
+            if row.outlet is spec.Outlet.LATE and is_of_side:
+                yield emission
 
 
-def _written(stage: Stage, stepped: Stepped) -> list[spec.Emission]:
+def _written(stage: Stage, played: Played) -> list[spec.Emission]:
     """Returns the rows that a step has let out."""
-    return [stage.writer.emission(line) for line in lines(stepped.out)]
+    return [stage.writer.emission(row) for row in played.rows]
 
 
 def mark(ordinal: int) -> spec.Emission:

@@ -1,27 +1,40 @@
-"""A play taken apart for the kernels, where its state can lie, and the play at once."""
+"""A play taken apart for the kernels: what its sides send, and who runs their steps.
+
+    between two positions    lines of both sides        as pack writes them
+    one step                 of the only bucket         as the operator runs it
+    rows that come out       read from blobs again      as unpack reads them
+
+These are the very functions that run inside Spark's workers. What streams do not do yet
+goes the same way: only `plan.local` permits more than `plan.stream`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Protocol
 
 import pyarrow as pa
 
 from dovetail import spec
-from dovetail.conformance.local.outlets import Line, Writer, lines
-from dovetail.conformance.local.parcels import NO_NEWS, News, Sender
-from dovetail.conformance.local.rows import NUMBER, Cargo, cargo
+from dovetail.conformance.local.frames import (
+    BEFORE,
+    LABEL,
+    News,
+    SideFrame,
+    side_frames,
+)
+from dovetail.conformance.local.outlets import OutputRow, Writer, output_rows
 from dovetail.engines.kernel_settings import Manner, kernel_settings
-from dovetail.kernels.arrays.rows import BEGINNING
+from dovetail.engines.spark_stream.worker import bucket
+from dovetail.engines.spark_stream.worker.pack import heartbeat
+from dovetail.kernels.arrays.rows import MISSING
 from dovetail.kernels.arrival.arrival import Parcel
 from dovetail.kernels.candidates.choice import TooManyError
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState, new_state
-from dovetail.kernels.step import Stepped, step
-from dovetail.kernels.store import Shelf, Store
+from dovetail.kernels.step import Stepped
 from dovetail.plan.local import refuse
 
 
@@ -39,13 +52,6 @@ class Told:
 NOTHING_TOLD = Told({})
 
 
-class Memory(Protocol):
-    """Where the state lies between two steps."""
-
-    def step(self, parcels: list[Parcel], now: int) -> Stepped:
-        """Takes what has come, and keeps what the next step needs to know."""
-
-
 @dataclass(frozen=True, slots=True)
 class Stage:
     """A play before anything has come: who sends, who writes."""
@@ -54,10 +60,10 @@ class Stage:
     settings: JoinSettings
     events: tuple[spec.Event, ...]
     openings: int
-    cargoes: tuple[Cargo, Cargo]
-    senders: tuple[Sender, Sender]
+    frames: tuple[SideFrame, SideFrame]
     writer: Writer
     ends: tuple[int, ...]
+    schema: pa.Schema
 
     @classmethod
     def of(cls, play: spec.Play, told: Told = NOTHING_TOLD) -> Stage:
@@ -71,21 +77,24 @@ class Stage:
             live=_live(play, join),
         )
         settings = kernel_settings(join, play.inputs, manner)
-        cargoes = cargo(play, join, settings)
-        left, right = (
-            Sender.of(play, join, hand, one, told.news.get(hand, NO_NEWS))
-            for hand, one in zip(spec.HANDS, cargoes, strict=True)
-        )
+        left, right = side_frames(play, join, settings, told.news)
         return cls(
             join,
             settings,
             (*play.opening, *play.events),
             len(play.opening),
-            cargoes,
             (left, right),
-            Writer.of(join, play.inputs, cargoes),
+            Writer.of(join, play.inputs),
             told.ends or tuple(range(1, len(play.opening) + len(play.events) + 1)),
+            # Streams refuse what asks for more than the head and both rows.
+            bucket.result_schema((left.schema, right.schema), bucket.MORE),
         )
+
+    @property
+    def schemas(self) -> tuple[pa.Schema, pa.Schema]:
+        """Returns the columns of both payloads."""
+        left, right = self.frames
+        return left.schema, right.schema
 
     @property
     def is_arrival(self) -> bool:
@@ -102,14 +111,14 @@ class Stage:
         side = self.settings.sides[number]
         return not (side.static and side.window == spec.Forever())
 
-    def opening(self) -> list[Parcel]:
-        """Returns what is there from the start, of those sides that have something."""
-        told = [sender.opening() for sender in self.senders]
-        return [one for one in told if len(one.rows) or one.report.bound > BEGINNING]
+    def opening(self) -> list[bucket.Line]:
+        """Returns the lines of what is there from the start."""
+        most = max(len(frame.position) for frame in self.frames)
+        return self.between(MISSING, 0, most=max(1, most))
 
-    def everything(self) -> list[Parcel]:
-        """Returns all rows at once."""
-        return [sender.everything() for sender in self.senders]
+    def everything(self) -> list[bucket.Line]:
+        """Returns all lines at once."""
+        return [line for frame in self.frames for line in frame.everything()]
 
     def between(
         self,
@@ -118,12 +127,59 @@ class Stage:
         *,
         hands: Sequence[spec.Hand] = spec.HANDS,
         most: int = 1,
-    ) -> list[Parcel]:
-        """Returns what comes between two positions, so many rows a parcel."""
-        senders = [self.senders[spec.HANDS.index(hand)] for hand in hands]
-        return [
-            parcel for sender in senders for parcel in sender.between(first, past, most)
+    ) -> list[bucket.Line]:
+        """Returns what comes between two positions, of tasks of so many rows."""
+        frames = [self.frames[spec.HANDS.index(hand)] for hand in hands]
+        return [line for frame in frames for line in frame.between(first, past, most)]
+
+    def run(
+        self,
+        memory: bucket.Memory,
+        lines: Sequence[bucket.Line],
+        clock: int = 0,
+        position: int = BEFORE,
+    ) -> Played:
+        """Returns what a step makes of lines, or raises what fails the join.
+
+        Where somebody asks for the time a heartbeat tells it.
+        """
+        is_pause = not lines
+        if self.settings.reads_clock:
+            lines = [*lines, bucket.Line._make(heartbeat(LABEL, clock))]
+        delivery = bucket.read_delivery(lines, self.schemas)
+        delivery = replace(delivery, parcels=list(map(self._told, delivery.parcels)))
+        try:
+            ran = bucket.run_batch(self.settings, memory, delivery)
+        except TooManyError as error:
+            (left,) = error.row.to_pylist()
+            raise self.writer.exceeded(left, error.count) from error
+        blobs = [blob for blob, *_ in ran.lines() if blob is not None]
+        names = tuple(map(bucket.shown_names, self.schemas))
+        rows = [
+            row
+            for blob in blobs
+            for row in output_rows(bucket.unpacked(blob, self.schema), names)
         ]
+        return Played(position, ran.stepped, rows, is_pause=is_pause)
+
+    def _told(self, parcel: Parcel) -> Parcel:
+        """Returns a parcel with what its lines cannot say."""
+        report = parcel.report
+        known = self.frames[report.hand].told.get(report.position)
+        if known is None:
+            return parcel
+        stopped = replace(report, stopped=known.stopped)
+        return replace(parcel, report=stopped, lives=known.lives)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What one step has given: during which event, or while time passed before it."""
+
+    position: int
+    stepped: Stepped
+    rows: list[OutputRow]
+    is_pause: bool
 
 
 def _live(play: spec.Play, join: spec.JoinSpec) -> frozenset[str]:
@@ -133,111 +189,70 @@ def _live(play: spec.Play, join: spec.JoinSpec) -> frozenset[str]:
     return frozenset(one.name for one in tables if is_moving)
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """What one step has given: during which event, or while time passed before it."""
-
-    position: int
-    stepped: Stepped
-    is_pause: bool = False
-
-
-def moments(stage: Stage, memory: Memory) -> Iterator[Moment]:
+def steps(stage: Stage, memory: bucket.Memory) -> Iterator[Played]:
     """Gives the steps of a play after its start, one an event, or one each side."""
     turns = [(hand,) for hand in spec.HANDS] if stage.is_arrival else [spec.HANDS]
     for first, past in pairwise((0, *stage.ends)):
         position, clock = past - 1, stage.events[first].clock
         if stage.settings.reads_clock:
-            yield Moment(position, memory.step([], clock), is_pause=True)
+            yield stage.run(memory, (), clock, position)
         for hands in turns:
-            parcels = stage.between(first, past, hands=hands)
-            if parcels:
-                yield Moment(position, memory.step(parcels, clock))
+            lines = stage.between(first, past, hands=hands)
+            if lines:
+                yield stage.run(memory, lines, clock, position)
 
 
 class InPlace:
-    """The state as the step has left it."""
+    """The state as the step has left it, never written: `Memory` for one play."""
 
     def __init__(self, stage: Stage) -> None:
         """Starts with nothing."""
-        self._stage = stage
-        self.state: JoinState = new_state(_schemas(stage))
+        self.state: JoinState = new_state(stage.schemas)
 
-    def step(self, parcels: list[Parcel], now: int) -> Stepped:
-        """Takes what has come, and keeps what the next step needs to know."""
-        stepped = _stepped(self._stage, self.state, parcels, now)
+    def load(self) -> JoinState:
+        """Returns the state as the last step left it."""
+        return self.state
+
+    def save(self, stepped: Stepped) -> int:
+        """Keeps what a step leaves behind."""
         self.state = stepped.state()
-        return stepped
-
-
-class OnShelf:
-    """The state as bytes on a shelf; `written` and `state` are what tests look at."""
-
-    def __init__(self, stage: Stage, shelf: Shelf) -> None:
-        """Starts with what lies on the shelf."""
-        self._stage = stage
-        self._shelf = shelf
-        self.written = 0
-
-    def step(self, parcels: list[Parcel], now: int) -> Stepped:
-        """Takes what has come, and keeps what the next step needs to know."""
-        store = Store(self._stage.settings, _schemas(self._stage), self._shelf)
-        stepped = _stepped(self._stage, store.load(), parcels, now)
-        self.written += store.save(stepped)
-        return stepped
-
-
-def _stepped(
-    stage: Stage, state: JoinState, parcels: list[Parcel], now: int
-) -> Stepped:
-    """Returns what a step leaves behind, or raises what fails the join."""
-    try:
-        return step(stage.settings, state, parcels, now)
-    except TooManyError as error:
-        left = stage.cargoes[0].values[error.row.column(NUMBER)[0].as_py()]
-        raise stage.writer.exceeded(left, error.count) from error
-
-
-def _schemas(stage: Stage) -> tuple[pa.Schema, pa.Schema]:
-    """Returns the columns of both payloads."""
-    left, right = (one.rows.payload.schema for one in stage.cargoes)
-    return left, right
+        return 0
 
 
 _NEVER = float("inf")
 
 
-def batch_lines(stage: Stage) -> list[Line]:
+def batch_rows(stage: Stage) -> list[OutputRow]:
     """Returns what comes out of a batch, in the order of the left rows.
 
     What takes no part comes before all.
     """
-    stepped = InPlace(stage).step(stage.everything(), 0)
-    found = list(lines(stepped.out))
-    late = [line for line in found if line.outlet is spec.Outlet.LATE]
-    others = [line for line in found if line.outlet is not spec.Outlet.LATE]
+    found = stage.run(InPlace(stage), stage.everything()).rows
+    late = [row for row in found if row.outlet is spec.Outlet.LATE]
+    others = [row for row in found if row.outlet is not spec.Outlet.LATE]
     return [
-        *sorted(late, key=partial(_came, stage.cargoes)),
+        *sorted(late, key=partial(_came, stage.frames)),
         *sorted(others, key=_place),
     ]
 
 
-def by_row_time(line: Line) -> float:
+def by_row_time(row: OutputRow) -> float:
     """Returns what the order by row time looks at."""
-    return _or(line.row_time, _NEVER)
+    return _or(row.row_time, _NEVER)
 
 
-def _came(cargoes: tuple[Cargo, Cargo], line: Line) -> tuple[int, int]:
+def _came(frames: tuple[SideFrame, SideFrame], row: OutputRow) -> tuple[int, int]:
     """Returns the order in which rows came: data sets side by side, then by event."""
-    hand, number = (1, line.right) if line.left is None else (0, line.left)
-    place = int(cargoes[hand].rows.place[number])
-    return (hand if place < 0 else len(cargoes)), place
+    left, right = row.numbers
+    hand, number = (1, right) if left is None else (0, left)
+    place = int(frames[hand].place[number])
+    return (hand if place < 0 else len(frames)), place
 
 
-def _place(line: Line) -> tuple[float, float, float]:
+def _place(row: OutputRow) -> tuple[float, float, float]:
     """Returns the order of left rows, for each that of its right rows, then of time."""
-    left, right = (_or(one, _NEVER) for one in (line.left, line.right))
-    return left, right, _or(line.row_time, _NEVER)
+    left, right = (_or(one, _NEVER) for one in row.numbers)
+    return left, right, _or(row.row_time, _NEVER)
 
 
 def _or(number: int | None, otherwise: float) -> float:

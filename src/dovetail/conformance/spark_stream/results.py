@@ -12,8 +12,8 @@ from dovetail import spec
 from dovetail.conformance.spark_stream.script import Script
 from dovetail.conformance.spark_stream.shared import Batches, Shape
 from dovetail.engines.spark_stream.feeds import SCOPE
-from dovetail.engines.spark_stream.joining import LEFT, OUTLET, ROW_TIME
 from dovetail.engines.spark_stream.outlets import Outlets
+from dovetail.engines.spark_stream.worker.bucket import LEFT, OUTLET, ROW_TIME
 from dovetail.engines.tables import plain_rows
 from dovetail.kernels.arrays.names import reserved
 from dovetail.kernels.pairs.results import OUTLETS, UNMATCHED

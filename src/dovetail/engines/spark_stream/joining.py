@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from functools import reduce
 
-import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import StructField, StructType
@@ -18,32 +17,20 @@ from pyspark.sql.types import StructField, StructType
 from dovetail.bind.travel import travel_by_value
 from dovetail.engines.spark_stream.feeds import Packing
 from dovetail.engines.spark_stream.types import as_nullable, unpacked
-from dovetail.engines.spark_stream.worker.operator import RESULT_DDL, JoinOperator
+from dovetail.engines.spark_stream.worker import bucket
+from dovetail.engines.spark_stream.worker.operator import JoinOperator
 from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
-from dovetail.engines.spark_stream.worker.parcels import LINE_DDL
-from dovetail.engines.spark_stream.worker.unpack import make_unpack
-from dovetail.kernels.arrays.names import HIDDEN
 from dovetail.kernels.settings import JoinSettings
 
-OUTLET, REASON, ROW_TIME, LEFT, RIGHT = "outlet", "reason", "row_time", "left", "right"
 COUNTERS = "dovetail.join"
 """The name of the counters of a join that is written; others are numbered."""
-HEAD = pa.schema(
-    [
-        (OUTLET, pa.int8()),
-        (REASON, pa.int8()),
-        (ROW_TIME, pa.timestamp("us", tz="UTC")),
-        (LEFT, pa.bool_()),
-        (RIGHT, pa.bool_()),
-    ]
-)
 _HEAD_TYPES = (
     StructType()
-    .add(OUTLET, "byte")
-    .add(REASON, "byte")
-    .add(ROW_TIME, "timestamp")
-    .add(LEFT, "boolean")
-    .add(RIGHT, "boolean")
+    .add(bucket.OUTLET, "byte")
+    .add(bucket.REASON, "byte")
+    .add(bucket.ROW_TIME, "timestamp")
+    .add(bucket.LEFT, "boolean")
+    .add(bucket.RIGHT, "boolean")
 )
 
 
@@ -72,17 +59,16 @@ def lay(
     travel_by_value()
     packed = [as_lines(packing) for packing in packings]
     labels = packings[0].settings.labels
-    beats = [tick.mapInArrow(make_heartbeat(labels), LINE_DDL) for tick in ticks]
+    beats = [tick.mapInArrow(make_heartbeat(labels), bucket.LINE_DDL) for tick in ticks]
     lines = reduce(DataFrame.unionAll, [*packed, *beats])
     schemas = (packings[0].schema, packings[1].schema)
     blobs = lines.groupBy("bucket").transformWithStateInPandas(
         JoinOperator(settings, schemas),
-        outputStructType=RESULT_DDL,
+        outputStructType=bucket.RESULT_DDL,
         outputMode="Append",
         timeMode="None",
     )
-    names = [part.split()[0] for part in RESULT_DDL.split(", ")[1:]]
-    sums = [F.sum(name).alias(name) for name in names]
+    sums = [F.sum(name).alias(name) for name in bucket.RESULT_NAMES[1:]]
     counted = blobs.observe(counters, *sums).select("blob")
     return _unpacked(counted, packings)
 
@@ -91,23 +77,21 @@ def as_lines(packing: Packing) -> DataFrame:
     """Returns a side's lines; PySpark itself reads a name with a dot as two."""
     names = tuple(packing.frame.columns)
     numbered = packing.frame.toDF(*(f"c{number}" for number in range(len(names))))
-    return numbered.mapInArrow(make_pack(packing.settings, names), LINE_DDL)
+    return numbered.mapInArrow(make_pack(packing.settings, names), bucket.LINE_DDL)
 
 
 def _unpacked(blobs: DataFrame, packings: tuple[Packing, Packing]) -> DataFrame:
     """Returns the blobs' rows as plain columns, each side's in a struct."""
-    fields, flat = list(HEAD), list(_HEAD_TYPES)
-    structs = []
+    flat, structs = list(_HEAD_TYPES), []
     for letter, packing in zip("lr", packings, strict=True):
         types = {field.name: field.dataType for field in packing.frame.schema}
-        names = [name for name in packing.schema.names if not name.startswith(HIDDEN)]
         columns = []
-        for number, name in enumerate(names):
+        for number, name in enumerate(bucket.shown_names(packing.schema)):
             numbered = f"{letter}{number}"
-            fields.append(pa.field(numbered, packing.schema.field(name).type))
             flat.append(StructField(numbered, as_nullable(types[name])))
             own = packing.types.get(name, types[name])
             columns.append(F.expr(unpacked(numbered, own)).alias(name))
         structs.append(F.struct(*columns).alias(letter))
-    rows = blobs.mapInArrow(make_unpack(pa.schema(fields)), StructType(flat))
-    return rows.select(OUTLET, REASON, ROW_TIME, LEFT, RIGHT, *structs)
+    schema = bucket.result_schema((packings[0].schema, packings[1].schema))
+    rows = blobs.mapInArrow(bucket.make_unpack(schema), StructType(flat))
+    return rows.select(*bucket.HEAD.names, *structs)

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.engines.spark.values import absent_struct
 from dovetail.engines.spark_stream.failures import said
-from dovetail.engines.spark_stream.joining import LEFT, OUTLET, REASON, RIGHT
+from dovetail.engines.spark_stream.worker.bucket import LEFT, OUTLET, REASON, RIGHT
 from dovetail.errors import SpecError
 from dovetail.kernels.pairs.results import REASONS, code
 from dovetail.plan.stream import StreamPlan

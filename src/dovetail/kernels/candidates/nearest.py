@@ -32,7 +32,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, Whole
+from dovetail.kernels.arrays.rows import (
+    BEGINNING,
+    NEVER,
+    Mask,
+    Rows,
+    Whole,
+    can_meet,
+)
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.lifetimes.calendar import shift
@@ -408,7 +415,8 @@ def outdated(
             continue
         times = times_of(nearest, 1, right)
         past = times.known & (times.value < least + nearest.exact)
-        number = np.flatnonzero(past)
+        # One that meets nobody stands for none of those whose code it happens to have.
+        number = np.flatnonzero(past & can_meet(right))
         place = rank[number] if nearest.takes_last else -rank[number]
         order = number[sorted_by(right.code[number], times.value[number], place)]
         is_best = np.append(np.diff(right.code[order]) != 0, values=True)

@@ -1,4 +1,4 @@
-"""The operator: one bucket's lines in, blobs of results out, state in Spark's store."""
+"""The operator: what Spark calls for each bucket of a batch, with its state store."""
 
 from __future__ import annotations
 
@@ -15,19 +15,14 @@ from pyspark.sql.streaming.stateful_processor import (
     StatefulProcessorHandle,
 )
 
-from dovetail.engines.spark_stream.worker.parcels import read_delivery
-from dovetail.kernels.arrays.blobs import write_batch
-from dovetail.kernels.pairs.results import code
-from dovetail.kernels.settings import JoinSettings
-from dovetail.kernels.step import Stepped, step
-from dovetail.kernels.store import Store
-from dovetail.spec.inputs import Outlet
-
-BLOB_BYTES = 16 << 20
-RESULT_DDL = (
-    "blob binary, came bigint, matched bigint, unmatched bigint, late bigint, "
-    "alive bigint, waiting bigint, written bigint"
+from dovetail.engines.spark_stream.worker.bucket import (
+    RESULT_NAMES,
+    Line,
+    read_delivery,
+    run_batch,
 )
+from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.store import Store
 
 
 @dataclass(slots=True)
@@ -82,11 +77,15 @@ class JoinOperator(StatefulProcessor):
         timerValues: Any,  # noqa: ANN401, ARG002, N803 - Spark's name; never read
     ) -> Iterator[pd.DataFrame]:
         """Gives the results of one bucket and what it counted."""
-        delivery = read_delivery(rows, self.schemas)
+        lines = (
+            Line._make(line)
+            for frame in rows
+            for line in frame.itertuples(index=False, name=None)
+        )
         store = Store(self.settings, self.schemas, self.shelf)
-        stepped = step(self.settings, store.load(), delivery.parcels, delivery.now)
-        written = store.save(stepped)
-        yield _results(stepped, delivery.rows, written)
+        delivery = read_delivery(lines, self.schemas)
+        ran = run_batch(self.settings, store, delivery)
+        yield pd.DataFrame(ran.lines(), columns=RESULT_NAMES)
 
     def close(self) -> None:
         """Has nothing to close."""
@@ -107,40 +106,3 @@ def _arrived(data: bytes) -> JoinOperator:
     kind, settings, schemas = cloudpickle.loads(zlib.decompress(data))
     operator: JoinOperator = kind(settings, schemas)
     return operator
-
-
-def _results(stepped: Stepped, came: int, written: int) -> pd.DataFrame:
-    """Returns the blobs, with what was counted beside the first of them."""
-    blobs: list[bytes | None] = [
-        write_batch(part) for batch in stepped.out for part in _sliced(batch)
-    ]
-    blobs = blobs or [None]
-    counted = (came, *_counts(stepped), written)
-    names = [part.split()[0] for part in RESULT_DDL.split(", ")]
-    zeros = (0,) * len(counted)
-    lines = [(blob, *(zeros if n else counted)) for n, blob in enumerate(blobs)]
-    return pd.DataFrame(lines, columns=names)
-
-
-def _counts(stepped: Stepped) -> tuple[int, int, int, int, int]:
-    """Returns how many rows matched, stayed alone, were late, are alive, wait."""
-    left_by = {
-        outlet: sum(_count(batch, outlet) for batch in stepped.out) for outlet in Outlet
-    }
-    unmatched = left_by[Outlet.LEFT_UNMATCHED] + left_by[Outlet.RIGHT_UNMATCHED]
-    waiting = sum(len(rows) for rows in stepped.present.waiting)
-    alive = sum(int(kept.sum()) for kept in stepped.kept) + waiting
-    return left_by[Outlet.MATCHED], unmatched, left_by[Outlet.LATE], alive, waiting
-
-
-def _count(batch: pa.RecordBatch, outlet: Outlet) -> int:
-    """Returns how many rows of a batch leave by an outlet."""
-    leaving = batch.column("outlet").to_numpy(zero_copy_only=False)
-    return int((leaving == code(outlet)).sum())
-
-
-def _sliced(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Gives a batch in slices of about 16 MB."""
-    each = max(1, int(BLOB_BYTES // (batch.nbytes / batch.num_rows + 1)))
-    for start in range(0, batch.num_rows, each):
-        yield batch.slice(start, each)

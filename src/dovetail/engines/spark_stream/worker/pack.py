@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.engines.spark_stream.worker.parcels import HEARTBEAT, LINE
+from dovetail.engines.spark_stream.worker.bucket import BLOB_BYTES, HEARTBEAT, LINE
 from dovetail.kernels.arrays.blobs import append_batch, as_batch
-from dovetail.kernels.arrays.names import LineKind
+from dovetail.kernels.arrays.names import BAD, LineKind
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     MISSING,
@@ -32,7 +32,8 @@ from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.spec.spans import Span
 
 Events = npt.NDArray[np.uint8]
-BLOB_BYTES = 16 << 20
+Unwritten = tuple[int, int, int, int, int, bool, int, pa.RecordBatch | None]
+"""A line as `LINE` has it, but for its rows, which are not yet bytes."""
 FLUSH_ROWS = 1 << 20
 FLUSH_BYTES = 256 << 20
 ROW, DELETE, BOUND, FINISH, INITIAL = (int(kind) for kind in LineKind)
@@ -45,7 +46,8 @@ _ENDS = tuple((hand, NEVER, NEVER) for hand in (0, 1))
 class PackSettings:
     """How one side is packed; names of columns are empty where there is none.
 
-    `labels` are the buckets: `per_scope` of them for each scope, in order.
+    `labels` are the buckets: `per_scope` of them for each scope, in order. `barred` is
+    a column that is 1 where a row fails the condition of its own side.
     """
 
     hand: int
@@ -61,6 +63,7 @@ class PackSettings:
     position: str = ""
     scope: str = ""
     now: str = ""
+    barred: str = ""
 
 
 Batches = Iterator[pa.RecordBatch]
@@ -95,16 +98,20 @@ def make_heartbeat(labels: tuple[int, ...]) -> Callable[[Batches], Batches]:
     def beat(batches: Batches) -> Batches:
         for batch in batches:
             for now, ended in zip(*(c.to_pylist() for c in batch.columns), strict=True):
-                told = [(HEARTBEAT, 0, BEGINNING), *(_ENDS if ended else ())]
-                yield _lines(
-                    [
-                        (label, *report, BEGINNING, False, now, None)
-                        for label in labels
-                        for report in told
-                    ]
-                )
+                beats = [heartbeat(label, now) for label in labels]
+                ends = [
+                    (label, *end, BEGINNING, False, now, None)
+                    for label in labels
+                    for end in _ENDS
+                ]
+                yield _written([*beats, *ends] if ended else beats)
 
     return beat
+
+
+def heartbeat(label: int, now: int) -> Unwritten:
+    """Returns the line that tells a bucket the time."""
+    return (label, HEARTBEAT, 0, BEGINNING, BEGINNING, False, now, None)
 
 
 @dataclass(slots=True)
@@ -128,17 +135,23 @@ class Packer:
 
     def flush(self) -> pa.RecordBatch:
         """Returns the lines of all rows taken since the last flush."""
-        batch = _whole(self.waiting)
+        lines = _written(self.lines())
         self.waiting, self.rows, self.bytes = [], 0, 0
-        if not self.settings.scope:
-            return _lines(self._scope(0, batch))
-        scopes = _numbers(batch, self.settings.scope)
-        lines = []
-        for scope in np.unique(scopes).tolist():
-            lines.extend(self._scope(scope, batch.filter(pa.array(scopes == scope))))
-        return _lines(lines)
+        return lines
 
-    def _scope(self, scope: int, batch: pa.RecordBatch) -> list[tuple[object, ...]]:
+    def lines(self) -> list[Unwritten]:
+        """Returns the lines of the rows that wait, whose rows are not yet bytes."""
+        batch = _whole(self.waiting)
+        if not self.settings.scope:
+            return self._scope(0, batch)
+        scopes = _numbers(batch, self.settings.scope)
+        return [
+            line
+            for scope in np.unique(scopes).tolist()
+            for line in self._scope(scope, batch.filter(pa.array(scopes == scope)))
+        ]
+
+    def _scope(self, scope: int, batch: pa.RecordBatch) -> list[Unwritten]:
         """Returns the lines of one scope."""
         events = _events(batch, self.settings)
         position = _position(batch, self.settings)
@@ -165,7 +178,8 @@ class Packer:
         is_row = (events != BOUND) & (events != FINISH)
         timeless = (events == DELETE) & (moment == MISSING) & settings.timed
         if settings.timed or settings.event:
-            moment, late = self._progress(scope, events, moment, timeless)
+            bad = _marked(batch, BAD)
+            moment, late = self._progress(scope, events, moment, timeless, bad)
         code, has_key = _codes(batch, settings.code)
         flags = flags_of(
             has_key=has_key,
@@ -173,6 +187,7 @@ class Packer:
             late=late,
             from_start=events == INITIAL,
             open_time=timeless,
+            barred=_marked(batch, settings.barred),
         )
         rows = make_rows(
             code, moment, position, flags, batch.select(list(settings.payload))
@@ -182,14 +197,15 @@ class Packer:
         return (rows if is_row.all() else rows.take(is_row)), is_row
 
     def _progress(
-        self, scope: int, events: Events, moment: Whole, timeless: Mask
+        self, scope: int, events: Events, moment: Whole, timeless: Mask, bad: Mask
     ) -> tuple[Whole, Mask]:
         """Returns the row times, and which rows are behind what came before them.
 
-        Moves the scope's bound and newest time past these rows.
+        Moves the scope's bound and newest time past these rows, but not past those
+        whose interval is bad: they take no part.
         """
         lines = (events == BOUND) | (events == FINISH)
-        own = np.where(lines | (moment == MISSING), BEGINNING, moment)
+        own = np.where(lines | bad | (moment == MISSING), BEGINNING, moment)
         timed = moment
         if timeless.any():
             timed = np.where(timeless, _running(own, self.newest, scope), moment)
@@ -267,6 +283,14 @@ def _moment(batch: pa.RecordBatch, settings: PackSettings) -> Whole:
     return values if there.all() else np.where(there, values, MISSING)
 
 
+def _marked(batch: pa.RecordBatch, name: str) -> Mask:
+    """Tells in which lines a column is 1; in none where there is no such column."""
+    if name not in batch.schema.names:
+        return np.zeros(batch.num_rows, bool)
+    marked: Mask = _numbers(batch, name) == 1
+    return marked
+
+
 def _events(batch: pa.RecordBatch, settings: PackSettings) -> Events:
     """Returns what each line is; rows where nothing else is said."""
     if not settings.event:
@@ -286,18 +310,16 @@ def _now(batch: pa.RecordBatch, settings: PackSettings) -> int:
     return int(_numbers(batch.slice(0, 1), settings.now)[0])
 
 
-def _lines(lines: list[tuple[object, ...]]) -> pa.RecordBatch:
-    """Returns lines as a batch; the last of each is the batch to write, or None."""
+def _written(lines: Sequence[Unwritten]) -> pa.RecordBatch:
+    """Returns lines as Spark gets them, their rows as blobs; no rows are null.
+
+    The blobs are written where they will lie: bytes would be copied twice.
+    """
     *columns, batches = zip(*lines, strict=True)
     arrays = [
         pa.array(values, kind)
         for values, kind in zip(columns, LINE.types[:-1], strict=True)
     ]
-    return pa.RecordBatch.from_arrays([*arrays, _written(batches)], schema=LINE)
-
-
-def _written(batches: Sequence[pa.RecordBatch | None]) -> pa.BinaryArray:
-    """Returns the batches as blobs, written where they will lie; no batch is null."""
     sink, ends = pa.BufferOutputStream(), [0]
     for batch in batches:
         if batch is not None:
@@ -305,6 +327,7 @@ def _written(batches: Sequence[pa.RecordBatch | None]) -> pa.BinaryArray:
         ends.append(sink.tell())
     there = np.packbits([batch is not None for batch in batches], bitorder="little")
     buffers = [there, np.array(ends, np.int32), sink.getvalue()]
-    return pa.Array.from_buffers(
+    blobs = pa.Array.from_buffers(
         pa.binary(), len(batches), [pa.py_buffer(buffer) for buffer in buffers]
     )
+    return pa.RecordBatch.from_arrays([*arrays, blobs], schema=LINE)

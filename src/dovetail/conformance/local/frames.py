@@ -1,0 +1,491 @@
+"""All that comes on one side of a play, as the frame that pack reads, and its packing.
+
+    code  moment    position  event   n  t         one line a row, a bound or an end
+    7     10:00:00  0         ROW     1  10:00:00
+          10:05:00  3         BOUND
+
+On a stream Spark's SQL makes these columns. Here keys become numbers by one dictionary
+for both sides, so that equal keys have equal codes and no hash is ever trusted. The
+payload is the row's columns and, first, its number on this side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dovetail import spec
+from dovetail.conformance.local.hidden import bad_intervals, hidden_columns
+from dovetail.engines.kernel_settings import key_of
+from dovetail.engines.spark_stream.worker.bucket import Line
+from dovetail.engines.spark_stream.worker.pack import Packer, PackSettings
+from dovetail.engines.tables import arrow_table
+from dovetail.expression import ALWAYS, BARE, Expression, Scope, compiled
+from dovetail.expression.questions import Key, equality_keys, value_key
+from dovetail.kernels.arrays.blobs import read_rows, write_batch
+from dovetail.kernels.arrays.names import LineKind, reserved
+from dovetail.kernels.arrays.rows import (
+    BEGINNING,
+    MISSING,
+    NEVER,
+    Mask,
+    Rows,
+    Whole,
+    join_rows,
+    no_rows,
+)
+from dovetail.kernels.arrival.time_limits import CLOCK, KEYLESS
+from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives
+from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings, SideSettings
+from dovetail.kernels.tables.changelog import KEY
+from dovetail.plan.sides import candidate_equalities, input_of, partition_of
+from dovetail.schema import to_microseconds
+from dovetail.spec.facts import is_state
+
+NUMBER = reserved("row")
+"""The column with a row's number on its side."""
+CODE, MOMENT, POSITION, EVENT, PARTITION, BARRED = map(
+    reserved, ("code", "moment", "position", "event", "partition", "barred")
+)
+"""The columns that pack reads of every line."""
+BEFORE = -1
+"""The position of the rows that are there from the start, and of a data set's end."""
+LABEL = 0
+"""The only bucket: where Spark spreads rows over many, none knows of another."""
+_BARE = (LineKind.BOUND, LineKind.FINISH)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What comes at a position in the play: a row, a delete, a bound or an end.
+
+    `clock` is the processing time, `bound` is told in microseconds; where its side has
+    `stopped` nothing more comes.
+    """
+
+    kind: LineKind
+    position: int
+    values: spec.Row
+    clock: int = 0
+    bound: int | None = None
+    stopped: bool = False
+
+    @property
+    def is_row(self) -> bool:
+        """Tells whether it is a row, not a delete, a bound or an end."""
+        return self.kind in (LineKind.ROW, LineKind.INITIAL)
+
+
+@dataclass(frozen=True, slots=True)
+class ParcelNews:
+    """What lines cannot say by now: when a side stopped, how long lives last."""
+
+    stopped: int = NEVER
+    lives: Lives = NO_LIVES
+
+
+News = Mapping[int, Lives]
+"""What is told of lives by position."""
+NO_NEWS: News = {}
+
+
+@dataclass(frozen=True, slots=True)
+class SideFrame:
+    """One side's lines in order of arrival, and how they are packed.
+
+    `position` and `is_row` are those of the lines, `place` the positions of the rows by
+    their numbers. `told` stands beside the lines, by position. `lost` are rows of a
+    side outside time that lack the time their input has.
+    """
+
+    settings: PackSettings
+    lines: pa.RecordBatch
+    position: Whole
+    is_row: Mask
+    place: Whole
+    told: Mapping[int, ParcelNews]
+    lost: tuple[spec.Row, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Returns the columns of the payload."""
+        columns = [self.lines.schema.field(name) for name in self.settings.payload]
+        return pa.schema(columns)
+
+    @property
+    def rows(self) -> Rows:
+        """Returns all rows that ever come, as the kernels get them."""
+        if not len(self.place):
+            return no_rows(self.schema)
+        packed = _packed(self.settings, self.lines)
+        return join_rows([read_rows(one.blob) for one in packed if one.blob])
+
+    def between(self, first: int, past: int, most: int) -> Iterator[Line]:
+        """Gives what tasks pack that each read so many lines from between positions.
+
+        A bound has a task of its own, so that rows behind it are judged by it.
+        """
+        at, stop = np.searchsorted(self.position, (first, past)).tolist()
+        while at < stop:
+            end = at + 1
+            if self.is_row[at]:
+                bare = np.flatnonzero(~self.is_row[at : min(stop, at + most)])
+                end = at + int(bare[0]) if len(bare) else min(stop, at + most)
+            yield from _packed(self.settings, self.lines.slice(at, end - at))
+            at = end
+
+    def everything(self) -> Iterator[Line]:
+        """Gives what one task packs that reads all lines."""
+        return _packed(self.settings, self.lines)
+
+
+def _packed(settings: PackSettings, batch: pa.RecordBatch) -> Iterator[Line]:
+    """Gives what Spark's packer makes of one task's lines, for the only bucket."""
+    for *report, rows in Packer(settings, waiting=[batch]).lines():
+        blob = None if rows is None else write_batch(rows)
+        yield Line._make((*report, blob))
+
+
+def side_frames(
+    play: spec.Play,
+    join: spec.JoinSpec,
+    settings: JoinSettings,
+    news: Mapping[spec.Hand, News],
+) -> tuple[SideFrame, SideFrame]:
+    """Returns the frames of both sides of a play."""
+    codes: dict[Hashable, int] = {}
+    left, right = (
+        _Seat.of(play, join, hand, settings).frame(codes, news.get(hand, NO_NEWS))
+        for hand in spec.HANDS
+    )
+    return left, right
+
+
+def _items_of(play: spec.Play, source: spec.Input, clock: spec.Clock) -> Iterator[Item]:
+    """Gives all that comes on an input: its state, then rows, deletes, bounds, ends.
+
+    In a batch bounds and ends say nothing, and all has come in the end. So it is with
+    a data set from the start.
+    """
+    state = () if source.kind is spec.InputKind.STREAM else source.rows
+    for number, values in enumerate(state):
+        yield Item(LineKind.INITIAL, number - len(state), values)
+    is_batch = clock is spec.Clock.BATCH
+    if source.kind is spec.InputKind.DATASET and not is_batch:
+        yield Item(LineKind.FINISH, BEFORE, {})
+    events = (*play.opening, *play.events)
+    for position, event in enumerate(events):
+        match event:
+            case spec.Arrive(name, values, now) if name == source.name:
+                yield Item(LineKind.ROW, position, values, now)
+            case spec.Remove(name, values, now) if name == source.name:
+                yield Item(LineKind.DELETE, position, values, now)
+            case spec.Bound(name, moment) if name == source.name and not is_batch:
+                yield Item(LineKind.BOUND, position, {}, bound=moment)
+            case spec.Finish(name, now) if name == source.name and not is_batch:
+                # In order of arrival an end says nothing of row times.
+                ends = clock is spec.Clock.EVENT
+                kind = LineKind.FINISH if ends else LineKind.BOUND
+                yield Item(kind, position, {}, now, stopped=True, bound=BEGINNING)
+            case _:
+                pass
+    if is_batch:
+        yield Item(LineKind.FINISH, len(events), {})
+
+
+@dataclass(frozen=True, slots=True)
+class _Seat:
+    """One side: what comes, and how its keys, partitions and times are found."""
+
+    hand: spec.Hand
+    items: tuple[Item, ...]
+    source: spec.Input
+    side: SideSettings
+    reads_clock: bool
+    takes_back: bool
+    windows: tuple[spec.Window, ...]
+    is_state: bool
+    clock: spec.Clock
+    keys: tuple[Callable[[spec.Row], Hashable], ...]
+    counted: tuple[Callable[[spec.Row], Hashable], ...]
+    parts: tuple[Callable[[spec.Row], Hashable], ...]
+    own_key: tuple[Callable[[spec.Row], Hashable], ...]
+    condition: Callable[[spec.Row], object]
+
+    @classmethod
+    def of(
+        cls,
+        play: spec.Play,
+        join: spec.JoinSpec,
+        hand: spec.Hand,
+        settings: JoinSettings,
+    ) -> _Seat:
+        """Returns one side of a play."""
+        source = input_of(join, hand, play.inputs)
+        own = Scope.row(source.schema)
+        parts, own_key = (
+            tuple(_seen(value_key(Expression(text), own), BARE) for text in texts)
+            for texts in (
+                partition_of(join.side(hand)),
+                key_of(join.side(hand), source),
+            )
+        )
+        keys, counted = (
+            tuple(_seen(key, hand.letter) for key in _keys(play, join, hand, some))
+            for some in (candidate_equalities(join), join.counted)
+        )
+        return cls(
+            hand,
+            tuple(_items_of(play, source, join.clock)),
+            source,
+            settings.sides[spec.HANDS.index(hand)],
+            settings.reads_clock,
+            settings.takes_back,
+            _windows_of(play, join, source),
+            is_state(join, hand),
+            join.clock,
+            keys,
+            counted,
+            parts,
+            own_key,
+            _own_condition(play, join, hand),
+        )
+
+    def frame(self, codes: dict[Hashable, int], news: News) -> SideFrame:
+        """Returns the side's frame; `codes` are the numbers of the keys so far.
+
+        What is told of lives comes with a line that says nothing else.
+        """
+        lost = tuple(item.values for item in self.items if self._is_lost(item))
+        kept = [item for item in self.items if not self._is_lost(item)]
+        rows = [item for item in kept if item.kind not in _BARE]
+        rows = self._newest(rows) if self.is_state else rows
+        bare = [item for item in kept if item.kind in _BARE]
+        quiet = [Item(LineKind.BOUND, at, {}, bound=BEGINNING) for at in news]
+        lines = sorted([*rows, *bare, *quiet], key=lambda item: item.position)
+        payload = self._payload(rows)
+        return SideFrame(
+            self._settings(payload.schema.names),
+            self._table(lines, rows, payload, codes),
+            np.array([item.position for item in lines], np.int64),
+            np.array([item.kind not in _BARE for item in lines], bool),
+            np.array([item.position for item in rows], np.int64),
+            self._told(bare, news),
+            lost,
+        )
+
+    def _settings(self, payload: Sequence[str]) -> PackSettings:
+        """Returns how the side is packed: all of it into one bucket."""
+        return PackSettings(
+            hand=spec.HANDS.index(self.hand),
+            labels=(LABEL,),
+            per_scope=1,
+            lateness=self.source.lateness,
+            timed=self._looks_at_time(),
+            code=CODE,
+            moment=MOMENT,
+            payload=tuple(payload),
+            event=EVENT,
+            partition=PARTITION if self.side.own_partition else "",
+            position=POSITION,
+            barred=BARRED,
+        )
+
+    def _table(
+        self,
+        lines: Sequence[Item],
+        rows: Sequence[Item],
+        payload: pa.RecordBatch,
+        codes: dict[Hashable, int],
+    ) -> pa.RecordBatch:
+        """Returns the lines with what pack reads; a bound and an end have no row."""
+        keys = [tuple(key(item.values) for key in self.keys) for item in rows]
+        own: dict[str, Sequence[int | None]] = {
+            # A null equals nothing; in a batch nobody meets a row without its time.
+            CODE: [
+                None
+                if None in key or (self._is_batch and self._lacks_time(item))
+                else codes.setdefault(key, len(codes))
+                for item, key in zip(rows, keys, strict=True)
+            ],
+            PARTITION: self._partitions(rows),
+            BARRED: [int(self.condition(item.values) is not True) for item in rows],
+        }
+        for name, values in own.items():
+            payload = payload.append_column(name, pa.array(values, pa.int64()))
+        numbers = {id(item): number for number, item in enumerate(rows)}
+        at = pa.array([numbers.get(id(item)) for item in lines], pa.int64())
+        table = payload.take(at) if at.null_count else payload
+        every: dict[str, Sequence[int | None]] = {
+            MOMENT: [self._moment(item) for item in lines],
+            POSITION: [item.position for item in lines],
+            EVENT: [int(item.kind) for item in lines],
+        }
+        for name, values in every.items():
+            table = table.append_column(name, pa.array(values, pa.int64()))
+        return table
+
+    def _told(self, bare: Iterable[Item], news: News) -> Mapping[int, ParcelNews]:
+        """Returns what stands beside the lines: when a side ended, in order of arrival.
+
+        On the event clock the bound of its end says so.
+        """
+        is_arrival = self.clock is spec.Clock.ARRIVAL
+        ends = (item for item in bare if item.stopped and is_arrival)
+        stopped = {item.position: item.clock for item in ends}
+        return {
+            at: ParcelNews(stopped.get(at, NEVER), news.get(at, NO_LIVES))
+            for at in stopped.keys() | news.keys()
+        }
+
+    @property
+    def _is_batch(self) -> bool:
+        """Tells whether all is there at once."""
+        return self.clock is spec.Clock.BATCH
+
+    def _newest(self, items: Sequence[Item]) -> list[Item]:
+        """Returns the newest version of each key; what lacks its time replaces none."""
+        timeless = [item for item in items if self._lacks_time(item)]
+        newest: dict[Hashable, tuple[int, Item]] = {}
+        seen = BEGINNING
+        for item in items:
+            if self._lacks_time(item):
+                continue
+            own = self._moment(item) if self.source.is_timed else None
+            # A delete without a time takes the newest time seen.
+            time = seen if own is None else own
+            seen = max(seen, time)
+            key = tuple(part(item.values) for part in self.parts)
+            if time >= newest.get(key, (BEGINNING, item))[0]:
+                newest[key] = (time, item)
+        rows = [item for _, item in newest.values() if item.is_row]
+        return sorted([*timeless, *rows], key=lambda item: item.position)
+
+    def _is_lost(self, item: Item) -> bool:
+        """Tells whether a row of a side outside time lacks the time its input has."""
+        return self.side.static and not self._is_batch and self._lacks_time(item)
+
+    def _lacks_time(self, item: Item) -> bool:
+        """Tells whether a row lacks the row time that its input has."""
+        is_timed_row = self.source.is_timed and item.is_row
+        return is_timed_row and item.values.get(self.source.time) is None
+
+    def _looks_at_time(self) -> bool:
+        """Tells whether row times matter to the side, be it only among versions."""
+        window, closing = self.side.window, self.side.closing
+        has_age = isinstance(window, spec.Latest) or closing is Closing.ROW_TIME
+        is_everlasting = self._is_batch and isinstance(window, spec.Forever)
+        stays = self.side.static or is_everlasting
+        return self.source.is_timed and (has_age or not stays)
+
+    def _moment(self, item: Item) -> int | None:
+        """Returns a bound, or a row time that counts."""
+        if item.kind in _BARE:
+            return item.bound
+        value = item.values.get(self.source.time)
+        if value is None or not self._looks_at_time():
+            return None
+        return to_microseconds(value)  # type: ignore[arg-type] # a time column's
+
+    def _partitions(self, items: Sequence[Item]) -> Sequence[int]:
+        """Returns the window's partitions; a row no time can place has its own."""
+        values = [
+            (number,)
+            if self._is_batch and self._lacks_time(item)
+            else ("", *(part(item.values) for part in self.parts))
+            for number, item in enumerate(items)
+        ]
+        return _numbers(values)
+
+    def _payload(self, items: Sequence[Item]) -> pa.RecordBatch:
+        """Returns the rows' numbers, then their columns; deletes have few of them.
+
+        Beside them stands what windows look at, and a table's keys as numbers.
+        """
+        names = self.source.schema.names
+        rows = [{name: item.values.get(name) for name in names} for item in items]
+        table = arrow_table(rows, self.source.schema).combine_chunks()
+        columns = [pa.array(np.arange(len(rows))), *_arrays(table)]
+        shown = pa.RecordBatch.from_arrays(columns, names=[NUMBER, *names])
+        more: list[tuple[str, Whole | Sequence[int]]] = [
+            *hidden_columns(self.side.window, self.source, shown),
+            *bad_intervals(self.windows, self.source, shown),
+        ]
+        if self.side.closing is Closing.ROW_TIME:
+            more.append((KEYLESS, [int(self._is_keyless(item)) for item in items]))
+        if self.reads_clock:
+            more.append((CLOCK, [item.clock for item in items]))
+        if self.takes_back:
+            more.append((EARLY_TIME, [MISSING] * len(rows)))
+        if self.source.kind is not spec.InputKind.STREAM:
+            more.append((KEY, self._key_numbers(items)))
+        for name, numbers in more:
+            shown = shown.append_column(name, pa.array(numbers, pa.int64()))
+        return shown
+
+    def _is_keyless(self, item: Item) -> bool:
+        """Tells whether a null keeps a row from being a candidate."""
+        return None in [key(item.values) for key in self.counted]
+
+    def _key_numbers(self, items: Sequence[Item]) -> Sequence[int]:
+        """Returns the numbers of a table's keys; without a key each row has its own."""
+        if not self.own_key:
+            return range(len(items))
+        return _numbers(
+            tuple(key(item.values) for key in self.own_key) for item in items
+        )
+
+
+def _windows_of(
+    play: spec.Play, join: spec.JoinSpec, source: spec.Input
+) -> tuple[spec.Window, ...]:
+    """Returns the windows of all sides that an input is on."""
+    hands = [hand for hand in spec.HANDS if input_of(join, hand, play.inputs) is source]
+    return tuple(join.side(hand).window for hand in hands)
+
+
+def _keys(
+    play: spec.Play,
+    join: spec.JoinSpec,
+    hand: spec.Hand,
+    equalities: Iterable[spec.Equality],
+) -> list[Key]:
+    """Returns one side's part of equalities."""
+    scope = Scope.pair(*(input_of(join, one, play.inputs).schema for one in spec.HANDS))
+    return [
+        equality_keys(one.left, one.right, scope)[spec.HANDS.index(hand)]
+        for one in equalities
+    ]
+
+
+def _own_condition(
+    play: spec.Play, join: spec.JoinSpec, hand: spec.Hand
+) -> Callable[[spec.Row], object]:
+    """Returns the condition on one side's rows alone; only the left may have one."""
+    if hand is spec.Hand.RIGHT or join.picks.left_condition == ALWAYS:
+        return lambda _row: True
+    schema = input_of(join, hand, play.inputs).schema
+    condition = compiled(join.picks.left_condition, Scope(((hand.letter, schema),)))
+    return lambda row: condition({hand.letter: row})
+
+
+def _seen(key: Key, letter: str) -> Callable[[spec.Row], Hashable]:
+    """Returns the function of a row that an expression knows by a letter."""
+    return lambda row: key({letter: row})
+
+
+def _numbers(values: Iterable[Hashable]) -> Sequence[int]:
+    """Returns a number for each value; equal values have one number."""
+    known: dict[Hashable, int] = {}
+    return [known.setdefault(value, len(known)) for value in values]
+
+
+def _arrays(table: pa.Table) -> list[pa.Array]:
+    """Returns the columns of a table as plain arrays."""
+    return [
+        column.chunk(0) if column.num_chunks else pa.array([], column.type)
+        for column in table.columns
+    ]

@@ -1,0 +1,254 @@
+"""What a bucket does in a batch: lines of pack in, one step, lines of results out.
+
+    lines of pack     one a task, side and bucket: a report, and its rows as a blob
+    delivery          the parcels that a step takes, and the batch's own time
+    step              on the state that a memory keeps
+    lines of results  blobs of the rows that come out, beside the first what is counted
+    rows              read from the blobs again, as plain typed columns
+
+A task sends a line even where no row of it is for the bucket: so every bucket hears in
+the same batch how far each side has come. Nothing here knows Spark: its operator and
+`mapInArrow` call these functions, and so does whoever plays a join without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import pyarrow as pa
+
+from dovetail.kernels.arrays.blobs import read_batch, read_rows, write_batch
+from dovetail.kernels.arrays.names import HIDDEN
+from dovetail.kernels.arrays.rows import BEGINNING, Rows, join_rows, no_rows
+from dovetail.kernels.arrival.arrival import Parcel, Report
+from dovetail.kernels.pairs.results import code
+from dovetail.kernels.settings import JoinSettings
+from dovetail.kernels.state import JoinState
+from dovetail.kernels.step import Stepped, step
+from dovetail.spec.inputs import Outlet
+
+HEARTBEAT = 2
+"""What stands for the hand of a line that only tells the time."""
+LINE = pa.schema(
+    [
+        ("bucket", pa.int32()),
+        ("hand", pa.int32()),
+        ("position", pa.int64()),
+        ("bound", pa.int64()),
+        ("newest", pa.int64()),
+        ("seen", pa.bool_()),
+        ("now", pa.int64()),
+        ("blob", pa.binary()),
+    ]
+)
+LINE_DDL = (
+    "bucket int, hand int, position bigint, bound bigint, newest bigint, "
+    "seen boolean, now bigint, blob binary"
+)
+RESULT_DDL = (
+    "blob binary, came bigint, matched bigint, unmatched bigint, late bigint, "
+    "alive bigint, waiting bigint, written bigint"
+)
+RESULT_NAMES = tuple(part.split()[0] for part in RESULT_DDL.split(", "))
+BLOB_BYTES = 16 << 20
+
+
+class Line(NamedTuple):
+    """One line of pack, in the order of `LINE`."""
+
+    bucket: int
+    hand: int
+    position: int
+    bound: int
+    newest: int
+    seen: bool
+    now: int
+    blob: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """All that one bucket got in a batch."""
+
+    parcels: list[Parcel]
+    now: int
+
+
+def read_delivery(
+    lines: Iterable[Line], schemas: tuple[pa.Schema, pa.Schema]
+) -> Delivery:
+    """Returns the parcels in a bucket's lines; blobs of one report are put together."""
+    reports: dict[tuple[int, int], Report] = {}
+    blobs: dict[tuple[int, int], list[Rows]] = {}
+    now = BEGINNING
+    for line in lines:
+        now = max(now, line.now)
+        if line.hand == HEARTBEAT:
+            continue
+        report = Report(line.hand, line.position, line.bound, line.newest, line.seen)
+        key = (report.hand, report.position)
+        reports[key] = _further(reports.get(key, report), report)
+        if line.blob is not None:
+            blobs.setdefault(key, []).append(read_rows(line.blob))
+    parcels = [
+        Parcel(report, join_rows(blobs.get(key) or [no_rows(schemas[report.hand])]))
+        for key, report in reports.items()
+    ]
+    return Delivery(parcels, now)
+
+
+def _further(known: Report, more: Report) -> Report:
+    """Returns the further one of two reports that stand at the same position."""
+    return Report(
+        known.hand,
+        known.position,
+        max(known.bound, more.bound),
+        max(known.newest, more.newest),
+        known.seen or more.seen,
+    )
+
+
+class Memory(Protocol):
+    """Where a bucket's state lies between two batches: `kernels.store.Store` is one."""
+
+    def load(self) -> JoinState:
+        """Returns the state as the last batch left it."""
+
+    def save(self, stepped: Stepped) -> int:
+        """Keeps what a step leaves behind; returns how many bytes were written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a step left behind, how many rows came, and how many bytes were kept."""
+
+    stepped: Stepped
+    came: int
+    written: int
+
+    def lines(self) -> list[tuple[bytes | int | None, ...]]:
+        """Returns the lines of results; what is counted stands beside the first blob.
+
+        So there is one line where nothing comes out.
+        """
+        blobs: list[bytes | None] = [
+            write_batch(part) for batch in self.stepped.out for part in _sliced(batch)
+        ]
+        counted = (self.came, *_counts(self.stepped), self.written)
+        zeros = (0,) * len(counted)
+        return [
+            (blob, *(zeros if number else counted))
+            for number, blob in enumerate(blobs or [None])
+        ]
+
+
+def run_batch(settings: JoinSettings, memory: Memory, delivery: Delivery) -> Ran:
+    """Returns what a bucket's step makes of a delivery, its state kept."""
+    stepped = step(settings, memory.load(), delivery.parcels, delivery.now)
+    came = sum(len(parcel.rows) for parcel in delivery.parcels)
+    return Ran(stepped, came, memory.save(stepped))
+
+
+def _counts(stepped: Stepped) -> tuple[int, int, int, int, int]:
+    """Returns how many rows matched, stayed alone, were late, are alive, wait."""
+    matched, left, right, late = (
+        sum(_count(batch, outlet) for batch in stepped.out)
+        for outlet in (
+            Outlet.MATCHED,
+            Outlet.LEFT_UNMATCHED,
+            Outlet.RIGHT_UNMATCHED,
+            Outlet.LATE,
+        )
+    )
+    waiting = sum(len(rows) for rows in stepped.present.waiting)
+    alive = sum(int(kept.sum()) for kept in stepped.kept) + waiting
+    return matched, left + right, late, alive, waiting
+
+
+def _count(batch: pa.RecordBatch, outlet: Outlet) -> int:
+    """Returns how many rows of a batch leave by an outlet."""
+    leaving = batch.column("outlet").to_numpy(zero_copy_only=False)
+    return int((leaving == code(outlet)).sum())
+
+
+def _sliced(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Gives a batch in slices of about 16 MB."""
+    each = max(1, int(BLOB_BYTES // (batch.nbytes / batch.num_rows + 1)))
+    for start in range(0, batch.num_rows, each):
+        yield batch.slice(start, each)
+
+
+OUTLET, REASON, ROW_TIME, LEFT, RIGHT = "outlet", "reason", "row_time", "left", "right"
+HEAD = pa.schema(
+    [
+        (OUTLET, pa.int8()),
+        (REASON, pa.int8()),
+        (ROW_TIME, pa.timestamp("us", tz="UTC")),
+        (LEFT, pa.bool_()),
+        (RIGHT, pa.bool_()),
+    ]
+)
+"""What stands before both sides' columns of a row that comes out."""
+COUNTER, CHANGE = "counter", "change"
+MORE = pa.schema([(COUNTER, pa.int64()), (CHANGE, pa.int8())])
+"""What may stand behind them: each batch has what can be seen of its own rows."""
+
+
+def shown_names(payload: pa.Schema) -> list[str]:
+    """Returns the columns of a side that come out; hidden ones are for matching."""
+    return [name for name in payload.names if not name.startswith(HIDDEN)]
+
+
+def result_schema(
+    schemas: tuple[pa.Schema, pa.Schema], more: Iterable[pa.Field] = ()
+) -> pa.Schema:
+    """Returns the columns of rows that come out: head, `l0`, .., `r0`, .., and more.
+
+    The sides' columns are numbered, since two users' columns may have one name.
+    """
+    sides = [
+        pa.field(f"{letter}{number}", payload.field(name).type)
+        for letter, payload in zip("lr", schemas, strict=True)
+        for number, name in enumerate(shown_names(payload))
+    ]
+    return pa.schema([*HEAD, *sides, *more])
+
+
+Batches = Iterator[pa.RecordBatch]
+
+
+def make_unpack(schema: pa.Schema) -> Callable[[Batches], Batches]:
+    """Returns the function for `mapInArrow`; Spark reads its columns by position."""
+
+    def unpack(batches: Batches) -> Batches:
+        for batch in batches:
+            for blob in batch.column(0):
+                if blob.is_valid:
+                    yield unpacked(blob.as_buffer(), schema)
+
+    return unpack
+
+
+def unpacked(blob: bytes | pa.Buffer, schema: pa.Schema) -> pa.RecordBatch:
+    """Returns the rows of a blob of results, in the types of a schema.
+
+    Columns go by their places: two sides' may have one name. Only what stands behind
+    them goes by its name; where nothing is said of it, it is 0.
+    """
+    found = read_batch(blob)
+    last = [name for name in schema.names if name in MORE.names]
+    columns = found.columns[: len(schema) - len(last)]
+    for name in last:
+        is_told = name in found.schema.names
+        columns.append(found.column(name) if is_told else _zeros(found.num_rows))
+    return pa.RecordBatch.from_arrays(
+        [column.cast(kind) for column, kind in zip(columns, schema.types, strict=True)],
+        schema=schema,
+    )
+
+
+def _zeros(count: int) -> pa.Array:
+    """Returns so many zeros."""
+    return pa.array([0] * count, pa.int8())

@@ -1,0 +1,88 @@
+"""What Spark calls in its workers gives the rows that `local` gets of a bucket.
+
+Spark itself is not there: frames go from hand to hand as it would bring them.
+"""
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from dovetail.conformance.local.outlets import output_rows
+from dovetail.conformance.local.stage import InPlace, Stage
+from dovetail.engines.spark_stream.worker import bucket
+from dovetail.engines.spark_stream.worker.operator import JoinOperator
+from dovetail.engines.spark_stream.worker.pack import make_pack
+from tests.conformance.local.agreement import told
+from tests.spark.stream_plays import JOINS, random_play
+
+
+class Value:
+    def __init__(self):
+        self.data = None
+
+    def get(self):
+        return self.data
+
+    def update(self, data):
+        self.data = data
+
+
+class Blobs(dict):
+    def getValue(self, key):  # noqa: N802 - Spark's name
+        return self[key]
+
+    def updateValue(self, key, value):  # noqa: N802 - Spark's name
+        self[key] = value
+
+    def removeKey(self, key):  # noqa: N802 - Spark's name
+        del self[key]
+
+
+class Handle:
+    def getValueState(self, *_schema):  # noqa: N802 - Spark's name
+        return Value()
+
+    def getMapState(self, *_schema):  # noqa: N802 - Spark's name
+        return Blobs()
+
+
+def packed(frame, first, past):
+    """A side's lines between two positions, one task's, as a pandas frame."""
+    start, stop = frame.position.searchsorted((first, past))
+    part = frame.lines.slice(start, stop - start)
+    names = tuple(part.schema.names)
+    numbered = part.rename_columns([f"c{number}" for number in range(len(names))])
+    pack = make_pack(frame.settings, names)
+    found = pa.Table.from_batches(pack(iter([numbered])), schema=bucket.LINE)
+    return found.to_pandas()
+
+
+def unpacked(stage, results):
+    """The rows in the operator's results."""
+    blobs = pa.record_batch({"blob": pa.array(results["blob"], pa.binary())})
+    names = [bucket.shown_names(schema) for schema in stage.schemas]
+    for batch in bucket.make_unpack(stage.schema)(iter([blobs])):
+        yield from output_rows(batch, names)
+
+
+def shown(stage, rows):
+    return [told(stage.writer.emission(row)) for row in rows]
+
+
+@pytest.mark.parametrize("number", range(0, len(JOINS), 4))
+def test_the_operator_gives_what_a_bucket_gives(number):
+    play = random_play(JOINS[number], f"operator/{number}")
+    stage = Stage.of(play)
+    operator, memory = JoinOperator(stage.settings, stage.schemas), InPlace(stage)
+    operator.init(Handle())
+    came = 0
+    for first in range(0, len(stage.events), 7):
+        lines = stage.between(first, first + 7, most=7)
+        frames = [packed(frame, first, first + 7) for frame in stage.frames]
+        (results,) = operator.handleInputRows(0, iter(frames), None)
+        assert isinstance(results, pd.DataFrame)
+        assert list(results.columns) == list(bucket.RESULT_NAMES)
+        expected = stage.run(memory, lines).rows
+        assert shown(stage, unpacked(stage, results)) == shown(stage, expected)
+        came += int(results.came.sum())
+    assert came == sum(int((frame.place >= 0).sum()) for frame in stage.frames)
