@@ -29,8 +29,8 @@ from bench.data import SCHEMA, Stretch, made
 from bench.measure import Sample, figures, in_turns, median_rate, show
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_session import FOR_MANY_ROWS, local_session
+from dovetail.engines.spark_stream.dataflow import as_lines, lay
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
-from dovetail.engines.spark_stream.joining import as_lines, lay
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.plan.stream import Feed, plan_stream

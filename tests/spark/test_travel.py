@@ -20,10 +20,10 @@ from dovetail.bind.sinks import folder
 from dovetail.conformance.spark_stream.replay import Replay
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.engines.spark_stream.outlets import Outlets
+from dovetail.engines.spark_stream.query import writing
 from dovetail.engines.spark_stream.worker.bucket import make_unpack
 from dovetail.engines.spark_stream.worker.operator import JoinOperator
 from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
-from dovetail.engines.spark_stream.writing import writing
 from dovetail.expression import lower, parse
 from dovetail.plan.stream import Feed, plan_stream
 from dovetail.spec.inputs import Arrival, Input, InputKind, Outlet

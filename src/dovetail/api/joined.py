@@ -18,7 +18,7 @@ from dovetail.bind.sinks import Calling, Sink
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
-from dovetail.engines.spark_stream.writing import NOW, Start, Streaming, start
+from dovetail.engines.spark_stream.query import NOW, Start, Streaming, start
 from dovetail.errors import SpecError
 from dovetail.expression import ALWAYS
 from dovetail.plan.batch import plan_batch

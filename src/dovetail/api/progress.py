@@ -21,8 +21,8 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
 
+from dovetail.engines.spark_stream.dataflow import COUNTERS
 from dovetail.engines.spark_stream.failures import sentence
-from dovetail.engines.spark_stream.joining import COUNTERS
 from dovetail.spec import arguments
 
 PAUSE = 0.2

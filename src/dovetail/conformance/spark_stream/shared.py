@@ -21,10 +21,10 @@ from dovetail.conformance.spark_stream.replay import lines_of, record, replay
 from dovetail.conformance.spark_stream.script import Script
 from dovetail.engines.kernel_settings import stream_manner, stream_settings
 from dovetail.engines.spark.rules import RULES
+from dovetail.engines.spark_stream.dataflow import lay
 from dovetail.engines.spark_stream.failures import is_passing
 from dovetail.engines.spark_stream.feeds import Buckets, packings
 from dovetail.engines.spark_stream.fingerprint import Identity
-from dovetail.engines.spark_stream.joining import lay
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.tables import arrow_table
 from dovetail.plan.stream import StreamPlan

@@ -25,10 +25,10 @@ from dovetail.engines.spark_stream.checkpoint import (
     Checkpoint,
     read_checkpoint,
 )
+from dovetail.engines.spark_stream.dataflow import COUNTERS, lay, numbered_counters
 from dovetail.engines.spark_stream.failures import cause, sentence
 from dovetail.engines.spark_stream.feeds import BATCH_TIME, Buckets, packings
 from dovetail.engines.spark_stream.fingerprint import Identity
-from dovetail.engines.spark_stream.joining import COUNTERS, lay, numbered_counters
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.errors import EngineError
