@@ -18,8 +18,8 @@ from dovetail.kernels.candidates.emitted import let_out, not_skipped, over_limit
 from dovetail.kernels.candidates.judgement import without_hopeless
 from dovetail.kernels.candidates.picks import Picked, at_turn, pick
 from dovetail.kernels.horizon import Horizon, bounds_by_place
+from dovetail.kernels.pairs import results
 from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_of
-from dovetail.kernels.pairs.results import Shape, as_shown, leave, release
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.tables.changelog import changelog, result_changes
@@ -111,15 +111,14 @@ def step(
         picked = at_turn(horizon, picked, until)
     out = _results(settings, present, picked, outcomes)
     if settings.ordered:
-        out, held = release(held, out, until)
+        out, held = results.release(held, out, until)
     # What is kept, and what must not come out a second time.
     kept = (outcomes[0].kept, outcomes[1].kept)
     covers = stretches.kept(present, outcomes)
     memo = memo_of(present.rows, picked.held, picked.counts, kept[0], covers)
     present = belated.noted(without_given(present, outcomes))
-    return Stepped(
-        present, kept, held, (*late, *early.out, *map(as_shown, out)), until, memo
-    )
+    shown = (*late, *early.out, *map(results.as_shown, out))
+    return Stepped(present, kept, held, shown, until, memo)
 
 
 def _changed(
@@ -166,7 +165,7 @@ def _results(
     single = [leaving for one in outcomes for leaving in one.leaving]
     single += over_limit(settings, present, picked.judged_over)
     parts = [not_skipped(settings, present.rows, part) for part in single]
-    shape = Shape(
+    shape = results.Shape(
         timed=settings.event_clock,
         sorted=settings.numbered,
         numbered=settings.picks.numbered,
@@ -175,7 +174,9 @@ def _results(
         placed=settings.ordered,
     )
     pairs = behind_taken_back(settings, present, picked.given)
-    return leave([*parts, *let_out(settings, present, pairs)], present.rows, shape)
+    return results.leave(
+        [*parts, *let_out(settings, present, pairs)], present.rows, shape
+    )
 
 
 def _late(
@@ -195,4 +196,6 @@ def _late(
         for reason, rows in side.others if not (hand and self_join) else ():
             parts.append(late_rows(rows, hand, reason, offset))
             offset += len(rows)
-    return leave(parts, (sides[0], sides[1]), Shape(timed=True, sorted=False))
+    return results.leave(
+        parts, (sides[0], sides[1]), results.Shape(timed=True, sorted=False)
+    )

@@ -54,17 +54,9 @@ from dovetail.kernels.horizon import (
 )
 from dovetail.kernels.lifetimes.births import ends
 from dovetail.kernels.lifetimes.history import Stages, always, stages_of, time_of
+from dovetail.kernels.pairs import results
 from dovetail.kernels.pairs.formulas import matches, that_hold, truly_equal
 from dovetail.kernels.pairs.matches import Matches, join_matches, overlaps
-from dovetail.kernels.pairs.results import (
-    UNMATCHED,
-    Leaving,
-    Shape,
-    Turn,
-    as_shown,
-    leave,
-    one_sided,
-)
 from dovetail.kernels.settings import EARLY_TIME, JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.unmatched.outcome import Outcome, at_first_host
@@ -94,7 +86,7 @@ def early_null_rows(
         if side.preserved:
             rows, lonely, shown = sides[hand], found.lonely(hand), found.ends(hand)
             came = found.came[hand][lonely]
-            part = one_sided(hand, lonely, came, UNMATCHED[hand])
+            part = results.one_sided(hand, lonely, came, results.UNMATCHED[hand])
             part = replace(part, shown_time=shown[lonely])
             parts.append(not_skipped(settings, found.sides, part))
             sides[hand] = _with_early_times(rows, lonely, shown[lonely])
@@ -102,7 +94,7 @@ def early_null_rows(
         (rows.take(slice(count)), rows.take(slice(count, None)))
         for rows, count in zip(sides, map(len, present.rows), strict=True)
     )
-    shape = Shape(
+    shape = results.Shape(
         timed=True,
         sorted=True,
         numbered=settings.picks.numbered,
@@ -111,7 +103,7 @@ def early_null_rows(
     )
     return Early(
         replace(present, rows=(left[0], right[0]), waiting=(left[1], right[1])),
-        tuple(map(as_shown, leave(parts, found.sides, shape))),
+        tuple(map(results.as_shown, results.leave(parts, found.sides, shape))),
     )
 
 
@@ -548,9 +540,11 @@ def _taken_back(
         goes = rows.null_emitted & (first < NEVER)
         goes &= first <= np.maximum(rows.birth, to_come[hand])
         number = np.flatnonzero(goes)
-        back = one_sided(hand, number, first[number], UNMATCHED[hand])
+        back = results.one_sided(hand, number, first[number], results.UNMATCHED[hand])
         shown = rows.hidden(EARLY_TIME)[number]
-        back = replace(back, shown_time=shown, turn=Turn.DUE, change=Change.DELETE)
+        back = replace(
+            back, shown_time=shown, turn=results.Turn.DUE, change=Change.DELETE
+        )
         changed[hand] = replace(
             outcomes[hand],
             leaving=(*outcomes[hand].leaving, back),
@@ -561,7 +555,7 @@ def _taken_back(
 
 def _as_they_came(
     settings: JoinSettings, present: Present, hand: int, since: int
-) -> Iterator[Leaving]:
+) -> Iterator[results.Leaving]:
     """Gives null rows of rows that have come and meet nobody yet.
 
     Then those taken back of rows that were given so and now have met somebody.
@@ -575,28 +569,30 @@ def _as_they_came(
         given = ~rows.decided & (rows.met > rows.birth)
         given &= ~rows.from_start & ~rows.removes
     new = np.flatnonzero(given & (rows.birth >= since))
-    early = one_sided(hand, new, rows.birth[new], UNMATCHED[hand])
-    yield replace(early, turn=Turn.EARLY)
+    early = results.one_sided(hand, new, rows.birth[new], results.UNMATCHED[hand])
+    yield replace(early, turn=results.Turn.EARLY)
     if settings.retracts and not settings.marks_early:
         met = np.flatnonzero(given & (since <= rows.met) & (rows.met < NEVER))
-        back = one_sided(hand, met, rows.met[met], UNMATCHED[hand])
+        back = results.one_sided(hand, met, rows.met[met], results.UNMATCHED[hand])
         before = _room(rows.place[met])
-        yield replace(back, turn=Turn.PAIR, due=before, change=Change.DELETE)
+        yield replace(back, turn=results.Turn.PAIR, due=before, change=Change.DELETE)
 
 
-def _not_given(settings: JoinSettings, present: Present, part: Leaving) -> Leaving:
+def _not_given(
+    settings: JoinSettings, present: Present, part: results.Leaving
+) -> results.Leaving:
     """Returns those of the rows that leave alone whose null row was not early."""
-    if part.outlet not in UNMATCHED:
+    if part.outlet not in results.UNMATCHED:
         return part
-    hand = UNMATCHED.index(part.outlet)
+    hand = results.UNMATCHED.index(part.outlet)
     rows, chosen = present.rows[hand], (part.left, part.right)[hand]
     late = ~rows.null_emitted if settings.marks_early else rows.from_start
     return part.take(late[chosen])
 
 
 def behind_taken_back(
-    settings: JoinSettings, present: Present, pairs: Leaving
-) -> Leaving:
+    settings: JoinSettings, present: Present, pairs: results.Leaving
+) -> results.Leaving:
     """Returns the pairs, each with room for the row that is taken back before it.
 
     The pairs of one newcomer stand in the order of their older rows.
@@ -630,7 +626,7 @@ def _taken_back_as_judged(
     if hand == 1:
         goes &= ~rows.emitted
     number = np.flatnonzero(goes)
-    back = one_sided(hand, number, rows.place[number], UNMATCHED[hand])
+    back = results.one_sided(hand, number, rows.place[number], results.UNMATCHED[hand])
     back = replace(back, change=Change.DELETE)
     parts = (
         let_out(settings, present, back)

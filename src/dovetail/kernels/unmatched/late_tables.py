@@ -31,16 +31,9 @@ from dovetail.kernels.candidates.nearest import near
 from dovetail.kernels.candidates.picks import Picked, waits_for_turn
 from dovetail.kernels.horizon import BoundsByPlace, Horizon, meeting_times
 from dovetail.kernels.lifetimes.births import ends
+from dovetail.kernels.pairs import results
 from dovetail.kernels.pairs.formulas import that_hold
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches, overlaps
-from dovetail.kernels.pairs.results import (
-    ABSENT,
-    UNMATCHED,
-    Leaving,
-    Reason,
-    Turn,
-    one_sided,
-)
 from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings
 from dovetail.kernels.unmatched.outcome import Outcome
 from dovetail.spec import windows
@@ -64,7 +57,7 @@ class LateTables:
     waits: Mask
     since: Whole
     unsure: Mask
-    leaving: tuple[Leaving, ...] = ()
+    leaving: tuple[results.Leaving, ...] = ()
 
     @property
     def least(self) -> int:
@@ -353,21 +346,27 @@ class _Search:
         sides[1 - self.hand] = table
         return replace(self.present, rows=(sides[0], sides[1]))
 
-    def _leaving(self, sure: Matches) -> list[Leaving]:
+    def _leaving(self, sure: Matches) -> list[results.Leaving]:
         """Returns the late pairs in their order, before each what it takes back."""
         settings = self.horizon.settings
         rows, (mine, _) = self.present.rows[self.hand], self._ours(sure)
         when = meeting_times(self.present, sure)
-        back = one_sided(self.hand, mine, when, UNMATCHED[self.hand])
-        back = replace(back, turn=Turn.DUE, change=Change.DELETE)
+        back = results.one_sided(self.hand, mine, when, results.UNMATCHED[self.hand])
+        back = replace(back, turn=results.Turn.DUE, change=Change.DELETE)
         due, counter = np.zeros_like(when), np.ones_like(when)
         if not settings.event_clock:
             rank = self._ranks()[mine]
             due, counter = 2 * rank + 1, self._counters(sure, rank)
-            back = replace(back, turn=Turn.LATE_PAIR, due=2 * rank)
-        absent = np.full(len(when), ABSENT)
-        late = Leaving(
-            *(Outlet.MATCHED, Reason.NONE, Turn.LATE_PAIR, sure.left, sure.right),
+            back = replace(back, turn=results.Turn.LATE_PAIR, due=2 * rank)
+        absent = np.full(len(when), results.ABSENT)
+        late = results.Leaving(
+            *(
+                Outlet.MATCHED,
+                results.Reason.NONE,
+                results.Turn.LATE_PAIR,
+                sure.left,
+                sure.right,
+            ),
             *(when, due, counter, when, absent),
         )
         late = late.take(passes(settings, self.present, late))

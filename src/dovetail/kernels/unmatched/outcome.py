@@ -28,15 +28,8 @@ from dovetail.kernels.candidates.meetings import Copies
 from dovetail.kernels.candidates.picks import Picked
 from dovetail.kernels.horizon import Horizon, meeting_times
 from dovetail.kernels.lifetimes.births import ends
+from dovetail.kernels.pairs import results
 from dovetail.kernels.pairs.matches import Matches
-from dovetail.kernels.pairs.results import (
-    ABSENT,
-    UNMATCHED,
-    Leaving,
-    Reason,
-    Turn,
-    one_sided,
-)
 from dovetail.kernels.settings import JoinSettings
 from dovetail.spec import windows
 from dovetail.spec.inputs import Outlet
@@ -50,7 +43,7 @@ class Outcome:
     once and for all.
     """
 
-    leaving: tuple[Leaving, ...]
+    leaving: tuple[results.Leaving, ...]
     kept: Mask
     open_rows: Mask
     given: Mask
@@ -146,20 +139,22 @@ def without_given(present: Present, outcomes: tuple[Outcome, Outcome]) -> Presen
 
 def _leaving(
     settings: JoinSettings, present: Present, hand: int, lonely: Mask, paired: Mask
-) -> list[Leaving]:
+) -> list[results.Leaving]:
     """Returns the rows that come out by themselves: null rows and rows given once."""
     side, rows = settings.sides[hand], present.rows[hand]
     if not np.count_nonzero(lonely | paired):
         return []
     single = np.flatnonzero(lonely & ~rows.due)
-    null_rows = one_sided(hand, single, ends(side, rows)[single], UNMATCHED[hand])
+    null_rows = results.one_sided(
+        hand, single, ends(side, rows)[single], results.UNMATCHED[hand]
+    )
     due = np.flatnonzero(lonely & rows.due)
-    passed = one_sided(hand, due, rows.death[due], UNMATCHED[hand])
+    passed = results.one_sided(hand, due, rows.death[due], results.UNMATCHED[hand])
     last = last_moments(settings, hand, rows)[due]
-    passed = replace(passed, turn=Turn.DUE, due=last)
+    passed = replace(passed, turn=results.Turn.DUE, due=last)
     met = _earliest(side.window, rows, paired)
-    once = one_sided(hand, met, rows.met[met], Outlet.MATCHED)
-    once = replace(once, turn=Turn.PAIR, counter=np.ones(len(met), np.int64))
+    once = results.one_sided(hand, met, rows.met[met], Outlet.MATCHED)
+    once = replace(once, turn=results.Turn.PAIR, counter=np.ones(len(met), np.int64))
     # A left row that waits leaves when it dies.
     let = let_out(settings, present, once) if hand == 0 else [once]
     return [null_rows, passed, *let]
@@ -229,10 +224,14 @@ def _still_decides(settings: JoinSettings, present: Present, hand: int) -> Mask:
     return decides
 
 
-def late_rows(present_rows: Rows, hand: int, reason: Reason, offset: int) -> Leaving:
+def late_rows(
+    present_rows: Rows, hand: int, reason: results.Reason, offset: int
+) -> results.Leaving:
     """Returns rows that leave as late; they stand behind `offset` other rows."""
     numbers = np.arange(offset, offset + len(present_rows))
-    return one_sided(hand, numbers, np.full(len(numbers), NEVER), Outlet.LATE, reason)
+    return results.one_sided(
+        hand, numbers, np.full(len(numbers), NEVER), Outlet.LATE, reason
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +251,7 @@ class _Turns:
         end = ends(settings.sides[hand], rows)[chosen]
         return cls(
             np.where(is_due, rows.death[chosen], end),
-            np.where(is_due, int(Turn.DUE), int(Turn.UNMATCHED)),
+            np.where(is_due, int(results.Turn.DUE), int(results.Turn.UNMATCHED)),
             np.where(is_due, last, 0),
             rows.place[chosen],
         )
@@ -264,15 +263,17 @@ class _Turns:
 
 
 def with_host(
-    settings: JoinSettings, present: Present, part: Leaving, judged: Matches
-) -> list[Leaving]:
+    settings: JoinSettings, present: Present, part: results.Leaving, judged: Matches
+) -> list[results.Leaving]:
     """Returns rows that leave alone, right ones no sooner than their left rows.
 
     `judged` are the candidates of left rows that are judged in this step.
     """
     if settings.event_clock or not len(part.when) or not len(judged):
         return [part]
-    if part.turn not in (Turn.DUE, Turn.UNMATCHED) or np.count_nonzero(part.left >= 0):
+    if part.turn not in (results.Turn.DUE, results.Turn.UNMATCHED) or np.count_nonzero(
+        part.left >= 0
+    ):
         return [part]
     hosts, own = (
         _Turns.of(settings, hand, present.rows[hand], chosen)
@@ -284,34 +285,36 @@ def with_host(
     ranks[order] = np.arange(len(order))
     rank, mine = ranks[: len(judged)], ranks[len(judged) :]
     # Of a right row's candidates the one whose left row leaves last is written last.
-    last = np.full(len(present.rows[1]), ABSENT)
+    last = np.full(len(present.rows[1]), results.ABSENT)
     by_rank = np.argsort(rank)
     last[judged.right[by_rank]] = by_rank
     last = last[part.right]
-    is_hosted = (last > ABSENT) & (rank[last] > mine)
+    is_hosted = (last > results.ABSENT) & (rank[last] > mine)
     chosen = np.flatnonzero(is_hosted)
     chosen = chosen[np.argsort(mine[chosen])]
     return [part.take(~is_hosted), *_let_out(part.take(chosen), hosts, last[chosen])]
 
 
 def at_first_host(
-    settings: JoinSettings, present: Present, part: Leaving, met: Matches
-) -> list[Leaving]:
+    settings: JoinSettings, present: Present, part: results.Leaving, met: Matches
+) -> list[results.Leaving]:
     """Returns right rows that leave alone with the first left row that they met."""
     hosts = _Turns.of(settings, 0, present.rows[0], met.left)
     order = sorted_by(*hosts.keys)[::-1]
     # Written from the last to leave to the first, so that the first one stays.
-    first = np.full(len(present.rows[1]), ABSENT)
+    first = np.full(len(present.rows[1]), results.ABSENT)
     first[met.right[order]] = order
     return _let_out(part, hosts, first[part.right])
 
 
-def _let_out(part: Leaving, hosts: _Turns, host: Whole) -> list[Leaving]:
+def _let_out(
+    part: results.Leaving, hosts: _Turns, host: Whole
+) -> list[results.Leaving]:
     """Returns right rows at the turns of their left rows."""
     moved = replace(part, when=hosts.when[host], due=hosts.due[host])
     moved = replace(moved, host=hosts.place[host])
-    is_due = hosts.turn[host] == int(Turn.DUE)
+    is_due = hosts.turn[host] == int(results.Turn.DUE)
     return [
-        replace(moved.take(is_due), turn=Turn.DUE),
-        replace(moved.take(~is_due), turn=Turn.UNMATCHED),
+        replace(moved.take(is_due), turn=results.Turn.DUE),
+        replace(moved.take(~is_due), turn=results.Turn.UNMATCHED),
     ]

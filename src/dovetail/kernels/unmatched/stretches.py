@@ -20,6 +20,7 @@ from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.horizon import Horizon
 from dovetail.kernels.lifetimes.births import least_end
+from dovetail.kernels.pairs import results
 from dovetail.kernels.pairs.matches import Matches
 from dovetail.kernels.pairs.memo import (
     NO_COVERS,
@@ -28,7 +29,6 @@ from dovetail.kernels.pairs.memo import (
     join_covers,
     numbers_of,
 )
-from dovetail.kernels.pairs.results import UNMATCHED, Leaving, one_sided
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.unmatched.outcome import Outcome
@@ -44,7 +44,7 @@ class Stretches:
     `covers` may still say something about starts to come, by the rows' numbers.
     """
 
-    leaving: tuple[tuple[Leaving, ...], tuple[Leaving, ...]] = ((), ())
+    leaving: tuple[tuple[results.Leaving, ...], tuple[results.Leaving, ...]] = ((), ())
     covers: tuple[Covers, Covers] = (NO_COVERS, NO_COVERS)
     least: int = NEVER
 
@@ -101,7 +101,7 @@ def null_stretches(horizon: Horizon, state: JoinState, met: Matches) -> Stretche
 class _Part:
     """What one side gives of stretches."""
 
-    leaving: tuple[Leaving, ...] = ()
+    leaving: tuple[results.Leaving, ...] = ()
     covers: Covers = NO_COVERS
     least: int = NEVER
 
@@ -153,8 +153,8 @@ class _Side:
         lower = np.where(is_old, self.before, MISSING)
         sure = starts.when < self.least
         out = sure & (starts.when >= lower[starts.row])
-        part = one_sided(
-            self.hand, starts.row[out], starts.when[out], UNMATCHED[self.hand]
+        part = results.one_sided(
+            self.hand, starts.row[out], starts.when[out], results.UNMATCHED[self.hand]
         )
         is_open = covers.partner != NOBODY
         kept = join_covers(covers.take(~is_open).merged(), covers.take(is_open))
