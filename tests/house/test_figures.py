@@ -10,10 +10,10 @@ from tests.house.page import ABOVE, AIMS, PAGE, written
 from tests.house.source import PACKAGE
 
 BOUNDS = {
-    "imported names a thousand lines": 116,  # aim: 80
-    "private functions used once a thousand lines": 19.6,  # aim: 9
+    "imported names a thousand lines": 84,  # aim: 80
+    "private functions used once a thousand lines": 13.1,  # aim: 9
 }
-LEAST_COMMENTS = 0.6  # percent of lines; aim: 3
+LEAST_COMMENTS = 1.8  # percent of lines; aim: 3
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +27,6 @@ def test_the_house_gets_no_finer_grained(found):
 
 def test_what_is_clever_says_why(found):
     assert found["comments, percent of lines"] >= LEAST_COMMENTS
-
-
-def counted(table):
-    """What stands first in each line of a table."""
-    return [line.split(" | ")[0] for line in table.splitlines()]
 
 
 def first_cells(table):
