@@ -7,6 +7,12 @@ import pytest
 from dovetail.engines.spark_session import local_session
 
 HERE = Path(__file__).parent
+LONGEST = {
+    "test_bench.py",
+    "test_connect.py",
+    "test_exactly_once.py",
+    "test_stream_cases.py",
+}
 ODD = {
     "spark.sql.session.timeZone": "America/New_York",
     "spark.sql.ansi.enabled": "true",
@@ -18,6 +24,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.spark)
+    # Files go to two sessions whole: one that takes minutes must not begin last.
+    items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
 @pytest.fixture(scope="session")
