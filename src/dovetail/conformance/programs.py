@@ -18,7 +18,6 @@ from dovetail.conformance.lines import Count, Line, Rows
 from dovetail.dialects.ecl import translate
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.spec.fields import Fields, many, mapping
-from dovetail.spec.program import refuse_beyond
 from dovetail.spec.reader import read_schema
 
 _NO_COLUMNS = schema.Schema(())
@@ -90,7 +89,7 @@ def _rows(step: spec.Given, inputs: Mapping[str, Fields]) -> Iterator[spec.Row]:
         kept = {name: row[name] for name in row if name.lower() in known}
         where = f"row {number} of {step.input}"
         read = schema.read_row(kept, step.schema, where)
-        refuse_beyond(step.ranges, read, where)
+        spec.refuse_beyond(step.ranges, read, where)
         yield {
             column.name: schema.blank(column.type)
             if read[column.name] is None and column.name != step.position

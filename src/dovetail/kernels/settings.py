@@ -232,15 +232,6 @@ class SideSettings:
         return isinstance(self.window, windows.RowsPreceding)
 
     @property
-    def begins_later(self) -> bool:
-        """Tells whether a row is not there before such a row comes."""
-        match self.window:
-            case windows.RowsPreceding(_, last):
-                return last > 0
-            case _:
-                return False
-
-    @property
     def ends_with_later(self) -> bool:
         """Tells whether a later row of its partition ends a row, by row time."""
         return self.counts_later or isinstance(self.window, windows.Latest)

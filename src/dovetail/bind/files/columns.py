@@ -38,7 +38,6 @@ from dovetail.schema import (
     Type,
     blank,
 )
-from dovetail.spec.program import refuse_beyond
 
 LOOKED_AT = 1000
 Columns = Mapping[str, Type]
@@ -241,7 +240,7 @@ class Fitted:
                     # Only what numbers the rows is null: the place tells it then.
                     is_number = column.name == self.given.position
                     found[column.name] = None if is_number else blank(column.type)
-            refuse_beyond(self.given.ranges, found, where)
+            spec.refuse_beyond(self.given.ranges, found, where)
             yield found
 
     @property

@@ -27,10 +27,9 @@ from decimal import Decimal
 from itertools import combinations
 from typing import TypeGuard
 
-from dovetail import schema
+from dovetail import schema, spec
 from dovetail.errors import SchemaError
 from dovetail.expression.sql import literal_text, text_of
-from dovetail.spec.program import NumberRange
 
 WHOLE = r"[+-]?\d+"
 DECIMAL = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
@@ -210,7 +209,7 @@ def column(name: str, types: tuple[schema.Type, schema.Type], place: ValuePlace)
     return _read(schema.quoted(name), own, wanted, place)
 
 
-def ranged(text: str, wanted: NumberRange, place: ValuePlace) -> str:
+def ranged(text: str, wanted: spec.NumberRange, place: ValuePlace) -> str:
     """Returns a whole number, or what stops the job for one out of its range."""
     stop = place.refusal(f"CAST({text} AS STRING)", wanted.words)
     return f"IF({text} BETWEEN {wanted.least} AND {wanted.most}, {text}, {stop})"

@@ -32,7 +32,6 @@ from dovetail.kernels.pairs.results import (
 )
 from dovetail.plan.sides import input_of
 from dovetail.schema import from_microseconds
-from dovetail.spec.facts import absent_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +202,10 @@ def _projection(
     left, right = (input_of(join, hand, inputs).schema for hand in spec.HANDS)
     scope = Scope.pair(left, right)
     columns = tuple((name, compiled(text, scope)) for name, text in shown)
-    absent = (absent_row(join.absent_left, left), absent_row(join.absent_right, right))
+    absent = (
+        spec.absent_row(join.absent_left, left),
+        spec.absent_row(join.absent_right, right),
+    )
     window = join.left.window
     size = window.size.microseconds if isinstance(window, spec.HopSize) else 0
     return Projection(columns, absent, met, size)

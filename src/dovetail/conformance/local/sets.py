@@ -38,7 +38,6 @@ from dovetail.kernels.sets import (
 )
 from dovetail.plan.local import refuse_sets
 from dovetail.schema import Schema
-from dovetail.spec.facts import absent_row
 
 _NONE = np.empty(0, np.int64)
 Together = tuple[spec.Row, ...]
@@ -199,7 +198,7 @@ class _Seen:
             compiled(join.skip_when, scope),
             {name: compiled(text, scope) for name, text in join.select.columns},
             join.ordered_by,
-            absent_row(spec.BlankRow(), schema),
+            spec.absent_row(spec.BlankRow(), schema),
         )
 
     def holds(self, rows: Together) -> bool:

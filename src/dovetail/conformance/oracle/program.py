@@ -19,7 +19,6 @@ from dovetail.conformance.oracle.sides import same
 from dovetail.errors import LimitError
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.schema import AtomicType, Schema
-from dovetail.spec.facts import absent_row
 from dovetail.spec.rules import checked
 
 Rows = Sequence[spec.Row]
@@ -244,7 +243,7 @@ def _counting(step: spec.Counted) -> Callable[[Rows], spec.Row]:
     schema = step.source.schema
     scope = Scope((("l", schema),), rows=schema)
     columns = [(name, compiled(text, scope)) for name, text in step.select.columns]
-    blank = absent_row(spec.BlankRow(), schema)
+    blank = spec.absent_row(spec.BlankRow(), schema)
 
     def count(rows: Rows) -> spec.Row:
         seen = {"l": [*rows, blank][0], BARE: {"rows": list(rows)}}

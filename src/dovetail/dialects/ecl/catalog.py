@@ -23,7 +23,6 @@ from dovetail.schema import (
     Type,
     quoted,
 )
-from dovetail.spec.program import NumberRange
 
 
 class Catalog(Protocol):
@@ -140,7 +139,7 @@ def taken_as(
     whoever reads the rows refuses it.
     """
     ranges = tuple(
-        NumberRange(one.name, *one.type.bounds, str(one.type))
+        spec.NumberRange(one.name, *one.type.bounds, str(one.type))
         for one in record.fields
         # The column of any other number has no room for one that is out of range.
         if isinstance(one.type, types.Whole)
