@@ -152,7 +152,7 @@ def run_batch(settings: JoinSettings, memory: Memory, delivery: Delivery) -> Ran
 
 
 def _counts(stepped: Stepped) -> tuple[int, int, int, int, int]:
-    """Returns how many rows matched, stayed alone, were late, are alive, wait."""
+    """Returns how many rows matched, stayed unmatched, were late, are alive, wait."""
     matched, left, right, late = (
         sum(_count(batch, outlet) for batch in stepped.out)
         for outlet in (
