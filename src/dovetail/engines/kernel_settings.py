@@ -85,6 +85,9 @@ def stream_manner(plan: StreamPlan, *, ordered: bool = False) -> Manner:
         ordered=ordered,
         idle=(left.idle.microseconds, right.idle.microseconds),
         key_columns=len(left.keys.compared),
+        outer_rows=plan.settings.outer_rows,
+        late_tables=plan.settings.late_table_rows,
+        live=plan.live,
     )
 
 
@@ -175,10 +178,12 @@ def _picks(join: spec.JoinSpec, sources: Inputs, scope: Scope) -> known.PickSett
             limit = at_most
         case _:
             pass
+    fails = isinstance(limit, spec.Limit) and limit.on_exceed is spec.OnExceed.FAIL
     skips = "counter" in spec.bare_names(join.picks.skip_when)
     return known.PickSettings(
         keep=join.picks.most_kept or known.UNLIMITED,
         limit=limit,
+        key=tuple(_formula(one.left, scope) for one in join.hard) if fails else (),
         shared=tuple(_shared(part, scope) for part in join.picks.optional),
         skip=tuple(_skips(join, sources, scope)),
         nearest=tuple(_nearest(join, sources, scope)),

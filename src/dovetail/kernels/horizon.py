@@ -45,6 +45,7 @@ from dovetail.kernels.pairs.formulas import that_hold, truly_equal
 from dovetail.kernels.pairs.matches import Matches, overlaps
 from dovetail.kernels.settings import JoinSettings, waits_for
 from dovetail.kernels.state import JoinState
+from dovetail.spec.inputs import Arrival
 
 Found = TypeVar("Found")
 
@@ -291,6 +292,7 @@ class BoundsByPlace:
     """How far both bounds were behind each row that came in a step, by its place.
 
     `position` has those of all rows in order; `since` is the place of the first one.
+    Without positions it is where the bounds stood before the step.
     """
 
     position: Whole
@@ -302,16 +304,15 @@ class BoundsByPlace:
 
         What they were behind rows that came before the step is not asked.
         """
-        if not len(self.position):
-            return np.full(len(place), BEGINNING), np.full(len(place), BEGINNING)
-        # Places are dealt out in the order of positions, from `since` on.
-        position = self.position[np.maximum(place - self.since, 0)]
+        position = np.zeros(len(place), np.int64)
+        if len(self.position):
+            # Places are dealt out in the order of positions, from `since` on.
+            position = self.position[np.maximum(place - self.since, 0)]
         left, right = (course.at(position) for course in self.courses)
         return left, right
 
 
-_NOWHERE = _Course(np.empty(0, np.int64), np.empty(0, np.int64))
-_NO_BOUNDS = BoundsByPlace(np.empty(0, np.int64), (_NOWHERE, _NOWHERE), 0)
+_NONE = np.empty(0, np.int64)
 
 
 def bounds_by_place(
@@ -320,9 +321,18 @@ def bounds_by_place(
     parcels: list[Parcel],
     arrived: tuple[Arrived, Arrived],
 ) -> BoundsByPlace:
-    """Returns the bounds behind every row that comes in a step, if anybody asks."""
-    if not settings.asks_bounds:
-        return _NO_BOUNDS
+    """Returns the bounds behind every row that comes in a step, if anybody asks.
+
+    Only a sequence says in which order rows and bounds came; elsewhere a bound is known
+    to have stood before a row if it did before the step.
+    """
+    stood = [
+        NEVER if side.static else watch.bound
+        for side, watch in zip(settings.sides, state.watches, strict=True)
+    ]
+    if not settings.asks_bounds or settings.arrival is not Arrival.SEQUENCE:
+        left, right = (_Course(_NONE, np.array([bound])) for bound in stood)
+        return BoundsByPlace(_NONE, (left, right), 0)
     left, right = (
         _Course.of(
             [parcel for parcel in parcels if parcel.report.hand == hand],
@@ -332,10 +342,10 @@ def bounds_by_place(
                 BEGINNING,
                 shift(came.on_time.moment, side.lateness.negated()),
             ),
-            NEVER if side.static else watch.bound,
+            before,
         )
-        for hand, (side, came, watch) in enumerate(
-            zip(settings.sides, arrived, state.watches, strict=True)
+        for hand, (side, came, before) in enumerate(
+            zip(settings.sides, arrived, stood, strict=True)
         )
     )
     position = np.sort(np.concatenate([came.on_time.place for came in arrived]))

@@ -103,8 +103,9 @@ class SkipFormulas:
 class PickSettings:
     """The picks of a join, with what the spec says of them as programs.
 
-    `keep` pairs of a left row come out. `shared` ranks the candidates of an `AtMost` by
-    how many elements they share, and those that share least go first.
+    `keep` pairs of a left row come out. By its `key` a left row is named in errors.
+    `shared` ranks the candidates of an `AtMost` by how many elements they share, and
+    those that share least go first.
     `numbered` pairs say which of their left row's they are; `shown` are the output
     columns of a changelog that say so. A left row's pairs stand in the order in which
     its right rows came, or first `by_time`, a payload column.
@@ -112,6 +113,7 @@ class PickSettings:
 
     keep: int = UNLIMITED
     limit: AtMost | Limit | Unlimited = Unlimited()
+    key: tuple[Formula, ...] = ()
     shared: tuple[Formula | Letters, ...] = ()
     skip: tuple[SkipFormulas, ...] = ()
     nearest: tuple[Nearest, ...] = ()
@@ -279,6 +281,7 @@ class JoinSettings:
             side.untimed or not side.is_intrinsic for side in self.sides
         )
         is_seen = self.ordered or bucket_windows or self.picks.ranks
+        is_seen |= self.asks_bounds
         return not self.event_clock or is_seen
 
     @property

@@ -104,9 +104,7 @@ class Combination(Enum):
     NO_STREAM = "a join without a stream on a clock that moves"
     CHANGES_WITHOUT_TIME = "a table without a time that changes on the clock event"
     OPEN_TABLE = "a table that does not end"
-    ARRIVAL_RANGE = "the window range on the clock arrival"
     EVICTED_VERSIONS = "eviction of partitions of versions or ranges"
-    COUNTER_SELECTED = '"counter" in an output column'
     JUDGED_INHERITED = "atmost, limit or asof of an inherited life that others may end"
     JUDGED_STRETCHES = "outer_rows per_millisecond beside atmost, limit or asof"
     JUDGED_CHANGES = (

@@ -27,24 +27,22 @@ from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression import Scope, Typed, common_type, parse
 from dovetail.expression.tree import Column
 from dovetail.plan.features import (
-    Combination,
     Engine,
     Feature,
     changing,
     features_of_join,
     features_of_play,
     features_of_settings,
-    has_stream,
-    untimed_changes,
 )
+from dovetail.plan.kernels import TOGETHER, missing_together
 from dovetail.plan.sides import candidate_equalities, input_of, is_static, partition_of
 from dovetail.spec.defaults import is_by_row_time
 from dovetail.spec.facts import outlets_of
 
 # A plan travels to Spark's workers by value: a room that its methods name would go
 # along whole, so these are single nodes.
-from dovetail.spec.inputs import Outlet
-from dovetail.spec.join import HANDS
+from dovetail.spec.inputs import InputKind, Outlet
+from dovetail.spec.join import HANDS, Clock
 from dovetail.spec.spans import NO_TIME
 
 STREAM = Engine(
@@ -54,32 +52,9 @@ STREAM = Engine(
         Feature.CLOCK_BATCH,
         Feature.SETS,
         Feature.NESTED,
-        Feature.CHANGELOG,
-        Feature.WINDOW_SECONDS,
-        Feature.WINDOW_DELTA,
-        Feature.WINDOW_HOP_SIZE,
-        Feature.WINDOW_BETWEEN,
         Feature.WINDOW_INHERITED,
-        Feature.EVICT_AGE,
-        Feature.EVICT_COUNT,
-        Feature.EVICT_TUPLES,
-        Feature.AT_MOST_OPTIONAL,
-        Feature.LIMIT_FAIL,
-        Feature.LIMIT_TRANSFORM,
-        Feature.LEFT_CONDITION,
-        Feature.PER_MILLISECOND,
-        Feature.EAGER,
-        Feature.EAGER_RETRACT,
-        Feature.LATE_TABLE_ROWS,
     },
-    lacks=frozenset(
-        {
-            Combination.NO_STREAM,
-            Combination.CHANGES_WITHOUT_TIME,
-            Combination.ARRIVAL_RANGE,
-            Combination.COUNTER_SELECTED,
-        }
-    ),
+    lacks=TOGETHER,
 )
 _USUAL = spec.Settings()
 _CODES = {
@@ -197,6 +172,16 @@ class StreamPlan:
         return (*outlets_of(self.join), Outlet.LATE)
 
     @property
+    def live(self) -> frozenset[str]:
+        """Returns the tables without a time that change on the event clock.
+
+        A row of the other side meets them as they are when it comes.
+        """
+        is_event = self.join.clock is Clock.EVENT
+        tables = (one.source for one in self.sides if one.source.kind is InputKind.TABLE)
+        return frozenset(one.name for one in tables if is_event and not one.is_timed)
+
+    @property
     def heeds_silence(self) -> bool:
         """Tells whether a side that is silent for long lets the other one go on."""
         return any(side.idle != NO_TIME for side in self.sides)
@@ -233,7 +218,7 @@ def plan_stream(
     arrival = _arrival(join, sources, feeds)
     # A user's streams and tables all go on; the events of a case are known.
     moving = frozenset(inputs) if changes is None else changes
-    STREAM.refuse_together(_missing(join, inputs, arrival, moving))
+    STREAM.refuse_together(missing_together(join, inputs, settings, moving))
     keys = dict(zip(spec.HANDS, _keys(join, sources), strict=True))
     left, right = (
         StreamSide(
@@ -253,7 +238,7 @@ def plan_stream(
     ]
     said = f"{' and '.join(loose)} rows of equal time meet in the order of their"
     notes = (f"{said} contents; order=... says another",) if loose else ()
-    spread = _spread(join, settings)
+    spread = _spread(join, settings, arrival)
     return StreamPlan(join, settings, arrival, (left, right), spread, notes)
 
 
@@ -366,32 +351,6 @@ def _arrival(
     return spec.Arrival.AS_READ
 
 
-def _missing(
-    join: spec.JoinSpec,
-    inputs: spec.Inputs,
-    arrival: spec.Arrival,
-    moving: frozenset[str],
-) -> Iterator[Combination]:
-    """Gives what only several features together make impossible.
-
-    A range is over once any row has come that is later. In a sequence that may be one
-    of another bucket; where rows meet by row time, whoever comes later is later.
-    """
-    windows = [join.side(hand).window for hand in spec.HANDS]
-    has_range = any(isinstance(one, spec.Range) for one in windows)
-    if (
-        has_range
-        and join.clock is spec.Clock.ARRIVAL
-        and arrival is not spec.Arrival.MERGED
-    ):
-        yield Combination.ARRIVAL_RANGE
-    if spec.counting_columns(join):
-        yield Combination.COUNTER_SELECTED
-    yield from untimed_changes(join, inputs, moving)
-    if not has_stream(join, inputs):
-        yield Combination.NO_STREAM
-
-
 def _place(feed: Feed, columns: schema.Schema, arrival: spec.Arrival) -> str:
     """Returns where a row stands among those of its time, or of both sides.
 
@@ -469,29 +428,56 @@ def _keys_of(
     return Keys(hashed, tuple(cast), column)
 
 
-def _spread(join: spec.JoinSpec, settings: spec.Settings) -> Spread:
+def _spread(
+    join: spec.JoinSpec, settings: spec.Settings, arrival: spec.Arrival
+) -> Spread:
     """Returns one bucket where rows of different keys must know of each other."""
     # Rows of two buckets never see each other, and a bucket has its own order.
     if not join.hard:
         return Spread(is_wide=False, reason="one bucket: without an equality all meet")
     if settings.order is spec.Order.ROW_TIME:
         return Spread(is_wide=False, reason="one bucket: all rows leave in one order")
+    if join.clock is spec.Clock.EVENT and _asks_bounds(settings):
+        said = "one bucket: null rows look at what came before them, whatever its key"
+        return Spread(is_wide=False, reason=said)
     for hand in spec.HANDS:
         keys = {
             one.column.lower()
-            for equal in join.hard
+            for equal in candidate_equalities(join)
             for text in (equal.left, equal.right)
             for one in spec.references(text)
             if one.hand is hand
         }
+        side = join.side(hand)
+        # A range is over once any row has come that is later. In a sequence that may be
+        # one of another bucket; in row time whoever comes later is later.
+        if (
+            isinstance(side.window, spec.Range)
+            and join.clock is spec.Clock.ARRIVAL
+            and arrival is not spec.Arrival.MERGED
+        ):
+            said = f"one bucket: rows of all keys end those of the {hand.value} range"
+            return Spread(is_wide=False, reason=said)
+        if isinstance(side.partition_evict, spec.EvictCount | spec.EvictTuples):
+            said = f"one bucket: {hand.value} partitions are counted over all keys"
+            return Spread(is_wide=False, reason=said)
         # Whoever has another key must be in another partition of the window: then a
         # bucket has all rows on which the life of one depends.
-        window = join.side(hand).window
-        parts = join.side(hand).partition_by
-        own = {*map(spec.plain_column, parts)}
-        if isinstance(window, spec.Latest):
-            own = {*window.key}
-        if window.is_ended_by_rows and not keys <= {name.lower() for name in own}:
+        own = {*map(spec.plain_column, side.partition_by)}
+        if isinstance(side.window, spec.Latest):
+            own = {*side.window.key}
+        is_ended = side.window.is_ended_by_rows
+        is_ended |= side.partition_evict != spec.KeepPartitions()
+        if is_ended and not keys <= {name.lower() for name in own}:
             said = f"one bucket: the {hand.value} window is not parted by the"
             return Spread(is_wide=False, reason=f"{said} equality")
     return Spread(is_wide=True, reason="many buckets, by the equality")
+
+
+def _asks_bounds(settings: spec.Settings) -> bool:
+    """Tells whether it matters how far bounds were when each row came."""
+    is_early = settings.outer_rows in (
+        spec.OuterRows.EAGER,
+        spec.OuterRows.EAGER_RETRACT,
+    )
+    return is_early or isinstance(settings.late_table_rows, spec.EmitLateTableRows)

@@ -13,10 +13,10 @@ import pytest
 from dovetail.conformance import oracle
 from dovetail.conformance.local.play import Cut, play_cut
 from dovetail.conformance.local.stage import InPlace, Stage
-from dovetail.engines.kernel_settings import Manner, kernel_settings
+from dovetail.engines.kernel_settings import kernel_settings, stream_manner
 from dovetail.errors import UnsupportedError
 from dovetail.plan.stream import plan_play
-from dovetail.spec.inputs import Arrival, Finish, InputKind
+from dovetail.spec.inputs import Finish, InputKind
 from dovetail.spec.join import Clock
 from tests.chance.plays import random_play
 from tests.conformance.local import agreement
@@ -40,7 +40,8 @@ def accepted(play):
 def streamed(play, chance):
     """What a stream gives, whatever the cut."""
     stage = Stage.of(play)
-    manner = Manner(Arrival.SEQUENCE)
+    # Keys are numbers here, of which none need be compared once more by value.
+    manner = replace(stream_manner(plan_play(play)), key_columns=0)
     stage = replace(stage, settings=kernel_settings(stage.join, play.inputs, manner))
     ends = [end for end in range(len(stage.events)) if chance.random() < 0.3]
     return play_cut(stage, InPlace(stage), Cut(ends, most=chance.randrange(1, 5)))

@@ -21,7 +21,6 @@ from dovetail import spec
 from dovetail.conformance.local.frames import NUMBER
 from dovetail.engines.spark_stream.worker import bucket
 from dovetail.engines.tables import plain_rows
-from dovetail.errors import LimitError
 from dovetail.expression import BARE, Expression, Scope, compiled
 from dovetail.kernels.pairs.results import (
     CHANGES,
@@ -94,20 +93,14 @@ class Writer:
 
     projection: Projection
     over: Projection
-    key: tuple[Callable[[Sight], object], ...]
-    limit: int
     has_own_ports: bool
 
     @classmethod
     def of(cls, join: spec.JoinSpec, inputs: spec.Inputs) -> Writer:
         """Returns the writer of a join's rows."""
-        scope = Scope((("l", input_of(join, spec.Hand.LEFT, inputs).schema),))
-        limit = join.picks.limit
         return cls(
             Projection.of(join, inputs),
             Projection.over_limit(join, inputs),
-            tuple(compiled(one.left, scope) for one in join.hard),
-            limit.count if isinstance(limit, spec.Limit) else 0,
             join.ports > 1,
         )
 
@@ -123,14 +116,6 @@ class Writer:
         projection = self.over if is_over else self.projection
         shown = projection.row(found.sides, found.row_time, found.counter)
         return spec.Emission(spec.Outlet.MATCHED, shown, change=found.change)
-
-    def exceeded(self, left: spec.Row, count: int) -> LimitError:
-        """Returns what is wrong with a left row that has too many candidates."""
-        key = [str(part({"l": left})) for part in self.key]
-        return LimitError(
-            f"{spec.row_of_key(key)} has {count} candidates",
-            f"at most {self.limit}",
-        )
 
 
 def late_row(values: spec.Row, reason: Reason) -> spec.Emission:

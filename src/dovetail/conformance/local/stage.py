@@ -29,6 +29,7 @@ from dovetail.conformance.local.outlets import OutputRow, Writer, output_rows
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.engines.spark_stream.worker import bucket
 from dovetail.engines.spark_stream.worker.pack import heartbeat
+from dovetail.errors import LimitError
 from dovetail.kernels.arrays.rows import MISSING
 from dovetail.kernels.arrival.arrival import Parcel
 from dovetail.kernels.candidates.choice import TooManyError
@@ -151,8 +152,8 @@ class Stage:
         try:
             ran = bucket.run_batch(self.settings, memory, delivery)
         except TooManyError as error:
-            (left,) = error.row.to_pylist()
-            raise self.writer.exceeded(left, error.count) from error
+            most = f"at most {self.settings.picks.most}"
+            raise LimitError(str(error), most) from error
         blobs = [blob for blob, *_ in ran.lines() if blob is not None]
         names = tuple(map(bucket.shown_names, self.schemas))
         rows = [

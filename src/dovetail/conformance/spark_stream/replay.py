@@ -1,9 +1,9 @@
 """Recorded events, played again as a stream in the very cuts that were recorded.
 
-    cut | sequence | scope | input  | event  | moment | row_orders | row_trades
-    0   |        0 |     0 | orders | ROW    |        | {id: 1}    |
-    0   |        1 |     0 | trades | ROW    |        |            | {id: 7}
-    1   |        2 |     0 | orders | FINISH |        |            |
+    cut | sequence | scope | input  | event  | moment | now | row_orders | row_trades
+    0   |        0 |     0 | orders | ROW    |        |   0 | {id: 1}    |
+    0   |        1 |     0 | trades | ROW    |        |  17 |            | {id: 7}
+    1   |        2 |     0 | orders | FINISH |        |  20 |            |
 
 All inputs are one sequence in one source, so every side of a join sees the same cut. A
 batch is one cut, and the same cut again after a restart.
@@ -48,6 +48,7 @@ _HEAD = pa.schema(
         (INPUT, pa.string()),
         ("event", pa.int32()),
         ("moment", pa.int64()),
+        ("now", pa.int64()),
     ]
 )
 
@@ -56,7 +57,7 @@ _HEAD = pa.schema(
 class Line:
     """One event: its cut, its place in the sequence, its play, and what it is.
 
-    `moment` is a bound's, in microseconds.
+    `moment` is a bound's, in microseconds, and `clock` the processing time.
     """
 
     cut: int
@@ -65,6 +66,7 @@ class Line:
     input: str
     event: LineKind
     moment: int | None = None
+    clock: int = 0
 
     @property
     def has_row(self) -> bool:

@@ -13,7 +13,7 @@ from dovetail.conformance.spark_stream.script import Script
 from dovetail.conformance.spark_stream.shared import Batches, Shape
 from dovetail.engines.spark_stream.feeds import SCOPE
 from dovetail.engines.spark_stream.outlets import Outlets
-from dovetail.engines.spark_stream.worker.bucket import LEFT, OUTLET, ROW_TIME
+from dovetail.engines.spark_stream.worker.bucket import CHANGE, LEFT, OUTLET, ROW_TIME
 from dovetail.engines.tables import plain_rows
 from dovetail.kernels.arrays.names import reserved
 from dovetail.kernels.pairs.results import OUTLETS, UNMATCHED
@@ -51,7 +51,10 @@ def emissions(
             else spec.UNKNOWN_EVENT
         )
         outlet, row = rows[one.place]
-        found[one.scope].append(spec.Emission(outlet, row, after))
+        # Behind the columns of the join stands what the row does to its result.
+        is_told = CHANGE in table.column_names
+        change = spec.Change(row.pop(CHANGE)) if is_told else spec.Change.NONE
+        found[one.scope].append(spec.Emission(outlet, row, after, change))
     return found
 
 

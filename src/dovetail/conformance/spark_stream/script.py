@@ -16,7 +16,11 @@ from itertools import pairwise
 from dovetail import spec
 from dovetail.conformance.spark_stream.replay import Line
 from dovetail.kernels.arrays.names import LineKind
+from dovetail.kernels.arrays.rows import BEGINNING
 from dovetail.plan.stream import StreamPlan, StreamSide
+
+Told = spec.Arrive | spec.Remove | spec.Bound | spec.Finish
+"""What a source can bring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class Script:
         """Returns the position of the next line."""
         return self.lines[-1].sequence + 1 if self.lines else 0
 
-    def cut(self, lines: Sequence[tuple[spec.Event, LineKind]], event: int) -> None:
+    def cut(self, lines: Sequence[tuple[Told, LineKind]], event: int) -> None:
         """Adds a cut, unless nothing is in it."""
         if not lines:
             return
@@ -61,15 +65,11 @@ class Script:
             self._add(one, kind)
         self.events.append(event)
 
-    def _add(self, event: spec.Event, kind: LineKind) -> None:
+    def _add(self, event: Told, kind: LineKind) -> None:
         """Adds a line to the cut that is being written."""
-        if isinstance(event, spec.Pause):
-            return
         moment = event.moment if isinstance(event, spec.Bound) else None
-        line = Line(
-            len(self.events), self.sequence, self.scope, event.input, kind, moment
-        )
-        self.lines.append(line)
+        head = len(self.events), self.sequence, self.scope, event.input, kind
+        self.lines.append(Line(*head, moment, event.clock))
         if isinstance(event, spec.Arrive | spec.Remove):
             self.rows.setdefault(event.input, []).append(event.row)
 
@@ -84,7 +84,7 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
         ),
         *_whole_from_the_start(plan),
     ]
-    opening = list(_lines(play.opening))
+    opening = list(_lines(play.opening, plan))
     written.has_silent_start = bool(state) and plan.join.clock is spec.Clock.ARRIVAL
     if written.has_silent_start:
         written.cut(state, spec.UNKNOWN_EVENT)
@@ -94,13 +94,18 @@ def script(scope: int, wanted: StreamPlay, plan: StreamPlan) -> Script:
         state, opening = [], []
     for first, past in pairwise((0, *wanted.ends)):
         known = first if wanted.stepwise else spec.UNKNOWN_EVENT
-        written.cut([*state, *opening, *_lines(play.events[first:past])], known)
+        written.cut([*state, *opening, *_lines(play.events[first:past], plan)], known)
         state, opening = [], []
     return written
 
 
-def _lines(events: Sequence[spec.Event]) -> Iterator[tuple[spec.Event, LineKind]]:
-    """Gives the events that a source can bring, with what each is."""
+def _lines(
+    events: Sequence[spec.Event], plan: StreamPlan
+) -> Iterator[tuple[Told, LineKind]]:
+    """Gives the events that a source can bring, with what each is.
+
+    While time passes a source says nothing but the time.
+    """
     for event in events:
         match event:
             case spec.Arrive():
@@ -111,8 +116,9 @@ def _lines(events: Sequence[spec.Event]) -> Iterator[tuple[spec.Event, LineKind]
                 yield event, LineKind.BOUND
             case spec.Finish():
                 yield event, LineKind.FINISH
-            case spec.Pause():
-                pass
+            case spec.Pause(clock):
+                name = plan.sides[0].source.name
+                yield spec.Bound(name, BEGINNING, clock), LineKind.BOUND
 
 
 def _state(
@@ -136,7 +142,7 @@ def _state(
                 yield source.name, row
 
 
-def _whole_from_the_start(plan: StreamPlan) -> list[tuple[spec.Event, LineKind]]:
+def _whole_from_the_start(plan: StreamPlan) -> list[tuple[Told, LineKind]]:
     """Returns the ends of data sets in row time: nothing of them can still come."""
     return [
         (spec.Finish(name), LineKind.FINISH)

@@ -10,8 +10,10 @@ from __future__ import annotations
 import itertools
 from functools import reduce
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from dovetail.bind.travel import travel_by_value
@@ -62,6 +64,7 @@ def lay(
     beats = [tick.mapInArrow(make_heartbeat(labels), bucket.LINE_DDL) for tick in ticks]
     lines = reduce(DataFrame.unionAll, [*packed, *beats])
     schemas = (packings[0].schema, packings[1].schema)
+    told = bucket.told_beside(settings)
     blobs = lines.groupBy("bucket").transformWithStateInPandas(
         JoinOperator(settings, schemas),
         outputStructType=bucket.RESULT_DDL,
@@ -70,7 +73,7 @@ def lay(
     )
     sums = [F.sum(name).alias(name) for name in bucket.RESULT_NAMES[1:]]
     counted = blobs.observe(counters, *sums).select("blob")
-    return _unpacked(counted, packings)
+    return _unpacked(counted, packings, told)
 
 
 def as_lines(packing: Packing) -> DataFrame:
@@ -80,8 +83,13 @@ def as_lines(packing: Packing) -> DataFrame:
     return numbered.mapInArrow(make_pack(packing.settings, names), bucket.LINE_DDL)
 
 
-def _unpacked(blobs: DataFrame, packings: tuple[Packing, Packing]) -> DataFrame:
-    """Returns the blobs' rows as plain columns, each side's in a struct."""
+def _unpacked(
+    blobs: DataFrame, packings: tuple[Packing, Packing], told: pa.Schema
+) -> DataFrame:
+    """Returns the blobs' rows as plain columns, each side's in a struct.
+
+    `told` is what stands behind both sides.
+    """
     flat, structs = list(_HEAD_TYPES), []
     for letter, packing in zip("lr", packings, strict=True):
         types = {field.name: field.dataType for field in packing.frame.schema}
@@ -92,6 +100,7 @@ def _unpacked(blobs: DataFrame, packings: tuple[Packing, Packing]) -> DataFrame:
             own = packing.types.get(name, types[name])
             columns.append(F.expr(unpacked(numbered, own)).alias(name))
         structs.append(F.struct(*columns).alias(letter))
-    schema = bucket.result_schema((packings[0].schema, packings[1].schema))
+    flat += from_arrow_schema(told).fields
+    schema = bucket.result_schema((packings[0].schema, packings[1].schema), told)
     rows = blobs.mapInArrow(bucket.make_unpack(schema), StructType(flat))
-    return rows.select(*bucket.HEAD.names, *structs)
+    return rows.select(*bucket.HEAD.names, *structs, *told.names)

@@ -6,11 +6,12 @@ import re
 
 from pyspark.errors import PySparkException
 
-from dovetail.errors import DovetailError, EngineError
+from dovetail.errors import DovetailError, EngineError, LimitError
 
 _RAISED = re.compile(r"^\s*(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$", re.MULTILINE)
 _TOLD = re.compile(r"\[([A-Z][A-Z_.]+)\] (.+)")
 _OTHER_JOIN, _OURS = "StateMismatchError", "EngineError"
+_OVER_LIMIT = "TooManyError"
 _CAUSED = re.compile(r"^(?:Caused by)?: (?:\w+\.)*(.+)$", re.MULTILINE)
 _PY4J = "Py4J"
 """A client of Connect has the package of these errors not at all."""
@@ -58,6 +59,13 @@ def _sentence(text: str, kind: str) -> EngineError:
             f"the checkpoint holds the state of another join: {mismatch[0]}",
             "the join, inputs and settings with which the checkpoint was begun",
             "give a changed join a new checkpoint folder",
+        )
+    if over := [line for name, line in raised if name == _OVER_LIMIT]:
+        return LimitError(
+            over[0],
+            "at most as many as the limit says",
+            'where such rows are to be skipped, a limit with on_exceed "skip" goes on '
+            "from this checkpoint",
         )
     if ours := [line for name, line in raised if name == _OURS]:
         return EngineError(ours[0])

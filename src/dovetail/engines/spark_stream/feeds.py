@@ -1,27 +1,37 @@
 """A side's DataFrame on its way to the packer: keys, row time, place, payload.
 
 What a row's key, place and partition are says the plan, in SQL. Spark computes them
-beside the columns that the row keeps, so that no worker evaluates an expression.
+beside the columns that the row keeps, so that no worker evaluates an expression. Behind
+those stand hidden columns, which never come out: whole numbers that windows, picks and
+changelogs look at, each only where the join asks for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.types import DataType
 
+from dovetail import schema, spec
+from dovetail.engines.kernel_settings import key_of
 from dovetail.engines.spark_stream.types import arrow_of, packed
 from dovetail.engines.spark_stream.worker.pack import PackSettings
-from dovetail.kernels.arrays.names import hidden, reserved
+from dovetail.errors import UnsupportedError
+from dovetail.expression import ALWAYS
+from dovetail.kernels.arrays.names import BAD, END, START, hidden, reserved
+from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER
+from dovetail.kernels.arrival.time_limits import CLOCK, KEYLESS
+from dovetail.kernels.lifetimes.measures import MEASURE, REACH, fits
+from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings
+from dovetail.kernels.tables.changelog import KEY
 from dovetail.plan.stream import StreamPlan, StreamSide
-from dovetail.schema import AtomicType, quoted
-from dovetail.spec.join import HANDS
 
-CODE, PARTITION, MOMENT, POSITION, EVENT, SCOPE, NOW = (
+CODE, PARTITION, MOMENT, POSITION, EVENT, SCOPE, NOW, BARRED, MEASURED = (
     reserved("code"),
     reserved("partition"),
     reserved("moment"),
@@ -29,6 +39,8 @@ CODE, PARTITION, MOMENT, POSITION, EVENT, SCOPE, NOW = (
     reserved("event"),
     reserved("scope"),
     reserved("now"),
+    reserved("barred"),
+    reserved("measured"),
 )
 BATCH_TIME = "unix_micros(current_timestamp())"
 """The batch's own time, which Spark keeps in its log: a repeated batch has the same."""
@@ -40,6 +52,8 @@ _FIELDS = {
     "event": EVENT,
     "scope": SCOPE,
     "now": NOW,
+    "barred": BARRED,
+    "measured": MEASURED,
 }
 
 
@@ -63,6 +77,7 @@ class Buckets:
 
 def packings(
     plan: StreamPlan,
+    settings: JoinSettings,
     frames: tuple[DataFrame, DataFrame],
     buckets: Buckets,
     *,
@@ -70,36 +85,14 @@ def packings(
 ) -> tuple[Packing, Packing]:
     """Returns both sides ready to be packed.
 
-    With events the frames have the columns EVENT, MOMENT (of bounds) and SCOPE: lines
-    may be deletes, bounds and ends, and belong to one of several plays.
+    With events the frames have the columns EVENT, MOMENT (of bounds), SCOPE and NOW:
+    lines may be deletes, bounds and ends, and belong to one of several plays.
     """
-    # By the batch's own time silence is measured, of either side.
-    now = BATCH_TIME if plan.heeds_silence else ""
     left, right = (
-        _packing(side, frame, buckets, _controls(side, now, with_events=with_events))
+        _packing(_Columns(plan, side, settings, with_events), frame, buckets)
         for side, frame in zip(plan.sides, frames, strict=True)
     )
     return left, right
-
-
-def _controls(side: StreamSide, now: str, *, with_events: bool) -> dict[str, str]:
-    """Returns the SQL of what pack must know of a row, empty where it need not.
-
-    A bound brings a row time of its own.
-    """
-    moment = quoted(MOMENT) if with_events else ""
-    if side.is_timed:
-        own = f"unix_micros({side.hand.letter}.{quoted(side.source.time)})"
-        moment = f"coalesce({moment}, {own})" if with_events else own
-    return {
-        CODE: side.keys.code,
-        PARTITION: partition_code(side),
-        MOMENT: moment,
-        POSITION: side.place,
-        EVENT: quoted(EVENT) if with_events else "",
-        SCOPE: quoted(SCOPE) if with_events else "",
-        NOW: now,
-    }
 
 
 def partition_code(side: StreamSide) -> str:
@@ -109,23 +102,150 @@ def partition_code(side: StreamSide) -> str:
     return f"xxhash64({', '.join(parts)})" if parts else ""
 
 
-def _packing(
-    side: StreamSide, frame: DataFrame, buckets: Buckets, controls: Mapping[str, str]
-) -> Packing:
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """What a side's frame has for the packer beside the user's columns, as SQL."""
+
+    plan: StreamPlan
+    side: StreamSide
+    settings: JoinSettings
+    with_events: bool
+
+    @property
+    def now(self) -> str:
+        """Returns the processing time at which a line has come."""
+        return schema.quoted(NOW) if self.with_events else BATCH_TIME
+
+    @property
+    def time(self) -> str:
+        """Returns the own row time in microseconds, empty where rows have none."""
+        source = self.side.source
+        own = f"{self.side.hand.letter}.{schema.quoted(source.time)}"
+        return f"unix_micros({own})" if source.is_timed else ""
+
+    def controls(self) -> dict[str, str]:
+        """Returns what pack must know of a row, empty where it need not.
+
+        A bound brings a row time of its own.
+        """
+        moment = schema.quoted(MOMENT) if self.with_events else ""
+        if self.side.is_timed:
+            moment = f"coalesce({moment}, {self.time})" if moment else self.time
+        # By the processing time silence is measured, of either side.
+        has_clock = self.plan.heeds_silence or self.settings.reads_clock
+        return {
+            CODE: self.side.keys.code,
+            PARTITION: partition_code(self.side),
+            MOMENT: moment,
+            POSITION: self.side.place,
+            EVENT: schema.quoted(EVENT) if self.with_events else "",
+            SCOPE: schema.quoted(SCOPE) if self.with_events else "",
+            NOW: self.now if has_clock else "",
+            BARRED: self._barred(),
+            MEASURED: self.delta.by.text if self.delta else "",
+        }
+
+    @property
+    def delta(self) -> spec.Delta | None:
+        """Returns the window if it measures its rows."""
+        window = self.plan.join.side(self.side.hand).window
+        return window if isinstance(window, spec.Delta) else None
+
+    def hidden(self) -> dict[str, str]:
+        """Returns what the kernels look at of a row, by their names for it."""
+        found = dict(self._intervals())
+        found |= {
+            hidden(f"{number}"): key
+            for number, key in enumerate(self.side.keys.compared)
+        }
+        number = spec.HANDS.index(self.side.hand)
+        if self.settings.sides[number].closing is Closing.ROW_TIME:
+            found[KEYLESS] = self._keyless()
+        if self.settings.reads_clock:
+            found[CLOCK] = self.now
+        if self.settings.takes_back:
+            found[EARLY_TIME] = _number(MISSING)
+        if self.settings.changelog:
+            found[KEY] = self._table_key()
+        return found
+
+    def _intervals(self) -> Mapping[str, str]:
+        """Returns the two moments between which rows live, and which name bad ones.
+
+        Bad for any window of an input is bad for all; a row without the time of its
+        input takes no part anyway.
+        """
+        join, own = self.plan.join, self.side.source
+        lacks_time = f"{self.time} IS NULL" if self.time else "FALSE"
+        found: dict[str, str] = {}
+        bad = []
+        for hand in spec.HANDS:
+            window = join.side(hand).window
+            is_own = self.plan.side(hand).source.name == own.name
+            if not is_own or not isinstance(window, spec.Between):
+                continue
+            start, end = (
+                f"unix_micros(CAST({one.text} AS TIMESTAMP))" for one in window.interval
+            )
+            bad += [f"({start}) IS NULL", f"({end}) IS NULL", f"({end}) < ({start})"]
+            bad += [f"({start}) < ({self.time})"] if self.time else []
+            if hand is self.side.hand:
+                for name, moment, stands in (
+                    (START, start, BEGINNING),
+                    (END, end, NEVER),
+                ):
+                    known = f"coalesce({moment}, {_number(MISSING)})"
+                    found[name] = f"IF({lacks_time}, {_number(stands)}, {known})"
+        if bad:
+            # Deletes and bounds bring no interval, and none is asked of them.
+            is_bad = f"NOT ({lacks_time}) AND ({' OR '.join(bad)})"
+            found[BAD] = f"CAST(coalesce({is_bad}, FALSE) AS BIGINT)"
+        return found
+
+    def _keyless(self) -> str:
+        """Returns whether a null keeps a row from being a candidate."""
+        is_left = self.side.hand is spec.Hand.LEFT
+        keys = [one.left if is_left else one.right for one in self.plan.join.counted]
+        nulls = [f"({key.text}) IS NULL" for key in keys]
+        return f"CAST(({' OR '.join(nulls) or 'FALSE'}) AS BIGINT)"
+
+    def _table_key(self) -> str:
+        """Returns a number for a table's key; without a key each row has its own."""
+        side = self.plan.join.side(self.side.hand)
+        keys = key_of(side, self.side.source)
+        parts = [f"({key}) IS NULL, {key}" for key in keys]
+        return f"xxhash64({', '.join(parts)})" if parts else self.side.place
+
+    def _barred(self) -> str:
+        """Returns whether a row fails the condition of its own side."""
+        condition = self.plan.join.picks.left_condition
+        if self.side.hand is spec.Hand.RIGHT or condition == ALWAYS:
+            return ""
+        return f"IF({condition.text}, 0, 1)"
+
+
+def _number(value: int) -> str:
+    """Returns a whole number in SQL, where the least of all has no name of its own."""
+    least = value == MISSING
+    return f"({value + 1}L - 1L)" if least else f"{value}L"
+
+
+def _packing(columns: _Columns, frame: DataFrame, buckets: Buckets) -> Packing:
     """Returns one side ready to be packed."""
-    letter, schema = side.hand.letter, side.source.schema
+    side, controls = columns.side, columns.controls()
+    letter, source = side.hand.letter, side.source
     types = {field.name: field.dataType for field in frame.schema}
     payload = {
-        name: packed(f"{letter}.{quoted(name)}", types[name]) for name in schema.names
+        name: packed(f"{letter}.{schema.quoted(name)}", types[name])
+        for name in source.schema.names
     }
     # A column that holds a key's code or a row time as it is goes by once.
-    held, time = {CODE: side.keys.column}, side.source.time
-    if time and not controls[EVENT] and schema[time].type is AtomicType.TIMESTAMP:
+    held, time = {CODE: side.keys.column}, source.time
+    is_moment = time and source.schema[time].type is schema.AtomicType.TIMESTAMP
+    if is_moment and not controls[EVENT]:
         held[MOMENT] = time
     held = {name: own for name, own in held.items() if own in payload}
-    payload |= {
-        hidden(f"{number}"): key for number, key in enumerate(side.keys.compared)
-    }
+    payload |= columns.hidden()
     if controls[SCOPE]:
         payload[SCOPE] = controls[SCOPE]
     used = {name: held.get(name, name) for name, sql in controls.items() if sql}
@@ -133,14 +253,24 @@ def _packing(
     selected = [F.expr(sql).alias(name) for name, sql in {**extra, **payload}.items()]
     chosen = frame.alias(letter).select(*selected)
     settings = PackSettings(
-        hand=HANDS.index(side.hand),
+        hand=spec.HANDS.index(side.hand),
         labels=buckets.labels,
         per_scope=buckets.per_scope,
-        lateness=side.source.lateness,
+        lateness=source.lateness,
         timed=side.is_timed,
         payload=tuple(payload),
+        width=columns.delta.width if columns.delta else Decimal(0),
         **{field: used.get(name, "") for field, name in _FIELDS.items()},
     )
     kinds = {field.name: arrow_of(field.dataType) for field in chosen.schema}
-    shown = pa.schema([(name, kinds[name]) for name in settings.payload])
-    return Packing(chosen, settings, shown, types)
+    shown = [(name, kinds[name]) for name in settings.payload]
+    if settings.measured:
+        _refuse_unmeasured(kinds[settings.measured])
+        shown += [(name, pa.int64()) for name in (MEASURE, REACH)]
+    return Packing(chosen, settings, pa.schema(shown), types)
+
+
+def _refuse_unmeasured(kind: pa.DataType) -> None:
+    """Refuses values of which the packer does not know how far they are apart."""
+    if not fits(kind):
+        raise UnsupportedError.not_yet("stream", f"a delta window by a {kind}")

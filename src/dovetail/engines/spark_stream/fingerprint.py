@@ -23,6 +23,7 @@ from dovetail.plan.stream import StreamPlan
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Input
 from dovetail.spec.join import HANDS, JoinSpec, Named
+from dovetail.spec.picks import Limit, OnExceed
 from dovetail.spec.spans import Span
 from dovetail.spec.writer import write_join
 
@@ -86,6 +87,14 @@ class Identity:
             replace(self.join.side(hand), source=Named(hand.value)) for hand in HANDS
         )
         join = replace(self.join, left=ours, right=theirs)
+        # Whether too many candidates fail a join changes no state of it: so a join that
+        # has failed goes on as one that skips such rows.
+        match join.picks.limit:
+            case Limit(on_exceed=OnExceed.FAIL) as limit:
+                skips = replace(limit, on_exceed=OnExceed.SKIP)
+                join = replace(join, picks=replace(join.picks, limit=skips))
+            case _:
+                pass
         told = {
             "format": FORMAT,
             "join": write_join(join),

@@ -12,17 +12,29 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.engines.spark.values import absent_struct
 from dovetail.engines.spark_stream.failures import said
-from dovetail.engines.spark_stream.worker.bucket import LEFT, OUTLET, REASON, RIGHT
+from dovetail.engines.spark_stream.worker.bucket import (
+    CHANGE,
+    COUNTER,
+    LEFT,
+    OUTLET,
+    REASON,
+    RIGHT,
+)
 from dovetail.errors import SpecError
-from dovetail.kernels.pairs.results import REASONS, code
+from dovetail.kernels.arrays.names import reserved
+from dovetail.kernels.pairs.results import CHANGES, REASONS, Reason, code
 from dovetail.plan.stream import StreamPlan
 from dovetail.schema import quoted
 from dovetail.spec.facts import selected_columns
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import HANDS, Hand, NullRow
+from dovetail.spec.picks import Limit, OnExceed
+from dovetail.spec.windows import HopSize
 
 PRESENT = {Hand.LEFT: LEFT, Hand.RIGHT: RIGHT}
 _REASONS = tuple(reason.value for reason in REASONS[1:])  # of codes from 1 on
+_CHANGES = tuple(change.value for change in CHANGES)
+_OVER = reserved("over")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +87,18 @@ class Outlets:
     def _matched(self, raw: DataFrame) -> DataFrame:
         """Returns what the select makes of pairs and, on one port, of lone rows."""
         known = self._known(raw.where(self._leaves_by(Outlet.MATCHED)))
-        shown = [F.expr(text).alias(name) for name, text in self._columns()]
-        return known.select(*shown, *self.extra)
+        columns = {name: F.expr(text) for name, text in self._columns()}
+        match self.plan.join.picks.limit:
+            case Limit(on_exceed=OnExceed.TRANSFORM, transform=transform):
+                # Another row stands for a left one that has too many candidates.
+                given = {name: expression.text for name, expression in transform}
+                for name, column in columns.items():
+                    own = F.expr(given.get(name, "NULL"))
+                    columns[name] = F.when(F.col(_OVER), own).otherwise(column)
+            case _:
+                pass
+        shown = [column.alias(name) for name, column in columns.items()]
+        return known.select(*shown, *_changes(known), *self.extra)
 
     def _known(self, raw: DataFrame) -> DataFrame:
         """Returns what a select may name: both rows, which are there, the row time."""
@@ -84,8 +106,20 @@ class Outlets:
             *(self._row(hand) for hand in HANDS),
             *(self._has_matched(hand).alias(f"matched_{hand.value}") for hand in HANDS),
             "row_time",
+            *self._window(),
+            (F.col(REASON) == code(Reason.OVER_LIMIT)).alias(_OVER),
+            *(name for name in (COUNTER, CHANGE) if name in raw.columns),
             *self.extra,
         )
+
+    def _window(self) -> list[Column]:
+        """Returns where the window of a row begins and ends, if windows hop."""
+        window = self.plan.join.left.window
+        if not isinstance(window, HopSize):
+            return []
+        length = F.expr(f"INTERVAL {window.size.microseconds} MICROSECONDS")
+        start = F.col("row_time") - length
+        return [start.alias("window_start"), F.col("row_time").alias("window_end")]
 
     def _leaves_by(self, outlet: Outlet) -> Column:
         """Returns whether a raw result leaves by an outlet.
@@ -119,7 +153,7 @@ class Outlets:
 
     def _as_came(self, rows: DataFrame, hand: Hand, *more: Column) -> DataFrame:
         """Returns rows with the columns with which they came in."""
-        return rows.select(*self._own(hand), *more, *self.extra)
+        return rows.select(*self._own(hand), *more, *_changes(rows), *self.extra)
 
     def _own(self, hand: Hand) -> list[Column]:
         """Returns the columns of a side's row as they came in."""
@@ -134,6 +168,14 @@ class Outlets:
             for hand in HANDS
         ]
         return rows.select(side, _reason().alias("reason"), *structs, *self.extra)
+
+
+def _changes(rows: DataFrame) -> list[Column]:
+    """Returns what each row does to the result, as a word, where rows may go again."""
+    if CHANGE not in rows.columns:
+        return []
+    number = F.col(CHANGE).cast("int") + 1
+    return [F.element_at(F.array(*map(F.lit, _CHANGES)), number).alias(CHANGE)]
 
 
 def _is_null(text: str) -> Column:

@@ -66,6 +66,11 @@ class Streaming:
         """Returns the session of the frames."""
         return self.frames[0].sparkSession
 
+    @property
+    def beats(self) -> bool:
+        """Tells whether time goes on for the join while no row comes."""
+        return self.plan.heeds_silence or stream_settings(self.plan).reads_clock
+
     def layout(self) -> tuple[int, int]:
         """Returns how many state partitions and buckets a new query gets.
 
@@ -90,14 +95,11 @@ class Streaming:
         partitions, count = self.layout() if kept == NOTHING else kept.layout
         buckets = Buckets(balanced_labels(count, partitions), count)
         with plain_rules(self.spark):
-            sides = packings(self.plan, self.frames, buckets)
+            settings = stream_settings(self.plan)
+            sides = packings(self.plan, settings, self.frames, buckets)
             layout = (partitions, count)
             same = Identity.of(self.plan, sides, stream_manner(self.plan), layout)
-            settings = replace(
-                stream_settings(self.plan),
-                layout=layout,
-                fingerprint=same.fingerprint,
-            )
+            settings = replace(settings, layout=layout, fingerprint=same.fingerprint)
             checkpoint.refuse_other(settings)
             raw = lay(sides, settings, ticks, counters)
             self.outlets.refuse_select(raw)
@@ -106,14 +108,14 @@ class Streaming:
     def frame(self, outlet: Outlet) -> DataFrame:
         """Returns the rows of one outlet as a streaming DataFrame."""
         refuse_other_store(self.spark)
-        ticks = self.ticks() if self.plan.heeds_silence else ()
+        ticks = self.ticks() if self.beats else ()
         raw = self.lay(ticks=ticks, counters=numbered_counters())
         with plain_rules(self.spark):
             return self.outlets.frame(raw, outlet)
 
     def ticks(self, *, ends: bool = False) -> tuple[DataFrame, ...]:
         """Returns the heartbeat; it beats where a side may fall idle."""
-        beat = SECONDS if self.plan.heeds_silence else NO_BEAT
+        beat = SECONDS if self.beats else NO_BEAT
         now = F.expr(BATCH_TIME).alias("now")
         return (ticks(self.spark, beat, ends=ends).select(now, ENDED),)
 
@@ -162,7 +164,7 @@ def _started(
 ) -> StreamingQuery:
     """Returns a query that goes on from a checkpoint; to finish is one batch."""
     spark = streaming.spark
-    has_heartbeat = streaming.plan.heeds_silence or how.finish is not None
+    has_heartbeat = streaming.beats or how.finish is not None
     if has_heartbeat:
         checkpoint.refuse_without_heartbeat()
     has_heartbeat |= checkpoint.has_heartbeat

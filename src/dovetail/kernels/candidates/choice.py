@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.kernels.arrays.rows import Mask, Rows, Whole, can_meet
@@ -29,6 +28,7 @@ from dovetail.kernels.pairs.formulas import (
     matches,
     of_every_row,
     of_pairs,
+    of_rows,
     that_hold,
 )
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches
@@ -39,6 +39,7 @@ from dovetail.kernels.settings import (
     Nearest,
     PickSettings,
 )
+from dovetail.spec.stops import row_of_key
 from dovetail.spec.windows import Forever
 
 
@@ -170,18 +171,18 @@ def _counted(settings: JoinSettings, present: Present, found: Matches) -> Choice
     if picks.fails and over.any():
         if not settings.event_clock:
             fail_at_first(picks, present.rows, found)
-        fail(present.rows[0], found, over)
+        fail(picks, present.rows[0], found, over)
     return Choice(found.take(stay), found.take(over))
 
 
 class TooManyError(Exception):
-    """A left row has more candidates than it may; `row` is its payload."""
+    """A left row has more candidates than it may; of a worker only its words come."""
 
-    def __init__(self, row: pa.RecordBatch, count: int) -> None:
-        """Keeps the row and how many candidates it has."""
-        super().__init__(f"{count} candidates")
-        self.row = row
-        self.count = count
+    def __init__(self, picks: PickSettings, rows: Rows, left: int, count: int) -> None:
+        """Says the key of the left row, by its number, and how many candidates."""
+        at = np.array([left])
+        key = [str(of_rows(one, 0, rows, at, {})[0].as_py()) for one in picks.key]
+        super().__init__(f"{row_of_key(key)} has {count} candidates")
 
 
 def within_limit(
@@ -195,12 +196,12 @@ def within_limit(
     return ~over, over
 
 
-def fail(rows: Rows, found: Matches, over: Mask) -> None:
+def fail(picks: PickSettings, rows: Rows, found: Matches, over: Mask) -> None:
     """Raises what is wrong with the first left row that has too many candidates."""
     chosen = found.left[over]
     first = int(chosen[np.argmin(rows.place[chosen])])
     count = int((chosen == first).sum())
-    raise TooManyError(rows.payload.slice(first, 1), count)
+    raise TooManyError(picks, rows, first, count)
 
 
 def fail_at_first(
@@ -217,7 +218,7 @@ def fail_at_first(
     starts = np.searchsorted(found.left[order], found.left[order])
     last = order[np.arange(len(order)) - starts == picks.most]
     first = found.left[last[sorted_by(met[last], older[last])[0]]]
-    raise TooManyError(sides[0].payload.slice(int(first), 1), picks.most + 1)
+    raise TooManyError(picks, sides[0], int(first), picks.most + 1)
 
 
 def _of_most_shared(

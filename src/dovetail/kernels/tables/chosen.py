@@ -30,7 +30,7 @@ from dovetail.kernels.lifetimes.successors import starts_of
 from dovetail.kernels.pairs.formulas import is_true, of_pairs
 from dovetail.kernels.pairs.matches import Matches, join_matches
 from dovetail.kernels.pairs.results import ABSENT, Reason
-from dovetail.kernels.settings import Formula, JoinSettings
+from dovetail.kernels.settings import Formula, JoinSettings, PickSettings
 from dovetail.kernels.tables.standing import (
     Met,
     Standing,
@@ -56,7 +56,7 @@ def change_of_picks(
     found = found.take(np.argsort(found.pairs.left, kind="stable"))
     stages = _Stages.of(found, begins)
     if settings.picks.fails and not settings.picks.shared:
-        stages.refuse_excess(present.rows[0], settings.picks.most)
+        stages.refuse_excess(settings.picks, present.rows[0])
     return _joined([part.change(settings, present) for part in stages.parts()])
 
 
@@ -96,19 +96,19 @@ class _Stages:
         """Returns how many there are."""
         return len(self.left)
 
-    def refuse_excess(self, rows: Rows, most: int) -> None:
+    def refuse_excess(self, picks: PickSettings, rows: Rows) -> None:
         """Raises what is wrong with the first left row that has too many candidates."""
         # One more where a pair comes, one less where it is past: how many are there.
         size = len(self) + 1
         steps = np.bincount(self.first, minlength=size)
         steps -= np.bincount(self.past, minlength=size)
         counts = np.cumsum(steps)[:-1]
-        over = np.flatnonzero(counts > most)
+        over = np.flatnonzero(counts > picks.most)
         if len(over):
             order = np.lexsort((rows.place[self.left[over]], self.place[over]))
             worst = over[order[0]]
-            row = rows.payload.slice(int(self.left[worst]), 1)
-            raise TooManyError(row, int(counts[worst]))
+            left, count = int(self.left[worst]), int(counts[worst])
+            raise TooManyError(picks, rows, left, count)
 
     def parts(self) -> Iterator[_Stages]:
         """Gives the stages a few left rows at a time, so that memory has an end."""

@@ -40,12 +40,13 @@ LINE = pa.schema(
         ("newest", pa.int64()),
         ("seen", pa.bool_()),
         ("now", pa.int64()),
+        ("stopped", pa.int64()),
         ("blob", pa.binary()),
     ]
 )
 LINE_DDL = (
     "bucket int, hand int, position bigint, bound bigint, newest bigint, "
-    "seen boolean, now bigint, blob binary"
+    "seen boolean, now bigint, stopped bigint, blob binary"
 )
 RESULT_DDL = (
     "blob binary, came bigint, matched bigint, unmatched bigint, late bigint, "
@@ -65,6 +66,7 @@ class Line(NamedTuple):
     newest: int
     seen: bool
     now: int
+    stopped: int
     blob: bytes | None
 
 
@@ -87,7 +89,9 @@ def read_delivery(
         now = max(now, line.now)
         if line.hand == HEARTBEAT:
             continue
-        report = Report(line.hand, line.position, line.bound, line.newest, line.seen)
+        report = Report(
+            line.hand, line.position, line.bound, line.newest, line.seen, line.stopped
+        )
         key = (report.hand, report.position)
         reports[key] = _further(reports.get(key, report), report)
         if line.blob is not None:
@@ -107,6 +111,7 @@ def _further(known: Report, more: Report) -> Report:
         max(known.bound, more.bound),
         max(known.newest, more.newest),
         known.seen or more.seen,
+        min(known.stopped, more.stopped),
     )
 
 
@@ -194,6 +199,15 @@ HEAD = pa.schema(
 COUNTER, CHANGE = "counter", "change"
 MORE = pa.schema([(COUNTER, pa.int64()), (CHANGE, pa.int8())])
 """What may stand behind them: each batch has what can be seen of its own rows."""
+
+
+def told_beside(settings: JoinSettings) -> pa.Schema:
+    """Returns what stands behind both sides of a join's rows that come out."""
+    asked = {
+        COUNTER: settings.picks.numbered,
+        CHANGE: settings.retracts or settings.changelog,
+    }
+    return pa.schema([MORE.field(name) for name, is_asked in asked.items() if is_asked])
 
 
 def shown_names(payload: pa.Schema) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,10 +30,11 @@ from dovetail.kernels.arrays.rows import (
     make_rows,
 )
 from dovetail.kernels.lifetimes.calendar import shift
+from dovetail.kernels.lifetimes.measures import MEASURE, REACH, measures
 from dovetail.spec.spans import Span
 
 Events = npt.NDArray[np.uint8]
-Unwritten = tuple[int, int, int, int, int, bool, int, pa.RecordBatch | None]
+Unwritten = tuple[int, int, int, int, int, bool, int, int, pa.RecordBatch | None]
 """A line as `LINE` has it, but for its rows, which are not yet bytes."""
 FLUSH_ROWS = 1 << 20
 FLUSH_BYTES = 256 << 20
@@ -47,7 +49,8 @@ class PackSettings:
     """How one side is packed; names of columns are empty where there is none.
 
     `labels` are the buckets: `per_scope` of them for each scope, in order. `barred` is
-    a column that is 1 where a row fails the condition of its own side.
+    a column that is 1 where a row fails the condition of its own side. `measured` is
+    one by whose values rows drive each other out that are further apart than `width`.
     """
 
     hand: int
@@ -64,6 +67,8 @@ class PackSettings:
     scope: str = ""
     now: str = ""
     barred: str = ""
+    measured: str = ""
+    width: Decimal = Decimal(0)
 
 
 Batches = Iterator[pa.RecordBatch]
@@ -100,7 +105,7 @@ def make_heartbeat(labels: tuple[int, ...]) -> Callable[[Batches], Batches]:
             for now, ended in zip(*(c.to_pylist() for c in batch.columns), strict=True):
                 beats = [heartbeat(label, now) for label in labels]
                 ends = [
-                    (label, *end, BEGINNING, False, now, None)
+                    (label, *end, BEGINNING, False, now, now, None)
                     for label in labels
                     for end in _ENDS
                 ]
@@ -111,7 +116,7 @@ def make_heartbeat(labels: tuple[int, ...]) -> Callable[[Batches], Batches]:
 
 def heartbeat(label: int, now: int) -> Unwritten:
     """Returns the line that tells a bucket the time."""
-    return (label, HEARTBEAT, 0, BEGINNING, BEGINNING, False, now, None)
+    return (label, HEARTBEAT, 0, BEGINNING, BEGINNING, False, now, NEVER, None)
 
 
 @dataclass(slots=True)
@@ -157,10 +162,11 @@ class Packer:
         position = _position(batch, self.settings)
         first = int(position.min())
         rows, is_row = self._judged(scope, batch, events, position)
-        now = _now(batch, self.settings)
         bound = self.bounds.get(scope, BEGINNING)
         newest = self.newest.get(scope, BEGINNING)
-        report = (self.settings.hand, first, bound, newest, bool(is_row.any()), now)
+        seen = bool(is_row.any())
+        times = _latest(batch, self.settings), _stopped(batch, events, self.settings)
+        report = (self.settings.hand, first, bound, newest, seen, *times)
         each = self.settings.per_scope
         labels = self.settings.labels[scope * each : (scope + 1) * each]
         return [
@@ -189,9 +195,7 @@ class Packer:
             open_time=timeless,
             barred=_marked(batch, settings.barred),
         )
-        rows = make_rows(
-            code, moment, position, flags, batch.select(list(settings.payload))
-        )
+        rows = make_rows(code, moment, position, flags, _payload(batch, settings))
         if settings.partition:
             rows = rows.with_arrays(partition=_numbers(batch, settings.partition))
         return (rows if is_row.all() else rows.take(is_row)), is_row
@@ -303,11 +307,28 @@ def _position(batch: pa.RecordBatch, settings: PackSettings) -> Whole:
     return _numbers(batch, settings.position)
 
 
-def _now(batch: pa.RecordBatch, settings: PackSettings) -> int:
-    """Returns the batch's own time, where it is asked for."""
-    if not settings.now:
-        return BEGINNING
-    return int(_numbers(batch.slice(0, 1), settings.now)[0])
+def _latest(batch: pa.RecordBatch, settings: PackSettings) -> int:
+    """Returns the processing time that the lines have reached, where it is told."""
+    return int(_numbers(batch, settings.now).max()) if settings.now else BEGINNING
+
+
+def _stopped(batch: pa.RecordBatch, events: Events, settings: PackSettings) -> int:
+    """Returns the processing time at which the side has ended, NEVER before that."""
+    ends = events == FINISH
+    if not settings.now or not ends.any():
+        return NEVER
+    return int(_numbers(batch, settings.now)[ends].min())
+
+
+def _payload(batch: pa.RecordBatch, settings: PackSettings) -> pa.RecordBatch:
+    """Returns the columns that go with rows; values that are measured go as numbers."""
+    payload = batch.select(list(settings.payload))
+    if not settings.measured:
+        return payload
+    found = measures(batch.column(settings.measured), settings.width)
+    for name, numbers in zip((MEASURE, REACH), found, strict=True):
+        payload = payload.append_column(name, pa.array(numbers, pa.int64()))
+    return payload
 
 
 def _written(lines: Sequence[Unwritten]) -> pa.RecordBatch:

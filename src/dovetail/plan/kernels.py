@@ -1,0 +1,106 @@
+"""What the kernels cannot do together yet, whoever runs them.
+
+Each of these features they have. Rows that wait for rows of a table that come late,
+`late_table_rows emit`, go with few other things yet: those stand at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dovetail import spec
+from dovetail.plan.features import Combination, has_stream, untimed_changes
+
+TOGETHER = frozenset(
+    {
+        Combination.NO_STREAM,
+        Combination.EVICTED_VERSIONS,
+        Combination.JUDGED_STRETCHES,
+        Combination.JUDGED_CHANGES,
+        Combination.LATE_STRETCHES,
+        Combination.LATE_ENDED,
+        Combination.LATE_JUDGED,
+        Combination.LATE_KEPT,
+        Combination.LATE_SKIPPED,
+    }
+)
+
+
+def missing_together(
+    join: spec.JoinSpec,
+    inputs: spec.Inputs,
+    settings: spec.Settings,
+    moving: frozenset[str],
+) -> Iterator[Combination]:
+    """Gives what only several features together make impossible.
+
+    Rows of `moving` inputs come or go after the start.
+    """
+    is_split = settings.outer_rows is spec.OuterRows.PER_MILLISECOND
+    if is_split and judges_pairs(join):
+        yield Combination.JUDGED_STRETCHES
+    for side in (join.left, join.right):
+        # Their rows leave in an order of their own, not partition by partition.
+        is_whole = side.partition_evict == spec.KeepPartitions()
+        if not is_whole and isinstance(side.window, spec.Latest | spec.Range):
+            yield Combination.EVICTED_VERSIONS
+    if join.clock is not spec.Clock.BATCH:
+        if _judges_changes(join, inputs, moving):
+            yield Combination.JUDGED_CHANGES
+        is_told = settings.late_table_rows != spec.IgnoreLateTableRows()
+        if is_told and has_stream(join, inputs):
+            yield from _of_late_rows(join, inputs, settings)
+    if join.clock is spec.Clock.EVENT and not has_stream(join, inputs):
+        yield Combination.NO_STREAM
+
+
+def judges_pairs(join: spec.JoinSpec) -> bool:
+    """Tells whether pairs of a left row decide about each other."""
+    picks = (join.picks.at_most, join.picks.limit, join.picks.asof)
+    return picks != (spec.Unlimited(), spec.Unlimited(), spec.Unlimited())
+
+
+def _judges_changes(
+    join: spec.JoinSpec, inputs: spec.Inputs, moving: frozenset[str]
+) -> bool:
+    """Tells whether picks of a table's row wait for one that others may end."""
+    source = spec.known_input(join.left.source, inputs)
+    return (
+        not source.is_timed
+        and join.right.window.is_ended_by_rows
+        and (join.picks.optional or isinstance(join.picks.asof, spec.AsOf))
+        and any(untimed_changes(join, inputs, moving))
+    )
+
+
+def _of_late_rows(
+    join: spec.JoinSpec, inputs: spec.Inputs, settings: spec.Settings
+) -> Iterator[Combination]:
+    """Gives what rows of a stream that wait for a table's do not go with."""
+    for hand in spec.HANDS:
+        kinds = [
+            spec.kind_of(join.side(one).source, inputs) for one in (hand, hand.other)
+        ]
+        meet = kinds == [spec.InputKind.STREAM, spec.InputKind.TABLE]
+        if not meet or not join.kind.preserves(hand):
+            continue
+        if join.clock is spec.Clock.EVENT:
+            # Row times to come decide when such rows come out.
+            if settings.outer_rows is spec.OuterRows.PER_MILLISECOND:
+                yield Combination.LATE_STRETCHES
+            if join.side(hand).window.is_ended_by_rows:
+                yield Combination.LATE_ENDED
+        if hand is spec.Hand.RIGHT:
+            yield from _of_late_pairs(join)
+
+
+def _of_late_pairs(join: spec.JoinSpec) -> Iterator[Combination]:
+    """Gives picks that decide about the left rows whose pairs are late."""
+    picks = join.picks
+    if judges_pairs(join):
+        yield Combination.LATE_JUDGED
+    is_skipped = "counter" in spec.bare_names(picks.skip_when)
+    if picks.most_kept and (is_skipped or spec.counting_columns(join)):
+        yield Combination.LATE_KEPT
+    if is_skipped and join.clock is spec.Clock.ARRIVAL:
+        yield Combination.LATE_SKIPPED
