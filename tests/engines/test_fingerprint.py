@@ -10,7 +10,7 @@ from dovetail.expression import Expression
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Arrival, Input, InputKind
 from dovetail.spec.join import Clock, JoinSpec, Kind, Named, Side
-from dovetail.spec.picks import Equality, Keep, Picks
+from dovetail.spec.picks import Equality, Keep, Limit, OnExceed, Picks
 from dovetail.spec.spans import Span
 from dovetail.spec.windows import Range, RowsPreceding
 
@@ -105,3 +105,12 @@ def test_another_join_has_another(change):
 )
 def test_values_are_plain(value, told):
     assert plain(value) == told
+
+
+def test_a_join_that_has_failed_goes_on_as_one_that_skips():
+    fails, skips = (
+        replace(IDENTITY, join=join_of(picks=Picks(limit=Limit(2, how))))
+        for how in (OnExceed.FAIL, OnExceed.SKIP)
+    )
+    other = replace(IDENTITY, join=join_of(picks=Picks(limit=Limit(3, OnExceed.SKIP))))
+    assert fails.fingerprint == skips.fingerprint != other.fingerprint

@@ -178,8 +178,13 @@ class StreamPlan:
         A row of the other side meets them as they are when it comes.
         """
         is_event = self.join.clock is Clock.EVENT
-        tables = (one.source for one in self.sides if one.source.kind is InputKind.TABLE)
-        return frozenset(one.name for one in tables if is_event and not one.is_timed)
+        return frozenset(
+            side.source.name
+            for side in self.sides
+            if is_event
+            and side.source.kind is InputKind.TABLE
+            and not side.source.is_timed
+        )
 
     @property
     def heeds_silence(self) -> bool:
