@@ -31,7 +31,6 @@ from dovetail.kernels.arrays.rows import (
     BEGINNING,
     MISSING,
     NEVER,
-    Mask,
     Rows,
     Whole,
     join_rows,
@@ -96,15 +95,14 @@ NO_NEWS: News = {}
 class SideFrame:
     """One side's lines in order of arrival, and how they are packed.
 
-    `position` and `is_row` are those of the lines, `place` the positions of the rows by
-    their numbers. `told` stands beside the lines, by position. `lost` are rows of a
-    side outside time that lack the time their input has.
+    `position` are those of the lines, `place` those of the rows by their numbers.
+    `told` stands beside the lines, by position. `lost` are rows of a side outside time
+    that lack the time their input has.
     """
 
     settings: PackSettings
     lines: pa.RecordBatch
     position: Whole
-    is_row: Mask
     place: Whole
     told: Mapping[int, ParcelNews]
     lost: tuple[spec.Row, ...]
@@ -124,18 +122,11 @@ class SideFrame:
         return join_rows([read_rows(one.blob) for one in packed if one.blob])
 
     def between(self, first: int, past: int, most: int) -> Iterator[Line]:
-        """Gives what tasks pack that each read so many lines from between positions.
-
-        A bound has a task of its own, so that rows behind it are judged by it.
-        """
-        at, stop = np.searchsorted(self.position, (first, past)).tolist()
-        while at < stop:
-            end = at + 1
-            if self.is_row[at]:
-                bare = np.flatnonzero(~self.is_row[at : min(stop, at + most)])
-                end = at + int(bare[0]) if len(bare) else min(stop, at + most)
-            yield from _packed(self.settings, self.lines.slice(at, end - at))
-            at = end
+        """Gives what tasks pack that each read so many lines from between positions."""
+        start, stop = np.searchsorted(self.position, (first, past)).tolist()
+        for at in range(start, stop, most):
+            lines = self.lines.slice(at, min(most, stop - at))
+            yield from _packed(self.settings, lines)
 
     def everything(self) -> Iterator[Line]:
         """Gives what one task packs that reads all lines."""
@@ -271,7 +262,6 @@ class _Seat:
             self._settings(payload.schema.names),
             self._table(lines, rows, payload, codes),
             np.array([item.position for item in lines], np.int64),
-            np.array([item.kind not in _BARE for item in lines], bool),
             np.array([item.position for item in rows], np.int64),
             self._told(bare, news),
             lost,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -147,17 +148,29 @@ class Packer:
     def lines(self) -> list[Unwritten]:
         """Returns the lines of the rows that wait, whose rows are not yet bytes."""
         batch = _whole(self.waiting)
-        if not self.settings.scope:
-            return self._scope(0, batch)
+        if not self.settings.event:
+            return self._reported(0, batch)
         scopes = _numbers(batch, self.settings.scope)
         return [
             line
             for scope in np.unique(scopes).tolist()
-            for line in self._scope(scope, batch.filter(pa.array(scopes == scope)))
+            for part in self._parts(batch.filter(pa.array(scopes == scope)))
+            for line in self._reported(scope, part)
         ]
 
-    def _scope(self, scope: int, batch: pa.RecordBatch) -> list[Unwritten]:
-        """Returns the lines of one scope."""
+    def _parts(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Gives lines in parts that are reported each by itself.
+
+        A bound or an end is one, so that rows behind it are judged by it.
+        """
+        events = _events(batch, self.settings)
+        bare = np.flatnonzero((events == BOUND) | (events == FINISH))
+        edges = np.unique(np.concatenate(([0], bare, bare + 1, [len(events)])))
+        for start, stop in pairwise(edges.tolist()):
+            yield batch.slice(start, stop - start)
+
+    def _reported(self, scope: int, batch: pa.RecordBatch) -> list[Unwritten]:
+        """Returns the lines of one report on a scope."""
         events = _events(batch, self.settings)
         position = _position(batch, self.settings)
         first = int(position.min())
