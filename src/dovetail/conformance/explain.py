@@ -14,7 +14,7 @@ from dovetail.conformance.engines import EngineName
 from dovetail.conformance.oracle.refusals import refuse as refuse_oracle
 from dovetail.errors import UnsupportedError
 from dovetail.plan import batch, local, stream
-from dovetail.plan.words import Line, described, paragraphs
+from dovetail.plan.words import Line, described, paragraphs, switched
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Answer:
 
 def explained(play: spec.Play) -> str:
     """Returns the plan of a play as paragraphs, and a line for each engine."""
-    lines = [*_described(play.join, play)]
+    lines = [*_described(play.join, play), *switched(play.settings)]
     for answer in answers(play):
         word = "yes" if answer.runs else "not yet"
         lines.append((f"on {answer.engine.value}", f"{word}: {answer.reason}"))

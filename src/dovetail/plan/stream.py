@@ -321,6 +321,27 @@ def state_bound(
             return "all of it"
         case spec.Forever() if _forgets(join, sources, hand):
             return "for each key the rows that a left row may still pick"
+        case window:
+            return _kept(window, f"not before the {hand.other.value} side's bound")
+
+
+def _kept(window: spec.Window, until: str) -> str:
+    """Returns which rows of a stream are kept that time or other rows end."""
+    match window:
+        case spec.Seconds(length):
+            return f"rows that came up to {length.in_words()} ago"
+        case spec.Delta(by, width):
+            return f"rows whose {by.text} is up to {width} below that of later ones"
+        case spec.RowsPreceding(first):
+            return f"{first + 1} row{'s' * (first > 0)} a partition, and those {until}"
+        case spec.HopUnit(unit):
+            return f"rows of each {unit} that ends {until}"
+        case spec.HopSize():
+            return f"rows of each window that ends {until}"
+        case spec.Between(_, end):
+            return f"rows whose {end.text} is {until}"
+        case spec.Inherited():
+            return "rows as long as those are kept that they are made of"
         case _:
             return "without a bound: every row that ever came"
 

@@ -48,6 +48,15 @@ _WHEN_SURE = (
     "once both rows are there and neither can change",
     "once no row that it could meet can still come",
 )
+_UNMATCHED = {
+    spec.OuterRows.EAGER: "a row that meets nobody as it comes goes out at once as "
+    "unmatched; pairs that come later follow it",
+    spec.OuterRows.EAGER_RETRACT: "a row that meets nobody as it comes goes out at "
+    "once as unmatched, and is taken back when it meets somebody",
+    spec.OuterRows.PER_MILLISECOND: "a row goes out for each stretch of its life in "
+    "which it has no partner",
+}
+_WAITS = "an unmatched row of a stream waits for the first row of a table that fits"
 WIDTH = 88
 Line = tuple[str, str]
 _EXCEEDED = {
@@ -102,6 +111,7 @@ def explained(plan: StreamPlan) -> str:
         ("order", _ORDERS[plan.arrival]),
         *picked(join.picks),
         ("out", _when(join)),
+        *switched(plan.settings),
         ("late", _late(sources)),
         *((f"{side.hand.value} state", side.bound) for side in plan.sides),
         *silences,
@@ -236,6 +246,24 @@ def _when(join: spec.JoinSpec) -> str:
     if lone:
         told.append(f"an unmatched {lone} row comes out {alone}")
     return "; ".join(told)
+
+
+def switched(settings: spec.Settings) -> Iterator[Line]:
+    """Gives the switches that are not at their defaults as sentences."""
+    if settings.outer_rows in _UNMATCHED:
+        yield "unmatched", _UNMATCHED[settings.outer_rows]
+    match settings.late_table_rows:
+        case spec.EmitLateTableRows(spec.Span() as wait):
+            yield "tables", f"{_WAITS} for {wait.in_words()}"
+        case spec.EmitLateTableRows():
+            yield "tables", f"{_WAITS}, for ever"
+        case _:
+            pass
+    if settings.order is spec.Order.ROW_TIME:
+        yield (
+            "out in",
+            "the order of row time: a row waits until none before it can come",
+        )
 
 
 def _late(inputs: Mapping[spec.Hand, spec.Input]) -> str:
