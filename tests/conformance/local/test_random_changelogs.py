@@ -41,6 +41,12 @@ def test_kernels_equal_the_definition_and_no_cut_changes_a_row(chunk):
         assert is_uncut(play, found, seed), seed
 
 
+def test_rows_that_are_late_from_the_start_come_side_by_side():
+    # A table on the left and a data set on the right, each with rows without a time.
+    play = random_play(611, told, Clock.ARRIVAL)
+    assert is_defined(play, of_kernels(play))
+
+
 def test_a_few_left_rows_at_a_time_are_as_good_as_all(monkeypatch):
     plays = [random_play(seed, told, Clock.ARRIVAL) for seed in range(40)]
     whole = [seen(lines, of_kernels(play)) for play in plays]

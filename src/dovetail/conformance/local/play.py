@@ -89,8 +89,7 @@ def _stepwise(stage: Stage, memory: Memory) -> Iterator[spec.Emission]:
 def _opening(stage: Stage, memory: Memory) -> Iterator[spec.Emission]:
     """Gives what comes of the rows that are there from the start.
 
-    On the clock arrival they are state: only late rows come of them, side by
-    side: first what is there outside time.
+    On the clock arrival they are state: only late rows come of them, side by side.
     """
     lines = stage.opening()
     found = stage.run(memory, lines).rows if lines else []
@@ -100,7 +99,7 @@ def _opening(stage: Stage, memory: Memory) -> Iterator[spec.Emission]:
             yield from (late_row(row, Reason.NULL_TIME) for row in frame.lost)
         yield from (emission for _, emission in emissions)
         return
-    for number in sorted((0, 1), key=stage.is_in_time):
+    for number in (0, 1):
         lost = stage.frames[number].lost
         yield from (late_row(row, Reason.NULL_TIME) for row in lost)
         for row, emission in emissions:

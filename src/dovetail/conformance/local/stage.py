@@ -107,11 +107,6 @@ class Stage:
         """Tells whether marks tell how many rows have come out of the first port."""
         return self.is_arrival and not self.settings.changelog
 
-    def is_in_time(self, number: int) -> bool:
-        """Tells of a side, by its number, whether its rows are not simply there."""
-        side = self.settings.sides[number]
-        return not (side.static and side.window == spec.Forever())
-
     def opening(self) -> list[bucket.Line]:
         """Returns the lines of what is there from the start."""
         most = max(len(frame.position) for frame in self.frames)
