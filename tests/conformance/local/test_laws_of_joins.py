@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from dovetail.conformance import local
 from dovetail.expression import NEVER, Expression
 from dovetail.schema import to_microseconds
+from dovetail.spec.facts import is_state
 from dovetail.spec.inputs import (
     Arrive,
     Bound,
@@ -23,7 +24,7 @@ from dovetail.spec.join import Clock, Columns, Hand, JoinSpec, Kind
 from dovetail.spec.picks import Equality, Limit, Picks
 from dovetail.spec.spans import Span
 from dovetail.spec.windows import Forever, HopSize, Rows
-from tests.conformance.local.agreement import bag, told
+from tests.conformance.local.agreement import bag, lines, told
 from tests.pick_plays import COLUMNS
 from tests.plays import plays
 
@@ -226,6 +227,8 @@ def test_a_batch_is_the_stream_when_all_has_come(play):
     assume(not any(isinstance(one, Forever | Rows) for one in windows))
     play, _ = punctual(changed(uncounted(play)))
     batch = changed(play, clock=Clock.BATCH)
+    # Of what is met as it is at the end older versions meet nobody in a batch.
+    assume(not any(is_state(batch.join, hand) for hand in Hand))
     assert bag(local.play(batch)) == bag(local.play(play))
 
 
@@ -234,7 +237,8 @@ def test_what_has_come_out_was_right_whatever_follows(play, data):
     assume(play.join.clock is not Clock.BATCH)
     cut = data.draw(st.integers(0, len(play.events)))
     first = local.play(replace(play, events=play.events[:cut]))
-    assert first == [one for one in local.play(play) if one.after < cut]
+    then = [one for one in local.play(play) if one.after < cut]
+    assert lines(first) == lines(then)
 
 
 def kept(play):
