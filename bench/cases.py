@@ -25,8 +25,10 @@ from dovetail.conformance.local.nested import has_inner
 from dovetail.conformance.local.play import Cut, play_cut
 from dovetail.conformance.local.stage import InPlace, Stage
 from dovetail.errors import DovetailError
+from dovetail.kernels.arrival.arrival import Parcel
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.step import Stepped
+from dovetail.kernels.store import Saved
 from dovetail.spec.join import Clock, JoinSpec, Play
 
 CASES = Path(__file__).parents[1] / "tests" / "cases"
@@ -44,12 +46,12 @@ class Timed(InPlace):
         self.steps = 0
         self.milliseconds = 0.0
 
-    def load(self) -> JoinState:
+    def load(self, parcels: list[Parcel], now: int) -> JoinState:
         """Returns the state, whereupon a step begins."""
         self._started = time.process_time_ns()
-        return super().load()
+        return super().load(parcels, now)
 
-    def save(self, stepped: Stepped) -> int:
+    def save(self, stepped: Stepped) -> Saved:
         """Keeps what a step leaves behind, and counts how long it took."""
         taken = super().save(stepped)
         self.milliseconds += (time.process_time_ns() - self._started) / MILLION

@@ -104,8 +104,8 @@ def test_state_levels_off_at_what_is_alive(preserved):
     for number in range(BATCHES):
         store = Store(settings, (SCHEMA, SCHEMA), drawer)
         parcels = [parcel(hand, number, random) for hand in (0, 1)]
-        stepped = step(settings, store.load(), parcels, 0)
-        written.append(store.save(stepped))
+        stepped = step(settings, store.load(parcels, 0), parcels, 0)
+        written.append(store.save(stepped).written)
         sizes.append(drawer.size)
         alive.append(sum(int(kept.sum()) for kept in stepped.kept))
     assert max(sizes[FULL:]) <= 1.5 * sizes[FULL]
@@ -141,7 +141,8 @@ def test_state_in_order_of_arrival_levels_off_too(window):
         parcels = [measured(parcel(hand, number, random)) for hand in (0, 1)]
         schema = parcels[0].rows.payload.schema
         store = Store(settings, (schema, schema), drawer)
-        stepped = step(settings, store.load(), parcels, number * BATCH)
+        now = number * BATCH
+        stepped = step(settings, store.load(parcels, now), parcels, now)
         store.save(stepped)
         sizes.append(drawer.size)
         alive.append(sum(int(kept.sum()) for kept in stepped.kept))

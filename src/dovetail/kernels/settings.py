@@ -23,7 +23,7 @@ from dovetail.spec.inputs import (
 from dovetail.spec.picks import AtMost, Direction, Limit, OnExceed, Tie, Unlimited
 from dovetail.spec.spans import Span
 
-FORMAT = 4
+FORMAT = 5
 """Which blobs a state is made of; one of another format is refused."""
 
 
@@ -362,6 +362,31 @@ class JoinSettings:
             or isinstance(side.eviction, windows.EvictAge)
             for side in self.sides
         )
+
+    @property
+    def reads_all(self) -> str:
+        """Returns why a batch reads all rows that are kept; empty where it does not.
+
+        Elsewhere it reads its working set: rows of the keys that come, and rows due.
+        """
+        left_picks = self.picks.waits or self.picks.ranks
+        early = self.outer_rows is not OuterRows.EXPIRY
+        sides = self.sides
+        reasons = {
+            "rows meet in the order of arrival": not self.event_clock,
+            "results come out in the order of row time": self.ordered,
+            "the result is told by its changes": self.changelog,
+            "null rows come before their rows end": early,
+            "a left row's pairs are counted or compared": left_picks,
+            "a table has no row times": any(side.untimed for side in sides),
+            "rows end the lives of others": any(not one.is_intrinsic for one in sides),
+            "whole partitions are evicted": any(side.evicts for side in sides),
+            "unmatched rows wait for late ones": any(side.waits for side in sides),
+            "rows in several windows come out once": any(
+                side.copies_rows and side.once for side in sides
+            ),
+        }
+        return next((reason for reason, holds in reasons.items() if holds), "")
 
     @property
     def reads_time(self) -> bool:

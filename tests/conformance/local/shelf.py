@@ -38,9 +38,9 @@ class OnShelf:
         self.stage = stage
         self.shelf = Shelf()
 
-    def load(self):
+    def load(self, parcels, now):
         self.store = Store(self.stage.settings, self.stage.schemas, self.shelf)
-        return self.store.load()
+        return self.store.load(parcels, now)
 
     def save(self, stepped):
         return self.store.save(stepped)

@@ -12,7 +12,7 @@ import pytest
 
 from dovetail.conformance import oracle
 from dovetail.conformance.local.play import Cut, play_cut
-from dovetail.conformance.local.stage import InPlace, Stage
+from dovetail.conformance.local.stage import Stage
 from dovetail.engines.kernel_settings import kernel_settings, stream_manner
 from dovetail.errors import UnsupportedError
 from dovetail.plan.stream import plan_play
@@ -21,6 +21,7 @@ from dovetail.spec.join import Clock
 from tests.chance.plays import random_play
 from tests.conformance.local import agreement
 from tests.conformance.local.agreement import bag, chunks, outcome, seeds_of, seen
+from tests.conformance.local.shelf import OnShelf
 
 
 def accepted(play):
@@ -44,7 +45,7 @@ def streamed(play, chance):
     manner = replace(stream_manner(plan_play(play)), key_columns=0)
     stage = replace(stage, settings=kernel_settings(stage.join, play.inputs, manner))
     ends = [end for end in range(len(stage.events)) if chance.random() < 0.3]
-    return play_cut(stage, InPlace(stage), Cut(ends, most=chance.randrange(1, 5)))
+    return play_cut(stage, OnShelf(stage), Cut(ends, most=chance.randrange(1, 5)))
 
 
 def is_same(seed):

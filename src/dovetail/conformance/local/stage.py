@@ -36,6 +36,7 @@ from dovetail.kernels.candidates.choice import TooManyError
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped
+from dovetail.kernels.store import Saved
 from dovetail.plan.local import refuse
 
 
@@ -205,14 +206,14 @@ class InPlace:
         """Starts with nothing."""
         self.state: JoinState = new_state(stage.schemas)
 
-    def load(self) -> JoinState:
+    def load(self, _parcels: list[Parcel], _now: int) -> JoinState:
         """Returns the state as the last step left it."""
         return self.state
 
-    def save(self, stepped: Stepped) -> int:
+    def save(self, stepped: Stepped) -> Saved:
         """Keeps what a step leaves behind."""
         self.state = stepped.state()
-        return 0
+        return Saved(0, sum(map(len, (*self.state.alive, *self.state.waiting))))
 
 
 _NEVER = float("inf")

@@ -4,20 +4,25 @@ What follows from a row's time or place is not written: births, and deaths of wi
 that a row alone decides, are worked out again after reading. Nor is an array that says
 one thing of all rows, or that a column of the payload holds already: a key that is a
 whole number, a row time. The stream's metadata says where each array is.
+
+Where the bytes are a file in memory, nothing of it is read but what is asked for: a
+search in an array touches the few places at which it looks, `take` the rows taken.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.kernels.arrays.rows import Flag, Rows, Whole, make_rows
+from dovetail.kernels.arrays.rows import Flag, Rows, Whole, make_rows, take_payload
 
 _ARRAYS = ("code", "moment", "place", "flags")
 _PARTITION = "partition"
-_LIFE = ("birth", "death")
 _METADATA = b"arrays"
 _COLUMN, _ONE, _PAYLOAD = "column", "one", "payload"
 
@@ -36,32 +41,31 @@ def append_batch(sink: pa.NativeFile, batch: pa.RecordBatch) -> None:
         writer.write_batch(batch)
 
 
-def read_batch(data: bytes) -> pa.RecordBatch:
+def read_batch(data: bytes | pa.Buffer) -> pa.RecordBatch:
     """Returns the batch that `write_batch` wrote; its arrays lie in `data`."""
     reader = pa.ipc.open_stream(pa.py_buffer(data))
     batches = list(reader)
     return batches[0] if batches else pa.RecordBatch.from_pylist([], reader.schema)
 
 
-def write_rows(rows: Rows, *, own_partition: bool, own_life: bool = False) -> bytes:
-    """Returns rows as bytes; the partition only where it is not the key.
-
-    The life only where it does not follow from the row.
-    """
-    life = _LIFE if own_life else ()
-    return write_batch(as_batch(rows, own_partition=own_partition, more=life))
-
-
 def as_batch(
-    rows: Rows, *, own_partition: bool, more: tuple[str, ...] = ()
+    rows: Rows,
+    *,
+    own_partition: bool,
+    more: tuple[str, ...] = (),
+    beside: tuple[tuple[str, npt.NDArray[Any]], ...] = (),
 ) -> pa.RecordBatch:
-    """Returns rows as the batch whose bytes `read_rows` reads."""
+    """Returns rows as the batch whose bytes `read_rows` reads.
+
+    The partition only where it is not the key; `more` are other arrays that do not
+    follow from the row, `beside` some that are not the rows' own.
+    """
     columns = list(rows.payload.columns)
     names = list(rows.payload.schema.names)
     places: dict[str, tuple[str, int]] = {}
     partition = (_PARTITION,) if own_partition else ()
-    for name in (*_ARRAYS, *partition, *more):
-        array = getattr(rows, name)
+    arrays = {name: getattr(rows, name) for name in (*_ARRAYS, *partition, *more)}
+    for name, array in (arrays | dict(beside)).items():
         places[name] = _place(array, rows.payload) or (_COLUMN, len(columns))
         if places[name][0] == _COLUMN:
             columns.append(pa.array(array))
@@ -74,22 +78,61 @@ def as_batch(
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def read_rows(data: bytes) -> Rows:
-    """Returns the rows that `write_rows` wrote; they have met nobody yet."""
-    batch = read_batch(data)
-    places = json.loads(batch.schema.metadata[_METADATA])
-    arrays = {name: _array(batch, *place) for name, place in places.items()}
-    own = sum(kind == _COLUMN for kind, _ in places.values())
-    payload = batch.select(range(batch.num_columns - own))
-    rows = make_rows(
-        arrays["code"],
-        arrays["moment"],
-        arrays["place"],
-        arrays["flags"].astype(Flag),
-        payload.replace_schema_metadata(None),
-    )
-    own_arrays = {name: arrays[name] for name in arrays if name not in _ARRAYS}
-    return rows.with_arrays(**own_arrays) if own_arrays else rows
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """Rows as they lie in a blob, of which some can be read without the others."""
+
+    batch: pa.RecordBatch
+    places: dict[str, tuple[str, int]]
+
+    @classmethod
+    def of(cls, data: bytes | pa.Buffer) -> Filed:
+        """Returns the rows of a blob."""
+        batch = read_batch(data)
+        return cls(batch, json.loads(batch.schema.metadata[_METADATA]))
+
+    def __len__(self) -> int:
+        """Returns how many rows there are."""
+        return int(self.batch.num_rows)
+
+    def array(self, name: str) -> Whole:
+        """Returns an array of all rows; it is not read where a column holds it."""
+        return self._taken(name, slice(None))
+
+    def take(self, chosen: Whole | slice, leave: tuple[str, ...] = ()) -> Rows:
+        """Returns the chosen rows; they have met nobody where nothing is said of it.
+
+        Arrays to `leave` are none of the rows' own.
+        """
+        arrays = {
+            name: self._taken(name, chosen) for name in self.places if name not in leave
+        }
+        own = sum(kind == _COLUMN for kind, _ in self.places.values())
+        payload = self.batch.select(range(self.batch.num_columns - own))
+        rows = make_rows(
+            arrays.pop("code"),
+            arrays.pop("moment"),
+            arrays.pop("place"),
+            arrays.pop("flags").astype(Flag),
+            take_payload(payload.replace_schema_metadata(None), chosen),
+        )
+        return rows.with_arrays(**arrays) if arrays else rows
+
+    def _taken(self, name: str, chosen: Whole | slice) -> Whole:
+        """Returns the chosen values of an array."""
+        kind, number = self.places[name]
+        if kind == _ONE:
+            count = len(self) if isinstance(chosen, slice) else len(chosen)
+            return np.full(count, number)
+        values = _whole(self.batch.column(number))
+        if values is None:
+            values = self.batch.column(number).to_numpy(zero_copy_only=False)
+        return values[chosen]
+
+
+def read_rows(data: bytes | pa.Buffer) -> Rows:
+    """Returns all rows that were made into a batch."""
+    return Filed.of(data).take(slice(None))
 
 
 def _place(array: Whole, payload: pa.RecordBatch) -> tuple[str, int] | None:
@@ -104,16 +147,6 @@ def _place(array: Whole, payload: pa.RecordBatch) -> tuple[str, int] | None:
         if values is not None and np.array_equal(values, array):
             return _PAYLOAD, number
     return None
-
-
-def _array(batch: pa.RecordBatch, kind: str, number: int) -> Whole:
-    """Returns an array from where it was put."""
-    if kind == _ONE:
-        return np.full(batch.num_rows, number)
-    values = _whole(batch.column(number))
-    if values is None:
-        values = batch.column(number).to_numpy(zero_copy_only=False)
-    return values
 
 
 def _whole(column: pa.Array) -> Whole | None:

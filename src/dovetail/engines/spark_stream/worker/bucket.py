@@ -27,6 +27,7 @@ from dovetail.kernels.pairs.results import code
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.step import Stepped, step
+from dovetail.kernels.store import Saved
 from dovetail.spec.inputs import Outlet
 
 HEARTBEAT = 2
@@ -118,20 +119,20 @@ def _further(known: Report, more: Report) -> Report:
 class Memory(Protocol):
     """Where a bucket's state lies between two batches: `kernels.store.Store` is one."""
 
-    def load(self) -> JoinState:
-        """Returns the state as the last batch left it."""
+    def load(self, parcels: list[Parcel], now: int) -> JoinState:
+        """Returns the state as the last batch left it, as far as a step asks for it."""
 
-    def save(self, stepped: Stepped) -> int:
-        """Keeps what a step leaves behind; returns how many bytes were written."""
+    def save(self, stepped: Stepped) -> Saved:
+        """Keeps what a step leaves behind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a step left behind, how many rows came, and how many bytes were kept."""
+    """What a step left behind, how many rows came, and what was kept."""
 
     stepped: Stepped
     came: int
-    written: int
+    saved: Saved
 
     def lines(self) -> list[tuple[bytes | int | None, ...]]:
         """Returns the lines of results; what is counted stands beside the first blob.
@@ -141,7 +142,8 @@ class Ran:
         blobs: list[bytes | None] = [
             write_batch(part) for batch in self.stepped.out for part in _sliced(batch)
         ]
-        counted = (self.came, *_counts(self.stepped), self.written)
+        kept = (self.saved.alive, _waiting(self.stepped), self.saved.written)
+        counted = (self.came, *_counts(self.stepped), *kept)
         zeros = (0,) * len(counted)
         return [
             (blob, *(zeros if number else counted))
@@ -151,13 +153,14 @@ class Ran:
 
 def run_batch(settings: JoinSettings, memory: Memory, delivery: Delivery) -> Ran:
     """Returns what a bucket's step makes of a delivery, its state kept."""
-    stepped = step(settings, memory.load(), delivery.parcels, delivery.now)
+    state = memory.load(delivery.parcels, delivery.now)
+    stepped = step(settings, state, delivery.parcels, delivery.now)
     came = sum(len(parcel.rows) for parcel in delivery.parcels)
     return Ran(stepped, came, memory.save(stepped))
 
 
-def _counts(stepped: Stepped) -> tuple[int, int, int, int, int]:
-    """Returns how many rows matched, stayed unmatched, were late, are alive, wait."""
+def _counts(stepped: Stepped) -> tuple[int, int, int]:
+    """Returns how many rows matched, stayed unmatched, were late."""
     matched, left, right, late = (
         sum(_count(batch, outlet) for batch in stepped.out)
         for outlet in (
@@ -167,9 +170,12 @@ def _counts(stepped: Stepped) -> tuple[int, int, int, int, int]:
             Outlet.LATE,
         )
     )
-    waiting = sum(len(rows) for rows in stepped.present.waiting)
-    alive = sum(int(kept.sum()) for kept in stepped.kept) + waiting
-    return matched, left + right, late, alive, waiting
+    return matched, left + right, late
+
+
+def _waiting(stepped: Stepped) -> int:
+    """Returns how many rows wait."""
+    return sum(map(len, stepped.present.waiting))
 
 
 def _count(batch: pa.RecordBatch, outlet: Outlet) -> int:

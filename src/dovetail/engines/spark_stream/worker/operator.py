@@ -21,6 +21,8 @@ from dovetail.engines.spark_stream.worker.bucket import (
     read_delivery,
     run_batch,
 )
+from dovetail.engines.spark_stream.worker.copies import CopiedShelf, copies_here
+from dovetail.kernels.chunks import Shelf
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.store import Store
 
@@ -68,7 +70,8 @@ class JoinOperator(StatefulProcessor):
         """Opens the bucket's two state variables."""
         head = handle.getValueState("directory", "data binary")
         blobs = handle.getMapState("blobs", "number bigint", "data binary")
-        self.shelf = StateShelf(head, blobs)
+        shelf, copies = StateShelf(head, blobs), copies_here()
+        self.shelf: Shelf = CopiedShelf(shelf, copies) if copies else shelf
 
     def handleInputRows(  # noqa: N802 - Spark's name for it
         self,

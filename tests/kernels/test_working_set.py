@@ -1,0 +1,220 @@
+"""A step on its working set gives what a step on all rows gives, and reads far less."""
+
+import os
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dovetail.engines.spark_stream.worker.copies import CopiedShelf, Copies
+from dovetail.kernels.arrays.rows import NEVER, flags_of, make_rows, no_rows
+from dovetail.kernels.arrival.arrival import Parcel, Report
+from dovetail.kernels.settings import JoinSettings, SideSettings
+from dovetail.kernels.state import new_state
+from dovetail.kernels.step import step
+from dovetail.kernels.store import Store
+from dovetail.spec.inputs import Arrival
+from dovetail.spec.spans import Span
+from dovetail.spec.windows import Forever, HopSize, HopUnit, Range
+from tests.conformance.local.shelf import Shelf
+
+SECOND = 1_000_000
+SCHEMA = pa.schema([("key", pa.int64()), ("seq", pa.int64())])
+LATENESS = 4 * SECOND
+
+
+def side(window, *, preserved=False, once=False):
+    return SideSettings(
+        window=window,
+        preserved=preserved,
+        once=once,
+        timed=True,
+        static=False,
+        lateness=Span(0, LATENESS),
+        idle=0,
+        own_partition=False,
+    )
+
+
+def settings_of(left, right, *, gives_pairs=True):
+    return JoinSettings(
+        sides=(left, right),
+        event_clock=True,
+        gives_pairs=gives_pairs,
+        arrival=Arrival.MERGED,
+        ordered=False,
+        soft=(),
+        soft_columns=(),
+        key_columns=0,
+        self_join=False,
+    )
+
+
+def parcel(hand, count, random, *, start, keys, span=SECOND):
+    """Rows of one side from a moment on; some have no key, some come late."""
+    moment = start + random.integers(-2 * LATENESS, span, count)
+    code, there = random.integers(0, keys, count), random.random(count) < 0.9
+    numbers = random.integers(0, 2**40, count)
+    payload = pa.RecordBatch.from_arrays(
+        [pa.array(code, mask=~there), pa.array(numbers)], schema=SCHEMA
+    )
+    flags = flags_of(has_key=there)
+    known = make_rows(code * there, moment, np.arange(count), flags, payload)
+    newest = int(moment.max(initial=start))
+    return Parcel(Report(hand, 0, newest - LATENESS, newest, seen=count > 0), known)
+
+
+class Counting(Shelf):
+    """A shelf that counts what is read and written in a batch."""
+
+    def __init__(self):
+        super().__init__()
+        self.begin()
+
+    def begin(self):
+        self.read, self.written = [], []
+
+    def get(self, number):
+        self.read.append(len(self.blobs[number]))
+        return super().get(number)
+
+    def put(self, number, data):
+        self.written.append(len(data))
+        super().put(number, data)
+
+
+def shown(stepped):
+    return Counter(row for one in stepped.out for row in map(str, one.to_pylist()))
+
+
+def finish(hand):
+    report = Report(hand, 0, NEVER, NEVER, seen=True)
+    return Parcel(report, no_rows(SCHEMA))
+
+
+RANGE = Range(Span(0, 9 * SECOND), Span(0, 2 * SECOND))
+WINDOWS = {
+    "range": (RANGE, RANGE),
+    "forever": (Forever(), RANGE),
+    "unit": (HopUnit("minute"), RANGE),
+    "hop": (HopSize(Span(0, 20 * SECOND), Span(0, 10 * SECOND)), Forever()),
+}
+KINDS = {
+    "inner": ({}, {}),
+    "left": ({"preserved": True}, {}),
+    "full": ({"preserved": True}, {"preserved": True}),
+    "semi": ({"once": True}, {}),
+    "both": ({"preserved": True, "once": True}, {"once": True}),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("window", WINDOWS)
+def test_the_working_set_gives_what_all_rows_give(window, kind):
+    sides = [side(w, **k) for w, k in zip(WINDOWS[window], KINDS[kind], strict=True)]
+    gives = not any(one.once for one in sides)
+    settings = settings_of(*sides, gives_pairs=gives)
+    reads_all = any(one.once and one.copies_rows for one in sides)
+    assert bool(settings.reads_all) == reads_all
+    random, shelf = np.random.default_rng(7), Shelf()
+    state, came_out = new_state((SCHEMA, SCHEMA)), Counter()
+    for number in range(60):
+        parcels = [
+            parcel(hand, random.integers(0, 60), random, start=number * SECOND, keys=40)
+            for hand in (0, 1)
+        ]
+        if number == 59:
+            parcels += [finish(0), finish(1)]
+        whole = step(settings, state, parcels, 0)
+        state = whole.state()
+        store = Store(settings, (SCHEMA, SCHEMA), shelf)
+        stepped = step(settings, store.load(parcels, 0), parcels, 0)
+        saved = store.save(stepped)
+        came_out += shown(whole)
+        assert shown(stepped) == shown(whole), number
+        assert saved.alive == sum(map(len, state.alive)), number
+        listed = sum(len(one.chunks) + len(one.deltas) for one in store.sides)
+        assert len(shelf.blobs) == listed
+    assert saved.alive == 0
+    assert came_out.total() > 500
+
+
+def cost(kept, kind, folder):
+    """The most that batches of 2 x 100 rows read and write on so many rows a side.
+
+    Rows come back by key and window far apart; what a copy holds is not read again.
+    """
+    endless = Range(Span(0, 10**6 * SECOND))
+    sides = [side(endless, **one) for one in KINDS[kind]]
+    settings, below = settings_of(*sides), Counting()
+    shelf = CopiedShelf(below, Copies(folder))
+    random, found = np.random.default_rng(3), []
+    for number, count in enumerate([kept] + 20 * [100]):
+        below.begin()
+        parcels = [
+            parcel(hand, count, random, start=number * 20 * SECOND, keys=kept)
+            for hand in (0, 1)
+        ]
+        store = Store(settings, (SCHEMA, SCHEMA), shelf)
+        loaded = store.load(parcels, 0)
+        store.save(step(settings, loaded, parcels, 0))
+        found.append(
+            (
+                sum(below.read),
+                sum(map(len, loaded.alive)),
+                sum(below.written),
+                len(below.head),
+                len(below.blobs),
+            )
+        )
+    return np.array(found[1:]).sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize("kind", ["inner", "full"])
+def test_a_batch_costs_what_it_brings(kind, tmp_path):
+    for name in ("few", "many"):
+        (tmp_path / name).mkdir()
+    few = cost(3_000, kind, tmp_path / "few")
+    many = cost(96_000, kind, tmp_path / "many")
+    assert few[0] == many[0] == 0
+    assert all(m <= 1.3 * f for f, m in zip(few[1:], many[1:], strict=True))
+    # A row is 16 bytes of payload, its time, whom it met, when it is due.
+    assert many[2] <= 20 * 200 * 4 * (16 + 8 + 8 + 12) * 2
+
+
+def test_a_copy_is_the_blob_or_none(tmp_path):
+    shelf = Shelf()
+    copied = CopiedShelf(shelf, Copies(tmp_path))
+    copied.put(11, b"eleven")
+    assert bytes(copied.get(11)) == b"eleven"
+    (tmp_path / "b").unlink()
+    assert copied.get(11) == b"eleven"
+    del shelf.blobs[11]
+    mapped = copied.get(11)
+    copied.copies.drop(11)
+    assert bytes(mapped) == b"eleven"
+    with pytest.raises(KeyError):
+        copied.get(11)
+
+
+def test_copies_that_cannot_be_kept_cost_time_alone(tmp_path):
+    shelf = Shelf()
+    copied = CopiedShelf(shelf, Copies(tmp_path / "missing"))
+    copied.put(11, b"eleven")
+    assert copied.get(11) == b"eleven"
+    copied.drop(11)
+    assert shelf.blobs == {}
+
+
+def test_copies_that_nobody_uses_go(tmp_path):
+    copies = Copies(tmp_path)
+    copies.put(1, b"old")
+    copies.put(2, b"new")
+    os.utime(tmp_path / "1", (0, 0))
+    copies.sweep()
+    assert copies.get(1) is None
+    assert copies.get(2) is not None
+    os.utime(tmp_path / "2", (0, 0))
+    copies.sweep()  # not so soon again
+    assert copies.get(2) is not None
