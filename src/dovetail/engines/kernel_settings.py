@@ -152,6 +152,7 @@ def _side(
         lateness=source.lateness,
         idle=manner.idle[number],
         own_partition=bool(sides.partition_of(side)),
+        ends_by_key=sides.ends_by_key(join, hand),
         eviction=side.partition_evict,
         untimed=is_live and not side.window.interval,
         closing=closing,

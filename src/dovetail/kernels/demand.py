@@ -22,6 +22,9 @@ from dovetail.kernels.horizon import Horizon
 from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.kernels.state import JoinState
 
+NO_LIMIT = BEGINNING
+"""The limit before anything has come: nobody is due."""
+
 
 @dataclass(frozen=True, slots=True)
 class Demand:
@@ -37,9 +40,15 @@ def demands(
     """Returns what a step asks of both sides; `state` needs no rows that are alive."""
     watches = awake(_watches(state, parcels, now), settings.sides, now)
     present = Present(state.alive, (0, 0), state.waiting, watches, state.next_place)
-    limits = Horizon(settings, present).least[::-1]
-    codes = (_codes(state, parcels, 1), _codes(state, parcels, 0))
-    left, right = map(Demand, codes, limits)
+    horizon = Horizon(settings, present)
+    left, right = (
+        Demand(
+            _codes(settings.sides[hand], state, parcels, hand),
+            # What waits now may hold others back: these are looked at again and again.
+            horizon.first_birth(1 - hand) if settings.event_clock else NO_LIMIT,
+        )
+        for hand in (0, 1)
+    )
     return left, right
 
 
@@ -59,16 +68,22 @@ def _watches(state: JoinState, parcels: list[Parcel], now: int) -> tuple[Watch, 
     return left, right
 
 
-def _codes(state: JoinState, parcels: list[Parcel], hand: int) -> Whole:
-    """Returns the codes of a side's rows that may take part now, each once."""
-    came = [parcel.rows for parcel in parcels if parcel.report.hand == hand]
-    rows = [*came, state.waiting[hand]]
-    return np.unique(np.concatenate([one.code[one.has_key] for one in rows]))
+def _codes(
+    side: SideSettings, state: JoinState, parcels: list[Parcel], hand: int
+) -> Whole:
+    """Returns each code of which a side's rows may meet who comes, or be ended."""
+    coming: tuple[list[Rows], list[Rows]] = ([state.waiting[0]], [state.waiting[1]])
+    for parcel in parcels:
+        coming[parcel.report.hand].append(parcel.rows)
+    codes = [rows.code[rows.has_key] for rows in coming[1 - hand]]
+    if not side.is_intrinsic:
+        codes += [rows.code for rows in coming[hand]]
+    return np.unique(np.concatenate(codes))
 
 
 def leaves_unseen(side: SideSettings) -> bool:
     """Tells whether nothing comes of a row that falls due: it need not be looked at."""
-    return not side.remembers
+    return side.is_intrinsic and not side.remembers
 
 
 def due_times(side: SideSettings, rows: Rows) -> Whole:
@@ -80,7 +95,3 @@ def due_times(side: SideSettings, rows: Rows) -> Whole:
         return rows.death
     is_open = (rows.met < NEVER) & ~rows.emitted
     return np.where(is_open, np.minimum(rows.met, rows.death), rows.death)
-
-
-NO_LIMIT = BEGINNING
-"""The limit before anything has come: nobody is due."""

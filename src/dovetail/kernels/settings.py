@@ -178,6 +178,7 @@ class SideSettings:
     meets it as it is when that row comes. `aged`: of versions in order of arrival the
     newest by row time counts, so that one that comes behind a newer one never lives.
     `late_tables`: whether unmatched rows wait for rows of a table that come late.
+    `ends_by_key`: rows that others end have the key of these.
     """
 
     window: windows.Window
@@ -193,6 +194,7 @@ class SideSettings:
     closing: Closing = Closing.NONE
     aged: bool = False
     late_tables: IgnoreLateTableRows | EmitLateTableRows = IgnoreLateTableRows()
+    ends_by_key: bool = False
 
     @property
     def remembers(self) -> bool:
@@ -373,13 +375,21 @@ class JoinSettings:
         early = self.outer_rows is not OuterRows.EXPIRY
         sides = self.sides
         reasons = {
-            "rows meet in the order of arrival": not self.event_clock,
             "results come out in the order of row time": self.ordered,
             "the result is told by its changes": self.changelog,
             "null rows come before their rows end": early,
             "a left row's pairs are counted or compared": left_picks,
             "a table has no row times": any(side.untimed for side in sides),
-            "rows end the lives of others": any(not one.is_intrinsic for one in sides),
+            "time closes windows in the order of arrival": self.reads_time,
+            "rows end lives of rows of other keys": any(
+                not (one.is_intrinsic or one.ends_by_key) for one in sides
+            ),
+            "lives begin with later rows, or are inherited": any(
+                one.counts_later or one.inherits for one in sides
+            ),
+            "versions of a key count by row time, and come in any order": any(
+                one.aged for one in sides
+            ),
             "whole partitions are evicted": any(side.evicts for side in sides),
             "unmatched rows wait for late ones": any(side.waits for side in sides),
             "rows in several windows come out once": any(

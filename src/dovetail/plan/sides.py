@@ -47,6 +47,28 @@ def partition_of(side: spec.Side) -> tuple[str, ...]:
             return ()
 
 
+def ends_by_key(join: spec.JoinSpec, hand: spec.Hand) -> bool:
+    """Tells whether no row of a side ends the life of a row of another key.
+
+    Whoever has another key is then in another partition of the window.
+    """
+    side = join.side(hand)
+    is_kept = side.partition_evict == spec.KeepPartitions()
+    if is_kept and not side.window.is_ended_by_rows:
+        return True
+    keys = {
+        one.column.lower()
+        for equal in candidate_equalities(join)
+        for text in (equal.left, equal.right)
+        for one in spec.references(text)
+        if one.hand is hand
+    }
+    own = {*map(spec.plain_column, side.partition_by)}
+    if isinstance(side.window, spec.Latest):
+        own = {*side.window.key}
+    return keys <= {name.lower() for name in own}
+
+
 def counted(join: spec.JoinSpec) -> tuple[spec.Equality, ...]:
     """Returns the equalities that make a candidate; without a limit it is all."""
     match join.picks.at_most:

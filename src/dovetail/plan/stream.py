@@ -35,7 +35,13 @@ from dovetail.plan.features import (
     features_of_settings,
 )
 from dovetail.plan.kernels import TOGETHER, missing_together
-from dovetail.plan.sides import candidate_equalities, input_of, is_static, partition_of
+from dovetail.plan.sides import (
+    candidate_equalities,
+    ends_by_key,
+    input_of,
+    is_static,
+    partition_of,
+)
 from dovetail.spec.defaults import is_by_row_time
 from dovetail.spec.facts import outlets_of
 
@@ -467,13 +473,6 @@ def _spread(
         said = "one bucket: null rows look at what came before them, whatever its key"
         return Spread(is_wide=False, reason=said)
     for hand in spec.HANDS:
-        keys = {
-            one.column.lower()
-            for equal in candidate_equalities(join)
-            for text in (equal.left, equal.right)
-            for one in spec.references(text)
-            if one.hand is hand
-        }
         side = join.side(hand)
         # A range is over once any row has come that is later. In a sequence that may be
         # one of another bucket; in row time whoever comes later is later.
@@ -487,14 +486,7 @@ def _spread(
         if isinstance(side.partition_evict, spec.EvictCount | spec.EvictTuples):
             said = f"one bucket: {hand.value} partitions are counted over all keys"
             return Spread(is_wide=False, reason=said)
-        # Whoever has another key must be in another partition of the window: then a
-        # bucket has all rows on which the life of one depends.
-        own = {*map(spec.plain_column, side.partition_by)}
-        if isinstance(side.window, spec.Latest):
-            own = {*side.window.key}
-        is_ended = side.window.is_ended_by_rows
-        is_ended |= side.partition_evict != spec.KeepPartitions()
-        if is_ended and not keys <= {name.lower() for name in own}:
+        if not ends_by_key(join, hand):
             said = f"one bucket: the {hand.value} window is not parted by the"
             return Spread(is_wide=False, reason=f"{said} equality")
     return Spread(is_wide=True, reason="many buckets, by the equality")
