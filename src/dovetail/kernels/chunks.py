@@ -218,7 +218,10 @@ class Chunks:
             (chunk, self._wanted(chunk, demand.codes, due)) for chunk in self.chunks
         )
         if leaves_unseen(self._side):
-            self.chunks = [self._aged(chunk, demand.limit) for chunk in self.chunks]
+            for number, chunk in enumerate(self.chunks):
+                part = self._between(self._filed(chunk).array("due"), demand.limit)
+                left = chunk.alive - (part.stop - part.start)
+                self.chunks[number] = replace(chunk, alive=left)
         self.limit = max(self.limit, demand.limit)
         return self.taken[1]
 
@@ -232,9 +235,16 @@ class Chunks:
         told = self._are_due(before)  # who was due has left without a word
         is_new = np.where(stays, self._differ(before, now), ~told)
         leaving = ~stays & ~told if leaves_unseen(self._side) else ~stays
-        self._count(numbers[leaving])
+        left = np.sort(numbers[leaving])
+        for number, chunk in enumerate(self.chunks):
+            first, past = np.searchsorted(left, (chunk.first, chunk.past)).tolist()
+            self.chunks[number] = replace(chunk, alive=chunk.alive - past + first)
         if is_new.any():
-            self.deltas.append(self._delta(numbers, now, stays, is_new))
+            names = changing(self.settings, self.hand)
+            changes = {name: getattr(now, name)[is_new] for name in names}
+            gone = (~stays[is_new]).astype(np.uint8)
+            due = due_times(self._side, now)[is_new]
+            self.deltas.append(Delta.of(numbers[is_new], gone, changes, due))
         self.overdue = numbers[stays & self._are_due(now)]
         fresh = np.flatnonzero(kept[old:]) + old
         self._keep_chunks(rows.take(fresh))
@@ -300,11 +310,6 @@ class Chunks:
         first, past = np.searchsorted(due, (self.limit, limit), "right").tolist()
         return slice(first, past)
 
-    def _aged(self, chunk: Chunk, limit: int) -> Chunk:
-        """Returns a chunk of whose rows those that fall due have left."""
-        part = self._between(self._filed(chunk).array("due"), limit)
-        return replace(chunk, alive=chunk.alive - (part.stop - part.start))
-
     def _lived(self, rows: Rows) -> Rows:
         """Returns rows read from chunks with the lives that follow from them."""
         side, event_clock = self._side, self.settings.event_clock
@@ -350,24 +355,6 @@ class Chunks:
         for name in changing(self.settings, self.hand):
             differ |= getattr(before, name) != getattr(now, name)
         return differ
-
-    def _delta(self, numbers: Whole, now: Rows, stays: Mask, chosen: Mask) -> Delta:
-        """Returns what has changed of the chosen ones of the rows taken."""
-        names = changing(self.settings, self.hand)
-        changes = {name: getattr(now, name)[chosen] for name in names}
-        due = due_times(self._side, now)[chosen]
-        gone = (~stays[chosen]).astype(np.uint8)
-        return Delta.of(numbers[chosen], gone, changes, due)
-
-    def _count(self, leaving: Whole) -> None:
-        """Counts the rows that have left their chunks."""
-        if not len(leaving):
-            return
-        ordered = np.sort(leaving)
-        for number, chunk in enumerate(self.chunks):
-            ends = np.searchsorted(ordered, (chunk.first, chunk.past))
-            gone = int(ends[1] - ends[0])
-            self.chunks[number] = replace(chunk, alive=chunk.alive - gone)
 
     def _keep_chunks(self, fresh: Rows) -> None:
         """Keeps new rows, with those of chunks that are merged or written again."""

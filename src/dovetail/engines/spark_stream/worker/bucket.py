@@ -142,7 +142,8 @@ class Ran:
         blobs: list[bytes | None] = [
             write_batch(part) for batch in self.stepped.out for part in _sliced(batch)
         ]
-        kept = (self.saved.alive, _waiting(self.stepped), self.saved.written)
+        waiting = sum(map(len, self.stepped.present.waiting))
+        kept = (self.saved.alive, waiting, self.saved.written)
         counted = (self.came, *_counts(self.stepped), *kept)
         zeros = (0,) * len(counted)
         return [
@@ -171,11 +172,6 @@ def _counts(stepped: Stepped) -> tuple[int, int, int]:
         )
     )
     return matched, left + right, late
-
-
-def _waiting(stepped: Stepped) -> int:
-    """Returns how many rows wait."""
-    return sum(map(len, stepped.present.waiting))
 
 
 def _count(batch: pa.RecordBatch, outlet: Outlet) -> int:
