@@ -43,7 +43,7 @@ WINDOW = '"window":{"range":{"following":"0 seconds","preceding":"60 seconds"}}'
 
 def test_what_is_hashed_is_canonical_json():
     assert IDENTITY.text == (
-        f'{{"format":4,"inputs":[{INPUT},{INPUT}],'
+        f'{{"format":5,"inputs":[{INPUT},{INPUT}],'
         '"join":{"clock":"event","hard":[["l.k","r.k"]],'
         f'"left":{{"from":"left",{WINDOW}}},"right":{{"from":"right",{WINDOW}}},'
         '"type":"inner"},"layout":[2,16],"manner":{"arrival":"merged"},'
