@@ -264,3 +264,44 @@ def test_a_join_of_finite_rows_is_the_definition(spark, how):
         rows = [one.row for one in found if one.outlet is outlet]
         frame = getattr(joined, outlet.value)
         assert bag(frame.toArrow().to_pylist()) == bag(rows)
+
+
+# --- two tables that change ----------------------------------------------------------
+
+
+def versions(spark, folder, *batches):
+    """A table's versions: a file, and so a batch, for each list of rows (k, n)."""
+    folder.mkdir(parents=True)
+    for number, rows in enumerate(batches):
+        path = folder / f"{number}.parquet"
+        keys, numbers = zip(*rows, strict=True)
+        pq.write_table(pa.table({"k": keys, folder.name: numbers}), path)
+        os.utime(path, (number, number))
+    files = spark.readStream.schema(f"k BIGINT, {folder.name} BIGINT")
+    read = files.option("maxFilesPerTrigger", 1).parquet(str(folder))
+    return dt.table(read, key="k", order=folder.name)
+
+
+def test_two_tables_tell_the_changes_of_their_join(spark, tmp_path):
+    stock = versions(spark, tmp_path / "stock", [(1, 10), (2, 20)], [(1, 11)])
+    price = versions(spark, tmp_path / "price", [(1, 5)], [(2, 6)])
+    columns = {"k": "l.k", "stock": "l.stock", "price": "r.price"}
+    joined = stock.join(price, on="k", how="left", select=columns)
+    found = []
+
+    def take(rows, _):
+        found.append(sorted(map(tuple, rows.collect()), key=str))
+
+    checkpoint = str(tmp_path / "checkpoint")
+    joined.write(matched=take, checkpoint=checkpoint, trigger=NOW).awaitTermination()
+    first, second = found
+    assert first == [(1, 10, 5, "insert"), (2, 20, None, "insert")]
+    assert second == [
+        (1, 10, 5, "update_before"),
+        (1, 11, 5, "update_after"),
+        (2, 20, 6, "update_after"),
+        (2, 20, None, "update_before"),
+    ]
+    taken = stock.join(price, on="k", select={"change": "l.k"})
+    with pytest.raises(dt.SpecError, match='a column is called "change"'):
+        taken.write(matched=take, checkpoint=str(tmp_path / "b"), trigger=NOW)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -26,14 +27,16 @@ from dovetail.kernels.pairs.results import CHANGES, REASONS, Reason, code
 from dovetail.plan.stream import StreamPlan
 from dovetail.schema import quoted
 from dovetail.spec.facts import selected_columns
-from dovetail.spec.inputs import Outlet
+from dovetail.spec.inputs import Change, Outlet
 from dovetail.spec.join import HANDS, Hand, NullRow
 from dovetail.spec.picks import Limit, OnExceed
 from dovetail.spec.windows import HopSize
 
 PRESENT = {Hand.LEFT: LEFT, Hand.RIGHT: RIGHT}
 _REASONS = tuple(reason.value for reason in REASONS[1:])  # of codes from 1 on
-_CHANGES = tuple(change.value for change in CHANGES)
+_CHANGES = tuple(
+    (Change.INSERT if change is Change.NONE else change).value for change in CHANGES
+)
 _OVER = reserved("over")
 
 
@@ -73,11 +76,25 @@ class Outlets:
         A condition is such a value: Spark takes no aggregate and no window in one.
         """
         known, columns = self._known(raw), self._columns()
+        if CHANGE in raw.columns:
+            self._refuse_own_change([name for name, _ in columns])
         try:
             _ = known.where(reduce(or_, (_is_null(text) for _, text in columns))).schema
         except AnalysisException:
             for name, text in columns:
                 _refuse_column(known, name, text)
+
+    def _refuse_own_change(self, selected: Sequence[str]) -> None:
+        """Refuses a user's column that is called as ours is, which all outlets have."""
+        sources = [side.source.schema.names for side in self.plan.sides]
+        names = [selected, *(sources if self.plan.join.ports > 1 else ())]
+        if any(name.lower() == CHANGE for some in names for name in some):
+            raise SpecError(
+                f'a column is called "{CHANGE}", as the one that says of each row '
+                "whether it comes or is taken back",
+                "another name",
+                f'rename it: frame.withColumnRenamed("{CHANGE}", "changed")',
+            )
 
     def late_of(self, raw: DataFrame, hand: Hand) -> DataFrame:
         """Returns one side's late rows as they came in, with the reason."""
