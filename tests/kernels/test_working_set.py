@@ -56,6 +56,8 @@ def parcel(hand, count, random, *, start, keys, span=SECOND):
     """Rows of one side from a moment on; some have no key, some come late."""
     moment = start + random.integers(-2 * LATENESS, span, count)
     code, there = random.integers(0, keys, count), random.random(count) < 0.9
+    # The least and the greatest of all numbers are keys like others.
+    code[code == 0], code[code == 1] = np.iinfo(np.int64).min, np.iinfo(np.int64).max
     numbers = random.integers(0, 2**40, count)
     payload = pa.RecordBatch.from_arrays(
         [pa.array(code, mask=~there), pa.array(numbers)], schema=SCHEMA

@@ -484,7 +484,9 @@ def _level(size: int) -> int:
 
 def _places_of(codes: Whole, wanted: Whole) -> Whole:
     """Returns the places of sorted codes at which one that is wanted stands."""
-    near = wanted[slice(*np.searchsorted(wanted, (codes[0], codes[-1] + 1)).tolist())]
+    least, most = codes[0], codes[-1]
+    past = np.searchsorted(wanted, most, "right")
+    near = wanted[np.searchsorted(wanted, least) : past]
     first = np.searchsorted(codes, near)
     found = codes[first] == near
     first = first[found]
