@@ -57,9 +57,9 @@ def measured(work: Callable[[], int]) -> Sample:
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
-    started, used = time.monotonic(), _cpu()
+    started, used = time.monotonic(), cpu_seconds()
     rows = work()
-    wall, cpu = time.monotonic() - started, _cpu() - used
+    wall, cpu = time.monotonic() - started, cpu_seconds() - used
     done.set()
     watcher.join()
     return Sample(rows, wall, cpu, max(peaks))
@@ -135,7 +135,7 @@ def memory() -> int:
     return sum(process.memory for process in _tree())
 
 
-def _cpu() -> float:
+def cpu_seconds() -> float:
     """Returns the CPU seconds of this process and all below it, ended ones too."""
     return sum(process.cpu for process in _tree())
 

@@ -10,7 +10,12 @@ import pytest
 from dovetail.conformance.local.outlets import output_rows
 from dovetail.conformance.local.stage import InPlace, Stage
 from dovetail.engines.spark_stream.worker import bucket
-from dovetail.engines.spark_stream.worker.operator import JoinOperator
+from dovetail.engines.spark_stream.worker.operator import (
+    SMALL_BYTES,
+    SmallShelf,
+    StateShelf,
+    make_operator,
+)
 from dovetail.engines.spark_stream.worker.pack import make_pack
 from tests.conformance.local.agreement import told
 from tests.spark.stream_plays import JOINS, random_play
@@ -73,7 +78,7 @@ def shown(stage, rows):
 def test_the_operator_gives_what_a_bucket_gives(number):
     play = random_play(JOINS[number], f"operator/{number}")
     stage = Stage.of(play)
-    operator, memory = JoinOperator(stage.settings, stage.schemas), InPlace(stage)
+    operator, memory = make_operator(stage.settings, stage.schemas), InPlace(stage)
     operator.init(Handle())
     came = 0
     for first in range(0, len(stage.events), 7):
@@ -86,3 +91,28 @@ def test_the_operator_gives_what_a_bucket_gives(number):
         assert shown(stage, unpacked(stage, results)) == shown(stage, expected)
         came += int(results.came.sum())
     assert came == sum(int((frame.place >= 0).sum()) for frame in stage.frames)
+
+
+def shelf_of(head, blobs):
+    state = StateShelf(head, blobs)
+    return SmallShelf(state, state)
+
+
+def test_what_is_small_lies_beside_the_directory():
+    head, blobs = Value(), Blobs()
+    shelf = shelf_of(head, blobs)
+    assert shelf.directory() == b""
+    large = bytes(SMALL_BYTES)
+    for number, data in enumerate((b"one", large, b"two", b"three")):
+        shelf.put(number, data)
+    shelf.drop(2)
+    shelf.keep_directory(b"said")
+    assert head.data == (b"said", [0, 3], [b"one", b"three"])
+    assert blobs == {(1,): (large,)}
+    again = shelf_of(head, blobs)
+    assert again.directory() == b"said"
+    assert [again.get(number) for number in (0, 1, 3)] == [b"one", large, b"three"]
+    again.drop(0)
+    again.drop(1)
+    again.keep_directory(b"more")
+    assert (head.data, blobs) == ((b"more", [3], [b"three"]), {})

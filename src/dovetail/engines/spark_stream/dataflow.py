@@ -20,7 +20,7 @@ from dovetail.bind.travel import travel_by_value
 from dovetail.engines.spark_stream.feeds import Packing
 from dovetail.engines.spark_stream.types import as_nullable, unpacked
 from dovetail.engines.spark_stream.worker import bucket
-from dovetail.engines.spark_stream.worker.operator import JoinOperator
+from dovetail.engines.spark_stream.worker.operator import make_operator
 from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
 from dovetail.kernels.settings import JoinSettings
 
@@ -66,7 +66,7 @@ def lay(
     schemas = (packings[0].schema, packings[1].schema)
     told = bucket.told_beside(settings)
     blobs = lines.groupBy("bucket").transformWithStateInPandas(
-        JoinOperator(settings, schemas),
+        make_operator(settings, schemas),
         outputStructType=bucket.RESULT_DDL,
         outputMode="Append",
         timeMode="None",

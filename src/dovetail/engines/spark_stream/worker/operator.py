@@ -1,20 +1,27 @@
-"""The operator: what Spark calls for each bucket of a batch, with its state store."""
+"""The operator: what Spark calls for each bucket of a batch, with its state store.
+
+Each look into the store is a round trip to the JVM, and under load a long one, whatever
+it brings. So a bucket's small blobs lie beside its directory:
+
+    directory   1   the directory, and blobs 7, 9, 12      read and written every batch
+    blobs       n   blob 3 .. blob 8                       each when it is asked for
+"""
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from pyspark import cloudpickle
 from pyspark.sql.streaming.stateful_processor import (
     StatefulProcessor,
     StatefulProcessorHandle,
 )
 
+from dovetail.bind.travel import Carried
 from dovetail.engines.spark_stream.worker.bucket import (
     RESULT_NAMES,
     Line,
@@ -26,22 +33,27 @@ from dovetail.kernels.chunks import Shelf
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.store import Store
 
+SMALL_BYTES = 1 << 14
+"""So many bytes of blobs lie beside a directory, and are written with it."""
+
 
 @dataclass(slots=True)
 class StateShelf:
-    """A bucket's blobs in Spark's state store."""
+    """A bucket's blobs in Spark's state store; `small` ones go with the directory."""
 
     head: Any
     blobs: Any
+    small: dict[int, bytes] = field(default_factory=dict)
 
     def directory(self) -> bytes:
         """Returns the directory, empty where there is none yet."""
-        found = self.head.get()
-        return bytes(found[0]) if found else b""
+        data, numbers, small = self.head.get() or (b"", [], [])
+        self.small = dict(zip(numbers, map(bytes, small), strict=True))
+        return bytes(data)
 
     def keep_directory(self, data: bytes) -> None:
         """Keeps the directory."""
-        self.head.update((data,))
+        self.head.update((data, [*self.small], [*self.small.values()]))
 
     def get(self, number: int) -> bytes:
         """Returns a blob."""
@@ -56,22 +68,61 @@ class StateShelf:
         self.blobs.removeKey((number,))
 
 
-class JoinOperator(StatefulProcessor):
-    """Runs one step of the join for each bucket of a batch."""
+@dataclass(frozen=True, slots=True)
+class SmallShelf:
+    """A bucket's blobs, the small ones where its directory is, others on a shelf.
 
-    def __init__(
-        self, settings: JoinSettings, schemas: tuple[pa.Schema, pa.Schema]
-    ) -> None:
-        """Keeps what the kernels know of the join, and the payloads' columns."""
-        self.settings = settings
-        self.schemas = schemas
+    The directory is read first and kept last.
+    """
+
+    state: StateShelf
+    shelf: Shelf
+
+    def directory(self) -> bytes:
+        """Returns the directory, empty where there is none yet."""
+        return self.state.directory()
+
+    def keep_directory(self, data: bytes) -> None:
+        """Keeps the directory, and all small blobs."""
+        self.state.keep_directory(data)
+
+    def get(self, number: int) -> bytes | pa.Buffer:
+        """Returns a blob."""
+        small = self.state.small
+        return small[number] if number in small else self.shelf.get(number)
+
+    def put(self, number: int, data: bytes) -> None:
+        """Keeps a blob."""
+        small = self.state.small
+        if sum(map(len, small.values())) + len(data) <= SMALL_BYTES:
+            small[number] = data
+        else:
+            self.shelf.put(number, data)
+
+    def drop(self, number: int) -> None:
+        """Forgets a blob."""
+        if self.state.small.pop(number, None) is None:
+            self.shelf.drop(number)
+
+
+class JoinOperator(StatefulProcessor):
+    """Runs one step of the join for each bucket of a batch.
+
+    The process that sets up a query asks it for the state's variables and no more: so
+    no method names what a step needs, lest it be loaded there.
+    """
+
+    def __init__(self, run: Callable[..., pd.DataFrame]) -> None:
+        """Keeps what is called with the shelf and the lines of a bucket."""
+        self.run = run
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Opens the bucket's two state variables."""
-        head = handle.getValueState("directory", "data binary")
-        blobs = handle.getMapState("blobs", "number bigint", "data binary")
-        shelf, copies = StateShelf(head, blobs), copies_here()
-        self.shelf: Shelf = CopiedShelf(shelf, copies) if copies else shelf
+        head = "data binary, numbers array<bigint>, small array<binary>"
+        self.shelf = StateShelf(
+            handle.getValueState("directory", head),
+            handle.getMapState("blobs", "number bigint", "data binary"),
+        )
 
     def handleInputRows(  # noqa: N802 - Spark's name for it
         self,
@@ -80,32 +131,34 @@ class JoinOperator(StatefulProcessor):
         timerValues: Any,  # noqa: ANN401, ARG002, N803 - Spark's name; never read
     ) -> Iterator[pd.DataFrame]:
         """Gives the results of one bucket and what it counted."""
-        lines = (
-            Line._make(line)
-            for frame in rows
-            for line in frame.itertuples(index=False, name=None)
-        )
-        store = Store(self.settings, self.schemas, self.shelf)
-        delivery = read_delivery(lines, self.schemas)
-        ran = run_batch(self.settings, store, delivery)
-        yield pd.DataFrame(ran.lines(), columns=RESULT_NAMES)
+        yield self.run(self.shelf, rows)
 
     def close(self) -> None:
         """Has nothing to close."""
 
-    def __reduce__(self) -> tuple[Callable[[bytes], JoinOperator], tuple[bytes]]:
-        """Travels compressed, code and all.
 
-        Spark sends what has a megabyte or more as a broadcast, which the process that
-        sets up a stateful operator does not load.
-        """
-        content = JoinOperator, self.settings, self.schemas
-        made = cloudpickle.dumps(content)  # type: ignore[no-untyped-call]
-        return _arrived, (zlib.compress(made),)
+def make_operator(
+    settings: JoinSettings, schemas: tuple[pa.Schema, pa.Schema]
+) -> JoinOperator:
+    """Returns the operator of a join whose sides have these payloads."""
+    return JoinOperator(Carried(partial(_results, settings, schemas)))
 
 
-def _arrived(data: bytes) -> JoinOperator:
-    """Returns an operator where it has travelled to."""
-    kind, settings, schemas = cloudpickle.loads(zlib.decompress(data))
-    operator: JoinOperator = kind(settings, schemas)
-    return operator
+def _results(
+    settings: JoinSettings,
+    schemas: tuple[pa.Schema, pa.Schema],
+    state: StateShelf,
+    rows: Iterator[pd.DataFrame],
+) -> pd.DataFrame:
+    """Returns the results of one bucket and what it counted."""
+    copies = copies_here()
+    shelf = SmallShelf(state, CopiedShelf(state, copies) if copies else state)
+    lines = (
+        Line._make(line)
+        for frame in rows
+        for line in frame.itertuples(index=False, name=None)
+    )
+    ran = run_batch(
+        settings, Store(settings, schemas, shelf), read_delivery(lines, schemas)
+    )
+    return pd.DataFrame(ran.lines(), columns=RESULT_NAMES)
