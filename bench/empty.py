@@ -9,6 +9,7 @@ through. *warm* is the same where every leg has run once. *batch* are the millis
 of later batches, *cpu* the CPU seconds of the process tree for each.
 
     scripts/bench empty --rounds 3
+    scripts/bench empty --partitions 8,64,256    what more partitions cost a batch
     scripts/bench empty --quick     few batches: shows that it works, not how fast
 """
 
@@ -24,6 +25,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
@@ -34,7 +36,13 @@ from bench.data import Stretch
 from bench.interval import FORMAT, PLAN, ROCKSDB, Source, dovetail, native, session
 from bench.measure import cpu_seconds
 from dovetail.bind.sinks import folder
-from dovetail.engines.spark_stream.query import NOW, Start, Streaming, start
+from dovetail.engines.spark_stream.query import (
+    NOW,
+    PER_PARTITION,
+    Start,
+    Streaming,
+    start,
+)
 from dovetail.spec.inputs import Outlet
 
 ROWS, SETTLED = 20, 3
@@ -50,9 +58,9 @@ class Ran:
     cpu: float
 
 
-def written(source: Source, place: str) -> StreamingQuery:
+def written(source: Source, place: str, partitions: int = 0) -> StreamingQuery:
     """Starts the join as a user does, into a folder."""
-    streaming = Streaming(PLAN, (source.side("l"), source.side("r")))
+    streaming = Streaming(PLAN, (source.side("l"), source.side("r")), partitions)
     sinks = {Outlet.MATCHED: folder(f"{place}/matched")}
     return start(streaming, sinks, Start(f"{place}/checkpoint", NOW))
 
@@ -119,6 +127,29 @@ def in_session(names: list[str], rounds: int, batches: int) -> dict[str, list[Ra
     return told
 
 
+def over_partitions(counts: list[int]) -> None:
+    """Prints what a nearly empty batch costs in so many partitions."""
+    batches = SETTLED + 3
+    stretch = Stretch(files=batches, rows=ROWS, keys=100, seconds=20 * batches)
+    source = Source(session(), stretch, 1, batches)
+    ran(written, replace(source, files=2))
+    lines = []
+    for count in counts:
+        told = ran(partial(written, partitions=count), source)
+        lines.append(
+            {
+                "partitions": count,
+                "tasks": 2 + count,
+                "lines": 2 * count * PER_PARTITION,
+                "batch_ms": round(statistics.median(told.batches)),
+                "batch_cpu_s": round(told.cpu, 2),
+            }
+        )
+        print(json.dumps(lines[-1]), flush=True)
+    source.spark.stop()
+    print(json.dumps({"by_partitions": lines}))
+
+
 def cold(name: str) -> float:
     """Returns the seconds to the first batch in a process of its own."""
     command = [sys.executable, "-m", "bench.empty", "--cold", name]
@@ -132,6 +163,7 @@ def asked() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--batches", type=int, default=20, help="of each warm query")
     parser.add_argument("--quick", action="store_true", help="few batches, one round")
+    parser.add_argument("--partitions", default="", help="with commas between")
     parser.add_argument("--legs", default=",".join(LEGS), help="with commas between")
     parser.add_argument("--cold", default="", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -142,6 +174,9 @@ def main() -> None:
     told = asked()
     if told.cold:
         print(json.dumps(in_session([told.cold], 0, 2)[told.cold][0].first))
+        return
+    if told.partitions:
+        over_partitions([int(count) for count in told.partitions.split(",")])
         return
     names = told.legs.split(",")
     rounds, batches = (1, SETTLED + 2) if told.quick else (told.rounds, told.batches)

@@ -21,17 +21,25 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from bench.data import Stretch
 from bench.interval import PARTITIONS, ROCKSDB, Source, dovetail, session
 from bench.measure import memory
+from dovetail.engines.spark_stream.dataflow import COUNTERS
 
+SIZES = {
+    "blobs": "length(value.data)",
+    "directory": "aggregate(value.small, 0L, (sum, blob) -> sum + length(blob))",
+}
+"""The bytes of blobs in a line of either state variable."""
 BATCHES, LATER = 60, 40
 STRETCH = Stretch(files=BATCHES, rows=10_000, keys=20_000, seconds=600)
 
 
 def state(spark: SparkSession, checkpoint: str, batch: int) -> int:
     """Returns the bytes of all blobs that a batch left behind."""
-    reader = spark.read.format("statestore").option("path", checkpoint)
-    blobs = reader.option("stateVarName", "blobs").option("batchId", batch).load()
-    sizes = blobs.select(F.sum(F.length("value.data")).alias("bytes"))
-    return int(sizes.first()["bytes"] or 0)
+    told = 0
+    for name, size in SIZES.items():
+        reader = spark.read.format("statestore").option("path", checkpoint)
+        kept = reader.option("stateVarName", name).option("batchId", batch).load()
+        told += int(kept.select(F.expr(f"sum({size})")).first()[0] or 0)
+    return told
 
 
 def played(frame: DataFrame, checkpoint: str) -> list[dict]:
@@ -48,7 +56,7 @@ def played(frame: DataFrame, checkpoint: str) -> list[dict]:
     return [
         {
             "batch": told.batchId,
-            "alive": told.observedMetrics["dovetail"].alive,
+            "alive": told.observedMetrics[COUNTERS].alive,
             "memory_mb": used[told.batchId],
         }
         for told in query.recentProgress

@@ -33,7 +33,7 @@ JOIN, BOTH = join_of(), (input_of("a"), input_of("b"))
 FACTS = SideFacts("", "", (("k", "int64"), ("t", "timestamp[us]")))
 PLACED = replace(FACTS, position="l.n")
 MANNER = Manner(Arrival.MERGED)
-IDENTITY = Identity(JOIN, BOTH, (FACTS, FACTS), MANNER, (2, 16))
+IDENTITY = Identity(JOIN, BOTH, (FACTS, FACTS), MANNER, 16)
 INPUT = (
     '{"kind":"stream","name":"","schema":[["k","bigint"],["t","timestamp"]],"time":"t"}'
 )
@@ -43,10 +43,10 @@ WINDOW = '"window":{"range":{"following":"0 seconds","preceding":"60 seconds"}}'
 
 def test_what_is_hashed_is_canonical_json():
     assert IDENTITY.text == (
-        f'{{"format":5,"inputs":[{INPUT},{INPUT}],'
+        f'{{"buckets":16,"format":5,"inputs":[{INPUT},{INPUT}],'
         '"join":{"clock":"event","hard":[["l.k","r.k"]],'
         f'"left":{{"from":"left",{WINDOW}}},"right":{{"from":"right",{WINDOW}}},'
-        '"type":"inner"},"layout":[2,16],"manner":{"arrival":"merged"},'
+        '"type":"inner"},"manner":{"arrival":"merged"},'
         f'"self_join":false,"sides":[{SIDE},{SIDE}]}}'
     )
 
@@ -83,7 +83,7 @@ OTHERS = {
     "position": {"sides": (PLACED, FACTS)},
     "arrival": {"manner": Manner(Arrival.AS_READ)},
     "idle": {"manner": Manner(Arrival.MERGED, idle=(1, 0))},
-    "layout": {"layout": (2, 8)},
+    "buckets": {"buckets": 8},
 }
 
 

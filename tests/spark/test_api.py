@@ -11,7 +11,7 @@ import pytest
 
 import dovetail as dt
 from dovetail.conformance import oracle
-from dovetail.engines.spark_stream.checkpoint import NOTHING, kept_in
+from dovetail.engines.spark_stream.checkpoint import NOTHING, kept_in, read_checkpoint
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import Columns, Play
 from tests.chaos import events, query
@@ -70,7 +70,7 @@ def test_a_query_goes_on_where_it_stopped(spark, recorded, partitions):
     assert kept_in(spark, str(recorded / "checkpoint")) == NOTHING
     assert run(query.join(spark, recorded), recorded) == 2
     kept = kept_in(spark, str(recorded / "checkpoint"))
-    assert kept.layout == (2, 16)
+    assert kept.buckets == 8
     give(recorded, (2, 3, 4))
     # Keys stay in their buckets, however many partitions are asked for now.
     partitions(5)
@@ -78,6 +78,21 @@ def test_a_query_goes_on_where_it_stopped(spark, recorded, partitions):
     assert kept_in(spark, str(recorded / "checkpoint")) == kept
     assert differences(spark, recorded, 4, seed=2) == {}
     refused_on(recorded, query.join(spark, recorded))
+
+
+def test_state_moves_into_the_partitions_that_a_start_asks_for(spark, recorded):
+    checkpoint = str(recorded / "checkpoint")
+    run(query.join(spark, recorded), recorded)
+    before = read_checkpoint(spark, checkpoint)
+    assert (before.partitions, before.kept.buckets) == (2, 8)
+    with pytest.raises(dt.EngineError, match="=8 at most, got 9"):
+        run(query.join(spark, recorded), recorded, partitions=9)
+    for numbers, asked, found in (((2,), 4, 4), ((3,), None, 4), ((4,), 1, 1)):
+        give(recorded, numbers)
+        assert run(query.join(spark, recorded), recorded, partitions=asked) == 1
+        after = read_checkpoint(spark, checkpoint)
+        assert (after.partitions, after.kept) == (found, before.kept)
+    assert differences(spark, recorded, 4, seed=2) == {}
 
 
 def refused_on(folder, joined):

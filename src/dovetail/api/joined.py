@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from os import PathLike
 from typing import TYPE_CHECKING, cast
@@ -138,6 +138,7 @@ class Joined:
         trigger: Mapping[str, object] | None = None,
         name: str = "",
         finish: bool | None = None,
+        partitions: int | None = None,
         **sinks: SinkLike,
     ) -> StreamingQuery:
         """Returns one running query that writes each outlet into its own sink.
@@ -148,6 +149,10 @@ class Joined:
         `finish` says that both streams end with what is there now: once that is read,
         which `write` waits for, the last rows come out in the query that it returns.
         `finish=False` leaves that to a later start, which else cannot say it.
+
+        State lies in so many `partitions`: unsaid, in as many as the session has cores,
+        up to what `spark.sql.shuffle.partitions` says. A later start may say another
+        number, up to four times the first one.
         """
         if not self.is_streaming:
             raise SpecError(
@@ -165,7 +170,11 @@ class Joined:
                     f"write({outlet.value}=...)",
                     f"{outlet.value}=dt.folder(path) keeps them",
                 )
-        return start(self._streaming(), chosen, how)
+        streaming = self._streaming()
+        if partitions is not None:
+            wanted = arguments.whole("partitions", partitions, "partitions=8", least=1)
+            streaming = replace(streaming, partitions=wanted)
+        return start(streaming, chosen, how)
 
     def _collected(self, hand: spec.Hand) -> list[spec.Row]:
         """Returns all rows of a side of which none are given, to be drawn."""

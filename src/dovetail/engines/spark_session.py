@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.errors import EngineError
 
@@ -69,6 +70,9 @@ _PROGRAM: dict[str, bool | float | int | str | None] = {
     )
 }
 
+_MANY = 1 << 16
+"""Rows of a range that has one for each core there may be."""
+
 
 def local_session(**more: str) -> SparkSession:
     """Returns a Spark of this process for small things: tests, trying out, a demo.
@@ -84,6 +88,15 @@ def program_session(master: str) -> SparkSession:
     """Returns the session for a program; without a master all cores, or as set up."""
     builder = SparkSession.builder.appName("dovetail run").config(map=_PROGRAM)
     return _started(builder.master(master) if master else builder)
+
+
+def cores(spark: SparkSession) -> int:
+    """Returns how many tasks of a session run at once."""
+    if not type(spark).__module__.startswith("pyspark.sql.connect"):
+        return spark.sparkContext.defaultParallelism
+    # Connect does not say; but Spark cuts a range into as many parts.
+    parts = spark.range(_MANY).select(F.max(F.spark_partition_id())).collect()
+    return int(parts[0][0]) + 1
 
 
 def _started(builder: SparkSession.Builder) -> SparkSession:

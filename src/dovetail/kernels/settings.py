@@ -257,8 +257,8 @@ class JoinSettings:
     """The whole join, as far as a bucket needs it.
 
     `changelog`: the result of two tables is told by its changes.
-    `layout` (state partitions, buckets) says over what keys are spread; state fits only
-    where that and the `fingerprint` of the join are the same.
+    Over so many `buckets` keys are spread; state fits only where that and the
+    `fingerprint` of the join are the same.
     """
 
     sides: tuple[SideSettings, SideSettings]
@@ -273,7 +273,7 @@ class JoinSettings:
     changelog: bool = False
     outer_rows: OuterRows = OuterRows.EXPIRY
     picks: PickSettings = PickSettings()
-    layout: tuple[int, int] = (0, 0)
+    buckets: int = 0
     fingerprint: str = ""
 
     @property

@@ -1,6 +1,6 @@
 """A bucket's state as numbered blobs: chunks of rows, deltas, and a small directory.
 
-    directory   fingerprint, layout, watches, next place, chunks and deltas of each side
+    directory   fingerprint, buckets, watches, next place, chunks and deltas of each side
     blobs       of rows that are alive (`chunks`), that wait, that are held back
 
 A batch reads the rows to which something can happen (`demand`), and writes what came
@@ -91,7 +91,7 @@ class Store:
         known = {
             "format": FORMAT,
             "fingerprint": self.settings.fingerprint,
-            "layout": self.settings.layout,
+            "buckets": self.settings.buckets,
             "sides": [side.listing() for side in self.sides],
             "waiting": [self._put_rows(hand, present.waiting[hand]) for hand in (0, 1)],
             "held": self._put(stepped.held),

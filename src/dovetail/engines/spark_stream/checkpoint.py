@@ -5,9 +5,9 @@
     state        every bucket's directory: the fingerprint of the join that wrote it,
                  and the buckets among which keys are spread
 
-A restart takes the same buckets, however many partitions the session asks for now.
-Another join, a folder of which something is missing and a stream that has ended are
-refused before anything runs.
+A restart takes the same buckets and partitions, whatever the session asks for now;
+into other partitions Spark moves the buckets first. Another join, a folder of which
+something is missing and a stream that has ended are refused before anything runs.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pyspark.sql import SparkSession
 
 from dovetail.bind.sinks import files_in, path_exists
 from dovetail.bind.tick import ENDED, TICK
+from dovetail.engines.spark_stream.failures import cause
 from dovetail.errors import EngineError
 from dovetail.kernels.settings import FORMAT, JoinSettings
 
@@ -32,14 +33,14 @@ _ANEW = "put back what was deleted, or start anew: new folders for state and for
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the last batch left behind: format, fingerprint, layout of the buckets."""
+    """What the last batch left behind: format, fingerprint, how many buckets."""
 
     format: int
     fingerprint: str
-    layout: tuple[int, int]
+    buckets: int
 
 
-NOTHING = Kept(FORMAT, "", (0, 0))
+NOTHING = Kept(FORMAT, "", 0)
 """What a checkpoint keeps before its first batch is through."""
 
 
@@ -48,7 +49,8 @@ class Checkpoint:
     """A folder of a query: its newest batch, whether that is through and the last.
 
     `batch` is -1 before the first one. Spark lets no source be added later, so a query
-    has a heartbeat from its first start on or never.
+    has a heartbeat from its first start on or never. The state lies in so many
+    `partitions`.
     """
 
     path: str
@@ -56,6 +58,7 @@ class Checkpoint:
     is_through: bool = True
     has_heartbeat: bool = False
     is_last: bool = False
+    partitions: int = 0
     kept: Kept = NOTHING
 
     @property
@@ -93,6 +96,34 @@ class Checkpoint:
             "finish=True, which lets the last rows come out",
         )
 
+    def spread(self, spark: SparkSession, partitions: int) -> Checkpoint:
+        """Returns the folder with the state in so many partitions; 0: as it is."""
+        if self.is_new or partitions in {0, self.partitions}:
+            return self
+        if partitions > self.kept.buckets:
+            raise EngineError(
+                f'the checkpoint "{self.path}" has {self.kept.buckets} buckets of keys',
+                f"partitions={self.kept.buckets} at most, got {partitions}",
+                "a new checkpoint folder gets as many buckets as it needs",
+            )
+        here = "" if hasattr(spark, "_streamingCheckpointManager") else "Spark Connect"
+        if here or not self.is_through:
+            raise EngineError(
+                f'the checkpoint "{self.path}" is in {self.partitions} partitions, '
+                f"which {here or 'a batch that was cut off'} does not let move",
+                f"partitions={self.partitions}, got {partitions}",
+                "leave partitions out; Spark Classic moves state that is at rest",
+            )
+        moving = spark._streamingCheckpointManager  # noqa: SLF001 - its only way in
+        try:
+            moving.repartition(self.path, partitions)
+        except Exception as error:
+            raise EngineError(
+                f'Spark does not move the state of the checkpoint "{self.path}" into '
+                f"{partitions} partitions: {cause(error)}"
+            ) from error
+        return read_checkpoint(spark, self.path)
+
     def refuse_other(self, settings: JoinSettings) -> None:
         """Refuses to start a join on the state of another one."""
         if self.kept.format != FORMAT:
@@ -128,13 +159,14 @@ def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
     if begun < 0:
         return Checkpoint(path)
     _refuse_unnamed(spark, path)
-    beat = _heartbeat(spark, f"{path}/offsets/{begun}")
+    partitions, beat = _begun(spark, f"{path}/offsets/{begun}")
     return Checkpoint(
         path,
         begun,
         is_through=begun == through,
         has_heartbeat=TICK in beat,
         is_last=bool(beat.get(ENDED)),
+        partitions=partitions,
         kept=kept_in(spark, path),
     )
 
@@ -155,8 +187,7 @@ def kept_in(spark: SparkSession, checkpoint: str) -> Kept:
     if not found:
         return NOTHING
     known = json.loads(bytes(found[0]["value"]["data"]))
-    partitions, buckets = known["layout"]
-    return Kept(known["format"], known["fingerprint"], (partitions, buckets))
+    return Kept(known["format"], known["fingerprint"], known["buckets"])
 
 
 def _newest(spark: SparkSession, log: str) -> int:
@@ -176,17 +207,21 @@ def _refuse_unnamed(spark: SparkSession, path: str) -> None:
         raise _incomplete(path, "its file metadata is missing or not whole")
 
 
-def _heartbeat(spark: SparkSession, file: str) -> Mapping[str, int]:
-    """Returns how far a batch reads the heartbeat; nothing where it has none."""
-    _, *offsets = [row.value for row in spark.read.text(file).collect()] or [""]
+def _begun(spark: SparkSession, file: str) -> tuple[int, Mapping[str, int]]:
+    """Returns a batch's partitions, and how far it reads the heartbeat.
+
+    Nothing where it has no heartbeat.
+    """
+    _, *told = [row.value for row in spark.read.text(file).collect()] or [""]
     try:
-        last = {} if offsets[-1] == _NO_OFFSET else json.loads(offsets[-1])
-    except (IndexError, JSONDecodeError) as error:
+        partitions = int(json.loads(told[0])["conf"]["spark.sql.shuffle.partitions"])
+        last = {} if told[-1] == _NO_OFFSET else json.loads(told[-1])
+    except (LookupError, ValueError) as error:
         folder, _, number = file.rpartition("/offsets/")
         found = f"its file offsets/{number} is not whole"
         raise _incomplete(folder, found) from error
     is_beat = isinstance(last, dict) and isinstance(last.get(TICK), int)
-    return last if is_beat else {}
+    return partitions, last if is_beat else {}
 
 
 def _incomplete(path: str, found: str) -> EngineError:

@@ -45,14 +45,15 @@ class SideFacts:
 class Identity:
     """All that must be the same for state to fit: the join, its sides, how it is run.
 
-    `manner` is any frozen dataclass; `layout` says over what keys are spread.
+    `manner` is any frozen dataclass; over so many `buckets` keys are
+    spread.
     """
 
     join: JoinSpec
     inputs: tuple[Input, Input]
     sides: tuple[SideFacts, SideFacts]
     manner: Any
-    layout: tuple[int, int]
+    buckets: int
 
     @classmethod
     def of(
@@ -60,7 +61,7 @@ class Identity:
         plan: StreamPlan,
         packed: tuple[Packing, Packing],
         manner: Any,  # noqa: ANN401 - whoever runs the join says how
-        layout: tuple[int, int] = (0, 0),
+        buckets: int = 0,
     ) -> Identity:
         """Returns the identity of a join whose sides are ready to be packed."""
         left, right = (side.source for side in plan.sides)
@@ -72,7 +73,7 @@ class Identity:
             )
             for side, one in zip(plan.sides, packed, strict=True)
         )
-        return cls(plan.join, (left, right), (ours, theirs), manner, layout)
+        return cls(plan.join, (left, right), (ours, theirs), manner, buckets)
 
     @property
     def fingerprint(self) -> str:
@@ -102,7 +103,7 @@ class Identity:
             "self_join": left.name == right.name,
             "sides": plain(self.sides),
             "manner": plain(self.manner),
-            "layout": list(self.layout),
+            "buckets": self.buckets,
         }
         return json.dumps(told, sort_keys=True, separators=(",", ":"))
 

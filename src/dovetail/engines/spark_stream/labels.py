@@ -2,7 +2,8 @@
 
 Spark hashes a bucket's label once more to find its partition; labels 0 to 7 would put
 no bucket into one of four partitions and four into another. So labels are chosen by
-Spark's own hash, Murmur3 with seed 42.
+Spark's own hash, Murmur3 with seed 42. What is even among n partitions is so among any
+number that divides n: labels for as many partitions as buckets suit them all.
 """
 
 from __future__ import annotations

@@ -19,10 +19,11 @@ from dovetail.bind.sinks import Sink, refuse_shared
 from dovetail.bind.tick import ENDED, NO_BEAT, SECONDS, ticks
 from dovetail.engines.kernel_settings import stream_manner, stream_settings
 from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark_session import cores
 from dovetail.engines.spark_stream.checkpoint import (
     NO_CHECKPOINT,
-    NOTHING,
     Checkpoint,
+    Kept,
     read_checkpoint,
 )
 from dovetail.engines.spark_stream.dataflow import COUNTERS, lay, numbered_counters
@@ -36,6 +37,7 @@ from dovetail.plan.stream import StreamPlan
 from dovetail.spec.inputs import Outlet
 
 STATE = "spark.sql.streaming.stateStore"
+PARTITIONS = "spark.sql.shuffle.partitions"
 PROVIDER = f"{STATE}.providerClass"
 ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 STORE = {
@@ -45,16 +47,21 @@ STORE = {
     # Spark's own choice, INT96, ends in 2262 and is read as nanoseconds elsewhere.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
-PER_PARTITION = 8
-MOST_PARTITIONS = 8
+PER_PARTITION = 4
+"""Buckets of a state partition: each is woken in every batch, and so many times as wide
+can the state be spread later."""
 
 
 @dataclass(frozen=True, slots=True)
 class Streaming:
-    """A plan with the frames of both sides, ready to be laid out on Spark."""
+    """A plan with the frames of both sides, ready to be laid out on Spark.
+
+    Its state gets so many `partitions`; 0: what the session has room for.
+    """
 
     plan: StreamPlan
     frames: tuple[DataFrame, DataFrame]
+    partitions: int = 0
 
     @property
     def outlets(self) -> Outlets:
@@ -71,15 +78,30 @@ class Streaming:
         """Tells whether time goes on for the join while no row comes."""
         return self.plan.heeds_silence or stream_settings(self.plan).reads_clock
 
-    def layout(self) -> tuple[int, int]:
-        """Returns how many state partitions and buckets a new query gets.
+    def state_partitions(self) -> int:
+        """Returns how many partitions the state of a new query gets.
 
-        Few of both: each costs time in every batch.
+        So many tasks run at once; more would only cost time in every batch.
         """
-        asked = int(self.spark.conf.get("spark.sql.shuffle.partitions") or 200)
-        partitions = min(asked, MOST_PARTITIONS)
-        is_wide = self.plan.spread.is_wide
-        return partitions, partitions * PER_PARTITION if is_wide else 1
+        if not self.plan.spread.is_wide:
+            if self.partitions > 1:
+                raise EngineError(
+                    f"partitions={self.partitions} of a join that is in one bucket",
+                    "an equality by which its keys can be spread",
+                    "leave partitions out: one core does it all",
+                )
+            return 1
+        asked = int(self.spark.conf.get(PARTITIONS) or 200)
+        return self.partitions or min(asked, cores(self.spark))
+
+    def buckets(self, kept: Kept) -> Buckets:
+        """Returns the buckets of the state that is kept, or those of a new query.
+
+        Of any number of partitions that divides theirs each has as many of them.
+        """
+        each = PER_PARTITION if self.plan.spread.is_wide else 1
+        count = kept.buckets or each * self.state_partitions()
+        return Buckets(balanced_labels(count, count), count)
 
     def lay(
         self,
@@ -91,15 +113,13 @@ class Streaming:
 
         Refuses what Spark cannot read: whoever explains a join asks as a start does.
         """
-        kept = checkpoint.kept
-        partitions, count = self.layout() if kept == NOTHING else kept.layout
-        buckets = Buckets(balanced_labels(count, partitions), count)
+        buckets = self.buckets(checkpoint.kept)
         with plain_rules(self.spark):
             settings = stream_settings(self.plan)
             sides = packings(self.plan, settings, self.frames, buckets)
-            layout = (partitions, count)
-            same = Identity.of(self.plan, sides, stream_manner(self.plan), layout)
-            settings = replace(settings, layout=layout, fingerprint=same.fingerprint)
+            count = buckets.per_scope
+            same = Identity.of(self.plan, sides, stream_manner(self.plan), count)
+            settings = replace(settings, buckets=count, fingerprint=same.fingerprint)
             checkpoint.refuse_other(settings)
             raw = lay(sides, settings, ticks, counters)
             self.outlets.refuse_select(raw)
@@ -145,11 +165,12 @@ def start(
     """Returns the running query that writes every outlet into its sink."""
     refuse_shared(sinks.values())
     checkpoint = read_checkpoint(streaming.spark, how.checkpoint)
-    if not how.finish:
+    if not (how.finish and checkpoint.is_ending):
         checkpoint.refuse_ended()
+    checkpoint = checkpoint.spread(streaming.spark, streaming.partitions)
+    if not how.finish:
         return _started(streaming, sinks, checkpoint, how)
     if not checkpoint.is_ending:
-        checkpoint.refuse_ended()
         reading = replace(how, trigger=NOW, finish=False)
         _run_out(_started(streaming, sinks, checkpoint, reading))
         checkpoint = read_checkpoint(streaming.spark, how.checkpoint)
@@ -170,8 +191,8 @@ def _started(
     has_heartbeat |= checkpoint.has_heartbeat
     ticks = streaming.ticks(ends=bool(how.finish)) if has_heartbeat else ()
     raw = streaming.lay(checkpoint, ticks)
-    partitions, _ = streaming.layout()
-    confs = {**STORE, "spark.sql.shuffle.partitions": str(partitions)}
+    partitions = checkpoint.partitions or streaming.state_partitions()
+    confs = {**STORE, PARTITIONS: str(partitions)}
     with plain_rules(spark, **confs):
         for outlet, sink in sinks.items():
             frame = streaming.outlets.frame(raw, outlet)
