@@ -109,7 +109,9 @@ def dovetail(source: Source) -> DataFrame:
 def packed(source: Source) -> tuple[Packing, Packing]:
     """Returns both sides as the packer gets them."""
     buckets = Buckets(balanced_labels(BUCKETS, PARTITIONS), BUCKETS)
-    return packings(PLAN, (source.side("l"), source.side("r")), buckets)
+    return packings(
+        PLAN, stream_settings(PLAN), (source.side("l"), source.side("r")), buckets
+    )
 
 
 def native(source: Source) -> DataFrame:
