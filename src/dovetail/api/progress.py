@@ -12,6 +12,7 @@ runs nothing twice.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -26,6 +27,7 @@ from dovetail.engines.spark_stream.failures import sentence
 from dovetail.spec import arguments
 
 PAUSE = 0.2
+_COUNTED = ("came", "matched", "unmatched", "late")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +51,25 @@ class Progress:
 
         A batch in which no bucket was woken has counted nothing: all is as it was.
         """
-        sums = {
-            name: getattr(self, name) + (counted[name] or 0)
-            for name in ("came", "matched", "unmatched", "late")
-        }
+        sums = {name: getattr(self, name) + (counted[name] or 0) for name in _COUNTED}
         told = {name: counted[name] for name in ("alive", "waiting")}
         now = {name: count for name, count in told.items() if count is not None}
         return replace(self, batch=batch, **sums, **now)
+
+    def prometheus(self, query: str) -> str:
+        """Returns the numbers as Prometheus reads them, under the name of a query.
+
+        Rows that came and went are counted since this start, as its counters are.
+        """
+        # Prometheus puts a backslash where JSON does.
+        label = json.dumps(query, ensure_ascii=False)
+        lines = []
+        for field in fields(self):
+            is_count = field.name in _COUNTED
+            name = f"dovetail_{field.name}{'_total' if is_count else ''}"
+            lines.append(f"# TYPE {name} {'counter' if is_count else 'gauge'}")
+            lines.append(f"{name}{{query={label}}} {getattr(self, field.name)}")
+        return "\n".join(lines) + "\n"
 
     def __str__(self) -> str:
         """Returns one line for a log or a screen."""

@@ -71,8 +71,7 @@ class Store:
             if known["fingerprint"] != self.settings.fingerprint:
                 raise StateMismatchError(
                     "the state was written by another join, or over other buckets: "
-                    "start with write(checkpoint=...), or with the same shuffle "
-                    "partitions"
+                    "start with write(checkpoint=...), which takes those it finds"
                 )
             state = self._read(known, state)
         asked = demands(self.settings, state, parcels, now)
