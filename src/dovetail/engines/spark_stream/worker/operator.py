@@ -20,6 +20,7 @@ from pyspark.sql.streaming.stateful_processor import (
     StatefulProcessor,
     StatefulProcessorHandle,
 )
+from pyspark.sql.types import ArrayType, BinaryType, LongType, StructType
 
 from dovetail.bind.travel import Carried
 from dovetail.engines.spark_stream.worker.bucket import (
@@ -33,6 +34,15 @@ from dovetail.kernels.chunks import Shelf
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.store import Store
 
+NUMBER_TYPES = StructType().add("number", "long")
+BLOB_TYPES = StructType().add("data", "binary")
+HEAD_TYPES = (
+    StructType()
+    .add("data", "binary")
+    .add("numbers", ArrayType(LongType()))
+    .add("small", ArrayType(BinaryType()))
+)
+"""Types, not their DDL: for that each task would ask the JVM, twice."""
 SMALL_BYTES = 1 << 14
 """So many bytes of blobs lie beside a directory, and are written with it."""
 
@@ -118,10 +128,9 @@ class JoinOperator(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Opens the bucket's two state variables."""
-        head = "data binary, numbers array<bigint>, small array<binary>"
         self.shelf = StateShelf(
-            handle.getValueState("directory", head),
-            handle.getMapState("blobs", "number bigint", "data binary"),
+            handle.getValueState("directory", HEAD_TYPES),
+            handle.getMapState("blobs", NUMBER_TYPES, BLOB_TYPES),
         )
 
     def handleInputRows(  # noqa: N802 - Spark's name for it
