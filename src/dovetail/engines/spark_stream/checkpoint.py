@@ -100,12 +100,6 @@ class Checkpoint:
         """Returns the folder with the state in so many partitions; 0: as it is."""
         if self.is_new or partitions in {0, self.partitions}:
             return self
-        if partitions > self.kept.buckets:
-            raise EngineError(
-                f'the checkpoint "{self.path}" has {self.kept.buckets} buckets of keys',
-                f"partitions={self.kept.buckets} at most, got {partitions}",
-                "a new checkpoint folder gets as many buckets as it needs",
-            )
         here = "" if hasattr(spark, "_streamingCheckpointManager") else "Spark Connect"
         if here or not self.is_through:
             raise EngineError(
@@ -113,6 +107,12 @@ class Checkpoint:
                 f"which {here or 'a batch that was cut off'} does not let move",
                 f"partitions={self.partitions}, got {partitions}",
                 "leave partitions out; Spark Classic moves state that is at rest",
+            )
+        if partitions > self.kept.buckets:
+            raise EngineError(
+                f'the checkpoint "{self.path}" has {self.kept.buckets} buckets of keys',
+                f"partitions={self.kept.buckets} at most, got {partitions}",
+                "a new checkpoint folder gets as many buckets as it needs",
             )
         moving = spark._streamingCheckpointManager  # noqa: SLF001 - its only way in
         try:
