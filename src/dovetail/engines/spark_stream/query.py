@@ -167,7 +167,8 @@ def start(
     checkpoint = read_checkpoint(streaming.spark, how.checkpoint)
     if not (how.finish and checkpoint.is_ending):
         checkpoint.refuse_ended()
-    checkpoint = checkpoint.spread(streaming.spark, streaming.partitions)
+    with plain_rules(streaming.spark, **STORE):
+        checkpoint = checkpoint.spread(streaming.spark, streaming.partitions)
     if not how.finish:
         return _started(streaming, sinks, checkpoint, how)
     if not checkpoint.is_ending:
