@@ -1,6 +1,6 @@
 """A bucket's state as numbered blobs: chunks of rows, deltas, and a small directory.
 
-    directory   fingerprint, buckets, watches, next place, chunks and deltas of each side
+    directory   fingerprint, buckets, watches, next place, each side's chunks and deltas
     blobs       of rows that are alive (`chunks`), that wait, that are held back
 
 A batch reads the rows to which something can happen (`demand`), and writes what came
