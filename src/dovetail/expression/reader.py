@@ -24,6 +24,7 @@ from dovetail.expression.functions.casts import checked_cast, converter
 from dovetail.expression.syntax import is_pointed, pointed, syntax
 from dovetail.expression.tree import (
     BARE,
+    ROWS,
     Column,
     Expression,
     Interval,
@@ -63,14 +64,15 @@ def _reads(*nodes: type[exp.Expr]) -> Callable[[Read], Read]:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The text, the names, and the lambda parameters around a place in it.
+    """The text, the names, and what bare names stand for at a place in it.
 
-    `row` is the parameter whose fields stand bare inside `ROWS_LIST(..)`.
+    Those are parameters of lambdas around it, or trees that `compose` is given. `row`
+    is the parameter whose fields stand bare inside `ROWS_LIST(..)`.
     """
 
     text: str
     scope: Scope
-    variables: Mapping[str, Variable] = field(default_factory=dict)
+    variables: Mapping[str, Node] = field(default_factory=dict)
     row: Variable | None = None
     numbers: Iterator[int] = field(default_factory=count)
 
@@ -272,7 +274,6 @@ def _resolved(context: Context, names: list[str]) -> tuple[Node, list[str]]:
     raise SpecError(f'no column "{".".join(names)}"', f"one of {known}")
 
 
-ROWS = "rows"
 # Functions that may begin with a bare unit of time, by the names they then have.
 _WITH_UNIT = {
     "timestampadd": "timestampadd",
@@ -559,6 +560,28 @@ def _parsed(text: str, scope: Scope) -> Typed:
     """Returns the typed expression of a text."""
     tree = folded(Context(text, scope).read(syntax(text)))
     return Typed(tree, kinds.columnar(tree.type), text)
+
+
+# No two lambdas that are composed have a parameter of one number, nor one of a text.
+_NUMBERS = count(1 << 32)
+
+
+def variable(name: str, kind: Kind) -> Variable:
+    """Returns a new parameter of a lambda, for a body that is not yet there."""
+    return Variable(name, next(_NUMBERS), kind)
+
+
+def compose(text: str, /, **parts: Node) -> Node:
+    """Returns the tree of a text whose names stand for trees.
+
+    `compose("IF(x = 0, y, x)", x=.., y=..)`. Parts are put in as trees: no brackets
+    are missed around them, and no lambda in the text binds a variable of theirs.
+    """
+    return Context(text, Scope(), parts, numbers=_NUMBERS).read(_template(text))
+
+
+# A template is read for each place where it stands, but cut into words once.
+_template = lru_cache(maxsize=1000)(syntax)
 
 
 @_reads(exp.HexString)

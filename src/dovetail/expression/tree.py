@@ -13,7 +13,7 @@ several sets also sees those rows, through `ROWS_COUNT()` and its relatives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -36,6 +36,8 @@ ALWAYS = Expression("true")
 NEVER = Expression("false")
 
 BARE = ""
+# All rows that stand together, for `ROWS_LIST` and its relatives.
+ROWS = "rows"
 
 PAIR_NAMES = Schema.of(
     {
@@ -175,6 +177,35 @@ def with_parts(node: Node, change: Callable[[Node], Node]) -> Node:
             return replace(node, body=change(body))
         case _:
             return node
+
+
+def replaced(node: Node, others: Mapping[int, Node]) -> Node:
+    """Returns a tree with other trees in place of variables, by their numbers."""
+    match node:
+        case Variable(number=number):
+            return others.get(number, node)
+        case _:
+            return with_parts(node, lambda part: replaced(part, others))
+
+
+def numbered(
+    node: Node, known: Mapping[int, Variable] | None = None, depth: int = 0
+) -> Node:
+    """Returns a tree whose variables are numbered by how deep their lambdas stand.
+
+    Trees that mean the same by variables of other numbers are equal then.
+    """
+    known = known or {}
+    match node:
+        case Variable(number=number):
+            return known.get(number, node)
+        case Lambda(parameters=parameters, body=body):
+            own = [replace(it, number=depth + at) for at, it in enumerate(parameters)]
+            old = (it.number for it in parameters)
+            inside = {**known, **dict(zip(old, own, strict=True))}
+            return Lambda(tuple(own), numbered(body, inside, depth + len(own)))
+        case _:
+            return with_parts(node, lambda part: numbered(part, known, depth))
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import datasets, syntax, types, values
+from dovetail.dialects.ecl import datasets, syntax, trees, types, values
 from dovetail.dialects.ecl.context import Context, is_known, known_value, refusal, said
 from dovetail.dialects.ecl.indexes import build
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.rows import file_name
 from dovetail.dialects.ecl.totals import alone, gathering, narrowed, widened
-from dovetail.expression import Expression
 
 _MAKERS = {*datasets.DATASETS, "dataset", "join", "fetch"}
 _CHOICES = {"if", "map", "case"}
@@ -30,12 +29,13 @@ def read_either(context: Context, node: syntax.Call) -> Iterator[values.DatasetV
     if not branches or not _is_dataset(context, branches[0]):
         return
     inside, totals = gathering(context.alone())
-    text = inside.condition(condition)
+    holds = inside.condition(condition)
+    fails = trees.sql("NOT x", x=holds)
     parts = []
     # Without a second branch there are no rows where the condition does not hold.
-    for one, held in zip(branches, (text, f"(NOT {text})"), strict=False):
+    for one, held in zip(branches, (holds, fails), strict=False):
         source = context.dataset(one)
-        step = spec.Filtered(widened(source, totals), Expression(held))
+        step = spec.Filtered(widened(source, totals), trees.expressed(held))
         parts.append(replace(source, step=narrowed(step, source.record, totals)))
     yield datasets.appended(parts) if parts[1:] else parts[0]
 
@@ -177,7 +177,7 @@ def _refuse_field(node: syntax.Node, value: values.Value) -> None:
     """Refuses OUTPUT(rows.field): nothing says of which row."""
     if not isinstance(node, syntax.Member) or not isinstance(value, types.Scalar):
         return
-    if spec.references(Expression(value.text)):
+    if any(trees.columns_of(value.tree)):
         raise refusal(
             node,
             f'"{node.name}" of many rows',
@@ -239,7 +239,7 @@ def _put_out(
             found = value.step
         case values.Total(source, total):
             record = types.RecordType((types.Field(column, total.type),))
-            columns = datasets.columns([(column, total.text)])
+            columns = datasets.columns([(column, total.tree)])
             every = spec.Grouped(source.step, ())
             found = spec.Counted(every, record.schema, columns)
         case types.Scalar(type=types.RecordType() as record):

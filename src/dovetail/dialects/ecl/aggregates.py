@@ -15,33 +15,90 @@ Series with a list of rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 
-from dovetail import spec
-from dovetail.dialects.ecl import types
+from dovetail.dialects.ecl import trees, types
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
 from dovetail.dialects.ecl.syntax import Call, Node
-from dovetail.dialects.ecl.types import named_struct
-from dovetail.dialects.ecl.values import Made, RowsValue, RowValue
-from dovetail.expression import NEVER, Expression
-from dovetail.schema import quoted
+from dovetail.dialects.ecl.trees import all_of, function, literal, sql, struct, variable
+from dovetail.dialects.ecl.values import Made, RowsValue, RowValue, Value
+from dovetail.expression.kinds import columnar
+from dovetail.schema import ArrayType, AtomicType
 
-PAST, COMING = "past", "coming"
-COUNTER = types.Scalar(f"({PAST}.counter + 1L)", types.Whole())
-_MADE = "made"
+Tree = trees.Node
 # A list of lists: what is added moves this many rows at most.
 _CHUNK = 1000
+ROWS = "rows"
 
 
-def past_row(record: types.RecordType) -> RowValue:
-    """Returns what has become of the rows so far."""
-    return RowValue(record, f"{PAST}.row")
+@dataclass(frozen=True, slots=True)
+class Along:
+    """What a transform sees that goes along: LEFT, RIGHT, and how many came before.
 
+    They are variables until it is known in which state of a fold they stand.
+    """
 
-def coming_row(record: types.RecordType) -> RowValue:
-    """Returns the row at hand."""
-    return RowValue(record, COMING)
+    records: tuple[types.RecordType, types.RecordType]
+    result: trees.Variable
+    item: trees.Variable
+    count: trees.Variable
+
+    @classmethod
+    def of(cls, past: types.RecordType, coming: types.RecordType) -> Along:
+        """Returns what goes along rows: the record of the result, and theirs."""
+        result, item = (variable("row", one.struct) for one in (past, coming))
+        count = variable("counted", AtomicType.BIGINT)
+        return cls((past, coming), result, item, count)
+
+    @property
+    def next(self) -> Tree:
+        """Returns the number of the row at hand, from 1."""
+        return sql("x + 1L", x=self.count)
+
+    @property
+    def counter(self) -> types.Scalar:
+        """Returns COUNTER."""
+        return types.Scalar(self.next, types.Whole())
+
+    @property
+    def sides(self) -> dict[str, Value]:
+        """Returns LEFT, the result so far, RIGHT, the row at hand, and COUNTER."""
+        counter = types.whole(self.next)
+        return {"left": self.past, "right": self.coming, "counter": counter}
+
+    @property
+    def past(self) -> RowValue:
+        """Returns the result so far."""
+        return RowValue(self.records[0], self.result)
+
+    @property
+    def coming(self) -> RowValue:
+        """Returns the row at hand."""
+        return RowValue(self.records[1], self.item)
+
+    @property
+    def rows(self) -> Tree:
+        """Returns the list of the rows of a group, as a column of it."""
+        return trees.column(ROWS, ArrayType(columnar(self.item.type)))
+
+    @property
+    def row_before(self) -> RowValue:
+        """Returns, of rows behind the first, the one before as it came in."""
+        before = sql("get(x, CAST(n AS INT))", x=self.rows, n=self.count)
+        return RowValue(self.records[1], before)
+
+    def through(
+        self, rows: Tree, start: Tree, merge: Callable[[Tree], Tree], *finish: Tree
+    ) -> Tree:
+        """Returns what becomes of a first state by the rows of a list."""
+        state = variable("state", start.type)
+        # Now it is known where in the state they are.
+        known = {
+            self.result.number: sql("x.row", x=state),
+            self.count.number: sql("x.counter", x=state),
+        }
+        step = function(trees.replaced(merge(state), known), state, self.item)
+        return trees.build("aggregate", rows, start, step, *finish)
 
 
 def in_record(node: Node, made: Made, record: types.RecordType) -> Made:
@@ -54,7 +111,7 @@ def in_record(node: Node, made: Made, record: types.RecordType) -> Made:
             "the record of the rows themselves: what it makes is LEFT for the next one",
             "PROJECT(rows, record) gives them the fields of the result before",
         )
-    columns = zip(record.schema.names, (text for _, text in made.columns), strict=True)
+    columns = zip(record.schema.names, (tree for _, tree in made.columns), strict=True)
     return Made(record, tuple(columns), made.skip)
 
 
@@ -63,6 +120,7 @@ class Fold:
     """A transform over the rows of a list; `most` results are enough, 0 is no limit."""
 
     made: Made
+    along: Along
     most: int = 0
 
     @property
@@ -74,186 +132,204 @@ class Fold:
         )
         return types.RecordType((types.Field("row", self.made.record), *counts))
 
-    def text(self, rows: str, start: str) -> str:
+    def tree(self, rows: Tree, start: Tree) -> Tree:
         """Returns what becomes of a first row by the rows of a list."""
-        made = self._state(named_struct(*self.made.columns), "1L")
-        found = unless(self.made.skip, made, self._state(f"{PAST}.row", "0L"))
-        if self.most:
-            found = f"IF({PAST}.kept >= {self.most}L, {PAST}, {found})"
-        begin = named_struct(("row", start), ("counter", "0L"), ("kept", "0L"))
-        return f"aggregate({rows}, {begin}, ({PAST}, {COMING}) -> {found})"
 
-    @staticmethod
-    def _state(row: str, more: str) -> str:
-        """Returns a result beside its counts."""
-        kept = f"({PAST}.kept + {more})"
-        return named_struct(("row", row), ("counter", COUNTER.text), ("kept", kept))
+        def state(row: Tree, counter: Tree, kept: Tree) -> Tree:
+            return struct(("row", row), ("counter", counter), ("kept", kept))
+
+        def merge(past: Tree) -> Tree:
+            one, count = sql("x.kept + 1L", x=past), self.along.next
+            found = state(struct(*self.made.columns), count, one)
+            stays = state(self.along.result, count, sql("x.kept", x=past))
+            found = unless(self.made.skip, found, stays)
+            if not self.most:
+                return found
+            return sql(f"IF(x.kept >= {self.most}L, x, y)", x=past, y=found)
+
+        begin = state(start, literal(0), literal(0))
+        return self.along.through(rows, begin, merge)
 
 
-def unless(skip: str, found: str, other: str) -> str:
+def unless(skip: Tree, found: Tree, other: Tree) -> Tree:
     """Returns a value, or another where a row is skipped."""
-    return found if skip == NEVER.text else f"IF({skip}, {other}, {found})"
+    if skip == trees.FALSE:
+        return found
+    return sql("IF(skip, other, found)", skip=skip, other=other, found=found)
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
     """Rows that come out one by one while those of a list are gone through.
 
-    `row` is the record of the result so far, `out` that of what comes out.
+    `out` is the record of what comes out. What comes out moves into a chunk, and a
+    chunk that is full into the list of those that are done.
     """
 
-    row: types.RecordType
+    along: Along
     out: types.RecordType
 
-    def text(self, rows: str, start: str, merge: str, *, has_last: bool = False) -> str:
+    def tree(
+        self,
+        rows: Tree,
+        start: Tree,
+        merge: Callable[[Tree], Tree],
+        *,
+        has_last: bool = False,
+    ) -> Tree:
         """Returns the list of what comes out; behind it the last result, if asked."""
-        kind = types.TableType(self.out)
-        many = f"CAST(array() AS array<{types.spark_type(kind)}>)"
-        begin = named_struct(
-            ("row", start),
-            ("counter", "0L"),
-            ("chunk", types.blank_text(kind)),
-            ("done", many),
-        )
-        last = f", array({PAST}.row)" if has_last else ""
-        finish = f"{PAST} -> concat(flatten({PAST}.done), {PAST}.chunk{last})"
-        return f"aggregate({rows}, {begin}, ({PAST}, {COMING}) -> {merge}, {finish})"
+        none = types.blank(types.TableType(self.out))
+        many = trees.array((), none.type)
+        begin = _state(start, literal(0), none, many)
+        end = variable("end", begin.type)
+        last = ", array(x.row)" if has_last else ""
+        all_out = sql(f"concat(flatten(x.done), x.chunk{last})", x=end)
+        return self.along.through(rows, begin, merge, function(all_out, end))
 
-    def silent(self, row: str) -> str:
+    def silent(self, past: Tree, row: Tree) -> Tree:
         """Returns the next state where nothing comes out."""
-        return self._state(row, f"{PAST}.chunk", f"{PAST}.done")
-
-    def giving(self, row: str, out: str) -> str:
-        """Returns the next state where a row comes out."""
-        has_room = f"size({PAST}.chunk) < {_CHUNK}"
-        chunk = f"IF({has_room}, concat({PAST}.chunk, array({out})), array({out}))"
-        full = f"concat({PAST}.done, array({PAST}.chunk))"
-        return self._state(row, chunk, f"IF({has_room}, {PAST}.done, {full})")
-
-    @staticmethod
-    def _state(row: str, chunk: str, done: str) -> str:
-        """Returns a state."""
-        return named_struct(
-            ("row", row), ("counter", COUNTER.text), ("chunk", chunk), ("done", done)
+        return _state(
+            row, self.along.next, sql("x.chunk", x=past), sql("x.done", x=past)
         )
 
-
-def once(value: str, used: str) -> str:
-    """Returns what is made of a value, which is computed once, by the name `made`."""
-    # A text that stands twice would be computed twice; a lambda's variable is not.
-    return f"get(transform(array({value}), {_MADE} -> {used}), 0)"
-
-
-def iterated(made: Made, start: str) -> str:
-    """Returns each row as a transform of it and of the result before."""
-    series = Series(made.record, made.record)
-    found = once(named_struct(*made.columns), series.giving(_MADE, _MADE))
-    merge = unless(made.skip, found, series.silent(f"{PAST}.row"))
-    return series.text("l.rows", start, merge)
+    def giving(self, past: Tree, row: Tree, out: Tree) -> Tree:
+        """Returns the next state where a row comes out."""
+        has_room = f"size(x.chunk) < {_CHUNK}"
+        more = f"IF({has_room}, concat(x.chunk, array(y)), array(y))"
+        done = f"IF({has_room}, x.done, concat(x.done, array(x.chunk)))"
+        chunk = sql(more, x=past, y=out)
+        return _state(row, self.along.next, chunk, sql(done, x=past))
 
 
-def processed(made: Made, state: Made, start: str) -> str:
-    """Returns each row as a transform of it and of a row that goes along."""
-    series = Series(state.record, made.record)
-    row = named_struct(*state.columns)
-    found = once(named_struct(*made.columns), series.giving(row, _MADE))
-    merge = unless(made.skip, found, series.silent(f"{PAST}.row"))
-    return series.text("l.rows", start, merge)
+def _state(row: Tree, counter: Tree, chunk: Tree, done: Tree) -> Tree:
+    """Returns a state of a series."""
+    return struct(("row", row), ("counter", counter), ("chunk", chunk), ("done", done))
 
 
-def rolled(made: Made, same: str) -> str:
+def once(value: Tree, use: Callable[[Tree], Tree]) -> Tree:
+    """Returns what is made of a value, which is computed once."""
+    # A tree that stands twice would be computed twice; a lambda's variable is not.
+    made = variable("made", value.type)
+    used = function(use(made), made)
+    return sql("get(transform(array(x), used), 0)", x=value, used=used)
+
+
+def processed(made: Made, state: Made | None, start: Tree, along: Along) -> Tree:
+    """Returns each row as a transform of it and of what goes along.
+
+    That is a row which another transform makes, or without one the result before.
+    """
+    series = Series(along, made.record)
+
+    def merge(past: Tree) -> Tree:
+        def giving(out: Tree) -> Tree:
+            row = struct(*state.columns) if state else out
+            return series.giving(past, row, out)
+
+        found = once(struct(*made.columns), giving)
+        return unless(made.skip, found, series.silent(past, along.result))
+
+    return series.tree(along.rows, start, merge)
+
+
+def rolled(made: Made, same: Tree, along: Along) -> Tree:
     """Returns rows that are the same as the result so far folded into it."""
-    series = Series(made.record, made.record)
-    one = series.silent(unless(made.skip, named_struct(*made.columns), f"{PAST}.row"))
-    merge = f"IF({same}, {one}, {series.giving(COMING, f'{PAST}.row')})"
-    text = series.text(BEHIND_FIRST, FIRST, merge, has_last=True)
-    none = types.blank_text(types.TableType(made.record))
-    return f"IF(size(l.rows) = 0, {none}, {text})"
+    series, rows, result = Series(along, made.record), along.rows, along.result
+
+    def merge(past: Tree) -> Tree:
+        row = unless(made.skip, struct(*made.columns), result)
+        one = series.silent(past, row)
+        other = series.giving(past, along.item, result)
+        return sql("IF(same, one, other)", same=same, one=one, other=other)
+
+    behind, first = behind_first(rows), first_of(rows)
+    found = series.tree(behind, first, merge, has_last=True)
+    none = types.blank(types.TableType(made.record))
+    return sql("IF(size(x) = 0, none, found)", x=rows, none=none, found=found)
 
 
-FIRST = "get(l.rows, 0)"
-BEHIND_FIRST = "slice(l.rows, 2, size(l.rows))"
-# Of rows behind the first: the one before the row at hand, as it came in.
-ROW_BEFORE = f"get(l.rows, CAST({PAST}.counter AS INT))"
+def first_of(rows: Tree) -> Tree:
+    """Returns the first row of a list."""
+    return sql("get(x, 0)", x=rows)
 
 
-def numbers_to(most: str) -> str:
+def behind_first(rows: Tree) -> Tree:
+    """Returns the rows of a list behind the first."""
+    return sql("slice(x, 2, size(x))", x=rows)
+
+
+def numbers_to(most: Tree) -> Tree:
     """Returns the numbers from 1 to another, none where that is smaller."""
     none = "CAST(array() AS ARRAY<BIGINT>)"
-    return f"IF({most} < 1L, {none}, sequence(1L, {most}))"
+    return sql(f"IF(x < 1L, {none}, sequence(1L, x))", x=most)
 
 
-def made_of(items: str, made: Made, names: tuple[str, str]) -> str:
+def made_of(
+    items: Tree, made: Made, item: trees.Variable, place: trees.Variable
+) -> Tree:
     """Returns what a transform makes of items, without those that it skips.
 
-    `names` are those of an item and of its place from 0.
+    `item` and its `place` from 0 are what the transform was read with.
     """
-    row, each = named_struct(*made.columns), f"({', '.join(names)})"
-    if made.skip == NEVER.text:
-        return f"transform({items}, {each} -> {row})"
-    pair = named_struct(("kept", f"NOT coalesce({made.skip}, false)"), ("value", row))
-    pairs = f"transform({items}, {each} -> {pair})"
-    return f"transform(filter({pairs}, one -> one.kept), one -> one.value)"
+    row = struct(*made.columns)
+    if made.skip == trees.FALSE:
+        return sql("transform(x, each)", x=items, each=function(row, item, place))
+    kept = sql("NOT coalesce(x, false)", x=made.skip)
+    each = function(struct(("kept", kept), ("value", row)), item, place)
+    return _kept_values(sql("transform(x, each)", x=items, each=each))
+
+
+def _kept_values(pairs: Tree) -> Tree:
+    """Returns the values of pairs that say whether they are kept."""
+    kept = "transform(filter(x, one -> one.kept), one -> one.value)"
+    return sql(kept, x=pairs)
 
 
 Aggregate = Callable[[Context, Call, RowsValue], types.Scalar]
-ITEM = "item"
 
 
 def filtered(
     context: Context, rows: RowsValue, conditions: tuple[Node, ...]
 ) -> RowsValue:
     """Returns the rows of which conditions hold."""
-    inside = context.inside(row_inside(rows))
-    texts = tuple(inside.condition(one) for one in conditions)
-    return RowsValue(rows.record, rows.text, (*rows.conditions, *texts))
+    inside = context.inside(rows.row)
+    found = tuple(inside.condition(one) for one in conditions)
+    return replace(rows, conditions=(*rows.conditions, *found), like=())
 
 
-def row_inside(rows: RowsValue) -> RowValue:
-    """Returns one of the rows, as expressions about it see it."""
-    return RowValue(rows.record, ITEM if rows.text else "")
+def listed(rows: RowsValue, tree: Tree) -> Tree:
+    """Returns the values of an expression over the rows as a list."""
+    items, condition = rows.list, all_of(rows.conditions)
+    if rows.conditions and rows.is_together:
+        pair = function(struct(("kept", condition), ("value", tree)), rows.item)
+        return _kept_values(sql("transform(x, each)", x=items, each=pair))
+    if rows.conditions:
+        kept = function(condition, rows.item)
+        items = sql("filter(x, each)", x=items, each=kept)
+    return sql("transform(x, each)", x=items, each=function(tree, rows.item))
 
 
-def listed(rows: RowsValue, text: str) -> str:
-    """Returns the values of an expression over the rows as an array."""
-    condition = " AND ".join(rows.conditions)
-    if rows.text:
-        kept = f"filter({rows.text}, {ITEM} -> {condition})" if condition else rows.text
-        return f"transform({kept}, {ITEM} -> {text})"
-    if not condition:
-        return f"ROWS_LIST({text})"
-    pairs = f"ROWS_LIST(named_struct('kept', {condition}, 'value', {text}))"
-    return f"transform(filter({pairs}, one -> one.kept), one -> one.value)"
-
-
-def counted(rows: RowsValue) -> str:
+def counted(rows: RowsValue) -> Tree:
     """Returns the number of rows."""
-    if not rows.text and not rows.conditions:
-        return "CAST(ROWS_COUNT() AS BIGINT)"
-    if not rows.conditions:
-        return f"CAST(size({rows.text}) AS BIGINT)"
-    return f"CAST(size({listed(rows, 'true')}) AS BIGINT)"
+    items = listed(rows, trees.TRUE) if rows.conditions else rows.list
+    return sql("CAST(size(x) AS BIGINT)", x=items)
 
 
-def is_over_rows(text: str) -> bool:
-    """Tells whether an expression looks at all rows that stand together."""
-    called = spec.called(Expression(text))
-    return not called.isdisjoint({"rows_count", "rows_list"})
-
-
-def nth(rows: RowsValue, place: str) -> RowValue:
+def nth(rows: RowsValue, place: Tree) -> RowValue:
     """Returns the row at a place from 1; beyond them it is blank."""
-    found = f"get({all_rows(rows).text}, CAST({place} AS INT) - 1)"
-    return RowValue(rows.record, f"coalesce({found}, {types.blank_text(rows.record)})")
+    blank = types.blank(rows.record)
+    return RowValue(rows.record, trees.nth(all_rows(rows).tree, place, blank))
 
 
 def all_rows(rows: RowsValue) -> types.Scalar:
     """Returns all rows that stand together as a child data set."""
-    front = f"{ITEM}." if rows.text else ""
-    parts = ((one.name, f"{front}{quoted(one.name)}") for one in rows.record.fields)
-    return types.Scalar(
-        listed(rows, named_struct(*parts)), types.TableType(rows.record)
-    )
+    row = struct(*rows.record.parts(rows.item))
+    return types.Scalar(listed(rows, row), types.TableType(rows.record))
+
+
+def together(record: types.RecordType) -> types.Scalar:
+    """Returns all rows of a record that stand together."""
+    return all_rows(RowsValue.together(record))
 
 
 def _over(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
@@ -262,7 +338,7 @@ def _over(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
         raise refusal(
             node, f"{node.word.upper()} without a value", "a value of each row"
         )
-    return context.inside(row_inside(rows)).scalar(node.arguments[1])
+    return context.inside(rows.row).scalar(node.arguments[1])
 
 
 def _kept(context: Context, rows: RowsValue, conditions: tuple[Node, ...]) -> RowsValue:
@@ -274,9 +350,8 @@ def _kept(context: Context, rows: RowsValue, conditions: tuple[Node, ...]) -> Ro
 def _count(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns COUNT or EXISTS of all rows, or of those of which a condition holds."""
     count = counted(_kept(context, rows, node.arguments[1:]))
-    return (
-        types.whole(count) if node.word == "count" else types.truth(f"({count} > 0L)")
-    )
+    is_number = node.word == "count"
+    return types.whole(count) if is_number else types.truth(sql("x > 0L", x=count))
 
 
 def _valued(context: Context, node: Call, rows: RowsValue) -> RowsValue:
@@ -289,10 +364,9 @@ def _extreme(name: str) -> Aggregate:
 
     def call(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
         value, rows = _over(context, node, rows), _valued(context, node, rows)
-        found = f"{name}({listed(rows, types.compared_text(value))})"
-        return types.Scalar(
-            f"coalesce({found}, {types.blank_text(value.type)})", value.type
-        )
+        found = trees.build(name, listed(rows, types.compared(value)))
+        blank = types.blank(value.type)
+        return types.Scalar(sql("coalesce(x, y)", x=found, y=blank), value.type)
 
     return call
 
@@ -300,14 +374,14 @@ def _extreme(name: str) -> Aggregate:
 def _sum(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns SUM, or AVE, which is REAL; of no rows each is 0."""
     value, rows = _over(context, node, rows), _valued(context, node, rows)
-    found = added(node, value, partial(listed, rows))
+    found = added(node, value, lambda tree: listed(rows, tree))
     if node.word == "sum":
         return found
-    return _mean(as_type(node, found, types.REAL).text, counted(rows))
+    return _mean(as_type(node, found, types.REAL).tree, counted(rows))
 
 
 def added(
-    node: Node, value: types.Scalar, listing: Callable[[str], str]
+    node: Node, value: types.Scalar, listing: Callable[[Tree], Tree]
 ) -> types.Scalar:
     """Returns the sum of a value; `listing` makes an array of what it is of each row.
 
@@ -315,69 +389,80 @@ def added(
     """
     match value.type:
         case types.Whole() as kind:
-            text = _folded(listing(types.signed(value)), types.INTEGER)
+            found = _total(listing(types.signed(value)), types.INTEGER)
             if kind.is_wide:
-                return types.Scalar(types.unsigned(text), kind)
-            return types.whole(text)
+                return types.Scalar(types.unsigned(found), kind)
+            return types.whole(found)
         case types.Exact() as kind:
             wide = types.sum_of(kind)
-            text = _folded(listing(as_type(node, value, wide).text), wide)
-            return types.Scalar(f"coalesce({text}, {types.blank_text(wide)})", wide)
-        case found:
-            added_as = types.REAL if isinstance(found, types.Real) else types.INTEGER
-            text = listing(as_type(node, value, added_as).text)
-            return types.Scalar(_folded(text, added_as), added_as)
+            found = _total(listing(as_type(node, value, wide).tree), wide)
+            zero = types.blank(wide)
+            return types.Scalar(sql("coalesce(x, zero)", x=found, zero=zero), wide)
+        case kind:
+            added_as = types.REAL if isinstance(kind, types.Real) else types.INTEGER
+            items = listing(as_type(node, value, added_as).tree)
+            return types.Scalar(_total(items, added_as), added_as)
 
 
-def _folded(items: str, kind: types.Whole | types.Exact | types.Real) -> str:
-    """Returns the items of an array added one after the other."""
+def _total(items: Tree, kind: types.Whole | types.Exact | types.Real) -> Tree:
+    """Returns the items of a list added one after the other."""
     merged = "total + one"
     if isinstance(kind, types.Exact):
         # Spark would give each sum a digit more than the one before.
         merged = f"CAST({merged} AS {types.spark_type(kind)})"
-    return f"aggregate({items}, {types.blank_text(kind)}, (total, one) -> {merged})"
+    fold = f"aggregate(x, zero, (total, one) -> {merged})"
+    return sql(fold, x=items, zero=types.blank(kind))
 
 
-def _mean(total: str, count: str) -> types.Scalar:
+def _mean(total: Tree, count: Tree) -> types.Scalar:
     """Returns a sum divided by a count, 0 where nothing was counted."""
-    text = f"IF({count} = 0L, 0D, {total} / CAST({count} AS DOUBLE))"
-    return types.Scalar(text, types.REAL)
+    found = sql("IF(n = 0L, 0D, x / CAST(n AS DOUBLE))", x=total, n=count)
+    return types.Scalar(found, types.REAL)
 
 
 def _spread(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns VARIANCE, COVARIANCE or CORRELATION of all the rows that there are."""
-    inside = context.inside(row_inside(rows))
+    inside = context.inside(rows.row)
     # The values stand behind the rows, and conditions behind them.
     count = 1 if node.word == "variance" else 2
     given = node.arguments[1 : count + 1]
     if len(given) < count:
         raise refusal(node, f"{node.word.upper()} of less", f"{count} values")
-    values = [inside.typed(one, types.REAL).text for one in given]
+    values = [inside.typed(one, types.REAL).tree for one in given]
     rows = _kept(context, rows, node.arguments[count + 1 :])
+
+    def total(value: Tree) -> Tree:
+        return _total(listed(rows, value), types.REAL)
+
+    def total_of_product(one: Tree, other: Tree) -> Tree:
+        return total(sql("x * y", x=one, y=other))
+
     one, other = values[0], values[-1]
-    number = f"CAST({counted(rows)} AS DOUBLE)"
+    number = sql("CAST(n AS DOUBLE)", n=counted(rows))
 
-    def total(text: str) -> str:
-        return _folded(listed(rows, text), types.REAL)
-
-    def distance(one: str, other: str) -> str:
+    def distance(one: Tree, other: Tree) -> Tree:
         """Returns the sum of the products of distances, as often as there are rows."""
-        below = f"({total(one)} * {total(other)})"
-        return f"({total(f'({one} * {other})')} * {number} - {below})"
+        both = {"x": total(one), "y": total(other)}
+        return sql("z * n - x * y", z=total_of_product(one, other), n=number, **both)
 
     if node.word == "correlation":
         # It is 0 where one of them is the same everywhere.
-        below = f"sqrt({distance(one, one)} * {distance(other, other)})"
-        text = f"coalesce({distance(one, other)} / nullif({below}, 0D), 0D)"
-        return types.Scalar(text, types.REAL)
-    below = f"({total(one)} * {total(other)} / {number})"
-    return _mean(f"({total(f'({one} * {other})')} - {below})", counted(rows))
+        found = sql(
+            "coalesce(xy / nullif(sqrt(xx * yy), 0D), 0D)",
+            xy=distance(one, other),
+            xx=distance(one, one),
+            yy=distance(other, other),
+        )
+        return types.Scalar(found, types.REAL)
+    both = {"x": total(one), "y": total(other)}
+    spread = sql("z - x * y / n", z=total_of_product(one, other), n=number, **both)
+    return _mean(spread, counted(rows))
 
 
 def _set(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns SET: the values of all rows in their order."""
     value = _over(context, node, rows)
-    return types.Scalar(listed(rows, value.text), types.SetOf(value.type))
+    return types.Scalar(listed(rows, value.tree), types.SetOf(value.type))
 
 
 def of_set(node: Call, items: types.Scalar) -> types.Scalar:
@@ -385,28 +470,30 @@ def of_set(node: Call, items: types.Scalar) -> types.Scalar:
     element = (
         items.type.element if isinstance(items.type, types.SetOf) else types.INTEGER
     )
-    count = f"CAST(size({items.text}) AS BIGINT)"
+    count = sql("CAST(size(x) AS BIGINT)", x=items.tree)
     match node.word:
         case "count":
-            return types.Scalar(count, types.INTEGER)
+            return types.whole(count)
         case "exists":
-            return types.Scalar(f"({count} > 0L)", types.BOOLEAN)
+            return types.truth(sql("x > 0L", x=count))
         case "max" | "min":
-            found = f"array_{node.word}({items.text})"
-            return types.Scalar(
-                f"coalesce({found}, {types.blank_text(element)})", element
-            )
+            most = f"coalesce(array_{node.word}(x), blank)"
+            found = sql(most, x=items.tree, blank=types.blank(element))
+            return types.Scalar(found, element)
         case "sum" | "ave":
+            item = variable("item", types.spark_type(element))
 
-            def each(text: str) -> str:
-                if text == ITEM:
-                    return items.text
-                return f"transform({items.text}, {ITEM} -> {text})"
+            def each(tree: Tree) -> Tree:
+                return (
+                    items.tree
+                    if tree == item
+                    else sql("transform(x, y)", x=items.tree, y=function(tree, item))
+                )
 
-            total = added(node, types.Scalar(ITEM, element), each)
+            total = added(node, types.Scalar(item, element), each)
             if node.word == "sum":
                 return total
-            return _mean(as_type(node, total, types.REAL).text, count)
+            return _mean(as_type(node, total, types.REAL).tree, count)
         case word:
             raise refusal(
                 node, f"{word.upper()} of a set", "COUNT, EXISTS, MAX, MIN, SUM or AVE"

@@ -31,6 +31,7 @@ from dovetail.dialects.ecl import (
     set_joins,
     syntax,
     transforms,
+    trees,
     types,
     values,
 )
@@ -60,8 +61,8 @@ _READERS: dict[type, Reader] = {
 
 # Of a cluster there is one part: what a job sees of it is the whole.
 _CONSTANTS = {
-    "workunit": types.Scalar("'W'", types.Letters(1)),
-    "clustersize": types.Scalar("1L", types.INTEGER),
+    "workunit": types.Scalar(trees.literal("W"), types.Letters(1)),
+    "clustersize": types.whole(trees.literal(1)),
 }
 # What stands behind their rows are conditions.
 _OF_CONDITIONS = {"count", "exists"}
@@ -162,17 +163,17 @@ def _part(context: Context, node: syntax.Part) -> values.Value:
         case values.DatasetValue() as source if (
             is_one and context.totals and not is_known(context, node.first)
         ):
-            every = aggregates.all_rows(values.RowsValue(source.record, ""))
+            every = aggregates.together(source.record)
             listed = context.gathered(node, values.Total(source, every))
-            place = context.typed(node.first, types.INTEGER).text
-            beside = values.RowsValue(source.record, listed.text)
+            place = context.typed(node.first, types.INTEGER).tree
+            beside = values.RowsValue.of(source.record, listed.tree)
             return aggregates.nth(beside, place)
         case values.DatasetValue() as source:
             return datasets.chosen(context, node, source)
         case values.Dictionary() as dictionary if is_one:
             return dictionaries.entry_at(context, node, dictionary)
         case values.RowsValue() as inside if is_one:
-            place = context.typed(node.first, types.INTEGER).text
+            place = context.typed(node.first, types.INTEGER).tree
             return aggregates.nth(inside, place)
         case values.Total() as total if context.totals:
             return scalars.read_letters(context, node, context.gathered(node, total))
@@ -292,8 +293,8 @@ def _evaluated(context: Context, node: syntax.Call, row: values.Value) -> values
             return values.Total(source, inside.scalar(second))
         case values.RowValue():
             return context.inside(row).value(second)
-        case types.Scalar(text, types.RecordType() as record):
-            return context.inside(values.RowValue(record, text)).value(second)
+        case types.Scalar(tree, types.RecordType() as record):
+            return context.inside(values.RowValue(record, tree)).value(second)
         case _:
             raise refusal(first, f"EVALUATE of {said(row)}", "a row: rows[n]")
 
@@ -308,8 +309,8 @@ def _aggregate(context: Context, node: syntax.Call) -> values.Value:
             return aggregates.AGGREGATES[word](context, node, inside)
         case values.DatasetValue() | values.Dictionary():
             return _total(context, node)
-        case types.Scalar(text, types.TableType(record)):
-            inside = values.RowsValue(record, text)
+        case types.Scalar(tree, types.TableType(record)):
+            inside = values.RowsValue.of(record, tree)
             return aggregates.AGGREGATES[word](context, node, inside)
         case types.Scalar(type=types.SetOf()) as items if len(node.arguments) == 1:
             return aggregates.of_set(node, items)
@@ -324,12 +325,10 @@ def _total(context: Context, node: syntax.Call) -> values.Total | types.Scalar:
     aggregate, alone = aggregates.AGGREGATES[node.word], context.alone()
     try:
         source = alone.dataset(node.arguments[0])
-        every = values.RowsValue(source.record, "")
+        every = values.RowsValue.together(source.record)
         return values.Total(source, aggregate(alone, node, every))
     except RowAroundError:
-        # Inside a list both rows would have the same name.
-        is_inside = any(row.text == aggregates.ITEM for row in context.rows)
-        if is_inside or not context.may_list:
+        if not context.may_list:
             raise
         source, (first, *others) = context.dataset(node.arguments[0]), node.arguments
         if node.word in _OF_CONDITIONS:

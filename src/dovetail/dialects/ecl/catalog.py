@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from dovetail import spec
-from dovetail.dialects.ecl import types
+from dovetail.dialects.ecl import trees, types
 from dovetail.errors import SchemaError
-from dovetail.expression import Expression
 from dovetail.schema import (
     ArrayType,
     AtomicType,
@@ -21,7 +20,6 @@ from dovetail.schema import (
     Schema,
     StructType,
     Type,
-    quoted,
 )
 
 
@@ -149,19 +147,19 @@ def taken_as(
     )
     given = taken(known, replace(wanted, ranges=ranges))
     columns = [(one.name, _sized(one)) for one in record.fields]
-    if all(text == f"l.{quoted(name)}" for name, text in columns):
+    if all(isinstance(tree, trees.Column) for _, tree in columns):
         return given
-    select = tuple((name, Expression(text)) for name, text in columns)
+    select = tuple((name, trees.expressed(tree)) for name, tree in columns)
     return spec.Projected(given, record.schema, spec.Columns(select))
 
 
-def _sized(one: types.Field) -> str:
+def _sized(one: types.Field) -> trees.Node:
     """Returns a column of an input in the size of its field."""
-    text = f"l.{quoted(one.name)}"
+    tree = trees.column(one.name, types.spark_type(one.type))
     # A whole number is known to be in its range, of anything else the size is not.
     kind = one.type if isinstance(one.type, types.Whole) else types.unsized(one.type)
-    found = types.converted(types.Scalar(text, kind), one.type)
-    return found.text if found else text
+    found = types.converted(types.Scalar(tree, kind), one.type)
+    return found.tree if found else tree
 
 
 _ATOMS: dict[Type, types.EclType] = {

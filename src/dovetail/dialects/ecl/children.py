@@ -18,13 +18,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import aggregates, datasets, syntax, totals, types, values
+from dovetail.dialects.ecl import (
+    aggregates,
+    datasets,
+    syntax,
+    totals,
+    trees,
+    types,
+    values,
+)
 from dovetail.dialects.ecl.conditions import Term, terms
 from dovetail.dialects.ecl.context import Context, as_type, is_known, is_word, refusal
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.scalars import met
-from dovetail.expression import NEVER, Scope
-from dovetail.schema import quoted
+from dovetail.dialects.ecl.trees import sql
+from dovetail.schema import AtomicType
 
 _ROWS = "rows"
 
@@ -33,8 +41,8 @@ _ROWS = "rows"
 class _Key:
     """A value of the row at hand, and the value of the other rows that equals it."""
 
-    wanted: str
-    value: str
+    wanted: trees.Node
+    value: trees.Node
     type: types.EclType
 
 
@@ -42,10 +50,8 @@ def rows_chosen(
     context: Context, node: syntax.Call, source: values.DatasetValue
 ) -> values.RowsValue:
     """Returns the rows of a data set that conditions about the row at hand choose."""
-    # A name that no list around has.
-    name = f"chosen_{node.place.line}_{node.place.column}"
-    inside = context.inside(values.RowValue(source.record, name, source.step))
-    seen = Scope(((name, source.record.schema),))
+    item = trees.variable("chosen", source.record.struct)
+    inside = context.inside(values.RowValue(source.record, item, source.step))
     asked = [
         term
         for one in node.arguments
@@ -55,7 +61,7 @@ def rows_chosen(
     ]
     # The first row at hand that has keys finds its list by them.
     for row in totals.rows_at_hand(context):
-        terms_keys = [(term, [*_key(term, row, seen)]) for term in asked]
+        terms_keys = [(term, [*_key(term, row, item)]) for term in asked]
         keys = [key for _, some in terms_keys for key in some]
         if keys:
             context.check_children(node, source)
@@ -63,12 +69,11 @@ def rows_chosen(
             asked = [term for term, some in terms_keys if not some]
             break
     else:
-        found = listed_beside(context, node, source).text
-    if not asked:
-        return values.RowsValue(source.record, found)
-    texts = (term.context.condition(term.node) for term in asked)
-    kept = f"filter({found}, {name} -> {' AND '.join(texts)})"
-    return values.RowsValue(source.record, kept)
+        found = listed_beside(context, node, source).list
+    if asked:
+        kept = trees.all_of(term.context.condition(term.node) for term in asked)
+        found = sql("filter(x, kept)", x=found, kept=trees.function(kept, item))
+    return values.RowsValue.of(source.record, found)
 
 
 def listed_beside(
@@ -79,13 +84,11 @@ def listed_beside(
         f"all rows of a data set stand beside each row in line {node.place.line}: no "
         "equality says which of them it needs"
     )
-    whole = values.Total(
-        source, aggregates.all_rows(values.RowsValue(source.record, ""))
-    )
-    return values.RowsValue(source.record, context.gathered(node, whole).text)
+    whole = values.Total(source, aggregates.together(source.record))
+    return values.RowsValue.of(source.record, context.gathered(node, whole).tree)
 
 
-def _key(term: Term, row: totals.AtHand, seen: Scope) -> Iterator[_Key]:
+def _key(term: Term, row: totals.AtHand, item: trees.Variable) -> Iterator[_Key]:
     """Gives the key that a term is, if it says that values of both rows are equal."""
     match term.node:
         case syntax.Operation(sign="=", operands=(first, second)):
@@ -96,29 +99,38 @@ def _key(term: Term, row: totals.AtHand, seen: Scope) -> Iterator[_Key]:
         return
     pair = met(term.node, *both)
     for mine, other in (pair, pair[::-1]):
-        if totals.is_of(mine.text, seen) and row.has(other.text):
-            yield _Key(other.text, totals.as_left(mine.text, seen), mine.type)
+        # With the row as that of a side, what is made of it alone is made of columns.
+        left = {item.number: trees.side("l", item.type)}
+        value = trees.replaced(mine.tree, left)
+        if trees.is_of(mine.tree, item) and row.has(other.tree):
+            yield _Key(other.tree, value, mine.type)
             return
 
 
-def _by_keys(source: values.DatasetValue, row: totals.AtHand, keys: list[_Key]) -> str:
+def _by_keys(
+    source: values.DatasetValue, row: totals.AtHand, keys: list[_Key]
+) -> trees.Node:
     """Returns the list of rows that a row at hand finds by its keys."""
     # The rows of the data set are a list for each value of the keys.
     fields = tuple(types.Field(_name(at), key.type) for at, key in enumerate(keys))
     both = types.RecordType((*source.record.fields, *fields))
-    own = ((one.name, f"l.{quoted(one.name)}") for one in source.record.fields)
+    own = source.record.parts(trees.side("l", source.record.struct))
     keyed = ((_name(at), key.value) for at, key in enumerate(keys))
     beside = spec.Projected(
         spec.Grouped(source.step, ()), both.schema, datasets.columns([*own, *keyed])
     )
-    rows = aggregates.all_rows(values.RowsValue(source.record, ""))
+    rows = aggregates.together(source.record)
     record = types.RecordType((*fields, types.Field(_ROWS, rows.type)))
     names = tuple(one.name for one in fields)
-    texts = [*((name, f"l.{quoted(name)}") for name in names), (_ROWS, rows.text)]
-    step = spec.Counted(beside, record.schema, datasets.columns(texts), names)
+    found = types.RecordType(fields).parts(trees.side("l", both.struct))
+    shown = datasets.columns([*found, (_ROWS, rows.tree)])
+    step = spec.Counted(beside, record.schema, shown, names)
     lists = values.Dictionary(values.DatasetValue(step, record), fields)
-    pairs = ((key.wanted, f"r.{quoted(_name(at))}") for at, key in enumerate(keys))
-    return f"{row.beside(lists, tuple(pairs))}.row.{quoted(_ROWS)}"
+    pairs = (
+        (key.wanted, types.part(trees.side("r", record.struct), one).tree)
+        for key, one in zip(keys, fields, strict=True)
+    )
+    return sql("x.row.rows", x=row.beside(lists, pairs))
 
 
 def _name(number: int) -> str:
@@ -129,10 +141,9 @@ def _name(number: int) -> str:
 Child = Callable[[Context, syntax.Call, values.RowsValue], values.RowsValue]
 
 
-def _names(node: syntax.Node) -> tuple[str, str]:
-    """Returns names for an item and its place that no list around has."""
-    at = f"{node.place.line}_{node.place.column}"
-    return f"child_{at}", f"child_{at}_at"
+def _item(record: types.RecordType) -> tuple[trees.Variable, trees.Variable]:
+    """Returns a row of a list, and its place from 0."""
+    return trees.variable("child", record.struct), trees.variable("at", AtomicType.INT)
 
 
 def _project(
@@ -140,25 +151,24 @@ def _project(
 ) -> values.RowsValue:
     """Returns what a transform makes of each of the rows, or a record."""
     _refuse_others(node.arguments[2:])
-    item, place = _names(node)
+    item, place = _item(rows.record)
     row = values.RowValue(rows.record, item)
-    counter = types.Scalar(f"({place} + 1L)", types.Whole())
+    counter = types.whole(sql("x + 1L", x=place))
     sides: dict[str, values.Value] = {"left": row, "counter": counter}
     made = replace(context, sides={**context.sides, **sides}).value(node.arguments[1])
     if not isinstance(made, values.Made):
         record = context.record(node.arguments[1])
-        columns = datasets.rebuilt_columns(types.Scalar(item, rows.record), record)
-        texts = ((name, str(text)) for name, text in columns.columns)
-        made = values.Made(record, tuple(texts), NEVER.text)
-    text = aggregates.made_of(aggregates.all_rows(rows).text, made, (item, place))
-    like = _as_many(rows) if made.skip == NEVER.text else ""
-    return values.RowsValue(made.record, text, like=like)
+        columns = datasets.rebuilt(types.Scalar(item, rows.record), record)
+        made = values.Made(record, tuple(columns), trees.FALSE)
+    found = aggregates.made_of(aggregates.all_rows(rows).tree, made, item, place)
+    changed = values.RowsValue.of(made.record, found)
+    is_like = made.skip == trees.FALSE
+    return replace(changed, like=(_as_many(rows),)) if is_like else changed
 
 
-def _as_many(rows: values.RowsValue) -> str:
-    """Returns an array that surely has as many rows."""
-    is_like = rows.like and not rows.conditions
-    return rows.like if is_like else aggregates.all_rows(rows).text
+def _as_many(rows: values.RowsValue) -> trees.Node:
+    """Returns a list that surely has as many rows."""
+    return trees.simple([*rows.like, aggregates.all_rows(rows).tree][0])
 
 
 def _combine(
@@ -185,29 +195,32 @@ def _combine(
             raise refusal(
                 node, "this COMBINE of child rows", "COMBINE(rows, other rows, t)"
             )
-    item, place = _names(node)
-    both = f"{item}_of"
-    sides: dict[str, values.Value] = {
-        "left": values.RowValue(rows.record, item),
-        "right": values.RowValue(
-            others.record, f"get({both}.other, CAST({place} AS INT))"
-        ),
-    }
-    made = replace(context, sides={**context.sides, **sides}).made(transform)
-    lists = types.named_struct(
-        ("one", aggregates.all_rows(rows).text),
-        ("other", aggregates.all_rows(others).text),
+    item, place = _item(rows.record)
+    lists = trees.struct(
+        ("one", aggregates.all_rows(rows).tree),
+        ("other", aggregates.all_rows(others).tree),
     )
-    text = aggregates.made_of(f"{both}.one", made, (item, place))
-    once = f"get(transform(array({lists}), {both} -> {text}), 0)"
-    return values.RowsValue(made.record, once)
+
+    def combined(both: trees.Node) -> trees.Node:
+        other = sql("get(x.other, CAST(at AS INT))", x=both, at=place)
+        sides: dict[str, values.Value] = {
+            "left": values.RowValue(rows.record, item),
+            "right": values.RowValue(others.record, other),
+        }
+        made = replace(context, sides={**context.sides, **sides}).made(transform)
+        records.append(made.record)
+        return aggregates.made_of(sql("x.one", x=both), made, item, place)
+
+    records: list[types.RecordType] = []
+    found = aggregates.once(lists, combined)
+    return values.RowsValue.of(records[0], found)
 
 
 def _sort(
     context: Context, node: syntax.Call, rows: values.RowsValue
 ) -> values.RowsValue:
     """Returns the rows in another order; equal ones stay as they were."""
-    item, place = _names(node)
+    item, place = _item(rows.record)
     inside = context.inside(values.RowValue(rows.record, item))
     keys = []
     for by in node.arguments[1:]:
@@ -224,15 +237,18 @@ def _sort(
                         "a number",
                         "NORMALIZE makes rows of them, which SORT sorts by any value",
                     )
-                keys.append(f"-({value.text})")
+                keys.append(sql("- x", x=value.tree))
             case _:
-                keys.append(types.compared_text(inside.scalar(by)))
+                keys.append(types.compared(inside.scalar(by)))
     named = [(f"key_{number}", key) for number, key in enumerate(keys)]
-    parts = (*named, ("at", place), ("row", item))
-    keyed = f"transform({aggregates.all_rows(rows).text}, ({item}, {place}) -> "
-    found = f"array_sort({keyed}{types.named_struct(*parts)}))"
-    text = f"transform({found}, {item} -> {item}.row)"
-    return values.RowsValue(rows.record, text, like=_as_many(rows))
+    keyed = trees.struct(*named, ("at", place), ("row", item))
+    found = sql(
+        "transform(array_sort(transform(x, keyed)), one -> one.row)",
+        x=aggregates.all_rows(rows).tree,
+        keyed=trees.function(keyed, item, place),
+    )
+    ordered = values.RowsValue.of(rows.record, found)
+    return replace(ordered, like=(_as_many(rows),))
 
 
 def _chosen(
@@ -240,16 +256,18 @@ def _chosen(
 ) -> values.RowsValue:
     """Returns so many of the rows, from a place on."""
     _, number, *rest = node.arguments
-    first = _number(context, rest[0]) if rest else "1"
-    count = _number(context, number)
-    whole = aggregates.all_rows(rows).text
-    text = f"slice({whole}, greatest({first}, 1), greatest({count}, 0))"
-    return values.RowsValue(rows.record, text)
+    found = sql(
+        "slice(x, greatest(CAST(place AS INT), 1), greatest(CAST(many AS INT), 0))",
+        x=aggregates.all_rows(rows).tree,
+        place=_number(context, rest[0]) if rest else trees.literal(1),
+        many=_number(context, number),
+    )
+    return values.RowsValue.of(rows.record, found)
 
 
-def _number(context: Context, node: syntax.Node) -> str:
+def _number(context: Context, node: syntax.Node) -> trees.Node:
     """Returns a number of rows."""
-    return f"CAST({as_type(node, context.scalar(node), types.INTEGER).text} AS INT)"
+    return as_type(node, context.scalar(node), types.INTEGER).tree
 
 
 def _topn(
@@ -265,12 +283,13 @@ def counted_rows(context: Context, node: syntax.Call) -> values.RowsValue:
     """Returns DATASET(n, transform) as rows inside the row at hand."""
     number, transform, *rest = node.arguments
     _refuse_others(one for one in rest if syntax.word_of(one) != "distributed")
-    item, place = _names(node)
-    most = as_type(number, context.scalar(number), types.INTEGER).text
-    sides: dict[str, values.Value] = {"counter": types.Scalar(item, types.Whole())}
+    item = trees.variable("number", AtomicType.BIGINT)
+    place = trees.variable("at", AtomicType.INT)
+    most = aggregates.numbers_to(_number(context, number))
+    sides: dict[str, values.Value] = {"counter": types.whole(item)}
     made = replace(context, sides={**context.sides, **sides}).made(transform)
-    text = aggregates.made_of(aggregates.numbers_to(most), made, (item, place))
-    return values.RowsValue(made.record, text)
+    found = aggregates.made_of(most, made, item, place)
+    return values.RowsValue.of(made.record, found)
 
 
 def child_step(context: Context, node: syntax.Call) -> Iterator[values.RowsValue]:
@@ -289,8 +308,9 @@ def child_step(context: Context, node: syntax.Call) -> Iterator[values.RowsValue
     match context.value(node.arguments[0]):
         case values.RowsValue() as rows:
             yield _CHILD_STEPS[node.word](context, node, rows)
-        case types.Scalar(text, types.TableType(record)):
-            yield _CHILD_STEPS[node.word](context, node, values.RowsValue(record, text))
+        case types.Scalar(tree, types.TableType(record)):
+            rows = values.RowsValue.of(record, tree)
+            yield _CHILD_STEPS[node.word](context, node, rows)
 
 
 def listed_step(context: Context, node: syntax.Call) -> Iterator[values.RowsValue]:

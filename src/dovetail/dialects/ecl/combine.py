@@ -19,20 +19,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import datasets, syntax, types, values
-from dovetail.dialects.ecl.aggregates import all_rows, nth
+from dovetail.dialects.ecl import datasets, syntax, trees, types, values
+from dovetail.dialects.ecl.aggregates import counted, nth, together
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.options import failure_of
 from dovetail.dialects.ecl.records import default_record
 from dovetail.dialects.ecl.totals import gathering, narrowed, widened
+from dovetail.dialects.ecl.trees import sql
 from dovetail.expression import Expression
-from dovetail.schema import quoted
+from dovetail.schema import AtomicType
 
 _PASSED = {*datasets.PASSED_OVER, "keyed", "count"}
-_COUNT = types.Scalar("CAST(ROWS_COUNT() AS BIGINT)", types.INTEGER)
 # A row of a number, beside which counts of other rows stand.
 _ONE = types.RecordType((types.Field("n", types.INTEGER),))
+_COUNT = types.whole(counted(values.RowsValue.together(_ONE)))
+_NUMBER = trees.column("n", AtomicType.BIGINT)
 
 
 def read_limit(context: Context, node: syntax.Call) -> values.DatasetValue:
@@ -50,7 +52,7 @@ def read_limit(context: Context, node: syntax.Call) -> values.DatasetValue:
     for one in options[1:]:
         raise refusal(one, "a second thing to do", "SKIP, FAIL or ONFAIL alone")
     # The same rows are counted and kept: a total of them stands beside each.
-    few = _with(source, values.Total(source, _COUNT), f"{{0}} <= {most}L")
+    few = _with(source, values.Total(source, _COUNT), f"x <= {most}L")
     title = f"LIMIT in line {node.place.line}"
     failure: spec.Failure | spec.Plainly = spec.Plainly()
     for one in options:
@@ -72,7 +74,8 @@ def _with(
     wide = widened(source, [total])
     # The hidden column is the last one.
     hidden = wide.schema.names[-1]
-    step = spec.Filtered(wide, Expression(condition.format(f"l.{quoted(hidden)}")))
+    number = trees.column(hidden, AtomicType.BIGINT)
+    step = spec.Filtered(wide, trees.expressed(sql(condition, x=number)))
     return replace(source, step=narrowed(step, source.record, [total]))
 
 
@@ -90,10 +93,10 @@ def _or_one(
     made = context.made(node.arguments[0])
     if made.record.shape != source.record.shape:
         raise refusal(node, "a transform of another record", "the record of the rows")
-    counted = datasets.columns([("n", _COUNT.text)])
+    counted = datasets.columns([("n", _COUNT.tree)])
     # Without groups: all rows are counted, and no row is one of its own.
     count = spec.Counted(spec.Grouped(source.step, ()), _ONE.schema, counted)
-    many = spec.Filtered(count, Expression(f"l.`n` > {most}L"))
+    many = spec.Filtered(count, trees.expressed(sql(f"x > {most}L", x=_NUMBER)))
     row = datasets.projected(values.DatasetValue(many, _ONE), made)
     one = datasets.as_record(row, source.record)
     return values.DatasetValue(spec.Appended((few.step, one.step)), source.record)
@@ -119,7 +122,7 @@ def _or_failing(
     """
     limit = spec.Limit(stop.most, spec.OnExceed.FAIL)
     join = datasets.inner_join(
-        datasets.columns([("n", "l.`n`")]), picks=spec.Picks(limit=limit)
+        datasets.columns([("n", _NUMBER)]), picks=spec.Picks(limit=limit)
     )
     told = spec.Told(stop.title, (("LIMIT", stop.line),))
     # One row more than there may be says that there are too many.
@@ -127,7 +130,7 @@ def _or_failing(
     whole = spec.Inline(_ONE.schema, ((0,),))
     counted = spec.Joined(whole, few, join, _ONE.schema, told, stop.failure)
     total = values.Total(values.DatasetValue(counted, _ONE), _COUNT)
-    return _with(source, total, "{0} >= 0L")
+    return _with(source, total, "x >= 0L")
 
 
 _ROW, _OTHER, _ROWS, _GROUP, _PLACE = "row", "other", "rows", "group", "place"
@@ -174,21 +177,22 @@ def _sides(
     left: values.DatasetValue, right: values.DatasetValue, *, by_group: bool
 ) -> dict[str, values.Value]:
     """Returns what a transform sees: rows, or with GROUP all rows of the right."""
-    row = values.RowValue(left.record, f"l.{_ROW}")
+    row = values.RowValue(left.record, _part(_ROW, left.record))
     if not by_group:
-        return {"left": row, "right": values.RowValue(right.record, f"l.{_OTHER}")}
-    rows = values.RowsValue(right.record, f"l.{_OTHER}")
-    return {"left": row, "right": nth(rows, "1L"), "rows(right)": rows}
+        other = values.RowValue(right.record, _part(_OTHER, right.record))
+        return {"left": row, "right": other}
+    listed = _part(_OTHER, types.TableType(right.record))
+    rows = values.RowsValue.of(right.record, listed)
+    return {"left": row, "right": nth(rows, trees.literal(1)), "rows(right)": rows}
 
 
 def _both(left: values.DatasetValue, right: values.DatasetValue) -> values.Made:
     """Returns the record of both: fields of the left, then new ones of the right."""
     made = default_record(left.record, right.record, spec.Kind.INNER)
-    known = {one.word for one in left.record.fields}
-    columns = tuple(
-        (name, f"l.{_ROW if name.lower() in known else _OTHER}.{quoted(name)}")
-        for name, _ in made.columns
-    )
+    count = len(left.record.fields)
+    one, other = _part(_ROW, left.record), _part(_OTHER, right.record)
+    new = types.RecordType(made.record.fields[count:])
+    columns = (*left.record.parts(one), *new.parts(other))
     return replace(made, columns=columns)
 
 
@@ -213,7 +217,7 @@ def read_regroup(context: Context, node: syntax.Call) -> values.DatasetValue:
     by = tuple(spec.By(_column(name)) for name in (_GROUP, "input"))
     ordered = spec.Ordered(spec.Appended(tuple(steps)), by)
     step = spec.Grouped(ordered, (_column(_GROUP),))
-    columns = datasets.own_columns(record, f"l.{_ROW}")
+    columns = datasets.columns(record.parts(_part(_ROW, record)))
     rows = spec.Projected(step, record.schema, columns)
     return values.DatasetValue(rows, record, is_grouped=True)
 
@@ -228,7 +232,7 @@ def _rows(source: values.DatasetValue) -> values.DatasetValue:
 def _placed(source: values.DatasetValue, name: str) -> values.DatasetValue:
     """Returns each row as one column, with its place."""
     record = types.RecordType((types.Field(name, source.record),))
-    whole = datasets.columns([(name, source.record.row_text("l"))])
+    whole = datasets.columns([(name, source.record.row("l"))])
     # Groups end here: a place is that among all rows.
     step = spec.Projected(spec.Grouped(source.step, ()), record.schema, whole)
     return _numbered(values.DatasetValue(step, record), _PLACE)
@@ -236,9 +240,9 @@ def _placed(source: values.DatasetValue, name: str) -> values.DatasetValue:
 
 def _listed(source: values.DatasetValue, name: str) -> values.DatasetValue:
     """Returns the list of rows of each group."""
-    rows = all_rows(values.RowsValue(source.record, ""))
+    rows = together(source.record)
     record = types.RecordType((types.Field(name, rows.type),))
-    listed = datasets.columns([(name, rows.text)])
+    listed = datasets.columns([(name, rows.tree)])
     step = spec.Counted(source.step, record.schema, listed)
     return values.DatasetValue(step, record)
 
@@ -251,15 +255,18 @@ def _of_groups(
     Groups have no numbers, their lists have: so they are listed, and taken apart again.
     """
     groups = _numbered(_listed(source, _ROWS), _GROUP)
-    texts = {_GROUP: f"l.{quoted(_GROUP)}"}
-    texts |= {name: f"{number}L" for name, number in numbers.items()}
-    fields = (types.Field(name, types.INTEGER) for name in texts)
-    item = types.RecordType((types.Field(_ROW, record), *fields))
-    each = types.named_struct((_ROW, "item"), *texts.items())
-    lists = types.RecordType((types.Field(_ROWS, types.TableType(item)),))
-    listed = datasets.columns([(_ROWS, f"transform(l.{_ROWS}, item -> {each})")])
+    found = {_GROUP: _part(_GROUP, types.INTEGER)}
+    found |= {name: trees.literal(number) for name, number in numbers.items()}
+    fields = (types.Field(name, types.INTEGER) for name in found)
+    of_item = types.RecordType((types.Field(_ROW, record), *fields))
+    one = trees.variable("item", record.struct)
+    each = trees.function(trees.struct((_ROW, one), *found.items()), one)
+    lists = types.RecordType((types.Field(_ROWS, types.TableType(of_item)),))
+    rows = _part(_ROWS, types.TableType(record))
+    items = sql("transform(x, each)", x=rows, each=each)
+    listed = datasets.columns([(_ROWS, items)])
     step = spec.Projected(groups.step, lists.schema, listed)
-    return values.DatasetValue(spec.Unfolded(step, item.schema, _ROWS), item)
+    return values.DatasetValue(spec.Unfolded(step, of_item.schema, _ROWS), of_item)
 
 
 def _numbered(source: values.DatasetValue, name: str) -> values.DatasetValue:
@@ -273,10 +280,11 @@ def _beside(
 ) -> values.DatasetValue:
     """Returns the columns of both sides where their places are the same."""
     other = right.record.fields[0]
-    texts = [(it.name, f"l.{quoted(it.name)}") for it in left.record.fields]
+    own = left.record.parts(trees.side("l", left.record.struct))
+    its = types.RecordType((other,)).parts(trees.side("r", right.record.struct))
     record = types.RecordType((*left.record.fields, other))
-    select = datasets.columns([*texts, (other.name, f"r.{quoted(other.name)}")])
-    same = spec.Equality(_column(_PLACE), Expression(f"r.{quoted(_PLACE)}"))
+    select = datasets.columns([*own, *its])
+    same = spec.Equality(_column(_PLACE), _column(_PLACE, "r"))
     join = datasets.inner_join(select, same, picks=spec.Picks())
     told = spec.Told(title, (("hard", "the place of the row"),))
     step = spec.Joined(left.step, right.step, join, record.schema, told)
@@ -293,13 +301,19 @@ def _or_unlike(
     totals = [values.Total(side, _COUNT) for side in (left, right)]
     two = values.DatasetValue(spec.Inline(_ONE.schema, ((0,), (1,))), _ONE)
     wide = widened(two, totals)
-    one, other = (f"l.{quoted(name)}" for name in wide.schema.names[-2:])
-    kept = spec.Filtered(wide, Expression(f"l.`n` = 0L OR {one} <> {other}"))
+    counts = (trees.column(it, AtomicType.BIGINT) for it in wide.schema.names[-2:])
+    unlike = sql("n = 0L OR x <> y", n=_NUMBER, **dict(zip("xy", counts, strict=True)))
+    kept = spec.Filtered(wide, trees.expressed(unlike))
     said = f"{title}: the sides have different numbers of rows or groups"
     stop = _Stop(1, spec.Failure(0, said), title, "as many rows on both sides")
     return _or_failing(left, narrowed(kept, _ONE, totals), stop)
 
 
-def _column(name: str) -> Expression:
+def _column(name: str, letter: str = "l") -> Expression:
+    """Returns a number beside a row as an expression."""
+    return trees.expressed(trees.column(name, AtomicType.BIGINT, letter))
+
+
+def _part(name: str, kind: types.EclType) -> trees.Node:
     """Returns a column of the left row."""
-    return Expression(f"l.{quoted(name)}")
+    return trees.column(name, types.spark_type(kind))

@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import syntax, types
+from dovetail.dialects.ecl import syntax, trees, types
 from dovetail.dialects.ecl.context import Context, is_total, is_word, refusal
 from dovetail.dialects.ecl.names import routine_of
 from dovetail.dialects.ecl.scalars import compared, met
 from dovetail.dialects.ecl.transforms import parameters_of
 from dovetail.dialects.ecl.values import RowValue
-from dovetail.expression import Expression
 
 _WIDEST = 255
 _LOOKED_THROUGH = {"keyed", "nofold", "stepped"}
@@ -37,11 +36,26 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Hard:
-    """An equality of the two sides; `fields` are the right one's, in lower case."""
+    """An equality of the two sides, whichever stands first in the text."""
 
-    equality: spec.Equality
+    left: trees.Node
+    right: trees.Node
     is_keyed: bool
-    fields: frozenset[str]
+
+    @property
+    def equality(self) -> spec.Equality:
+        """Returns the equality as a join has it."""
+        return spec.Equality(trees.expressed(self.left), trees.expressed(self.right))
+
+    @property
+    def holds(self) -> trees.Node:
+        """Returns the equality as a condition of pairs."""
+        return trees.build("=", self.left, self.right)
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """Returns the fields of the right row, in lower case."""
+        return frozenset(one.name.lower() for one in trees.columns_of(self.right))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +63,7 @@ class Soft:
     """Any other condition, and the sides that it looks at."""
 
     node: syntax.Node
-    text: str
+    holds: trees.Node
     hands: frozenset[spec.Hand]
 
 
@@ -124,41 +138,41 @@ def _equality(term: Term, node: syntax.Operation) -> Iterator[Piece]:
             # The equalities of all fields of two rows, pair by pair.
             for first in record.fields:
                 for second in second_record.find(first.name):
-                    pair = (values[0].part(first), values[1].part(second))
-                    left, right = met(node, *pair)
-                    if hands_of(left.text) == {spec.Hand.RIGHT}:
+                    pair = (
+                        types.part(values[0].tree, first),
+                        types.part(values[1].tree, second),
+                    )
+                    left, right = (one.tree for one in met(node, *pair))
+                    if hands_of(left) == {spec.Hand.RIGHT}:
                         left, right = right, left
-                    yield hard(left, right, is_keyed=term.is_keyed)
+                    yield Hard(left, right, term.is_keyed)
             return
         case _:
             pass
-    one, other = met(node, values[0], values[1])
-    hands = [hands_of(value.text) for value in (one, other)]
+    one, other = (it.tree for it in met(node, values[0], values[1]))
+    hands = [hands_of(it) for it in (one, other)]
     if hands == [{spec.Hand.LEFT}, {spec.Hand.RIGHT}]:
-        yield hard(one, other, is_keyed=term.is_keyed)
+        yield Hard(one, other, term.is_keyed)
     elif hands == [{spec.Hand.RIGHT}, {spec.Hand.LEFT}]:
-        yield hard(other, one, is_keyed=term.is_keyed)
+        yield Hard(other, one, term.is_keyed)
     else:
         yield from _soft(node, compared(node, *values))
 
 
-def hard(left: types.Scalar, right: types.Scalar, *, is_keyed: bool) -> Hard:
-    """Returns the equality of a left and a right value."""
-    found = Expression(right.text)
-    fields = frozenset(one.column.lower() for one in spec.references(found))
-    return Hard(spec.Equality(Expression(left.text), found), is_keyed, fields)
-
-
-def _soft(node: syntax.Node, text: str) -> Iterator[Soft]:
+def _soft(node: syntax.Node, holds: trees.Node) -> Iterator[Soft]:
     """Yields a condition, unless it is just true."""
-    if text != "true":
-        yield Soft(node, text, hands_of(text))
+    if holds != trees.TRUE:
+        yield Soft(node, holds, hands_of(holds))
 
 
-def hands_of(text: str) -> frozenset[spec.Hand]:
+def hands_of(tree: trees.Node) -> frozenset[spec.Hand]:
     """Returns the sides that an expression looks at."""
-    found = spec.references(Expression(text))
-    return frozenset(one.hand for one in found if not is_total(one.column))
+    return frozenset(
+        hand
+        for one in trees.columns_of(tree)
+        for hand in spec.HANDS
+        if hand.letter == one.side and not is_total(one.name)
+    )
 
 
 def prefix(term: Term) -> Prefix:
@@ -166,30 +180,31 @@ def prefix(term: Term) -> Prefix:
     node = term.node
     if not isinstance(node, syntax.Operation):
         raise refusal(node, "[n..*] here", "it in an equality")
-    texts = [_letters(term.context, one) for one in node.operands]
+    letters = [_letters(term.context, one) for one in node.operands]
     # Which side stands first in the text does not matter.
-    by_hand = {hand: text for text, _ in texts for hand in hands_of(text)}
+    by_hand = {hand: tree for tree, _ in letters for hand in hands_of(tree)}
     if set(by_hand) != set(spec.HANDS):
         raise refusal(
             node, "[n..*] of one side alone", "LEFT.name[1..*] = RIGHT.name[1..*]"
         )
-    width = max(length for _, length in texts)
-    left, right = (Expression(by_hand[hand]) for hand in spec.HANDS)
+    width = max(length for _, length in letters)
+    left, right = (trees.expressed(by_hand[hand]) for hand in spec.HANDS)
     return Prefix(node, spec.OptionalPrefix(left, right, width))
 
 
-def _letters(context: Context, node: syntax.Node) -> tuple[str, int]:
+def _letters(context: Context, node: syntax.Node) -> tuple[trees.Node, int]:
     """Returns the letters of a text from a place on, and how many there may be."""
     if not isinstance(node, syntax.Part):
         raise refusal(node, "[n..*] on one side alone", "[n..*] on both sides")
     value = types.converted(context.scalar(node.of), types.STRING)
-    first = context.typed(node.first, types.INTEGER).text
+    first = context.typed(node.first, types.INTEGER).tree
     kind = context.scalar(node.of).type
     if value is None or not isinstance(kind, types.Letters):
         raise refusal(node, "[n..*] of something else", "a text")
     start = context.count(node.first, 1)
     length = kind.length - start + 1 if kind.length else _WIDEST
-    return f"substring({types.full(value)}, CAST({first} AS INT))", max(1, length)
+    cut = "substring(x, CAST(place AS INT))"
+    return trees.sql(cut, x=types.full(value), place=first), max(1, length)
 
 
 def optionals(
@@ -202,8 +217,8 @@ def optionals(
             match piece:
                 case Prefix(optional=optional):
                     found.append(optional)
-                case Hard(equality=equality):
-                    found.append(spec.OptionalEqual(equality))
+                case Hard():
+                    found.append(spec.OptionalEqual(piece.equality))
                 case Soft():
                     raise refusal(item, "a condition that is no equality", "equalities")
     return tuple(found)

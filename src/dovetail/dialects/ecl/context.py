@@ -14,22 +14,23 @@ from decimal import Decimal
 from difflib import get_close_matches
 
 from dovetail import spec
-from dovetail.dialects.ecl import syntax, types, values
+from dovetail.dialects.ecl import syntax, trees, types, values
 from dovetail.dialects.ecl.catalog import NO_MODULES, Catalog, Modules, Path
+from dovetail.dialects.ecl.trees import sql
 from dovetail.errors import DialectError
-from dovetail.expression import BARE, Expression, compiled
-from dovetail.expression import Scope as Names
-from dovetail.schema import Schema, quoted
+from dovetail.expression import BARE
+from dovetail.expression.evaluation import closure
+from dovetail.schema import Schema
 
 _LIST = "rows"
 
 
 def unfolded(
-    source: spec.Step, record: types.RecordType, rows: str
+    source: spec.Step, record: types.RecordType, rows: trees.Node
 ) -> values.DatasetValue:
     """Returns the rows of the lists that an expression gives for each row."""
     listed = types.RecordType((types.Field(_LIST, types.TableType(record)),))
-    columns = spec.Columns(((_LIST, Expression(rows)),))
+    columns = spec.Columns(((_LIST, trees.expressed(rows)),))
     lists = spec.Projected(source, listed.schema, columns)
     return values.DatasetValue(spec.Unfolded(lists, record.schema, _LIST), record)
 
@@ -51,7 +52,6 @@ def parents_of(step: spec.Step) -> Iterator[Schema]:
         waiting += spec.sources_of(one)
 
 
-NOTHING = Schema(())
 _OF_ALL, _ENTRY = "value of all rows", "entry of a dictionary"
 
 
@@ -98,8 +98,8 @@ class Context:
     bind: Callable[[Context, syntax.Node], values.Value]
     rows: tuple[values.RowValue, ...] = ()
     sides: Mapping[str, values.Value] = field(default_factory=dict)
-    skips: list[str] = field(default_factory=list)
-    path: tuple[str, ...] = ()
+    skips: list[trees.Node] = field(default_factory=list)
+    path: tuple[trees.Node, ...] = ()
     label: str = ""
     may_skip: bool = False
     in_record: bool = False
@@ -134,7 +134,8 @@ class Context:
         )
         # Fields of a row that is at hand by a name do not stand bare.
         named = (
-            values.RowValue(types.RecordType(()), "", row.of) for row in self.named
+            values.RowValue(types.RecordType(()), row.tree, row.of)
+            for row in self.named
         )
         around = (*self.rows, *named, *self.around)
         return replace(
@@ -162,13 +163,15 @@ class Context:
         match self.value(node):
             case types.Scalar() as scalar:
                 return scalar
-            case values.RowValue(record, text) if text:
-                return types.Scalar(text, record)
-            case values.RowsValue(record, text, conditions) if text:
-                kept = f"filter({text}, item -> {' AND '.join(conditions)})"
-                return types.Scalar(
-                    kept if conditions else text, types.TableType(record)
-                )
+            case values.RowValue(record, tree):
+                return types.Scalar(tree, record)
+            case values.RowsValue(record, rows, item, conditions) as found if (
+                not found.is_together
+            ):
+                if conditions:
+                    kept = trees.function(trees.all_of(conditions), item)
+                    rows = sql("filter(rows, kept)", rows=rows, kept=kept)
+                return types.Scalar(rows, types.TableType(record))
             case values.Total() as total if self.totals:
                 return self.gathered(node, total)
             case found:
@@ -185,8 +188,7 @@ class Context:
         Of all child rows it is refused where one of their rows is at hand.
         """
         self.check_children(node, total.source)
-        text = beside(self.totals[0], total)
-        return types.Scalar(text, total.value.type)
+        return types.Scalar(beside(self.totals[0], total), total.value.type)
 
     def check_children(self, node: syntax.Node, source: values.DatasetValue) -> None:
         """Refuses child rows of all rows where one of these rows is at hand."""
@@ -204,9 +206,9 @@ class Context:
         value = self.scalar(node)
         return as_type(node, value, wanted)
 
-    def condition(self, node: syntax.Node) -> str:
-        """Returns a condition as Spark SQL."""
-        return self.typed(node, types.Truth()).text
+    def condition(self, node: syntax.Node) -> trees.Node:
+        """Returns a condition."""
+        return self.typed(node, types.BOOLEAN).tree
 
     def dataset(self, node: syntax.Node) -> values.DatasetValue:
         """Returns a data set."""
@@ -278,8 +280,8 @@ def _is_of_row(value: values.Value) -> bool:
     match value:
         case values.RowValue() | values.RowsValue():
             return True
-        case types.Scalar(text):
-            return _constant(text) is None
+        case types.Scalar(tree):
+            return _constant(tree) is None
         case _:
             return False
 
@@ -303,30 +305,46 @@ def beside(
     totals: list[values.Total | values.Lookup],
     total: values.Total | values.Lookup,
     letter: str = "l",
-) -> str:
+) -> trees.Node:
     """Returns a value of other rows as a column that each row will have."""
     if total not in totals:
         totals.append(total)
-    return f"{letter}.{quoted(total_name(totals.index(total), total))}"
+    one = column_of(totals.index(total), total)
+    return types.part(trees.side(letter, types.RecordType((one,)).struct), one).tree
+
+
+def column_of(number: int, one: values.Total | values.Lookup) -> types.Field:
+    """Returns the hidden column of a value."""
+    kind = (
+        one.value.type if isinstance(one, values.Total) else lookup_type(one.dictionary)
+    )
+    return types.Field(total_name(number, one), kind)
+
+
+def lookup_type(dictionary: values.Dictionary) -> types.RecordType:
+    """Returns what is known of a row that is looked up: whether it is there, and it."""
+    row = types.Field("row", dictionary.source.record)
+    return types.RecordType((types.Field("found", types.BOOLEAN), row))
 
 
 def known_value(node: syntax.Node, scalar: types.Scalar) -> object:
     """Returns the value of an expression without columns."""
-    found = _constant(scalar.text)
+    found = _constant(scalar.tree)
     if found is None:
         raise refusal(node, "a value that is not known from the text", "a constant")
     return found
 
 
-def _constant(text: str) -> object:
+def _constant(tree: trees.Node) -> object:
     """Returns the value of an expression without columns, or None where it has some.
 
     No value of ECL is null: only COUNTER, of no row, comes out as one.
     """
-    scope = Names.pair(NOTHING, NOTHING)
+    if any(trees.columns_of(tree)) or trees.is_over_rows(tree):
+        return None
     # Whatever is wrong with it beside columns is refused where it is used.
     with suppress(Exception):
-        return compiled(Expression(text), scope)({"l": {}, "r": {}, BARE: {}})
+        return closure(tree)({BARE: {}})
     return None
 
 

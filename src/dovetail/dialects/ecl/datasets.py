@@ -6,17 +6,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import syntax, types, values
-from dovetail.dialects.ecl.aggregates import is_over_rows
+from dovetail.dialects.ecl import syntax, trees, types, values
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.records import read_record, record_with
 from dovetail.dialects.ecl.scalars import compared
 from dovetail.dialects.ecl.totals import gathering, narrowed, widened
-from dovetail.expression import Expression
-from dovetail.schema import quoted
+from dovetail.schema import AtomicType
 
 Verb = Callable[[Context, syntax.Call], values.DatasetValue]
+COUNTER = types.whole(trees.column("counter", AtomicType.BIGINT, trees.BARE))
 # What is made of a data set, by its name in a text.
 DATASETS: dict[str, Verb] = {}
 PASSED_OVER = {
@@ -43,12 +42,12 @@ def is_passed_over(node: syntax.Node) -> bool:
 
 def row_at(record: types.RecordType, letter: str = "l") -> values.RowValue:
     """Returns the row of a side."""
-    return values.RowValue(record, letter)
+    return values.RowValue(record, trees.side(letter, record.struct))
 
 
-def row_of_source(source: values.DatasetValue, letter: str = "l") -> values.RowValue:
+def row_of_source(source: values.DatasetValue) -> values.RowValue:
     """Returns a row of a data set, which knows that it is one of these."""
-    return values.RowValue(source.record, letter, source.step)
+    return replace(row_at(source.record), of=source.step)
 
 
 def row_scope(context: Context, row: values.RowValue) -> Context:
@@ -71,23 +70,23 @@ def orders(
     context: Context, record: types.RecordType, nodes: Iterable[syntax.Node]
 ) -> Iterable[spec.By]:
     """Yields what rows are sorted by; options that only say how are passed over."""
-    return orders_at(context, row_at(record), nodes)
+    for tree, is_descending in sorted_by(context, row_at(record), nodes):
+        yield spec.By(trees.expressed(tree), is_descending=is_descending)
 
 
-def orders_at(
+def sorted_by(
     context: Context, row: values.RowValue, nodes: Iterable[syntax.Node]
-) -> Iterable[spec.By]:
-    """Yields what a row is sorted by, wherever that stands."""
+) -> Iterator[tuple[trees.Node, bool]]:
+    """Yields what a row is sorted by, and whether downwards, wherever that stands."""
     inside = row_scope(context, row)
     for node in _listed(row.record, nodes):
         match node:
             case _ if is_passed_over(node):
                 continue
             case syntax.Operation(sign="NEGATIVE", operands=(inner,)):
-                text = types.compared_text(inside.scalar(inner))
-                yield spec.By(Expression(text), is_descending=True)
+                yield types.compared(inside.scalar(inner)), True
             case _:
-                yield spec.By(Expression(types.compared_text(inside.scalar(node))))
+                yield types.compared(inside.scalar(node)), False
 
 
 def _listed(
@@ -128,9 +127,9 @@ def _excepted(node: syntax.Node) -> tuple[str, ...]:
             return ()
 
 
-def ordered_text(row: values.RowValue, one: types.Field) -> str:
+def ordered(row: values.RowValue, one: types.Field) -> trees.Node:
     """Returns a field of a row as it is sorted and compared."""
-    return types.compared_text(types.Scalar(f"{row.text}.{quoted(one.name)}", one.type))
+    return types.compared(types.part(row.tree, one))
 
 
 @_verb("dedup")
@@ -141,7 +140,7 @@ def _dedup(context: Context, node: syntax.Call) -> values.DatasetValue:
     record = source.record
     left, right = row_at(record), row_at(record, "r")
     inside = replace(context, sides={"left": left, "right": right})
-    texts, keep = [], 1
+    same, keep = [], 1
     for one in _listed(record, rest):
         match one:
             # KEEP(n), or KEEP n.
@@ -150,15 +149,15 @@ def _dedup(context: Context, node: syntax.Call) -> values.DatasetValue:
             case syntax.Sequence(parts=(word, count)) if is_word(word, "keep"):
                 keep = context.count(count, 1)
             case _ if not is_word(one, "all", "left", "right", *PASSED_OVER):
-                texts.append(_same(inside, record, one))
-    if not texts:
-        texts = [
-            f"{ordered_text(left, one)} = {ordered_text(right, one)}"
+                same.append(_same(inside, record, one))
+    if not same:
+        same = [
+            trees.build("=", ordered(left, one), ordered(right, one))
             for one in record.fields
         ]
     step = spec.Deduped(
         source.step,
-        Expression(" AND ".join(texts)),
+        trees.expressed(trees.all_of(same)),
         # HASH looks at all rows, too: it is a way to do so.
         is_all=any(is_word(one, "all", "hash") for one in rest),
         keep=keep,
@@ -167,7 +166,7 @@ def _dedup(context: Context, node: syntax.Call) -> values.DatasetValue:
     return replace(source, step=step)
 
 
-def _same(context: Context, record: types.RecordType, node: syntax.Node) -> str:
+def _same(context: Context, record: types.RecordType, node: syntax.Node) -> trees.Node:
     """Returns when two rows are the same: a condition on both, or a field of each."""
     one, other = (
         replace(context, rows=(row_at(record, letter),)).scalar(node) for letter in "lr"
@@ -288,13 +287,9 @@ def filtered(
 ) -> values.DatasetValue:
     """Returns the rows of which all conditions hold."""
     inside, totals = gathering(context.inside(row_of_source(source)))
-    texts = [
-        inside.condition(one)
-        for one in conditions
-        if not isinstance(one, syntax.Omitted)
-    ]
-    wide = widened(source, totals)
-    step = spec.Filtered(wide, Expression(" AND ".join(texts) or "true"))
+    given = (it for it in conditions if not isinstance(it, syntax.Omitted))
+    holds = trees.expressed(trees.all_of(map(inside.condition, given)))
+    step = spec.Filtered(widened(source, totals), holds)
     return replace(source, step=narrowed(step, source.record, totals))
 
 
@@ -326,23 +321,16 @@ def as_record(
     """Returns a data set with the fields of a record, taken by their names."""
     if source.record == record:
         return source
-    rebuilt = rebuilt_columns(types.Scalar("l", source.record), record)
-    return values.DatasetValue(
-        spec.Projected(source.step, record.schema, rebuilt), record
-    )
+    own = types.Scalar(trees.side("l", source.record.struct), source.record)
+    step = spec.Projected(source.step, record.schema, columns(rebuilt(own, record)))
+    return values.DatasetValue(step, record)
 
 
-def rebuilt_columns(value: types.Scalar, record: types.RecordType) -> spec.Columns:
-    """Returns the columns of a record, each taken from a row by its name or blank."""
-    return columns((one.name, field_text(value, one)) for one in record.fields)
-
-
-def field_text(value: types.Scalar, wanted: types.Field) -> str:
-    """Returns a field of a row in a type; a missing one is as its record says."""
-    if isinstance(value.type, types.RecordType):
-        for one in value.type.find(wanted.name):
-            return types.part_text(value.text, one, wanted)
-    return wanted.initial or types.blank_text(wanted.type)
+def rebuilt(
+    value: types.Scalar, record: types.RecordType
+) -> list[tuple[str, trees.Node]]:
+    """Returns the fields of a record, each taken from a row by its name or blank."""
+    return [(one.name, types.field_of(value, one)) for one in record.fields]
 
 
 def inner_join(
@@ -367,24 +355,22 @@ def inner_join(
 def projected(source: values.DatasetValue, made: values.Made) -> values.DatasetValue:
     """Returns what a transform makes of each row."""
     step = spec.Projected(
-        source.step, made.record.schema, columns_of(made), Expression(made.skip)
+        source.step,
+        made.record.schema,
+        columns(made.columns),
+        trees.expressed(made.skip),
     )
     return values.DatasetValue(step, made.record, is_grouped=source.is_grouped)
 
 
-def columns(texts: Iterable[tuple[str, str]]) -> spec.Columns:
-    """Returns named expressions as columns."""
-    return spec.Columns(tuple((name, Expression(text)) for name, text in texts))
+def columns(parts: Iterable[tuple[str, trees.Node]]) -> spec.Columns:
+    """Returns named trees as columns."""
+    return spec.Columns(tuple((name, trees.expressed(tree)) for name, tree in parts))
 
 
-def columns_of(made: values.Made) -> spec.Columns:
-    """Returns the columns of a transform."""
-    return columns(made.columns)
-
-
-def own_columns(record: types.RecordType, row: str = "l") -> spec.Columns:
-    """Returns the fields of a record as the columns that they are of a row."""
-    return columns((one.name, f"{row}.{quoted(one.name)}") for one in record.fields)
+def own_columns(record: types.RecordType, letter: str = "l") -> spec.Columns:
+    """Returns the fields of a record as the columns that they are of a side."""
+    return columns(record.parts(trees.side(letter, record.struct)))
 
 
 @_verb("project")
@@ -397,7 +383,7 @@ def _project(context: Context, node: syntax.Call) -> values.DatasetValue:
         return tabled(context, source, second)
     sides: dict[str, values.Value] = {
         "left": row_at(source.record),
-        "counter": types.Scalar("counter", types.Whole()),
+        "counter": COUNTER,
     }
     inside, totals = gathering(replace(context, sides=sides))
     match inside.value(second):
@@ -428,26 +414,26 @@ def tabled(
 ) -> values.DatasetValue:
     """Returns the fields of records, the first ones in front, made of each row."""
     inside = row_scope(context, row_of_source(source))
-    group = values.RowsValue(source.record, "")
+    group = values.RowsValue.together(source.record)
     inside, totals = gathering(replace(inside, sides={**inside.sides, "group": group}))
     record = types.RecordType(())
     for node in nodes:
         record = _with_fields(inside, record, node)
-    row = types.Scalar("l", source.record)
-    texts = [
-        (one.name, one.computed or one.initial or field_text(row, one))
+    row = types.Scalar(trees.side("l", source.record.struct), source.record)
+    shown = [
+        (one.name, [*one.computed, *one.initial, types.field_of(row, one)][0])
         for one in record.fields
     ]
     plain = types.RecordType(
-        tuple(replace(one, initial="", computed="") for one in record.fields)
+        tuple(replace(one, initial=(), computed=()) for one in record.fields)
     )
     wide = widened(source, totals)
     # A field that looks at rows of GROUP makes one row of each group.
-    if any(is_over_rows(text) for _, text in texts):
+    if any(trees.is_over_rows(tree) for _, tree in shown):
         return values.DatasetValue(
-            spec.Counted(wide, plain.schema, columns(texts)), plain
+            spec.Counted(wide, plain.schema, columns(shown)), plain
         )
-    step = spec.Projected(wide, plain.schema, columns(texts))
+    step = spec.Projected(wide, plain.schema, columns(shown))
     return values.DatasetValue(step, plain, is_grouped=source.is_grouped)
 
 

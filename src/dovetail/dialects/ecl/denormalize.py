@@ -20,17 +20,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import aggregates, datasets, joins, options, types, values
+from dovetail.dialects.ecl import (
+    aggregates,
+    datasets,
+    joins,
+    options,
+    trees,
+    types,
+    values,
+)
 from dovetail.dialects.ecl.catalog import of_spark
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal, unfolded
 from dovetail.dialects.ecl.neighbours import made_along
 from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
-from dovetail.expression import NEVER, Expression, Scope, parse
-from dovetail.schema import Schema, quoted
-
-# What no name in a text can hide: the item at hand, and its place from 0.
-_ITEM, _PLACE = "normalized", "normalized_at"
+from dovetail.dialects.ecl.trees import sql
+from dovetail.expression.kinds import columnar
+from dovetail.schema import AtomicType, Schema
 
 
 def read_normalize(context: Context, node: Call) -> values.DatasetValue:
@@ -46,17 +52,20 @@ def read_normalize(context: Context, node: Call) -> values.DatasetValue:
     if isinstance(found, values.RowsValue):
         found = aggregates.all_rows(found)
     sides: dict[str, values.Value]
+    place = trees.variable("at", AtomicType.INT)
     match found:
         case types.Scalar(items, types.TableType(record)):
-            place = types.Scalar(f"({_PLACE} + 1L)", types.Whole())
-            sides = {"right": values.RowValue(record, _ITEM), "counter": place}
+            item = trees.variable("item", record.struct)
+            counter = types.whole(sql("x + 1L", x=place))
+            sides = {"right": values.RowValue(record, item), "counter": counter}
         case _:
-            number = as_type(second, inside.scalar(second), types.INTEGER).text
+            number = as_type(second, inside.scalar(second), types.INTEGER).tree
             # The items are the numbers themselves.
             items = aggregates.numbers_to(number)
-            sides = {"counter": types.Scalar(_ITEM, types.Whole())}
+            item = trees.variable("number", AtomicType.BIGINT)
+            sides = {"counter": types.whole(item)}
     made = replace(inside, sides={**left, **sides}).made(third)
-    rows = aggregates.made_of(items, made, (_ITEM, _PLACE))
+    rows = aggregates.made_of(items, made, item, place)
     return unfolded(widened(source, totals), made.record, rows)
 
 
@@ -65,12 +74,8 @@ _RIGHT, _NUMBER, _MEETS, _KEY = "right", "number of left", "meets right", "key {
 # The row that a LIMIT puts in place of too many.
 _INSTEAD, _IS_OVER, _IS_SKIPPED = "instead", "is over", "is skipped"
 _FOLDED = "folded"
-# Partners there are, and the transform has skipped each of them.
-_BEHIND = f"l.{_FOLDED}.counter > 0L AND l.{_FOLDED}.kept = 0L"
-_LISTED = f"named_struct('kept', {quoted(_MEETS)}, 'value', {quoted(_RIGHT)})"
-_KEPT = f"filter(ROWS_LIST({_LISTED}), one -> one.kept)"
 
-Part = tuple[types.Field, str]
+Part = tuple[types.Field, trees.Node]
 
 
 def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
@@ -93,10 +98,15 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
             "left rows without groups",
             "UNGROUP(rows) before it, GROUP(SORT(..), ..) behind it",
         )
-    made, totals = _made(context, parts, transform[0], is_group=is_group)
+    left, right = parts.left.record, parts.right.record
+    along = aggregates.Along.of(left, right)
+    if is_group:
+        made, totals = _made_of_rows(context, left, right, transform[0])
+    else:
+        made, totals = made_along(context, transform[0], along)
     parts, demands, counts = joins.judged(replace(parts, made=made))
     most = 0
-    if not is_group and made.skip != NEVER.text:
+    if not is_group and made.skip != trees.FALSE:
         # KEEP does not count a right row that is skipped: the fold must see it.
         keep = options.keep_of(parts.context, parts.given)
         most = keep.count if isinstance(keep, spec.Keep) else 0
@@ -105,28 +115,22 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
     gathered = _gathered(parts, demands, counts)
     step = widened(gathered, totals)
     if not is_group:
-        step, made = _folded(step, gathered.record, aggregates.Fold(made, most))
-    if _instead_of(counts):
+        fold = aggregates.Fold(made, along, most)
+        step, made = _folded(step, gathered.record, fold)
+    if counts.instead:
         made = _or_instead(made)
     return datasets.projected(values.DatasetValue(step, gathered.record), made)
 
 
-def _made(
-    context: Context, parts: joins.Parts, node: Node, *, is_group: bool
+def _made_of_rows(
+    context: Context, left: types.RecordType, right: types.RecordType, node: Node
 ) -> tuple[values.Made, list[Gathered]]:
-    """Returns the transform, which sees a left row and its right ones.
-
-    With GROUP it sees all of them at once, else one after the other.
-    """
-    left, right = parts.left.record, parts.right.record
-    if not is_group:
-        return made_along(context, node, past=left, coming=right)
-    rows = values.RowsValue(right, f"l.{_ROWS}")
-    first = aggregates.nth(rows, "1L")
-    whole = values.RowValue(left, f"l.{_LEFT}")
+    """Returns the transform, which sees a left row and all of its right ones."""
+    listed = types.Field(_ROWS, types.TableType(right))
+    rows = values.RowsValue.of(right, _column(listed))
     sides: dict[str, values.Value] = {
-        "left": whole,
-        "right": first,
+        "left": values.RowValue(left, _column(types.Field(_LEFT, left))),
+        "right": aggregates.nth(rows, trees.literal(1)),
         "rows(right)": rows,
     }
     inside, totals = gathering(replace(context, sides=sides, rows=()))
@@ -139,38 +143,46 @@ def _gathered(
     """Returns each left row with the list of its right ones."""
     alone = tuple(_keys_alone(parts, demands))
     instead: tuple[Part, ...] = ()
-    if _instead_of(counts):
+    truth = types.Field(_IS_OVER, types.BOOLEAN)
+    if counts.instead:
         # What a pair has of a left row that is not over its LIMIT.
-        blank = types.blank_text(parts.made.record)
+        blank = types.blank(parts.made.record)
         instead = (
             (types.Field(_INSTEAD, parts.made.record), blank),
-            (types.Field(_IS_OVER, types.BOOLEAN), "false"),
-            (types.Field(_IS_SKIPPED, types.BOOLEAN), "false"),
+            (truth, trees.FALSE),
+            (replace(truth, name=_IS_SKIPPED), trees.FALSE),
         )
     left, right = parts.left.record, parts.right.record
     # Rows of the right alone have no left row to number.
-    number = f"IF(matched_left, l.{quoted(_NUMBER)}, -1L)"
+    number = types.Field(_NUMBER, types.INTEGER)
+    meets = replace(truth, name=_MEETS)
+    matched = trees.column("matched_left", AtomicType.BOOLEAN, trees.BARE)
+    own = sql("IF(x, n, -1L)", x=matched, n=_column(number))
     pair = (
-        (types.Field(_LEFT, left), left.row_text("l")),
-        (types.Field(_RIGHT, right), right.row_text("r")),
-        (types.Field(_NUMBER, types.INTEGER), number),
-        (types.Field(_MEETS, types.BOOLEAN), "matched_right"),
+        (types.Field(_LEFT, left), left.row("l")),
+        (types.Field(_RIGHT, right), right.row("r")),
+        (number, own),
+        (meets, replace(matched, name="matched_right")),
         *alone,
         *instead,
     )
-    texts = tuple((one.name, text) for one, text in pair)
-    made = values.Made(types.RecordType(tuple(one for one, _ in pair)), texts, "false")
+    shown = tuple((one.name, tree) for one, tree in pair)
+    record = types.RecordType(tuple(one for one, _ in pair))
+    made = values.Made(record, shown, trees.FALSE)
     pairs = joins.join_step(
         replace(parts, left=_numbered(parts.left), made=made),
         demands,
         _of_pairs(parts, counts),
     )
-    list_text = f"transform({_KEPT}, one -> one.value)"
+    # Of the pairs of a left row, those that have a right one.
+    rows = values.RowsValue.together(record)
+    met = replace(rows, conditions=(types.part(rows.item, meets).tree,))
+    listed = aggregates.listed(met, types.part(rows.item, pair[1][0]).tree)
     record, columns = _columns(
         (
-            (types.Field(_LEFT, left), f"l.{_LEFT}"),
-            (types.Field(_ROWS, types.TableType(right)), list_text),
-            *((one, f"l.{quoted(one.name)}") for one, _ in instead),
+            (pair[0][0], _column(pair[0][0])),
+            (types.Field(_ROWS, types.TableType(right)), listed),
+            *((one, _column(one)) for one, _ in instead),
         )
     )
     by = (_NUMBER, *(one.name for one, _ in alone))
@@ -180,7 +192,7 @@ def _gathered(
 
 def _columns(parts: tuple[Part, ...]) -> tuple[types.RecordType, spec.Columns]:
     """Returns fields with their values as a record and its columns."""
-    columns = datasets.columns((one.name, text) for one, text in parts)
+    columns = datasets.columns((one.name, tree) for one, tree in parts)
     return types.RecordType(tuple(one for one, _ in parts)), columns
 
 
@@ -197,62 +209,67 @@ def _keys_alone(parts: joins.Parts, demands: joins.Demands) -> Iterator[Part]:
     """Gives the keys of right rows without a partner: by these they are one row."""
     if not parts.given.kind.preserves(spec.Hand.RIGHT):
         return
-    scope = Scope.pair(parts.left.record.schema, parts.right.record.schema)
     for number, equality in enumerate(demands.hard, start=1):
-        kind = of_spark(parse(equality.right, scope).type)
-        text = f"IF(matched_left, NULL, {equality.right})"
-        yield types.Field(_KEY.format(number), kind), text
-
-
-def _instead_of(counts: options.Counts) -> tuple[tuple[str, Expression], ...]:
-    """Returns the row that a LIMIT puts in place of too many, if it does."""
-    limit = counts.picks.limit
-    return limit.transform if isinstance(limit, spec.Limit) else ()
+        kind = of_spark(columnar(equality.right.type))
+        only = sql(
+            "IF(x, NULL, y)",
+            x=trees.column("matched_left", AtomicType.BOOLEAN, trees.BARE),
+            y=equality.right,
+        )
+        yield types.Field(_KEY.format(number), kind), only
 
 
 def _of_pairs(parts: joins.Parts, counts: options.Counts) -> options.Counts:
     """Returns the counts of pairs; the row of a LIMIT is one of them."""
-    instead, limit = _instead_of(counts), counts.picks.limit
-    if not instead or not isinstance(limit, spec.Limit):
+    limit = counts.picks.limit
+    if not counts.instead or not isinstance(limit, spec.Limit):
         return counts
-    row = types.named_struct(*((name, str(text)) for name, text in instead))
     columns = datasets.columns(
         (
-            (_LEFT, parts.left.record.row_text("l")),
-            (_NUMBER, f"l.{quoted(_NUMBER)}"),
-            (_MEETS, "false"),
-            (_INSTEAD, row),
-            (_IS_OVER, "true"),
+            (_LEFT, parts.left.record.row("l")),
+            (_NUMBER, _column(types.Field(_NUMBER, types.INTEGER))),
+            (_MEETS, trees.FALSE),
+            (_INSTEAD, trees.struct(*counts.instead)),
+            (_IS_OVER, trees.TRUE),
             (_IS_SKIPPED, counts.skip),
         )
     )
     picks = replace(counts.picks, limit=replace(limit, transform=columns.columns))
     # Whether it is skipped is asked of what becomes of the pairs, not of the pair.
-    return replace(counts, picks=picks, hides_skips=False, skip=NEVER.text)
+    return replace(counts, picks=picks, hides_skips=False, skip=trees.FALSE)
 
 
 def _folded(
     step: spec.Step, record: types.RecordType, fold: aggregates.Fold
 ) -> tuple[spec.Step, values.Made]:
     """Returns rows with what a fold has made, and how that becomes the result."""
-    result = (types.Field(_FOLDED, fold.type), fold.text(f"l.{_ROWS}", f"l.{_LEFT}"))
-    others = (
-        (one, f"l.{quoted(one.name)}")
-        for one in record.fields
-        if one.name not in (_LEFT, _ROWS)
-    )
-    wide, columns = _columns((result, *others))
-    texts = ((name, f"l.{_FOLDED}.row.{quoted(name)}") for name, _ in fold.made.columns)
-    made = values.Made(fold.made.record, tuple(texts), _BEHIND)
+    rows, left = (_column(one) for one in record.fields[:2][::-1])
+    result = types.Field(_FOLDED, fold.type)
+    others = ((one, _column(one)) for one in record.fields[2:])
+    wide, columns = _columns(((result, fold.tree(rows, left)), *others))
+    shown = sql("x.row", x=_column(result))
+    made_columns = fold.made.record.parts(shown)
+    # Partners there are, and the transform has skipped each of them.
+    behind = sql("x.counter > 0L AND x.kept = 0L", x=_column(result))
+    made = values.Made(fold.made.record, tuple(made_columns), behind)
     return spec.Projected(step, wide.schema, columns), made
 
 
 def _or_instead(made: values.Made) -> values.Made:
     """Returns a transform that gives the row of a LIMIT where one stands."""
-    over = f"l.{quoted(_IS_OVER)}"
-    columns = tuple(
-        (name, f"IF({over}, l.{_INSTEAD}.{quoted(name)}, {text})")
-        for name, text in made.columns
+    over, skipped = (
+        _column(types.Field(name, types.BOOLEAN)) for name in (_IS_OVER, _IS_SKIPPED)
     )
-    skip = f"IF({over}, l.{quoted(_IS_SKIPPED)}, {made.skip})"
+    instead = made.record.parts(_column(types.Field(_INSTEAD, made.record)))
+    either = "IF(over, instead, found)"
+    columns = tuple(
+        (name, sql(either, over=over, instead=other, found=tree))
+        for (name, tree), (_, other) in zip(made.columns, instead, strict=True)
+    )
+    skip = sql(either, over=over, instead=skipped, found=made.skip)
     return values.Made(made.record, columns, skip)
+
+
+def _column(one: types.Field) -> trees.Node:
+    """Returns a column of the rows at hand."""
+    return trees.column(one.name, types.spark_type(one.type))

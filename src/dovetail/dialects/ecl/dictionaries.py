@@ -8,19 +8,19 @@ each row as a list.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import starmap
 
 from dovetail import spec
-from dovetail.dialects.ecl import datasets, syntax, types, values
-from dovetail.dialects.ecl.aggregates import all_rows
+from dovetail.dialects.ecl import datasets, syntax, trees, types, values
+from dovetail.dialects.ecl.aggregates import counted, together
 from dovetail.dialects.ecl.context import Context, beside, refusal
 from dovetail.dialects.ecl.records import unarrowed
 from dovetail.dialects.ecl.rows import read_dataset
 from dovetail.dialects.ecl.scalars import met
 from dovetail.dialects.ecl.totals import looked_up
-from dovetail.expression import Expression
-from dovetail.schema import quoted
+from dovetail.dialects.ecl.trees import sql
 
-_ENTRY = "entry"
+Sought = list[tuple[types.Scalar, types.Field]]
 
 
 def read_dictionary(context: Context, node: syntax.Call) -> values.Dictionary:
@@ -66,11 +66,11 @@ def _of(source: values.DatasetValue) -> values.Dictionary:
     keys = tuple(one for one in source.record.fields if one.is_key)
     keys = keys or source.record.fields
     rows = (datasets.row_at(source.record), datasets.row_at(source.record, "r"))
-    texts = [
-        " = ".join(datasets.ordered_text(row, key) for row in rows) for key in keys
-    ]
+    same = trees.all_of(
+        trees.build("=", *(datasets.ordered(row, key) for row in rows)) for key in keys
+    )
     # Not neighbours alone: of all rows with a key the first stays.
-    step = spec.Deduped(source.step, Expression(" AND ".join(texts)), is_all=True)
+    step = spec.Deduped(source.step, trees.expressed(same), is_all=True)
     return values.Dictionary(values.DatasetValue(step, source.record), keys)
 
 
@@ -79,15 +79,17 @@ def entry_at(
 ) -> values.RowValue | values.DatasetValue:
     """Returns dictionary[key]: a row that is blank where there is none."""
     sought = _sought(context, node.first, dictionary)
-    for found in looked_up(context, dictionary, _pairs(node, sought, "r")):
-        return values.RowValue(dictionary.source.record, f"{found}.row")
+    for found in looked_up(
+        context, dictionary, _of_side(node, sought, dictionary, "r")
+    ):
+        return values.RowValue(dictionary.source.record, sql("x.row", x=found))
     # Not known of the row at hand alone: all entries stand beside it as a list.
     if context.totals:
-        rows = _entries(context, dictionary, _pairs(node, sought, _ENTRY))
+        rows = _entries(context, node, dictionary, sought)
         record = dictionary.source.record
-        text = f"coalesce(get({rows}, 0), {record.absent_text})"
-        return values.RowValue(record, text)
-    source = _chosen(node, dictionary, _pairs(node, sought, "l"))
+        row = sql("coalesce(get(x, 0), absent)", x=rows, absent=record.absent)
+        return values.RowValue(record, row)
+    source = _chosen(node, dictionary, _of_side(node, sought, dictionary, "l"))
     return replace(source, step=spec.Chosen(source.step, 1, 1))
 
 
@@ -96,19 +98,21 @@ def within(
 ) -> types.Scalar | values.Total:
     """Returns key IN dictionary."""
     sought = _sought(context, node.operands[0], dictionary)
-    for found in looked_up(context, dictionary, _pairs(node, sought, "r")):
-        return types.Scalar(f"{found}.found", types.BOOLEAN)
+    for found in looked_up(
+        context, dictionary, _of_side(node, sought, dictionary, "r")
+    ):
+        return types.truth(sql("x.found", x=found))
     if context.totals:
-        rows = _entries(context, dictionary, _pairs(node, sought, _ENTRY))
-        return types.Scalar(f"(size({rows}) > 0)", types.BOOLEAN)
-    is_there = types.Scalar("(CAST(ROWS_COUNT() AS BIGINT) > 0L)", types.BOOLEAN)
-    chosen = _chosen(node, dictionary, _pairs(node, sought, "l"))
-    return values.Total(chosen, is_there)
+        rows = _entries(context, node, dictionary, sought)
+        return types.truth(sql("size(x) > 0", x=rows))
+    chosen = _chosen(node, dictionary, _of_side(node, sought, dictionary, "l"))
+    every = values.RowsValue.together(dictionary.source.record)
+    return values.Total(chosen, types.truth(sql("n > 0L", n=counted(every))))
 
 
 def _sought(
     context: Context, node: syntax.Node, dictionary: values.Dictionary
-) -> list[tuple[types.Scalar, types.Field]]:
+) -> Sought:
     """Returns what is looked for beside the keys: one value, or those of a row."""
     if isinstance(node, syntax.Braces):
         found = [context.scalar(one) for one in node.items]
@@ -116,10 +120,7 @@ def _sought(
         value = context.scalar(node)
         found = [value]
         if isinstance(value.type, types.RecordType):
-            found = [
-                types.Scalar(f"{value.text}.{quoted(one.name)}", one.type)
-                for one in value.type.fields
-            ]
+            found = [types.part(value.tree, one) for one in value.type.fields]
     if len(found) != len(dictionary.keys):
         names = ", ".join(one.name for one in dictionary.keys)
         raise refusal(
@@ -129,40 +130,50 @@ def _sought(
 
 
 def _pairs(
-    node: syntax.Node, sought: list[tuple[types.Scalar, types.Field]], entry: str
-) -> tuple[tuple[str, str], ...]:
+    node: syntax.Node, sought: Sought, entry: trees.Node
+) -> tuple[tuple[trees.Node, trees.Node], ...]:
     """Returns what is looked for and the keys of an entry, each in the type of both."""
-    keys = (types.Scalar(f"{entry}.{quoted(key.name)}", key.type) for _, key in sought)
-    met_pairs = (
-        met(node, value, key) for (value, _), key in zip(sought, keys, strict=True)
-    )
-    return tuple((one.text, two.text) for one, two in met_pairs)
+    both = (met(node, value, types.part(entry, key)) for value, key in sought)
+    return tuple((one.tree, two.tree) for one, two in both)
+
+
+def _of_side(
+    node: syntax.Node, sought: Sought, dictionary: values.Dictionary, letter: str
+) -> tuple[tuple[trees.Node, trees.Node], ...]:
+    """Returns such pairs with the entry as the row of a side."""
+    return _pairs(node, sought, trees.side(letter, dictionary.source.record.struct))
 
 
 def _entries(
-    context: Context, dictionary: values.Dictionary, pairs: tuple[tuple[str, str], ...]
-) -> str:
+    context: Context, node: syntax.Node, dictionary: values.Dictionary, sought: Sought
+) -> trees.Node:
     """Returns the entries that are found, by going through the whole dictionary."""
     record = dictionary.source.record
-    whole = values.Total(dictionary.source, all_rows(values.RowsValue(record, "")))
-    found = beside(context.totals[0], whole)
-    same = (f"{one} = {two}" for one, two in pairs)
-    return f"filter({found}, {_ENTRY} -> {' AND '.join(same)})"
+    entry = trees.variable("entry", record.struct)
+    same = trees.all_of(starmap(_equal, _pairs(node, sought, entry)))
+    found = beside(context.totals[0], values.Total(dictionary.source, together(record)))
+    return sql("filter(x, same)", x=found, same=trees.function(same, entry))
+
+
+def _equal(one: trees.Node, other: trees.Node) -> trees.Node:
+    """Returns that two values are equal."""
+    return trees.build("=", one, other)
 
 
 def _chosen(
-    node: syntax.Node, dictionary: values.Dictionary, pairs: tuple[tuple[str, str], ...]
+    node: syntax.Node,
+    dictionary: values.Dictionary,
+    pairs: tuple[tuple[trees.Node, trees.Node], ...],
 ) -> values.DatasetValue:
     """Returns the entries that are found, as rows, by values that no row has."""
-    if any(spec.references(Expression(text)) for text, _ in pairs):
+    if any(any(trees.columns_of(tree)) for tree, _ in pairs):
         raise refusal(
             node,
             "a look-up by fields of a row here",
             "it in a filter, a transform, a TABLE or the condition of a JOIN",
             "JOIN with DATASET(dictionary) on the key",
         )
-    same = (f"{one} = {two}" for one, two in pairs)
-    condition = Expression(" AND ".join(same))
+    condition = trees.expressed(trees.all_of(starmap(_equal, pairs)))
     return replace(
         dictionary.source, step=spec.Filtered(dictionary.source.step, condition)
     )

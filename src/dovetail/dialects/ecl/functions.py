@@ -9,7 +9,7 @@ depend on how a text is kept, which is not known here.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -23,12 +23,21 @@ from dovetail.dialects.ecl.context import (
     refusal,
 )
 from dovetail.dialects.ecl.rows import row_of, struct_of
-from dovetail.dialects.ecl.values import (
-    Made,
-    RowValue,
+from dovetail.dialects.ecl.trees import (
+    BARE,
+    FALSE,
+    TRUE,
+    Column,
+    Node,
+    all_of,
+    build,
+    column,
+    is_side,
+    literal,
+    sql,
 )
-from dovetail.expression import NEVER
-from dovetail.expression.sql import text_of
+from dovetail.dialects.ecl.values import Made, RowValue
+from dovetail.schema import AtomicType
 
 _MANY = 1 << 30
 _ONE = dict.fromkeys(
@@ -106,15 +115,15 @@ def _named(*words: str) -> Callable[[Choice], Choice]:
 def _choice(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns IF, MAP, CASE or CHOOSE: the value of the first branch that holds."""
     first, *rest = node.arguments
-    branches: list[tuple[str, syntax.Node]] = []
+    branches: list[tuple[Node, syntax.Node]] = []
     match node.word:
         case "if":
             branches.append((context.condition(first), rest[0]))
             rest = rest[1:]
         case "choose":
-            place = context.typed(first, types.INTEGER).text
+            place = context.typed(first, types.INTEGER).tree
             for count, value in enumerate(rest[:-1], 1):
-                branches.append((f"({place} = {count}L)", value))
+                branches.append((sql(f"x = {count}L", x=place), value))
             # The last value stands where there are not so many.
             rest = rest[-1:]
         case "case":
@@ -136,40 +145,37 @@ def _choice(context: Context, node: syntax.Call) -> types.Scalar:
 
 def chosen(
     context: Context,
-    branches: Sequence[tuple[str, syntax.Node]],
+    branches: Sequence[tuple[Node, syntax.Node]],
     otherwise: tuple[syntax.Node, ...],
 ) -> types.Scalar:
     """Returns the value of the first branch that holds; a SKIP in one is no value."""
-    seen: tuple[str, ...] = ()
-    found: list[tuple[str, syntax.Node, types.Scalar]] = []
-    for condition, node in (*branches, *(("", node) for node in otherwise[:1])):
-        path = (*context.path, *seen, *((condition,) if condition else ()))
-        inside = replace(context, path=path)
+    seen: tuple[Node, ...] = ()
+    found: list[tuple[Node, syntax.Node, types.Scalar]] = []
+    for condition, node in (*branches, *((TRUE, node) for node in otherwise[:1])):
+        inside = replace(context, path=(*context.path, *seen, condition))
         if syntax.word_of(node) == "skip" and context.may_skip:
             note_skip(inside, node)
         elif not isinstance(node, syntax.Omitted):
             found.append((condition, node, inside.scalar(node)))
-        seen = (*seen, f"(NOT {condition})")
+        seen = (*seen, sql("NOT x", x=condition))
     if not found:
         raise refusal(branches[0][1], "SKIP in every branch", "a value in one")
     kind = reduce(types.common, [value.type for _, _, value in found])
-    # Where nothing holds it is blank.
-    whens, last = [], types.blank_text(kind)
+    whens: list[Node] = []
     for condition, node, value in found:
-        text = as_type(node, value, kind).text
-        if condition:
-            whens.append(f"WHEN {condition} THEN {text}")
-        else:
-            last = text
-    text = f"(CASE {' '.join(whens)} ELSE {last} END)" if whens else last
-    return types.Scalar(text, kind)
+        whens += [condition, as_type(node, value, kind).tree]
+    # Where nothing holds it is blank; what is left when nothing else held always holds.
+    last = types.blank(kind)
+    if found[-1][0] == TRUE:
+        *whens, _, last = whens
+    return types.Scalar(build("case", *whens, last) if whens else last, kind)
 
 
 def note_skip(context: Context, node: syntax.Node) -> None:
     """Notes a SKIP with the conditions that lead to it."""
     given = node.arguments if isinstance(node, syntax.Call) else ()
-    own = [context.condition(one) for one in given]
-    context.skips.append(" AND ".join((*context.path, *own)) or "true")
+    own = map(context.condition, given)
+    context.skips.append(all_of((*context.path, *own)))
 
 
 _UNSIGNED4 = types.Whole(4, is_signed=False)
@@ -187,7 +193,7 @@ _MIXES = (("a", "b", "c"), ("b", "c", "a"), ("c", "a", "b")) * 3
 _BITS = (-13, 8, -13, -12, 16, -5, -3, 10, -15)
 
 
-def _numbers(context: Context, node: syntax.Call) -> list[str]:
+def _numbers(context: Context, node: syntax.Call) -> list[Node]:
     """Returns the numbers of which a hash is made."""
     found = []
     for one in node.arguments:
@@ -211,70 +217,70 @@ def _numbers(context: Context, node: syntax.Call) -> list[str]:
     return found
 
 
-def _bytes(number: str) -> list[str]:
-    """Returns the bytes of a number, the lowest first."""
-    return [f"shiftright({number}, {8 * place}) & 255L" for place in range(_BYTES)]
+def _bytes(numbers: Iterable[Node]) -> list[Node]:
+    """Returns the bytes of numbers, the lowest first."""
+    texts = [f"shiftright(x, {8 * place}) & 255L" for place in range(_BYTES)]
+    return [sql(text, x=number) for number in numbers for text in texts]
 
 
 @_named("hash32")
 def _hash32(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASH32."""
-    items = [one for it in _numbers(context, node) for one in _bytes(it)]
+    items = build("array", *_bytes(_numbers(context, node)))
     # A bigint holds the product of 32 bits and the prime, so nothing wraps before.
     step = f"((hash * {_PRIME_32}L) & {_LOW}) ^ one"
-    text = f"aggregate(array({', '.join(items)}), {_START_32}L, (hash, one) -> {step})"
-    return types.Scalar(text, _UNSIGNED4)
+    text = f"aggregate(items, {_START_32}L, (hash, one) -> {step})"
+    return types.Scalar(sql(text, items=items), _UNSIGNED4)
 
 
 @_named("hash64")
 def _hash64(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASH64, whose two halves are multiplied apart: nothing overflows."""
-    items = [one for it in _numbers(context, node) for one in _bytes(it)]
+    items = build("array", *_bytes(_numbers(context, node)))
     high, low = divmod(_START_64, _ROOM)
-    start = types.named_struct(("high", f"{high}L"), ("low", f"{low}L"))
+    start = f"named_struct('high', {high}L, 'low', {low}L)"
     product = f"(hash.low * {_PRIME_64}L)"
     carried = f"(shiftright({product}, 32) + hash.low * {_SHIFT}L)"
-    upper = f"(hash.high * {_PRIME_64}L + {carried})"
-    step = types.named_struct(
-        ("high", f"{upper} & {_LOW}"), ("low", f"({product} & {_LOW}) ^ one")
-    )
+    upper = f"(hash.high * {_PRIME_64}L + {carried}) & {_LOW}"
+    step = f"named_struct('high', {upper}, 'low', ({product} & {_LOW}) ^ one)"
     wide = "CAST(hash.high AS DECIMAL(20,0)) * 4294967296BD"
     whole = f"CAST({wide} + CAST(hash.low AS DECIMAL(20,0)) AS DECIMAL(20,0))"
-    listed = f"array({', '.join(items)})"
-    text = f"aggregate({listed}, {start}, (hash, one) -> {step}, hash -> {whole})"
-    return types.Scalar(text, types.Whole(_BYTES, is_signed=False))
+    text = f"aggregate(items, {start}, (hash, one) -> {step}, hash -> {whole})"
+    return types.Scalar(sql(text, items=items), types.Whole(_BYTES, is_signed=False))
 
 
 @_named("hashcrc")
 def _crc(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASHCRC: Spark's begins with all bits set, which zeros show."""
     # crc32 takes the lowest byte first, so the digits stand in that order.
-    pairs = (f"lpad(hex({one}), 2, '0')" for one in _bytes(*_numbers(context, node)))
+    pairs = (
+        sql("lpad(hex(x), 2, '0')", x=one) for one in _bytes(_numbers(context, node))
+    )
     zeros = zlib.crc32(bytes(_BYTES))
-    text = f"crc32(unhex(concat({', '.join(pairs)}))) ^ {zeros}L"
-    return types.Scalar(f"({text})", _UNSIGNED4)
+    text = f"crc32(unhex(digits)) ^ {zeros}L"
+    return types.Scalar(sql(text, digits=build("concat", *pairs)), _UNSIGNED4)
 
 
 @_named("hash")
 def _jenkins(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASH."""
     (number,) = _numbers(context, node)
-    text = types.named_struct(
-        ("a", f"({_GOLDEN}L + (({number}) & {_LOW})) & {_LOW}"),
-        ("b", f"({_GOLDEN}L + (shiftright({number}, 32) & {_LOW})) & {_LOW}"),
-        ("c", f"{_BYTES}L"),
+    found = sql(
+        f"named_struct('a', ({_GOLDEN}L + (x & {_LOW})) & {_LOW}, "
+        f"'b', ({_GOLDEN}L + (shiftright(x, 32) & {_LOW})) & {_LOW}, 'c', {_BYTES}L)",
+        x=number,
     )
     for (word, one, other), bits in zip(_MIXES, _BITS, strict=True):
         less = f"((mix.{word} - mix.{one} - mix.{other}) & {_LOW})"
         moved = f"shiftright(mix.{other}, {-bits})"
         if bits > 0:
             moved = f"((mix.{other} * {1 << bits}L) & {_LOW})"
-        parts = ((it, f"mix.{it}") for it in "abc" if it != word)
-        made = dict([*parts, (word, f"{less} ^ {moved}")])
-        step = types.named_struct(*((it, made[it]) for it in "abc"))
-        # The words of a step are used often: under a name, the text grows by steps.
-        text = f"get(transform(array({text}), mix -> {step}), 0)"
-    return types.Scalar(f"{text}.c", _UNSIGNED4)
+        made = {it: f"mix.{it}" for it in "abc"} | {word: f"{less} ^ {moved}"}
+        step = ", ".join(f"'{it}', {text}" for it, text in made.items())
+        # The words of a step are used often: under a name, the tree grows by steps.
+        text = f"get(transform(array(x), mix -> named_struct({step})), 0)"
+        found = sql(text, x=found)
+    return types.Scalar(sql("x.c", x=found), _UNSIGNED4)
 
 
 @_named("trim")
@@ -286,11 +292,13 @@ def _trim(context: Context, node: syntax.Call) -> types.Scalar:
     if not all(is_word(one, "left", "right", "all") for one in options):
         raise refusal(node, "an option of TRIM", "LEFT, RIGHT or ALL")
     if "all" in named:
-        return types.Scalar(f"replace({value.text}, ' ', '')", types.STRING)
-    text = (
-        f"ltrim({types.full(value)})" if "left" in named else types.compared_text(value)
-    )
-    return types.Scalar(f"rtrim({text})" if "right" in named else text, types.STRING)
+        return types.Scalar(sql("replace(x, ' ', '')", x=value.tree), types.STRING)
+    found = types.compared(value)
+    if "left" in named:
+        found = sql("ltrim(x)", x=types.full(value))
+    if "right" in named:
+        found = sql("rtrim(x)", x=found)
+    return types.Scalar(found, types.STRING)
 
 
 @_named("matched")
@@ -300,33 +308,27 @@ def _matched(context: Context, node: syntax.Call) -> types.Scalar:
     # Of a JOIN of two data sets: those of a set have ROWS(LEFT) as well.
     is_of_two = "right" in sides and "rows(left)" not in sides
     match context.value(node.arguments[0]):
-        case RowValue(text=side) if side in _MATCHED and is_of_two:
-            return types.truth(_MATCHED[side])
+        case RowValue(tree=row) if is_side(row) and is_of_two:
+            matched = "matched_left" if is_side(row, "l") else "matched_right"
+            return types.truth(column(matched, AtomicType.BOOLEAN, BARE))
         case _:
             expected = "MATCHED(LEFT) or MATCHED(RIGHT) in the transform of a JOIN"
             raise refusal(node, "MATCHED of something else", expected)
 
 
-_MATCHED = {"l": "matched_left", "r": "matched_right"}
+def spark(
+    kind: types.EclType, gives: types.EclType, text: str, count: int = 1
+) -> Choice:
+    """Returns the function of arguments of a type that is written in Spark SQL so.
 
-
-def _of(kind: types.EclType, gives: types.EclType, text: Callable[..., str]) -> Choice:
-    """Returns the function of arguments of a type that one text of Spark SQL is."""
+    The arguments are `x` and `y` in the text.
+    """
 
     def call(context: Context, node: syntax.Call) -> types.Scalar:
-        texts = (context.typed(one, kind).text for one in node.arguments)
-        return types.Scalar(text(*texts), gives)
+        given = (context.typed(one, kind).tree for one in node.arguments[:count])
+        return types.Scalar(sql(text, **dict(zip("xy", given, strict=False))), gives)
 
     return call
-
-
-def _real(name: str) -> Choice:
-    """Returns the function of numbers that Spark has under a name, as REAL."""
-    return _of(
-        types.REAL,
-        types.REAL,
-        lambda *texts: f"coalesce({name}({', '.join(texts)}), 0D)",
-    )
 
 
 @_named("abs")
@@ -335,8 +337,9 @@ def _absolute(context: Context, node: syntax.Call) -> types.Scalar:
     (argument,) = node.arguments
     value = context.scalar(argument)
     if isinstance(value.type, types.Whole):
-        return types.Scalar(f"abs({types.signed(value)})", types.INTEGER)
-    return types.Scalar(f"abs({context.typed(argument, types.REAL).text})", types.REAL)
+        return types.whole(sql("abs(x)", x=types.signed(value)))
+    found = sql("abs(x)", x=context.typed(argument, types.REAL).tree)
+    return types.Scalar(found, types.REAL)
 
 
 @_named("round")
@@ -344,8 +347,8 @@ def _round(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns ROUND: to a whole number, or to so many places."""
     first, *rest = node.arguments
     places = context.count(rest[0]) if rest else 0
-    text = f"round({context.typed(first, types.REAL).text}, {places})"
-    rounded = types.Scalar(text, types.REAL)
+    number = context.typed(first, types.REAL).tree
+    rounded = types.Scalar(sql(f"round(x, {places})", x=number), types.REAL)
     return rounded if rest else as_type(node, rounded, types.INTEGER)
 
 
@@ -360,11 +363,11 @@ def extreme(name: str) -> Callable[[Context, syntax.Call], types.Scalar]:
             or len(values) == 1
         ):
             raise refusal(node, "these arguments", "two values or more of one type")
-        texts = [
-            as_type(one, value, kind).text
+        given = (
+            as_type(one, value, kind).tree
             for one, value in zip(node.arguments, values, strict=True)
-        ]
-        return types.Scalar(f"{name}({', '.join(texts)})", kind)
+        )
+        return types.Scalar(build(name, *given), kind)
 
     return call
 
@@ -373,25 +376,23 @@ def extreme(name: str) -> Callable[[Context, syntax.Call], types.Scalar]:
 def _digits(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns INTFORMAT: a whole number at the right, behind blanks or behind zeros."""
     first, second, third = node.arguments
-    number, width = context.typed(first, types.INTEGER).text, context.count(second, 1)
-    text, sign = f"CAST({number} AS STRING)", f"IF({number} < 0L, '-', '')"
+    number, width = context.typed(first, types.INTEGER).tree, context.count(second, 1)
+    text, sign = "CAST(x AS STRING)", "IF(x < 0L, '-', '')"
     filled = f"lpad({text}, {width}, ' ')"
     if context.count(third):
-        size = f"CAST({width} - length({sign}) AS INT)"
-        filled = f"concat({sign}, lpad(replace({text}, '-', ''), {size}, '0'))"
-    stars = text_of("*" * width)
-    fitted = f"IF(length({text}) > {width}, {stars}, {filled})"
-    return types.Scalar(fitted, types.Letters(width))
+        room = f"CAST({width} - length({sign}) AS INT)"
+        filled = f"concat({sign}, lpad(replace({text}, '-', ''), {room}, '0'))"
+    fitted = f"IF(length({text}) > {width}, '{'*' * width}', {filled})"
+    return types.Scalar(sql(fitted, x=number), types.Letters(width))
 
 
 @_named("which")
 def _which(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns WHICH: the place of the first condition that is true, or 0."""
-    whens = " ".join(
-        f"WHEN {context.condition(one)} THEN {place}L"
-        for place, one in enumerate(node.arguments, start=1)
-    )
-    return types.Scalar(f"(CASE {whens} ELSE 0L END)", types.INTEGER)
+    whens: list[Node] = []
+    for place, one in enumerate(node.arguments, start=1):
+        whens += [context.condition(one), literal(place)]
+    return types.whole(build("case", *whens, literal(0)))
 
 
 @_named("random")
@@ -400,25 +401,25 @@ def _random(context: Context, node: syntax.Call) -> types.Scalar:
 
     So it is the same in every run; only a PROJECT knows the place of a row.
     """
-    place = text_of(f"{node.place.file}:{node.place.line}:{node.place.column}")
+    at = node.place
+    place: Node = literal(f"{at.file}:{at.line}:{at.column}")
     match context.sides.get("counter"):
-        case types.Scalar("counter", _) if "right" not in context.sides:
-            place = f"concat(CAST(counter AS STRING), ':', {place})"
+        case types.Scalar(Column() as counter, _) if "right" not in context.sides:
+            place = sql("concat(CAST(n AS STRING), ':', at)", n=counter, at=place)
         case _ if context.sides or context.rows:
             raise refusal(
                 node, "RANDOM here", "it in a PROJECT", "PROJECT gives rows a number"
             )
     context.world.remarks.append("RANDOM gives the same numbers in every run")
-    mixed = f"crc32(CAST({place} AS BINARY))"
-    return types.Scalar(mixed, _UNSIGNED4)
+    return types.Scalar(sql("crc32(CAST(x AS BINARY))", x=place), _UNSIGNED4)
 
 
-def _literal(context: Context, node: syntax.Node, refused: str) -> str:
+def _literal(context: Context, node: syntax.Node, refused: str) -> Node:
     """Returns a text that the program knows, without a sign that is refused."""
     found = str(known_value(node, context.typed(node, types.STRING)))
     if refused and refused in found:
         raise refusal(node, f'"{refused}" in what replaces a match', "plain letters")
-    return text_of(found)
+    return literal(found)
 
 
 @_named("regexfind", "regexreplace")
@@ -431,16 +432,17 @@ def _matches(context: Context, node: syntax.Call) -> types.Scalar:
     for one in rest:
         if is_word(one, "nocase"):
             raise refusal(one, "NOCASE", "nothing", "[Aa] matches both of a letter")
-    text = context.typed(second, types.STRING).text
+    text = context.typed(second, types.STRING).tree
     pattern = _literal(context, first, "")
     if node.word == "regexreplace":
         instead = _literal(context, rest[0], "$")
-        text = f"regexp_replace({text}, {pattern}, {instead})"
-        return types.Scalar(text, types.STRING)
+        found = build("regexp_replace", text, pattern, instead)
+        return types.Scalar(found, types.STRING)
     if not rest:
-        return types.truth(f"rlike({text}, {pattern})")
+        return types.truth(build("rlike", text, pattern))
     number = context.count(rest[0])
-    return types.Scalar(f"regexp_extract({text}, {pattern}, {number})", types.STRING)
+    group = sql(f"regexp_extract(x, pattern, {number})", x=text, pattern=pattern)
+    return types.Scalar(group, types.STRING)
 
 
 @_named("keyed", "stepped", "wild")
@@ -452,7 +454,7 @@ def _keyed(context: Context, node: syntax.Call) -> types.Scalar:
     (first, *_) = node.arguments
     if node.word == "wild":
         context.scalar(first)
-        return types.truth("true")
+        return types.truth(TRUE)
     return types.truth(context.condition(first))
 
 
@@ -464,9 +466,9 @@ def _row(context: Context, node: syntax.Call) -> types.Scalar:
         record = context.record(rest[0])
         return types.Scalar(row_of(context, first, record), record)
     match context.value(first):
-        case Made(record, columns, NEVER.text):
-            texts = [text for _, text in columns]
-            row = types.Scalar(struct_of(record, texts), record)
+        case Made(record, columns, skip) if skip == FALSE:
+            found = [tree for _, tree in columns]
+            row = types.Scalar(struct_of(record, found), record)
         case Made():
             raise refusal(first, "SKIP in a single row", "a value in every field")
         case _:
@@ -476,16 +478,18 @@ def _row(context: Context, node: syntax.Call) -> types.Scalar:
 
 FUNCTIONS |= {
     # Blanks at the end of a STRINGn count.
-    "length": _of(
-        types.STRING, types.INTEGER, lambda text: f"CAST(length({text}) AS BIGINT)"
-    ),
-    "roundup": _of(
-        types.REAL, types.INTEGER, lambda number: f"CAST(ceil({number}) AS BIGINT)"
-    ),
+    "length": spark(types.STRING, types.INTEGER, "CAST(length(x) AS BIGINT)"),
+    "roundup": spark(types.REAL, types.INTEGER, "CAST(ceil(x) AS BIGINT)"),
     # Spark casts towards zero, as TRUNCATE does.
-    "truncate": _of(
-        types.REAL, types.INTEGER, lambda number: f"CAST({number} AS BIGINT)"
-    ),
-    **{name: _real(name) for name in ("sqrt", "power", "exp", "ln")},
-    "log": _real("log10"),
+    "truncate": spark(types.REAL, types.INTEGER, "CAST(x AS BIGINT)"),
+    **{
+        name: spark(types.REAL, types.REAL, f"coalesce({text}, 0D)", count)
+        for name, text, count in (
+            ("sqrt", "sqrt(x)", 1),
+            ("power", "power(x, y)", 2),
+            ("exp", "exp(x)", 1),
+            ("ln", "ln(x)", 1),
+            ("log", "log10(x)", 1),
+        )
+    },
 }

@@ -28,13 +28,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import conditions, datasets, syntax, types, values
+from dovetail.dialects.ecl import conditions, datasets, syntax, trees, types, values
 from dovetail.dialects.ecl.catalog import taken_as
 from dovetail.dialects.ecl.context import Context, UnknownNameError, refusal
 from dovetail.dialects.ecl.rows import file_name
 from dovetail.dialects.ecl.totals import gathering
-from dovetail.expression import Expression
-from dovetail.schema import quoted
 
 
 def check_index(
@@ -91,13 +89,13 @@ def _fields_of(
     known = {one.word for one in record.fields}
     node = term.node
     if term.is_wild and isinstance(node, syntax.Call):
-        text = term.context.scalar(node.arguments[0]).text
+        tree = term.context.scalar(node.arguments[0]).tree
     else:
-        text = term.context.condition(node)
-    if hand in conditions.hands_of(text):
-        for one in spec.references(Expression(text)):
-            if one.hand is hand and one.column.lower() in known:
-                yield one.column.lower()
+        tree = term.context.condition(node)
+    if hand in conditions.hands_of(tree):
+        for one in trees.columns_of(tree):
+            if one.side == hand.letter and one.name.lower() in known:
+                yield one.name.lower()
 
 
 def check_filter(
@@ -234,8 +232,8 @@ def _sorted(
     `is_read`: the text has no rows to write into it.
     """
     row = datasets.row_at(wanted.record)
-    texts = (datasets.ordered_text(row, one) for one in wanted.keys)
-    by = tuple(spec.By(Expression(text)) for text in texts)
+    keys_of = (datasets.ordered(row, one) for one in wanted.keys)
+    by = tuple(spec.By(trees.expressed(tree)) for tree in keys_of)
     names = tuple(one.name for one in wanted.keys)
     step = spec.Indexed(spec.Ordered(source, by), names, wanted.file)
     keys = tuple(one.word for one in wanted.keys)
@@ -370,13 +368,16 @@ def read_fetch(context: Context, node: syntax.Call) -> values.DatasetValue:
         "right": datasets.row_at(index.record),
     }
     inside = replace(context, sides=sides, rows=())
-    record, select, skip = base.record, datasets.own_columns(base.record, "r"), "false"
+    own = base.record.parts(sides["left"].tree)
+    made = values.Made(base.record, tuple(own), trees.FALSE)
     if rest:
         made = inside.made(rest[0])
-        record, select, skip = made.record, datasets.columns_of(made), made.skip
-    where = Expression(inside.scalar(third).text)
-    position = Expression(f"r.{quoted(_position(node, base.record))}")
-    picks = spec.Picks(strategy=spec.Strategy.KEYED, skip_when=Expression(skip))
+    record, select = made.record, datasets.columns(made.columns)
+    where = trees.expressed(inside.scalar(third).tree)
+    one = _position(node, base.record)
+    position = trees.expressed(types.part(sides["left"].tree, one).tree)
+    skip = trees.expressed(made.skip)
+    picks = spec.Picks(strategy=spec.Strategy.KEYED, skip_when=skip)
     join = datasets.inner_join(select, spec.Equality(where, position), picks=picks)
     hard = (("hard", f"{where} = {position}"),)
     told = spec.Told(f"FETCH in line {node.place.line}", hard)
@@ -384,11 +385,11 @@ def read_fetch(context: Context, node: syntax.Call) -> values.DatasetValue:
     return values.DatasetValue(step, record)
 
 
-def _position(node: syntax.Call, record: types.RecordType) -> str:
+def _position(node: syntax.Call, record: types.RecordType) -> types.Field:
     """Returns the field of a file that says where its rows are."""
     for one in record.fields:
         if one.is_position:
-            return one.name
+            return one
     raise refusal(
         node,
         "FETCH from rows without a position",

@@ -18,14 +18,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import conditions, datasets, options, syntax, types, values
+from dovetail.dialects.ecl import (
+    conditions,
+    datasets,
+    options,
+    syntax,
+    trees,
+    types,
+    values,
+)
 from dovetail.dialects.ecl.context import Context, refusal
 from dovetail.dialects.ecl.indexes import check_index
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.records import default_record
 from dovetail.dialects.ecl.totals import Gathered, widened
-from dovetail.expression import BARE, Expression, Scope, compiled
-from dovetail.schema import quoted, shown
+from dovetail.expression.evaluation import closure
+from dovetail.schema import AtomicType, shown
 from dovetail.spec import program
 
 _KEEPS_GROUPS = {
@@ -43,9 +51,9 @@ class Demands:
     `left_only` is what a keyed join asks of the left row before it looks for others.
     """
 
-    hard: tuple[spec.Equality, ...]
-    soft: str
-    left_only: str
+    hard: tuple[conditions.Hard, ...]
+    soft: trees.Node
+    left_only: trees.Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +132,8 @@ def parts_of(
         "right": datasets.row_at(right.record, "r"),
     }
     # Only a transform counts: by the time of a condition nothing has been counted.
-    counter = types.Scalar("counter", types.Whole())
-    inside = replace(context, sides={**rows, "counter": counter}, rows=())
+    sides = {**rows, "counter": datasets.COUNTER}
+    inside = replace(context, sides=sides, rows=())
     found = options.read_options(given, kind)
     right = _by_index(inside, found, right)
     found.is_keyed = found.has("keyed") or (
@@ -201,17 +209,13 @@ def _demands(parts: Parts) -> Demands:
             if one.fields <= set(index.keys) and (one.is_keyed or not has_marks)
         ]
     # What the index cannot look up is asked of the rows that it gives.
-    soft = [options.condition_of(one) for one in equalities if one not in hard]
-    first: list[str] = []
+    soft = [one.holds for one in equalities if one not in hard]
+    first: list[trees.Node] = []
     for one in parts.pieces:
         if isinstance(one, conditions.Soft):
             of_left = is_keyed and one.hands == {spec.Hand.LEFT}
-            (first if of_left else soft).append(one.text)
-    return Demands(
-        tuple(one.equality for one in hard),
-        " AND ".join(soft) or "true",
-        " AND ".join(first) or "true",
-    )
+            (first if of_left else soft).append(one.holds)
+    return Demands(tuple(hard), trees.all_of(soft), trees.all_of(first))
 
 
 def _need_equality(parts: Parts, demands: Demands) -> None:
@@ -261,7 +265,7 @@ def _limited_by_index(
     most = int(parts.context.world.options["defaultimplicitkeyedjoinlimit"])
     # Behind a condition that is soft, KEEP does not bound what the index gives.
     is_counted = given.has("limit", "atmost") or (
-        given.has("keep") and demands.soft == "true"
+        given.has("keep") and demands.soft == trees.TRUE
     )
     is_asked = given.is_keyed and given.kind is not spec.Kind.LEFT_ONLY
     if is_counted or not is_asked or not most:
@@ -306,17 +310,17 @@ def join_step(
         counts.picks,
         keep=options.keep_of(parts.context, given),
         strategy=given.strategy,
-        left_condition=Expression(demands.left_only),
-        skip_when=Expression(made.skip),
+        left_condition=trees.expressed(demands.left_only),
+        skip_when=trees.expressed(made.skip),
     )
     join = spec.JoinSpec(
         spec.Side(spec.Named(spec.LEFT)),
         spec.Side(spec.Named(spec.RIGHT)),
         given.kind,
         spec.Clock.BATCH,
-        demands.hard,
-        Expression(demands.soft),
-        datasets.columns_of(made),
+        tuple(one.equality for one in demands.hard),
+        trees.expressed(demands.soft),
+        datasets.columns(made.columns),
         absent_left=_absent(parts.left.record),
         absent_right=_absent(parts.right.record),
         picks=picks,
@@ -335,7 +339,8 @@ def join_step(
     found = values.DatasetValue(joined, made.record, is_grouped=parts.keeps_groups)
     if not hides:
         return found
-    kept = spec.Filtered(joined, Expression(f"NOT l.{quoted(_SKIPPED)}"))
+    is_skipped = trees.column(_SKIPPED, AtomicType.BOOLEAN)
+    kept = spec.Filtered(joined, trees.expressed(trees.sql("NOT x", x=is_skipped)))
     record = parts.made.record
     step = spec.Projected(kept, record.schema, datasets.own_columns(record))
     return replace(found, step=step, record=record)
@@ -353,10 +358,14 @@ def _marked(
         (*made.record.fields, types.Field(_SKIPPED, types.BOOLEAN))
     )
     columns = (*made.columns, (_SKIPPED, made.skip))
-    skip = f"(matched_left AND matched_right AND ({made.skip}))"
+    matched = (
+        trees.column(f"matched_{hand.value}", AtomicType.BOOLEAN, trees.BARE)
+        for hand in spec.HANDS
+    )
+    skip = trees.all_of((*matched, made.skip))
     limit = counts.picks.limit
     if isinstance(limit, spec.Limit):
-        instead = (*limit.transform, (_SKIPPED, Expression(counts.skip)))
+        instead = (*limit.transform, (_SKIPPED, trees.expressed(counts.skip)))
         picks = replace(counts.picks, limit=replace(limit, transform=instead))
         counts = replace(counts, picks=picks)
     return values.Made(record, columns, skip), counts
@@ -383,9 +392,9 @@ def _absent(record: types.RecordType) -> spec.Absent:
     """Returns the row of a side that is not there: blank, or as DEFAULT says."""
     # What DEFAULT says is known from the text: it is computed here, of no row.
     given = tuple(
-        (one.name, shown(compiled(Expression(one.default), Scope())({BARE: {}})))
+        (one.name, shown(closure(tree)({})))
         for one in record.fields
-        if one.default
+        for tree in one.default
     )
     return spec.GivenRow(given, spec.BlankRow()) if given else spec.BlankRow()
 

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from dovetail.dialects.ecl import parser, syntax, types, values
+from dovetail.dialects.ecl import parser, syntax, trees, types, values
 from dovetail.dialects.ecl.catalog import LIBRARY, OLDER, Path
 from dovetail.dialects.ecl.context import Context, World, known_value, refusal
 from dovetail.dialects.ecl.names import bound, exported
-from dovetail.expression.sql import text_of
+from dovetail.dialects.ecl.trees import sql
 
 
 def follow(context: Context, node: syntax.Node, path: Path) -> Iterator[values.Value]:
@@ -76,12 +76,15 @@ class Separator:
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    """A function of the library: types of parameters, result, Spark SQL, defaults."""
+    """A function of the library: types of parameters, result, Spark SQL, defaults.
+
+    In the text the parameters are `x`, `y` and `z`.
+    """
 
     takes: tuple[types.EclType | Separator, ...]
     gives: types.EclType
-    text: Callable[..., str]
-    defaults: tuple[str, ...] = ()
+    text: str
+    defaults: tuple[trees.Node, ...] = ()
 
 
 def read_library(context: Context, node: syntax.Call, path: Path) -> types.Scalar:
@@ -105,34 +108,35 @@ def read_library(context: Context, node: syntax.Call, path: Path) -> types.Scala
     if not least <= count <= most:
         wanted = f"{least}" if least == most else f"{least} to {most}"
         raise refusal(node, f"{count} arguments", f"{wanted} of them")
-    texts = [
+    given = [
         _argument(context, argument, kind)
         for argument, kind in zip(node.arguments, found.takes, strict=False)
     ]
     # Only the last parameters have defaults, so the last of these are missing.
-    texts += found.defaults[count - least :]
-    return types.Scalar(found.text(*texts), found.gives)
+    given += found.defaults[count - least :]
+    named = dict(zip("xyz", given, strict=False))
+    return types.Scalar(sql(found.text, **named), found.gives)
 
 
 def _argument(
     context: Context, node: syntax.Node, kind: types.EclType | Separator
-) -> str:
+) -> trees.Node:
     """Returns an argument; a separator as a regular expression that is just it."""
     if not isinstance(kind, Separator):
-        return context.typed(node, kind).text
+        return context.typed(node, kind).tree
     found = known_value(node, context.typed(node, types.STRING))
     if not isinstance(found, str) or not found:
         raise refusal(node, f"{found!r} between words", "a text of one letter or more")
-    return text_of(re.sub(r"[^\w\s]", r"\\\g<0>", found))
+    return trees.literal(re.sub(r"[^\w\s]", r"\\\g<0>", found))
 
 
 def _today(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns the day on which the text is read, as yyyymmdd."""
     if node.arguments:
         raise refusal(node, "an argument of Today", "none: the day is that of UTC")
-    day = f"{datetime.now(UTC):%Y%m%d}"
+    day = int(f"{datetime.now(UTC):%Y%m%d}")
     context.world.remarks.append(f"Today() is {day}, the day on which the text is read")
-    return types.Scalar(f"{day}L", _DATE)
+    return types.Scalar(trees.literal(day), _DATE)
 
 
 _PIECES = {"%Y": r" *(\d{4})", "%m": r" *(\d{1,2})", "%d": r" *(\d{1,2})"}
@@ -143,7 +147,7 @@ def _read_day(context: Context, node: syntax.Call) -> types.Scalar:
     if len(node.arguments) != 2:  # noqa: PLR2004 - the text and its form
         raise refusal(node, f"{len(node.arguments)} arguments", "2 of them")
     first, second = node.arguments
-    text = context.typed(first, types.STRING).text
+    text = context.typed(first, types.STRING).tree
     form = str(known_value(second, context.typed(second, types.STRING)))
     order = [one for one in re.findall("%.", form) if one in _PIECES]
     if sorted(order) != sorted(_PIECES) or len(re.findall("%", form)) > len(order):
@@ -152,33 +156,33 @@ def _read_day(context: Context, node: syntax.Call) -> types.Scalar:
         r"%.|[^\w\s]", lambda found: _PIECES.get(found[0], f"\\{found[0]}"), form
     )
     # Where the form does not fit nothing is extracted: behind a 0 that is 0, no error.
+    part = "CAST(concat('0', regexp_extract(x, pattern, {})) AS BIGINT)"
+    whole = trees.literal(f"^{pattern}")
     year, month, day = (
-        f"CAST(concat('0', regexp_extract({text}, {text_of(f'^{pattern}')}, "
-        f"{order.index(one) + 1})) AS BIGINT)"
-        for one in _PIECES
+        sql(part.format(order.index(one) + 1), x=text, pattern=whole) for one in _PIECES
     )
-    is_day = f"{month} BETWEEN 1L AND 12L AND {day} BETWEEN 1L AND 31L"
-    number = f"{year} * 10000L + {month} * 100L + {day}"
-    return types.Scalar(f"IF({is_day}, {number}, 0L)", _DATE)
-
-
-def _words(text: str, separator: str, blanks: str) -> str:
-    """Returns the words of a text; empty ones are some where they are allowed."""
-    kept = (
-        f"filter(split({text}, {separator}), std_piece -> {blanks} OR std_piece <> '')"
+    found = sql(
+        "IF(month BETWEEN 1L AND 12L AND day BETWEEN 1L AND 31L, "
+        "year * 10000L + month * 100L + day, 0L)",
+        year=year,
+        month=month,
+        day=day,
     )
-    # Spark splits an empty text into one empty word.
-    return f"IF({text} = '', CAST(array() AS ARRAY<STRING>), {kept})"
+    return types.Scalar(found, _DATE)
 
 
-def _found(text: str, sought: str, number: str) -> str:
-    """Returns where a text is found for the nth time, 0 where it is not."""
-    same = f"substring({text}, std_at, length({sought})) = {sought}"
-    places = f"filter(sequence(1, length({text})), std_at -> {same})"
-    place = f"coalesce(get({places}, CAST({number} - 1L AS INT)), 0)"
-    # sequence(1, 0) counts down: an empty text has places 1 and 0 there.
-    is_none = f"{text} = '' OR {sought} = ''"
-    return f"CAST(IF({is_none}, 0, {place}) AS BIGINT)"
+_BY_BLANKS = "filter(split(x, ' '), piece -> piece <> '')"
+# Spark splits an empty text into one empty word. Such words count where `z` says so.
+_SPLIT = (
+    "IF(x = '', CAST(array() AS ARRAY<STRING>), "
+    "filter(split(x, y), piece -> z OR piece <> ''))"
+)
+_PLACES = "filter(sequence(1, length(x)), at -> substring(x, at, length(y)) = y)"
+# sequence(1, 0) counts down: an empty text has places 1 and 0 there.
+_FIND = (
+    "CAST(IF(x = '' OR y = '', 0, "
+    f"coalesce(get({_PLACES}, CAST(z - 1L AS INT)), 0)) AS BIGINT)"
+)
 
 
 def _many(words: str) -> str:
@@ -186,39 +190,30 @@ def _many(words: str) -> str:
     return f"CAST(size({words}) AS BIGINT)"
 
 
-def _by_blanks(text: str) -> str:
-    """Returns the words of a text between blanks."""
-    return f"filter(split({text}, ' '), std_piece -> std_piece <> '')"
-
-
-def _day(date: str) -> str:
+def _day(date: str = "x") -> str:
     """Returns a date of the calendar, null where there is none."""
-    year = f"{date} DIV 10000L"
-    month, day = (f"({date} DIV {place}L) % 100L" for place in (100, 1))
-    names = ", ".join(f"CAST({one} AS INT)" for one in (year, month, day))
-    last = f"day(last_day(make_date(CAST({year} AS INT), CAST({month} AS INT), 1)))"
-    is_one = f"{year} BETWEEN 1L AND 9999L AND {month} BETWEEN 1L AND 12L"
-    in_month = f"{day} BETWEEN 1L AND {last}"
+    year, month, day = map(_digits(date).format, (10000, 100, 1))
+    month, day = f"({month} % 100L)", f"({day} % 100L)"
+    first = f"make_date(CAST({year} AS INT), CAST({month} AS INT), 1)"
+    last = f"day(last_day({first}))"
     # One CASE guards the other: Spark may look at both sides of an AND, and make_date
     # of a month that is none fails the job.
     return (
-        f"CASE WHEN {is_one} THEN CASE WHEN {in_month} THEN make_date({names}) END END"
+        f"CASE WHEN {year} BETWEEN 1L AND 9999L AND {month} BETWEEN 1L AND 12L "
+        f"THEN CASE WHEN {day} BETWEEN 1L AND {last} THEN "
+        f"make_date(CAST({year} AS INT), CAST({month} AS INT), CAST({day} AS INT)) "
+        "END END"
     )
 
 
-def _two_digits(place: int) -> Callable[[str], str]:
-    """Returns what gives two digits of a date or a time, from a place on."""
-    return f"(({{}} DIV {place}L) % 100L)".format
+def _digits(date: str) -> str:
+    """Returns the form of the digits of a date or a time, from a place on."""
+    return f"({date} DIV {{}}L)"
 
 
-def _of_day(name: str) -> Callable[[str], str]:
+def _of_day(name: str) -> str:
     """Returns a function of Spark of a date; of none it is 0."""
-    return lambda date: f"coalesce(CAST({name}({_day(date)}) AS BIGINT), 0L)"
-
-
-def _between(first: str, last: str) -> str:
-    """Returns the number of days from a date to another."""
-    return f"coalesce(CAST(datediff({_day(last)}, {_day(first)}) AS BIGINT), 0L)"
+    return f"coalesce(CAST({name}({_day()}) AS BIGINT), 0L)"
 
 
 _DATE, _TIME = types.Whole(4, is_signed=False), types.Whole(3, is_signed=False)
@@ -237,68 +232,58 @@ _TEXT, _NUMBER, _BOOLEAN = types.STRING, types.INTEGER, types.BOOLEAN
 _TEXTS, _NUMBERS = (_TEXT, _TEXT), (_NUMBER, _NUMBER, _NUMBER)
 _WORDS = types.SetOf(_TEXT)
 _OF_WORDS = (_TEXT, Separator(), _BOOLEAN)
-_FIRST = "({} DIV 10000L)".format
-_PARTS = "({} * 10000L + {} * 100L + {})".format
+_FIRST, _SECOND, _THIRD = "x DIV 10000L", "(x DIV 100L) % 100L", "x % 100L"
+_PARTS = "x * 10000L + y * 100L + z"
+_NOT = (trees.FALSE,)
 _FUNCTIONS: Mapping[str, _Function] = {
-    "str.touppercase": _Function((_TEXT,), _TEXT, "upper({})".format),
-    "str.tolowercase": _Function((_TEXT,), _TEXT, "lower({})".format),
-    "str.reverse": _Function((_TEXT,), _TEXT, "reverse({})".format),
-    "str.cleanspaces": _Function(
-        (_TEXT,), _TEXT, lambda text: f"array_join({_by_blanks(text)}, ' ')"
-    ),
-    "str.find": _Function((*_TEXTS, _NUMBER), _NUMBER, _found, ("1L",)),
-    "str.findreplace": _Function((*_TEXTS, _TEXT), _TEXT, "replace({}, {}, {})".format),
-    "str.filterout": _Function(_TEXTS, _TEXT, "translate({}, {}, '')".format),
+    "str.touppercase": _Function((_TEXT,), _TEXT, "upper(x)"),
+    "str.tolowercase": _Function((_TEXT,), _TEXT, "lower(x)"),
+    "str.reverse": _Function((_TEXT,), _TEXT, "reverse(x)"),
+    "str.cleanspaces": _Function((_TEXT,), _TEXT, f"array_join({_BY_BLANKS}, ' ')"),
+    "str.find": _Function((*_TEXTS, _NUMBER), _NUMBER, _FIND, (trees.literal(1),)),
+    "str.findreplace": _Function((*_TEXTS, _TEXT), _TEXT, "replace(x, y, z)"),
+    "str.filterout": _Function(_TEXTS, _TEXT, "translate(x, y, '')"),
     # Without the letters that are left when those to keep are taken out.
-    "str.filter": _Function(
-        _TEXTS, _TEXT, "translate({0}, translate({0}, {1}, ''), '')".format
-    ),
-    "str.repeat": _Function(
-        (_TEXT, _NUMBER), _TEXT, "repeat({}, CAST({} AS INT))".format
-    ),
+    "str.filter": _Function(_TEXTS, _TEXT, "translate(x, translate(x, y, ''), '')"),
+    "str.repeat": _Function((_TEXT, _NUMBER), _TEXT, "repeat(x, CAST(y AS INT))"),
     # Blanks at the end do not count, where a text is compared as a whole.
-    "str.startswith": _Function(_TEXTS, _BOOLEAN, "startswith({}, rtrim({}))".format),
-    "str.endswith": _Function(
-        _TEXTS, _BOOLEAN, "endswith(rtrim({}), rtrim({}))".format
-    ),
+    "str.startswith": _Function(_TEXTS, _BOOLEAN, "startswith(x, rtrim(y))"),
+    "str.endswith": _Function(_TEXTS, _BOOLEAN, "endswith(rtrim(x), rtrim(y))"),
     "str.equalignorecase": _Function(
-        _TEXTS, _BOOLEAN, "rtrim(lower({})) = rtrim(lower({}))".format
+        _TEXTS, _BOOLEAN, "rtrim(lower(x)) = rtrim(lower(y))"
     ),
     "str.editdistance": _Function(
-        _TEXTS, _NUMBER, "CAST(levenshtein(rtrim({}), rtrim({})) AS BIGINT)".format
+        _TEXTS, _NUMBER, "CAST(levenshtein(rtrim(x), rtrim(y)) AS BIGINT)"
     ),
-    "str.countwords": _Function(
-        _OF_WORDS, _NUMBER, lambda *given: _many(_words(*given)), ("false",)
-    ),
-    "str.splitwords": _Function(_OF_WORDS, _WORDS, _words, ("false",)),
-    "str.combinewords": _Function((_WORDS, _TEXT), _TEXT, "array_join({}, {})".format),
-    "str.wordcount": _Function((_TEXT,), _NUMBER, lambda text: _many(_by_blanks(text))),
+    "str.countwords": _Function(_OF_WORDS, _NUMBER, _many(_SPLIT), _NOT),
+    "str.splitwords": _Function(_OF_WORDS, _WORDS, _SPLIT, _NOT),
+    "str.combinewords": _Function((_WORDS, _TEXT), _TEXT, "array_join(x, y)"),
+    "str.wordcount": _Function((_TEXT,), _NUMBER, _many(_BY_BLANKS)),
     "str.getnthword": _Function(
         (_TEXT, _NUMBER),
         _TEXT,
-        lambda text, number: (
-            f"coalesce(get({_by_blanks(text)}, CAST({number} - 1L AS INT)), '')"
-        ),
+        f"coalesce(get({_BY_BLANKS}, CAST(y - 1L AS INT)), '')",
     ),
     "date.year": _Function((_DATE,), _NUMBER, _FIRST),
-    "date.month": _Function((_DATE,), _NUMBER, _two_digits(100)),
-    "date.day": _Function((_DATE,), _NUMBER, _two_digits(1)),
+    "date.month": _Function((_DATE,), _NUMBER, _SECOND),
+    "date.day": _Function((_DATE,), _NUMBER, _THIRD),
     "date.hour": _Function((_TIME,), _NUMBER, _FIRST),
-    "date.minute": _Function((_TIME,), _NUMBER, _two_digits(100)),
-    "date.second": _Function((_TIME,), _NUMBER, _two_digits(1)),
+    "date.minute": _Function((_TIME,), _NUMBER, _SECOND),
+    "date.second": _Function((_TIME,), _NUMBER, _THIRD),
     "date.datefromparts": _Function(_NUMBERS, _DATE, _PARTS),
     "date.timefromparts": _Function(_NUMBERS, _TIME, _PARTS),
     "date.dayofweek": _Function((_DATE,), _NUMBER, _of_day("dayofweek")),
     "date.dayofyear": _Function((_DATE,), _NUMBER, _of_day("dayofyear")),
-    "date.daysbetween": _Function((_DATE, _DATE), _NUMBER, _between),
+    "date.daysbetween": _Function(
+        (_DATE, _DATE),
+        _NUMBER,
+        f"coalesce(CAST(datediff({_day('y')}, {_day()}) AS BIGINT), 0L)",
+    ),
     "date.isvaliddate": _Function(
         (_DATE, _NUMBER, _NUMBER),
         _BOOLEAN,
-        lambda date, first, last: (
-            f"(({date} DIV 10000L) BETWEEN {first} AND {last} "
-            f"AND {_day(date)} IS NOT NULL)"
-        ),
-        ("1800L", "2100L"),
+        f"(x DIV 10000L) BETWEEN y AND z AND {_day()} IS NOT NULL",
+        (trees.literal(1800), trees.literal(2100)),
     ),
 }
 _OLDER: Mapping[str, str] = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from dovetail import spec
-from dovetail.dialects.ecl import syntax, values
+from dovetail.dialects.ecl import syntax, trees, values
 from dovetail.dialects.ecl.catalog import LIBRARY, OLDER, Path, record_of, taken
 from dovetail.dialects.ecl.context import (
     Context,
@@ -23,7 +23,7 @@ from dovetail.dialects.ecl.context import (
 from dovetail.dialects.ecl.parser import FOREIGN
 from dovetail.dialects.ecl.records import declared_type
 from dovetail.dialects.ecl.totals import alone, gathering, origin
-from dovetail.dialects.ecl.types import BOOLEAN, RecordType, Scalar, blank_text
+from dovetail.dialects.ecl.types import BOOLEAN, RecordType, Scalar, blank
 from dovetail.errors import DialectError
 
 _OTHERS = (
@@ -31,7 +31,7 @@ _OTHERS = (
     "of a row of another data set is known in a TABLE or a filter of that one"
 )
 _MODIFIERS = {"export", "shared", "local"}
-_TRUTHS = {"true": "true", "false": "false"}
+_TRUTHS = {"true": trees.TRUE, "false": trees.FALSE}
 
 
 def read_name(context: Context, node: syntax.Name) -> values.Value:
@@ -233,8 +233,8 @@ def read_member(context: Context, node: syntax.Member) -> values.Value:
             return _field(node, of)
         case values.DatasetValue() as source:
             return _of_dataset(context, node, source)
-        case values.RowsValue(record=record):
-            return _field(node, values.RowValue(record, ""))
+        case values.RowsValue():
+            return _field(node, of.row)
         case values.ModuleValue(scope):
             return _of_module(context, node, scope)
         case values.Imported(path):
@@ -243,9 +243,9 @@ def read_member(context: Context, node: syntax.Member) -> values.Value:
             raise _missing(context, node, (*path, node.word))
         case RecordType() as record if context.in_record:
             # Of a record without rows, which is declared by it: blank.
-            found = _field(node, values.RowValue(record, ""))
+            found = _field(node, values.RowsValue.together(record).row)
             if isinstance(found, Scalar):
-                return Scalar(blank_text(found.type), found.type)
+                return Scalar(blank(found.type), found.type)
             return found
         case _:
             raise refusal(node, f'"{node.name}" of {said(of)}', "a field of a row")
@@ -338,7 +338,7 @@ def _of_dataset(
 
     A record may name fields of a data set before there is a row.
     """
-    row = values.RowValue(source.record, "l")
+    row = values.RowValue(source.record, trees.side("l", source.record.struct))
     if isinstance(node.of, syntax.Part):
         field = _field(node, row)
         return values.Total(source, field) if isinstance(field, Scalar) else field
@@ -353,7 +353,7 @@ def _of_dataset(
         # A field of whatever row; child rows are those of all rows.
         found = _field(node, row)
         if isinstance(found, values.RowsValue) and not context.in_record:
-            return unfolded(source.step, found.record, found.text)
+            return unfolded(source.step, found.record, found.list)
         return found
     raise OtherRowsError(
         f'"{node.name}" of a data set that is not gone through here',

@@ -14,17 +14,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import aggregates, datasets, values
+from dovetail.dialects.ecl import aggregates, datasets, trees, values
 from dovetail.dialects.ecl.conditions import Hard, pieces
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.syntax import Call, Name, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, of_left, widened
+from dovetail.dialects.ecl.trees import sql
 from dovetail.dialects.ecl.types import Field, RecordType, TableType
-from dovetail.expression import NEVER, Expression, Scope, parse
-from dovetail.schema import quoted
+from dovetail.expression import Expression
 
-_ROWS, _FOLDED = "rows", "folded"
+_ROWS, _FOLDED = aggregates.ROWS, "folded"
 
 
 def _iterate(context: Context, node: Call) -> values.DatasetValue:
@@ -32,13 +32,12 @@ def _iterate(context: Context, node: Call) -> values.DatasetValue:
     first, transform, *rest = node.arguments
     datasets.refuse_others(rest, set())
     source = context.dataset(first)
-    made, totals = made_along(
-        context, transform, past=source.record, coming=source.record
-    )
-    text = aggregates.iterated(made, source.record.absent_text)
+    along = aggregates.Along.of(source.record, source.record)
+    made, totals = made_along(context, transform, along)
+    listed = aggregates.processed(made, None, source.record.absent, along)
     _tell(context, node, "each row looks at the one before it")
     return _unfolded(
-        source, widened(_lists(source), totals), text=text, record=made.record
+        source, widened(_lists(source), totals), listed=listed, record=made.record
     )
 
 
@@ -49,21 +48,18 @@ def _process(context: Context, node: Call) -> values.DatasetValue:
     source, start = context.dataset(first), context.scalar(initial)
     if not isinstance(start.type, RecordType):
         raise refusal(initial, "a PROCESS that begins with no row", "ROW(..)")
-    sides: dict[str, values.Value] = {
-        "left": aggregates.coming_row(source.record),
-        "right": aggregates.past_row(start.type),
-        "counter": aggregates.COUNTER,
-    }
+    seen = aggregates.Along.of(start.type, source.record)
+    sides = {**seen.sides, "left": seen.coming, "right": seen.past}
     inside, totals = gathering(replace(context, sides=sides, rows=()))
     made = inside.made(transform)
     state = aggregates.in_record(along, inside.made(along), start.type)
     # The row that goes along must go on, whatever comes out.
-    if state.skip != NEVER.text:
+    if state.skip != trees.FALSE:
         raise refusal(along, "SKIP in the row that goes along", "it in the first one")
     _tell(context, node, "each row looks at what goes along")
-    text = aggregates.processed(made, state, start.text)
+    listed = aggregates.processed(made, state, start.tree, seen)
     return _unfolded(
-        source, widened(_lists(source), totals), text=text, record=made.record
+        source, widened(_lists(source), totals), listed=listed, record=made.record
     )
 
 
@@ -73,31 +69,30 @@ def _rollup(context: Context, node: Call) -> values.DatasetValue:
     source = context.dataset(first)
     if is_word(second, "group"):
         return _of_groups(context, node, source)
+    along = aggregates.Along.of(source.record, source.record)
     if is_transform(context, second):
-        transform, same = second, _by_last(context, source.record, rest)
+        transform, same = second, _by_last(context, along, rest)
     elif rest and is_transform(context, rest[0]):
         transform, *options = rest
         datasets.refuse_others(options, set())
-        same = _by_condition(context, source.record, second)
+        same = _by_condition(context, along, second)
     else:
         raise refusal(
             node,
             "a ROLLUP without a transform",
             "ROLLUP(rows, condition, transform) or ROLLUP(rows, transform, fields)",
         )
-    made, totals = made_along(
-        context, transform, past=source.record, coming=source.record
-    )
+    made, totals = made_along(context, transform, along)
     # Groups that are there already stay: others by keys would mix their rows.
-    keys = () if source.is_grouped else tuple(_that_stay(same, made))
+    keys = () if source.is_grouped else tuple(_that_stay(same, made, along))
     if keys:
         source = replace(source, step=spec.Grouped(source.step, keys))
     rows = widened(_lists(source), totals)
     if keys and len(keys) == same.count:
-        return _folded(rows, made)
+        return _folded(rows, made, along)
     _tell(context, node, "each row looks at what the ones before it have become")
-    text = aggregates.rolled(made, same.text)
-    return _unfolded(source, rows, text=text, record=made.record)
+    listed = aggregates.rolled(made, same.holds, along)
+    return _unfolded(source, rows, listed=listed, record=made.record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,60 +103,59 @@ class _Same:
     row is compared with the result so far, not with the row before.
     """
 
-    text: str
+    holds: trees.Node
     keys: tuple[Expression, ...]
     count: int
     is_of_result: bool
 
 
-def _by_last(context: Context, record: RecordType, nodes: Sequence[Node]) -> _Same:
+def _by_last(context: Context, along: aggregates.Along, nodes: Sequence[Node]) -> _Same:
     """Returns what stands behind the transform: a condition on both rows, or fields."""
     found = [one for one in nodes if not datasets.is_passed_over(one)]
     if not any(map(_names_sides, found)):
-        return _by_fields(context, record, nodes)
+        return _by_fields(context, along, nodes)
     for one in found[1:]:
         raise refusal(one, "this beside a condition", "one condition", "AND joins two")
-    return _by_condition(context, record, found[0])
+    return _by_condition(context, along, found[0])
 
 
-def _by_fields(context: Context, record: RecordType, nodes: Sequence[Node]) -> _Same:
+def _by_fields(
+    context: Context, along: aggregates.Along, nodes: Sequence[Node]
+) -> _Same:
     """Returns that fields or values equal those of the row before."""
+    record = along.coming.record
     keys = tuple(one.value for one in datasets.orders(context, record, nodes))
     if not keys:
         raise refusal(nodes[-1], "a ROLLUP by nothing", "fields, or RECORD")
-    rows = values.RowValue(record, aggregates.ROW_BEFORE), aggregates.coming_row(record)
-    sides = ([*datasets.orders_at(context, row, nodes)] for row in rows)
+    rows = (along.row_before, along.coming)
+    sides = ([*datasets.sorted_by(context, row, nodes)] for row in rows)
     pairs = zip(*sides, strict=True)
-    text = " AND ".join(f"({one.value} = {other.value})" for one, other in pairs)
-    return _Same(text, keys, len(keys), is_of_result=False)
+    same = (sql("x = y", x=one, y=other) for (one, _), (other, _) in pairs)
+    return _Same(trees.all_of(same), keys, len(keys), is_of_result=False)
 
 
-def _by_condition(context: Context, record: RecordType, node: Node) -> _Same:
+def _by_condition(context: Context, along: aggregates.Along, node: Node) -> _Same:
     """Returns a condition on LEFT, the result so far, and on RIGHT, the row at hand.
 
     One that names neither is a value that both rows have.
     """
+    record = along.coming.record
     left, right = datasets.row_at(record), datasets.row_at(record, "r")
     if not _names_sides(node):
-        return _by_fields(context, record, (node,))
+        return _by_fields(context, along, (node,))
     apart: dict[str, values.Value] = {"left": left, "right": right}
     found = pieces(replace(context, sides=apart, rows=()), node)
-    seen = Scope.pair(record.schema, record.schema)
-    keys = []
-    for one in found:
-        if isinstance(one, Hard):
-            both = (one.equality.left, one.equality.right)
-            own, other = (of_left(parse(it, seen).tree) for it in both)
-            # Both rows have the same of one value, which so is a key.
-            if own == other:
-                keys.append(one.equality.left)
-    sides: dict[str, values.Value] = {
-        "left": aggregates.past_row(record),
-        "right": aggregates.coming_row(record),
-    }
+    # Both rows have the same of one value, which so is a key.
+    keys = tuple(
+        one.equality.left
+        for one in found
+        if isinstance(one, Hard)
+        and trees.simple(one.left) == trees.simple(of_left(one.right))
+    )
+    sides: dict[str, values.Value] = {"left": along.past, "right": along.coming}
     # Read twice: once as a join of rows to find keys, once as what a fold asks.
-    text = replace(context, sides=sides, rows=()).condition(node)
-    return _Same(text, tuple(keys), len(found), is_of_result=True)
+    holds = replace(context, sides=sides, rows=()).condition(node)
+    return _Same(holds, keys, len(found), is_of_result=True)
 
 
 def _names_sides(node: object) -> bool:
@@ -177,33 +171,30 @@ def _names_sides(node: object) -> bool:
             return False
 
 
-def _that_stay(same: _Same, made: values.Made) -> Iterator[Expression]:
+def _that_stay(
+    same: _Same, made: values.Made, along: aggregates.Along
+) -> Iterator[Expression]:
     """Gives the keys by which neighbours are a group, whatever is made of them.
 
     A row that is compared with the result so far must find there what it had itself.
     """
-    texts = {name.lower(): text for name, text in made.columns}
+    there = {name.lower(): tree for name, tree in along.past.record.parts(along.result)}
+    found = {name.lower(): tree for name, tree in made.columns}
     for key in same.keys:
         names = (one.column for one in spec.references(key))
         if not same.is_of_result or all(
-            texts[name.lower()] == f"{aggregates.PAST}.row.{quoted(name)}"
-            for name in names
+            found[name.lower()] == there[name.lower()] for name in names
         ):
             yield key
 
 
 def made_along(
-    context: Context, node: Node, *, past: RecordType, coming: RecordType
+    context: Context, node: Node, along: aggregates.Along
 ) -> tuple[values.Made, list[Gathered]]:
     """Returns a transform of LEFT, the result so far, and of RIGHT, the row at hand."""
-    sides: dict[str, values.Value] = {
-        "left": aggregates.past_row(past),
-        "right": aggregates.coming_row(coming),
-        "counter": aggregates.COUNTER,
-    }
-    inside, totals = gathering(replace(context, sides=sides, rows=()))
+    inside, totals = gathering(replace(context, sides=along.sides, rows=()))
     # What becomes of a row is LEFT of the next one: it has the record of LEFT.
-    return aggregates.in_record(node, inside.made(node), past), totals
+    return aggregates.in_record(node, inside.made(node), along.past.record), totals
 
 
 def _tell(context: Context, node: Call, why: str) -> None:
@@ -230,35 +221,42 @@ def _of_groups(
         )
     sides: dict[str, values.Value] = {
         "left": datasets.row_at(source.record),
-        "rows(left)": values.RowsValue(source.record, ""),
+        "rows(left)": values.RowsValue.together(source.record),
     }
     made = replace(context, sides=sides).made(rest[0])
-    if made.skip != NEVER.text:
+    if made.skip != trees.FALSE:
         raise refusal(rest[0], "SKIP in a ROLLUP", "a filter behind it")
-    step = spec.Counted(source.step, made.record.schema, datasets.columns_of(made))
+    step = spec.Counted(source.step, made.record.schema, datasets.columns(made.columns))
     return values.DatasetValue(step, made.record)
 
 
-def _folded(rows: spec.Step, made: values.Made) -> values.DatasetValue:
+def _folded(
+    rows: spec.Step, made: values.Made, along: aggregates.Along
+) -> values.DatasetValue:
     """Returns each group, of which there is the list of its rows, as one row."""
-    fold = aggregates.Fold(made)
-    text = fold.text(aggregates.BEHIND_FIRST, aggregates.FIRST)
+    fold = aggregates.Fold(made, along)
+    first, behind = aggregates.first_of(along.rows), aggregates.behind_first(along.rows)
     record = RecordType((Field(_FOLDED, fold.type),))
-    step = spec.Projected(rows, record.schema, datasets.columns([(_FOLDED, text)]))
+    columns = datasets.columns([(_FOLDED, fold.tree(behind, first))])
+    step = spec.Projected(rows, record.schema, columns)
     # Beside the row a fold keeps counts, which are of no use here.
-    columns = datasets.columns(
-        (name, f"l.{_FOLDED}.row.{quoted(name)}") for name, _ in made.columns
+    row = sql("x.row", x=trees.column(_FOLDED, fold.type.struct))
+    shown = datasets.columns(made.record.parts(row))
+    return values.DatasetValue(
+        spec.Projected(step, made.record.schema, shown), made.record
     )
-    last = spec.Projected(step, made.record.schema, columns)
-    return values.DatasetValue(last, made.record)
 
 
 def _unfolded(
-    source: values.DatasetValue, lists: spec.Step, *, text: str, record: RecordType
+    source: values.DatasetValue,
+    lists: spec.Step,
+    *,
+    listed: trees.Node,
+    record: RecordType,
 ) -> values.DatasetValue:
     """Returns the rows of a list that is made of the rows of each group."""
     schema = RecordType((Field(_ROWS, TableType(record)),)).schema
-    step = spec.Projected(lists, schema, datasets.columns([(_ROWS, text)]))
+    step = spec.Projected(lists, schema, datasets.columns([(_ROWS, listed)]))
     rows = spec.Unfolded(step, record.schema, _ROWS, source.is_grouped)
     return values.DatasetValue(rows, record, is_grouped=source.is_grouped)
 
@@ -266,8 +264,8 @@ def _unfolded(
 def _lists(source: values.DatasetValue) -> values.DatasetValue:
     """Returns a row for each group: the list of its rows."""
     record = RecordType((Field(_ROWS, TableType(source.record)),))
-    text = aggregates.all_rows(values.RowsValue(source.record, "")).text
-    step = spec.Counted(source.step, record.schema, datasets.columns([(_ROWS, text)]))
+    listed = datasets.columns([(_ROWS, aggregates.together(source.record).tree)])
+    step = spec.Counted(source.step, record.schema, listed)
     return values.DatasetValue(step, record)
 
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from dovetail import spec
-from dovetail.dialects.ecl import conditions, syntax, values
+from dovetail.dialects.ecl import conditions, syntax, trees, values
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.indexes import is_layout
 from dovetail.dialects.ecl.names import routine_of
-from dovetail.expression import Expression
 
 Line = tuple[str, str]
 Pieces = tuple[conditions.Piece, ...]
@@ -222,6 +221,7 @@ def _at_odds(options: Options) -> Iterator[tuple[str, str, str]]:
 class Counts:
     """What a join counts; `skip` is when the row of a limit is skipped.
 
+    `instead` is the row that a limit puts in place of too many, if it does.
     `hides_skips`: the row of a limit comes from a transform of its own.
     """
 
@@ -229,7 +229,8 @@ class Counts:
     failure: spec.Failure | spec.Plainly = spec.Plainly()
     lines: tuple[Line, ...] = ()
     hides_skips: bool = False
-    skip: str = "false"
+    instead: tuple[tuple[str, trees.Node], ...] = ()
+    skip: trees.Node = trees.FALSE
     skew: spec.Skew = spec.Skew()
 
 
@@ -311,14 +312,7 @@ def _said(piece: conditions.Piece) -> str:
     """Returns what a piece of a condition says, to find it again."""
     if isinstance(piece, conditions.Prefix):
         return f"{piece.optional.left} ~ {piece.optional.right}"
-    return condition_of(piece)
-
-
-def condition_of(piece: conditions.Hard | conditions.Soft) -> str:
-    """Returns a piece of a condition as a condition of pairs."""
-    if isinstance(piece, conditions.Soft):
-        return piece.text
-    return f"({piece.equality.left} = {piece.equality.right})"
+    return trees.text_of(piece.holds)
 
 
 def _limit(
@@ -394,12 +388,16 @@ def _replaced(
     ]:
         raise refusal(node, "a transform of another record", "the record of the JOIN")
     names = [one.name for one in made.record.fields]
-    texts = [Expression(text) for _, text in other.columns]
-    transform = tuple(zip(names, texts, strict=True))
+    instead = tuple(zip(names, (tree for _, tree in other.columns), strict=True))
+    transform = tuple((name, trees.expressed(tree)) for name, tree in instead)
     limit = spec.Limit(count, spec.OnExceed.TRANSFORM, transform)
     line = ("LIMIT", f"a left row with more than {count} candidates gives one row")
     return Counts(
-        spec.Picks(limit=limit), lines=(line,), hides_skips=True, skip=other.skip
+        spec.Picks(limit=limit),
+        lines=(line,),
+        hides_skips=True,
+        instead=instead,
+        skip=other.skip,
     )
 
 

@@ -16,11 +16,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import syntax, types, values
-from dovetail.dialects.ecl.aggregates import is_over_rows
-from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
-from dovetail.expression import Expression
-from dovetail.schema import quoted
+from dovetail.dialects.ecl import syntax, trees, types, values
+from dovetail.dialects.ecl.context import Context, is_word, refusal
 
 _UNNAMED = ""
 _NO_EFFECT = {"maxlength", "xpath", "maxcount", "locale", "packed", "blob"}
@@ -118,8 +115,11 @@ def _fields(context: Context, node: syntax.Node) -> Iterator[types.Field]:
             # An empty list is the blank value of any type.
             is_blank = isinstance(body, syntax.Braces | syntax.Items) and not body.items
             for one in _declared(context, parts):
-                text = "" if is_blank else context.typed(body, one.type).text
-                yield _valued(one, text)
+                yield (
+                    one
+                    if is_blank
+                    else _valued(one, context.typed(body, one.type).tree)
+                )
         case syntax.Definition(head=syntax.Name(text=name), body=body):
             yield _taken(context, name, body)
         case syntax.Sequence(parts=parts):
@@ -137,23 +137,25 @@ def _fields(context: Context, node: syntax.Node) -> Iterator[types.Field]:
         case _:
             found = context.value(node)
             if isinstance(found, types.Scalar):
-                yield _valued(types.Field(_UNNAMED, found.type), found.text)
+                yield _valued(types.Field(_UNNAMED, found.type), found.tree)
             else:
                 yield from context.record(node).fields
 
 
-def _valued(one: types.Field, text: str) -> types.Field:
+def _valued(one: types.Field, tree: trees.Node) -> types.Field:
     """Returns a field with its value: what it is at first, or is made of a row."""
-    if spec.references(Expression(text)) or is_over_rows(text):
-        return replace(one, computed=text)
-    return replace(one, initial=text)
+    if any(trees.columns_of(tree)) or not trees.is_closed(tree):
+        return replace(one, computed=(tree,))
+    if trees.is_over_rows(tree):
+        return replace(one, computed=(tree,))
+    return replace(one, initial=(tree,))
 
 
 def _taken(context: Context, name: str, node: syntax.Node) -> types.Field:
     """Returns a field of the type of something that is there."""
     match context.value(node):
-        case types.Scalar(text, kind):
-            return _valued(types.Field(name, kind), text)
+        case types.Scalar(tree, kind):
+            return _valued(types.Field(name, kind), tree)
         case values.RowValue(record=record):
             return types.Field(name, record)
         case values.RowsValue(record=record) | values.DatasetValue(record=record):
@@ -179,11 +181,12 @@ def _declared(
             parts[0], "a field that is no type and name", "a type, then a name"
         )
     wanted = declared_type(context, kind)
-    default, is_position = "", False
+    default: tuple[trees.Node, ...] = ()
+    is_position = False
     for item in belongings:
         match item:
             case syntax.Call(arguments=(value,)) if item.word == "default":
-                default = as_type(value, context.scalar(value), wanted).text
+                default = (context.typed(value, wanted).tree,)
             case syntax.Call(arguments=(value,)) if item.word == "virtual":
                 if not is_word(value, "fileposition", "localfileposition"):
                     expected = "virtual(fileposition)"
@@ -268,19 +271,24 @@ def default_record(
     """Returns what a JOIN without a transform gives."""
     columns = []
     for one in left.fields:
-        own = types.Scalar(f"l.{quoted(one.name)}", one.type)
-        text = own.text
+        own = types.part(trees.side("l", left.struct), one)
+        tree = own.tree
         # Where both have a field, a FULL join takes the right one if the left is blank.
         for other in right.find(one.name):
-            value = types.Scalar(f"r.{quoted(other.name)}", other.type)
+            value = types.part(trees.side("r", right.struct), other)
             found = types.converted(value, one.type)
             if found is not None and kind in _RIGHT:
-                text = found.text
+                tree = found.tree
             elif found is not None and kind in _FULL:
-                blank = types.blank_text(one.type)
-                is_blank = f"{types.compared_text(own)} = {blank}"
-                text = f"IF({is_blank}, {found.text}, {own.text})"
-        columns.append((one.name, text))
+                tree = trees.sql(
+                    "IF(compared = nothing, other, own)",
+                    compared=types.compared(own),
+                    nothing=types.blank(one.type),
+                    other=found.tree,
+                    own=own.tree,
+                )
+        columns.append((one.name, tree))
     new = [one for one in right.fields if not list(left.find(one.name))]
-    columns += [(one.name, f"r.{quoted(one.name)}") for one in new]
-    return values.Made(types.RecordType((*left.fields, *new)), tuple(columns), "false")
+    columns += types.RecordType(tuple(new)).parts(trees.side("r", right.struct))
+    record = types.RecordType((*left.fields, *new))
+    return values.Made(record, tuple(columns), trees.FALSE)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from dovetail import spec
-from dovetail.dialects.ecl import datasets, syntax, types, values
+from dovetail.dialects.ecl import datasets, syntax, trees, types, values
 from dovetail.dialects.ecl.aggregates import all_rows
 from dovetail.dialects.ecl.catalog import taken_as
 from dovetail.dialects.ecl.context import (
@@ -27,24 +27,24 @@ from dovetail.dialects.ecl.totals import Gathered, alone, gathering
 from dovetail.errors import SchemaError
 
 
-def row_of(context: Context, node: syntax.Node, record: types.RecordType) -> str:
+def row_of(context: Context, node: syntax.Node, record: types.RecordType) -> trees.Node:
     """Returns the row of values in braces; what is left out is as the record says."""
     items = node.items if isinstance(node, syntax.Braces | syntax.Items) else (node,)
-    text, rest = _filled(context, items, record)
+    row, rest = _filled(context, items, record)
     if rest:
         most = len(items) - len(rest)
         raise refusal(node, f"{len(items)} values", f"at most {most}")
-    return text
+    return row
 
 
 def _filled(
     context: Context, items: tuple[syntax.Node, ...], record: types.RecordType
-) -> tuple[str, tuple[syntax.Node, ...]]:
+) -> tuple[trees.Node, tuple[syntax.Node, ...]]:
     """Returns a row filled from the left, and the values that are left.
 
     A record inside takes a row, or as many of the values as it has fields.
     """
-    texts = []
+    found = []
     for one in record.fields:
         if not items:
             break
@@ -52,11 +52,11 @@ def _filled(
         if isinstance(one.type, types.RecordType) and not _is_row(
             context, first, one.type
         ):
-            text, items = _filled(context, items, one.type)
+            tree, items = _filled(context, items, one.type)
         else:
-            text, items = value_of(context, first, one.type), tuple(rest)
-        texts.append(text)
-    return struct_of(record, texts), items
+            tree, items = value_of(context, first, one.type), tuple(rest)
+        found.append(tree)
+    return struct_of(record, found), items
 
 
 def _is_row(context: Context, node: syntax.Node, record: types.RecordType) -> bool:
@@ -75,11 +75,11 @@ def _is_row(context: Context, node: syntax.Node, record: types.RecordType) -> bo
             return isinstance(kind, values.RowValue | types.RecordType)
 
 
-def value_of(context: Context, node: syntax.Node, kind: types.EclType) -> str:
+def value_of(context: Context, node: syntax.Node, kind: types.EclType) -> trees.Node:
     """Returns a value in the type of its field; braces are a row inside the row."""
     match node, kind:
         case syntax.Braces(items=()) | syntax.Items(items=()), _:
-            return types.blank_text(kind)
+            return types.blank(kind)
         case syntax.Braces() | syntax.Items(), types.RecordType():
             return row_of(context, node, kind)
         case syntax.Braces(items=items) | syntax.Items(items=items), types.TableType(
@@ -87,19 +87,16 @@ def value_of(context: Context, node: syntax.Node, kind: types.EclType) -> str:
         ):
             return rows_of(context, items, record)
         case _, types.TableType():
-            return as_type(node, _child(context, node), kind).text
+            return as_type(node, _child(context, node), kind).tree
         case _:
-            return context.typed(node, kind).text
+            return context.typed(node, kind).tree
 
 
 def rows_of(
     context: Context, items: tuple[syntax.Node, ...], record: types.RecordType
-) -> str:
+) -> trees.Node:
     """Returns rows that stand in the text as a child data set."""
-    rows = [row_of(context, one, record) for one in items]
-    return (
-        f"CAST(array({', '.join(rows)}) AS {types.spark_type(types.TableType(record))})"
-    )
+    return trees.array([row_of(context, it, record) for it in items], record.struct)
 
 
 def _child(context: Context, node: syntax.Node) -> types.Scalar:
@@ -115,16 +112,16 @@ def _child(context: Context, node: syntax.Node) -> types.Scalar:
         case syntax.Call(arguments=(row,)) if node.word == "dataset":
             one = context.scalar(row)
             if isinstance(one.type, types.RecordType):
-                text = f"array({as_type(row, one, one.type).text})"
-                return types.Scalar(text, types.TableType(one.type))
+                listed = trees.build("array", as_type(row, one, one.type).tree)
+                return types.Scalar(listed, types.TableType(one.type))
             return one
         case _:
             value = context.value(node)
             match value:
-                case values.RowsValue(text=""):
+                case values.RowsValue() if value.is_together:
                     return all_rows(value)
                 case values.DatasetValue(record=record) if context.totals:
-                    rows = all_rows(values.RowsValue(record, ""))
+                    rows = all_rows(values.RowsValue.together(record))
                     return context.gathered(node, values.Total(value, rows))
                 case _:
                     return context.scalar(node)
@@ -149,19 +146,19 @@ def child_sum(context: Context, node: syntax.Operation) -> Iterator[types.Scalar
     else:
         other = _child(context, second)
         if isinstance(other.type, types.RecordType):
-            behind = f"array({as_type(second, other, one.type.record).text})"
+            row = as_type(second, other, one.type.record)
+            behind = trees.build("array", row.tree)
         else:
-            behind = as_type(second, other, one.type).text
-    yield types.Scalar(f"concat({one.text}, {behind})", one.type)
+            behind = as_type(second, other, one.type).tree
+    yield types.Scalar(trees.build("concat", one.tree, behind), one.type)
 
 
-def struct_of(record: types.RecordType, texts: list[str]) -> str:
+def struct_of(record: types.RecordType, trees_of: list[trees.Node]) -> trees.Node:
     """Returns values as a record; fields without one have their initial value."""
-    given = [*texts, *(one.initial for one in record.fields[len(texts) :])]
-    pairs = zip(record.fields, given, strict=False)
-    return types.named_struct(
-        *((one.name, text or types.blank_text(one.type)) for one, text in pairs)
-    )
+    rest = record.fields[len(trees_of) :]
+    given = [*trees_of, *([*it.initial, types.blank(it.type)][0] for it in rest)]
+    names = (one.name for one in record.fields)
+    return trees.struct(*zip(names, given, strict=False))
 
 
 _PLAIN = {"thor", "flat", "unsorted", "__compressed__", "__grouped__", "preload"}
@@ -301,7 +298,7 @@ def _with_totals(
         return of_row(node, row)
     if not isinstance(row.type, types.RecordType):
         raise refusal(node, "this as a row", "ROW({values}, record)")
-    columns = datasets.rebuilt_columns(row, row.type)
+    columns = datasets.columns(datasets.rebuilt(row, row.type))
     step = spec.Projected(alone(row, totals).source.step, row.type.schema, columns)
     return values.DatasetValue(step, row.type)
 
@@ -313,8 +310,8 @@ def _made_rows(context: Context, items: tuple[syntax.Node, ...]) -> values.Datas
         inside, totals = gathering(context)
         made = inside.made(node)
         record = made.record if node is items[0] else record
-        text = struct_of(made.record, [text for _, text in made.columns])
-        row = as_type(node, types.Scalar(text, made.record), record)
+        whole = struct_of(made.record, [tree for _, tree in made.columns])
+        row = as_type(node, types.Scalar(whole, made.record), record)
         if known_value(node, types.Scalar(made.skip, types.BOOLEAN)) is False:
             rows.append(_with_totals(node, row, totals))
     nothing = values.DatasetValue(spec.Inline(record.schema, ()), record)
@@ -349,11 +346,10 @@ def _of_value(context: Context, node: syntax.Call) -> values.DatasetValue:
             return values.DatasetValue(spec.Inline(record.schema, rows), record)
         case _:
             datasets.refuse_others(rest, {"distributed"})
-            counter = types.Scalar("counter", types.INTEGER)
             record = types.RecordType((types.Field("counter", types.INTEGER),))
             rows = tuple((number,) for number in range(1, context.count(first) + 1))
             source = values.DatasetValue(spec.Inline(record.schema, rows), record)
-            inside = replace(context, sides={"counter": counter})
+            inside = replace(context, sides={"counter": datasets.COUNTER})
             return datasets.projected(source, inside.made(second))
 
 

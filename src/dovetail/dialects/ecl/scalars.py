@@ -11,7 +11,7 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
 
-from dovetail.dialects.ecl import syntax, types
+from dovetail.dialects.ecl import syntax, trees, types
 from dovetail.dialects.ecl.context import (
     Context,
     as_text,
@@ -20,9 +20,20 @@ from dovetail.dialects.ecl.context import (
     refusal,
 )
 from dovetail.dialects.ecl.records import declared_type
+from dovetail.dialects.ecl.trees import (
+    Literal,
+    Node,
+    all_of,
+    any_of,
+    build,
+    function,
+    literal,
+    sql,
+    variable,
+)
 from dovetail.dialects.ecl.values import TypeValue
 from dovetail.errors import DialectError
-from dovetail.expression.sql import literal_text, text_of
+from dovetail.schema import AtomicType
 
 _MOST = 1 << 64
 
@@ -32,10 +43,8 @@ def read_number(_: Context, node: syntax.Number) -> types.Scalar:
     text = node.text.rstrip("u")
     if text.startswith("0x"):
         return _whole(node, int(text, 16))
-    if "e" in text:
-        return types.Scalar(f"CAST({text} AS DOUBLE)", types.REAL)
-    if "." in text:
-        return types.Scalar(f"{text}D", types.REAL)
+    if "e" in text or "." in text:
+        return types.Scalar(Literal(float(text), AtomicType.DOUBLE), types.REAL)
     return _whole(node, int(text))
 
 
@@ -44,8 +53,9 @@ def _whole(node: syntax.Number, value: int) -> types.Scalar:
     if value >= _MOST:
         raise refusal(node, f"the number {value}", "one of at most 8 bytes")
     if value >= _MOST >> 1:
-        return types.Scalar(f"{value}BD", types.Whole(is_signed=False))
-    return types.Scalar(f"{value}L", types.INTEGER)
+        kind = types.Whole(is_signed=False)
+        return types.Scalar(Literal(Decimal(value), types.spark_type(kind)), kind)
+    return types.whole(literal(value))
 
 
 def read_text(_: Context, node: syntax.Text) -> types.Scalar:
@@ -53,20 +63,21 @@ def read_text(_: Context, node: syntax.Text) -> types.Scalar:
     match node.prefix:
         case "x" | "d":
             is_hex = node.prefix == "x"
-            digits = node.value if is_hex else node.value.encode().hex()
-            return types.Scalar(f"X'{digits}'", types.Bytes())
+            # Spark puts a zero before an odd number of digits.
+            digits = "0" * (len(node.value) % 2) + node.value
+            value = bytes.fromhex(digits) if is_hex else node.value.encode()
+            return types.Scalar(Literal(value, AtomicType.BINARY), types.Bytes())
         case "e":
             number = Decimal(node.value)
             # Its type has just its digits.
             places = max(0, -int(number.as_tuple().exponent))
-            count = max(len(number.as_tuple().digits), places)
-            return types.Scalar(f"{number}BD", types.Exact(count, places))
+            kind = types.Exact(max(len(number.as_tuple().digits), places), places)
+            return types.Scalar(Literal(number, types.spark_type(kind)), kind)
         case "v":
-            return types.Scalar(text_of(node.value), types.STRING)
+            return types.Scalar(literal(node.value), types.STRING)
         case _:
             length = len(node.value)
-            text = node.value.rstrip(" ") if length else ""
-            return types.Scalar(text_of(text), types.Letters(length))
+            return types.Scalar(literal(node.value.rstrip(" ")), types.Letters(length))
 
 
 NUMBERS = (types.Whole, types.Real, types.Exact)
@@ -105,12 +116,13 @@ def _divided(
         wanted = [types.quotient(kind), kind]
     result = wanted[0]
     pairs = zip(values, wanted, strict=True)
-    one, other = (as_type(node, value, it).text for value, it in pairs)
-    zero, blank = (f"CAST(0 AS {types.spark_type(it)})" for it in (wanted[1], result))
-    text = f"CAST({one} / {other} AS {types.spark_type(result)})"
-    return types.Scalar(
-        f"IF({other} = {zero}, {blank}, coalesce({text}, {blank}))", result
+    one, other = (as_type(node, value, it).tree for value, it in pairs)
+    quotient = f"coalesce(CAST(x / y AS {types.spark_type(result)}), nothing)"
+    zero, nothing = types.blank(wanted[1]), types.blank(result)
+    found = sql(
+        f"IF(y = zero, nothing, {quotient})", x=one, y=other, zero=zero, nothing=nothing
     )
+    return types.Scalar(found, result)
 
 
 def _whole_divided(node: syntax.Operation, values: list[types.Scalar]) -> types.Scalar:
@@ -118,10 +130,11 @@ def _whole_divided(node: syntax.Operation, values: list[types.Scalar]) -> types.
     kinds = [as_type(node, one, types.INTEGER).type for one in values]
     is_wide = all(map(_is_wide, values))
     wanted = types.Whole(is_signed=False) if is_wide else reduce(types.common, kinds)
-    one, other = (as_type(node, value, wanted).text for value in values)
-    blank = "0BD" if is_wide else "0L"
-    result = f"CAST({one} {node.sign} {other} AS {types.spark_type(wanted)})"
-    return types.Scalar(f"IF({other} = {blank}, {blank}, {result})", wanted)
+    one, other = (as_type(node, value, wanted).tree for value in values)
+    result = f"CAST(x {node.sign} y AS {types.spark_type(wanted)})"
+    zero = types.blank(wanted)
+    found = sql(f"IF(y = zero, zero, {result})", x=one, y=other, zero=zero)
+    return types.Scalar(found, wanted)
 
 
 def _calculated(
@@ -130,10 +143,10 @@ def _calculated(
     """Returns a sum, a difference or a product; whole numbers wrap at 8 bytes."""
     if isinstance(kind, types.Whole):
         one, other = (types.signed(value) for value in values)
-        text = f"({one} {node.sign} {other})"
+        found = build(node.sign, one, other)
         if any(map(_is_wide, values)) and not kind.is_signed:
-            return types.Scalar(types.unsigned(text), types.Whole(is_signed=False))
-        return types.whole(text)
+            return types.Scalar(types.unsigned(found), types.Whole(is_signed=False))
+        return types.whole(found)
     kinds, result = [kind, kind], kind
     if isinstance(kind, types.Exact):
         # Each keeps its own digits, so that no digit of the result is lost.
@@ -145,11 +158,11 @@ def _calculated(
         kinds = [*exact]
         result = reduce(types.product if node.sign == "*" else types.total, exact)
     pairs = zip(values, kinds, strict=True)
-    one, other = (as_type(node, value, it).text for value, it in pairs)
-    text = f"CAST({one} {node.sign} {other} AS {types.spark_type(result)})"
+    one, other = (as_type(node, value, it).tree for value, it in pairs)
+    found = sql(f"CAST(x {node.sign} y AS {types.spark_type(result)})", x=one, y=other)
     if isinstance(result, types.Exact):
-        text = f"coalesce({text}, {types.blank_text(result)})"
-    return types.Scalar(text, result)
+        found = sql("coalesce(x, zero)", x=found, zero=types.blank(result))
+    return types.Scalar(found, result)
 
 
 _COMPARED = {"=": "=", "<>": "<>", "!=": "<>"} | {
@@ -162,10 +175,10 @@ def read_operation(context: Context, node: syntax.Operation) -> types.Scalar:
     """Returns what an operator makes of its operands."""
     match node.sign:
         case "AND" | "OR":
-            both = f" {node.sign} ".join(map(context.condition, node.operands))
-            return types.truth(f"({both})")
+            parts = map(context.condition, node.operands)
+            return types.truth((all_of if node.sign == "AND" else any_of)(parts))
         case "NOT":
-            return types.truth(f"(NOT {context.condition(node.operands[0])})")
+            return types.truth(sql("NOT x", x=context.condition(node.operands[0])))
         case "BETWEEN":
             # Both bounds are included.
             value, least, most = node.operands
@@ -173,7 +186,7 @@ def read_operation(context: Context, node: syntax.Operation) -> types.Scalar:
                 syntax.Operation(node.place, ">=", (value, least)),
                 syntax.Operation(node.place, "<=", (value, most)),
             ]
-            return types.truth(f"({' AND '.join(map(context.condition, bounds))})")
+            return types.truth(all_of(map(context.condition, bounds)))
         case "IN":
             return _within(context, node)
         case "NEGATIVE":
@@ -182,8 +195,8 @@ def read_operation(context: Context, node: syntax.Operation) -> types.Scalar:
                 raise refusal(node, "a sign before something else", "a number")
             if isinstance(number.type, types.Whole):
                 # So the result has a sign whatever the number has.
-                return types.whole(f"(0L - {types.signed(number)})")
-            return types.Scalar(f"(- {number.text})", number.type)
+                return types.whole(sql("0L - x", x=types.signed(number)))
+            return types.Scalar(sql("- x", x=number.tree), number.type)
         case sign:
             one, other = (context.scalar(part) for part in node.operands)
             if sign in _COMPARED:
@@ -191,20 +204,20 @@ def read_operation(context: Context, node: syntax.Operation) -> types.Scalar:
             return _computed(node, one, other)
 
 
-def compared(node: syntax.Operation, one: types.Scalar, other: types.Scalar) -> str:
+def compared(node: syntax.Operation, one: types.Scalar, other: types.Scalar) -> Node:
     """Returns a comparison of two values in the type that both meet in."""
     left, right = met(node, one, other)
     if not isinstance(left.type, types.RecordType):
-        return f"({left.text} {_COMPARED[node.sign]} {right.text})"
+        return build(_COMPARED[node.sign], left.tree, right.tree)
     # Records are compared field by field.
     if node.sign not in {"=", "<>", "!="}:
         raise refusal(node, f'"{node.sign}" between records', "= or <>")
     same = syntax.Operation(node.place, "=", node.operands)
-    parts = [
-        compared(same, left.part(part), right.part(part)) for part in left.type.fields
-    ]
-    both = f"({' AND '.join(parts)})"
-    return both if node.sign == "=" else f"(NOT {both})"
+    both = all_of(
+        compared(same, *(types.part(row.tree, one) for row in (left, right)))
+        for one in left.type.fields
+    )
+    return both if node.sign == "=" else sql("NOT x", x=both)
 
 
 def met(
@@ -213,8 +226,9 @@ def met(
     """Returns two values as they are compared; beside a number a text is one."""
     match one.type, other.type:
         case types.Letters(), types.Letters():
-            return replace(one, text=types.compared_text(one)), replace(
-                other, text=types.compared_text(other)
+            return (
+                replace(one, tree=types.compared(one)),
+                replace(other, tree=types.compared(other)),
             )
         case types.Whole() | types.Real() | types.Exact(), types.Letters():
             return one, as_type(node, other, one.type)
@@ -237,8 +251,7 @@ def _within(context: Context, node: syntax.Operation) -> types.Scalar:
         each = (
             syntax.Operation(node.place, "=", (value, item)) for item in wanted.items
         )
-        texts = [context.condition(one) for one in each]
-        return types.truth(f"({' OR '.join(texts) or 'false'})")
+        return types.truth(any_of(map(context.condition, each)))
     found, members = context.scalar(value), context.scalar(wanted)
     if not isinstance(members.type, types.SetOf):
         raise refusal(wanted, "no set behind IN", "a set, [1, 2] for example")
@@ -250,13 +263,14 @@ def _within(context: Context, node: syntax.Operation) -> types.Scalar:
         known = known_value(wanted, members)
     # Where the program itself names the values, and few, each is compared.
     if isinstance(known, list) and len(known) <= _FEW:
-        items = (types.Scalar(literal_text(it, kind), element) for it in known)
-        texts = [compared(same, found, item) for item in items]
-        return types.truth(f"({' OR '.join(texts) or 'false'})")
+        items = (types.Scalar(Literal(it, kind), element) for it in known)
+        return types.truth(any_of(compared(same, found, item) for item in items))
     if types.spark_type(found.type) == kind and isinstance(element, NUMBERS):
-        return types.truth(f"array_contains({members.text}, {found.text})")
-    condition = compared(same, found, types.Scalar("item", element))
-    return types.truth(f"exists({members.text}, item -> {condition})")
+        within = sql("array_contains(items, x)", items=members.tree, x=found.tree)
+        return types.truth(within)
+    item = variable("item", kind)
+    equal = function(compared(same, found, types.Scalar(item, element)), item)
+    return types.truth(sql("exists(items, equal)", items=members.tree, equal=equal))
 
 
 def _computed(
@@ -268,8 +282,8 @@ def _computed(
             if node.sign != "+":
                 raise refusal(node, f'"{node.sign}" between sets', "+")
             kind = second if first.is_open else types.common(first, second)
-            texts = [as_type(node, value, kind).text for value in (one, other)]
-            return types.Scalar(f"concat({', '.join(texts)})", kind)
+            both = (as_type(node, value, kind).tree for value in (one, other))
+            return types.Scalar(build("concat", *both), kind)
         case types.Letters(), types.Letters():
             if node.sign != "+":
                 raise refusal(node, f'"{node.sign}" between texts', "+")
@@ -286,9 +300,11 @@ def _appended(one: types.Scalar, other: types.Scalar) -> types.Scalar:
         it.type.length for it in (one, other) if isinstance(it.type, types.Letters)
     ]
     if all(lengths):
-        text = f"concat({types.full(one)}, {other.text})"
-        return types.Scalar(text, types.Letters(sum(lengths)))
-    return types.Scalar(f"concat({types.full(one)}, {types.full(other)})", types.STRING)
+        both = build("concat", types.full(one), other.tree)
+        return types.Scalar(both, types.Letters(sum(lengths)))
+    return types.Scalar(
+        build("concat", types.full(one), types.full(other)), types.STRING
+    )
 
 
 def read_cast(context: Context, node: syntax.Cast) -> types.Scalar:
@@ -314,15 +330,12 @@ def read_items(context: Context, node: syntax.Items) -> types.Scalar:
         if values
         else types.STRING
     )
-    texts = [
-        as_type(item, value, kind).text
+    items = [
+        as_type(item, value, kind).tree
         for item, value in zip(node.items, values, strict=True)
     ]
-    text = f"array({', '.join(texts)})"
-    return types.Scalar(
-        f"CAST({text} AS array<{types.spark_type(kind)}>)",
-        types.SetOf(kind, is_open=not values),
-    )
+    listed = trees.array(items, types.spark_type(kind))
+    return types.Scalar(listed, types.SetOf(kind, is_open=not values))
 
 
 def read_letters(
@@ -334,29 +347,31 @@ def read_letters(
             raise refusal(node, f"{node.reach.value} of a set", "[n]")
         element = value.type.element
         # Items are counted from 1, by Spark's `get` from 0.
-        place = f"CAST({context.typed(node.first, types.INTEGER).text} AS INT)"
-        found = f"coalesce(get({value.text}, {place} - 1), {types.blank_text(element)})"
-        return types.Scalar(found, element)
+        place = context.typed(node.first, types.INTEGER).tree
+        return types.Scalar(trees.nth(value.tree, place, types.blank(element)), element)
     if not isinstance(value.type, types.Letters):
         raise refusal(node, f"{node.reach.value} of something else", "a text or a set")
-    first = context.typed(node.first, types.INTEGER).text
+    first = context.typed(node.first, types.INTEGER).tree
     is_place = isinstance(node.first, syntax.Number) and bool(
         node.first.text.strip("0")
     )
     # A place before the first letter is that of the first.
-    start = first if is_place else f"greatest({first}, 1L)"
+    start = first if is_place else sql("greatest(x, 1L)", x=first)
     match node.reach:
         case syntax.Reach.ONE:
             one = _cut(value, (first, first), length=1)
-            text = one.text if is_place else f"IF({first} < 1L, '', {one.text})"
-            return replace(one, text=text)
+            if is_place:
+                return one
+            tree = sql("IF(place < 1L, '', x)", place=first, x=one.tree)
+            return replace(one, tree=tree)
         case syntax.Reach.TO:
-            last = context.typed(node.last, types.INTEGER).text
+            last = context.typed(node.last, types.INTEGER).tree
             length = _length(node.first, node.last)
             return _cut(value, (start, last), length=length)
         case syntax.Reach.END:
-            text = f"substring({types.full(value)}, CAST({start} AS INT))"
-            return types.Scalar(text, types.STRING)
+            whole = types.full(value)
+            tree = sql("substring(x, CAST(place AS INT))", x=whole, place=start)
+            return types.Scalar(tree, types.STRING)
         case syntax.Reach.ANY:
             raise refusal(
                 node, "[n..*] here", "it in an equality of a JOIN with ATMOST"
@@ -374,12 +389,15 @@ def _length(first: syntax.Node, last: syntax.Node) -> int:
             return 0
 
 
-def _cut(value: types.Scalar, bounds: tuple[str, str], *, length: int) -> types.Scalar:
+def _cut(
+    value: types.Scalar, bounds: tuple[Node, Node], *, length: int
+) -> types.Scalar:
     """Returns letters between two places; of a written length it is one of the type."""
     first, last = bounds
-    text, start = types.full(value), f"CAST({first} AS INT)"
+    text, start = types.full(value), sql("CAST(x AS INT)", x=first)
     if length:
-        cut = f"rtrim(substring({text}, {start}, {length}))"
+        cut = sql(f"rtrim(substring(x, place, {length}))", x=text, place=start)
         return types.Scalar(cut, types.Letters(length))
-    size = f"CAST(greatest({last} - {first} + 1L, 0L) AS INT)"
-    return types.Scalar(f"substring({text}, {start}, {size})", types.STRING)
+    count = sql("CAST(greatest(y - x + 1L, 0L) AS INT)", x=first, y=last)
+    cut = sql("substring(x, place, many)", x=text, place=start, many=count)
+    return types.Scalar(cut, types.STRING)

@@ -15,16 +15,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import filterfalse
 
 from dovetail import spec
-from dovetail.dialects.ecl import conditions, datasets, syntax, types, values
-from dovetail.dialects.ecl.aggregates import all_rows, is_over_rows
+from dovetail.dialects.ecl import (
+    aggregates,
+    conditions,
+    datasets,
+    syntax,
+    trees,
+    types,
+    values,
+)
 from dovetail.dialects.ecl.context import Context, refusal, unfolded
 from dovetail.dialects.ecl.names import is_transform
-from dovetail.dialects.ecl.options import NO_EFFECT, PHYSICAL, condition_of
-from dovetail.expression import ALWAYS, Expression
-from dovetail.schema import quoted
+from dovetail.dialects.ecl.options import NO_EFFECT, PHYSICAL
+from dovetail.expression import ALWAYS
+from dovetail.schema import AtomicType
 
 _KINDS = {
     "inner": spec.SetKind.INNER,
@@ -72,8 +80,8 @@ def read_set_join(
     join = replace(
         _join(parts, condition, options),
         ordered_by=options.ordered_by,
-        select=datasets.columns_of(made),
-        skip_when=Expression(made.skip),
+        select=datasets.columns(made.columns),
+        skip_when=trees.expressed(made.skip),
     )
     steps = tuple(one.step for one in parts.sources)
     told = _told(parts, join, options)
@@ -107,7 +115,7 @@ def _parts_of(
     sides: dict[str, values.Value] = {
         "left": datasets.row_at(record),
         "right": datasets.row_at(record, "r"),
-        "rows(left)": values.RowsValue(record, ""),
+        "rows(left)": values.RowsValue.together(record),
     }
     alike = tuple(datasets.as_record(one, record) for one in sets.datasets)
     return SetParts(node, alike, record, replace(context, sides=sides, rows=()))
@@ -195,11 +203,11 @@ def _join(parts: SetParts, node: syntax.Node, options: SetOptions) -> spec.SetJo
     if not stepped:
         raise refusal(node, "nothing is stepped", "LEFT.field = RIGHT.field of SORTED")
     ranges = [one for one in marked if not isinstance(one, conditions.Hard)]
-    texts = [_text(one) for one in (*ranges, *others)]
+    asked = [_holds(one) for one in (*ranges, *others)]
     # What looks at ROWS(LEFT) looks at all rows of a match, the rest at two of them.
-    rows = " AND ".join(filter(is_over_rows, texts)) or ALWAYS.text
-    pair = " AND ".join(filterfalse(is_over_rows, texts)) or ALWAYS.text
-    if options.kind is spec.SetKind.M_OF_N and {pair, rows} != {ALWAYS.text}:
+    rows = trees.all_of(filter(trees.is_over_rows, asked))
+    pair = trees.all_of(filterfalse(trees.is_over_rows, asked))
+    if options.kind is spec.SetKind.M_OF_N and {pair, rows} != {trees.TRUE}:
         raise refusal(
             node,
             "MOFN with a condition that is not stepped",
@@ -213,8 +221,8 @@ def _join(parts: SetParts, node: syntax.Node, options: SetOptions) -> spec.SetJo
         (),
         spec.Columns(()),
         *options.bounds,
-        Expression(pair),
-        Expression(rows),
+        trees.expressed(pair),
+        trees.expressed(rows),
     )
 
 
@@ -268,13 +276,13 @@ def _stepped(node: syntax.Node, equality: spec.Equality) -> str:
             )
 
 
-def _text(one: conditions.Piece) -> str:
-    """Returns a piece of a condition as text."""
+def _holds(one: conditions.Piece) -> trees.Node:
+    """Returns a piece of a condition as a condition."""
     if isinstance(one, conditions.Prefix):
         raise refusal(
             one.node, "[n..*] in a JOIN of sets", "an equality of whole fields"
         )
-    return condition_of(one)
+    return one.holds
 
 
 # No field has a name with blanks.
@@ -299,7 +307,7 @@ def read_merge_join(context: Context, node: syntax.Call) -> values.DatasetValue:
     options = _options(parts, _with_sorted(rest, parts.record))
     join = _join(parts, condition, options)
     step = _merged(parts, join, options)
-    columns = datasets.own_columns(parts.record, "l.row")
+    columns = datasets.columns(parts.record.parts(_row("l", parts.record)))
     return values.DatasetValue(
         spec.Projected(step, parts.record.schema, columns), parts.record
     )
@@ -331,14 +339,17 @@ def _merged(
     ]
     steps = tuple(one if by_keys else _apart(one, parts.record) for one in lists)
     listed = types.RecordType((_listed(parts.record),)).schema
-    every = datasets.columns([(_LIST, f"flatten(ROWS_LIST({quoted(_LIST)}))")])
+    one = _listed(parts.record)
+    rows = values.RowsValue.together(types.RecordType((one,)))
+    lists_of = aggregates.listed(rows, types.part(rows.item, one).tree)
+    every = datasets.columns([(_LIST, trees.sql("flatten(x)", x=lists_of))])
     told = _told(parts, join, options)
     joined = spec.SetJoined(steps, replace(join, select=every), listed, told)
     items = spec.Unfolded(joined, _item(parts.record).schema, _LIST)
     fields = tuple(dict.fromkeys((*options.ordered_by, *join.stepped)))
     # Items of equal values come in the order of the data sets, and as they stood there.
-    by = (*_values("l", parts.record, fields), "l.set", "l.place")
-    step = spec.Ordered(items, tuple(spec.By(Expression(one)) for one in by))
+    by = _values("l", parts.record, fields, "set", "place")
+    step = spec.Ordered(items, tuple(spec.By(trees.expressed(one)) for one in by))
     if options.is_unique:
         return _once(step, parts.record, options.ordered_by)
     return step if by_keys else _once(step, parts.record, fields, "set", "place")
@@ -361,43 +372,46 @@ def _of_keys(
     """Returns a row for each key of a data set, with the list of its items."""
     record = source.record
     keys = tuple(one for name in stepped for one in record.find(name))
-    item = types.named_struct(
-        ("set", f"{number}L"), ("place", "CAST(at AS BIGINT)"), ("row", "one")
-    )
-    rows = all_rows(values.RowsValue(record, "")).text
-    own = datasets.own_columns(types.RecordType(keys)).columns
-    items = (_LIST, Expression(f"transform({rows}, (one, at) -> {item})"))
+    own = types.RecordType(keys).parts(trees.side("l", record.struct))
+    item = f"named_struct('set', {number}L, 'place', CAST(at AS BIGINT), 'row', one)"
+    rows = aggregates.together(record).tree
+    items = trees.sql(f"transform(x, (one, at) -> {item})", x=rows)
     shape = types.RecordType((*keys, _listed(record)))
-    select, by = spec.Columns((*own, items)), tuple(it.name for it in keys)
+    select = datasets.columns([*own, (_LIST, items)])
+    by = tuple(it.name for it in keys)
     return spec.Counted(source.step, shape.schema, select, by)
 
 
 def _apart(lists: spec.Step, record: types.RecordType) -> spec.Projected:
     """Returns a row for each item of lists: its own fields, and a list of it alone."""
     item = _item(record)
-    items = unfolded(lists, item, f"l.{quoted(_LIST)}")
-    shape = types.RecordType((*record.fields, _listed(record)))
-    own = datasets.own_columns(record, "l.row").columns
-    alone = (_LIST, Expression(f"array({item.row_text('l')})"))
-    return spec.Projected(items.step, shape.schema, spec.Columns((*own, alone)))
+    listed = _listed(record)
+    items = unfolded(lists, item, trees.column(_LIST, types.spark_type(listed.type)))
+    shape = types.RecordType((*record.fields, listed))
+    one = trees.array([item.row("l")], item.struct)
+    select = datasets.columns([*record.parts(_row("l", record)), (_LIST, one)])
+    return spec.Projected(items.step, shape.schema, select)
 
 
 def _once(
     step: spec.Step, record: types.RecordType, fields: Iterable[str], *numbers: str
 ) -> spec.Deduped:
     """Returns the first of neighbours with the same fields and numbers."""
-    sides = (
-        (*_values(letter, record, fields), *(f"{letter}.{it}" for it in numbers))
-        for letter in "lr"
-    )
-    terms = (f"{one} = {other}" for one, other in zip(*sides, strict=True))
-    return spec.Deduped(step, Expression(" AND ".join(terms)))
+    sides = (_values(letter, record, fields, *numbers) for letter in "lr")
+    same = trees.all_of(map(partial(trees.build, "="), *sides))
+    return spec.Deduped(step, trees.expressed(same))
+
+
+def _row(letter: str, record: types.RecordType) -> trees.Node:
+    """Returns the row of an item."""
+    return trees.column("row", record.struct, letter)
 
 
 def _values(
-    letter: str, record: types.RecordType, names: Iterable[str]
-) -> tuple[str, ...]:
-    """Returns fields of an item's row as they are sorted and compared."""
-    row = values.RowValue(record, f"{letter}.row")
+    letter: str, record: types.RecordType, names: Iterable[str], *numbers: str
+) -> tuple[trees.Node, ...]:
+    """Returns fields of an item's row as they are compared, and numbers beside it."""
+    row = values.RowValue(record, _row(letter, record))
     found = (one for name in names for one in record.find(name))
-    return tuple(datasets.ordered_text(row, one) for one in found)
+    beside = (trees.column(it, AtomicType.BIGINT, letter) for it in numbers)
+    return (*(datasets.ordered(row, one) for one in found), *beside)

@@ -6,41 +6,21 @@ of which those rows stay where n = m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import types, values
-from dovetail.dialects.ecl.context import Context, beside, is_hidden, total_name
-from dovetail.errors import DovetailError
-from dovetail.expression import Expression, Scope, parse
-from dovetail.expression.sql import written_tree
-from dovetail.expression.tree import Column, Node, with_parts
-from dovetail.schema import quoted
+from dovetail.dialects.ecl import trees, types, values
+from dovetail.dialects.ecl.context import Context, beside, column_of, is_hidden
+from dovetail.schema import AtomicType, quoted
 
 Gathered = values.Total | values.Lookup
-_FOUND, _ROW = "found", "row"
 
 
 def gathering(context: Context) -> tuple[Context, list[Gathered]]:
     """Returns the context in which such values may stand, and where they gather."""
     totals: list[Gathered] = []
     return context.with_totals(totals), totals
-
-
-def column_of(number: int, one: Gathered) -> types.Field:
-    """Returns the hidden column of a value."""
-    kind = (
-        one.value.type if isinstance(one, values.Total) else lookup_type(one.dictionary)
-    )
-    return types.Field(total_name(number, one), kind)
-
-
-def lookup_type(dictionary: values.Dictionary) -> types.RecordType:
-    """Returns what is known of a row that is looked up: whether it is there, and it."""
-    row = types.Field(_ROW, dictionary.source.record)
-    return types.RecordType((types.Field(_FOUND, types.BOOLEAN), row))
 
 
 def widened(source: values.DatasetValue, totals: Sequence[Gathered]) -> spec.Step:
@@ -66,7 +46,8 @@ def narrowed(
     """Returns rows without their hidden columns."""
     if not totals:
         return step
-    columns = ((one.name, Expression(f"l.{quoted(one.name)}")) for one in record.fields)
+    own = trees.side("l", record.struct)
+    columns = ((name, trees.expressed(tree)) for name, tree in record.parts(own))
     return spec.Projected(step, record.schema, spec.Columns(tuple(columns)))
 
 
@@ -109,39 +90,42 @@ def _beside(
 ) -> spec.Joined:
     """Returns rows beside what they need of other rows."""
     equalities: tuple[spec.Equality, ...] = ()
+    right = trees.side("r", types.RecordType((one,)).struct)
     if isinstance(total, values.Total):
         # The one row that there is.
-        of_all = spec.Columns(((one.name, Expression(total.value.text)),))
+        of_all = spec.Columns(((one.name, trees.expressed(total.value.tree)),))
         schema = types.RecordType((one,)).schema
         other: spec.Step = spec.Counted(
             spec.Grouped(total.source.step, ()), schema, of_all
         )
-        value, title = f"r.{quoted(one.name)}", "a value of a data set"
+        value, title = types.part(right, one).tree, "a value of a data set"
         kind, strategy = spec.Kind.INNER, spec.Strategy.ALL
     else:
         # One row at most: no two have the same keys.
         source = total.dictionary.source
-        row = (_ROW, source.record.row_text("r"))
-        value = types.named_struct((_FOUND, "matched_right"), row)
+        found = trees.column("matched_right", AtomicType.BOOLEAN, trees.BARE)
+        value = trees.struct(("found", found), ("row", source.record.row("r")))
         other, title = source.step, "a row of a dictionary"
         kind, strategy = spec.Kind.LEFT_OUTER, spec.Strategy.LOOKUP
-        pairs = (map(Expression, pair) for pair in total.equalities)
-        equalities = tuple(spec.Equality(*pair) for pair in pairs)
+        equalities = total.equalities
     both = types.RecordType((*record.fields, one))
-    texts = [(it.name, Expression(f"l.{quoted(it.name)}")) for it in record.fields]
+    own = trees.side("l", record.struct)
+    shown = [*record.parts(own), (one.name, value)]
     join = spec.JoinSpec(
         spec.Side(spec.Named(spec.LEFT)),
         spec.Side(spec.Named(spec.RIGHT)),
         kind,
         spec.Clock.BATCH,
         equalities,
-        select=spec.Columns((*texts, (one.name, Expression(value)))),
+        select=spec.Columns(
+            tuple((name, trees.expressed(tree)) for name, tree in shown)
+        ),
         absent_left=spec.BlankRow(),
         absent_right=spec.BlankRow(),
         picks=spec.Picks(strategy=strategy),
     )
     hard = (("hard", f"{it.left} = {it.right}") for it in equalities)
-    told = spec.Told(f"{title} beside rows", (*hard, ("value", value)))
+    told = spec.Told(f"{title} beside rows", (*hard, ("value", trees.text_of(value))))
     return spec.Joined(left, other, join, both.schema, told, keeps_groups=is_grouped)
 
 
@@ -151,61 +135,50 @@ class AtHand:
 
     letter: str
     totals: list[values.Total | values.Lookup]
-    seen: Scope
 
-    def has(self, text: str) -> bool:
+    def has(self, tree: trees.Node) -> bool:
         """Tells whether a value is one of the row alone."""
-        return is_of(text, self.seen)
+        is_own = all(one.side == self.letter for one in trees.columns_of(tree))
+        return is_own and trees.is_closed(tree) and not trees.names_pair(tree)
 
     def beside(
-        self, dictionary: values.Dictionary, pairs: tuple[tuple[str, str], ...]
-    ) -> str:
+        self,
+        dictionary: values.Dictionary,
+        pairs: Iterable[tuple[trees.Node, trees.Node]],
+    ) -> trees.Node:
         """Returns the column of an entry, of which the pairs of values are equal."""
-        wanted = ((as_left(text, self.seen), key) for text, key in pairs)
-        return beside(
-            self.totals, values.Lookup(dictionary, tuple(wanted)), self.letter
+        wanted = tuple(
+            spec.Equality(trees.expressed(of_left(mine)), trees.expressed(key))
+            for mine, key in pairs
         )
+        return beside(self.totals, values.Lookup(dictionary, wanted), self.letter)
 
 
 def rows_at_hand(context: Context) -> Iterator[AtHand]:
     """Yields the rows of a step beside which values of other rows may stand."""
     rows = (*context.rows, *context.named, *context.sides.values())
+    at_hand = [it.tree for it in rows if isinstance(it, values.RowValue)]
     for letter, totals in zip("lr", context.totals, strict=False):
-        at_hand = [
-            it for it in rows if isinstance(it, values.RowValue) and it.text == letter
-        ]
-        hidden = [column_of(number, one) for number, one in enumerate(totals)]
-        for row in at_hand[:1]:
-            record = types.RecordType((*row.record.fields, *hidden))
-            yield AtHand(letter, totals, Scope(((letter, record.schema),)))
+        if any(trees.is_side(tree, letter) for tree in at_hand):
+            yield AtHand(letter, totals)
 
 
 def looked_up(
-    context: Context, dictionary: values.Dictionary, pairs: tuple[tuple[str, str], ...]
-) -> tuple[str, ...]:
+    context: Context,
+    dictionary: values.Dictionary,
+    pairs: tuple[tuple[trees.Node, trees.Node], ...],
+) -> tuple[trees.Node, ...]:
     """Returns the column beside the rows, where what is looked for is of the row."""
     for row in rows_at_hand(context):
-        if all(row.has(text) for text, _ in pairs):
+        if all(row.has(tree) for tree, _ in pairs):
             return (row.beside(dictionary, pairs),)
     return ()
 
 
-def is_of(text: str, seen: Scope) -> bool:
-    """Tells whether a value is made of what a scope knows, and of nothing else."""
-    with suppress(DovetailError):
-        parse(Expression(text), seen)
-        return True
-    return False
-
-
-def as_left(text: str, seen: Scope) -> str:
-    """Returns a value of the one row that a scope knows as one of `l`."""
-    tree = parse(Expression(text), seen).tree
-    return text if seen.schema("l") else written_tree(of_left(tree))
-
-
-def of_left(tree: Node) -> Node:
+def of_left(tree: trees.Node) -> trees.Node:
     """Returns a tree with all columns those of `l`."""
-    if isinstance(tree, Column):
-        return replace(tree, side="l")
-    return with_parts(tree, of_left)
+    match tree:
+        case trees.Column(side="r"):
+            return replace(tree, side="l")
+        case _:
+            return trees.with_parts(tree, of_left)

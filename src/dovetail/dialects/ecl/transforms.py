@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from dovetail.dialects.ecl import syntax, types, values
+from dovetail.dialects.ecl import syntax, trees, types, values
 from dovetail.dialects.ecl.context import (
     Context,
     UnassignedError,
@@ -21,8 +21,6 @@ from dovetail.dialects.ecl.context import (
 from dovetail.dialects.ecl.functions import note_skip
 from dovetail.dialects.ecl.records import declared_type
 from dovetail.dialects.ecl.rows import value_of
-from dovetail.expression import NEVER
-from dovetail.schema import quoted
 
 
 @dataclass(slots=True)
@@ -30,7 +28,7 @@ class _Target:
     """A record that is being filled, and what of it has a value by now."""
 
     record: types.RecordType
-    given: dict[str, str | _Target] = field(default_factory=dict)
+    given: dict[str, trees.Node | _Target] = field(default_factory=dict)
 
     def within(self, names: tuple[str, ...]) -> tuple[_Target, str]:
         """Returns the record that has the last of the names, and that name."""
@@ -41,12 +39,14 @@ class _Target:
         known = [kind for kind in kinds if isinstance(kind, types.RecordType)]
         record = known[0] if known else types.RecordType(())
         inner = self.given.setdefault(first, _Target(record))
-        return (self, first) if isinstance(inner, str) else inner.within(tuple(rest))
+        return (
+            inner.within(tuple(rest)) if isinstance(inner, _Target) else (self, first)
+        )
 
     def blank(self) -> None:
         """Makes blank what has no value yet."""
         for one in self.record.fields:
-            match self.given.setdefault(one.word, types.blank_text(one.type)):
+            match self.given.setdefault(one.word, types.blank(one.type)):
                 case _Target() as inner:
                     inner.blank()
                 case _:
@@ -58,19 +58,21 @@ class _Target:
             match self._given(one):
                 case _Target() as inner:
                     yield from (f"{one.name}.{name}" for name in inner.open())
-                case "" if not one.is_position:
+                case () if not one.is_position:
                     yield one.name
                 case _:
                     pass
 
-    def text(self, one: types.Field) -> str:
+    def tree(self, one: types.Field) -> trees.Node:
         """Returns the value of a field."""
         match self._given(one):
             case _Target() as inner:
-                parts = ((it.name, inner.text(it)) for it in inner.record.fields)
-                return types.named_struct(*parts)
+                parts = ((it.name, inner.tree(it)) for it in inner.record.fields)
+                return trees.struct(*parts)
+            case ():
+                return types.blank(one.type)
             case found:
-                return found or types.blank_text(one.type)
+                return found
 
     def row(self) -> values.RowValue:
         """Returns the fields that have a value by now, as a row of these."""
@@ -80,41 +82,39 @@ class _Target:
                 case _Target() as inner:
                     row = inner.row()
                     known.append(replace(one, type=row.record))
-                    parts.append((one.name, row.text))
-                case str() as text:
+                    parts.append((one.name, row.tree))
+                case None:
+                    pass
+                case tree:
                     known.append(one)
-                    parts.append((one.name, text))
-        return values.RowValue(
-            types.RecordType(tuple(known)), types.named_struct(*parts)
-        )
+                    parts.append((one.name, tree))
+        return values.RowValue(types.RecordType(tuple(known)), trees.struct(*parts))
 
     def fill(self, row: values.RowValue) -> None:
         """Gives the open fields from a row with fields of their names."""
         for one in self.record.fields:
             for found in row.record.find(one.name):
                 if one.word not in self.given:
-                    bare = quoted(found.name)
-                    self.given[one.word] = (
-                        types.part_text(row.text, found, one) if row.text else bare
-                    )
+                    whole = types.Scalar(row.tree, row.record)
+                    self.given[one.word] = types.field_of(whole, one)
                     continue
                 # Of a record inside, some fields may have a value, and others not.
                 inner, part = self.given[one.word], row.part(found)
                 if isinstance(inner, _Target) and isinstance(part, values.RowValue):
                     inner.fill(part)
 
-    def made(self, skips: list[str]) -> values.Made:
+    def made(self, skips: list[trees.Node]) -> values.Made:
         """Returns the record, filled."""
-        columns = tuple((one.name, self.text(one)) for one in self.record.fields)
-        skip = " OR ".join(f"({one})" for one in skips) or NEVER.text
-        return values.Made(self.record, columns, skip)
+        columns = tuple((one.name, self.tree(one)) for one in self.record.fields)
+        return values.Made(self.record, columns, trees.any_of(skips))
 
-    def _given(self, one: types.Field) -> str | _Target:
+    def _given(self, one: types.Field) -> trees.Node | _Target | tuple[()]:
         """Returns what a field has by now, or what its record gives it, or nothing."""
-        found = self.given.get(one.word) or one.initial
-        if not found and isinstance(one.type, types.RecordType):
+        if one.word in self.given:
+            return self.given[one.word]
+        if not one.initial and isinstance(one.type, types.RecordType):
             return _Target(one.type)
-        return found
+        return [*one.initial, ()][0]
 
 
 def read_transform(context: Context, node: syntax.Transform) -> values.Made:
@@ -144,7 +144,7 @@ def filled(
         ),
         (context.scope,),
     )
-    skips: list[str] = []
+    skips: list[trees.Node] = []
     inside = replace(context, scope=scope, skips=skips, path=(), may_skip=True)
     for option in node.options:
         if syntax.word_of(option) != "skip":
@@ -207,8 +207,8 @@ def _assign(context: Context, target: _Target, node: syntax.Node) -> None:
     match context.value(node.body):
         case values.RowValue() as row:
             target.fill(row)
-        case types.Scalar(text, types.RecordType() as record):
-            target.fill(values.RowValue(record, text))
+        case types.Scalar(tree, types.RecordType() as record):
+            target.fill(values.RowValue(record, tree))
         case _:
             raise refusal(
                 node.body, "SELF := something that is no row", "LEFT, RIGHT or a row"
@@ -231,7 +231,7 @@ def _assign_field(
         )
     if syntax.word_of(node.body) == "skip":
         note_skip(context, node.body)
-        inner.given[name] = types.blank_text(known[0].type)
+        inner.given[name] = types.blank(known[0].type)
         return
     inner.given[name] = value_of(context, node.body, known[0].type)
 

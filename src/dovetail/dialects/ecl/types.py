@@ -15,7 +15,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from dovetail.expression.sql import text_of
+from dovetail import schema
+from dovetail.dialects.ecl import trees
+from dovetail.dialects.ecl.trees import Node, sql
 from dovetail.schema import (
     ArrayType,
     AtomicType,
@@ -24,7 +26,6 @@ from dovetail.schema import (
     Schema,
     StructType,
     Type,
-    quoted,
 )
 
 WIDEST = 8
@@ -108,15 +109,15 @@ class Field:
     """A field of a record.
 
     `initial` is the value behind `:=`, `default` the one in `{DEFAULT(..)}`, `computed`
-    what a table makes of the row `l`: as Spark SQL, empty where there is none.
+    what a table makes of the row `l`: each one tree, or none.
     `is_position` says virtual(fileposition), `is_key` that a dictionary finds by it.
     """
 
     name: str
     type: EclType
-    initial: str = field(default="", compare=False)
-    default: str = field(default="", compare=False)
-    computed: str = field(default="", compare=False)
+    initial: tuple[Node, ...] = field(default=(), compare=False)
+    default: tuple[Node, ...] = field(default=(), compare=False)
+    computed: tuple[Node, ...] = field(default=(), compare=False)
     is_position: bool = False
     is_key: bool = field(default=False, compare=False)
 
@@ -149,23 +150,24 @@ class RecordType:
         return [f"{one.name.lower()} {one.type}" for one in self.schema.columns]
 
     @property
-    def absent_text(self) -> str:
+    def struct(self) -> Type:
+        """Returns the type of a whole row inside Spark."""
+        return spark_type(self)
+
+    @property
+    def absent(self) -> Node:
         """Returns the row that stands for an absent one: blank, or as DEFAULT says."""
-        return named_struct(
-            *((one.name, one.default or blank_text(one.type)) for one in self.fields)
+        return trees.struct(
+            *((one.name, [*one.default, blank(one.type)][0]) for one in self.fields)
         )
 
-    def row_text(self, letter: str) -> str:
+    def parts(self, row: Node) -> list[tuple[str, Node]]:
+        """Returns the fields by their names, as they are of a row."""
+        return [(one.name, part(row, one).tree) for one in self.fields]
+
+    def row(self, letter: str) -> Node:
         """Returns the row of a side with these fields alone."""
-        return named_struct(
-            *((one.name, f"{letter}.{quoted(one.name)}") for one in self.fields)
-        )
-
-
-def named_struct(*parts: tuple[str, str]) -> str:
-    """Returns named values as a record in Spark SQL."""
-    named = (f"{text_of(name)}, {text}" for name, text in parts)
-    return f"named_struct({', '.join(named)})"
+        return trees.struct(*self.parts(trees.side(letter, self.struct)))
 
 
 def merged(records: Iterable[RecordType]) -> RecordType:
@@ -219,25 +221,14 @@ def spark_type(kind: EclType) -> Type:
             assert_never(kind)
 
 
-def blank_text(kind: EclType) -> str:
-    """Returns the blank value of a type as Spark SQL."""
+def blank(kind: EclType) -> Node:
+    """Returns the blank value of a type."""
     match kind:
-        case Whole():
-            return "0BD" if kind.is_wide else "0L"
-        case Letters():
-            return "''"
-        case Truth():
-            return "false"
-        case Bytes():
-            return "X''"
         case RecordType(fields):
-            return named_struct(*((one.name, blank_text(one.type)) for one in fields))
-        case SetOf() | TableType():
-            return f"CAST(array() AS {spark_type(kind)})"
-        case Real() | Exact():
-            return f"CAST(0 AS {spark_type(kind)})"
+            return trees.struct(*((one.name, blank(one.type)) for one in fields))
         case _:
-            assert_never(kind)
+            inside = spark_type(kind)
+            return trees.Literal(schema.blank(inside), inside)
 
 
 def unsized(kind: EclType) -> EclType:
@@ -353,48 +344,64 @@ def sum_of(kind: Exact) -> Exact:
 
 _ALL = 1 << 64
 _HALF = 1 << 63
-_SIDES = {"l", "r"}
 _DIGITS_OF_REAL = 16
 _SIGNS = r"'^[ +-]*'"
 _WHOLE_NUMBER = r"'^[ +-]*([0-9]+)'"
 _ANY_NUMBER = r"'^ *([+-]?[0-9]*[.]?[0-9]*([eE][+-]?[0-9]+)?)'"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Scalar:
-    """A value as Spark SQL, with its type in ECL."""
+    """A value as a tree, with its type in ECL; two that are written alike are equal."""
 
-    text: str
+    tree: Node
     type: EclType
 
-    def part(self, one: Field) -> Scalar:
-        """Returns a field of a record."""
-        return Scalar(f"{self.text}.{quoted(one.name)}", one.type)
+    @property
+    def text(self) -> str:
+        """Returns the value as Spark SQL."""
+        return trees.text_of(self.tree)
+
+    def __eq__(self, other: object) -> bool:
+        """Tells whether two values are the same."""
+        if not isinstance(other, Scalar):
+            return NotImplemented
+        mine, its = trees.simple(self.tree), trees.simple(other.tree)
+        return self.type == other.type and mine == its
+
+    def __hash__(self) -> int:
+        """Returns the hash of the type."""
+        return hash(self.type)
 
 
-def truth(text: str) -> Scalar:
+def truth(tree: Node) -> Scalar:
     """Returns a condition as a value."""
-    return Scalar(text, BOOLEAN)
+    return Scalar(tree, BOOLEAN)
 
 
-def whole(text: str) -> Scalar:
+def whole(tree: Node) -> Scalar:
     """Returns a whole number of 8 bytes with a sign as a value."""
-    return Scalar(text, INTEGER)
+    return Scalar(tree, INTEGER)
+
+
+def part(row: Node, one: Field) -> Scalar:
+    """Returns a field of a row."""
+    return Scalar(trees.field(row, one.name, spark_type(one.type)), one.type)
 
 
 def converted(value: Scalar, wanted: EclType) -> Scalar | None:
     """Returns the value as another type, or None where ECL has no such cast."""
     if value.type == wanted:
         # The row of a side is no value in Spark SQL.
-        if value.text in _SIDES and isinstance(value.type, RecordType):
+        if trees.is_side(value.tree) and isinstance(value.type, RecordType):
             return Scalar(rebuilt(value, value.type), value.type)
         return value
-    text = _cast(value, wanted)
-    return Scalar(text, wanted) if text else None
+    tree = _cast(value, wanted)
+    return Scalar(tree, wanted) if tree else None
 
 
-def _cast(value: Scalar, wanted: EclType) -> str:
-    """Returns the value as another type in Spark SQL, or nothing."""
+def _cast(value: Scalar, wanted: EclType) -> Node | None:
+    """Returns the value as another type, or nothing."""
     match wanted, value.type:
         case Whole(), _:
             return _to_whole(value, wanted)
@@ -403,185 +410,192 @@ def _cast(value: Scalar, wanted: EclType) -> str:
         case Letters(), _:
             return _to_letters(value, wanted)
         case Truth(), Letters():
-            return f"({compared_text(value)} <> '')"
+            return sql("compared <> ''", compared=compared(value))
         case Truth(), Whole() | Real() | Exact():
-            return f"({value.text} <> {blank_text(value.type)})"
+            return sql("x <> zero", x=value.tree, zero=blank(value.type))
         case Bytes(), Letters():
-            return f"CAST({full(value)} AS BINARY)"
+            return sql("CAST(x AS BINARY)", x=full(value))
         case (SetOf(element), SetOf(found)) | (TableType(element), TableType(found)):
-            return _each(value.text, found, element)
+            return _each(value.tree, found, element)
         case RecordType() as record, RecordType():
             return rebuilt(value, record)
         case _:
-            return ""
+            return None
 
 
-def signed(value: Scalar) -> str:
+def signed(value: Scalar) -> Node:
     """Returns a whole number as a bigint; one beyond wraps."""
     if not (isinstance(value.type, Whole) and value.type.is_wide):
-        return value.text
-    wrapped = f"IF({value.text} >= {_HALF}BD, {value.text} - {_ALL}BD, {value.text})"
-    return f"CAST({wrapped} AS BIGINT)"
+        return value.tree
+    wraps = f"CAST(IF(x >= {_HALF}BD, x - {_ALL}BD, x) AS BIGINT)"
+    return sql(wraps, x=value.tree)
 
 
-def unsigned(text: str) -> str:
+def unsigned(tree: Node) -> Node:
     """Returns a bigint as the number of UNSIGNED8 that has the same bits."""
-    exact = f"CAST({text} AS DECIMAL(20,0))"
-    return f"CAST(IF({text} < 0L, {exact} + {_ALL}BD, {exact}) AS DECIMAL(20,0))"
+    exact = sql("CAST(x AS DECIMAL(20,0))", x=tree)
+    text = f"CAST(IF(x < 0L, exact + {_ALL}BD, exact) AS DECIMAL(20,0))"
+    return sql(text, x=tree, exact=exact)
 
 
-def full(value: Scalar) -> str:
+def full(value: Scalar) -> Node:
     """Returns a text with the blanks that its type gives it."""
     if isinstance(value.type, Letters) and value.type.length:
-        return f"rpad({value.text}, {value.type.length}, ' ')"
-    return value.text
+        return sql(f"rpad(x, {value.type.length}, ' ')", x=value.tree)
+    return value.tree
 
 
-def compared_text(value: Scalar) -> str:
+def compared(value: Scalar) -> Node:
     """Returns a value as it is compared: a text without trailing blanks."""
     # One of a length is stored so.
     is_long = isinstance(value.type, Letters) and not value.type.length
-    return f"rtrim({value.text})" if is_long else value.text
+    return sql("rtrim(x)", x=value.tree) if is_long else value.tree
 
 
-def _to_whole(value: Scalar, wanted: Whole) -> str:
+def _to_whole(value: Scalar, wanted: Whole) -> Node | None:
     """Returns a whole number of a size, or nothing; it wraps where it does not fit."""
     match value.type:
         case Whole() as kind:
             found = value
         case Real() | Exact():
-            found, kind = whole(f"CAST({value.text} AS BIGINT)"), INTEGER
+            found, kind = whole(sql("CAST(x AS BIGINT)", x=value.tree)), INTEGER
         case Letters():
-            found, kind = _read_whole(value.text, wanted)
+            found, kind = _read_whole(value.tree, wanted)
         case Truth():
-            found, kind = whole(f"CAST({value.text} AS BIGINT)"), Whole(1)
+            found, kind = whole(sql("CAST(x AS BIGINT)", x=value.tree)), Whole(1)
         case _:
-            return ""
+            return None
     least, most = wanted.bounds
     if least <= kind.bounds[0] and kind.bounds[1] <= most:
         is_widened = wanted.is_wide and not kind.is_wide
-        return f"CAST({found.text} AS DECIMAL(20,0))" if is_widened else found.text
+        wide = "CAST(x AS DECIMAL(20,0))" if is_widened else "x"
+        return sql(wide, x=found.tree)
     if wanted.size == WIDEST:
-        return signed(found) if wanted.is_signed else unsigned(found.text)
+        return signed(found) if wanted.is_signed else unsigned(found.tree)
     room = 1 << (8 * wanted.size)
     if not wanted.is_signed:
-        return f"pmod({signed(found)}, {room}L)"
+        return sql(f"pmod(x, {room}L)", x=signed(found))
     # Moved up by half of the room, and back: so the rest has a sign.
-    return f"(pmod({signed(found)} + {room // 2}L, {room}L) - {room // 2}L)"
+    half = room // 2
+    return sql(f"pmod(x + {half}L, {room}L) - {half}L", x=signed(found))
 
 
-def _read_whole(text: str, wanted: Whole) -> tuple[Scalar, Whole]:
+def _read_whole(text: Node, wanted: Whole) -> tuple[Scalar, Whole]:
     """Returns the number that a text begins with, 0 where it begins with none.
 
     A type without a sign does not look at that of the text.
     """
-    number = f"regexp_extract({text}, {_WHOLE_NUMBER}, 1)"
+    digits = sql(f"regexp_extract(x, {_WHOLE_NUMBER}, 1)", x=text)
     if wanted.is_wide:
-        found = f"coalesce(CAST({number} AS DECIMAL(20,0)), 0BD)"
-        return Scalar(f"IF({found} < {_ALL}BD, {found}, 0BD)", wanted), wanted
-    found = f"coalesce(CAST({number} AS BIGINT), 0L)"
+        found = sql("coalesce(CAST(x AS DECIMAL(20,0)), 0BD)", x=digits)
+        return Scalar(sql(f"IF(x < {_ALL}BD, x, 0BD)", x=found), wanted), wanted
+    found = sql("coalesce(CAST(x AS BIGINT), 0L)", x=digits)
     if wanted.is_signed:
-        sign = f"regexp_extract({text}, {_SIGNS}, 0)"
-        found = f"IF(instr({sign}, '-') > 0, 0L - {found}, {found})"
+        is_below = f"instr(regexp_extract(text, {_SIGNS}, 0), '-') > 0"
+        found = sql(f"IF({is_below}, 0L - x, x)", x=found, text=text)
     return whole(found), INTEGER
 
 
-def _to_fraction(value: Scalar, wanted: Real | Exact) -> str:
+def _to_fraction(value: Scalar, wanted: Real | Exact) -> Node | None:
     """Returns a number with a point, or nothing."""
-    kind = spark_type(wanted)
     match value.type:
         case Letters():
-            number = f"regexp_extract({value.text}, {_ANY_NUMBER}, 1)"
-            text = f"CAST({number} AS {kind})"
+            number = f"regexp_extract(x, {_ANY_NUMBER}, 1)"
         case Whole() | Real() | Exact():
-            text = f"CAST({value.text} AS {kind})"
+            number = "x"
         case Truth():
-            text = f"CAST(CAST({value.text} AS BIGINT) AS {kind})"
+            number = "CAST(x AS BIGINT)"
         case _:
-            return ""
-    return f"coalesce({text}, {blank_text(wanted)})"
+            return None
+    cast = f"coalesce(CAST({number} AS {spark_type(wanted)}), zero)"
+    return sql(cast, x=value.tree, zero=blank(wanted))
 
 
-def _to_letters(value: Scalar, wanted: Letters) -> str:
+def _to_letters(value: Scalar, wanted: Letters) -> Node | None:
     """Returns a text of a length, or nothing."""
     match value.type:
         case Letters(length=length):
             text = full(value)
             if wanted.length:
-                fits = 0 < length <= wanted.length
-                cut = f"rtrim(substring({value.text}, 1, {wanted.length}))"
-                text = value.text if fits else cut
+                text = value.tree
+                if not 0 < length <= wanted.length:
+                    text = sql(f"rtrim(substring(x, 1, {wanted.length}))", x=text)
             is_new = wanted.is_upper and not value.type.is_upper
-            return f"upper({text})" if is_new else text
+            return sql("upper(x)", x=text) if is_new else text
         case Bytes():
-            text = f"CAST({value.text} AS STRING)"
+            text = sql("CAST(x AS STRING)", x=value.tree)
         case Truth():
-            text = f"IF({value.text}, '1', '')"
+            text = sql("IF(x, '1', '')", x=value.tree)
         case Real():
             return _within(_written_real(value), wanted.length, is_cut=True)
         case Whole():
-            text = f"CAST({value.text} AS STRING)"
+            text = sql("CAST(x AS STRING)", x=value.tree)
             return _within(text, wanted.length, is_cut=False)
         case Exact(places=places):
             # CAST would write small decimals with an exponent.
-            text = f"TRY_CAST({value.text} AS STRING)"
-            text = f"regexp_replace({text}, '[.]?0+$', '')" if places else text
+            text = sql("TRY_CAST(x AS STRING)", x=value.tree)
+            if places:
+                text = sql("regexp_replace(x, '[.]?0+$', '')", x=text)
             return _within(text, wanted.length, is_cut=False)
         case _:
-            return ""
+            return None
     return _to_letters(Scalar(text, STRING), wanted)
 
 
-def _within(text: str, length: int, *, is_cut: bool) -> str:
+def _within(text: Node, length: int, *, is_cut: bool) -> Node:
     """Returns a number that has been written, in a text of a length.
 
     Of a fraction places may be left out; a number that has no room is stars.
     """
     if not length:
         return text
-    stars = text_of("*" * length)
+    stars = f"'{'*' * length}'"
     if is_cut:
-        fits = f"instr({text}, '.') BETWEEN 1 AND {length + 1}"
-        stars = f"IF({fits}, substring({text}, 1, {length}), {stars})"
-    return f"IF(length({text}) > {length}, {stars}, {text})"
+        fits = f"instr(x, '.') BETWEEN 1 AND {length + 1}"
+        stars = f"IF({fits}, substring(x, 1, {length}), {stars})"
+    return sql(f"IF(length(x) > {length}, {stars}, x)", x=text)
 
 
-def _written_real(value: Scalar) -> str:
+def _written_real(value: Scalar) -> Node:
     """Returns a REAL as a text of at most 16 digits, those of REAL4 of 7, as HPCC does.
 
     An exponent is written below 0.0001 and where the digits do not reach the point;
     all other numbers have a point.
     """
     digits = _DIGITS_OF_REAL if spark_type(value.type) == AtomicType.DOUBLE else 7
-    number = f"CAST({value.text} AS DOUBLE)"
-    written = f"format_string('%.{digits - 1}e', {number})"
-    exponent = f"regexp_replace({written}, '[.]?0*e', 'e')"
-    exact = f"TRY_CAST(CAST({written} AS DECIMAL(38,20)) AS STRING)"
-    plain = f"regexp_replace(regexp_replace({exact}, '0+$', ''), '[.]$', '.0')"
-    size = f"abs(CAST({written} AS DOUBLE))"
-    is_plain = f"{size} = 0D OR ({size} >= 1e-4D AND {size} < 1e{digits}D)"
-    return f"IF({is_plain}, {plain}, lower({exponent}))"
+    form = f"format_string('%.{digits - 1}e', CAST(x AS DOUBLE))"
+    written = sql(form, x=value.tree)
+    exact = "TRY_CAST(CAST(x AS DECIMAL(38,20)) AS STRING)"
+    return sql(
+        f"IF(size = 0D OR (size >= 1e-4D AND size < 1e{digits}D), "
+        f"regexp_replace(regexp_replace({exact}, '0+$', ''), '[.]$', '.0'), "
+        "lower(regexp_replace(x, '[.]?0*e', 'e')))",
+        x=written,
+        size=sql("abs(CAST(x AS DOUBLE))", x=written),
+    )
 
 
-def _each(text: str, found: EclType, wanted: EclType) -> str:
+def _each(items: Node, found: EclType, wanted: EclType) -> Node | None:
     """Returns an array whose elements are converted, or nothing."""
     if found == wanted:
-        return text
-    inner = converted(Scalar("item", found), wanted)
-    return f"transform({text}, item -> {inner.text})" if inner else ""
+        return items
+    item = trees.variable("item", spark_type(found))
+    inner = converted(Scalar(item, found), wanted)
+    if inner is None:
+        return None
+    each = trees.function(inner.tree, item)
+    return sql("transform(items, each)", items=items, each=each)
 
 
-def rebuilt(value: Scalar, wanted: RecordType) -> str:
+def rebuilt(value: Scalar, wanted: RecordType) -> Node:
     """Returns a record of other fields, each taken by its name or blank."""
-    found = value.type if isinstance(value.type, RecordType) else RecordType(())
-    parts = []
-    for one in wanted.fields:
-        texts = [part_text(value.text, other, one) for other in found.find(one.name)]
-        parts.append((one.name, [*texts, one.initial or blank_text(one.type)][0]))
-    return named_struct(*parts)
+    return trees.struct(*((one.name, field_of(value, one)) for one in wanted.fields))
 
 
-def part_text(text: str, found: Field, wanted: Field) -> str:
-    """Returns a field of a record in the type of another record's field."""
-    inner = converted(Scalar(f"{text}.{quoted(found.name)}", found.type), wanted.type)
-    return inner.text if inner else blank_text(wanted.type)
+def field_of(value: Scalar, wanted: Field) -> Node:
+    """Returns a field of a row in a type; a missing one is as its record says."""
+    if isinstance(value.type, RecordType):
+        for one in value.type.find(wanted.name):
+            inner = converted(part(value.tree, one), wanted.type)
+            return inner.tree if inner else blank(wanted.type)
+    return [*wanted.initial, blank(wanted.type)][0]

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dovetail import spec
-from dovetail.dialects.ecl import syntax, types
+from dovetail.dialects.ecl import syntax, trees, types
 from dovetail.dialects.ecl.catalog import Path
-from dovetail.schema import quoted
 
 
 class Nowhere:
@@ -20,35 +19,56 @@ NOWHERE = Nowhere()
 
 @dataclass(frozen=True, slots=True)
 class RowValue:
-    """A row: what stands before its fields in Spark SQL, which may be nothing."""
+    """A row: a tree whose fields are those of a record."""
 
     record: types.RecordType
-    text: str
+    tree: trees.Node
     # Whose row it is, where that is known: other rows may have the same record.
     of: spec.Step | Nowhere = field(default=NOWHERE, compare=False, repr=False)
 
     def part(self, one: types.Field) -> Value:
         """Returns a field of the row."""
-        text = f"{self.text}.{quoted(one.name)}" if self.text else quoted(one.name)
+        tree = types.part(self.tree, one).tree
         if isinstance(one.type, types.RecordType):
-            return RowValue(one.type, text)
+            return RowValue(one.type, tree)
         if isinstance(one.type, types.TableType):
-            return RowsValue(one.type.record, text)
-        return types.Scalar(text, one.type)
+            return RowsValue.of(one.type.record, tree)
+        return types.Scalar(tree, one.type)
 
 
 @dataclass(frozen=True, slots=True)
 class RowsValue:
     """Rows inside a row: a child data set, or all rows that stand together.
 
-    `text` is an array of records; of the rows that stand together, nothing. `like` is
-    another array that surely has as many.
+    `like` is another list that surely has as many, `item` the row in its conditions,
+    and in all that is asked of each row.
     """
 
     record: types.RecordType
-    text: str
-    conditions: tuple[str, ...] = ()
-    like: str = ""
+    list: trees.Node
+    item: trees.Variable
+    conditions: tuple[trees.Node, ...] = ()
+    like: tuple[trees.Node, ...] = ()
+
+    @classmethod
+    def of(cls, record: types.RecordType, rows: trees.Node) -> RowsValue:
+        """Returns the rows of a list."""
+        return cls(record, rows, trees.variable("item", record.struct))
+
+    @classmethod
+    def together(cls, record: types.RecordType) -> RowsValue:
+        """Returns all rows that stand together."""
+        return cls.of(record, trees.of_rows(record.struct))
+
+    @property
+    def is_together(self) -> bool:
+        """Tells whether these are all rows that stand together."""
+        return self.list == trees.of_rows(self.record.struct)
+
+    @property
+    def row(self) -> RowValue:
+        """Returns the row at hand of what is asked of each."""
+        return RowValue(self.record, self.item)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +117,12 @@ class Dictionary:
 class Lookup:
     """A row of a dictionary that a row needs: by what of it must equal the keys.
 
-    Each pair is the row's value as `l` has it, and the dictionary's as `r` has it.
+    Each pair is the row's value as `l` has it, and the dictionary's as `r` has it, as
+    the equality of a join says them.
     """
 
     dictionary: Dictionary
-    equalities: tuple[tuple[str, str], ...]
+    equalities: tuple[spec.Equality, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +153,8 @@ class Made:
     """A transform applied: its record, the fields' values, when it is skipped."""
 
     record: types.RecordType
-    columns: tuple[tuple[str, str], ...]
-    skip: str
+    columns: tuple[tuple[str, trees.Node], ...]
+    skip: trees.Node
 
 
 @dataclass(frozen=True, slots=True)
