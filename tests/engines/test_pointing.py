@@ -54,7 +54,7 @@ def test_an_index_of_every_row_points_to_its_file(index, points):
         ("INTEGER", "UNSIGNED4", "l.`m`"),
         ("UNSIGNED8", "UNSIGNED4", "l.`m`"),
         ("UNSIGNED8", "INTEGER2", "CAST(IF("),
-        ("UNSIGNED4", "UNSIGNED8", "CAST(l.`m` AS DECIMAL(20,0))"),
+        ("UNSIGNED4", "UNSIGNED8", "CAST(l.`m` AS decimal(20,0))"),
         # A fraction is no key in the order of whole numbers, nor is a text of digits.
         ("REAL8", "INTEGER", ""),
         ("INTEGER", "STRING5", ""),

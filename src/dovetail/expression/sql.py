@@ -63,6 +63,12 @@ def written_tree(node: Node) -> str:
 
 def _call(call: Call) -> str:
     """Returns a call as Spark SQL."""
+    match call:
+        # The shorter way to write it, which reads back as the same.
+        case Call("not", (Call("=", sides),)):
+            return _between("<>")(*map(written_tree, sides))
+        case _:
+            pass
     parts = [written_tree(argument) for argument in call.arguments]
     if call.function in ("cast", casts.TRY_CAST):
         return f"{call.function.upper()}({parts[0]} AS {call.type})"
@@ -168,9 +174,13 @@ def _part(name: str) -> Form:
     return lambda value: f"EXTRACT({name} FROM {value})"
 
 
-def _trim(side: str) -> Form:
+def _trim(name: str, side: str) -> Form:
     """Returns the form of a trim, its letters first where there are any."""
-    return lambda *parts: f"trim({side} {' '.join((*parts[:-1], 'FROM', parts[-1]))})"
+    return lambda *parts: (
+        f"trim({side} {parts[0]} FROM {parts[1]})"
+        if parts[1:]
+        else f"{name}({parts[0]})"
+    )
 
 
 def _with_unit(name: str) -> Form:
@@ -180,6 +190,8 @@ def _with_unit(name: str) -> Form:
 
 def _case(*parts: str) -> str:
     """Returns a choice."""
+    if len(parts) == 3:  # noqa: PLR2004 - one test and two values
+        return _named("IF")(*parts)
     pairs = zip(parts[:-1:2], parts[1::2], strict=True)
     branches = "".join(f" WHEN {test} THEN {value}" for test, value in pairs)
     return f"CASE{branches} ELSE {parts[-1]} END"
@@ -219,9 +231,9 @@ _FORMS: dict[str, Form] = {
     "in": lambda value, *others: f"({value} IN ({', '.join(others)}))",
     "like": _like,
     "[]": lambda whole, index: f"{whole}[{index}]",
-    "trim": _trim("BOTH"),
-    "ltrim": _trim("LEADING"),
-    "rtrim": _trim("TRAILING"),
+    "trim": _trim("trim", "BOTH"),
+    "ltrim": _trim("ltrim", "LEADING"),
+    "rtrim": _trim("rtrim", "TRAILING"),
     "log of base": _named("log"),
     "locate from": _named("locate"),
     "regexp group": _named("regexp_extract"),

@@ -188,6 +188,15 @@ def replaced(node: Node, others: Mapping[int, Node]) -> Node:
             return with_parts(node, lambda part: replaced(part, others))
 
 
+def on_side(node: Node, side: str) -> Node:
+    """Returns a tree with all columns of sides as those of one, or as bare names."""
+    match node:
+        case Column(side=own) if own:
+            return replace(node, side=side)
+        case _:
+            return with_parts(node, lambda part: on_side(part, side))
+
+
 def numbered(
     node: Node, known: Mapping[int, Variable] | None = None, depth: int = 0
 ) -> Node:

@@ -12,10 +12,9 @@ from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.records import read_record, record_with
 from dovetail.dialects.ecl.scalars import compared
 from dovetail.dialects.ecl.totals import gathering, narrowed, widened
-from dovetail.schema import AtomicType
 
 Verb = Callable[[Context, syntax.Call], values.DatasetValue]
-COUNTER = types.whole(trees.column("counter", AtomicType.BIGINT, trees.BARE))
+COUNTER = types.whole(trees.of_pair("counter"))
 # What is made of a data set, by its name in a text.
 DATASETS: dict[str, Verb] = {}
 PASSED_OVER = {

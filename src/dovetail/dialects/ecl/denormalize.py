@@ -74,6 +74,7 @@ _RIGHT, _NUMBER, _MEETS, _KEY = "right", "number of left", "meets right", "key {
 # The row that a LIMIT puts in place of too many.
 _INSTEAD, _IS_OVER, _IS_SKIPPED = "instead", "is over", "is skipped"
 _FOLDED = "folded"
+_MATCHED = trees.of_pair("matched_left")
 
 Part = tuple[types.Field, trees.Node]
 
@@ -142,27 +143,17 @@ def _gathered(
 ) -> values.DatasetValue:
     """Returns each left row with the list of its right ones."""
     alone = tuple(_keys_alone(parts, demands))
-    instead: tuple[Part, ...] = ()
-    truth = types.Field(_IS_OVER, types.BOOLEAN)
-    if counts.instead:
-        # What a pair has of a left row that is not over its LIMIT.
-        blank = types.blank(parts.made.record)
-        instead = (
-            (types.Field(_INSTEAD, parts.made.record), blank),
-            (truth, trees.FALSE),
-            (replace(truth, name=_IS_SKIPPED), trees.FALSE),
-        )
-    left, right = parts.left.record, parts.right.record
+    instead = _no_instead(parts.made.record) if counts.instead else ()
+    left = types.Field(_LEFT, parts.left.record)
+    right = types.Field(_RIGHT, parts.right.record)
+    number, meets = types.Field(_NUMBER, types.INTEGER), _truth(_MEETS)
     # Rows of the right alone have no left row to number.
-    number = types.Field(_NUMBER, types.INTEGER)
-    meets = replace(truth, name=_MEETS)
-    matched = trees.column("matched_left", AtomicType.BOOLEAN, trees.BARE)
-    own = sql("IF(x, n, -1L)", x=matched, n=_column(number))
+    own = sql("IF(x, n, -1L)", x=_MATCHED, n=_column(number))
     pair = (
-        (types.Field(_LEFT, left), left.row("l")),
-        (types.Field(_RIGHT, right), right.row("r")),
+        (left, parts.left.record.row("l")),
+        (right, parts.right.record.row("r")),
         (number, own),
-        (meets, replace(matched, name="matched_right")),
+        (meets, trees.of_pair("matched_right")),
         *alone,
         *instead,
     )
@@ -177,17 +168,31 @@ def _gathered(
     # Of the pairs of a left row, those that have a right one.
     rows = values.RowsValue.together(record)
     met = replace(rows, conditions=(types.part(rows.item, meets).tree,))
-    listed = aggregates.listed(met, types.part(rows.item, pair[1][0]).tree)
+    listed = aggregates.listed(met, types.part(rows.item, right).tree)
     record, columns = _columns(
         (
-            (pair[0][0], _column(pair[0][0])),
-            (types.Field(_ROWS, types.TableType(right)), listed),
+            (left, _column(left)),
+            (types.Field(_ROWS, types.TableType(parts.right.record)), listed),
             *((one, _column(one)) for one, _ in instead),
         )
     )
     by = (_NUMBER, *(one.name for one, _ in alone))
     step = spec.Counted(pairs.step, record.schema, columns, by)
     return values.DatasetValue(step, record)
+
+
+def _no_instead(record: types.RecordType) -> tuple[Part, ...]:
+    """Returns what a pair has of a left row that is not over its LIMIT."""
+    return (
+        (types.Field(_INSTEAD, record), types.blank(record)),
+        (_truth(_IS_OVER), trees.FALSE),
+        (_truth(_IS_SKIPPED), trees.FALSE),
+    )
+
+
+def _truth(name: str) -> types.Field:
+    """Returns a field that is true or false."""
+    return types.Field(name, types.BOOLEAN)
 
 
 def _columns(parts: tuple[Part, ...]) -> tuple[types.RecordType, spec.Columns]:
@@ -213,7 +218,7 @@ def _keys_alone(parts: joins.Parts, demands: joins.Demands) -> Iterator[Part]:
         kind = of_spark(columnar(equality.right.type))
         only = sql(
             "IF(x, NULL, y)",
-            x=trees.column("matched_left", AtomicType.BOOLEAN, trees.BARE),
+            x=_MATCHED,
             y=equality.right,
         )
         yield types.Field(_KEY.format(number), kind), only
@@ -257,9 +262,7 @@ def _folded(
 
 def _or_instead(made: values.Made) -> values.Made:
     """Returns a transform that gives the row of a LIMIT where one stands."""
-    over, skipped = (
-        _column(types.Field(name, types.BOOLEAN)) for name in (_IS_OVER, _IS_SKIPPED)
-    )
+    over, skipped = (_column(_truth(name)) for name in (_IS_OVER, _IS_SKIPPED))
     instead = made.record.parts(_column(types.Field(_INSTEAD, made.record)))
     either = "IF(over, instead, found)"
     columns = tuple(

@@ -24,20 +24,18 @@ from dovetail.dialects.ecl.context import (
 )
 from dovetail.dialects.ecl.rows import row_of, struct_of
 from dovetail.dialects.ecl.trees import (
-    BARE,
     FALSE,
     TRUE,
     Column,
     Node,
     all_of,
     build,
-    column,
     is_side,
     literal,
+    of_pair,
     sql,
 )
 from dovetail.dialects.ecl.values import Made, RowValue
-from dovetail.schema import AtomicType
 
 _MANY = 1 << 30
 _ONE = dict.fromkeys(
@@ -310,7 +308,7 @@ def _matched(context: Context, node: syntax.Call) -> types.Scalar:
     match context.value(node.arguments[0]):
         case RowValue(tree=row) if is_side(row) and is_of_two:
             matched = "matched_left" if is_side(row, "l") else "matched_right"
-            return types.truth(column(matched, AtomicType.BOOLEAN, BARE))
+            return types.truth(of_pair(matched))
         case _:
             expected = "MATCHED(LEFT) or MATCHED(RIGHT) in the transform of a JOIN"
             raise refusal(node, "MATCHED of something else", expected)

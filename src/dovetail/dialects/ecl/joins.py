@@ -358,11 +358,8 @@ def _marked(
         (*made.record.fields, types.Field(_SKIPPED, types.BOOLEAN))
     )
     columns = (*made.columns, (_SKIPPED, made.skip))
-    matched = (
-        trees.column(f"matched_{hand.value}", AtomicType.BOOLEAN, trees.BARE)
-        for hand in spec.HANDS
-    )
-    skip = trees.all_of((*matched, made.skip))
+    both = (trees.of_pair("matched_left"), trees.of_pair("matched_right"))
+    skip = trees.all_of((*both, made.skip))
     limit = counts.picks.limit
     if isinstance(limit, spec.Limit):
         instead = (*limit.transform, (_SKIPPED, trees.expressed(counts.skip)))

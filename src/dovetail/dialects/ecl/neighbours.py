@@ -19,7 +19,7 @@ from dovetail.dialects.ecl.conditions import Hard, pieces
 from dovetail.dialects.ecl.context import Context, is_word, refusal
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.syntax import Call, Name, Node
-from dovetail.dialects.ecl.totals import Gathered, gathering, of_left, widened
+from dovetail.dialects.ecl.totals import Gathered, gathering, widened
 from dovetail.dialects.ecl.trees import sql
 from dovetail.dialects.ecl.types import Field, RecordType, TableType
 from dovetail.expression import Expression
@@ -150,7 +150,7 @@ def _by_condition(context: Context, along: aggregates.Along, node: Node) -> _Sam
         one.equality.left
         for one in found
         if isinstance(one, Hard)
-        and trees.simple(one.left) == trees.simple(of_left(one.right))
+        and trees.simple(one.left) == trees.simple(trees.on_side(one.right, "l"))
     )
     sides: dict[str, values.Value] = {"left": along.past, "right": along.coming}
     # Read twice: once as a join of rows to find keys, once as what a fold asks.

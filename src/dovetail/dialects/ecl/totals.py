@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from dovetail import spec
 from dovetail.dialects.ecl import trees, types, values
 from dovetail.dialects.ecl.context import Context, beside, column_of, is_hidden
-from dovetail.schema import AtomicType, quoted
+from dovetail.schema import quoted
 
 Gathered = values.Total | values.Lookup
 
@@ -103,7 +103,7 @@ def _beside(
     else:
         # One row at most: no two have the same keys.
         source = total.dictionary.source
-        found = trees.column("matched_right", AtomicType.BOOLEAN, trees.BARE)
+        found = trees.of_pair("matched_right")
         value = trees.struct(("found", found), ("row", source.record.row("r")))
         other, title = source.step, "a row of a dictionary"
         kind, strategy = spec.Kind.LEFT_OUTER, spec.Strategy.LOOKUP
@@ -133,13 +133,12 @@ def _beside(
 class AtHand:
     """A row at hand, and where the values of other rows beside it gather."""
 
-    letter: str
+    row: trees.Column
     totals: list[values.Total | values.Lookup]
 
     def has(self, tree: trees.Node) -> bool:
         """Tells whether a value is one of the row alone."""
-        is_own = all(one.side == self.letter for one in trees.columns_of(tree))
-        return is_own and trees.is_closed(tree) and not trees.names_pair(tree)
+        return trees.is_of(tree, self.row)
 
     def beside(
         self,
@@ -148,10 +147,12 @@ class AtHand:
     ) -> trees.Node:
         """Returns the column of an entry, of which the pairs of values are equal."""
         wanted = tuple(
-            spec.Equality(trees.expressed(of_left(mine)), trees.expressed(key))
+            spec.Equality(
+                trees.expressed(trees.on_side(mine, "l")), trees.expressed(key)
+            )
             for mine, key in pairs
         )
-        return beside(self.totals, values.Lookup(dictionary, wanted), self.letter)
+        return beside(self.totals, values.Lookup(dictionary, wanted), self.row.name)
 
 
 def rows_at_hand(context: Context) -> Iterator[AtHand]:
@@ -159,8 +160,8 @@ def rows_at_hand(context: Context) -> Iterator[AtHand]:
     rows = (*context.rows, *context.named, *context.sides.values())
     at_hand = [it.tree for it in rows if isinstance(it, values.RowValue)]
     for letter, totals in zip("lr", context.totals, strict=False):
-        if any(trees.is_side(tree, letter) for tree in at_hand):
-            yield AtHand(letter, totals)
+        for row in [it for it in at_hand if trees.is_side(it, letter)][:1]:
+            yield AtHand(row, totals)
 
 
 def looked_up(
@@ -173,12 +174,3 @@ def looked_up(
         if all(row.has(tree) for tree, _ in pairs):
             return (row.beside(dictionary, pairs),)
     return ()
-
-
-def of_left(tree: trees.Node) -> trees.Node:
-    """Returns a tree with all columns those of `l`."""
-    match tree:
-        case trees.Column(side="r"):
-            return replace(tree, side="l")
-        case _:
-            return trees.with_parts(tree, of_left)

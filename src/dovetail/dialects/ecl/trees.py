@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial, reduce
+from typing import TypeGuard
 
-from dovetail.expression import Expression
+from dovetail.expression import PAIR_NAMES, Expression
 from dovetail.expression.evaluation import folded
 from dovetail.expression.functions import build
 from dovetail.expression.functions.casts import cast
@@ -36,11 +37,12 @@ from dovetail.expression.tree import (
     Node,
     Variable,
     numbered,
+    on_side,
     replaced,
     walk,
     with_parts,
 )
-from dovetail.schema import ArrayType, AtomicType, Type
+from dovetail.schema import ArrayType, AtomicType, StructType, Type
 
 __all__ = [
     "BARE",
@@ -64,9 +66,10 @@ __all__ = [
     "is_over_rows",
     "is_side",
     "literal",
-    "names_pair",
     "nth",
+    "of_pair",
     "of_rows",
+    "on_side",
     "replaced",
     "side",
     "simple",
@@ -88,7 +91,7 @@ def literal(value: str | int) -> Literal:
 
 
 def column(name: str, kind: Type, side: str = "l") -> Column:
-    """Returns a column of a side; of the side "" a name of a pair."""
+    """Returns a column of a side."""
     return Column(side, name, kind)
 
 
@@ -97,10 +100,15 @@ def side(letter: str, kind: Kind) -> Column:
     return Column(BARE, letter, columnar(kind))
 
 
-def is_side(node: Node, *letters: str) -> bool:
+def is_side(node: Node, *letters: str) -> TypeGuard[Column]:
     """Tells whether a tree is the row of a side, or of one of those that are named."""
     known = letters or ("l", "r")
     return isinstance(node, Column) and not node.side and node.name in known
+
+
+def of_pair(name: str) -> Column:
+    """Returns a name of a pair: whether a side is there, or the counter."""
+    return Column(BARE, name, PAIR_NAMES[name].type)
 
 
 def of_rows(kind: Type) -> Column:
@@ -110,7 +118,7 @@ def of_rows(kind: Type) -> Column:
 
 def field(row: Node, name: str, kind: Type) -> Node:
     """Returns a field of a row."""
-    if isinstance(row, Column) and is_side(row):
+    if is_side(row):
         return Column(row.name, name, kind)
     return build("field", row, literal(name))
 
@@ -171,7 +179,8 @@ def _with_rows_listed(node: Node) -> Node:
         case Call("size", (Column("", "rows"),)):
             return Call("ROWS_COUNT", (), node.type)
         case Call("transform", (Column("", "rows"), Lambda((row,), body))):
-            return Call("ROWS_LIST", (_bare(body, row),), node.type)
+            each = _with_rows_listed(_bare(body, row))
+            return Call("ROWS_LIST", (each,), node.type)
         case _:
             return with_parts(node, _with_rows_listed)
 
@@ -181,6 +190,8 @@ def _bare(node: Node, row: Variable) -> Node:
     match node:
         case Call("field", (Variable() as whole, Literal(name)), kind) if whole == row:
             return Column(BARE, name, columnar(kind))
+        case Variable(type=StructType(fields)) if node == row:
+            return struct(*((name, Column(BARE, name, kind)) for name, kind in fields))
         case _:
             return with_parts(node, partial(_bare, row=row))
 
@@ -203,22 +214,18 @@ def is_over_rows(node: Node) -> bool:
     )
 
 
-def names_pair(node: Node) -> bool:
-    """Tells whether a tree has a name of a pair, the counter for example."""
-    return any(isinstance(one, Column) and not one.side for one in walk(node))
-
-
 def is_closed(node: Node, *known: Variable) -> bool:
-    """Tells whether no variable in a tree, but those known, is of a lambda around it."""
-    bound = {
-        it for one in walk(node) if isinstance(one, Lambda) for it in one.parameters
-    }
+    """Tells whether no variable of a tree is of a lambda around it, but those known."""
+    lambdas = (one for one in walk(node) if isinstance(one, Lambda))
+    bound = {it for one in lambdas for it in one.parameters}
     return bound.union(known).issuperset(
         one for one in walk(node) if isinstance(one, Variable)
     )
 
 
-def is_of(node: Node, row: Variable) -> bool:
-    """Tells whether a tree is made of one row alone."""
-    reads = any(isinstance(one, Column) for one in walk(node))
-    return is_closed(node, row) and not reads
+def is_of(node: Node, row: Node) -> bool:
+    """Tells whether a tree is made of one row alone: of a side, or a lambda's."""
+    sides = {one.side for one in walk(node) if isinstance(one, Column)}
+    known = [row] if isinstance(row, Variable) else []
+    own = {row.name} if isinstance(row, Column) else set()
+    return sides <= own and is_closed(node, *known)

@@ -19,10 +19,13 @@ from collections.abc import Iterator, Mapping
 from dovetail import schema, spec
 from dovetail.engines.spark_index.shelf import Shape
 from dovetail.engines.spark_program import lines
-from dovetail.expression import NEVER
+from dovetail.expression import BARE, NEVER, Scope, parse
+from dovetail.expression.sql import written_tree
+from dovetail.expression.tree import Call, Column, Node, on_side
 
 _OF_TEXT = "key of {}"
 _NO_FILE = "it is no file that a program has written with positions of its rows"
+_UNSIGNED = schema.DecimalType(20, 0)
 _WHOLE = {
     schema.AtomicType.TINYINT,
     schema.AtomicType.SMALLINT,
@@ -54,23 +57,24 @@ def shape_of(index: spec.Indexed) -> Shape:
     return Shape.of(tuple(own), [*index.schema.columns, *extra])
 
 
-def keys_of(index: spec.Indexed) -> Iterator[tuple[str, str]]:
-    """Yields the column on disk of each key, and what it is of a row."""
-    plain = [f"l.{schema.quoted(name)}" for name in index.keys]
+def keys_of(index: spec.Indexed) -> Iterator[tuple[str, Node]]:
+    """Yields the column on disk of each key, and what it is of a row `l`."""
+    scope = Scope((("l", index.source.schema),))
     # Rows that nothing sorts stand in the order of their numbers, which are the key.
-    texts = (
-        [one.value.text for one in index.source.by]
+    found = (
+        [parse(one.value, scope).tree for one in index.source.by]
         if isinstance(index.source, spec.Ordered)
-        else plain
+        else [Column("l", name, index.schema[name].type) for name in index.keys]
     )
-    for name, column, text in zip(index.keys, plain, texts, strict=False):
-        if text == column:
-            yield name, text
-        elif text == f"rtrim({column})":
-            yield _OF_TEXT.format(name), text
-        else:
-            # What follows is sorted by something else, and is no key on disk.
-            return
+    for name, tree in zip(index.keys, found, strict=False):
+        match tree:
+            case Column(name=own) if own == name:
+                yield name, tree
+            case Call("rtrim", (Column(name=own),)) if own == name:
+                yield _OF_TEXT.format(name), tree
+            case _:
+                # What follows is sorted by something else, and is no key on disk.
+                return
 
 
 def is_kept(book: lines.Book, step: spec.Step) -> bool:
@@ -170,18 +174,21 @@ def _read(
 
 def _terms(index: spec.Indexed, join: spec.JoinSpec) -> Iterator[tuple[str, str]]:
     """Yields the keys that must be equal to something of the left row, and to what."""
-    known = {}
-    for column, own in keys_of(index):
-        text = own.replace("l.`", "r.`", 1).lower()
-        known[text] = column
-        if column in index.schema and index.schema[column].type in _WHOLE:
-            # So a key is compared with an unsigned number of 8 bytes, in its order.
-            known[f"cast({text} as decimal(20,0))"] = column
+    scope = Scope((("r", index.schema),))
+    keys = [(column, on_side(own, "r")) for column, own in keys_of(index)]
     for equality in join.counted:
-        # Names have no case, and there is nothing else in the text of a key.
-        found = known.get(equality.right.text.lower())
-        if found is not None:
-            yield found, equality.left.text
+        right = parse(equality.right, scope).tree
+        match right:
+            # So a key is compared with an unsigned number of 8 bytes, in its order.
+            case Call("cast", (inner,), kind) if (
+                kind == _UNSIGNED and inner.type in _WHOLE
+            ):
+                right = inner
+            case _:
+                pass
+        for column, own in keys:
+            if own == right:
+                yield column, equality.left.text
 
 
 def kept(book: lines.Book, rows: lines.Rows, built: spec.Built) -> None:
@@ -190,8 +197,8 @@ def kept(book: lines.Book, rows: lines.Rows, built: spec.Built) -> None:
     placed = book.numbered(rows)
     columns = index.schema.names
     extra = [
-        lines.aliased(text.replace("l.`", "`", 1), column)
-        for column, text in keys_of(index)
+        lines.aliased(written_tree(on_side(tree, BARE)), column)
+        for column, tree in keys_of(index)
         if column not in columns
     ]
     chosen = lines.select(*placed.columns, *extra, *placed.hidden)
@@ -236,8 +243,18 @@ def _files(
             yield from _files(book, source)
         case spec.Projected(source, skip_when=skip) if skip == NEVER:
             for file, own in _files(book, source):
-                known = {f"l.{schema.quoted(name)}": of for name, of in own.items()}
-                texts = ((name, text.text) for name, text in step.select.columns)
-                yield file, {name: known[text] for name, text in texts if text in known}
+                scope = Scope((("l", source.schema),))
+                columns = (
+                    (name, parse(text, scope).tree)
+                    for name, text in step.select.columns
+                )
+                yield (
+                    file,
+                    {
+                        name: own[tree.name]
+                        for name, tree in columns
+                        if isinstance(tree, Column) and tree.name in own
+                    },
+                )
         case _:
             return
