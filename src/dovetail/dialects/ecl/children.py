@@ -114,7 +114,7 @@ def _by_keys(
     # The rows of the data set are a list for each value of the keys.
     fields = tuple(types.Field(_name(at), key.type) for at, key in enumerate(keys))
     both = types.RecordType((*source.record.fields, *fields))
-    own = source.record.parts(trees.side("l", source.record.struct))
+    own = source.record.columns()
     keyed = ((_name(at), key.value) for at, key in enumerate(keys))
     beside = spec.Projected(
         spec.Grouped(source.step, ()), both.schema, datasets.columns([*own, *keyed])
@@ -122,12 +122,12 @@ def _by_keys(
     rows = aggregates.together(source.record)
     record = types.RecordType((*fields, types.Field(_ROWS, rows.type)))
     names = tuple(one.name for one in fields)
-    found = types.RecordType(fields).parts(trees.side("l", both.struct))
+    found = types.RecordType(fields).columns()
     shown = datasets.columns([*found, (_ROWS, rows.tree)])
     step = spec.Counted(beside, record.schema, shown, names)
     lists = values.Dictionary(values.DatasetValue(step, record), fields)
     pairs = (
-        (key.wanted, types.part(trees.side("r", record.struct), one).tree)
+        (key.wanted, types.column(one, "r"))
         for key, one in zip(keys, fields, strict=True)
     )
     return sql("x.row.rows", x=row.beside(lists, pairs))

@@ -20,9 +20,10 @@ from dataclasses import dataclass, replace
 
 from dovetail import spec
 from dovetail.dialects.ecl import datasets, syntax, trees, types, values
-from dovetail.dialects.ecl.aggregates import counted, nth, together
-from dovetail.dialects.ecl.context import Context, is_word, refusal
+from dovetail.dialects.ecl.aggregates import counted, nth
+from dovetail.dialects.ecl.context import Context, is_word, refusal, unfolded
 from dovetail.dialects.ecl.names import is_transform
+from dovetail.dialects.ecl.neighbours import lists
 from dovetail.dialects.ecl.options import failure_of
 from dovetail.dialects.ecl.records import default_record
 from dovetail.dialects.ecl.totals import gathering, narrowed, widened
@@ -160,7 +161,7 @@ def read_combine(context: Context, node: syntax.Call) -> values.DatasetValue:
     one = _rows(left)
     other = _placed(right, _OTHER)
     if by_group:
-        other = _numbered(_listed(right, _OTHER), _PLACE)
+        other = _numbered(lists(right, _OTHER), _PLACE)
     sides = _sides(left, right, by_group=by_group)
     inside, totals = gathering(replace(context, sides=sides, rows=()))
     # Values of other rows that the transform needs gather while it is read.
@@ -238,15 +239,6 @@ def _placed(source: values.DatasetValue, name: str) -> values.DatasetValue:
     return _numbered(values.DatasetValue(step, record), _PLACE)
 
 
-def _listed(source: values.DatasetValue, name: str) -> values.DatasetValue:
-    """Returns the list of rows of each group."""
-    rows = together(source.record)
-    record = types.RecordType((types.Field(name, rows.type),))
-    listed = datasets.columns([(name, rows.tree)])
-    step = spec.Counted(source.step, record.schema, listed)
-    return values.DatasetValue(step, record)
-
-
 def _of_groups(
     source: values.DatasetValue, record: types.RecordType, **numbers: int
 ) -> values.DatasetValue:
@@ -254,19 +246,16 @@ def _of_groups(
 
     Groups have no numbers, their lists have: so they are listed, and taken apart again.
     """
-    groups = _numbered(_listed(source, _ROWS), _GROUP)
+    groups = _numbered(lists(source, _ROWS), _GROUP)
     found = {_GROUP: _part(_GROUP, types.INTEGER)}
     found |= {name: trees.literal(number) for name, number in numbers.items()}
     fields = (types.Field(name, types.INTEGER) for name in found)
     of_item = types.RecordType((types.Field(_ROW, record), *fields))
     one = trees.variable("item", record.struct)
     each = trees.function(trees.struct((_ROW, one), *found.items()), one)
-    lists = types.RecordType((types.Field(_ROWS, types.TableType(of_item)),))
     rows = _part(_ROWS, types.TableType(record))
     items = sql("transform(x, each)", x=rows, each=each)
-    listed = datasets.columns([(_ROWS, items)])
-    step = spec.Projected(groups.step, lists.schema, listed)
-    return values.DatasetValue(spec.Unfolded(step, of_item.schema, _ROWS), of_item)
+    return unfolded(groups.step, of_item, items)
 
 
 def _numbered(source: values.DatasetValue, name: str) -> values.DatasetValue:
@@ -280,10 +269,9 @@ def _beside(
 ) -> values.DatasetValue:
     """Returns the columns of both sides where their places are the same."""
     other = right.record.fields[0]
-    own = left.record.parts(trees.side("l", left.record.struct))
-    its = types.RecordType((other,)).parts(trees.side("r", right.record.struct))
     record = types.RecordType((*left.record.fields, other))
-    select = datasets.columns([*own, *its])
+    its = types.RecordType((other,)).columns("r")
+    select = datasets.columns([*left.record.columns(), *its])
     same = spec.Equality(_column(_PLACE), _column(_PLACE, "r"))
     join = datasets.inner_join(select, same, picks=spec.Picks())
     told = spec.Told(title, (("hard", "the place of the row"),))

@@ -26,13 +26,21 @@ _LIST = "rows"
 
 
 def unfolded(
-    source: spec.Step, record: types.RecordType, rows: trees.Node
+    source: spec.Step,
+    record: types.RecordType,
+    rows: trees.Node,
+    *,
+    is_grouped: bool = False,
 ) -> values.DatasetValue:
-    """Returns the rows of the lists that an expression gives for each row."""
+    """Returns the rows of the lists that an expression gives for each row.
+
+    `is_grouped`: those of a list stay a group.
+    """
     listed = types.RecordType((types.Field(_LIST, types.TableType(record)),))
     columns = spec.Columns(((_LIST, trees.expressed(rows)),))
     lists = spec.Projected(source, listed.schema, columns)
-    return values.DatasetValue(spec.Unfolded(lists, record.schema, _LIST), record)
+    step = spec.Unfolded(lists, record.schema, _LIST, is_grouped)
+    return values.DatasetValue(step, record, is_grouped=is_grouped)
 
 
 def parents_of(step: spec.Step) -> Iterator[Schema]:
@@ -310,7 +318,7 @@ def beside(
     if total not in totals:
         totals.append(total)
     one = column_of(totals.index(total), total)
-    return types.part(trees.side(letter, types.RecordType((one,)).struct), one).tree
+    return types.column(one, letter)
 
 
 def column_of(number: int, one: values.Total | values.Lookup) -> types.Field:

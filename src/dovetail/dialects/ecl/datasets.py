@@ -41,7 +41,7 @@ def is_passed_over(node: syntax.Node) -> bool:
 
 def row_at(record: types.RecordType, letter: str = "l") -> values.RowValue:
     """Returns the row of a side."""
-    return values.RowValue(record, trees.side(letter, record.struct))
+    return values.RowValue(record, record.side(letter))
 
 
 def row_of_source(source: values.DatasetValue) -> values.RowValue:
@@ -320,7 +320,7 @@ def as_record(
     """Returns a data set with the fields of a record, taken by their names."""
     if source.record == record:
         return source
-    own = types.Scalar(trees.side("l", source.record.struct), source.record)
+    own = types.Scalar(source.record.side(), source.record)
     step = spec.Projected(source.step, record.schema, columns(rebuilt(own, record)))
     return values.DatasetValue(step, record)
 
@@ -365,11 +365,6 @@ def projected(source: values.DatasetValue, made: values.Made) -> values.DatasetV
 def columns(parts: Iterable[tuple[str, trees.Node]]) -> spec.Columns:
     """Returns named trees as columns."""
     return spec.Columns(tuple((name, trees.expressed(tree)) for name, tree in parts))
-
-
-def own_columns(record: types.RecordType, letter: str = "l") -> spec.Columns:
-    """Returns the fields of a record as the columns that they are of a side."""
-    return columns(record.parts(trees.side(letter, record.struct)))
 
 
 @_verb("project")
@@ -418,7 +413,7 @@ def tabled(
     record = types.RecordType(())
     for node in nodes:
         record = _with_fields(inside, record, node)
-    row = types.Scalar(trees.side("l", source.record.struct), source.record)
+    row = types.Scalar(source.record.side(), source.record)
     shown = [
         (one.name, [*one.computed, *one.initial, types.field_of(row, one)][0])
         for one in record.fields

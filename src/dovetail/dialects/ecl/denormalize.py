@@ -31,7 +31,7 @@ from dovetail.dialects.ecl import (
 )
 from dovetail.dialects.ecl.catalog import of_spark
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal, unfolded
-from dovetail.dialects.ecl.neighbours import made_along
+from dovetail.dialects.ecl.neighbours import folded, made_along
 from dovetail.dialects.ecl.syntax import Call, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
 from dovetail.dialects.ecl.trees import sql
@@ -73,7 +73,6 @@ _LEFT, _ROWS = "left", "rows"
 _RIGHT, _NUMBER, _MEETS, _KEY = "right", "number of left", "meets right", "key {}"
 # The row that a LIMIT puts in place of too many.
 _INSTEAD, _IS_OVER, _IS_SKIPPED = "instead", "is over", "is skipped"
-_FOLDED = "folded"
 _MATCHED = trees.of_pair("matched_left")
 
 Part = tuple[types.Field, trees.Node]
@@ -117,7 +116,13 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
     step = widened(gathered, totals)
     if not is_group:
         fold = aggregates.Fold(made, along, most)
-        step, made = _folded(step, gathered.record, fold)
+        whole, rows, *beside = gathered.record.fields
+        state = fold.tree(types.column(rows), types.column(whole))
+        step, last = folded(step, fold, state, tuple(beside))
+        # Partners there are, and the transform has skipped each of them.
+        behind = sql("x.counter > 0L AND x.kept = 0L", x=last)
+        shown = made.record.parts(sql("x.row", x=last))
+        made = values.Made(made.record, tuple(shown), behind)
     if counts.instead:
         made = _or_instead(made)
     return datasets.projected(values.DatasetValue(step, gathered.record), made)
@@ -128,9 +133,9 @@ def _made_of_rows(
 ) -> tuple[values.Made, list[Gathered]]:
     """Returns the transform, which sees a left row and all of its right ones."""
     listed = types.Field(_ROWS, types.TableType(right))
-    rows = values.RowsValue.of(right, _column(listed))
+    rows = values.RowsValue.of(right, types.column(listed))
     sides: dict[str, values.Value] = {
-        "left": values.RowValue(left, _column(types.Field(_LEFT, left))),
+        "left": values.RowValue(left, types.column(types.Field(_LEFT, left))),
         "right": aggregates.nth(rows, trees.literal(1)),
         "rows(right)": rows,
     }
@@ -148,7 +153,7 @@ def _gathered(
     right = types.Field(_RIGHT, parts.right.record)
     number, meets = types.Field(_NUMBER, types.INTEGER), _truth(_MEETS)
     # Rows of the right alone have no left row to number.
-    own = sql("IF(x, n, -1L)", x=_MATCHED, n=_column(number))
+    own = sql("IF(x, n, -1L)", x=_MATCHED, n=types.column(number))
     pair = (
         (left, parts.left.record.row("l")),
         (right, parts.right.record.row("r")),
@@ -171,9 +176,9 @@ def _gathered(
     listed = aggregates.listed(met, types.part(rows.item, right).tree)
     record, columns = _columns(
         (
-            (left, _column(left)),
+            (left, types.column(left)),
             (types.Field(_ROWS, types.TableType(parts.right.record)), listed),
-            *((one, _column(one)) for one, _ in instead),
+            *((one, types.column(one)) for one, _ in instead),
         )
     )
     by = (_NUMBER, *(one.name for one, _ in alone))
@@ -232,7 +237,7 @@ def _of_pairs(parts: joins.Parts, counts: options.Counts) -> options.Counts:
     columns = datasets.columns(
         (
             (_LEFT, parts.left.record.row("l")),
-            (_NUMBER, _column(types.Field(_NUMBER, types.INTEGER))),
+            (_NUMBER, types.column(types.Field(_NUMBER, types.INTEGER))),
             (_MEETS, trees.FALSE),
             (_INSTEAD, trees.struct(*counts.instead)),
             (_IS_OVER, trees.TRUE),
@@ -244,26 +249,10 @@ def _of_pairs(parts: joins.Parts, counts: options.Counts) -> options.Counts:
     return replace(counts, picks=picks, hides_skips=False, skip=trees.FALSE)
 
 
-def _folded(
-    step: spec.Step, record: types.RecordType, fold: aggregates.Fold
-) -> tuple[spec.Step, values.Made]:
-    """Returns rows with what a fold has made, and how that becomes the result."""
-    rows, left = (_column(one) for one in record.fields[:2][::-1])
-    result = types.Field(_FOLDED, fold.type)
-    others = ((one, _column(one)) for one in record.fields[2:])
-    wide, columns = _columns(((result, fold.tree(rows, left)), *others))
-    shown = sql("x.row", x=_column(result))
-    made_columns = fold.made.record.parts(shown)
-    # Partners there are, and the transform has skipped each of them.
-    behind = sql("x.counter > 0L AND x.kept = 0L", x=_column(result))
-    made = values.Made(fold.made.record, tuple(made_columns), behind)
-    return spec.Projected(step, wide.schema, columns), made
-
-
 def _or_instead(made: values.Made) -> values.Made:
     """Returns a transform that gives the row of a LIMIT where one stands."""
-    over, skipped = (_column(_truth(name)) for name in (_IS_OVER, _IS_SKIPPED))
-    instead = made.record.parts(_column(types.Field(_INSTEAD, made.record)))
+    over, skipped = (types.column(_truth(name)) for name in (_IS_OVER, _IS_SKIPPED))
+    instead = made.record.parts(types.column(types.Field(_INSTEAD, made.record)))
     either = "IF(over, instead, found)"
     columns = tuple(
         (name, sql(either, over=over, instead=other, found=tree))
@@ -271,8 +260,3 @@ def _or_instead(made: values.Made) -> values.Made:
     )
     skip = sql(either, over=over, instead=skipped, found=made.skip)
     return values.Made(made.record, columns, skip)
-
-
-def _column(one: types.Field) -> trees.Node:
-    """Returns a column of the rows at hand."""
-    return trees.column(one.name, types.spark_type(one.type))

@@ -141,7 +141,7 @@ def _of_side(
     node: syntax.Node, sought: Sought, dictionary: values.Dictionary, letter: str
 ) -> tuple[tuple[trees.Node, trees.Node], ...]:
     """Returns such pairs with the entry as the row of a side."""
-    return _pairs(node, sought, trees.side(letter, dictionary.source.record.struct))
+    return _pairs(node, sought, dictionary.source.record.side(letter))
 
 
 def _entries(

@@ -342,7 +342,7 @@ def join_step(
     is_skipped = trees.column(_SKIPPED, AtomicType.BOOLEAN)
     kept = spec.Filtered(joined, trees.expressed(trees.sql("NOT x", x=is_skipped)))
     record = parts.made.record
-    step = spec.Projected(kept, record.schema, datasets.own_columns(record))
+    step = spec.Projected(kept, record.schema, datasets.columns(record.columns()))
     return replace(found, step=step, record=record)
 
 

@@ -66,10 +66,8 @@ def read_name(context: Context, node: syntax.Name) -> values.Value:
 
 def defined(context: Context, node: syntax.Node, word: str) -> Iterator[values.Value]:
     """Gives what a definition, a parameter or else an input of a name is, if any."""
-    scope: tuple[values.Scope, ...] = (context.scope,)
     is_declared = False
-    while scope:
-        (here,) = scope
+    for here in context.scope.around:
         if word in here.known:
             if isinstance(here.known[word], values.OutOfReach):
                 raise row_around(node, word)
@@ -82,7 +80,6 @@ def defined(context: Context, node: syntax.Node, word: str) -> Iterator[values.V
             yield values.Imported(here.imports[word])
         for path in here.opened:
             yield from context.world.follow(context, node, (*path, word))
-        scope = here.outer
     name = context.world.inputs.spelled(word)
     if name and not is_declared:
         schema = context.world.inputs.schema(name)
@@ -218,10 +215,8 @@ def _known(context: Context) -> set[str]:
     """Returns all names that could stand at a place."""
     names = set(context.world.inputs.names()) | set(context.sides)
     names |= {one.word for row in context.rows for one in row.record.fields}
-    scope: tuple[values.Scope, ...] = (context.scope,)
-    while scope:
-        names |= {name_of(one) for one in scope[0].definitions} | set(scope[0].known)
-        scope = scope[0].outer
+    for scope in context.scope.around:
+        names |= {name_of(one) for one in scope.definitions} | set(scope.known)
     return names
 
 
@@ -338,7 +333,7 @@ def _of_dataset(
 
     A record may name fields of a data set before there is a row.
     """
-    row = values.RowValue(source.record, trees.side("l", source.record.struct))
+    row = values.RowValue(source.record, source.record.side())
     if isinstance(node.of, syntax.Part):
         field = _field(node, row)
         return values.Total(source, field) if isinstance(field, Scalar) else field
@@ -382,14 +377,11 @@ def record_defined(
     context: Context, node: syntax.Node
 ) -> Iterator[tuple[Context, syntax.Record]]:
     """Gives the RECORD that a name stands for, and where it stands, if it is one."""
-    scope: tuple[values.Scope, ...] = (context.scope,)
-    while scope:
-        (here,) = scope
+    for here in context.scope.around:
         for definition in _chosen(here, node, syntax.word_of(node)):
             if isinstance(definition.body, syntax.Record):
                 yield replace(context, scope=here), definition.body
             return
-        scope = here.outer
 
 
 def _field(node: syntax.Member, row: values.RowValue) -> values.Value:

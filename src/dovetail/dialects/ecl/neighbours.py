@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 
 from dovetail import spec
-from dovetail.dialects.ecl import aggregates, datasets, trees, values
+from dovetail.dialects.ecl import aggregates, datasets, trees, types, values
 from dovetail.dialects.ecl.conditions import Hard, pieces
-from dovetail.dialects.ecl.context import Context, is_word, refusal
+from dovetail.dialects.ecl.context import Context, is_word, refusal, unfolded
 from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.syntax import Call, Name, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
@@ -36,9 +36,7 @@ def _iterate(context: Context, node: Call) -> values.DatasetValue:
     made, totals = made_along(context, transform, along)
     listed = aggregates.processed(made, None, source.record.absent, along)
     _tell(context, node, "each row looks at the one before it")
-    return _unfolded(
-        source, widened(_lists(source), totals), listed=listed, record=made.record
-    )
+    return _unfolded(source, widened(lists(source), totals), made.record, listed)
 
 
 def _process(context: Context, node: Call) -> values.DatasetValue:
@@ -58,9 +56,7 @@ def _process(context: Context, node: Call) -> values.DatasetValue:
         raise refusal(along, "SKIP in the row that goes along", "it in the first one")
     _tell(context, node, "each row looks at what goes along")
     listed = aggregates.processed(made, state, start.tree, seen)
-    return _unfolded(
-        source, widened(_lists(source), totals), listed=listed, record=made.record
-    )
+    return _unfolded(source, widened(lists(source), totals), made.record, listed)
 
 
 def _rollup(context: Context, node: Call) -> values.DatasetValue:
@@ -87,12 +83,19 @@ def _rollup(context: Context, node: Call) -> values.DatasetValue:
     keys = () if source.is_grouped else tuple(_that_stay(same, made, along))
     if keys:
         source = replace(source, step=spec.Grouped(source.step, keys))
-    rows = widened(_lists(source), totals)
+    rows = widened(lists(source), totals)
     if keys and len(keys) == same.count:
-        return _folded(rows, made, along)
+        fold = aggregates.Fold(made, along)
+        begin = aggregates.first_of(along.rows)
+        state = fold.tree(aggregates.behind_first(along.rows), begin)
+        step, row = folded(rows, fold, state)
+        # Beside the row a fold keeps counts, which are of no use here.
+        shown = tuple(made.record.parts(sql("x.row", x=row)))
+        whole = values.DatasetValue(step, made.record)
+        return datasets.projected(whole, replace(made, columns=shown, skip=trees.FALSE))
     _tell(context, node, "each row looks at what the ones before it have become")
     listed = aggregates.rolled(made, same.holds, along)
-    return _unfolded(source, rows, listed=listed, record=made.record)
+    return _unfolded(source, rows, made.record, listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,41 +233,30 @@ def _of_groups(
     return values.DatasetValue(step, made.record)
 
 
-def _folded(
-    rows: spec.Step, made: values.Made, along: aggregates.Along
-) -> values.DatasetValue:
-    """Returns each group, of which there is the list of its rows, as one row."""
-    fold = aggregates.Fold(made, along)
-    first, behind = aggregates.first_of(along.rows), aggregates.behind_first(along.rows)
-    record = RecordType((Field(_FOLDED, fold.type),))
-    columns = datasets.columns([(_FOLDED, fold.tree(behind, first))])
-    step = spec.Projected(rows, record.schema, columns)
-    # Beside the row a fold keeps counts, which are of no use here.
-    row = sql("x.row", x=trees.column(_FOLDED, fold.type.struct))
-    shown = datasets.columns(made.record.parts(row))
-    return values.DatasetValue(
-        spec.Projected(step, made.record.schema, shown), made.record
-    )
+def folded(
+    rows: spec.Step,
+    fold: aggregates.Fold,
+    state: trees.Node,
+    others: tuple[Field, ...] = (),
+) -> tuple[spec.Step, trees.Node]:
+    """Returns rows with the last state of a fold beside others, and its column."""
+    result, beside = Field(_FOLDED, fold.type), RecordType(others)
+    columns = datasets.columns([(_FOLDED, state), *beside.columns()])
+    schema = RecordType((result, *others)).schema
+    return spec.Projected(rows, schema, columns), types.column(result)
 
 
 def _unfolded(
-    source: values.DatasetValue,
-    lists: spec.Step,
-    *,
-    listed: trees.Node,
-    record: RecordType,
+    source: values.DatasetValue, rows: spec.Step, record: RecordType, listed: trees.Node
 ) -> values.DatasetValue:
-    """Returns the rows of a list that is made of the rows of each group."""
-    schema = RecordType((Field(_ROWS, TableType(record)),)).schema
-    step = spec.Projected(lists, schema, datasets.columns([(_ROWS, listed)]))
-    rows = spec.Unfolded(step, record.schema, _ROWS, source.is_grouped)
-    return values.DatasetValue(rows, record, is_grouped=source.is_grouped)
+    """Returns the rows of the lists that are made of the groups, each a group again."""
+    return unfolded(rows, record, listed, is_grouped=source.is_grouped)
 
 
-def _lists(source: values.DatasetValue) -> values.DatasetValue:
+def lists(source: values.DatasetValue, name: str = _ROWS) -> values.DatasetValue:
     """Returns a row for each group: the list of its rows."""
-    record = RecordType((Field(_ROWS, TableType(source.record)),))
-    listed = datasets.columns([(_ROWS, aggregates.together(source.record).tree)])
+    record = RecordType((Field(name, TableType(source.record)),))
+    listed = datasets.columns([(name, aggregates.together(source.record).tree)])
     step = spec.Counted(source.step, record.schema, listed)
     return values.DatasetValue(step, record)
 

@@ -271,11 +271,11 @@ def default_record(
     """Returns what a JOIN without a transform gives."""
     columns = []
     for one in left.fields:
-        own = types.part(trees.side("l", left.struct), one)
+        own = types.Scalar(types.column(one), one.type)
         tree = own.tree
         # Where both have a field, a FULL join takes the right one if the left is blank.
         for other in right.find(one.name):
-            value = types.part(trees.side("r", right.struct), other)
+            value = types.Scalar(types.column(other, "r"), other.type)
             found = types.converted(value, one.type)
             if found is not None and kind in _RIGHT:
                 tree = found.tree
@@ -289,6 +289,6 @@ def default_record(
                 )
         columns.append((one.name, tree))
     new = [one for one in right.fields if not list(left.find(one.name))]
-    columns += types.RecordType(tuple(new)).parts(trees.side("r", right.struct))
+    columns += types.RecordType(tuple(new)).columns("r")
     record = types.RecordType((*left.fields, *new))
     return values.Made(record, tuple(columns), trees.FALSE)

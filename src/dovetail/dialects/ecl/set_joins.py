@@ -372,7 +372,7 @@ def _of_keys(
     """Returns a row for each key of a data set, with the list of its items."""
     record = source.record
     keys = tuple(one for name in stepped for one in record.find(name))
-    own = types.RecordType(keys).parts(trees.side("l", record.struct))
+    own = types.RecordType(keys).columns()
     item = f"named_struct('set', {number}L, 'place', CAST(at AS BIGINT), 'row', one)"
     rows = aggregates.together(record).tree
     items = trees.sql(f"transform(x, (one, at) -> {item})", x=rows)
@@ -386,7 +386,7 @@ def _apart(lists: spec.Step, record: types.RecordType) -> spec.Projected:
     """Returns a row for each item of lists: its own fields, and a list of it alone."""
     item = _item(record)
     listed = _listed(record)
-    items = unfolded(lists, item, trees.column(_LIST, types.spark_type(listed.type)))
+    items = unfolded(lists, item, types.column(listed))
     shape = types.RecordType((*record.fields, listed))
     one = trees.array([item.row("l")], item.struct)
     select = datasets.columns([*record.parts(_row("l", record)), (_LIST, one)])

@@ -46,8 +46,7 @@ def narrowed(
     """Returns rows without their hidden columns."""
     if not totals:
         return step
-    own = trees.side("l", record.struct)
-    columns = ((name, trees.expressed(tree)) for name, tree in record.parts(own))
+    columns = ((name, trees.expressed(tree)) for name, tree in record.columns())
     return spec.Projected(step, record.schema, spec.Columns(tuple(columns)))
 
 
@@ -90,7 +89,6 @@ def _beside(
 ) -> spec.Joined:
     """Returns rows beside what they need of other rows."""
     equalities: tuple[spec.Equality, ...] = ()
-    right = trees.side("r", types.RecordType((one,)).struct)
     if isinstance(total, values.Total):
         # The one row that there is.
         of_all = spec.Columns(((one.name, trees.expressed(total.value.tree)),))
@@ -98,7 +96,7 @@ def _beside(
         other: spec.Step = spec.Counted(
             spec.Grouped(total.source.step, ()), schema, of_all
         )
-        value, title = types.part(right, one).tree, "a value of a data set"
+        value, title = types.column(one, "r"), "a value of a data set"
         kind, strategy = spec.Kind.INNER, spec.Strategy.ALL
     else:
         # One row at most: no two have the same keys.
@@ -109,8 +107,7 @@ def _beside(
         kind, strategy = spec.Kind.LEFT_OUTER, spec.Strategy.LOOKUP
         equalities = total.equalities
     both = types.RecordType((*record.fields, one))
-    own = trees.side("l", record.struct)
-    shown = [*record.parts(own), (one.name, value)]
+    shown = [*record.columns(), (one.name, value)]
     join = spec.JoinSpec(
         spec.Side(spec.Named(spec.LEFT)),
         spec.Side(spec.Named(spec.RIGHT)),

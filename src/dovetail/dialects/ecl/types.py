@@ -165,9 +165,17 @@ class RecordType:
         """Returns the fields by their names, as they are of a row."""
         return [(one.name, part(row, one).tree) for one in self.fields]
 
+    def side(self, letter: str = "l") -> Node:
+        """Returns the row of a side, which is no value by itself."""
+        return trees.side(letter, self.struct)
+
+    def columns(self, letter: str = "l") -> list[tuple[str, Node]]:
+        """Returns the fields by their names, as columns of a side."""
+        return self.parts(self.side(letter))
+
     def row(self, letter: str) -> Node:
-        """Returns the row of a side with these fields alone."""
-        return trees.struct(*self.parts(trees.side(letter, self.struct)))
+        """Returns the row of a side as a value, with these fields alone."""
+        return trees.struct(*self.columns(letter))
 
 
 def merged(records: Iterable[RecordType]) -> RecordType:
@@ -357,11 +365,6 @@ class Scalar:
     tree: Node
     type: EclType
 
-    @property
-    def text(self) -> str:
-        """Returns the value as Spark SQL."""
-        return trees.text_of(self.tree)
-
     def __eq__(self, other: object) -> bool:
         """Tells whether two values are the same."""
         if not isinstance(other, Scalar):
@@ -387,6 +390,11 @@ def whole(tree: Node) -> Scalar:
 def part(row: Node, one: Field) -> Scalar:
     """Returns a field of a row."""
     return Scalar(trees.field(row, one.name, spark_type(one.type)), one.type)
+
+
+def column(one: Field, letter: str = "l") -> Node:
+    """Returns a field as a column of a side."""
+    return trees.column(one.name, spark_type(one.type), letter)
 
 
 def converted(value: Scalar, wanted: EclType) -> Scalar | None:

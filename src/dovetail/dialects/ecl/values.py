@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from dovetail import spec
@@ -222,6 +222,13 @@ class Scope:
     imports: dict[str, Path] = field(default_factory=dict)
     opened: list[Path] = field(default_factory=list)
 
+    @property
+    def around(self) -> Iterator[Scope]:
+        """Yields the scope and those around it, from the inside to the outside."""
+        yield self
+        for one in self.outer:
+            yield from one.around
+
 
 # In the path of an IMPORT: the folder of the text that says it, the one around what
 # stands before, and every name of what stands before.
@@ -234,9 +241,8 @@ def scope_of(
     """Returns the scope of a body; `folder` is that of a text with nothing around."""
     found = tuple(statements)
     definitions = tuple(one for one in found if isinstance(one, syntax.Definition))
-    scope = top = Scope(definitions, outer)
-    while top.outer:
-        (top,) = top.outer
+    scope = Scope(definitions, outer)
+    *_, top = scope.around
     if top is scope:
         scope.imports[_HERE] = folder
     here = top.imports[_HERE]
