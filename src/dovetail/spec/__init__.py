@@ -124,7 +124,6 @@ from dovetail.spec.program import (
 from dovetail.spec.references import (
     Reference,
     bare_names,
-    called,
     counting_columns,
     folded,
     plain_column,
@@ -275,7 +274,6 @@ __all__ = [
     "Written",
     "absent_row",
     "bare_names",
-    "called",
     "columns_of",
     "counting_columns",
     "data_set_of",

@@ -71,14 +71,6 @@ def bare_names(expression: Expression) -> frozenset[str]:
     )
 
 
-def called(expression: Expression) -> frozenset[str]:
-    """Returns the functions that an expression calls, in lower case."""
-    words = _WORD.finditer(expression.text)
-    return frozenset(
-        schema.unquoted(word["name"]).lower() for word in words if word["call"]
-    )
-
-
 def plain_column(expression: Expression) -> str:
     """Returns the column that the expression is, or nothing where it is more."""
     plain = _PLAIN.fullmatch(expression.text)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from dovetail.dialects.ecl import trees, types
 from dovetail.dialects.ecl.context import Context, as_type, is_word, refusal
 from dovetail.dialects.ecl.syntax import Call, Node
-from dovetail.dialects.ecl.trees import all_of, function, literal, sql, struct, variable
+from dovetail.dialects.ecl.trees import sql
 from dovetail.dialects.ecl.values import Made, RowsValue, RowValue, Value
 from dovetail.expression.kinds import columnar
 from dovetail.schema import ArrayType, AtomicType
@@ -46,8 +46,8 @@ class Along:
     @classmethod
     def of(cls, past: types.RecordType, coming: types.RecordType) -> Along:
         """Returns what goes along rows: the record of the result, and theirs."""
-        result, item = (variable("row", one.struct) for one in (past, coming))
-        count = variable("counted", AtomicType.BIGINT)
+        result, item = (trees.variable("row", one.struct) for one in (past, coming))
+        count = trees.variable("counted", AtomicType.BIGINT)
         return cls((past, coming), result, item, count)
 
     @property
@@ -91,13 +91,13 @@ class Along:
         self, rows: Tree, start: Tree, merge: Callable[[Tree], Tree], *finish: Tree
     ) -> Tree:
         """Returns what becomes of a first state by the rows of a list."""
-        state = variable("state", start.type)
+        state = trees.variable("state", start.type)
         # Now it is known where in the state they are.
         known = {
             self.result.number: sql("x.row", x=state),
             self.count.number: sql("x.counter", x=state),
         }
-        step = function(trees.replaced(merge(state), known), state, self.item)
+        step = trees.function(trees.replaced(merge(state), known), state, self.item)
         return trees.build("aggregate", rows, start, step, *finish)
 
 
@@ -136,18 +136,18 @@ class Fold:
         """Returns what becomes of a first row by the rows of a list."""
 
         def state(row: Tree, counter: Tree, kept: Tree) -> Tree:
-            return struct(("row", row), ("counter", counter), ("kept", kept))
+            return trees.struct(("row", row), ("counter", counter), ("kept", kept))
 
         def merge(past: Tree) -> Tree:
             one, count = sql("x.kept + 1L", x=past), self.along.next
-            found = state(struct(*self.made.columns), count, one)
+            found = state(trees.struct(*self.made.columns), count, one)
             stays = state(self.along.result, count, sql("x.kept", x=past))
             found = unless(self.made.skip, found, stays)
             if not self.most:
                 return found
             return sql(f"IF(x.kept >= {self.most}L, x, y)", x=past, y=found)
 
-        begin = state(start, literal(0), literal(0))
+        begin = state(start, trees.literal(0), trees.literal(0))
         return self.along.through(rows, begin, merge)
 
 
@@ -180,11 +180,11 @@ class Series:
         """Returns the list of what comes out; behind it the last result, if asked."""
         none = types.blank(types.TableType(self.out))
         many = trees.array((), none.type)
-        begin = _state(start, literal(0), none, many)
-        end = variable("end", begin.type)
+        begin = _state(start, trees.literal(0), none, many)
+        end = trees.variable("end", begin.type)
         last = ", array(x.row)" if has_last else ""
         all_out = sql(f"concat(flatten(x.done), x.chunk{last})", x=end)
-        return self.along.through(rows, begin, merge, function(all_out, end))
+        return self.along.through(rows, begin, merge, trees.function(all_out, end))
 
     def silent(self, past: Tree, row: Tree) -> Tree:
         """Returns the next state where nothing comes out."""
@@ -203,14 +203,16 @@ class Series:
 
 def _state(row: Tree, counter: Tree, chunk: Tree, done: Tree) -> Tree:
     """Returns a state of a series."""
-    return struct(("row", row), ("counter", counter), ("chunk", chunk), ("done", done))
+    return trees.struct(
+        ("row", row), ("counter", counter), ("chunk", chunk), ("done", done)
+    )
 
 
 def once(value: Tree, use: Callable[[Tree], Tree]) -> Tree:
     """Returns what is made of a value, which is computed once."""
     # A tree that stands twice would be computed twice; a lambda's variable is not.
-    made = variable("made", value.type)
-    used = function(use(made), made)
+    made = trees.variable("made", value.type)
+    used = trees.function(use(made), made)
     return sql("get(transform(array(x), used), 0)", x=value, used=used)
 
 
@@ -223,10 +225,10 @@ def processed(made: Made, state: Made | None, start: Tree, along: Along) -> Tree
 
     def merge(past: Tree) -> Tree:
         def giving(out: Tree) -> Tree:
-            row = struct(*state.columns) if state else out
+            row = trees.struct(*state.columns) if state else out
             return series.giving(past, row, out)
 
-        found = once(struct(*made.columns), giving)
+        found = once(trees.struct(*made.columns), giving)
         return unless(made.skip, found, series.silent(past, along.result))
 
     return series.tree(along.rows, start, merge)
@@ -237,7 +239,7 @@ def rolled(made: Made, same: Tree, along: Along) -> Tree:
     series, rows, result = Series(along, made.record), along.rows, along.result
 
     def merge(past: Tree) -> Tree:
-        row = unless(made.skip, struct(*made.columns), result)
+        row = unless(made.skip, trees.struct(*made.columns), result)
         one = series.silent(past, row)
         other = series.giving(past, along.item, result)
         return sql("IF(same, one, other)", same=same, one=one, other=other)
@@ -271,11 +273,11 @@ def made_of(
 
     `item` and its `place` from 0 are what the transform was read with.
     """
-    row = struct(*made.columns)
+    row = trees.struct(*made.columns)
     if made.skip == trees.FALSE:
-        return sql("transform(x, each)", x=items, each=function(row, item, place))
+        return sql("transform(x, each)", x=items, each=trees.function(row, item, place))
     kept = sql("NOT coalesce(x, false)", x=made.skip)
-    each = function(struct(("kept", kept), ("value", row)), item, place)
+    each = trees.function(trees.struct(("kept", kept), ("value", row)), item, place)
     return _kept_values(sql("transform(x, each)", x=items, each=each))
 
 
@@ -299,14 +301,16 @@ def filtered(
 
 def listed(rows: RowsValue, tree: Tree) -> Tree:
     """Returns the values of an expression over the rows as a list."""
-    items, condition = rows.list, all_of(rows.conditions)
+    items, condition = rows.list, trees.all_of(rows.conditions)
     if rows.conditions and rows.is_together:
-        pair = function(struct(("kept", condition), ("value", tree)), rows.item)
+        pair = trees.function(
+            trees.struct(("kept", condition), ("value", tree)), rows.item
+        )
         return _kept_values(sql("transform(x, each)", x=items, each=pair))
     if rows.conditions:
-        kept = function(condition, rows.item)
+        kept = trees.function(condition, rows.item)
         items = sql("filter(x, each)", x=items, each=kept)
-    return sql("transform(x, each)", x=items, each=function(tree, rows.item))
+    return sql("transform(x, each)", x=items, each=trees.function(tree, rows.item))
 
 
 def counted(rows: RowsValue) -> Tree:
@@ -323,7 +327,7 @@ def nth(rows: RowsValue, place: Tree) -> RowValue:
 
 def all_rows(rows: RowsValue) -> types.Scalar:
     """Returns all rows that stand together as a child data set."""
-    row = struct(*rows.record.parts(rows.item))
+    row = trees.struct(*rows.record.parts(rows.item))
     return types.Scalar(listed(rows, row), types.TableType(rows.record))
 
 
@@ -481,13 +485,15 @@ def of_set(node: Call, items: types.Scalar) -> types.Scalar:
             found = sql(most, x=items.tree, blank=types.blank(element))
             return types.Scalar(found, element)
         case "sum" | "ave":
-            item = variable("item", types.spark_type(element))
+            item = trees.variable("item", types.spark_type(element))
 
             def each(tree: Tree) -> Tree:
                 return (
                     items.tree
                     if tree == item
-                    else sql("transform(x, y)", x=items.tree, y=function(tree, item))
+                    else sql(
+                        "transform(x, y)", x=items.tree, y=trees.function(tree, item)
+                    )
                 )
 
             total = added(node, types.Scalar(item, element), each)

@@ -98,10 +98,10 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
             "left rows without groups",
             "UNGROUP(rows) before it, GROUP(SORT(..), ..) behind it",
         )
-    left, right = parts.left.record, parts.right.record
-    along = aggregates.Along.of(left, right)
+    both = (parts.left.record, parts.right.record)
+    along = aggregates.Along.of(*both)
     if is_group:
-        made, totals = _made_of_rows(context, left, right, transform[0])
+        made, totals = _made_of_rows(context, *both, transform[0])
     else:
         made, totals = made_along(context, transform[0], along)
     parts, demands, counts = joins.judged(replace(parts, made=made))
@@ -115,14 +115,9 @@ def read_denormalize(context: Context, node: Call) -> values.DatasetValue:
     gathered = _gathered(parts, demands, counts)
     step = widened(gathered, totals)
     if not is_group:
-        fold = aggregates.Fold(made, along, most)
-        whole, rows, *beside = gathered.record.fields
-        state = fold.tree(types.column(rows), types.column(whole))
-        step, last = folded(step, fold, state, tuple(beside))
-        # Partners there are, and the transform has skipped each of them.
-        behind = sql("x.counter > 0L AND x.kept = 0L", x=last)
-        shown = made.record.parts(sql("x.row", x=last))
-        made = values.Made(made.record, tuple(shown), behind)
+        step, made = _one_by_one(
+            step, gathered.record, aggregates.Fold(made, along, most)
+        )
     if counts.instead:
         made = _or_instead(made)
     return datasets.projected(values.DatasetValue(step, gathered.record), made)
@@ -247,6 +242,19 @@ def _of_pairs(parts: joins.Parts, counts: options.Counts) -> options.Counts:
     picks = replace(counts.picks, limit=replace(limit, transform=columns.columns))
     # Whether it is skipped is asked of what becomes of the pairs, not of the pair.
     return replace(counts, picks=picks, hides_skips=False, skip=trees.FALSE)
+
+
+def _one_by_one(
+    step: spec.Step, record: types.RecordType, fold: aggregates.Fold
+) -> tuple[spec.Step, values.Made]:
+    """Returns rows with what a fold has made, and how that becomes the result."""
+    left, rows, *others = record.fields
+    state = fold.tree(types.column(rows), types.column(left))
+    step, last = folded(step, fold, state, tuple(others))
+    # Partners there are, and the transform has skipped each of them.
+    behind = sql("x.counter > 0L AND x.kept = 0L", x=last)
+    shown = fold.made.record.parts(sql("x.row", x=last))
+    return step, values.Made(fold.made.record, tuple(shown), behind)
 
 
 def _or_instead(made: values.Made) -> values.Made:

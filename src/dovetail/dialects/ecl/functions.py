@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from dovetail.dialects.ecl import syntax, types
+from dovetail.dialects.ecl import syntax, trees, types
 from dovetail.dialects.ecl.context import (
     Context,
     as_text,
@@ -23,18 +23,7 @@ from dovetail.dialects.ecl.context import (
     refusal,
 )
 from dovetail.dialects.ecl.rows import row_of, struct_of
-from dovetail.dialects.ecl.trees import (
-    FALSE,
-    TRUE,
-    Column,
-    Node,
-    all_of,
-    build,
-    is_side,
-    literal,
-    of_pair,
-    sql,
-)
+from dovetail.dialects.ecl.trees import Node, sql
 from dovetail.dialects.ecl.values import Made, RowValue
 
 _MANY = 1 << 30
@@ -149,7 +138,7 @@ def chosen(
     """Returns the value of the first branch that holds; a SKIP in one is no value."""
     seen: tuple[Node, ...] = ()
     found: list[tuple[Node, syntax.Node, types.Scalar]] = []
-    for condition, node in (*branches, *((TRUE, node) for node in otherwise[:1])):
+    for condition, node in (*branches, *((trees.TRUE, node) for node in otherwise[:1])):
         inside = replace(context, path=(*context.path, *seen, condition))
         if syntax.word_of(node) == "skip" and context.may_skip:
             note_skip(inside, node)
@@ -164,16 +153,16 @@ def chosen(
         whens += [condition, as_type(node, value, kind).tree]
     # Where nothing holds it is blank; what is left when nothing else held always holds.
     last = types.blank(kind)
-    if found[-1][0] == TRUE:
+    if found[-1][0] == trees.TRUE:
         *whens, _, last = whens
-    return types.Scalar(build("case", *whens, last) if whens else last, kind)
+    return types.Scalar(trees.build("case", *whens, last) if whens else last, kind)
 
 
 def note_skip(context: Context, node: syntax.Node) -> None:
     """Notes a SKIP with the conditions that lead to it."""
     given = node.arguments if isinstance(node, syntax.Call) else ()
     own = map(context.condition, given)
-    context.skips.append(all_of((*context.path, *own)))
+    context.skips.append(trees.all_of((*context.path, *own)))
 
 
 _UNSIGNED4 = types.Whole(4, is_signed=False)
@@ -224,7 +213,7 @@ def _bytes(numbers: Iterable[Node]) -> list[Node]:
 @_named("hash32")
 def _hash32(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASH32."""
-    items = build("array", *_bytes(_numbers(context, node)))
+    items = trees.build("array", *_bytes(_numbers(context, node)))
     # A bigint holds the product of 32 bits and the prime, so nothing wraps before.
     step = f"((hash * {_PRIME_32}L) & {_LOW}) ^ one"
     text = f"aggregate(items, {_START_32}L, (hash, one) -> {step})"
@@ -234,7 +223,7 @@ def _hash32(context: Context, node: syntax.Call) -> types.Scalar:
 @_named("hash64")
 def _hash64(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns HASH64, whose two halves are multiplied apart: nothing overflows."""
-    items = build("array", *_bytes(_numbers(context, node)))
+    items = trees.build("array", *_bytes(_numbers(context, node)))
     high, low = divmod(_START_64, _ROOM)
     start = f"named_struct('high', {high}L, 'low', {low}L)"
     product = f"(hash.low * {_PRIME_64}L)"
@@ -256,7 +245,7 @@ def _crc(context: Context, node: syntax.Call) -> types.Scalar:
     )
     zeros = zlib.crc32(bytes(_BYTES))
     text = f"crc32(unhex(digits)) ^ {zeros}L"
-    return types.Scalar(sql(text, digits=build("concat", *pairs)), _UNSIGNED4)
+    return types.Scalar(sql(text, digits=trees.build("concat", *pairs)), _UNSIGNED4)
 
 
 @_named("hash")
@@ -306,9 +295,9 @@ def _matched(context: Context, node: syntax.Call) -> types.Scalar:
     # Of a JOIN of two data sets: those of a set have ROWS(LEFT) as well.
     is_of_two = "right" in sides and "rows(left)" not in sides
     match context.value(node.arguments[0]):
-        case RowValue(tree=row) if is_side(row) and is_of_two:
-            matched = "matched_left" if is_side(row, "l") else "matched_right"
-            return types.truth(of_pair(matched))
+        case RowValue(tree=row) if trees.is_side(row) and is_of_two:
+            matched = "matched_left" if trees.is_side(row, "l") else "matched_right"
+            return types.truth(trees.of_pair(matched))
         case _:
             expected = "MATCHED(LEFT) or MATCHED(RIGHT) in the transform of a JOIN"
             raise refusal(node, "MATCHED of something else", expected)
@@ -365,7 +354,7 @@ def extreme(name: str) -> Callable[[Context, syntax.Call], types.Scalar]:
             as_type(one, value, kind).tree
             for one, value in zip(node.arguments, values, strict=True)
         )
-        return types.Scalar(build(name, *given), kind)
+        return types.Scalar(trees.build(name, *given), kind)
 
     return call
 
@@ -389,8 +378,8 @@ def _which(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns WHICH: the place of the first condition that is true, or 0."""
     whens: list[Node] = []
     for place, one in enumerate(node.arguments, start=1):
-        whens += [context.condition(one), literal(place)]
-    return types.whole(build("case", *whens, literal(0)))
+        whens += [context.condition(one), trees.literal(place)]
+    return types.whole(trees.build("case", *whens, trees.literal(0)))
 
 
 @_named("random")
@@ -400,9 +389,9 @@ def _random(context: Context, node: syntax.Call) -> types.Scalar:
     So it is the same in every run; only a PROJECT knows the place of a row.
     """
     at = node.place
-    place: Node = literal(f"{at.file}:{at.line}:{at.column}")
+    place: Node = trees.literal(f"{at.file}:{at.line}:{at.column}")
     match context.sides.get("counter"):
-        case types.Scalar(Column() as counter, _) if "right" not in context.sides:
+        case types.Scalar(trees.Column() as counter, _) if "right" not in context.sides:
             place = sql("concat(CAST(n AS STRING), ':', at)", n=counter, at=place)
         case _ if context.sides or context.rows:
             raise refusal(
@@ -417,7 +406,7 @@ def _literal(context: Context, node: syntax.Node, refused: str) -> Node:
     found = str(known_value(node, context.typed(node, types.STRING)))
     if refused and refused in found:
         raise refusal(node, f'"{refused}" in what replaces a match', "plain letters")
-    return literal(found)
+    return trees.literal(found)
 
 
 @_named("regexfind", "regexreplace")
@@ -434,10 +423,10 @@ def _matches(context: Context, node: syntax.Call) -> types.Scalar:
     pattern = _literal(context, first, "")
     if node.word == "regexreplace":
         instead = _literal(context, rest[0], "$")
-        found = build("regexp_replace", text, pattern, instead)
+        found = trees.build("regexp_replace", text, pattern, instead)
         return types.Scalar(found, types.STRING)
     if not rest:
-        return types.truth(build("rlike", text, pattern))
+        return types.truth(trees.build("rlike", text, pattern))
     number = context.count(rest[0])
     group = sql(f"regexp_extract(x, pattern, {number})", x=text, pattern=pattern)
     return types.Scalar(group, types.STRING)
@@ -452,7 +441,7 @@ def _keyed(context: Context, node: syntax.Call) -> types.Scalar:
     (first, *_) = node.arguments
     if node.word == "wild":
         context.scalar(first)
-        return types.truth(TRUE)
+        return types.truth(trees.TRUE)
     return types.truth(context.condition(first))
 
 
@@ -464,7 +453,7 @@ def _row(context: Context, node: syntax.Call) -> types.Scalar:
         record = context.record(rest[0])
         return types.Scalar(row_of(context, first, record), record)
     match context.value(first):
-        case Made(record, columns, skip) if skip == FALSE:
+        case Made(record, columns, skip) if skip == trees.FALSE:
             found = [tree for _, tree in columns]
             row = types.Scalar(struct_of(record, found), record)
         case Made():

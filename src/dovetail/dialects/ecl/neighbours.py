@@ -22,7 +22,6 @@ from dovetail.dialects.ecl.syntax import Call, Name, Node
 from dovetail.dialects.ecl.totals import Gathered, gathering, widened
 from dovetail.dialects.ecl.trees import sql
 from dovetail.dialects.ecl.types import Field, RecordType, TableType
-from dovetail.expression import Expression
 
 _ROWS, _FOLDED = aggregates.ROWS, "folded"
 
@@ -82,7 +81,9 @@ def _rollup(context: Context, node: Call) -> values.DatasetValue:
     # Groups that are there already stay: others by keys would mix their rows.
     keys = () if source.is_grouped else tuple(_that_stay(same, made, along))
     if keys:
-        source = replace(source, step=spec.Grouped(source.step, keys))
+        source = replace(
+            source, step=spec.Grouped(source.step, tuple(map(trees.expressed, keys)))
+        )
     rows = widened(lists(source), totals)
     if keys and len(keys) == same.count:
         fold = aggregates.Fold(made, along)
@@ -107,7 +108,7 @@ class _Same:
     """
 
     holds: trees.Node
-    keys: tuple[Expression, ...]
+    keys: tuple[trees.Node, ...]
     count: int
     is_of_result: bool
 
@@ -127,7 +128,8 @@ def _by_fields(
 ) -> _Same:
     """Returns that fields or values equal those of the row before."""
     record = along.coming.record
-    keys = tuple(one.value for one in datasets.orders(context, record, nodes))
+    row = datasets.row_at(record)
+    keys = tuple(key for key, _ in datasets.sorted_by(context, row, nodes))
     if not keys:
         raise refusal(nodes[-1], "a ROLLUP by nothing", "fields, or RECORD")
     rows = (along.row_before, along.coming)
@@ -150,7 +152,7 @@ def _by_condition(context: Context, along: aggregates.Along, node: Node) -> _Sam
     found = pieces(replace(context, sides=apart, rows=()), node)
     # Both rows have the same of one value, which so is a key.
     keys = tuple(
-        one.equality.left
+        one.left
         for one in found
         if isinstance(one, Hard)
         and trees.simple(one.left) == trees.simple(trees.on_side(one.right, "l"))
@@ -176,7 +178,7 @@ def _names_sides(node: object) -> bool:
 
 def _that_stay(
     same: _Same, made: values.Made, along: aggregates.Along
-) -> Iterator[Expression]:
+) -> Iterator[trees.Node]:
     """Gives the keys by which neighbours are a group, whatever is made of them.
 
     A row that is compared with the result so far must find there what it had itself.
@@ -184,7 +186,7 @@ def _that_stay(
     there = {name.lower(): tree for name, tree in along.past.record.parts(along.result)}
     found = {name.lower(): tree for name, tree in made.columns}
     for key in same.keys:
-        names = (one.column for one in spec.references(key))
+        names = (one.name for one in trees.columns_of(key))
         if not same.is_of_result or all(
             found[name.lower()] == there[name.lower()] for name in names
         ):

@@ -20,17 +20,7 @@ from dovetail.dialects.ecl.context import (
     refusal,
 )
 from dovetail.dialects.ecl.records import declared_type
-from dovetail.dialects.ecl.trees import (
-    Literal,
-    Node,
-    all_of,
-    any_of,
-    build,
-    function,
-    literal,
-    sql,
-    variable,
-)
+from dovetail.dialects.ecl.trees import Node, sql
 from dovetail.dialects.ecl.values import TypeValue
 from dovetail.errors import DialectError
 from dovetail.schema import AtomicType
@@ -44,7 +34,7 @@ def read_number(_: Context, node: syntax.Number) -> types.Scalar:
     if text.startswith("0x"):
         return _whole(node, int(text, 16))
     if "e" in text or "." in text:
-        return types.Scalar(Literal(float(text), AtomicType.DOUBLE), types.REAL)
+        return types.Scalar(trees.Literal(float(text), AtomicType.DOUBLE), types.REAL)
     return _whole(node, int(text))
 
 
@@ -54,8 +44,8 @@ def _whole(node: syntax.Number, value: int) -> types.Scalar:
         raise refusal(node, f"the number {value}", "one of at most 8 bytes")
     if value >= _MOST >> 1:
         kind = types.Whole(is_signed=False)
-        return types.Scalar(Literal(Decimal(value), types.spark_type(kind)), kind)
-    return types.whole(literal(value))
+        return types.Scalar(trees.Literal(Decimal(value), types.spark_type(kind)), kind)
+    return types.whole(trees.literal(value))
 
 
 def read_text(_: Context, node: syntax.Text) -> types.Scalar:
@@ -66,18 +56,20 @@ def read_text(_: Context, node: syntax.Text) -> types.Scalar:
             # Spark puts a zero before an odd number of digits.
             digits = "0" * (len(node.value) % 2) + node.value
             value = bytes.fromhex(digits) if is_hex else node.value.encode()
-            return types.Scalar(Literal(value, AtomicType.BINARY), types.Bytes())
+            return types.Scalar(trees.Literal(value, AtomicType.BINARY), types.Bytes())
         case "e":
             number = Decimal(node.value)
             # Its type has just its digits.
             places = max(0, -int(number.as_tuple().exponent))
             kind = types.Exact(max(len(number.as_tuple().digits), places), places)
-            return types.Scalar(Literal(number, types.spark_type(kind)), kind)
+            return types.Scalar(trees.Literal(number, types.spark_type(kind)), kind)
         case "v":
-            return types.Scalar(literal(node.value), types.STRING)
+            return types.Scalar(trees.literal(node.value), types.STRING)
         case _:
             length = len(node.value)
-            return types.Scalar(literal(node.value.rstrip(" ")), types.Letters(length))
+            return types.Scalar(
+                trees.literal(node.value.rstrip(" ")), types.Letters(length)
+            )
 
 
 NUMBERS = (types.Whole, types.Real, types.Exact)
@@ -143,7 +135,7 @@ def _calculated(
     """Returns a sum, a difference or a product; whole numbers wrap at 8 bytes."""
     if isinstance(kind, types.Whole):
         one, other = (types.signed(value) for value in values)
-        found = build(node.sign, one, other)
+        found = trees.build(node.sign, one, other)
         if any(map(_is_wide, values)) and not kind.is_signed:
             return types.Scalar(types.unsigned(found), types.Whole(is_signed=False))
         return types.whole(found)
@@ -176,7 +168,9 @@ def read_operation(context: Context, node: syntax.Operation) -> types.Scalar:
     match node.sign:
         case "AND" | "OR":
             parts = map(context.condition, node.operands)
-            return types.truth((all_of if node.sign == "AND" else any_of)(parts))
+            return types.truth(
+                (trees.all_of if node.sign == "AND" else trees.any_of)(parts)
+            )
         case "NOT":
             return types.truth(sql("NOT x", x=context.condition(node.operands[0])))
         case "BETWEEN":
@@ -186,7 +180,7 @@ def read_operation(context: Context, node: syntax.Operation) -> types.Scalar:
                 syntax.Operation(node.place, ">=", (value, least)),
                 syntax.Operation(node.place, "<=", (value, most)),
             ]
-            return types.truth(all_of(map(context.condition, bounds)))
+            return types.truth(trees.all_of(map(context.condition, bounds)))
         case "IN":
             return _within(context, node)
         case "NEGATIVE":
@@ -208,12 +202,12 @@ def compared(node: syntax.Operation, one: types.Scalar, other: types.Scalar) -> 
     """Returns a comparison of two values in the type that both meet in."""
     left, right = met(node, one, other)
     if not isinstance(left.type, types.RecordType):
-        return build(_COMPARED[node.sign], left.tree, right.tree)
+        return trees.build(_COMPARED[node.sign], left.tree, right.tree)
     # Records are compared field by field.
     if node.sign not in {"=", "<>", "!="}:
         raise refusal(node, f'"{node.sign}" between records', "= or <>")
     same = syntax.Operation(node.place, "=", node.operands)
-    both = all_of(
+    both = trees.all_of(
         compared(same, *(types.part(row.tree, one) for row in (left, right)))
         for one in left.type.fields
     )
@@ -251,7 +245,7 @@ def _within(context: Context, node: syntax.Operation) -> types.Scalar:
         each = (
             syntax.Operation(node.place, "=", (value, item)) for item in wanted.items
         )
-        return types.truth(any_of(map(context.condition, each)))
+        return types.truth(trees.any_of(map(context.condition, each)))
     found, members = context.scalar(value), context.scalar(wanted)
     if not isinstance(members.type, types.SetOf):
         raise refusal(wanted, "no set behind IN", "a set, [1, 2] for example")
@@ -263,13 +257,13 @@ def _within(context: Context, node: syntax.Operation) -> types.Scalar:
         known = known_value(wanted, members)
     # Where the program itself names the values, and few, each is compared.
     if isinstance(known, list) and len(known) <= _FEW:
-        items = (types.Scalar(Literal(it, kind), element) for it in known)
-        return types.truth(any_of(compared(same, found, item) for item in items))
+        items = (types.Scalar(trees.Literal(it, kind), element) for it in known)
+        return types.truth(trees.any_of(compared(same, found, item) for item in items))
     if types.spark_type(found.type) == kind and isinstance(element, NUMBERS):
         within = sql("array_contains(items, x)", items=members.tree, x=found.tree)
         return types.truth(within)
-    item = variable("item", kind)
-    equal = function(compared(same, found, types.Scalar(item, element)), item)
+    item = trees.variable("item", kind)
+    equal = trees.function(compared(same, found, types.Scalar(item, element)), item)
     return types.truth(sql("exists(items, equal)", items=members.tree, equal=equal))
 
 
@@ -283,7 +277,7 @@ def _computed(
                 raise refusal(node, f'"{node.sign}" between sets', "+")
             kind = second if first.is_open else types.common(first, second)
             both = (as_type(node, value, kind).tree for value in (one, other))
-            return types.Scalar(build("concat", *both), kind)
+            return types.Scalar(trees.build("concat", *both), kind)
         case types.Letters(), types.Letters():
             if node.sign != "+":
                 raise refusal(node, f'"{node.sign}" between texts', "+")
@@ -300,10 +294,10 @@ def _appended(one: types.Scalar, other: types.Scalar) -> types.Scalar:
         it.type.length for it in (one, other) if isinstance(it.type, types.Letters)
     ]
     if all(lengths):
-        both = build("concat", types.full(one), other.tree)
+        both = trees.build("concat", types.full(one), other.tree)
         return types.Scalar(both, types.Letters(sum(lengths)))
     return types.Scalar(
-        build("concat", types.full(one), types.full(other)), types.STRING
+        trees.build("concat", types.full(one), types.full(other)), types.STRING
     )
 
 

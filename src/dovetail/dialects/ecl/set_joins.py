@@ -199,7 +199,7 @@ def _join(parts: SetParts, node: syntax.Node, options: SetOptions) -> spec.SetJo
                 "beside STEPPED, joined by AND, it is a condition on neighbours",
             )
     hard = [one for one in marked if isinstance(one, conditions.Hard)]
-    stepped = tuple(_stepped(node, one.equality) for one in hard)
+    stepped = tuple(_stepped(node, one) for one in hard)
     if not stepped:
         raise refusal(node, "nothing is stepped", "LEFT.field = RIGHT.field of SORTED")
     ranges = [one for one in marked if not isinstance(one, conditions.Hard)]
@@ -257,16 +257,14 @@ def _marked(
     return marked, [one for one in others if one not in marked]
 
 
-def _stepped(node: syntax.Node, equality: spec.Equality) -> str:
+def _stepped(node: syntax.Node, equality: conditions.Hard) -> str:
     """Returns the field that a stepped equality names on both sides."""
     both = (equality.left, equality.right)
-    match [spec.plain_reference(one) for one in both]:
-        case [spec.Reference(column=left), spec.Reference(column=right)] if (
-            left == right
-        ):
+    match both:
+        case (trees.Column(name=left), trees.Column(name=right)) if left == right:
             return left
         case _:
-            found = (it.column for one in both for it in spec.references(one))
+            found = (it.name for one in both for it in trees.columns_of(one))
             raise refusal(
                 node,
                 f"STEPPED by {' and '.join(dict.fromkeys(found))}",

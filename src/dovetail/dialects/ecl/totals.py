@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from dovetail import spec
 from dovetail.dialects.ecl import trees, types, values
 from dovetail.dialects.ecl.context import Context, beside, column_of, is_hidden
-from dovetail.schema import quoted
 
 Gathered = values.Total | values.Lookup
 
@@ -64,7 +63,7 @@ def origin(step: spec.Step) -> spec.Step:
         # Between these two, a filter sees what it needs of other rows.
         case spec.Projected() if _has_hidden(step.source) and all(
             # All columns are those of their names.
-            text.text == f"l.{quoted(name)}"
+            text == trees.expressed(trees.column(name, step.schema[name].type))
             for name, text in step.select.columns
         ):
             return origin(step.source)
