@@ -228,8 +228,11 @@ def read_member(context: Context, node: syntax.Member) -> values.Value:
             return _field(node, of)
         case values.DatasetValue() as source:
             return _of_dataset(context, node, source)
-        case values.RowsValue():
-            return _field(node, of.row)
+        case values.RowsValue(record=record):
+            # The child row at hand is meant, where one of such rows is.
+            rows = (it for it in context.rows if isinstance(it.tree, trees.Variable))
+            at_hand = (row for row in rows if row.record == record)
+            return _field(node, next(at_hand, of.row))
         case values.ModuleValue(scope):
             return _of_module(context, node, scope)
         case values.Imported(path):
