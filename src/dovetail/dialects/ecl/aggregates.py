@@ -266,6 +266,8 @@ def numbers_to(most: Tree) -> Tree:
     return sql(f"IF(x < 1L, {none}, sequence(1L, x))", x=most)
 
 
+# Of pairs that say whether they are kept the others go: a lambda gives one value
+# for each item, so a skipped one must come out, too.
 def made_of(
     items: Tree, made: Made, item: trees.Variable, place: trees.Variable
 ) -> Tree:
@@ -290,6 +292,7 @@ def _kept_values(pairs: Tree) -> Tree:
 Aggregate = Callable[[Context, Call, RowsValue], types.Scalar]
 
 
+# Such as pets(age > 3)
 def filtered(
     context: Context, rows: RowsValue, conditions: tuple[Node, ...]
 ) -> RowsValue:
@@ -351,6 +354,7 @@ def _kept(context: Context, rows: RowsValue, conditions: tuple[Node, ...]) -> Ro
     return filtered(context, rows, found) if found else rows
 
 
+# Such as COUNT(pets), COUNT(pets, age > 3), EXISTS(pets)
 def _count(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns COUNT or EXISTS of all rows, or of those of which a condition holds."""
     count = counted(_kept(context, rows, node.arguments[1:]))
@@ -363,6 +367,7 @@ def _valued(context: Context, node: Call, rows: RowsValue) -> RowsValue:
     return _kept(context, rows, node.arguments[2:])
 
 
+# Such as MAX(pets, age)
 def _extreme(name: str) -> Aggregate:
     """Returns MAX or MIN of a value; of no rows it is blank."""
 
@@ -375,6 +380,7 @@ def _extreme(name: str) -> Aggregate:
     return call
 
 
+# Such as SUM(pets, age), AVE(pets, age, kind = 1)
 def _sum(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns SUM, or AVE, which is REAL; of no rows each is 0."""
     value, rows = _over(context, node, rows), _valued(context, node, rows)
@@ -424,6 +430,7 @@ def _mean(total: Tree, count: Tree) -> types.Scalar:
     return types.Scalar(found, types.REAL)
 
 
+# Such as COVARIANCE(pets, age, weight)
 def _spread(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns VARIANCE, COVARIANCE or CORRELATION of all the rows that there are."""
     inside = context.inside(rows.row)
@@ -463,12 +470,14 @@ def _spread(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     return _mean(spread, counted(rows))
 
 
+# SET(pets, age) of two is [3, 5]
 def _set(context: Context, node: Call, rows: RowsValue) -> types.Scalar:
     """Returns SET: the values of all rows in their order."""
     value = _over(context, node, rows)
     return types.Scalar(listed(rows, value.tree), types.SetOf(value.type))
 
 
+# Such as MAX([3, 5])
 def of_set(node: Call, items: types.Scalar) -> types.Scalar:
     """Returns COUNT and the like of the items of a set."""
     element = (

@@ -88,6 +88,7 @@ def listed_beside(
     return values.RowsValue.of(source.record, context.gathered(node, whole).tree)
 
 
+# pets(owner = LEFT.id) has the key owner; pets(age > LEFT.least) has none.
 def _key(term: Term, row: totals.AtHand, item: trees.Variable) -> Iterator[_Key]:
     """Gives the key that a term is, if it says that values of both rows are equal."""
     match term.node:
@@ -146,6 +147,7 @@ def _item(record: types.RecordType) -> tuple[trees.Variable, trees.Variable]:
     return trees.variable("child", record.struct), trees.variable("at", AtomicType.INT)
 
 
+# PROJECT(LEFT.pets, TRANSFORM(r, SELF.n := COUNTER, SELF := LEFT))
 def _project(
     context: Context, node: syntax.Call, rows: values.RowsValue
 ) -> values.RowsValue:
@@ -171,6 +173,7 @@ def _as_many(rows: values.RowsValue) -> trees.Node:
     return trees.simple([*rows.like, aggregates.all_rows(rows).tree][0])
 
 
+# Such as COMBINE(LEFT.pets, SORT(LEFT.pets, age), t(LEFT, RIGHT))
 def _combine(
     context: Context, node: syntax.Call, rows: values.RowsValue
 ) -> values.RowsValue:
@@ -216,6 +219,8 @@ def _combine(
     return values.RowsValue.of(records[0], found)
 
 
+# SORT(LEFT.pets, -age, name): the keys, the place and the row stand in one record, and
+# records are sorted by their fields from the first on.
 def _sort(
     context: Context, node: syntax.Call, rows: values.RowsValue
 ) -> values.RowsValue:
@@ -251,6 +256,7 @@ def _sort(
     return replace(ordered, like=(_as_many(rows),))
 
 
+# CHOOSEN(LEFT.pets, 2, 3): two of them from the third on.
 def _chosen(
     context: Context, node: syntax.Call, rows: values.RowsValue
 ) -> values.RowsValue:
@@ -279,6 +285,7 @@ def _topn(
     return _chosen(context, replace(node, arguments=(first, number)), ordered)
 
 
+# DATASET(LEFT.k, TRANSFORM(r, SELF.n := COUNTER))
 def counted_rows(context: Context, node: syntax.Call) -> values.RowsValue:
     """Returns DATASET(n, transform) as rows inside the row at hand."""
     number, transform, *rest = node.arguments

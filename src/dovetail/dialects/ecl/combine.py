@@ -113,6 +113,8 @@ class _Stop:
     line: str
 
 
+# LIMIT(rows, 9): a filter that is true of any row, and cannot be asked before the count
+# of the others, which fails where there are more than nine.
 def _or_failing(
     source: values.DatasetValue, rows: spec.Step, stop: _Stop
 ) -> values.DatasetValue:

@@ -127,6 +127,8 @@ def _pieces(term: Term) -> Iterator[Piece]:
             yield from _soft(node, term.context.condition(node))
 
 
+# LEFT.id = RIGHT.id is hard, LEFT.id = 3 and LEFT.a + RIGHT.b = 3 are not; LEFT = RIGHT
+# is an equality for each field that both have.
 def _equality(term: Term, node: syntax.Operation) -> Iterator[Piece]:
     """Yields an equality: hard where each side is of another row."""
     values = [term.context.scalar(one) for one in node.operands]
@@ -207,6 +209,7 @@ def _letters(context: Context, node: syntax.Node) -> tuple[trees.Node, int]:
     return trees.sql(cut, x=types.full(value), place=first), max(1, length)
 
 
+# ATMOST(LEFT.id = RIGHT.id, {LEFT.city = RIGHT.city, LEFT.zip = RIGHT.zip}, 9)
 def optionals(
     context: Context, node: syntax.Braces
 ) -> tuple[spec.OptionalPrefix | spec.OptionalEqual, ...]:

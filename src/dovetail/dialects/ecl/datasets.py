@@ -88,6 +88,7 @@ def sorted_by(
                 yield types.compared(inside.scalar(node)), False
 
 
+# SORT(rows, RECORD EXCEPT id, id)
 def _listed(
     record: types.RecordType, nodes: Iterable[syntax.Node]
 ) -> Iterator[syntax.Node]:
@@ -131,6 +132,7 @@ def ordered(row: values.RowValue, one: types.Field) -> trees.Node:
     return types.compared(types.part(row.tree, one))
 
 
+# DEDUP(rows, id)   DEDUP(rows, LEFT.id = RIGHT.id, ALL, KEEP(2), RIGHT)
 @_verb("dedup")
 def _dedup(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns DEDUP: the first, or the last, of rows that are the same."""
@@ -205,6 +207,7 @@ def _choosen(context: Context, node: syntax.Call) -> values.DatasetValue:
     return replace(source, step=spec.Chosen(source.step, place, context.count(number)))
 
 
+# Such as TOPN(rows, 3, -price)
 @_verb("topn")
 def _topn(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns TOPN: so many rows of the sorted ones.

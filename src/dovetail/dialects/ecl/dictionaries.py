@@ -23,6 +23,7 @@ from dovetail.dialects.ecl.trees import sql
 Sought = list[tuple[types.Scalar, types.Field]]
 
 
+# DICTIONARY(people, {id => name, age}): one row for each id
 def read_dictionary(context: Context, node: syntax.Call) -> values.Dictionary:
     """Returns DICTIONARY: of rows in the text, or of fields of a data set."""
     first, *rest = node.arguments
@@ -74,6 +75,7 @@ def _of(source: values.DatasetValue) -> values.Dictionary:
     return values.Dictionary(values.DatasetValue(step, source.record), keys)
 
 
+# Such as names[LEFT.id].name
 def entry_at(
     context: Context, node: syntax.Part, dictionary: values.Dictionary
 ) -> values.RowValue | values.DatasetValue:
@@ -93,6 +95,7 @@ def entry_at(
     return replace(source, step=spec.Chosen(source.step, 1, 1))
 
 
+# LEFT.id IN names
 def within(
     context: Context, node: syntax.Operation, dictionary: values.Dictionary
 ) -> types.Scalar | values.Total:

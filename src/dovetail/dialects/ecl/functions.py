@@ -98,6 +98,7 @@ def _named(*words: str) -> Callable[[Choice], Choice]:
     return enter
 
 
+# IF(a > 1, x, y)   MAP(a = 1 => x, z)   CASE(a, 1 => x, z)   CHOOSE(a, x, y)
 @_named("if", "map", "case", "choose")
 def _choice(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns IF, MAP, CASE or CHOOSE: the value of the first branch that holds."""
@@ -158,6 +159,7 @@ def chosen(
     return types.Scalar(trees.build("case", *whens, last) if whens else last, kind)
 
 
+# IF(LEFT.a > 3, SKIP, LEFT.b) skips the row where all that leads to it holds.
 def note_skip(context: Context, node: syntax.Node) -> None:
     """Notes a SKIP with the conditions that lead to it."""
     given = node.arguments if isinstance(node, syntax.Call) else ()
@@ -270,6 +272,7 @@ def _jenkins(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(sql("x.c", x=found), _UNSIGNED4)
 
 
+# TRIM('  a b ') is '  a b', with LEFT, RIGHT it is 'a b', with ALL it is 'ab'.
 @_named("trim")
 def _trim(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns TRIM: without blanks at the right, the left, both sides, or anywhere."""
@@ -329,6 +332,7 @@ def _absolute(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(found, types.REAL)
 
 
+# ROUND(2.5) is 3, ROUND(3.14159, 2) is 3.14.
 @_named("round")
 def _round(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns ROUND: to a whole number, or to so many places."""
@@ -359,6 +363,7 @@ def extreme(name: str) -> Callable[[Context, syntax.Call], types.Scalar]:
     return call
 
 
+# INTFORMAT(7, 3, 1) is '007', INTFORMAT(7, 3, 0) is '  7'.
 @_named("intformat")
 def _digits(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns INTFORMAT: a whole number at the right, behind blanks or behind zeros."""
@@ -373,6 +378,7 @@ def _digits(context: Context, node: syntax.Call) -> types.Scalar:
     return types.Scalar(sql(fitted, x=number), types.Letters(width))
 
 
+# WHICH(a > 1, b > 1) is 2 where only the second is true.
 @_named("which")
 def _which(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns WHICH: the place of the first condition that is true, or 0."""
@@ -409,6 +415,7 @@ def _literal(context: Context, node: syntax.Node, refused: str) -> Node:
     return trees.literal(found)
 
 
+# REGEXFIND('(\d+)-(\d+)', '12-34', 2) is '34'.
 @_named("regexfind", "regexreplace")
 def _matches(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns REGEXFIND: whether a text has a match, or what a group of it is.
@@ -445,6 +452,7 @@ def _keyed(context: Context, node: syntax.Call) -> types.Scalar:
     return types.truth(context.condition(first))
 
 
+# ROW({1, 'a'}, r), or ROW(LEFT, r) as another record
 @_named("row")
 def _row(context: Context, node: syntax.Call) -> types.Scalar:
     """Returns ROW: the values in braces as a record, or a row as another record."""

@@ -26,6 +26,7 @@ from dovetail.dialects.ecl.types import Field, RecordType, TableType
 _ROWS, _FOLDED = aggregates.ROWS, "folded"
 
 
+# ITERATE(rows, TRANSFORM(r, SELF.total := LEFT.total + RIGHT.n, SELF := RIGHT))
 def _iterate(context: Context, node: Call) -> values.DatasetValue:
     """Returns ITERATE: a transform of each row, and of the result before it."""
     first, transform, *rest = node.arguments
@@ -38,6 +39,7 @@ def _iterate(context: Context, node: Call) -> values.DatasetValue:
     return _unfolded(source, widened(lists(source), totals), made.record, listed)
 
 
+# PROCESS(rows, ROW({0}, s), t(LEFT, RIGHT), u(LEFT, RIGHT)): u makes the next RIGHT.
 def _process(context: Context, node: Call) -> values.DatasetValue:
     """Returns PROCESS: a transform of each row and of a row that goes along."""
     first, initial, transform, along, *rest = node.arguments
@@ -58,6 +60,7 @@ def _process(context: Context, node: Call) -> values.DatasetValue:
     return _unfolded(source, widened(lists(source), totals), made.record, listed)
 
 
+# ROLLUP(rows, LEFT.id = RIGHT.id, t(LEFT, RIGHT))   ROLLUP(rows, t(LEFT, RIGHT), id)
 def _rollup(context: Context, node: Call) -> values.DatasetValue:
     """Returns ROLLUP by a condition, by fields, or of groups."""
     first, second, *rest = node.arguments
@@ -210,6 +213,7 @@ def _tell(context: Context, node: Call, why: str) -> None:
     )
 
 
+# Such as ROLLUP(GROUP(rows, id), GROUP, t(LEFT, ROWS(LEFT)))
 def _of_groups(
     context: Context, node: Call, source: values.DatasetValue
 ) -> values.DatasetValue:

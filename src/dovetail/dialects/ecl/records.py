@@ -108,6 +108,7 @@ def unarrowed(nodes: Iterable[syntax.Node]) -> Iterator[syntax.Node]:
             yield node
 
 
+# RECORD INTEGER id; name := 'x'; people.age; total := SUM(GROUP, age); END
 def _fields(context: Context, node: syntax.Node) -> Iterator[types.Field]:
     """Yields the fields that one entry of a record declares."""
     match node:
@@ -142,6 +143,8 @@ def _fields(context: Context, node: syntax.Node) -> Iterator[types.Field]:
                 yield from context.record(node).fields
 
 
+# What a field is made of is found by its tree: columns mean a row, and all rows that
+# stand together a group.
 def _valued(one: types.Field, tree: trees.Node) -> types.Field:
     """Returns a field with its value: what it is at first, or is made of a row."""
     if any(trees.columns_of(tree)) or not trees.is_closed(tree):
@@ -166,6 +169,7 @@ def _taken(context: Context, name: str, node: syntax.Node) -> types.Field:
             )
 
 
+# STRING20 name {DEFAULT('?')}, UNSIGNED8 at {virtual(fileposition)}
 def _declared(
     context: Context, parts: tuple[syntax.Node, ...]
 ) -> Iterator[types.Field]:

@@ -27,6 +27,7 @@ from dovetail.dialects.ecl.totals import Gathered, alone, gathering
 from dovetail.errors import SchemaError
 
 
+# DATASET([{1, 'a'}, {2, {3, 4}}], r): braces inside are a row inside.
 def row_of(context: Context, node: syntax.Node, record: types.RecordType) -> trees.Node:
     """Returns the row of values in braces; what is left out is as the record says."""
     items = node.items if isinstance(node, syntax.Braces | syntax.Items) else (node,)
@@ -127,6 +128,7 @@ def _child(context: Context, node: syntax.Node) -> types.Scalar:
                     return context.scalar(node)
 
 
+# LEFT.pets + RIGHT.pets, or LEFT.pets & ROW(LEFT, pet)
 def child_sum(context: Context, node: syntax.Operation) -> Iterator[types.Scalar]:
     """Gives the rows of a child data set, and others or a single row behind them."""
     first, second = node.operands
@@ -266,6 +268,7 @@ def kept_by_position(
     return values.DatasetValue(step, record)
 
 
+# DATASET([{1}, {2}], r)   DATASET('~file', r, CSV)   DATASET(5, t(COUNTER))
 def read_dataset(context: Context, node: syntax.Call) -> values.DatasetValue:
     """Returns DATASET: rows in the text, rows of a file, or rows that are counted."""
     first, *rest = node.arguments
@@ -303,6 +306,7 @@ def _with_totals(
     return values.DatasetValue(step, row.type)
 
 
+# Such as DATASET([t(1), t(2)])
 def _made_rows(context: Context, items: tuple[syntax.Node, ...]) -> values.DatasetValue:
     """Returns the rows that transforms make, one each, in the record of the first."""
     rows, record = [], types.RecordType(())
@@ -420,6 +424,7 @@ def _input(context: Context, node: syntax.Call, wanted: tuple[str, spec.Layout])
         raise refusal(node, error.found, error.expected, error.hint) from error
 
 
+# DATASET('~file', {r, UNSIGNED8 at {virtual(fileposition)}}, THOR) behind an OUTPUT
 def _read_back(
     written: values.DatasetValue, record: types.RecordType, position: list[str]
 ) -> values.DatasetValue:

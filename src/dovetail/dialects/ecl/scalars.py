@@ -48,6 +48,7 @@ def _whole(node: syntax.Number, value: int) -> types.Scalar:
     return types.whole(trees.literal(value))
 
 
+# 'abc'   x'0A0B' and D'abc' are bytes   e'1.50' is a DECIMAL3_2
 def read_text(_: Context, node: syntax.Text) -> types.Scalar:
     """Returns a text; the letter before it may make it bytes or a decimal."""
     match node.prefix:
@@ -198,6 +199,7 @@ def read_operation(context: Context, node: syntax.Operation) -> types.Scalar:
             return _computed(node, one, other)
 
 
+# 'ab ' = 'ab' is true, '10' = 10 too, and two rows are compared field by field.
 def compared(node: syntax.Operation, one: types.Scalar, other: types.Scalar) -> Node:
     """Returns a comparison of two values in the type that both meet in."""
     left, right = met(node, one, other)
@@ -238,6 +240,7 @@ def met(
             return met(node, one, other) if kind == types.STRING else (one, other)
 
 
+# LEFT.a IN [1, 2, 3]
 def _within(context: Context, node: syntax.Operation) -> types.Scalar:
     """Returns whether a value is in a set."""
     value, wanted = node.operands
@@ -288,6 +291,7 @@ def _computed(
             return of_numbers(node, [one, other])
 
 
+# 'ab' + c, where a STRING5 brings its blanks along in front of what follows.
 def _appended(one: types.Scalar, other: types.Scalar) -> types.Scalar:
     """Returns two texts put together; the first keeps the blanks of its type."""
     lengths = [
@@ -301,6 +305,7 @@ def _appended(one: types.Scalar, other: types.Scalar) -> types.Scalar:
     )
 
 
+# (STRING4)LEFT.id, or (money)LEFT.price with a type that the text names
 def read_cast(context: Context, node: syntax.Cast) -> types.Scalar:
     """Returns a value as another type, of ECL's own or one that the text names."""
     if not isinstance(node.type, syntax.Name | syntax.Member):
@@ -316,6 +321,7 @@ def read_cast(context: Context, node: syntax.Cast) -> types.Scalar:
     )
 
 
+# [1, 2.5] is a set of REAL: all its values are of one type.
 def read_items(context: Context, node: syntax.Items) -> types.Scalar:
     """Returns a set of values of one type."""
     values = [context.scalar(item) for item in node.items]
@@ -332,6 +338,7 @@ def read_items(context: Context, node: syntax.Items) -> types.Scalar:
     return types.Scalar(listed, types.SetOf(kind, is_open=not values))
 
 
+# name[2], name[2..4], name[2..]; of a set numbers[2]
 def read_letters(
     context: Context, node: syntax.Part, value: types.Scalar
 ) -> types.Scalar:

@@ -132,6 +132,7 @@ def read_transform(context: Context, node: syntax.Transform) -> values.Made:
     return filled(context, context.record(first), node)
 
 
+# TRANSFORM(r, SKIP(LEFT.n = 0)) SELF.n := LEFT.n + 1; SELF := LEFT; END
 def filled(
     context: Context, record: types.RecordType, node: syntax.Transform
 ) -> values.Made:
@@ -190,6 +191,7 @@ def _path(head: syntax.Node) -> tuple[str, ...]:
             return ()
 
 
+# SELF := LEFT, SELF := [], SELF.n := 1, SELF.inner.n := 1 or SKIP
 def _assign(context: Context, target: _Target, node: syntax.Node) -> None:
     """Carries out one assignment, or notes when the row is skipped."""
     if not isinstance(node, syntax.Definition):
@@ -314,6 +316,7 @@ def _arguments(
         yield _named(head), value
 
 
+# Such as f(1, n := 2)
 def _by_name(node: syntax.Call, routine: values.Routine) -> dict[str, syntax.Node]:
     """Returns the arguments that say for which parameter they are: f(n := 1)."""
     heads = [

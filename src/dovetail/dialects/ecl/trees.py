@@ -223,6 +223,7 @@ def is_closed(node: Node, *known: Variable) -> bool:
     )
 
 
+# A row at hand is either a side, whose fields are columns, or a variable.
 def is_of(node: Node, row: Node) -> bool:
     """Tells whether a tree is made of one row alone: of a side, or a lambda's."""
     sides = {one.side for one in walk(node) if isinstance(one, Column)}
