@@ -17,7 +17,7 @@ from dovetail.dialects.ecl.context import Context, is_known, known_value, refusa
 from dovetail.dialects.ecl.indexes import build
 from dovetail.dialects.ecl.names import record_defined
 from dovetail.dialects.ecl.rows import file_name
-from dovetail.dialects.ecl.totals import alone, gathering, narrowed, widened
+from dovetail.dialects.ecl.totals import as_total, gathering, narrowed, widened
 
 _MAKERS = {*datasets.DATASETS, "dataset", "join", "fetch"}
 _CHOICES = {"if", "map", "case"}
@@ -28,7 +28,7 @@ def read_either(context: Context, node: syntax.Call) -> Iterator[values.DatasetV
     condition, *branches = _as_if(node).arguments
     if not branches or not _is_dataset(context, branches[0]):
         return
-    inside, totals = gathering(context.alone())
+    inside, totals = gathering(context.outside_row())
     holds = inside.condition(condition)
     fails = trees.sql("NOT x", x=holds)
     parts = []
@@ -190,7 +190,9 @@ def _shown(context: Context, node: syntax.Node) -> values.Value:
     """Returns what is put out; values of whole data sets may stand in it."""
     inside, totals = gathering(context)
     value = inside.value(node)
-    return alone(value, totals) if totals and isinstance(value, types.Scalar) else value
+    return (
+        as_total(value, totals) if totals and isinstance(value, types.Scalar) else value
+    )
 
 
 def _into_file(

@@ -230,11 +230,11 @@ def _filtered(
     context: Context, node: syntax.Call, source: values.DatasetValue
 ) -> values.Value:
     """Returns rows of which conditions hold; the row at hand chooses child rows."""
-    alone = context.alone()
+    outside = context.outside_row()
     try:
         if isinstance(source.index, values.Index):
-            indexes.check_filter(alone, node, source)
-        return datasets.filtered(alone, source, node.arguments)
+            indexes.check_filter(outside, node, source)
+        return datasets.filtered(outside, source, node.arguments)
     except RowAroundError:
         if not context.may_list:
             raise
@@ -247,7 +247,7 @@ def _step(context: Context, node: syntax.Call) -> values.Value:
     Values of whole data sets gather where a step says so, not around it.
     """
     try:
-        return _STEPS[node.word](context.alone(), node)
+        return _STEPS[node.word](context.outside_row(), node)
     except RowAroundError:
         if context.may_list:
             for listed in children.listed_step(context, node):
@@ -289,7 +289,7 @@ def _evaluated(context: Context, node: syntax.Call, row: values.Value) -> values
     first, second = node.arguments
     match row:
         case values.DatasetValue() as source:
-            inside = context.alone().inside(datasets.row_of_source(source))
+            inside = context.outside_row().inside(datasets.row_of_source(source))
             return values.Total(source, inside.scalar(second))
         case values.RowValue():
             return context.inside(row).value(second)
@@ -322,11 +322,11 @@ def _aggregate(context: Context, node: syntax.Call) -> values.Value:
 
 def _total(context: Context, node: syntax.Call) -> values.Total | types.Scalar:
     """Returns an aggregate of a whole data set, or of its rows and the row at hand."""
-    aggregate, alone = aggregates.AGGREGATES[node.word], context.alone()
+    aggregate, outside = aggregates.AGGREGATES[node.word], context.outside_row()
     try:
-        source = alone.dataset(node.arguments[0])
+        source = outside.dataset(node.arguments[0])
         every = values.RowsValue.together(source.record)
-        return values.Total(source, aggregate(alone, node, every))
+        return values.Total(source, aggregate(outside, node, every))
     except RowAroundError:
         if not context.may_list:
             raise

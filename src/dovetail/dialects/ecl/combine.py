@@ -26,7 +26,7 @@ from dovetail.dialects.ecl.names import is_transform
 from dovetail.dialects.ecl.neighbours import lists
 from dovetail.dialects.ecl.options import failure_of
 from dovetail.dialects.ecl.records import default_record
-from dovetail.dialects.ecl.totals import gathering, narrowed, widened
+from dovetail.dialects.ecl.totals import gathering, narrowed, plain_join, widened
 from dovetail.dialects.ecl.trees import sql
 from dovetail.expression import Expression
 from dovetail.schema import AtomicType
@@ -124,9 +124,7 @@ def _or_failing(
     out stands beside each row and is never negative, so that it must be computed.
     """
     limit = spec.Limit(stop.most, spec.OnExceed.FAIL)
-    join = datasets.inner_join(
-        datasets.columns([("n", _NUMBER)]), picks=spec.Picks(limit=limit)
-    )
+    join = plain_join(datasets.columns([("n", _NUMBER)]), picks=spec.Picks(limit=limit))
     told = spec.Told(stop.title, (("LIMIT", stop.line),))
     # One row more than there may be says that there are too many.
     few = spec.Chosen(rows, 1, stop.most + 1)
@@ -275,7 +273,7 @@ def _beside(
     its = types.RecordType((other,)).columns("r")
     select = datasets.columns([*left.record.columns(), *its])
     same = spec.Equality(_column(_PLACE), _column(_PLACE, "r"))
-    join = datasets.inner_join(select, same, picks=spec.Picks())
+    join = plain_join(select, same, picks=spec.Picks())
     told = spec.Told(title, (("hard", "the place of the row"),))
     step = spec.Joined(left.step, right.step, join, record.schema, told)
     return values.DatasetValue(step, record)

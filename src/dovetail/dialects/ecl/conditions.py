@@ -10,7 +10,7 @@ equals something of the right one; functions are looked into, KEYED is looked th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dovetail import spec
 from dovetail.dialects.ecl import syntax, trees, types
@@ -18,7 +18,6 @@ from dovetail.dialects.ecl.context import Context, is_total, is_word, refusal
 from dovetail.dialects.ecl.names import routine_of
 from dovetail.dialects.ecl.scalars import compared, met
 from dovetail.dialects.ecl.transforms import parameters_of
-from dovetail.dialects.ecl.values import RowValue
 
 _WIDEST = 255
 _LOOKED_THROUGH = {"keyed", "nofold", "stepped"}
@@ -225,9 +224,3 @@ def optionals(
                 case Soft():
                     raise refusal(item, "a condition that is no equality", "equalities")
     return tuple(found)
-
-
-def sides_of(left: RowValue, right: RowValue, context: Context) -> Context:
-    """Returns the context in which LEFT and RIGHT are rows."""
-    sides = {"left": left, "right": right}
-    return replace(context, sides=sides, rows=())

@@ -133,7 +133,7 @@ class Context:
         """Returns the context in which values of whole data sets gather."""
         return replace(self, totals=totals)
 
-    def alone(self) -> Context:
+    def outside_row(self) -> Context:
         """Returns the context of other rows: those at hand are out of reach there."""
         if not self.has_row:
             return replace(self, totals=())

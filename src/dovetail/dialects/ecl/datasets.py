@@ -335,25 +335,6 @@ def rebuilt(
     return [(one.name, types.field_of(value, one)) for one in record.fields]
 
 
-def inner_join(
-    select: spec.Columns,
-    *hard: spec.Equality,
-    picks: spec.Picks,
-) -> spec.JoinSpec:
-    """Returns a join of two sides, whose rows are blank where there are none."""
-    return spec.JoinSpec(
-        spec.Side(spec.Named(spec.LEFT)),
-        spec.Side(spec.Named(spec.RIGHT)),
-        spec.Kind.INNER,
-        spec.Clock.BATCH,
-        hard,
-        select=select,
-        absent_left=spec.BlankRow(),
-        absent_right=spec.BlankRow(),
-        picks=picks,
-    )
-
-
 def projected(source: values.DatasetValue, made: values.Made) -> values.DatasetValue:
     """Returns what a transform makes of each row."""
     step = spec.Projected(

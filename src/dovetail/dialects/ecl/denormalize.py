@@ -142,7 +142,7 @@ def _gathered(
     parts: joins.Parts, demands: joins.Demands, counts: options.Counts
 ) -> values.DatasetValue:
     """Returns each left row with the list of its right ones."""
-    alone = tuple(_keys_alone(parts, demands))
+    unmatched = tuple(_keys_unmatched(parts, demands))
     instead = _no_instead(parts.made.record) if counts.instead else ()
     left = types.Field(_LEFT, parts.left.record)
     right = types.Field(_RIGHT, parts.right.record)
@@ -154,7 +154,7 @@ def _gathered(
         (right, parts.right.record.row("r")),
         (number, own),
         (meets, trees.of_pair("matched_right")),
-        *alone,
+        *unmatched,
         *instead,
     )
     shown = tuple((one.name, tree) for one, tree in pair)
@@ -176,7 +176,7 @@ def _gathered(
             *((one, types.column(one)) for one, _ in instead),
         )
     )
-    by = (_NUMBER, *(one.name for one, _ in alone))
+    by = (_NUMBER, *(one.name for one, _ in unmatched))
     step = spec.Counted(pairs.step, record.schema, columns, by)
     return values.DatasetValue(step, record)
 
@@ -210,7 +210,7 @@ def _numbered(left: values.DatasetValue) -> values.DatasetValue:
     return replace(left, step=step)
 
 
-def _keys_alone(parts: joins.Parts, demands: joins.Demands) -> Iterator[Part]:
+def _keys_unmatched(parts: joins.Parts, demands: joins.Demands) -> Iterator[Part]:
     """Gives the keys of right rows without a partner: by these they are one row."""
     if not parts.given.kind.preserves(spec.Hand.RIGHT):
         return

@@ -32,7 +32,7 @@ from dovetail.dialects.ecl import conditions, datasets, syntax, trees, types, va
 from dovetail.dialects.ecl.catalog import taken_as
 from dovetail.dialects.ecl.context import Context, UnknownNameError, refusal
 from dovetail.dialects.ecl.rows import file_name
-from dovetail.dialects.ecl.totals import gathering
+from dovetail.dialects.ecl.totals import gathering, plain_join
 
 
 def check_index(
@@ -269,7 +269,10 @@ def _written(context: Context, wanted: Wanted) -> values.DatasetValue:
 def _as_built(built: values.DatasetValue, wanted: Wanted) -> values.DatasetValue:
     """Returns the index that the text has built; it must be the one that is asked."""
     keys = built.index.keys if isinstance(built.index, values.Index) else ()
-    there, asked = _told(built.record, len(keys)), _told(wanted.record, wanted.count)
+    there, asked = (
+        _in_words(built.record, len(keys)),
+        _in_words(wanted.record, wanted.count),
+    )
     if there != asked:
         raise refusal(
             wanted.node,
@@ -279,7 +282,7 @@ def _as_built(built: values.DatasetValue, wanted: Wanted) -> values.DatasetValue
     return replace(built, index=values.Index(keys, is_read=True))
 
 
-def _told(record: types.RecordType, count: int) -> str:
+def _in_words(record: types.RecordType, count: int) -> str:
     """Returns keys and payload in words."""
     texts = [f"{one.name.lower()} {one.type}" for one in record.schema.columns]
     return f"{{{', '.join(texts[:count])}}}, {{{', '.join(texts[count:])}}}"
@@ -378,7 +381,7 @@ def read_fetch(context: Context, node: syntax.Call) -> values.DatasetValue:
     position = trees.expressed(types.part(sides["left"].tree, one).tree)
     skip = trees.expressed(made.skip)
     picks = spec.Picks(strategy=spec.Strategy.KEYED, skip_when=skip)
-    join = datasets.inner_join(select, spec.Equality(where, position), picks=picks)
+    join = plain_join(select, spec.Equality(where, position), picks=picks)
     hard = (("hard", f"{where} = {position}"),)
     told = spec.Told(f"FETCH in line {node.place.line}", hard)
     step = spec.Joined(index.step, base.step, join, record.schema, told)

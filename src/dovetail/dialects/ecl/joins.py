@@ -184,7 +184,7 @@ def judged(parts: Parts) -> tuple[Parts, Demands, options.Counts]:
     counts = options.counts_of(context, given, parts.pieces, made=parts.made)
     counts = _limited_by_index(parts, counts, demands)
     parts, counts = _limited_as_a_whole(parts, counts)
-    lines = (*counts.lines, *options.told_skew(skew))
+    lines = (*counts.lines, *options.skew_lines(skew))
     left, right = (
         replace(side, step=widened(side, totals))
         for side, totals in zip((parts.left, parts.right), parts.totals, strict=True)
@@ -330,7 +330,7 @@ def join_step(
         parts.right.step,
         join,
         made.record.schema,
-        _told(parts, join, counts),
+        _in_words(parts, join, counts),
         counts.failure,
         keeps_groups=parts.keeps_groups,
         skew=counts.skew,
@@ -396,7 +396,7 @@ def _absent(record: types.RecordType) -> spec.Absent:
     return spec.GivenRow(given, spec.BlankRow()) if given else spec.BlankRow()
 
 
-def _told(parts: Parts, join: spec.JoinSpec, counts: options.Counts) -> spec.Told:
+def _in_words(parts: Parts, join: spec.JoinSpec, counts: options.Counts) -> spec.Told:
     """Returns a join in words."""
     hard = ", ".join(f"{one.left} = {one.right}" for one in join.hard) or "nothing"
     lines = [("hard", hard)]

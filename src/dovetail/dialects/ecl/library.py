@@ -37,7 +37,7 @@ def follow(context: Context, node: syntax.Node, path: Path) -> Iterator[values.V
         for definition in exported(scope, path[-1]):
             if id(definition) in scope.pending:
                 raise refusal(node, f'"{path[-1]}" inside of itself', "another name")
-            yield bound(context.alone(), scope, definition)
+            yield bound(context.outside_row(), scope, definition)
             return
         raise refusal(
             node,

@@ -22,7 +22,7 @@ from dovetail.dialects.ecl.context import (
 )
 from dovetail.dialects.ecl.parser import FOREIGN
 from dovetail.dialects.ecl.records import declared_type
-from dovetail.dialects.ecl.totals import alone, gathering, origin
+from dovetail.dialects.ecl.totals import as_total, gathering, origin
 from dovetail.dialects.ecl.types import BOOLEAN, RecordType, Scalar, blank
 from dovetail.errors import DialectError
 
@@ -171,7 +171,7 @@ def _evaluated(
     inside, found = gathering(around) if not sides else (around, [])
     value = inside.value(body)
     if found and isinstance(value, Scalar):
-        value = alone(value, found)
+        value = as_total(value, found)
     return _typed(around, body, value, types) if types else value
 
 

@@ -36,7 +36,12 @@ def _iterate(context: Context, node: Call) -> values.DatasetValue:
     made, totals = made_along(context, transform, along)
     listed = aggregates.processed(made, None, source.record.absent, along)
     _tell(context, node, "each row looks at the one before it")
-    return _unfolded(source, widened(lists(source), totals), made.record, listed)
+    return unfolded(
+        widened(lists(source), totals),
+        made.record,
+        listed,
+        is_grouped=source.is_grouped,
+    )
 
 
 # PROCESS(rows, ROW({0}, s), t(LEFT, RIGHT), u(LEFT, RIGHT)): u makes the next RIGHT.
@@ -57,7 +62,12 @@ def _process(context: Context, node: Call) -> values.DatasetValue:
         raise refusal(along, "SKIP in the row that goes along", "it in the first one")
     _tell(context, node, "each row looks at what goes along")
     listed = aggregates.processed(made, state, start.tree, seen)
-    return _unfolded(source, widened(lists(source), totals), made.record, listed)
+    return unfolded(
+        widened(lists(source), totals),
+        made.record,
+        listed,
+        is_grouped=source.is_grouped,
+    )
 
 
 # ROLLUP(rows, LEFT.id = RIGHT.id, t(LEFT, RIGHT))   ROLLUP(rows, t(LEFT, RIGHT), id)
@@ -99,7 +109,7 @@ def _rollup(context: Context, node: Call) -> values.DatasetValue:
         return datasets.projected(whole, replace(made, columns=shown, skip=trees.FALSE))
     _tell(context, node, "each row looks at what the ones before it have become")
     listed = aggregates.rolled(made, same.holds, along)
-    return _unfolded(source, rows, made.record, listed)
+    return unfolded(rows, made.record, listed, is_grouped=source.is_grouped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,13 +260,6 @@ def folded(
     columns = datasets.columns([(_FOLDED, state), *beside.columns()])
     schema = RecordType((result, *others)).schema
     return spec.Projected(rows, schema, columns), types.column(result)
-
-
-def _unfolded(
-    source: values.DatasetValue, rows: spec.Step, record: RecordType, listed: trees.Node
-) -> values.DatasetValue:
-    """Returns the rows of the lists that are made of the groups, each a group again."""
-    return unfolded(rows, record, listed, is_grouped=source.is_grouped)
 
 
 def lists(source: values.DatasetValue, name: str = _ROWS) -> values.DatasetValue:

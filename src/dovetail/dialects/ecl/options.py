@@ -444,7 +444,7 @@ def _share(context: Context, node: syntax.Node) -> float:
     raise refusal(node, f"a skew of {found}", "a share, from 0 to 1.0")
 
 
-def told_skew(skew: spec.Skew) -> Iterator[Line]:
+def skew_lines(skew: spec.Skew) -> Iterator[Line]:
     """Gives when a skew fails the job."""
     if not skew.is_any:
         told = (

@@ -23,7 +23,7 @@ from dovetail.dialects.ecl.context import (
     refusal,
 )
 from dovetail.dialects.ecl.names import is_transform
-from dovetail.dialects.ecl.totals import Gathered, alone, gathering
+from dovetail.dialects.ecl.totals import Gathered, as_total, gathering
 from dovetail.errors import SchemaError
 
 
@@ -302,7 +302,7 @@ def _with_totals(
     if not isinstance(row.type, types.RecordType):
         raise refusal(node, "this as a row", "ROW({values}, record)")
     columns = datasets.columns(datasets.rebuilt(row, row.type))
-    step = spec.Projected(alone(row, totals).source.step, row.type.schema, columns)
+    step = spec.Projected(as_total(row, totals).source.step, row.type.schema, columns)
     return values.DatasetValue(step, row.type)
 
 

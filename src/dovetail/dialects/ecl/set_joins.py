@@ -84,13 +84,15 @@ def read_set_join(
         skip_when=trees.expressed(made.skip),
     )
     steps = tuple(one.step for one in parts.sources)
-    told = _told(parts, join, options)
+    told = _in_words(parts, join, options)
     return values.DatasetValue(
         spec.SetJoined(steps, join, made.record.schema, told), made.record
     )
 
 
-def _told(parts: SetParts, join: spec.SetJoinSpec, options: SetOptions) -> spec.Told:
+def _in_words(
+    parts: SetParts, join: spec.SetJoinSpec, options: SetOptions
+) -> spec.Told:
     """Returns a join of several sets in words."""
     kind = join.kind.value.replace("_", " ")
     count, line = len(join.sets), parts.node.place.line
@@ -341,7 +343,7 @@ def _merged(
     rows = values.RowsValue.together(types.RecordType((one,)))
     lists_of = aggregates.listed(rows, types.part(rows.item, one).tree)
     every = datasets.columns([(_LIST, trees.sql("flatten(x)", x=lists_of))])
-    told = _told(parts, join, options)
+    told = _in_words(parts, join, options)
     joined = spec.SetJoined(steps, replace(join, select=every), listed, told)
     items = spec.Unfolded(joined, _item(parts.record).schema, _LIST)
     fields = tuple(dict.fromkeys((*options.ordered_by, *join.stepped)))

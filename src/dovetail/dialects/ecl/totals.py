@@ -32,7 +32,7 @@ def widened(source: values.DatasetValue, totals: Sequence[Gathered]) -> spec.Ste
     return step
 
 
-def alone(value: types.Scalar, totals: Sequence[Gathered]) -> values.Total:
+def as_total(value: types.Scalar, totals: Sequence[Gathered]) -> values.Total:
     """Returns a value that is made of values of whole data sets, as one of them."""
     nothing = types.RecordType(())
     one_row = values.DatasetValue(spec.Inline(nothing.schema, ((),)), nothing)
@@ -78,6 +78,26 @@ def _has_hidden(step: spec.Step) -> bool:
     return any(is_hidden(name) for name in step.schema.names)
 
 
+def plain_join(
+    select: spec.Columns,
+    *hard: spec.Equality,
+    picks: spec.Picks,
+    kind: spec.Kind = spec.Kind.INNER,
+) -> spec.JoinSpec:
+    """Returns a join of two sides, whose rows are blank where there are none."""
+    return spec.JoinSpec(
+        spec.Side(spec.Named(spec.LEFT)),
+        spec.Side(spec.Named(spec.RIGHT)),
+        kind,
+        spec.Clock.BATCH,
+        hard,
+        select=select,
+        absent_left=spec.BlankRow(),
+        absent_right=spec.BlankRow(),
+        picks=picks,
+    )
+
+
 def _beside(
     left: spec.Step,
     record: types.RecordType,
@@ -107,19 +127,9 @@ def _beside(
         equalities = total.equalities
     both = types.RecordType((*record.fields, one))
     shown = [*record.columns(), (one.name, value)]
-    join = spec.JoinSpec(
-        spec.Side(spec.Named(spec.LEFT)),
-        spec.Side(spec.Named(spec.RIGHT)),
-        kind,
-        spec.Clock.BATCH,
-        equalities,
-        select=spec.Columns(
-            tuple((name, trees.expressed(tree)) for name, tree in shown)
-        ),
-        absent_left=spec.BlankRow(),
-        absent_right=spec.BlankRow(),
-        picks=spec.Picks(strategy=strategy),
-    )
+    select = spec.Columns(tuple((name, trees.expressed(tree)) for name, tree in shown))
+    picks = spec.Picks(strategy=strategy)
+    join = plain_join(select, *equalities, picks=picks, kind=kind)
     hard = (("hard", f"{it.left} = {it.right}") for it in equalities)
     told = spec.Told(f"{title} beside rows", (*hard, ("value", trees.text_of(value))))
     return spec.Joined(left, other, join, both.schema, told, keeps_groups=is_grouped)

@@ -45,7 +45,6 @@ from dovetail.expression.tree import (
 from dovetail.schema import ArrayType, AtomicType, StructType, Type
 
 __all__ = [
-    "BARE",
     "FALSE",
     "TRUE",
     "Column",
@@ -77,7 +76,6 @@ __all__ = [
     "struct",
     "text_of",
     "variable",
-    "with_parts",
 ]
 
 TRUE = Literal(value=True, type=AtomicType.BOOLEAN)
