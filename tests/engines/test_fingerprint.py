@@ -5,11 +5,16 @@ from dataclasses import dataclass, replace
 import pytest
 
 from dovetail.engines.kernel_settings import Manner
-from dovetail.engines.spark_stream.fingerprint import Identity, SideFacts, plain
+from dovetail.engines.spark_stream.fingerprint import (
+    Identity,
+    SideFacts,
+    differences,
+    plain,
+)
 from dovetail.expression import Expression
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Arrival, Input, InputKind
-from dovetail.spec.join import Clock, JoinSpec, Kind, Named, Side
+from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Side
 from dovetail.spec.picks import Equality, Keep, Limit, OnExceed, Picks
 from dovetail.spec.spans import Span
 from dovetail.spec.windows import Range, RowsPreceding
@@ -43,7 +48,7 @@ WINDOW = '"window":{"range":{"following":"0 seconds","preceding":"60 seconds"}}'
 
 def test_what_is_hashed_is_canonical_json():
     assert IDENTITY.text == (
-        f'{{"buckets":16,"format":5,"inputs":[{INPUT},{INPUT}],'
+        f'{{"buckets":16,"counted":false,"format":5,"inputs":[{INPUT},{INPUT}],'
         '"join":{"clock":"event","hard":[["l.k","r.k"]],'
         f'"left":{{"from":"left",{WINDOW}}},"right":{{"from":"right",{WINDOW}}},'
         '"type":"inner"},"manner":{"arrival":"merged"},'
@@ -114,3 +119,38 @@ def test_a_join_that_has_failed_goes_on_as_one_that_skips():
     )
     other = replace(IDENTITY, join=join_of(picks=Picks(limit=Limit(3, OnExceed.SKIP))))
     assert fails.fingerprint == skips.fingerprint != other.fingerprint
+
+
+def shown(**columns):
+    """The identity of a join with these output columns."""
+    select = Columns(tuple((name, Expression(it)) for name, it in columns.items()))
+    return replace(IDENTITY, join=join_of(select=select))
+
+
+def test_what_has_changed_is_told_in_words():
+    other = replace(
+        IDENTITY, join=join_of(Range(Span(0, 9_000_000)), kind=Kind.LEFT_OUTER)
+    )
+    assert differences(IDENTITY.text, other.text) == [
+        'join.left.window.range.preceding is "9 seconds" and was "60 seconds"',
+        'join.type is "left_outer" and was "inner"',
+    ]
+    assert differences(IDENTITY.text, replace(IDENTITY, buckets=8).text) == [
+        "buckets is 8 and was 16"
+    ]
+
+
+def test_a_select_may_become_wider_and_nothing_else():
+    narrow, wide = shown(k="l.k"), shown(k="l.k", t="r.t")
+    assert narrow.fingerprint == wide.fingerprint
+    assert differences(narrow.text, wide.text) == []
+    assert differences(wide.text, narrow.text) == [
+        'join.select.t is not said and was "r.t"'
+    ]
+    assert differences(narrow.text, shown(k="r.k").text) == [
+        'join.select.k is "r.k" and was "l.k"'
+    ]
+    # Whose pairs are counted keeps the counts.
+    counted = shown(k="l.k", n="counter")
+    assert narrow.fingerprint != counted.fingerprint
+    assert differences(narrow.text, counted.text) == ["counted is true and was false"]

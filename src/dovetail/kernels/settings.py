@@ -258,7 +258,7 @@ class JoinSettings:
 
     `changelog`: the result of two tables is told by its changes.
     Over so many `buckets` keys are spread; state fits only where that and the
-    `fingerprint` of the join are the same.
+    `fingerprint` of the join are the same. The `identity` says in full what is hashed.
     """
 
     sides: tuple[SideSettings, SideSettings]
@@ -275,6 +275,7 @@ class JoinSettings:
     picks: PickSettings = PickSettings()
     buckets: int = 0
     fingerprint: str = ""
+    identity: str = ""
 
     @property
     def numbered(self) -> bool:

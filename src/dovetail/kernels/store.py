@@ -1,6 +1,6 @@
 """A bucket's state as numbered blobs: chunks of rows, deltas, and a small directory.
 
-    directory   fingerprint, buckets, watches, next place, each side's chunks and deltas
+    directory   fingerprint, identity, watches, next place, chunks and deltas of sides
     blobs       of rows that are alive (`chunks`), that wait, that are held back
 
 A batch reads the rows to which something can happen (`demand`), and writes what came
@@ -90,6 +90,7 @@ class Store:
         known = {
             "format": FORMAT,
             "fingerprint": self.settings.fingerprint,
+            "identity": self.settings.identity,
             "buckets": self.settings.buckets,
             "sides": [side.listing() for side in self.sides],
             "waiting": [self._put_rows(hand, present.waiting[hand]) for hand in (0, 1)],

@@ -23,24 +23,27 @@ from pyspark.sql import SparkSession
 from dovetail.bind.sinks import files_in, path_exists
 from dovetail.bind.tick import ENDED, TICK
 from dovetail.engines.spark_stream.failures import cause
+from dovetail.engines.spark_stream.fingerprint import differences
 from dovetail.errors import EngineError
 from dovetail.kernels.settings import FORMAT, JoinSettings
 
 _NOTHING_YET = "STDS_COMMITTED_BATCH_UNAVAILABLE"
 _NO_OFFSET = "-"
+_MOST_TOLD = 5
+"""Of so many differences to the join of a checkpoint all are told."""
 _ANEW = "put back what was deleted, or start anew: new folders for state and for rows"
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the last batch left behind: format, fingerprint, how many buckets."""
+    """What the last batch left behind: format, what its join is, how many buckets."""
 
     format: int
-    fingerprint: str
+    identity: str
     buckets: int
 
 
-NOTHING = Kept(FORMAT, "", 0)
+NOTHING = Kept(FORMAT, "{}", 0)
 """What a checkpoint keeps before its first batch is through."""
 
 
@@ -133,10 +136,13 @@ class Checkpoint:
                 f"the format {FORMAT}",
                 "another version of dovetail wrote it: start with a new folder",
             )
-        if self.kept != NOTHING and self.kept.fingerprint != settings.fingerprint:
+        changed = differences(self.kept.identity, settings.identity)
+        if self.kept != NOTHING and changed:
             raise EngineError(
-                f'the checkpoint "{self.path}" has the state of another join',
-                "the windows, keys, condition, order, columns and select of its start",
+                f'the checkpoint "{self.path}" has the state of another join: '
+                f"{'; '.join(changed[:_MOST_TOLD])}",
+                "the windows, keys, condition, order and columns of its start; select "
+                "may have more of them",
                 "put the join back as it was, or start with a new folder",
             )
 
@@ -187,7 +193,7 @@ def kept_in(spark: SparkSession, checkpoint: str) -> Kept:
     if not found:
         return NOTHING
     known = json.loads(bytes(found[0]["value"]["data"]))
-    return Kept(known["format"], known["fingerprint"], known["buckets"])
+    return Kept(known["format"], known.get("identity", "{}"), known["buckets"])
 
 
 def _newest(spark: SparkSession, log: str) -> int:

@@ -6,13 +6,16 @@ What stands there is what the join means, as the spec writes it, and what its st
 made of; no class is named, and what has its default is left out. So a version of ours
 that renames a class, or adds a field with a default, goes on where an older one has
 stopped, while another window, key, column or order of arrival is another text.
+
+The text lies in the state too, so that a changed join hears what has changed. No state
+depends on the columns that come out: a select may become wider.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from typing import Any
@@ -24,6 +27,7 @@ from dovetail.schema import Schema
 from dovetail.spec.inputs import Input
 from dovetail.spec.join import HANDS, JoinSpec, Named
 from dovetail.spec.picks import Limit, OnExceed
+from dovetail.spec.references import counting_columns
 from dovetail.spec.spans import Span
 from dovetail.spec.writer import write_join
 
@@ -78,11 +82,17 @@ class Identity:
     @property
     def fingerprint(self) -> str:
         """Returns a short text that differs wherever state would not fit."""
-        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+        told = self._told()
+        told["join"].pop("select", None)
+        return hashlib.sha256(_canonical(told).encode()).hexdigest()[:16]
 
     @property
     def text(self) -> str:
-        """Returns what is hashed; names of inputs say nothing but which are one."""
+        """Returns all of it as canonical JSON."""
+        return _canonical(self._told())
+
+    def _told(self) -> dict[str, Any]:
+        """Returns it as JSON has it; names of inputs say nothing but which are one."""
         left, right = self.inputs
         ours, theirs = (
             replace(self.join.side(hand), source=Named(hand.value)) for hand in HANDS
@@ -96,7 +106,7 @@ class Identity:
                 join = replace(join, picks=replace(join.picks, limit=skips))
             case _:
                 pass
-        told = {
+        return {
             "format": FORMAT,
             "join": write_join(join),
             "inputs": [plain(replace(one, name="", rows=())) for one in self.inputs],
@@ -104,8 +114,50 @@ class Identity:
             "sides": plain(self.sides),
             "manner": plain(self.manner),
             "buckets": self.buckets,
+            "counted": bool(counting_columns(self.join)),
         }
-        return json.dumps(told, sort_keys=True, separators=(",", ":"))
+
+
+def _canonical(told: object) -> str:
+    """Returns the one text of JSON in which a value is written."""
+    return json.dumps(told, sort_keys=True, separators=(",", ":"))
+
+
+SELECT = "join.select"
+
+
+def differences(kept: str, now: str) -> list[str]:
+    """Returns what differs between two identities, in words; a wider select does not.
+
+    It is wider if it has all columns that there were, as they were.
+    """
+    before, after = (dict(_leaves(json.loads(text))) for text in (kept, now))
+    shown = [
+        {path: leaf for path, leaf in one.items() if path.startswith(SELECT)}
+        for one in (before, after)
+    ]
+    wider = shown[1].keys() - shown[0].keys() if shown[0] else set()
+    return [
+        f"{path} is {after.get(path, _UNSAID)} and was {before.get(path, _UNSAID)}"
+        for path in sorted(before.keys() | after.keys())
+        if before.get(path) != after.get(path) and path not in wider
+    ]
+
+
+_UNSAID = "not said"
+
+
+def _leaves(value: object, path: str = "") -> Iterator[tuple[str, str]]:
+    """Gives the plain values in JSON as texts, with the way to each."""
+    match value:
+        case dict():
+            for name, part in value.items():
+                yield from _leaves(part, f"{path}.{name}" if path else name)
+        case list():
+            for number, part in enumerate(value, 1):
+                yield from _leaves(part, f"{path}[{number}]")
+        case _:
+            yield path, json.dumps(value)
 
 
 def plain(value: object) -> object:

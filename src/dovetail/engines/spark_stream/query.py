@@ -119,7 +119,12 @@ class Streaming:
             sides = packings(self.plan, settings, self.frames, buckets)
             count = buckets.per_scope
             same = Identity.of(self.plan, sides, stream_manner(self.plan), count)
-            settings = replace(settings, buckets=count, fingerprint=same.fingerprint)
+            settings = replace(
+                settings,
+                buckets=count,
+                fingerprint=same.fingerprint,
+                identity=same.text,
+            )
             checkpoint.refuse_other(settings)
             raw = lay(sides, settings, ticks, counters)
             self.outlets.refuse_select(raw)
