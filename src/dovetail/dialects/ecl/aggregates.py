@@ -5,11 +5,11 @@ sets; a part of them by conditions, or one of them by its place.
 
 Rows of a list gone through one after the other, each with what became of the last.
 
-    aggregate(rows, start, (past, coming) -> ..)
+    aggregate(rows, start, (state, item) -> ..)
 
-`past.row` is the result so far, `coming` the row at hand. A transform that skips leaves
+`state.row` is the result so far, `item` the row at hand. A transform that skips leaves
 the result as it was; COUNTER counts its rows all the same. A Fold ends with one row, a
-Series with a list of rows.
+Series with a list of rows: each is told what goes along, and says the next state.
 """
 
 from __future__ import annotations
@@ -54,11 +54,6 @@ class Along:
     def next(self) -> Tree:
         """Returns the number of the row at hand, from 1."""
         return sql("x + 1L", x=self.count)
-
-    @property
-    def counter(self) -> types.Scalar:
-        """Returns COUNTER."""
-        return types.Scalar(self.next, types.Whole())
 
     @property
     def sides(self) -> dict[str, Value]:
