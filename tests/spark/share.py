@@ -14,6 +14,20 @@ def is_always_played(name, share):
     return crc32(name.encode()) % share == 0
 
 
+def with_every_feature(features, share):
+    """The names of one of so many, and of more until each feature is among them.
+
+    `features` are those of each name.
+    """
+    chosen = [name for name in features if is_always_played(name, share)]
+    known = set().union(*(features[name] for name in chosen))
+    for name, used in features.items():
+        if not used <= known:
+            chosen.append(name)
+            known |= used
+    return chosen
+
+
 def shared_out(cases):
     """Every second case each time, the others with `--long`."""
     return [

@@ -13,13 +13,14 @@ from dovetail.conformance.case import Refusal
 from dovetail.conformance.compare import compare, describe
 from dovetail.conformance.engines import Each, batch_ends, parse_split
 from dovetail.conformance.lines import Line, Order, Rows, Sight
-from dovetail.conformance.spark_stream.cases import play_all
+from dovetail.conformance.spark_stream.cases import play_all, shape_of
 from dovetail.conformance.spark_stream.script import StreamPlay
 from dovetail.errors import DovetailError, UnsupportedError
-from dovetail.plan.stream import plan_play
+from dovetail.plan.features import features_of_play
+from dovetail.plan.stream import STREAM, plan_play
 from dovetail.spec.inputs import Outlet
 from tests.conformance.oracle.test_cases import SAMPLES, TESTS, neutral_cases
-from tests.spark.share import is_always_played
+from tests.spark.share import with_every_feature
 from tests.spark.stream_plays import JOINS, SOFT, random_play
 
 CASES = {
@@ -33,8 +34,31 @@ FEW = [
 ][:8]
 """Played event by event: a batch each."""
 HOUR = 3600
-SOME = [name for name in CASES if is_always_played(name, 8)]
-"""What is played each time: every shape of join is a query of its own."""
+
+
+def stream_play(name, play, split):
+    ends = batch_ends(split, len(play.events), name)
+    expect = CASES[name].expect if name in CASES else None
+    in_order = isinstance(expect, Rows) and expect.order is not Order.BAG
+    return StreamPlay(name, play, ends, isinstance(split, Each), in_order)
+
+
+def used_features():
+    """What each case uses of a stream, by its name: nothing where it is refused."""
+    used = {}
+    for name, case in CASES.items():
+        try:
+            play = case.join.play()
+            shape_of(stream_play(name, play, parse_split("whole")))
+            used[name] = features_of_play(play)
+        except DovetailError:
+            used[name] = frozenset()
+    return used
+
+
+USED = used_features()
+SOME = with_every_feature(USED, 8)
+"""What is played each time."""
 SPLITS = [
     ("random:1", tuple(SOME)),
     ("each", tuple(FEW)),
@@ -44,11 +68,8 @@ SPLITS = [
 ]
 
 
-def stream_play(name, play, split):
-    ends = batch_ends(split, len(play.events), name)
-    expect = CASES[name].expect if name in CASES else None
-    in_order = isinstance(expect, Rows) and expect.order is not Order.BAG
-    return StreamPlay(name, play, ends, isinstance(split, Each), in_order)
+def test_all_that_a_stream_can_do_is_played_each_time():
+    assert STREAM.supported <= set().union(*(USED[name] for name in SOME))
 
 
 @cache
