@@ -126,7 +126,7 @@ def test_nothing_starts_where_all_is_refused():
     def start():
         raise AssertionError
 
-    name = "arrival_delta/equal_to_the_width_stays"
+    name = "batch/kind_inner"
     refused = stream_play(name, CASES[name].join.play(), parse_split("whole"))
     [(_, outcome)] = play_all(start, [refused])
     assert isinstance(outcome, UnsupportedError)
