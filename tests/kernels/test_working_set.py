@@ -108,6 +108,7 @@ WINDOWS = {
     "looked_up": (Rows(0), Latest(("key",))),
 }
 IN_ORDER = {"newest", "looked_up"}
+VERSIONS = {"versions", "tables"}
 KINDS = {
     "inner": ({}, {}),
     "left": ({"preserved": True}, {}),
@@ -131,10 +132,10 @@ def test_the_working_set_gives_what_all_rows_give(window, kind):
     for number in range(60):
         parcels = [
             parcel(hand, random.integers(0, 60), random, start=number * SECOND, keys=40)
-            for hand in (0, 1)
+            for hand in ((0, 1) if number < 50 else (0,))
         ]
-        if number == 59:
-            parcels += [finish(0), finish(1)]
+        if number in (50, 59):
+            parcels.append(finish(int(number == 50)))
         whole = step(settings, state, parcels, 0)
         state = whole.state()
         store = Store(settings, (SCHEMA, SCHEMA), shelf)
@@ -143,7 +144,12 @@ def test_the_working_set_gives_what_all_rows_give(window, kind):
         came_out += shown(whole)
         assert shown(stepped) == shown(whole), number
         waiting = sum(map(len, state.waiting))
-        assert saved.alive == sum(map(len, state.alive)) + waiting, number
+        # Versions that have met are of no use any more where one side has ended, and
+        # are let go when they end, or when their key comes.
+        alive = sum(map(len, state.alive)) + waiting
+        is_left = window in VERSIONS and 50 < number < 59
+        assert saved.alive >= alive if is_left else saved.alive == alive, number
+        assert sum(len(one.overdue) for one in store.sides) <= waiting
         listed = sum(len(one.chunks) + len(one.deltas) for one in store.sides)
         assert len(shelf.blobs) == listed + sum(map(bool, map(len, state.waiting)))
     assert saved.alive == 0 or in_order

@@ -19,7 +19,8 @@ from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Rows, Whole
 from dovetail.kernels.arrival.admission import Present
 from dovetail.kernels.arrival.arrival import Parcel, Watch, awake
 from dovetail.kernels.horizon import Horizon
-from dovetail.kernels.settings import JoinSettings, SideSettings
+from dovetail.kernels.lifetimes.births import births
+from dovetail.kernels.settings import JoinSettings, SideSettings, waits_for
 from dovetail.kernels.state import JoinState
 
 NO_LIMIT = BEGINNING
@@ -39,17 +40,34 @@ def demands(
 ) -> tuple[Demand, Demand]:
     """Returns what a step asks of both sides; `state` needs no rows that are alive."""
     watches = awake(_watches(state, parcels, now), settings.sides, now)
+    coming: tuple[list[Rows], list[Rows]] = ([state.waiting[0]], [state.waiting[1]])
+    for parcel in parcels:
+        coming[parcel.report.hand].append(parcel.rows)
     present = Present(state.alive, (0, 0), state.waiting, watches, state.next_place)
     horizon = Horizon(settings, present)
     left, right = (
-        Demand(
-            _codes(settings.sides[hand], state, parcels, hand),
-            # What waits now may hold others back: these are looked at again and again.
-            horizon.first_birth(1 - hand) if settings.event_clock else NO_LIMIT,
-        )
-        for hand in (0, 1)
+        Demand(_codes(side, coming, hand), _limit(horizon, coming, hand))
+        for hand, side in enumerate(settings.sides)
     )
     return left, right
+
+
+def _limit(horizon: Horizon, coming: tuple[list[Rows], list[Rows]], hand: int) -> int:
+    """Returns the limit up to which rows of a side are due in a step."""
+    settings = horizon.settings
+    if not settings.event_clock:
+        return NO_LIMIT  # who is due leaves with the row that ends it
+    # Who is due waits for rows of the other side that wait themselves behind the step.
+    waited_for = zip(map(horizon.bound, (0, 1)), waits_for(settings), strict=True)
+    hold = min((bound for bound, is_one in waited_for if is_one), default=NEVER)
+    limit = horizon.first_birth(1 - hand)
+    for rows in coming[1 - hand]:
+        birth = births(settings.sides[1 - hand].window, rows)
+        limit = min(limit, int(birth[birth >= hold].min(initial=NEVER)))
+    # An end that is not known yet is not due, even if nobody comes on the other side.
+    side = settings.sides[hand]
+    is_open = side.remembers and not side.is_intrinsic and horizon.can_come(hand)
+    return min(limit, NEVER - 1) if is_open else limit
 
 
 def _watches(state: JoinState, parcels: list[Parcel], now: int) -> tuple[Watch, Watch]:
@@ -69,12 +87,9 @@ def _watches(state: JoinState, parcels: list[Parcel], now: int) -> tuple[Watch, 
 
 
 def _codes(
-    side: SideSettings, state: JoinState, parcels: list[Parcel], hand: int
+    side: SideSettings, coming: tuple[list[Rows], list[Rows]], hand: int
 ) -> Whole:
     """Returns each code of which a side's rows may meet who comes, or be ended."""
-    coming: tuple[list[Rows], list[Rows]] = ([state.waiting[0]], [state.waiting[1]])
-    for parcel in parcels:
-        coming[parcel.report.hand].append(parcel.rows)
     codes = [rows.code[rows.has_key] for rows in coming[1 - hand]]
     if not side.is_intrinsic:
         codes += [rows.code for rows in coming[hand]]
