@@ -253,14 +253,14 @@ def main() -> None:
     """Measures and prints a table, then one line of JSON."""
     parser = argparse.ArgumentParser(prog="scripts/bench state")
     parser.add_argument("--sizes", default="250000,1000000,4000000")
-    parser.add_argument("--kinds", default="inner,left")
+    parser.add_argument("--kinds", default="inner,left_outer")
     parser.add_argument("--legs", default="dovetail,rocksdb")
     parser.add_argument("--batch", type=int, default=2000)
     parser.add_argument("--batches", type=int, default=20)
     parser.add_argument("--quick", action="store_true", help="little data")
     asked = parser.parse_args()
     if asked.quick:
-        asked.sizes, asked.kinds, asked.batch, asked.batches = "2000", "left", 100, 5
+        asked.sizes, asked.kinds, asked.batch, asked.batches = "2000", "left_outer", 100, 5
     spark = session()
     spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", 1000)
     known = list(costs(spark, asked))
