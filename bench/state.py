@@ -260,7 +260,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="little data")
     asked = parser.parse_args()
     if asked.quick:
-        asked.sizes, asked.kinds, asked.batch, asked.batches = "2000", "left_outer", 100, 5
+        asked.sizes, asked.kinds = "2000", "left_outer"
+        asked.batch, asked.batches = 100, 5
     spark = session()
     spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", 1000)
     known = list(costs(spark, asked))
