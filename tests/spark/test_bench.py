@@ -54,13 +54,6 @@ def test_asof_joins_end_with_one_line_of_ratios():
     assert line["legs"]["dovetail"]["rows"] == 40_000
 
 
-def test_small_batches_on_much_state_give_what_spark_gives():
-    line = last_line("state")
-    assert {"left_outer_2000_vs_rocksdb", "left_outer_dovetail_growth"} <= line.keys()
-    ours, native = line["costs"]
-    assert ours["pairs"] == native["pairs"] > 0
-
-
 def test_a_bucket_alone_reads_what_a_batch_asks_for():
     few, many = last_line("store")["costs"][2:]
     assert few["size"] < many["size"]
