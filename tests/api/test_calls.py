@@ -273,10 +273,6 @@ TOGETHER = {
         lambda: still().late,
         ('no outlet "late"', "", "one of matched"),
     ),
-    "stream beside rows that stay": (
-        lambda: orders().join(dt.dataset(STILL), on=["k", "at", "n"]).explain(),
-        ("right side that is no stream", "", ""),
-    ),
     "map without an order": (
         lambda: (
             dt.stream(Frame("k int, at timestamp, tags map"), time="at")

@@ -137,6 +137,47 @@ def test_without_a_pick_every_pair_comes_out():
     assert "keep" not in words_of(join(keep=0))
 
 
+# --- a table beside a stream ---------------------------------------------------------
+
+
+def beside(left=None, **wish):
+    """A join of a stream with an ordinary DataFrame."""
+    table = dt.dataset(Frame(RIGHT.ddl, isStreaming=False))
+    return (left or dt.stream(LEFT)).join(
+        table, **{"on": "k", "suffixes": ("", "_r"), **wish}
+    )
+
+
+def test_spark_joins_a_stream_with_a_table_by_itself():
+    told = words_of(beside(how="left"))
+    assert "stream: Spark's own join of each batch with all of the table" in told
+    assert "the right rows are copied beside the checkpoint at the first start" in told
+
+
+@pytest.mark.parametrize(
+    ("joined", "reason"),
+    [
+        (beside(how="full"), "rows of the table, the right side, come out too"),
+        (beside(how="right_semi"), "rows of the table, the right side, come out too"),
+        (beside(orders(), how="left"), "time is named, so that rows may be late"),
+        (beside(dt.stream(LEFT, order="n").window(dt.rows(3))), "the left rows have a"),
+        (beside(keep=1), "pairs are picked"),
+    ],
+)
+def test_who_must_remember_rows_is_told_why(joined, reason):
+    told = words_of(joined)
+    assert f"Spark does not join by itself, since {reason}" in told
+    assert "a stateful operator of ours" in told
+
+
+def test_a_stream_beside_a_table_needs_no_order_but_for_a_pick():
+    table = dt.dataset(Frame(RIGHT.ddl, isStreaming=False))
+    mirrored = table.join(dt.stream(LEFT), on="k", suffixes=("", "_l"), keep=2)
+    with pytest.raises(dt.SpecError, match="the right side has no order"):
+        mirrored.in_words()
+    assert "note" not in words_of(beside())
+
+
 # --- refusals -----------------------------------------------------------------------
 
 
@@ -156,12 +197,6 @@ def untimed():
 def half_a_sequence():
     left, right = orders(sequence="n").window(TEN), trades().window(TEN)
     return left.join(right, on="k", suffixes=("", "_r"))
-
-
-def with_finite_side():
-    right = trades(Frame(RIGHT.ddl, isStreaming=False)).window(TEN)
-    joined = orders().window(TEN).join(right, on="k", suffixes=("", "_r"))
-    return joined.write(checkpoint="/c", matched=FOLDER)
 
 
 def finite():
@@ -322,7 +357,6 @@ REFUSALS = {
         lambda: dt.folder("/out", format="avro"),
         'format="avro"; expected one of "parquet", "json", "csv"',
     ),
-    "finite side": (with_finite_side, "a right side that is no stream is not yet"),
     "finite join written as a stream": (
         lambda: finite().write(checkpoint="/c", matched=FOLDER),
         "both sides of the join are ordinary DataFrames; expected a stream on at least",

@@ -225,7 +225,8 @@ class Joined:
     def _plan(self) -> StreamPlan:
         """Returns the plan of streams, or raises what cannot be done of it yet."""
         plan = plan_stream(self.request, self.inputs, self.feeds)
-        stream_settings(plan)  # the kernels refuse here what they cannot read
+        if not plan.way.is_native:
+            stream_settings(plan)  # the kernels refuse here what they cannot read
         return plan
 
     def _streaming(self) -> Streaming:

@@ -158,7 +158,8 @@ def _rows_given(other: object) -> Rows:
 def _refuse_half_a_sequence(sides: Mapping[spec.Hand, Rows]) -> None:
     """Refuses a sequence on one side only: it orders the rows of both."""
     for hand, side in sides.items():
-        if side.feed.sequence and not sides[hand.other].feed.sequence:
+        other = sides[hand.other].feed
+        if side.feed.sequence and other.streams and not other.sequence:
             raise SpecError(
                 f"the {hand.value} side has a sequence and the other side has none",
                 "sequence=... on both sides",

@@ -125,7 +125,8 @@ class StreamSide:
     """One side of a join on streams: all that is known of it before a row comes.
 
     `place` is SQL for where a row stands among those of its time, or of both sides.
-    The rows of a `static` side are all there from the start. `bound` says in words how
+    The rows of a `static` side are all there from the start; one that does not stream
+    is a table of the user's, copied beside the checkpoint. `bound` says in words how
     many rows are kept at most.
     """
 
@@ -137,6 +138,7 @@ class StreamSide:
     partition: tuple[str, ...]
     static: bool
     bound: str
+    streams: bool = True
 
     @property
     def is_timed(self) -> bool:
@@ -153,6 +155,17 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """Whether Spark joins a stream with a table by itself, and why it does not."""
+
+    is_native: bool
+    reason: str = ""
+
+
+_OURS = Way(is_native=False)
+
+
+@dataclass(frozen=True, slots=True)
 class StreamPlan:
     """How streams are joined; `notes` are what a user should know of the way."""
 
@@ -162,6 +175,7 @@ class StreamPlan:
     sides: tuple[StreamSide, StreamSide]
     spread: Spread
     notes: tuple[str, ...]
+    way: Way = _OURS
 
     def side(self, hand: spec.Hand) -> StreamSide:
         """Returns the side on this hand."""
@@ -193,6 +207,11 @@ class StreamPlan:
         )
 
     @property
+    def tables(self) -> tuple[StreamSide, ...]:
+        """Returns the sides that do not stream: at most one."""
+        return tuple(side for side in self.sides if not side.streams)
+
+    @property
     def heeds_silence(self) -> bool:
         """Tells whether a side that is silent for long lets the other one go on."""
         return any(side.idle != NO_TIME for side in self.sides)
@@ -214,21 +233,17 @@ def plan_stream(
         features_of_join(join, inputs) | features_of_settings(settings)
     )
     assert isinstance(join, spec.JoinSpec)  # noqa: S101 - sets are refused
-    for hand, feed in feeds.items():
-        if not feed.streams:
-            raise UnsupportedError.not_yet(
-                "stream",
-                f"a {hand.value} side that is no stream",
-                hint="spark.readStream reads what stays too; two sides that stay are "
-                "joined as a batch",
-            )
     # A plan is of a join and not of one run of it: it holds no rows.
     sources = {
         hand: replace(input_of(join, hand, inputs), rows=()) for hand in spec.HANDS
     }
     arrival = _arrival(join, sources, feeds)
     # A user's streams and tables all go on; the events of a case are known.
-    moving = frozenset(inputs) if changes is None else changes
+    moving = changes
+    if moving is None:
+        moving = frozenset(
+            sources[hand].name for hand, feed in feeds.items() if feed.streams
+        )
     STREAM.refuse_together(missing_together(join, inputs, settings, moving))
     keys = dict(zip(spec.HANDS, _keys(join, sources), strict=True))
     left, right = (
@@ -236,21 +251,20 @@ def plan_stream(
             hand,
             sources[hand],
             _place(feeds[hand], sources[hand].schema, arrival),
-            feeds[hand].idle,
+            # A table is there from the start: nobody holds it back.
+            feeds[hand].idle if feeds[hand.other].streams else NO_TIME,
             keys[hand],
             partition_of(join.side(hand)),
             is_static(join, hand, sources[hand]),
             state_bound(join, sources, hand, arrival),
+            feeds[hand].streams,
         )
         for hand in spec.HANDS
     )
-    loose = [
-        hand.value for hand, feed in feeds.items() if not (feed.order or feed.sequence)
-    ]
-    said = f"{' and '.join(loose)} rows of equal time meet in the order of their"
-    notes = (f"{said} contents; order=... says another",) if loose else ()
+    notes = (*_notes(join, feeds),)
     spread = _spread(join, settings, arrival)
-    return StreamPlan(join, settings, arrival, (left, right), spread, notes)
+    way = _way(join, settings, (left, right))
+    return StreamPlan(join, settings, arrival, (left, right), spread, notes, way)
 
 
 def plan_play(play: spec.Play, place: str = "place") -> StreamPlan:
@@ -366,13 +380,14 @@ def _arrival(
 ) -> spec.Arrival:
     """Returns the order of arrival that the sides allow, or refuses the join."""
     # One number over both sides is the user's own word: it goes before row time.
-    if all(feed.sequence for feed in feeds.values()):
+    if all(feed.sequence for feed in feeds.values() if feed.streams):
         return spec.Arrival.SEQUENCE
     # With two times no cut into batches, and no speed of a side, changes a result.
     if all(source.is_timed for source in sources.values()):
         return spec.Arrival.MERGED
     for hand, feed in feeds.items():
-        if join.clock is spec.Clock.ARRIVAL and not feed.order:
+        is_free = feed.order or _needs_no_order(join, feeds, hand)
+        if join.clock is spec.Clock.ARRIVAL and not is_free:
             raise SpecError(
                 f"the {hand.value} side has no order: its rows have neither a "
                 "time that both sides share nor a number",
@@ -383,11 +398,68 @@ def _arrival(
     return spec.Arrival.AS_READ
 
 
+def _notes(join: spec.JoinSpec, feeds: Feeds) -> Iterator[str]:
+    """Gives what a user should know of how rows come."""
+    loose = [
+        hand.value
+        for hand, feed in feeds.items()
+        if not (feed.order or feed.sequence or _needs_no_order(join, feeds, hand))
+    ]
+    if loose:
+        said = f"{' and '.join(loose)} rows of equal time meet in the order of their"
+        yield f"{said} contents; order=... says another"
+
+
+def _needs_no_order(join: spec.JoinSpec, feeds: Feeds, hand: spec.Hand) -> bool:
+    """Tells whether in which order the rows of a side come makes no difference.
+
+    A table has the order of its rows, and is there before any row of a stream: that
+    meets all of it, whoever comes before or after. But of a left row of a table a pick
+    may take the first that came.
+    """
+    if not feeds[hand].streams:
+        return True
+    is_picked = hand is spec.Hand.RIGHT and join.picks != spec.Picks()
+    is_once = join.side(hand).window == spec.Rows(0)
+    return not feeds[hand.other].streams and is_once and not is_picked
+
+
+def _way(
+    join: spec.JoinSpec,
+    settings: spec.Settings,
+    sides: tuple[StreamSide, StreamSide],
+) -> Way:
+    """Returns who joins a stream with a table: Spark, where each row stands alone.
+
+    So it is where what comes of a row of the stream is known from it and the table
+    alone: then no row need be remembered, and none can be late.
+    """
+    left, right = sides
+    if left.streams == right.streams:
+        return _OURS
+    table, rows = (right, left) if left.streams else (left, right)
+    kind, window = join.kind, join.side(rows.hand).window
+    comes_out = kind.preserves(table.hand) or kind.gives_once(table.hand)
+    reasons = {
+        f"rows of the table, the {table.hand.value} side, come out too": comes_out,
+        "time is named, so that rows may be late": any(
+            side.source.is_timed for side in sides
+        ),
+        f"the {rows.hand.value} rows have a window": window != spec.Rows(0),
+        "pairs are picked": join.picks != spec.Picks(),
+        "the rows are asked for early, or in an order": settings != _USUAL,
+    }
+    found = [reason for reason, holds in reasons.items() if holds]
+    return Way(is_native=not found, reason="; ".join(found))
+
+
 def _place(feed: Feed, columns: schema.Schema, arrival: spec.Arrival) -> str:
     """Returns where a row stands among those of its time, or of both sides.
 
     Without a number of its own a row is told from others of its time by all it holds.
     """
+    if not feed.streams:
+        return ""
     number = feed.sequence if arrival is spec.Arrival.SEQUENCE else feed.order
     if number:
         return f"CAST({number} AS BIGINT)"

@@ -42,6 +42,8 @@ _ORDERS = {
     ),
 }
 
+ON_SPARK = "Spark's own join of each batch with all of the table; nothing is kept"
+COPIED = "are copied beside the checkpoint at the first start, and read from there"
 ON_STREAMS = "a stateful operator of ours: Arrow chunks in Spark's state store"
 _WHEN_ARRIVED = "when the later of the two arrives", "when it leaves its window"
 _WHEN_SURE = (
@@ -115,11 +117,23 @@ def explained(plan: StreamPlan) -> str:
         ("late", _late(sources)),
         *((f"{side.hand.value} state", side.bound) for side in plan.sides),
         *silences,
-        ("engine", f"stream: {ON_STREAMS}"),
-        ("buckets", plan.spread.reason),
+        *_engine(plan),
         *(("note", note) for note in plan.notes),
     ]
     return paragraphs(lines)
+
+
+def _engine(plan: StreamPlan) -> Iterator[Line]:
+    """Gives who joins, and what becomes of a table beside a stream."""
+    if plan.way.is_native:
+        yield "engine", f"stream: {ON_SPARK}"
+    else:
+        yield "engine", f"stream: {ON_STREAMS}"
+        if plan.way.reason:
+            yield "why", f"Spark does not join by itself, since {plan.way.reason}"
+        yield "buckets", plan.spread.reason
+    for side in plan.tables:
+        yield "table", f"the {side.hand.value} rows {COPIED}"
 
 
 def explained_batch(plan: AnyPlan, sources: Mapping[spec.Hand, spec.Input]) -> str:

@@ -27,7 +27,14 @@ from dovetail.bind.schemas import schema_of
 from dovetail.engines.spark import values
 from dovetail.engines.spark.rules import pinned, plain_rules
 from dovetail.engines.spark_batch import lines, lives
-from dovetail.engines.spark_batch.arrivals import PLACE, WHAT, Admitted, Arrivals, admit
+from dovetail.engines.spark_batch.arrivals import (
+    PLACE,
+    WHAT,
+    Admitted,
+    Arrivals,
+    What,
+    admit,
+)
 from dovetail.engines.spark_batch.candidates import Meeting, mentions
 from dovetail.engines.spark_batch.picks import pruned
 from dovetail.engines.spark_batch.sets import join_sets
@@ -113,6 +120,26 @@ def ordered_rows(
     return replace(found, late={**late, **found.late})
 
 
+def plain_lines(plan: BatchPlan, frames: Mapping[str, DataFrame]) -> DataFrame:
+    """Returns the lines of a join without picks or times; a side may be a stream.
+
+    Its rows have no places: nobody asks for them, and Spark numbers no stream's rows.
+    """
+    nowhere = {PLACE: F.lit(0).cast("bigint"), WHAT: F.lit(What.ROW.value)}
+    arrivals = {
+        name: Arrivals(frame.withColumns(nowhere), has_places=True)
+        for name, frame in frames.items()
+    }
+    admitted = {
+        name: admit(plan.inputs[name], one, plan.join.clock, ())
+        for name, one in arrivals.items()
+    }
+    known = _Sources(plan.inputs, arrivals, admitted, _NO_STOPS)
+    asked = _Asked(row_time=False, order=False)
+    meeting, _ = _met(plan, known, asked, "the join")
+    return lines.result_lines(meeting)
+
+
 def _windows_on(join: spec.JoinSpec, name: str) -> Iterator[spec.Window]:
     """Gives the windows of all sides of a tree of joins that an input is on."""
     for hand in spec.HANDS:
@@ -156,6 +183,17 @@ class _Incoming:
 
 def _joined(plan: BatchPlan, known: _Sources, asked: _Asked, place: str) -> BatchRows:
     """Returns the rows of one join of the tree, which stands at a place in it."""
+    meeting, late = _met(plan, known, asked, place)
+    # Left rows that look for one right row in memory stay where they are.
+    strategies = (plan.join.picks.strategy, meeting.join.picks.strategy)
+    stays = strategies == (spec.Strategy.LOOKUP, spec.Strategy.MANY_LOOKUP)
+    return BatchRows(lines.outlets(meeting, asked.hidden), late, in_left_order=stays)
+
+
+def _met(
+    plan: BatchPlan, known: _Sources, asked: _Asked, place: str
+) -> tuple[Meeting, dict[str, DataFrame]]:
+    """Returns how the rows of one join of the tree meet, and the late rows by name."""
     join = plan.join
     sides: dict[spec.Hand, lives.Living] = {}
     late: dict[str, DataFrame] = {}
@@ -173,11 +211,7 @@ def _joined(plan: BatchPlan, known: _Sources, asked: _Asked, place: str) -> Batc
         late |= came.late
     whole = Meeting(plan, join, sides, asked.row_time, known.stops.failure)
     # Unevenness is measured of all rows, so before any are pruned.
-    meeting = pruned(watched(whole, known.stops.skew))
-    # Left rows that look for one right row in memory stay where they are.
-    strategies = (join.picks.strategy, meeting.join.picks.strategy)
-    stays = strategies == (spec.Strategy.LOOKUP, spec.Strategy.MANY_LOOKUP)
-    return BatchRows(lines.outlets(meeting, asked.hidden), late, in_left_order=stays)
+    return pruned(watched(whole, known.stops.skew)), late
 
 
 def _incoming(

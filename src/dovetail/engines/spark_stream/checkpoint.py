@@ -24,8 +24,9 @@ from dovetail.bind.sinks import files_in, path_exists
 from dovetail.bind.tick import ENDED, TICK
 from dovetail.engines.spark_stream.failures import cause
 from dovetail.engines.spark_stream.fingerprint import differences
+from dovetail.engines.spark_stream.tables import Pin, read_pin
 from dovetail.errors import EngineError
-from dovetail.kernels.settings import FORMAT, JoinSettings
+from dovetail.kernels.settings import FORMAT
 
 _NOTHING_YET = "STDS_COMMITTED_BATCH_UNAVAILABLE"
 _NO_OFFSET = "-"
@@ -53,7 +54,7 @@ class Checkpoint:
 
     `batch` is -1 before the first one. Spark lets no source be added later, so a query
     has a heartbeat from its first start on or never. The state lies in so many
-    `partitions`.
+    `partitions`. Of a join with a table the `pin` says who joins.
     """
 
     path: str
@@ -63,6 +64,7 @@ class Checkpoint:
     is_last: bool = False
     partitions: int = 0
     kept: Kept = NOTHING
+    pin: Pin | None = None
 
     @property
     def is_new(self) -> bool:
@@ -127,7 +129,7 @@ class Checkpoint:
             ) from error
         return read_checkpoint(spark, self.path)
 
-    def refuse_other(self, settings: JoinSettings) -> None:
+    def refuse_other(self, identity: str) -> None:
         """Refuses to start a join on the state of another one."""
         if self.kept.format != FORMAT:
             raise EngineError(
@@ -136,7 +138,7 @@ class Checkpoint:
                 f"the format {FORMAT}",
                 "another version of dovetail wrote it: start with a new folder",
             )
-        changed = differences(self.kept.identity, settings.identity)
+        changed = differences(self.kept.identity, identity)
         if self.kept != NOTHING and changed:
             raise EngineError(
                 f'the checkpoint "{self.path}" has the state of another join: '
@@ -166,6 +168,7 @@ def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
         return Checkpoint(path)
     _refuse_unnamed(spark, path)
     partitions, beat = _begun(spark, f"{path}/offsets/{begun}")
+    pin = read_pin(spark, path)
     return Checkpoint(
         path,
         begun,
@@ -173,7 +176,10 @@ def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
         has_heartbeat=TICK in beat,
         is_last=bool(beat.get(ENDED)),
         partitions=partitions,
-        kept=kept_in(spark, path),
+        kept=Kept(pin.format, pin.identity, 0)
+        if pin and pin.is_native
+        else kept_in(spark, path),
+        pin=pin,
     )
 
 

@@ -133,12 +133,14 @@ class _Columns:
             moment = f"coalesce({moment}, {self.time})" if moment else self.time
         # By the processing time silence is measured, of either side.
         has_clock = self.plan.heeds_silence or self.settings.reads_clock
+        has_events = self.with_events or not self.side.streams
         return {
             CODE: self.side.keys.code,
             PARTITION: partition_code(self.side),
             MOMENT: moment,
-            POSITION: self.side.place,
-            EVENT: schema.quoted(EVENT) if self.with_events else "",
+            # The copy of a table has places, and says what each line is.
+            POSITION: self.side.place if self.side.streams else schema.quoted(POSITION),
+            EVENT: schema.quoted(EVENT) if has_events else "",
             SCOPE: schema.quoted(SCOPE) if self.with_events else "",
             NOW: self.now if has_clock else "",
             BARRED: self._barred(),

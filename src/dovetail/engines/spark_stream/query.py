@@ -31,10 +31,18 @@ from dovetail.engines.spark_stream.failures import cause, sentence
 from dovetail.engines.spark_stream.feeds import BATCH_TIME, Buckets, packings
 from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.labels import balanced_labels
+from dovetail.engines.spark_stream.native import (
+    Frames,
+    native_identity,
+    native_results,
+)
 from dovetail.engines.spark_stream.outlets import Outlets
+from dovetail.engines.spark_stream.tables import Pin, Table
 from dovetail.errors import EngineError
+from dovetail.kernels.settings import FORMAT
 from dovetail.plan.stream import StreamPlan
 from dovetail.spec.inputs import Outlet
+from dovetail.spec.join import Hand
 
 STATE = "spark.sql.streaming.stateStore"
 PARTITIONS = "spark.sql.shuffle.partitions"
@@ -76,6 +84,8 @@ class Streaming:
     @property
     def beats(self) -> bool:
         """Tells whether time goes on for the join while no row comes."""
+        if self.plan.way.is_native:
+            return False
         return self.plan.heeds_silence or stream_settings(self.plan).reads_clock
 
     def state_partitions(self) -> int:
@@ -103,6 +113,31 @@ class Streaming:
         count = kept.buckets or each * self.state_partitions()
         return Buckets(balanced_labels(count, count), count)
 
+    def of(self, pin: Pin | None) -> Streaming:
+        """Returns the join as its first start has said that it is run."""
+        if pin is None or pin.is_native == self.plan.way.is_native:
+            return self
+        way = replace(self.plan.way, is_native=pin.is_native)
+        return replace(self, plan=replace(self.plan, way=way))
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Returns the side that does not stream, where there is one."""
+        return tuple(
+            Table(self.plan, side, frame)
+            for side, frame in zip(self.plan.sides, self.frames, strict=True)
+            if not side.streams
+        )
+
+    def copied(self, checkpoint: str) -> Frames:
+        """Returns the frames that are joined: of a table the copy, if there is one."""
+        if not self.tables:
+            return self.frames
+        (table,) = self.tables
+        found = table.copied(checkpoint) if checkpoint else table.rows()
+        left, right = self.frames
+        return (left, found) if table.side.hand is Hand.RIGHT else (found, right)
+
     def lay(
         self,
         checkpoint: Checkpoint = NO_CHECKPOINT,
@@ -115,8 +150,14 @@ class Streaming:
         """
         buckets = self.buckets(checkpoint.kept)
         with plain_rules(self.spark):
+            frames = self.copied(checkpoint.path)
+            if self.plan.way.is_native:
+                checkpoint.refuse_other(native_identity(self.plan, frames).text)
+                raw = native_results(self.plan, frames, ticks, counters)
+                self.outlets.refuse_select(raw)
+                return raw
             settings = stream_settings(self.plan)
-            sides = packings(self.plan, settings, self.frames, buckets)
+            sides = packings(self.plan, settings, frames, buckets)
             count = buckets.per_scope
             same = Identity.of(self.plan, sides, stream_manner(self.plan), count)
             settings = replace(
@@ -125,18 +166,30 @@ class Streaming:
                 fingerprint=same.fingerprint,
                 identity=same.text,
             )
-            checkpoint.refuse_other(settings)
+            checkpoint.refuse_other(settings.identity)
             raw = lay(sides, settings, ticks, counters)
             self.outlets.refuse_select(raw)
             return raw
 
     def frame(self, outlet: Outlet) -> DataFrame:
         """Returns the rows of one outlet as a streaming DataFrame."""
-        refuse_other_store(self.spark)
+        if not self.plan.way.is_native:
+            refuse_other_store(self.spark)
+            self._refuse_without_copy()
         ticks = self.ticks() if self.beats else ()
         raw = self.lay(ticks=ticks, counters=numbered_counters())
         with plain_rules(self.spark):
             return self.outlets.frame(raw, outlet)
+
+    def _refuse_without_copy(self) -> None:
+        """Refuses a table that our operator would read, where no copy is kept."""
+        for side in self.plan.tables:
+            raise EngineError(
+                f"the {side.hand.value} side is a table, and an outlet taken as a "
+                "DataFrame has no folder for its copy",
+                "joined.write(checkpoint=..), which keeps it there",
+                f"Spark does not join it by itself: {self.plan.way.reason}",
+            )
 
     def ticks(self, *, ends: bool = False) -> tuple[DataFrame, ...]:
         """Returns the heartbeat; it beats where a side may fall idle."""
@@ -172,8 +225,11 @@ def start(
     checkpoint = read_checkpoint(streaming.spark, how.checkpoint)
     if not (how.finish and checkpoint.is_ending):
         checkpoint.refuse_ended()
-    with plain_rules(streaming.spark, **STORE):
-        checkpoint = checkpoint.spread(streaming.spark, streaming.partitions)
+    streaming = streaming.of(checkpoint.pin)
+    # What Spark joins by itself has no state that could be moved.
+    if not streaming.plan.way.is_native:
+        with plain_rules(streaming.spark, **STORE):
+            checkpoint = checkpoint.spread(streaming.spark, streaming.partitions)
     if not how.finish:
         return _started(streaming, sinks, checkpoint, how)
     if not checkpoint.is_ending:
@@ -194,11 +250,16 @@ def _started(
     has_heartbeat = streaming.beats or how.finish is not None
     if has_heartbeat:
         checkpoint.refuse_without_heartbeat()
+    if checkpoint.is_new and streaming.tables:
+        checkpoint = _with_table(streaming, checkpoint)
     has_heartbeat |= checkpoint.has_heartbeat
     ticks = streaming.ticks(ends=bool(how.finish)) if has_heartbeat else ()
     raw = streaming.lay(checkpoint, ticks)
-    partitions = checkpoint.partitions or streaming.state_partitions()
-    confs = {**STORE, PARTITIONS: str(partitions)}
+    confs = dict(STORE)
+    # Without state the session's own number holds: Spark may shuffle a large table.
+    if not streaming.plan.way.is_native:
+        partitions = checkpoint.partitions or streaming.state_partitions()
+        confs[PARTITIONS] = str(partitions)
     with plain_rules(spark, **confs):
         for outlet, sink in sinks.items():
             frame = streaming.outlets.frame(raw, outlet)
@@ -216,6 +277,23 @@ def _started(
                 f'the query on the checkpoint "{how.checkpoint}" does not start: '
                 f"{cause(error)}"
             ) from error
+
+
+def _with_table(streaming: Streaming, checkpoint: Checkpoint) -> Checkpoint:
+    """Returns a new checkpoint, beside which the table has been copied.
+
+    What is refused is refused before.
+    """
+    streaming.lay()
+    path = checkpoint.path
+    with plain_rules(streaming.spark, **STORE):
+        for table in streaming.tables:
+            table.copy(path)
+        frames = streaming.copied(path)
+        same = native_identity(streaming.plan, frames).text
+        pin = Pin(streaming.plan.way.is_native, FORMAT, same)
+        pin.keep(streaming.spark, path)
+    return replace(checkpoint, pin=pin)
 
 
 def _run_out(query: StreamingQuery) -> None:

@@ -205,7 +205,10 @@ def numbered(
         Arrival.MERGED: (moment, hand, position),
         Arrival.AS_READ: (hand, position),
     }
-    order = sorted_by(*decides[settings.arrival])
+    keys = decides[settings.arrival]
+    there = np.concatenate((left.from_start, right.from_start))
+    # What was there from the start has come before all that streams.
+    order = sorted_by(*keys) if not there.any() else sorted_by(~there * 1, *keys)
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(start, start + len(order))
     return (

@@ -1,0 +1,141 @@
+"""A table beside a stream: its copy, which every batch reads, a repeated one too.
+
+    checkpoint/tables/right/from=0    the right rows, as they were at first
+    checkpoint/tables/join            who joins, Spark or our operator, and what
+
+Read anew in every batch, the table might have changed when a batch comes again. Spark
+joins with the rows that stand in it; our operator reads them as lines, a stream that is
+over after its first batch:
+
+    columns of the table | @position | @event
+    1, 'Ada'             |         0 | INITIAL
+    null, null           |      null | FINISH
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+from dovetail.bind.sinks import path_exists
+from dovetail.engines.spark_stream.failures import cause
+from dovetail.engines.spark_stream.feeds import EVENT, POSITION
+from dovetail.errors import EngineError
+from dovetail.kernels.arrays.names import LineKind
+from dovetail.plan.stream import StreamPlan, StreamSide
+from dovetail.schema import quoted
+from dovetail.spec.windows import Latest
+
+FIRST = "from=0"
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """Who joins a stream with a table, and which join it is, since the first start."""
+
+    is_native: bool
+    format: int
+    identity: str
+
+    def keep(self, spark: SparkSession, checkpoint: str) -> None:
+        """Writes it beside the checkpoint."""
+        told = json.dumps([self.is_native, self.format, self.identity])
+        line = spark.createDataFrame([(told,)], "value string").coalesce(1)
+        line.write.mode("overwrite").text(f"{checkpoint}/tables/join")
+
+
+def read_pin(spark: SparkSession, checkpoint: str) -> Pin | None:
+    """Returns what the first start has kept; nothing where no table is beside."""
+    place = f"{checkpoint}/tables/join"
+    if not path_exists(spark, place):
+        return None
+    (line,) = spark.read.text(place).collect()
+    return Pin(*json.loads(line.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The side of a plan that does not stream, with the rows as a user gives them."""
+
+    plan: StreamPlan
+    side: StreamSide
+    frame: DataFrame
+
+    def rows(self) -> DataFrame:
+        """Returns what is joined: the rows that stand, or the operator's lines."""
+        return self._standing() if self.plan.way.is_native else self._lines()
+
+    def copy(self, checkpoint: str, version: str = FIRST) -> None:
+        """Writes the rows as they are now beside a checkpoint."""
+        rows = self.rows()
+        self._refuse_untimed(rows)
+        try:
+            rows.write.mode("overwrite").parquet(self._place(checkpoint, version))
+        except Exception as error:
+            raise EngineError(
+                f"the {self.side.hand.value} side, a table, is not copied into "
+                f'"{checkpoint}/tables": {cause(error)}'
+            ) from error
+
+    def copied(self, checkpoint: str, version: str = FIRST) -> DataFrame:
+        """Returns the rows of a copy, for the operator as a stream."""
+        spark, place = self.frame.sparkSession, self._place(checkpoint, version)
+        if not path_exists(spark, f"{place}/_SUCCESS"):
+            raise EngineError(
+                f'the checkpoint "{checkpoint}" lacks the copy of its table: there is '
+                f'no "{place}"',
+                "a folder as a query left it",
+                "put back what was deleted, or start anew: new folders for state and "
+                "for rows",
+            )
+        is_native = self.plan.way.is_native
+        reader = spark.read if is_native else spark.readStream
+        return reader.schema(self.rows().schema).parquet(place)
+
+    def _place(self, checkpoint: str, version: str) -> str:
+        """Returns the folder of a copy."""
+        return f"{checkpoint}/tables/{self.side.hand.value}/{version}"
+
+    def _numbered(self) -> DataFrame:
+        """Returns the rows with their places in the order of the table."""
+        place = self.side.place
+        ordered = self.frame.orderBy(F.expr(place)) if place else self.frame
+        return ordered.withColumn(POSITION, F.monotonically_increasing_id())
+
+    def _lines(self) -> DataFrame:
+        """Returns the rows with their places, and behind them that this is all."""
+        event = F.lit(int(LineKind.INITIAL))
+        rows = self._numbered().withColumn(EVENT, event)
+        kinds = {one.name: one.dataType for one in rows.schema}
+        nothing = [F.lit(None).cast(kind).alias(name) for name, kind in kinds.items()]
+        end = F.lit(int(LineKind.FINISH)).alias(EVENT)
+        last = rows.sparkSession.range(1).select(*nothing[:-1], end)
+        return rows.unionAll(last)
+
+    def _standing(self) -> DataFrame:
+        """Returns the rows themselves; of a table with a key the newest of each."""
+        window = self.plan.join.side(self.side.hand).window
+        if not isinstance(window, Latest):
+            return self.frame
+        key = (F.col(quoted(name)) for name in window.key)
+        newest = Window.partitionBy(*key).orderBy(F.desc(quoted(POSITION)))
+        rows = self._numbered().withColumn(EVENT, F.row_number().over(newest))
+        return rows.where(F.col(quoted(EVENT)) == 1).drop(POSITION, EVENT)
+
+    def _refuse_untimed(self, rows: DataFrame) -> None:
+        """Refuses rows without the time that the side names: they could not leave."""
+        time = self.side.source.time
+        if not time:
+            return
+        is_row = F.col(quoted(EVENT)) == int(LineKind.INITIAL)
+        count = rows.where(is_row & F.col(quoted(time)).isNull()).count()
+        if count:
+            raise EngineError(
+                f"the {self.side.hand.value} side, a table, has {count} rows without "
+                f'the time "{time}"',
+                "a time in every row",
+                f'take them out before: frame.where("{time} IS NOT NULL")',
+            )

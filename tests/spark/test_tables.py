@@ -1,0 +1,167 @@
+"""A stream beside an ordinary DataFrame: who joins, the copy, restarts, cuts."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dovetail as dt
+from dovetail import spec
+from dovetail.conformance import oracle
+from tests.spark.rows import bag
+
+NOW = {"availableNow": True}
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+ORDERS = [
+    {"id": number, "who": who, "at": EPOCH + timedelta(minutes=minute)}
+    for number, (who, minute) in enumerate(
+        [(1, 0), (2, 9), (1, 5), (None, 6), (3, 30), (1, 7), (4, 31), (2, 32)]
+    )
+]
+PEOPLE = [
+    {"key": key, "name": name, "since": EPOCH + timedelta(minutes=minute)}
+    for key, name, minute in [
+        (1, "Ada", 1),
+        (2, "Ben", 2),
+        (1, "Ann", 3),
+        (None, "Cy", 4),
+        (9, "Dan", 8),
+        (3, "Eve", 40),
+    ]
+]
+ARROW = {"at": pa.timestamp("us", "UTC"), "since": pa.timestamp("us", "UTC")}
+DDL = "id BIGINT, who BIGINT, at TIMESTAMP"
+
+
+def arrow(rows):
+    """Rows as a table of Arrow."""
+    kinds = [(name, ARROW.get(name, pa.int64())) for name in rows[0]]
+    kinds = [(name, pa.string() if name == "name" else kind) for name, kind in kinds]
+    return pa.Table.from_pylist(rows, schema=pa.schema(kinds))
+
+
+class Shop:
+    """Orders that come in batches of a size, beside a table of people."""
+
+    def __init__(self, spark, folder):
+        self.spark, self.folder = spark, folder
+        (folder / "orders").mkdir(exist_ok=True)
+        pq.write_table(arrow(PEOPLE), folder / "people.parquet")
+
+    def give(self, rows, size=8):
+        """Lets more orders come, in batches of a size."""
+        there = len(list((self.folder / "orders").glob("*.parquet")))
+        for number, first in enumerate(range(0, len(rows), size), there):
+            path = self.folder / "orders" / f"{number:03}.parquet"
+            pq.write_table(arrow(rows[first : first + size]), path)
+
+    def orders(self, **facts):
+        """The stream."""
+        files = self.spark.readStream.schema(DDL).option("maxFilesPerTrigger", 1)
+        return dt.stream(files.parquet(str(self.folder / "orders")), **facts)
+
+    def people(self):
+        """The table, as it is now."""
+        return self.spark.read.parquet(str(self.folder / "people.parquet"))
+
+    def write(self, joined, **how):
+        """Runs a join over all that is there; returns its query."""
+        sinks = {
+            outlet.value: dt.folder(self.folder / "out" / outlet.value)
+            for outlet in (*spec.outlets_of(joined.request), spec.Outlet.LATE)
+        }
+        checkpoint = self.folder / "checkpoint"
+        asked = {"trigger": NOW, **how}
+        query = joined.write(checkpoint=checkpoint, **sinks, **asked)
+        query.awaitTermination()
+        return query
+
+    def read(self, joined):
+        """The rows of every outlet that has any, late rows as the definition has."""
+        found = {}
+        for outlet in (*spec.outlets_of(joined.request), spec.Outlet.LATE):
+            rows = self.spark.read.parquet(str(self.folder / "out" / outlet.value))
+            plain = rows.drop("batch").toArrow().to_pylist()
+            if outlet is spec.Outlet.LATE:
+                plain = [
+                    {**one[one["side"]], "reason": one["reason"]} for one in plain
+                ]
+            found[outlet] = bag(plain)
+        return {outlet: rows for outlet, rows in found.items() if rows}
+
+
+def defined(joined, *, orders=ORDERS, people=PEOPLE, ends=True):
+    """What the definition gives, by outlet."""
+    hands = {
+        hand: joined.inputs[hand.value]
+        for hand in spec.HANDS
+        if joined.feeds[hand].streams
+    }
+    (stream,) = hands
+    kept = replace(joined.inputs[stream.other.value], rows=tuple(people))
+    inputs = {**joined.inputs, stream.other.value: kept}
+    events = [spec.Arrive(stream.value, row) for row in orders]
+    events += [spec.Finish(name) for name in inputs] if ends else []
+    play = spec.Play(joined.request, inputs, tuple(events))
+    found = {}
+    for one in oracle.play(play):
+        found.setdefault(one.outlet, []).append(one.row)
+    found.pop(spec.Outlet.MARKS, None)
+    return {outlet: bag(rows) for outlet, rows in found.items()}
+
+
+KEYS = {"on": [("who", "key")]}
+
+
+def by_spark(shop):
+    """Joins that Spark makes by itself."""
+    orders, people = shop.orders(), dt.dataset(shop.people())
+    table = dt.table(shop.people(), key="key")
+    for how in ("inner", "left", "semi", "anti"):
+        yield orders.join(people, how=how, **KEYS)
+    yield orders.join(people, how="left", unmatched="outlet", **KEYS)
+    yield orders.join(people, how="left", where="r.key > l.who - 1 and l.id > 2")
+    yield orders.join(table, how="left", **KEYS)
+    mirrored = {"on": [("key", "who")]}
+    wish = {"n": "r.id", "name": "coalesce(l.name, '-')", "known": "matched_left"}
+    yield people.join(orders, how="right", select=wish, **mirrored)
+    yield people.join(orders, how="right_semi", **mirrored)
+
+
+def by_us(shop):
+    """Joins for which rows must be remembered, or may be late."""
+    orders, people = shop.orders(), dt.dataset(shop.people())
+    timed = shop.orders(time="at", lateness="2 minutes")
+    since = dt.dataset(shop.people(), time="since")
+    versions = dt.table(shop.people().where("key is not null"), key="key", time="since")
+    nearest = dt.asof("l.at", "r.since", direction="nearest")
+    yield orders.join(people, how="full", unmatched="outlet", **KEYS)
+    yield orders.join(people, how="right_semi", **KEYS)
+    yield orders.join(people, how="left", asof=nearest, **KEYS)
+    yield orders.join(people, keep=1, **KEYS)
+    yield timed.join(people, how="left", unmatched="outlet", **KEYS)
+    yield timed.join(since, how="left", **KEYS)
+    yield timed.join(versions, how="left", unmatched="outlet", **KEYS)
+
+
+@pytest.mark.parametrize("number", range(9))
+def test_spark_joins_where_each_row_stands_alone(spark, tmp_path, number):
+    shop = Shop(spark, tmp_path)
+    shop.give(ORDERS, size=3)
+    joined = [*by_spark(shop)][number]
+    assert "Spark's own join" in joined.explain()
+    shop.write(joined)
+    assert shop.read(joined) == defined(joined)
+
+
+@pytest.mark.parametrize("number", range(7))
+def test_rows_that_are_remembered_go_through_the_operator(spark, tmp_path, number):
+    shop = Shop(spark, tmp_path)
+    shop.give(ORDERS, size=3)
+    joined = [*by_us(shop)][number]
+    assert "Spark does not join by itself" in joined.explain()
+    shop.write(joined, finish=True)
+    people = [one for one in PEOPLE if number < 6 or one["key"] is not None]
+    assert shop.read(joined) == defined(joined, people=people)
