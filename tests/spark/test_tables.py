@@ -85,9 +85,7 @@ class Shop:
             rows = self.spark.read.parquet(str(self.folder / "out" / outlet.value))
             plain = rows.drop("batch").toArrow().to_pylist()
             if outlet is spec.Outlet.LATE:
-                plain = [
-                    {**one[one["side"]], "reason": one["reason"]} for one in plain
-                ]
+                plain = [{**one[one["side"]], "reason": one["reason"]} for one in plain]
             found[outlet] = bag(plain)
         return {outlet: rows for outlet, rows in found.items() if rows}
 

@@ -42,6 +42,10 @@ _ORDERS = {
     ),
 }
 
+_EACH_ALONE = (
+    "each row of the stream meets all of the table; any cut into batches gives the "
+    "same rows"
+)
 ON_SPARK = "Spark's own join of each batch with all of the table; nothing is kept"
 COPIED = "are copied beside the checkpoint at the first start, and read from there"
 ON_STREAMS = "a stateful operator of ours: Arrow chunks in Spark's state store"
@@ -110,7 +114,7 @@ def explained(plan: StreamPlan) -> str:
     ]
     lines = [
         *_sides(join, sources),
-        ("order", _ORDERS[plan.arrival]),
+        ("order", _EACH_ALONE if plan.way.is_native else _ORDERS[plan.arrival]),
         *picked(join.picks),
         ("out", _when(join)),
         *switched(plan.settings),

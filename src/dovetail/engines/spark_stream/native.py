@@ -63,6 +63,7 @@ def native_results(
     is_match = F.col(OUTLET) == code(spec.Outlet.MATCHED)
     went = _counted(raw, f"{counters}.out", matched=is_match, unmatched=~is_match)
     for tick in ticks:
+        # Spark drops the branch, but keeps in its log how far the heartbeat has come.
         nothing = (F.lit(None).cast(one.dataType).alias(one.name) for one in raw.schema)
         went = went.unionAll(tick.where("false").select(*nothing))
     return went
@@ -77,6 +78,7 @@ def native_identity(plan: StreamPlan, frames: Frames) -> Identity:
 
 def _as_batch(plan: StreamPlan) -> BatchPlan:
     """Returns the join as that of a batch, whose rows are all there."""
+    # A row that is met once meets what is there, as one does that is there for ever.
     left, right = (
         replace(plan.join.side(hand), window=spec.Forever(), partition_by=())
         for hand in spec.HANDS

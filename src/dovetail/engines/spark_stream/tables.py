@@ -91,6 +91,7 @@ class Table:
                 "put back what was deleted, or start anew: new folders for state and "
                 "for rows",
             )
+        # Files that a stream has read once it does not read again, after restarts too.
         is_native = self.plan.way.is_native
         reader = spark.read if is_native else spark.readStream
         return reader.schema(self.rows().schema).parquet(place)
@@ -107,6 +108,7 @@ class Table:
 
     def _lines(self) -> DataFrame:
         """Returns the rows with their places, and behind them that this is all."""
+        # A row that was there from the start is never late, and comes before others.
         event = F.lit(int(LineKind.INITIAL))
         rows = self._numbered().withColumn(EVENT, event)
         kinds = {one.name: one.dataType for one in rows.schema}
