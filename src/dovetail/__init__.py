@@ -21,10 +21,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dovetail.api.choices import (
         asof,
+        between,
+        delta,
         forever,
+        hop,
+        inherited,
         latest,
         range,  # noqa: A004 - dt.range reads as SQL does
         rows,
+        rows_preceding,
+        seconds,
     )
     from dovetail.api.joined import Joined
     from dovetail.api.progress import Progress, follow
@@ -76,16 +82,22 @@ __all__ = [
     "UnsupportedError",
     "Window",
     "asof",
+    "between",
     "dataset",
+    "delta",
     "ecl",
     "folder",
     "follow",
     "forever",
+    "hop",
+    "inherited",
     "join",
     "latest",
     "local_session",
     "range",
     "rows",
+    "rows_preceding",
+    "seconds",
     "stream",
     "table",
 ]
@@ -101,7 +113,10 @@ _ROOMS = {
         "SpecError",
         "UnsupportedError",
     ),
-    "api.choices": ("asof", "forever", "latest", "range", "rows"),
+    "api.choices": (
+        *("asof", "between", "delta", "forever", "hop", "inherited", "latest"),
+        *("range", "rows", "rows_preceding", "seconds"),
+    ),
     "api.joined": ("Joined",),
     "api.progress": ("Progress", "follow"),
     "api.samples": ("Sample",),

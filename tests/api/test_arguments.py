@@ -85,7 +85,13 @@ NO_WINDOW = {
     "the function range": dt.range,
 }
 NO_DICT = {"None": None, '"x"': "x", '["k"]': ["k"], "5": 5, "{}": {}}
+NO_NUMBER = {"None": None, "True": True, "[3]": [3], "nan": float("nan")}
 MOMENT = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+def evicting(**most):
+    return orders().window(dt.rows(3), per="k", **most)
+
 
 # The argument, how it is given, what cannot be given, and what is expected instead.
 ARGUMENTS = [
@@ -102,6 +108,74 @@ ARGUMENTS = [
     ("order", lambda it: dt.table(LEFT, key="k", order=it), NO_TEXT, "a whole number"),
     ("window", lambda it: orders().window(it), NO_WINDOW, "dt.range, dt.rows"),
     ("per", lambda it: orders().window(TEN, per=it), NO_NAMES, "a list of names"),
+    ("evict_age", lambda it: evicting(evict_age=it), NO_LENGTH, "a length of time"),
+    (
+        "evict_partitions",
+        lambda it: evicting(evict_partitions=it),
+        NO_COUNT,
+        "a whole number",
+    ),
+    ("evict_rows", lambda it: evicting(evict_rows=it), NO_COUNT, "a whole number"),
+    ("length", dt.seconds, NO_NUMBER | {"-1": -1, '"ten"': "ten"}, ""),
+    ("by", lambda it: dt.delta(it, 5), NO_TEXT, "a column, or SQL over columns"),
+    (
+        "width",
+        lambda it: dt.delta("n", it),
+        NO_NUMBER | {"-1": -1, '"x"': "x"},
+        "",
+    ),
+    ("first", dt.rows_preceding, NO_COUNT, "a whole number, 0 or more"),
+    ("last", lambda it: dt.rows_preceding(9, it), NO_COUNT, "a whole number"),
+    ("size", dt.hop, NO_LENGTH | {'"1 month"': "1 month", '"0 days"': "0 days"}, ""),
+    ("every", lambda it: dt.hop("1 hour", it), NO_LENGTH, "a length of time"),
+    ("every", lambda it: dt.hop("hour", it), {'"1 hour"': "1 hour"}, "none beside"),
+    ("start", lambda it: dt.between(it, "at"), NO_TEXT, "a column, or SQL"),
+    ("end", lambda it: dt.between("at", it), NO_TEXT, "a column, or SQL"),
+    ("atmost", lambda it: join().pick(atmost=it), NO_COUNT, "a whole number"),
+    ("limit", lambda it: join().pick(limit=it), NO_COUNT, "a whole number"),
+    (
+        "exceeded",
+        lambda it: join().pick(limit=2, exceeded=it),
+        {'"stop"': "stop", "None": None, "5": 5},
+        '"fail", "skip"',
+    ),
+    (
+        "counted",
+        lambda it: join().pick(atmost=2, counted=it),
+        {"5": 5, "None": None, '[("k", "k", 2)]': [("k", "k", 2)]},
+        "",
+    ),
+    ("counted", lambda it: join().pick(counted=it), {'"k"': "k"}, "an atmost beside"),
+    (
+        "optional",
+        lambda it: join().pick(atmost=2, optional=it),
+        {"5": 5, "None": None, '[("w", "v", 0)]': [("w", "v", 0)]},
+        "a list of names",
+    ),
+    ("optional", lambda it: join().pick(optional=it), {'"w"': "w"}, "an atmost beside"),
+    ("skip_when", lambda it: join().pick(skip_when=it), NO_TEXT, "a condition"),
+    (
+        "left_condition",
+        lambda it: join().pick(left_condition=it),
+        NO_TEXT,
+        "a condition",
+    ),
+    ("strategy", lambda it: join().pick(strategy=it), NO_TEXT, '"default", "lookup"'),
+    (
+        "right",
+        lambda it: join().fill(right=it),
+        {'"zero"': "zero", "None": None, "{}": {}, "5": 5},
+        '"null", "blank"',
+    ),
+    ("null_rows", lambda it: join().emit(null_rows=it), NO_TEXT, '"expiry"'),
+    ("retract", lambda it: join().emit(retract=it), NO_TRUTH | {"True": True}, ""),
+    (
+        "late_table_rows",
+        lambda it: join().emit(late_table_rows=it),
+        NO_LENGTH,
+        "a length of time",
+    ),
+    ("order", lambda it: join().emit(order=it), NO_TEXT, '"as_found", "row_time"'),
     ("preceding", dt.range, NO_LENGTH, "a length of time"),
     ("following", lambda it: dt.range(following=it), NO_LENGTH, "a length of time"),
     ("count", dt.rows, NO_COUNT, "a whole number, 0 or more"),

@@ -1,6 +1,7 @@
 """Joins as a user writes them: output columns, words of the plan, refusals."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,10 @@ from pyspark.sql.types import (
 )
 
 import dovetail as dt
+from dovetail import spec
+from dovetail.expression import Expression
 
+EVER = spec.EmitLateTableRows()
 TYPES = {"int": IntegerType, "bigint": LongType, "timestamp": TimestampType}
 TEN = dt.range(preceding="10 minutes")
 FOLDER = dt.folder("/out")
@@ -135,6 +139,117 @@ def test_a_keep_is_told():
 
 def test_without_a_pick_every_pair_comes_out():
     assert "keep" not in words_of(join(keep=0))
+
+
+# --- every word of the spec ----------------------------------------------------------
+
+
+WINDOWS = {
+    "seconds": (dt.seconds("10 seconds"), spec.Seconds(spec.Span(0, 10_000_000))),
+    "seconds as a number": (dt.seconds(0.5), spec.Seconds(spec.Span(0, 500_000))),
+    "delta": (dt.delta("n", 5), spec.Delta(Expression("n"), Decimal(5))),
+    "delta of times": (
+        dt.delta("at", "2 minutes"),
+        spec.Delta(Expression("at"), Decimal(120)),
+    ),
+    "hop": (dt.hop("hour"), spec.HopUnit("hour")),
+    "hops of a size": (
+        dt.hop("10 minutes", every="5 minutes"),
+        spec.HopSize(spec.parse_span("10 minutes"), spec.parse_span("5 minutes")),
+    ),
+    "hops one after the other": (
+        dt.hop("1 day"),
+        spec.HopSize(spec.parse_span("1 day"), spec.parse_span("1 day")),
+    ),
+    "between": (
+        dt.between("at", "at + INTERVAL 1 HOUR"),
+        spec.Between(Expression("at"), Expression("at + INTERVAL 1 HOUR")),
+    ),
+    "rows preceding": (dt.rows_preceding(3, 1), spec.RowsPreceding(3, 1)),
+    "inherited": (dt.inherited(), spec.Inherited()),
+}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_every_window_has_a_word(name):
+    given, meant = WINDOWS[name]
+    assert given == meant
+    assert orders().window(given).kept == meant
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ({"evict_age": "1 hour"}, spec.EvictAge(spec.parse_span("1 hour"))),
+        ({"evict_partitions": 5}, spec.EvictCount(5)),
+        ({"evict_rows": 9}, spec.EvictTuples(9)),
+    ],
+)
+def test_partitions_leave_by_age_or_where_there_are_too_many(word, meant):
+    kept = orders(order="n").window(dt.rows(3), per="k", **word)
+    joined = kept.join(
+        trades(order="m").window(dt.rows(0)), on="k", suffixes=("", "_r")
+    )
+    assert joined.request.left.partition_evict == meant
+
+
+def test_picks_say_all_that_the_spec_has():
+    joined = join().pick(
+        limit=3,
+        exceeded={"k": "l.k"},
+        skip_when="r.m = 0",
+        left_condition="l.n > 0",
+        strategy="sort_merge",
+    )
+    assert joined.request.picks == spec.Picks(
+        limit=spec.Limit(3, spec.OnExceed.TRANSFORM, (("k", Expression("l.k")),)),
+        skip_when=Expression("r.m = 0"),
+        left_condition=Expression("l.n > 0"),
+        strategy=spec.Strategy.SORT_MERGE,
+    )
+    for word in ("skip", "fail"):
+        picks = join().pick(limit=3, exceeded=word).request.picks
+        assert picks.limit == spec.Limit(3, spec.OnExceed(word))
+
+
+def test_at_most_counts_keys_and_ranks_by_others():
+    two = join(on=["k", ("n", "m")])
+    same, more = two.request.hard
+    found = two.pick(atmost=2, counted="k", optional=["k", ("n", "m", 3)])
+    assert found.request.picks.at_most == spec.AtMost(
+        2,
+        (same,),
+        (spec.OptionalEqual(same), spec.OptionalPrefix(more.left, more.right, 3)),
+    )
+    assert two.pick(atmost=2).request.picks.at_most == spec.AtMost(2)
+
+
+def test_what_stands_for_an_absent_row():
+    joined = join(how="full").fill(left="blank", right={"m": 7})
+    assert joined.request.absent_left == spec.BlankRow()
+    assert joined.request.absent_right == spec.GivenRow((("m", 7),))
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ({"null_rows": "eager"}, spec.Settings(spec.OuterRows.EAGER)),
+        (
+            {"null_rows": "eager", "retract": True},
+            spec.Settings(spec.OuterRows.EAGER_RETRACT),
+        ),
+        ({"late_table_rows": "ever"}, spec.Settings(late_table_rows=EVER)),
+        (
+            {"late_table_rows": "1 hour", "order": "row_time"},
+            spec.Settings(
+                late_table_rows=spec.EmitLateTableRows(spec.parse_span("1 hour")),
+                order=spec.Order.ROW_TIME,
+            ),
+        ),
+    ],
+)
+def test_when_rows_come_out_is_said_of_the_join(words, meant):
+    assert join(how="left").emit(**words).settings == meant
 
 
 # --- a table beside a stream ---------------------------------------------------------

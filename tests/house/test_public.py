@@ -22,16 +22,22 @@ PUBLIC = [
     "SpecError",
     "UnsupportedError",
     "asof",
+    "between",
     "dataset",
+    "delta",
     "ecl",
     "folder",
     "follow",
     "forever",
+    "hop",
+    "inherited",
     "join",
     "latest",
     "local_session",
     "range",
     "rows",
+    "rows_preceding",
+    "seconds",
     "stream",
     "table",
 ]
@@ -66,8 +72,9 @@ def test_the_public_names_are_these():
     assert exported() == sorted([*PUBLIC, *TYPES])
 
 
-def test_there_are_at_most_25_names_to_call_or_to_catch():
-    assert len(PUBLIC) <= 25
+def test_there_are_at_most_30_names_to_call_or_to_catch():
+    # Ten of them are the windows of the spec: each has a word of its own.
+    assert len(PUBLIC) <= 30
 
 
 # Each is told by another name, or is not for a user's hands.

@@ -3,26 +3,37 @@
 How long a row of a side is alive:
 
 - `dt.range(preceding="10 minutes")`: row times, this much back and forth
-- `dt.rows(100)`: the newest 100 rows of a partition
+- `dt.between("starts", "ends")`: from one time of the row to another
+- `dt.hop("hour")`, `dt.hop("10 minutes", every="5 minutes")`: windows of the calendar
+- `dt.rows_preceding(3)`: until so many later rows, by row time
+- `dt.rows(100)`: the newest 100 rows of a partition, by arrival
+- `dt.delta("price", 5)`: until a later row's value is so much higher
+- `dt.seconds(10)`: so long by the clock on the wall
 - `dt.latest("ticker")`: the newest version of each key
+- `dt.inherited()`: the row of a join, as long as its own rows live
 - `dt.forever()`: always
 
 Which right rows count for a left row, of those that it meets:
 
 - `dt.asof("l.placed", "r.quoted")`: the right row whose time is nearest before
 - `keep=3` of `join`: the first three
+- `joined.pick(..)`: of a left row with too many none, or another row; conditions
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from decimal import Decimal
+from typing import cast, get_args
 
 from dovetail import spec
 from dovetail.errors import SpecError
 from dovetail.expression import Expression
+from dovetail.schema import quoted
 from dovetail.spec import arguments
 
+_INSTANT = spec.Span(0, 1)
 EVERY = spec.Unlimited()
 """Every right row that matches."""
 _EXAMPLE = 'dt.asof("l.placed", "r.quoted")'
@@ -54,6 +65,88 @@ def rows(count: int) -> spec.Window:
 
 
 @arguments.public
+def seconds(length: arguments.Length | float) -> spec.Window:
+    """Returns the window of so much time by the clock: seconds, or a length of time."""
+    if isinstance(length, str | timedelta):
+        return spec.Seconds(_exact("length", length))
+    expected, example = "a number of seconds, or a length of time", "dt.seconds(10)"
+    found = arguments.number("length", length, expected, example) * spec.SECOND
+    if found < 0 or found % 1:
+        hint = f"write for example {example}"
+        raise arguments.wrong("length", length, "whole microseconds, 0 or more", hint)
+    return spec.Seconds(spec.Span(0, int(found)))
+
+
+@arguments.public
+def delta(by: str, width: arguments.Length | float | Decimal) -> spec.Window:
+    """Returns the window of rows whose `by` no later row exceeds by more than `width`.
+
+    `by` is a column, or SQL over columns, of numbers or times; between times `width`
+    is a length, or a number of seconds.
+    """
+    example = 'dt.delta("price", 5)'
+    column = arguments.text("by", by, "a column, or SQL over columns", example)
+    if isinstance(width, str | timedelta):
+        micros = Decimal(_exact("width", width).microseconds)
+        return spec.Delta(Expression(column), micros / spec.SECOND)
+    expected = "a number, 0 or more, or a length of time"
+    found = arguments.number("width", width, expected, example)
+    if found < 0:
+        raise arguments.wrong("width", width, expected, f"write for example {example}")
+    return spec.Delta(Expression(column), found)
+
+
+@arguments.public
+def rows_preceding(first: int, last: int = 0) -> spec.Window:
+    """Returns the window of rows that at least `last`, at most `first` rows follow.
+
+    Rows follow by row time, as in `ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING`.
+    """
+    example = "dt.rows_preceding(3)"
+    count = arguments.whole("last", last, example)
+    return spec.RowsPreceding(
+        arguments.whole("first", first, example, least=count), count
+    )
+
+
+@arguments.public
+def hop(size: arguments.Length, every: arguments.Length = "") -> spec.Window:
+    """Returns windows of the calendar, `hour`, or of a size, one starting so often.
+
+    Two rows meet in each window that both are in; without `every` a window follows
+    on the other.
+    """
+    # A unit goes by the calendar in UTC: months and years have no one length.
+    units = get_args(spec.HopUnitName)
+    if isinstance(size, str) and size in units:
+        if every != "":
+            hint = f'write for example dt.hop("1 {size}", every="10 minutes")'
+            raise arguments.wrong("every", every, f'none beside "{size}"', hint)
+        return spec.HopUnit(size)  # type: ignore[arg-type]
+    length = _exact("size", size, least=_INSTANT)
+    often = length if every == "" else _exact("every", every, least=_INSTANT)
+    return spec.HopSize(length, often)
+
+
+@arguments.public
+def between(start: str, end: str) -> spec.Window:
+    """Returns the window from one time of the row to another, both included."""
+    example = 'dt.between("valid_from", "valid_to")'
+    ends = {"start": start, "end": end}
+    first, last = (
+        Expression(arguments.text(name, one, "a column, or SQL over columns", example))
+        for name, one in ends.items()
+    )
+    return spec.Between(first, last)
+
+
+@arguments.public
+def inherited() -> spec.Window:
+    """Returns the window of a join's row: while both its own rows live."""
+    return spec.Inherited()
+
+
+@arguments.public
 def latest(*key: str | Sequence[str]) -> spec.Window:
     """Returns the window of the newest version of each key."""
     example = 'dt.latest("ticker")'
@@ -73,12 +166,45 @@ def forever() -> spec.Window:
 
 def window_given(window: object) -> spec.Window:
     """Returns the window that a user gives, or refuses another thing."""
-    if isinstance(window, spec.Range | spec.Rows | spec.Latest | spec.Forever):
-        return window
+    if isinstance(window, get_args(spec.Window)) and window != spec.Unstated():
+        return cast("spec.Window", window)
     span = arguments.told(window) if isinstance(window, str) else '"10 minutes"'
     hint = f"write for example dt.range(preceding={span})"
-    expected = "one of dt.range, dt.rows, dt.latest and dt.forever"
+    expected = (
+        "one of dt.range, dt.rows, dt.latest, dt.forever, dt.between, dt.hop, "
+        "dt.rows_preceding, dt.delta, dt.seconds and dt.inherited"
+    )
     raise arguments.wrong("window", window, expected, hint)
+
+
+def eviction_of(**most: object) -> spec.Eviction:
+    """Returns which partitions leave as a whole; one of the words says it, or none."""
+    given = {name: one for name, one in most.items() if one not in ("", 0)}
+    if len(given) > 1:
+        told = (f"{name}={arguments.told(one)}" for name, one in given.items())
+        found = " beside ".join(told)
+        raise SpecError(found, f"one of {', '.join(most)}", "leave the others out")
+    match [*given.items()]:
+        case [("evict_age", age)]:
+            return spec.EvictAge(_exact("evict_age", age))
+        case [("evict_partitions", count)]:
+            example = "evict_partitions=100"
+            return spec.EvictCount(arguments.whole("evict_partitions", count, example))
+        case [("evict_rows", count)]:
+            return spec.EvictTuples(
+                arguments.whole("evict_rows", count, "evict_rows=1000")
+            )
+        case _:
+            return spec.KeepPartitions()
+
+
+def _exact(name: str, given: object, *, least: spec.Span = spec.NO_TIME) -> spec.Span:
+    """Returns a length of time that is the same on every date."""
+    found = arguments.length(name, given, least=least)
+    if not found.is_exact:
+        hint = f'a month has no length of its own: write for example {name}="30 days"'
+        raise arguments.wrong(name, given, "a length that is always the same", hint)
+    return found
 
 
 @arguments.public
@@ -115,6 +241,111 @@ def picks_of(keep: int, nearest: spec.AsOf | spec.Unlimited) -> spec.Picks:
             "asof", nearest, "a pick of dt.asof", f"write for example asof={_EXAMPLE}"
         )
     return spec.Picks(keep=spec.Keep(count) if count else EVERY, asof=nearest)
+
+
+def limit_of(count: int, exceeded: object) -> spec.Limit | spec.Unlimited:
+    """Returns the limit of candidates; a count of 0 is none.
+
+    `exceeded` says what becomes of a left row with more: a word, or its own columns.
+    """
+    # No limit at all is the usual case, and 0 says so.
+    most = arguments.whole("limit", count, "limit=100")
+    if not most:
+        return EVERY
+    if isinstance(exceeded, Mapping):
+        shown = arguments.texts("exceeded", exceeded, '{"id": "l.id"}')
+        columns = tuple((name, Expression(one)) for name, one in shown.items())
+        return spec.Limit(most, spec.OnExceed.TRANSFORM, columns)
+    word = arguments.word("exceeded", exceeded, ("fail", "skip"))
+    return spec.Limit(most, spec.OnExceed(word))
+
+
+def at_most_of(
+    count: int, counted: object, optional: object
+) -> spec.AtMost | spec.Unlimited:
+    """Returns the pick that a left row with too many candidates has no match at all.
+
+    Keys that are `counted` make a candidate, unsaid all of them do. What is `optional`
+    ranks candidates: names as in `on`, or two and how many letters are compared.
+    """
+    most = arguments.whole("atmost", count, "atmost=100")
+    for name, one in (("counted", counted), ("optional", optional)):
+        if one != () and not most:
+            hint = "write for example atmost=100"
+            raise arguments.wrong(name, one, "an atmost beside it", hint)
+    if not most:
+        return EVERY
+    keys = [*_optional("counted", counted)]
+    found = tuple(one.equality for one in keys if isinstance(one, spec.OptionalEqual))
+    if len(found) < len(keys):
+        hint = "a length stands in optional"
+        raise arguments.wrong("counted", counted, "keys of on", hint)
+    ranked = tuple(_optional("optional", optional))
+    return spec.AtMost(most, found or spec.AllHard(), ranked)
+
+
+def absent_of(name: str, given: object) -> spec.Absent:
+    """Returns what stands for an absent row: a word, or values by column."""
+    match given:
+        case "null":
+            return spec.NullRow()
+        case "blank":
+            return spec.BlankRow()
+        case Mapping() if given and all(isinstance(one, str) for one in given):
+            return spec.GivenRow(tuple(given.items()))
+        case _:
+            expected = '"null", "blank", or a dict of values by column'
+            hint = f'write for example {name}="blank" or {name}={{"name": "nobody"}}'
+            raise arguments.wrong(name, given, expected, hint)
+
+
+def settings_of(
+    null_rows: object, late_table_rows: object, order: object, retract: object
+) -> spec.Settings:
+    """Returns the switches of a join: when its rows come out, and in which order."""
+    rows = arguments.choice("null_rows", null_rows, spec.OuterRows)
+    if arguments.truth("retract", retract):
+        if rows is not spec.OuterRows.EAGER:
+            hint = 'write null_rows="eager" beside it'
+            expected = "null rows that come at once"
+            raise arguments.wrong("retract", retract, expected, hint)
+        rows = spec.OuterRows.EAGER_RETRACT
+    late: spec.IgnoreLateTableRows | spec.EmitLateTableRows = spec.IgnoreLateTableRows()
+    if late_table_rows == "ever":
+        late = spec.EmitLateTableRows()
+    elif late_table_rows != "":
+        wait = _exact("late_table_rows", late_table_rows, least=_INSTANT)
+        late = spec.EmitLateTableRows(wait)
+    return spec.Settings(rows, late, arguments.choice("order", order, spec.Order))
+
+
+def _optional(
+    name: str, given: object
+) -> Iterator[spec.OptionalPrefix | spec.OptionalEqual]:
+    """Gives the equalities that names stand for, whole or of so many letters."""
+    for one in given if isinstance(given, list | tuple) else (given,):
+        match one:
+            case str() if one.strip():
+                yield spec.OptionalEqual(_equality(one, one))
+            case [str() as left, str() as right]:
+                yield spec.OptionalEqual(_equality(left, right))
+            case [str() as left, str() as right, int() as width] if width > 0:
+                same = _equality(left, right)
+                yield spec.OptionalPrefix(same.left, same.right, width)
+            case _:
+                raise arguments.wrong(
+                    name,
+                    given,
+                    "a list of names, of pairs, or of pairs with a length",
+                    f'write for example {name}=["city", ("street", "road")]',
+                )
+
+
+def _equality(left: str, right: str) -> spec.Equality:
+    """Returns that a left column equals a right one."""
+    return spec.Equality(
+        Expression(f"l.{quoted(left)}"), Expression(f"r.{quoted(right)}")
+    )
 
 
 def _of_hand(hand: spec.Hand, given: str) -> Expression:

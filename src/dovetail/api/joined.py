@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from os import PathLike
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming.query import StreamingQuery
 
 from dovetail import spec
-from dovetail.api import samples, terms
+from dovetail.api import choices, samples, terms
 from dovetail.bind.sinks import Calling, Sink
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
 from dovetail.engines.spark_stream.query import NOW, Start, Streaming, start
 from dovetail.errors import SpecError
-from dovetail.expression import ALWAYS
-from dovetail.plan.batch import plan_batch
+from dovetail.expression import ALWAYS, Expression
+from dovetail.plan.batch import AnyPlan, plan_batch
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.plan.words import explained, explained_batch
 from dovetail.spec import arguments
+from dovetail.spec.rules import check_spec
 
 if TYPE_CHECKING:
     from dovetail.draw import Picture
 
 _FRAME = "the rows are a DataFrame: joined.matched"
 _AGAIN = 'its rows are those of a stream: dt.stream(joined.matched, time="..")'
+_EXAMPLE = 'skip_when="r.amount = 0"'
 _HINTS = {"join": _AGAIN, "window": _AGAIN}
 SinkLike = Sink | Callable[[DataFrame, int], None]
 
@@ -43,6 +45,7 @@ class Joined:
     inputs: spec.Inputs
     frames: Mapping[spec.Hand, DataFrame]
     feeds: Mapping[spec.Hand, Feed]
+    settings: spec.Settings = spec.Settings()
 
     def __repr__(self) -> str:
         """Returns the join in one line: what meets what, by what, and where."""
@@ -92,6 +95,88 @@ class Joined:
         return self._outlet(spec.Outlet.LATE)
 
     @arguments.public
+    def pick(
+        self,
+        *,
+        atmost: int = 0,
+        counted: Sequence[terms.Key] = (),
+        optional: Sequence[terms.Key | tuple[str, str, int]] = (),
+        limit: int = 0,
+        exceeded: str | Mapping[str, str] = "fail",
+        skip_when: str = "false",
+        left_condition: str = "true",
+        strategy: str = "default",
+    ) -> Joined:
+        """Returns the join with more said of which pairs count.
+
+        A left row with more than `atmost` candidates has no match. With more than
+        `limit` it fails the join, is left out (`exceeded="skip"`), or comes out once
+        with columns of its own. `skip_when`: pairs that do not come out though they
+        match; `left_condition`: left rows that match at all.
+        """
+        texts = {"skip_when": skip_when, "left_condition": left_condition}
+        skips, own = (
+            Expression(
+                arguments.text(name, one, "a condition as a text", f'{name}=".."')
+            )
+            for name, one in texts.items()
+        )
+        picks = replace(
+            self.request.picks,
+            at_most=choices.at_most_of(atmost, counted, optional),
+            limit=choices.limit_of(limit, exceeded),
+            skip_when=skips,
+            left_condition=own,
+            strategy=arguments.choice("strategy", strategy, spec.Strategy),
+        )
+        return self._checked(request=replace(self.request, picks=picks))
+
+    @arguments.public
+    def fill(
+        self,
+        *,
+        left: str | Mapping[str, object] = "null",
+        right: str | Mapping[str, object] = "null",
+    ) -> Joined:
+        """Returns the join with what stands for a row that is not there.
+
+        That is "null", "blank" (0, "" or false, by type), or values by column, as in
+        `fill(right={"name": "nobody"})`.
+        """
+        filled = replace(
+            self.request,
+            absent_left=choices.absent_of("left", left),
+            absent_right=choices.absent_of("right", right),
+        )
+        return self._checked(request=filled)
+
+    @arguments.public
+    def emit(
+        self,
+        *,
+        null_rows: str = "expiry",
+        retract: bool = False,
+        late_table_rows: arguments.Length = "",
+        order: str = "as_found",
+    ) -> Joined:
+        """Returns the join with more said of when its rows come out.
+
+        `null_rows`: unmatched rows come at the end of their life ("expiry"), at once
+        ("eager"; with `retract` a match takes them back), or for each millisecond
+        without a partner ("per_millisecond"). `late_table_rows`: so long, or "ever", a
+        row waits for a table's. `order="row_time"`: rows leave in that order.
+        """
+        settings = choices.settings_of(null_rows, late_table_rows, order, retract)
+        return self._checked(settings=settings)
+
+    def _checked(self, **parts: Any) -> Joined:  # noqa: ANN401 - fields of ours
+        """Returns the join with other parts, or refuses what breaks a law."""
+        other = replace(self, **parts)
+        with terms.words_of_python():
+            check_spec(other.request, other.inputs, other.settings)
+        return other
+
+    @arguments.public
     def explain(self) -> str:
         """Returns the plan in words: lifetimes, order, when rows come out, state.
 
@@ -108,7 +193,7 @@ class Joined:
         if self.is_streaming:
             return explained(self._plan())
         sources = {hand: self.inputs[hand.value] for hand in spec.HANDS}
-        return explained_batch(plan_batch(self.request, self.inputs), sources)
+        return explained_batch(self._batch_plan(), sources)
 
     @arguments.public
     def picture(self, **rows: samples.Sample) -> Picture:
@@ -220,11 +305,17 @@ class Joined:
                 order = self.feeds[hand].sequence or self.feeds[hand].order
                 by = [F.expr(f"CAST({order} AS BIGINT)")] if order else []
                 arrivals[hand.value] = Arrivals(frame.orderBy(*by) if by else frame)
-            return join_batch(plan_batch(self.request, self.inputs), arrivals).outlets
+            return join_batch(self._batch_plan(), arrivals).outlets
+
+    def _batch_plan(self) -> AnyPlan:
+        """Returns the plan of ordinary DataFrames, or raises what is not done of it."""
+        return plan_batch(self.request, self.inputs, self.settings)
 
     def _plan(self) -> StreamPlan:
         """Returns the plan of streams, or raises what cannot be done of it yet."""
-        plan = plan_stream(self.request, self.inputs, self.feeds)
+        plan = plan_stream(
+            self.request, self.inputs, self.feeds, settings=self.settings
+        )
         if not plan.way.is_native:
             stream_settings(plan)  # the kernels refuse here what they cannot read
         return plan

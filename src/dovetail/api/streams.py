@@ -33,6 +33,7 @@ class Rows:
     feed: Feed
     kept: spec.Window = spec.Unstated()
     per: tuple[str, ...] = ()
+    leaves: spec.Eviction = spec.KeepPartitions()
 
     def __repr__(self) -> str:
         """Returns the rows in one line: their columns, time and window."""
@@ -44,6 +45,7 @@ class Rows:
             "sequence": self.feed.sequence,
             "window": "" if self.kept == spec.Unstated() else repr(self.kept),
             "per": ", ".join(self.per),
+            "evict": "" if self.leaves == spec.KeepPartitions() else repr(self.leaves),
         }
         parts += [f"{name} {fact}" for name, fact in facts.items() if fact]
         return ", ".join(parts).replace("\n", " ")
@@ -56,13 +58,30 @@ class Rows:
             raise arguments.missing("rows", name, dir(type(self)), hint)
 
     @arguments.public
-    def window(self, window: spec.Window, *, per: str | Sequence[str] = ()) -> Rows:
-        """Returns the same rows, alive as the window says, for each `per` apart."""
+    def window(
+        self,
+        window: spec.Window,
+        *,
+        per: str | Sequence[str] = (),
+        evict_age: arguments.Length = "",
+        evict_partitions: int = 0,
+        evict_rows: int = 0,
+    ) -> Rows:
+        """Returns the same rows, alive as the window says, for each `per` apart.
+
+        A partition, all rows of one `per`, leaves as a whole: without a new row for
+        `evict_age`, or where there are more than so many partitions, or rows in all.
+        """
         kept, schema = choices.window_given(window), self.source.schema
         if isinstance(kept, spec.Latest):
             arguments.columns("key", kept.key, schema, 'dt.latest("id")')
         parts = arguments.columns("per", per, schema, 'per="customer"')
-        return replace(self, kept=kept, per=parts)
+        leaves = choices.eviction_of(
+            evict_age=evict_age,
+            evict_partitions=evict_partitions,
+            evict_rows=evict_rows,
+        )
+        return replace(self, kept=kept, per=parts, leaves=leaves)
 
     @arguments.public
     def join(
@@ -103,6 +122,7 @@ class Rows:
                 spec.Named(hand.value),
                 side.kept,
                 tuple(Expression(quoted(name)) for name in side.per),
+                side.leaves,
             )
             for hand, side in sides.items()
         )

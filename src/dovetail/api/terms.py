@@ -52,7 +52,8 @@ def clock_of(
     if not streaming:
         return spec.Clock.BATCH
     # dt.rows(0) keeps nothing, so it says nothing of the order in which rows count.
-    counts = any(isinstance(one, spec.Rows) and one.count for one in windows)
+    by_arrival = spec.Rows | spec.Delta | spec.Seconds
+    counts = any(isinstance(one, by_arrival) and one != spec.Rows(0) for one in windows)
     return spec.Clock.EVENT if timed and not counts else spec.Clock.ARRIVAL
 
 
@@ -280,11 +281,28 @@ _HINTS: Mapping[str, str] = {
     "sides, or to none",
     "asof_tolerance": _TOLERANCE,
     "asof_unit": _TOLERANCE,
-    "window_clock": "dt.rows counts rows as they come: on streams, beside dt.rows or "
-    "dt.latest",
+    "window_clock": "dt.rows, dt.delta and dt.seconds go by the order of arrival: on "
+    "streams, and on both sides",
+    "evict_partitions": 'a partition is all rows of one per=".."',
+    "evict_clock": "dt.rows, dt.delta and dt.seconds go by the order of arrival",
+    "same_hops": "give the same dt.hop to both sides",
+    "inherited_join": "dt.inherited() is for the rows of a join",
+    "row_time_order": 'leave order="row_time" out',
+    "per_millisecond": 'null_rows="eager" gives them at once on any stream',
+    "eager_batch": "in a batch nothing is known only later",
+    "late_wait": 'write for example late_table_rows="10 minutes"',
+    "keep_kind": 'how="left" and "inner" have pairs of each left row',
+    "atmost_kind": "swap the sides: candidates are those of a left row",
+    "limit_kind": 'how="left" and "inner" have pairs of each left row',
+    "atmost_limit": "both say what becomes of a row with too many candidates",
+    "atmost_on": "a key that only ranks candidates goes into optional",
 }
 _EXPECTED: Mapping[str, str] = {
-    "window_clock": "one of dt.range, dt.latest and dt.forever",
+    "evict_partitions": "columns by which it is parted",
+    "evict_clock": "a window by the order of arrival on either side",
+    "per_millisecond": "dt.range on each side that keeps its unmatched rows, by time",
+    "row_time_order": "rows with a time on both sides",
+    "atmost_on": "keys that stand in on",
 }
 
 
@@ -295,11 +313,21 @@ def words_of_python() -> Iterator[None]:
         yield
     except SpecError as error:
         raise SpecError(
-            error.found,
-            _EXPECTED.get(error.rule, error.expected),
+            error.found.replace("partition_evict and no partition_by", "evict_, no per")
+            .replace("partition_evict", "an eviction")
+            .replace("outer_rows", "null_rows"),
+            _expected(error),
             _HINTS.get(error.rule, error.hint),
             rule=error.rule,
         ) from None
+
+
+def _expected(error: SpecError) -> str:
+    """Returns what was expected, in words of Python."""
+    if error.rule == "window_clock":
+        # Windows are called alike there and here.
+        return error.expected.replace(", ", ", dt.").replace("one of ", "one of dt.")
+    return _EXPECTED.get(error.rule, error.expected)
 
 
 # Spark begins with the name of the error in brackets and ends with its state in SQL.
