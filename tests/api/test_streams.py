@@ -285,6 +285,13 @@ def test_who_must_remember_rows_is_told_why(joined, reason):
     assert "a stateful operator of ours" in told
 
 
+def test_the_rows_of_a_table_do_not_drive_out_each_other():
+    table = dt.dataset(Frame(RIGHT.ddl, isStreaming=False)).window(dt.rows(2))
+    joined = dt.stream(LEFT, order="n").join(table, on="k", suffixes=("", "_r"))
+    with pytest.raises(dt.UnsupportedError, match="on the right side, a table"):
+        joined.in_words()
+
+
 def test_a_stream_beside_a_table_needs_no_order_but_for_a_pick():
     table = dt.dataset(Frame(RIGHT.ddl, isStreaming=False))
     mirrored = table.join(dt.stream(LEFT), on="k", suffixes=("", "_l"), keep=2)

@@ -233,6 +233,7 @@ def plan_stream(
         features_of_join(join, inputs) | features_of_settings(settings)
     )
     assert isinstance(join, spec.JoinSpec)  # noqa: S101 - sets are refused
+    _refuse_driven_out(join, feeds)
     # A plan is of a join and not of one run of it: it holds no rows.
     sources = {
         hand: replace(input_of(join, hand, inputs), rows=()) for hand in spec.HANDS
@@ -396,6 +397,19 @@ def _arrival(
                 rule="order_of_arrival",
             )
     return spec.Arrival.AS_READ
+
+
+def _refuse_driven_out(join: spec.JoinSpec, feeds: Feeds) -> None:
+    """Refuses a table whose rows drive out each other before any row of a stream."""
+    for hand, feed in feeds.items():
+        window = join.side(hand).window
+        stays = isinstance(window, spec.Forever | spec.Latest)
+        if not feed.streams and join.clock is spec.Clock.ARRIVAL and not stays:
+            raise UnsupportedError.not_yet(
+                "stream",
+                f"a window by the order of arrival on the {hand.value} side, a table",
+                hint="all of a table is there from the start: leave its window out",
+            )
 
 
 def _notes(join: spec.JoinSpec, feeds: Feeds) -> Iterator[str]:

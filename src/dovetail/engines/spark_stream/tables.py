@@ -27,6 +27,7 @@ from dovetail.errors import EngineError
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.plan.stream import StreamPlan, StreamSide
 from dovetail.schema import quoted
+from dovetail.spec.join import Clock
 from dovetail.spec.windows import Latest
 
 FIRST = "from=0"
@@ -66,7 +67,10 @@ class Table:
 
     def rows(self) -> DataFrame:
         """Returns what is joined: the rows that stand, or the operator's lines."""
-        return self._standing() if self.plan.way.is_native else self._lines()
+        if not self.plan.way.is_native:
+            return self._lines()
+        # Spark numbers no rows beside a stream, so only where somebody asks.
+        return self._standing().drop(POSITION) if self._versions else self.frame
 
     def copy(self, checkpoint: str, version: str = FIRST) -> None:
         """Writes the rows as they are now beside a checkpoint."""
@@ -110,22 +114,32 @@ class Table:
         """Returns the rows with their places, and behind them that this is all."""
         # A row that was there from the start is never late, and comes before others.
         event = F.lit(int(LineKind.INITIAL))
-        rows = self._numbered().withColumn(EVENT, event)
+        rows = self._standing().withColumn(EVENT, event)
         kinds = {one.name: one.dataType for one in rows.schema}
         nothing = [F.lit(None).cast(kind).alias(name) for name, kind in kinds.items()]
         end = F.lit(int(LineKind.FINISH)).alias(EVENT)
         last = rows.sparkSession.range(1).select(*nothing[:-1], end)
         return rows.unionAll(last)
 
+    @property
+    def _versions(self) -> tuple[str, ...]:
+        """Returns the key of which the newest row alone stands; by row time all do."""
+        match self.plan.join.side(self.side.hand).window:
+            case Latest(key) if self.plan.join.clock is Clock.ARRIVAL:
+                return key
+            case _:
+                return ()
+
     def _standing(self) -> DataFrame:
-        """Returns the rows themselves; of a table with a key the newest of each."""
-        window = self.plan.join.side(self.side.hand).window
-        if not isinstance(window, Latest):
-            return self.frame
-        key = (F.col(quoted(name)) for name in window.key)
-        newest = Window.partitionBy(*key).orderBy(F.desc(quoted(POSITION)))
-        rows = self._numbered().withColumn(EVENT, F.row_number().over(newest))
-        return rows.where(F.col(quoted(EVENT)) == 1).drop(POSITION, EVENT)
+        """Returns the numbered rows that stand when the stream begins."""
+        if not self._versions:
+            return self._numbered()
+        key = (F.col(quoted(name)) for name in self._versions)
+        time = self.side.source.time
+        newest = [F.desc_nulls_first(quoted(time))] if time else []
+        order = Window.partitionBy(*key).orderBy(*newest, F.desc(quoted(POSITION)))
+        rows = self._numbered().withColumn(EVENT, F.row_number().over(order))
+        return rows.where(F.col(quoted(EVENT)) == 1).drop(EVENT)
 
     def _refuse_untimed(self, rows: DataFrame) -> None:
         """Refuses rows without the time that the side names: they could not leave."""
