@@ -212,6 +212,28 @@ def test_picks_say_all_that_the_spec_has():
         assert picks.limit == spec.Limit(3, spec.OnExceed(word))
 
 
+def test_the_plan_says_how_rows_come_out():
+    hour = dt.stream(LEFT, time="at").window(TEN)
+    table = dt.table(RIGHT, key="k", time="At")
+    joined = hour.join(table, on="k", how="left", suffixes=("", "_r"))
+    told = words_of(joined.emit(null_rows="eager", late_table_rows="1 hour"))
+    assert "unmatched a row that meets nobody as it comes goes out at once" in told
+    assert "waits for the first row of a table that fits for 1 hour" in told
+    assert "the order of row time" in words_of(joined.emit(order="row_time"))
+
+
+def test_what_is_not_said_stays_as_it_was():
+    picked = join(keep=2).pick(limit=3).pick(skip_when="r.m = 0").request.picks
+    assert picked.limit == spec.Limit(3, spec.OnExceed.FAIL)
+    assert picked.keep == spec.Keep(2)
+    filled = join(how="full").fill(left="blank").fill(right="blank").request
+    assert filled.absent_left == filled.absent_right == spec.BlankRow()
+    told = join(how="left").emit(order="row_time").emit(late_table_rows="ever")
+    assert told.settings == spec.Settings(
+        late_table_rows=EVER, order=spec.Order.ROW_TIME
+    )
+
+
 def test_at_most_counts_keys_and_ranks_by_others():
     two = join(on=["k", ("n", "m")])
     same, more = two.request.hard

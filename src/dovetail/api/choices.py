@@ -23,9 +23,10 @@ Which right rows count for a left row, of those that it meets:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 from dovetail import spec
 from dovetail.errors import SpecError
@@ -284,9 +285,30 @@ def at_most_of(
     return spec.AtMost(most, found or spec.AllHard(), ranked)
 
 
-def absent_of(name: str, given: object) -> spec.Absent:
+def more_picks(
+    picks: spec.Picks,
+    at_most: spec.AtMost | spec.Unlimited,
+    limit: spec.Limit | spec.Unlimited,
+    strategy: object,
+    **conditions: object,
+) -> spec.Picks:
+    """Returns picks with what is said beside them; the rest stays as it is."""
+    said: dict[str, Any] = {"at_most": at_most, "limit": limit}
+    for name, one in conditions.items():
+        if one != "":
+            example = f'{name}="r.amount = 0"'
+            text = arguments.text(name, one, "a condition as a text", example)
+            said[name] = Expression(text)
+    if strategy != "":
+        said["strategy"] = arguments.choice("strategy", strategy, spec.Strategy)
+    return replace(picks, **{name: one for name, one in said.items() if one != EVERY})
+
+
+def absent_of(name: str, given: object, usual: spec.Absent) -> spec.Absent:
     """Returns what stands for an absent row: a word, or values by column."""
     match given:
+        case "":
+            return usual
         case "null":
             return spec.NullRow()
         case "blank":
@@ -300,23 +322,28 @@ def absent_of(name: str, given: object) -> spec.Absent:
 
 
 def settings_of(
-    null_rows: object, late_table_rows: object, order: object, retract: object
+    settings: spec.Settings, *, retract: object, **words: object
 ) -> spec.Settings:
-    """Returns the switches of a join: when its rows come out, and in which order."""
-    rows = arguments.choice("null_rows", null_rows, spec.OuterRows)
+    """Returns the switches with what is said beside them: when, in which order."""
+    said: dict[str, Any] = {}
+    if words["null_rows"] != "":
+        rows = arguments.choice("null_rows", words["null_rows"], spec.OuterRows)
+        said["outer_rows"] = rows
     if arguments.truth("retract", retract):
-        if rows is not spec.OuterRows.EAGER:
+        if said.get("outer_rows") is not spec.OuterRows.EAGER:
             hint = 'write null_rows="eager" beside it'
             expected = "null rows that come at once"
             raise arguments.wrong("retract", retract, expected, hint)
-        rows = spec.OuterRows.EAGER_RETRACT
-    late: spec.IgnoreLateTableRows | spec.EmitLateTableRows = spec.IgnoreLateTableRows()
-    if late_table_rows == "ever":
-        late = spec.EmitLateTableRows()
-    elif late_table_rows != "":
-        wait = _exact("late_table_rows", late_table_rows, least=_INSTANT)
-        late = spec.EmitLateTableRows(wait)
-    return spec.Settings(rows, late, arguments.choice("order", order, spec.Order))
+        said["outer_rows"] = spec.OuterRows.EAGER_RETRACT
+    late = words["late_table_rows"]
+    if late == "ever":
+        said["late_table_rows"] = spec.EmitLateTableRows()
+    elif late != "":
+        wait = _exact("late_table_rows", late, least=_INSTANT)
+        said["late_table_rows"] = spec.EmitLateTableRows(wait)
+    if words["order"] != "":
+        said["order"] = arguments.choice("order", words["order"], spec.Order)
+    return replace(settings, **said)
 
 
 def _optional(

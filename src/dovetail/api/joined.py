@@ -20,7 +20,7 @@ from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
 from dovetail.engines.spark_stream.query import NOW, Start, Streaming, start
 from dovetail.errors import SpecError
-from dovetail.expression import ALWAYS, Expression
+from dovetail.expression import ALWAYS
 from dovetail.plan.batch import AnyPlan, plan_batch
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.plan.words import explained, explained_batch
@@ -103,9 +103,9 @@ class Joined:
         optional: Sequence[terms.Key | tuple[str, str, int]] = (),
         limit: int = 0,
         exceeded: str | Mapping[str, str] = "fail",
-        skip_when: str = "false",
-        left_condition: str = "true",
-        strategy: str = "default",
+        skip_when: str = "",
+        left_condition: str = "",
+        strategy: str = "",
     ) -> Joined:
         """Returns the join with more said of which pairs count.
 
@@ -114,20 +114,13 @@ class Joined:
         with columns of its own. `skip_when`: pairs that do not come out though they
         match; `left_condition`: left rows that match at all.
         """
-        texts = {"skip_when": skip_when, "left_condition": left_condition}
-        skips, own = (
-            Expression(
-                arguments.text(name, one, "a condition as a text", f'{name}=".."')
-            )
-            for name, one in texts.items()
-        )
-        picks = replace(
+        picks = choices.more_picks(
             self.request.picks,
-            at_most=choices.at_most_of(atmost, counted, optional),
-            limit=choices.limit_of(limit, exceeded),
-            skip_when=skips,
-            left_condition=own,
-            strategy=arguments.choice("strategy", strategy, spec.Strategy),
+            choices.at_most_of(atmost, counted, optional),
+            choices.limit_of(limit, exceeded),
+            strategy,
+            skip_when=skip_when,
+            left_condition=left_condition,
         )
         return self._checked(request=replace(self.request, picks=picks))
 
@@ -135,18 +128,19 @@ class Joined:
     def fill(
         self,
         *,
-        left: str | Mapping[str, object] = "null",
-        right: str | Mapping[str, object] = "null",
+        left: str | Mapping[str, object] = "",
+        right: str | Mapping[str, object] = "",
     ) -> Joined:
         """Returns the join with what stands for a row that is not there.
 
         That is "null", "blank" (0, "" or false, by type), or values by column, as in
         `fill(right={"name": "nobody"})`.
         """
+        request = self.request
         filled = replace(
-            self.request,
-            absent_left=choices.absent_of("left", left),
-            absent_right=choices.absent_of("right", right),
+            request,
+            absent_left=choices.absent_of("left", left, request.absent_left),
+            absent_right=choices.absent_of("right", right, request.absent_right),
         )
         return self._checked(request=filled)
 
@@ -154,19 +148,25 @@ class Joined:
     def emit(
         self,
         *,
-        null_rows: str = "expiry",
+        null_rows: str = "",
         retract: bool = False,
         late_table_rows: arguments.Length = "",
-        order: str = "as_found",
+        order: str = "",
     ) -> Joined:
         """Returns the join with more said of when its rows come out.
 
-        `null_rows`: unmatched rows come at the end of their life ("expiry"), at once
-        ("eager"; with `retract` a match takes them back), or for each millisecond
-        without a partner ("per_millisecond"). `late_table_rows`: so long, or "ever", a
-        row waits for a table's. `order="row_time"`: rows leave in that order.
+        `null_rows`: those of unmatched rows come at the end of their life ("expiry"),
+        at once ("eager"; with `retract` a match takes them back), or for each
+        millisecond without a partner ("per_millisecond"). `late_table_rows`: so long,
+        or "ever", a row waits for a table's. `order="row_time"`: in that order.
         """
-        settings = choices.settings_of(null_rows, late_table_rows, order, retract)
+        settings = choices.settings_of(
+            self.settings,
+            retract=retract,
+            null_rows=null_rows,
+            late_table_rows=late_table_rows,
+            order=order,
+        )
         return self._checked(settings=settings)
 
     def _checked(self, **parts: Any) -> Joined:  # noqa: ANN401 - fields of ours
@@ -212,7 +212,8 @@ class Joined:
         sequences = {hand: feed.sequence for hand, feed in self.feeds.items()}
         from dovetail.draw import picture  # noqa: PLC0415 - no job draws
 
-        play = samples.sample_play(self.request, self.inputs, taken, sequences)
+        known = self.request, self.inputs, taken, sequences
+        play = samples.sample_play(*known, self.settings)
         return picture(play)
 
     @arguments.public

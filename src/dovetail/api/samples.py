@@ -30,6 +30,7 @@ def sample_play(
     inputs: spec.Inputs,
     rows: Mapping[spec.Hand, Sequence[spec.Row]],
     sequences: Mapping[spec.Hand, str],
+    settings: spec.Settings,
 ) -> spec.Play:
     """Returns the play of a join whose sides have these rows, then end."""
     sources = {hand: inputs[hand.value] for hand in spec.HANDS}
@@ -44,7 +45,9 @@ def sample_play(
         key=lambda placed: placed[0],
     )
     ends = [spec.Finish(hand.value) for hand in arriving]
-    return checked(spec.Play(join, staying, (*(event for _, event in events), *ends)))
+    played: list[spec.Event] = [event for _, event in events]
+    played += ends
+    return checked(spec.Play(join, staying, tuple(played), settings=settings))
 
 
 def typed_rows(rows: Sample, source: spec.Input) -> list[spec.Row]:

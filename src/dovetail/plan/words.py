@@ -20,6 +20,7 @@ Spark changes its mind where it must: what it broadcasts is the side that may be
 
 from __future__ import annotations
 
+import itertools
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -144,7 +145,8 @@ def explained_batch(plan: AnyPlan, sources: Mapping[spec.Hand, spec.Input]) -> s
     """Returns how two DataFrames are joined, as the engine runs the plan."""
     assert isinstance(plan.join, spec.JoinSpec)  # noqa: S101 - a user has two sides
     engine = f"batch: both sides are finite: one native Spark plan{plan.cost}"
-    return paragraphs([*described(plan.join, sources), ("engine", engine)])
+    told = described(plan.join, sources), switched(plan.settings)
+    return paragraphs([*itertools.chain(*told), ("engine", engine)])
 
 
 def described(
