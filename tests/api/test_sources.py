@@ -2,8 +2,9 @@
 
 import pytest
 
-from dovetail.api.sources import bytes_of, refuse_too_large, shown_size
+from dovetail.api.sources import refuse_too_large
 from dovetail.dialects.ecl import translate
+from dovetail.engines.spark.sizes import bytes_of, shown_size
 from dovetail.errors import EngineError, SpecError
 from dovetail.schema import Schema
 

@@ -10,6 +10,9 @@ import pytest
 import dovetail as dt
 from dovetail import spec
 from dovetail.conformance import oracle
+from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark.sizes import LIMIT
+from dovetail.engines.spark_stream.query import PROVIDER, ROCKS_DB
 from tests.spark.rows import bag
 
 NOW = {"availableNow": True}
@@ -163,3 +166,88 @@ def test_rows_that_are_remembered_go_through_the_operator(spark, tmp_path, numbe
     shop.write(joined, finish=True)
     people = [one for one in PEOPLE if number < 6 or one["key"] is not None]
     assert shop.read(joined) == defined(joined, people=people)
+
+
+# --- the copy ------------------------------------------------------------------------
+
+
+def known(shop):
+    """A join that Spark makes by itself."""
+    return shop.orders().join(dt.dataset(shop.people()), how="left", **KEYS)
+
+
+def timed(shop):
+    """A join that goes through the operator."""
+    orders = shop.orders(time="at", lateness="1 hour")
+    return orders.join(dt.dataset(shop.people()), how="left", **KEYS)
+
+
+@pytest.mark.parametrize("joining", [known, timed])
+def test_a_restart_sees_the_table_of_the_first_start(spark, tmp_path, joining):
+    shop = Shop(spark, tmp_path)
+    shop.give(ORDERS[:3])
+    shop.write(joining(shop))
+    pq.write_table(arrow(PEOPLE[:1]), tmp_path / "people.parquet")
+    shop.give(ORDERS[3:], size=3)
+    shop.write(joining(shop))
+    assert shop.read(joining(shop)) == defined(joining(shop))
+
+
+def test_what_does_not_fit_the_first_start_is_refused(spark, tmp_path):
+    shop = Shop(spark, tmp_path)
+    shop.give(ORDERS)
+    shop.write(known(shop), finish=False)
+    other = shop.orders().join(dt.dataset(shop.people()), **KEYS)
+    with pytest.raises(dt.EngineError, match="has the state of another join"):
+        shop.write(other)
+    copy = tmp_path / "checkpoint" / "tables" / "right"
+    copy.rename(tmp_path / "elsewhere")
+    with pytest.raises(dt.EngineError, match="lacks the copy of its table"):
+        shop.write(known(shop))
+    (tmp_path / "elsewhere").rename(copy)
+    shop.write(known(shop), finish=True)
+    with pytest.raises(dt.EngineError, match="is of streams that have ended"):
+        shop.write(known(shop))
+    assert shop.read(known(shop)) == defined(known(shop))
+
+
+def test_rows_without_their_time_are_refused_at_the_start(spark, tmp_path):
+    shop = Shop(spark, tmp_path)
+    shop.give(ORDERS)
+    lacking = [*PEOPLE, {"key": 5, "name": "Fay", "since": None}]
+    pq.write_table(arrow(lacking), tmp_path / "people.parquet")
+    table = dt.table(shop.people(), key="key", time="since")
+    joined = shop.orders(time="at").join(table, **KEYS)
+    with pytest.raises(dt.EngineError, match='has 1 rows without the time "since"'):
+        shop.write(joined)
+
+
+def test_a_table_without_a_key_must_fit_into_every_task(spark, tmp_path):
+    shop = Shop(spark, tmp_path)
+    shop.give(ORDERS)
+    joined = shop.orders().join(dt.dataset(shop.people()), where="l.who < r.key")
+    refused = pytest.raises(dt.EngineError, match="too much to be broadcast; expected")
+    with plain_rules(spark, **{LIMIT: "10"}), refused:
+        shop.write(joined)
+    shop.write(known(shop))
+
+
+# --- as DataFrames --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_an_outlet_is_a_dataframe_where_spark_joins(spark, tmp_path, keyed):
+    shop = Shop(spark, tmp_path)
+    shop.give(ORDERS, size=3)
+    people = shop.people()
+    table = dt.table(people, key="key") if keyed else dt.dataset(people)
+    joined = shop.orders().join(table, how="left", **KEYS)
+    rows = []
+    query = joined.matched.writeStream.trigger(**NOW).foreachBatch(
+        lambda frame, _: rows.extend(frame.toArrow().to_pylist())
+    )
+    query.option("checkpointLocation", str(tmp_path / "c")).start().awaitTermination()
+    assert {spec.Outlet.MATCHED: bag(rows)} == defined(joined)
+    refused = pytest.raises(dt.EngineError, match="has no folder for its copy")
+    with plain_rules(spark, **{PROVIDER: ROCKS_DB}), refused:
+        _ = timed(shop).matched

@@ -32,6 +32,7 @@ from dovetail.bind.files.names import file_at, plain_name
 from dovetail.bind.schemas import frame_given, schema_of
 from dovetail.dialects.ecl import Catalog
 from dovetail.engines.spark.rules import plain_rules
+from dovetail.engines.spark.sizes import broadcast_limit, shown_size, told_limit
 from dovetail.engines.spark_index.layout import Build, newest
 from dovetail.engines.spark_index.shelf import AnyShelf, NoShelf, Shelf
 from dovetail.errors import EngineError, SpecError
@@ -41,11 +42,6 @@ from dovetail.spec import arguments
 
 Place = str | Path
 Sources = Place | Mapping[str, DataFrame | Place]
-LIMIT = "spark.dovetail.broadcastLimit"
-_DRIVER, _USUAL = "spark.driver.memory", "1g"
-MOST = 8 << 30  # Spark broadcasts no table of more than 8 GiB
-_SIZE = re.compile(r"(\d+)\s*([kmgt]?)i?b?$", re.IGNORECASE)
-_UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 # What joins, filters and sums leave Spark only guesses, and rows that came from
 # elsewhere (LogicalRDD) it takes for endless.
 _GUESSED = re.compile(
@@ -262,11 +258,7 @@ def refuse_too_large(
     spark: SparkSession, program: spec.Program, sizes: Mapping[str, int]
 ) -> None:
     """Raises for a right side that does not fit; `sizes` are those of inputs known."""
-    own = spark.conf.get(LIMIT, "")
-    driver = spark.conf.get(_DRIVER, _USUAL) or _USUAL
-    # Of memory Spark means megabytes where it says no more than a number.
-    there = bytes_of(f"{driver}m" if driver.isdigit() else driver)
-    limit = bytes_of(own) if own else min(MOST, there)
+    limit = broadcast_limit(spark)
     for step in spec.steps_of(program):
         match step:
             case spec.Joined(right=right) if step.join.picks.strategy in BROADCAST:
@@ -277,26 +269,10 @@ def refuse_too_large(
             raise EngineError(
                 f"the right side of {step.told.title} has {shown_size(size)}, too much "
                 "to be broadcast",
-                f"at most {shown_size(limit)}, as {LIMIT} or {_DRIVER} says",
+                told_limit(limit),
                 "SMART in place of LOOKUP lets Spark shuffle a large side; an equality "
                 "does the same for ALL",
             )
-
-
-def bytes_of(text: str) -> int:
-    """Returns the bytes that a text such as 4g says."""
-    found = _SIZE.match(text.strip())
-    if found is None:
-        raise SpecError(f'the size "{text}"', "a number of bytes, as 512m or 4g")
-    return int(found[1]) << _UNITS[found[2].lower()]
-
-
-def shown_size(count: int) -> str:
-    """Returns bytes as people read them."""
-    for unit, shift in (("GB", 30), ("MB", 20), ("kB", 10)):
-        if count >= 1 << shift:
-            return f"{count / (1 << shift):.1f} {unit}"
-    return f"{count} bytes"
 
 
 def _whole_input(step: spec.Step) -> str:

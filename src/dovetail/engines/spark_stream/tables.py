@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from dovetail.bind.sinks import path_exists
+from dovetail.engines.spark.sizes import broadcast_limit, shown_size, told_limit
 from dovetail.engines.spark_stream.failures import cause
 from dovetail.engines.spark_stream.feeds import EVENT, POSITION
 from dovetail.errors import EngineError
@@ -83,6 +84,7 @@ class Table:
                 f"the {self.side.hand.value} side, a table, is not copied into "
                 f'"{checkpoint}/tables": {cause(error)}'
             ) from error
+        self._refuse_too_large(checkpoint)
 
     def copied(self, checkpoint: str, version: str = FIRST) -> DataFrame:
         """Returns the rows of a copy, for the operator as a stream."""
@@ -140,6 +142,23 @@ class Table:
         order = Window.partitionBy(*key).orderBy(*newest, F.desc(quoted(POSITION)))
         rows = self._numbered().withColumn(EVENT, F.row_number().over(order))
         return rows.where(F.col(quoted(EVENT)) == 1).drop(EVENT)
+
+    def _refuse_too_large(self, checkpoint: str) -> None:
+        """Refuses a copy that every task would need whole, and that is too large."""
+        if not self.plan.way.is_native or self.plan.join.hard:
+            return
+        files = self.copied(checkpoint).select(
+            "_metadata.file_path", "_metadata.file_size"
+        )
+        (found,) = files.distinct().agg(F.sum("file_size").alias("bytes")).collect()
+        limit = broadcast_limit(files.sparkSession)
+        if (found.bytes or 0) > limit:
+            raise EngineError(
+                f"the {self.side.hand.value} side, a table, has "
+                f"{shown_size(found.bytes)}, too much to be broadcast",
+                told_limit(limit),
+                'an equality, as in on="id", lets Spark shuffle a large table',
+            )
 
     def _refuse_untimed(self, rows: DataFrame) -> None:
         """Refuses rows without the time that the side names: they could not leave."""
