@@ -87,6 +87,7 @@ def delta(by: str, width: arguments.Length | float | Decimal) -> spec.Window:
     """
     example = 'dt.delta("price", 5)'
     column = arguments.text("by", by, "a column, or SQL over columns", example)
+    # Kernels and the definition measure times in seconds.
     if isinstance(width, str | timedelta):
         micros = Decimal(_exact("width", width).microseconds)
         return spec.Delta(Expression(column), micros / spec.SECOND)
@@ -253,6 +254,7 @@ def limit_of(count: int, exceeded: object) -> spec.Limit | spec.Unlimited:
     most = arguments.whole("limit", count, "limit=100")
     if not most:
         return EVERY
+    # A dict says what the row of its own is made of, a word that there is none.
     if isinstance(exceeded, Mapping):
         shown = arguments.texts("exceeded", exceeded, '{"id": "l.id"}')
         columns = tuple((name, Expression(one)) for name, one in shown.items())
@@ -276,6 +278,7 @@ def at_most_of(
             raise arguments.wrong(name, one, "an atmost beside it", hint)
     if not most:
         return EVERY
+    # What counts must be the same as a whole: a length is of letters that may differ.
     keys = [*_optional("counted", counted)]
     found = tuple(one.equality for one in keys if isinstance(one, spec.OptionalEqual))
     if len(found) < len(keys):

@@ -317,6 +317,7 @@ class Joined:
         plan = plan_stream(
             self.request, self.inputs, self.feeds, settings=self.settings
         )
+        # What Spark joins by itself it also computes: no kernel need read it.
         if not plan.way.is_native:
             stream_settings(plan)  # the kernels refuse here what they cannot read
         return plan

@@ -284,6 +284,7 @@ def _with_table(streaming: Streaming, checkpoint: Checkpoint) -> Checkpoint:
 
     What is refused is refused before.
     """
+    # The copy of a large table takes its time, and would be for nothing.
     streaming.lay()
     path = checkpoint.path
     with plain_rules(streaming.spark, **STORE):

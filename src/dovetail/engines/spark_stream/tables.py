@@ -117,6 +117,7 @@ class Table:
         # A row that was there from the start is never late, and comes before others.
         event = F.lit(int(LineKind.INITIAL))
         rows = self._standing().withColumn(EVENT, event)
+        # A union goes by places: the last line has all columns, null but for the event.
         kinds = {one.name: one.dataType for one in rows.schema}
         nothing = [F.lit(None).cast(kind).alias(name) for name, kind in kinds.items()]
         end = F.lit(int(LineKind.FINISH)).alias(EVENT)
@@ -147,6 +148,7 @@ class Table:
         """Refuses a copy that every task would need whole, and that is too large."""
         if not self.plan.way.is_native or self.plan.join.hard:
             return
+        # Parquet is denser than rows in memory: what is refused has no chance.
         files = self.copied(checkpoint).select(
             "_metadata.file_path", "_metadata.file_size"
         )
