@@ -120,12 +120,18 @@ def explained(plan: StreamPlan) -> str:
         ("out", _when(join)),
         *switched(plan.settings),
         ("late", _late(sources)),
-        *((f"{side.hand.value} state", side.bound) for side in plan.sides),
+        *(() if plan.way.is_native else _states(plan)),
         *silences,
         *_engine(plan),
         *(("note", note) for note in plan.notes),
     ]
     return paragraphs(lines)
+
+
+def _states(plan: StreamPlan) -> Iterator[Line]:
+    """Gives how many rows of each side are kept."""
+    for side in plan.sides:
+        yield f"{side.hand.value} state", side.bound
 
 
 def _engine(plan: StreamPlan) -> Iterator[Line]:
