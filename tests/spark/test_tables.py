@@ -238,13 +238,10 @@ def test_a_table_without_a_key_must_fit_into_every_task(spark, tmp_path):
 # --- as DataFrames --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("keyed", [False, True])
-def test_an_outlet_is_a_dataframe_where_spark_joins(spark, tmp_path, keyed):
+def test_an_outlet_is_a_dataframe_where_spark_joins(spark, tmp_path):
     shop = Shop(spark, tmp_path)
     shop.give(ORDERS, size=3)
-    people = shop.people()
-    table = dt.table(people, key="key") if keyed else dt.dataset(people)
-    joined = shop.orders().join(table, how="left", **KEYS)
+    joined = known(shop)
     rows = []
     query = joined.matched.writeStream.trigger(**NOW).foreachBatch(
         lambda frame, _: rows.extend(frame.toArrow().to_pylist())
@@ -254,3 +251,6 @@ def test_an_outlet_is_a_dataframe_where_spark_joins(spark, tmp_path, keyed):
     refused = pytest.raises(dt.EngineError, match="has no folder for its copy")
     with plain_rules(spark, **{PROVIDER: ROCKS_DB}), refused:
         _ = timed(shop).matched
+    newest = shop.orders().join(dt.table(shop.people(), key="key"), **KEYS)
+    with pytest.raises(dt.EngineError, match="has no folder for its copy"):
+        _ = newest.matched

@@ -175,7 +175,7 @@ class Streaming:
         """Returns the rows of one outlet as a streaming DataFrame."""
         if not self.plan.way.is_native:
             refuse_other_store(self.spark)
-            self._refuse_without_copy()
+        self._refuse_without_copy()
         ticks = self.ticks() if self.beats else ()
         raw = self.lay(ticks=ticks, counters=numbered_counters())
         with plain_rules(self.spark):
@@ -183,12 +183,15 @@ class Streaming:
 
     def _refuse_without_copy(self) -> None:
         """Refuses a table that our operator would read, where no copy is kept."""
-        for side in self.plan.tables:
+        for table in self.tables:
+            if self.plan.way.is_native and not table.versions:
+                continue
+            newest = "the newest row of each key is found for the copy"
             raise EngineError(
-                f"the {side.hand.value} side is a table, and an outlet taken as a "
-                "DataFrame has no folder for its copy",
+                f"the {table.side.hand.value} side is a table, and an outlet taken as "
+                "a DataFrame has no folder for its copy",
                 "joined.write(checkpoint=..), which keeps it there",
-                f"Spark does not join it by itself: {self.plan.way.reason}",
+                f"Spark does not join it by itself: {self.plan.way.reason or newest}",
             )
 
     def ticks(self, *, ends: bool = False) -> tuple[DataFrame, ...]:

@@ -71,7 +71,7 @@ class Table:
         if not self.plan.way.is_native:
             return self._lines()
         # Spark numbers no rows beside a stream, so only where somebody asks.
-        return self._standing().drop(POSITION) if self._versions else self.frame
+        return self._standing().drop(POSITION) if self.versions else self.frame
 
     def copy(self, checkpoint: str, version: str = FIRST) -> None:
         """Writes the rows as they are now beside a checkpoint."""
@@ -125,7 +125,7 @@ class Table:
         return rows.unionAll(last)
 
     @property
-    def _versions(self) -> tuple[str, ...]:
+    def versions(self) -> tuple[str, ...]:
         """Returns the key of which the newest row alone stands; by row time all do."""
         match self.plan.join.side(self.side.hand).window:
             case Latest(key) if self.plan.join.clock is Clock.ARRIVAL:
@@ -135,9 +135,9 @@ class Table:
 
     def _standing(self) -> DataFrame:
         """Returns the numbered rows that stand when the stream begins."""
-        if not self._versions:
+        if not self.versions:
             return self._numbered()
-        key = (F.col(quoted(name)) for name in self._versions)
+        key = (F.col(quoted(name)) for name in self.versions)
         time = self.side.source.time
         newest = [F.desc_nulls_first(quoted(time))] if time else []
         order = Window.partitionBy(*key).orderBy(*newest, F.desc(quoted(POSITION)))
