@@ -147,10 +147,9 @@ def dovetail(source: Source, kind: str) -> DataFrame:
     """Returns the join as Dovetail lays it."""
     planned = plan(kind)
     buckets = Buckets(balanced_labels(BUCKETS, PARTITIONS), BUCKETS)
-    sides = packings(planned, (source.side("l"), source.side("r")), buckets)
-    return Outlets(planned).frame(
-        lay(sides, stream_settings(planned), ()), Outlet.MATCHED
-    )
+    settings, frames = stream_settings(planned), (source.side("l"), source.side("r"))
+    sides = packings(planned, settings, frames, buckets)
+    return Outlets(planned).frame(lay(sides, settings, ()), Outlet.MATCHED)
 
 
 def native(source: Source, kind: str) -> DataFrame:
