@@ -81,6 +81,7 @@ from dovetail.spec.picks import (
     Strategy,
     Tie,
     Unlimited,
+    row_of_key,
 )
 from dovetail.spec.program import (
     LEFT,
@@ -137,7 +138,6 @@ from dovetail.spec.stops import (
     Plainly,
     Skew,
     Stops,
-    row_of_key,
 )
 from dovetail.spec.windows import (
     Between,

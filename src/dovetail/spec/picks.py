@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
@@ -114,6 +115,11 @@ class Limit:
     def __post_init__(self) -> None:
         """Refuses a limit that nothing passes."""
         _need_count("limit", self.count)
+
+
+def row_of_key(key: Sequence[str]) -> str:
+    """Returns a left row in words, by its key; not every join has one."""
+    return f"the left row of the key {', '.join(key)}" if key else "a left row"
 
 
 class Direction(Enum):

@@ -6,18 +6,12 @@ may be known to lie so unevenly that the join had better not begin.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dovetail.errors import SpecError
 
 # As the platform has it: parts of less than a gigabyte may be as uneven as they like.
 USUAL_THRESHOLD = 1_000_000_000
-
-
-def row_of_key(key: Sequence[str]) -> str:
-    """Returns a left row in words, by its key; not every join has one."""
-    return f"the left row of the key {', '.join(key)}" if key else "a left row"
 
 
 @dataclass(frozen=True, slots=True)

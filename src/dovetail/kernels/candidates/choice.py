@@ -39,7 +39,7 @@ from dovetail.kernels.settings import (
     Nearest,
     PickSettings,
 )
-from dovetail.spec.stops import row_of_key
+from dovetail.spec.picks import row_of_key
 from dovetail.spec.windows import Forever
 
 
