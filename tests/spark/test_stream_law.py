@@ -11,8 +11,9 @@ from dovetail.conformance.spark_stream.cases import shape_of
 from dovetail.conformance.spark_stream.results import emissions
 from dovetail.conformance.spark_stream.script import StreamPlay, script
 from dovetail.conformance.spark_stream.shared import (
-    raw_results,
-    record_scripts,
+    Part,
+    lay_together,
+    record_parts,
     run,
     session_of_our_own,
 )
@@ -35,12 +36,12 @@ def own(spark):
 
 
 def staged(play, batches=4, **changes):
-    """A play as the shape and the script of a query of its own."""
+    """A play as the only part of a query."""
     count = len(play.events)
     ends = tuple(sorted({count * (one + 1) // batches for one in range(batches)}))
     wanted = StreamPlay("one", play, ends)
     shape = shape_of(wanted)
-    return replace(shape, **changes), script(0, wanted, shape.plan)
+    return Part(replace(shape, **changes), [script(0, wanted, shape.plan)])
 
 
 def ended(name, length):
@@ -54,8 +55,14 @@ def fault(play, found):
 
 
 def played(session, play, **changes):
-    shape, lines = staged(play, **changes)
-    (found,) = emissions(session, shape, run(session, shape, [lines]), [lines])
+    part = staged(play, **changes)
+    return rows_of(session, part, run(session, [part]))
+
+
+def rows_of(session, part, raw):
+    """What the only play of a query puts out."""
+    (batches,) = raw
+    (found,) = emissions(session, part.shape, batches, part.scripts)
     return found
 
 
@@ -123,37 +130,39 @@ def start_once(frame, collector, checkpoint):
 
 def test_a_restart_gives_the_same_rows(own, tmp_path):
     play = ended("restart", 40)
-    shape, lines = staged(play, batches=5)
+    part = staged(play, batches=5)
     recording = tmp_path / "events.parquet"
-    record_scripts(recording, shape, [lines])
+    record_parts(recording, [part])
     collector = Collector(breaks_at=2)
-    frame = raw_results(own, shape, recording, 1)
+    query = lay_together(own, [part], recording)
     with pytest.raises(Exception, match=BROKEN) as broken:
-        start(frame, collector, tmp_path / "checkpoint")
+        start(query.blobs, collector, tmp_path / "checkpoint")
     assert sorted(collector.batches) == [0, 1]
     told = sentence(broken.value)
     assert isinstance(told, EngineError)
     assert "\n" not in told.found
-    start(raw_results(own, shape, recording, 1), collector, tmp_path / "checkpoint")
+    again = lay_together(own, [part], recording)
+    start(again.blobs, collector, tmp_path / "checkpoint")
     assert len(collector.batches) > 2
-    (found,) = emissions(own, shape, collector.batches, [lines])
+    found = rows_of(own, part, again.raw_results(own, collector.batches))
     assert fault(play, found) == []
 
 
 def test_a_checkpoint_of_another_join_is_refused(own, tmp_path):
-    shape, lines = staged(ended("mismatch", 40), batches=3)
+    part = staged(ended("mismatch", 40), batches=3)
     recording = tmp_path / "events.parquet"
-    record_scripts(recording, shape, [lines])
+    record_parts(recording, [part])
     with pytest.raises(Exception, match=BROKEN):
         start(
-            raw_results(own, shape, recording, 1),
+            lay_together(own, [part], recording).blobs,
             Collector(breaks_at=1),
             tmp_path / "checkpoint",
         )
-    other = replace(shape, plan=replace(shape.plan, join=EVENT[0]))
+    plan = replace(part.shape.plan, join=EVENT[0])
+    other = replace(part, shape=replace(part.shape, plan=plan))
     with pytest.raises(Exception, match="StateMismatchError") as refused:
         start(
-            raw_results(own, other, recording, 1),
+            lay_together(own, [other], recording).blobs,
             Collector(),
             tmp_path / "checkpoint",
         )

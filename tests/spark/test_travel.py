@@ -18,6 +18,7 @@ from pyspark import cloudpickle
 import dovetail
 from dovetail.bind.sinks import folder
 from dovetail.conformance.spark_stream.replay import Replay
+from dovetail.conformance.spark_stream.together import Join, make_shared_operator
 from dovetail.engines.kernel_settings import Manner, kernel_settings
 from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.engines.spark_stream.query import writing
@@ -71,6 +72,13 @@ def operator():
     return make_operator(settings, (NO_COLUMNS, NO_COLUMNS))
 
 
+def shared():
+    """The operator of many plays, as their joins share a query."""
+    inputs = {name: Input(name, InputKind.STREAM, SCHEMA, (), "t") for name in "ab"}
+    settings = kernel_settings(SOFT[0], inputs, Manner(Arrival.MERGED))
+    return make_shared_operator({0: Join(0, settings, (NO_COLUMNS, NO_COLUMNS))})
+
+
 def writing_of():
     """What writes a batch: on a Connect server it runs where we are not installed."""
     inputs = {name: Input(name, InputKind.STREAM, SCHEMA, (), "t") for name in "ab"}
@@ -115,7 +123,15 @@ def packed(sent):
 
 @pytest.mark.parametrize(
     "sent",
-    [operator(), writing_of(), make_pack, make_heartbeat, make_unpack, Replay],
+    [
+        operator(),
+        shared(),
+        writing_of(),
+        make_pack,
+        make_heartbeat,
+        make_unpack,
+        Replay,
+    ],
     ids=lambda sent: getattr(sent, "__name__", type(sent).__name__),
 )
 def test_nothing_of_ours_is_sent_by_name(sent):

@@ -1,8 +1,8 @@
-"""Plays plays as streams: those of one shape share a query, two queries run at a time.
+"""Plays plays as streams: many share a query, and two queries run at a time.
 
 Starting a query costs seconds, a batch some tenths of one, whatever comes: so as many
-plays as may share a query do. Two queries at a time fill the pauses of one; more give
-nothing.
+plays as may share a query do, those of one shape as one part of it. Two queries at a
+time fill the pauses of one; more give nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,12 @@ from pyspark.sql import SparkSession
 from dovetail import spec
 from dovetail.conformance.spark_stream.results import emissions
 from dovetail.conformance.spark_stream.script import StreamPlay, script
-from dovetail.conformance.spark_stream.shared import Shape, run, session_of_our_own
+from dovetail.conformance.spark_stream.shared import (
+    Part,
+    Shape,
+    run,
+    session_of_our_own,
+)
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_stream.failures import sentence
 from dovetail.errors import DovetailError
@@ -27,6 +32,8 @@ from dovetail.plan.stream import plan_play
 AT_A_TIME = 2
 MOST_SCOPES = 64
 """Waking a bucket costs a millisecond a batch: many plays share one, yet not all."""
+MOST_PARTS = 8
+"""Each part is two tasks a batch, and what breaks one breaks all of a query."""
 Outcome = list[spec.Emission] | DovetailError
 Named = tuple[str, Outcome]
 
@@ -37,6 +44,28 @@ class _Group:
 
     shape: Shape
     plays: tuple[StreamPlay, ...]
+
+    @property
+    def batches(self) -> int:
+        """Returns how many batches the longest of the plays has, or nearly."""
+        return max(len(one.ends) for one in self.plays)
+
+    @property
+    def part(self) -> Part:
+        """Returns the plays as scripts, each a scope of one part of a query."""
+        plays = enumerate(self.plays)
+        scripts = [script(scope, one, self.shape.plan) for scope, one in plays]
+        return Part(self.shape, scripts)
+
+    @property
+    def may_fail(self) -> bool:
+        """Tells whether a row over a limit fails the job."""
+        limit = self.shape.plan.join.picks.limit
+        return isinstance(limit, spec.Limit) and limit.on_exceed is spec.OnExceed.FAIL
+
+
+_Query = Sequence[_Group]
+"""What one query plays."""
 
 
 def play_all(
@@ -86,6 +115,20 @@ def shape_of(one: StreamPlay) -> Shape:
     return Shape(plan, one.stepwise, ends, one.in_order)
 
 
+def _queries(groups: Sequence[_Group]) -> list[_Query]:
+    """Returns the groups of each query, enough of them for all that run at a time.
+
+    Groups of as many batches stand together: a part has its two tasks in each batch,
+    whether anything comes or not. What a limit may fail is alone.
+    """
+    alone = [group for group in groups if group.may_fail]
+    shared = [group for group in groups if not group.may_fail]
+    shared.sort(key=lambda group: group.batches, reverse=True)
+    each = max(1, min(MOST_PARTS, -(-len(shared) // AT_A_TIME)))
+    together = [shared[at : at + each] for at in range(0, len(shared), each)]
+    return [*together, *([group] for group in alone)]
+
+
 def _all_run(spark: SparkSession, groups: Sequence[_Group]) -> Iterator[Named]:
     """Gives the outcomes of all groups as they come."""
     sessions: SimpleQueue[SparkSession] = SimpleQueue()
@@ -93,7 +136,7 @@ def _all_run(spark: SparkSession, groups: Sequence[_Group]) -> Iterator[Named]:
         sessions.put(session_of_our_own(spark))
     with ThreadPoolExecutor(AT_A_TIME, "dovetail stream") as pool:
         running: list[Future[list[Named]]] = [
-            pool.submit(_with_a_session, sessions, group) for group in groups
+            pool.submit(_with_a_session, sessions, query) for query in _queries(groups)
         ]
         try:
             for ended in as_completed(running):
@@ -102,37 +145,43 @@ def _all_run(spark: SparkSession, groups: Sequence[_Group]) -> Iterator[Named]:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _with_a_session(sessions: SimpleQueue[SparkSession], group: _Group) -> list[Named]:
-    """Returns the outcomes of a group, played in a session that nobody else uses."""
+def _with_a_session(sessions: SimpleQueue[SparkSession], query: _Query) -> list[Named]:
+    """Returns the outcomes of a query, played in a session that nobody else uses."""
     spark = sessions.get()
     try:
-        return _outcomes(spark, group)
+        return _outcomes(spark, query)
     finally:
         sessions.put(spark)
 
 
-def _outcomes(spark: SparkSession, group: _Group) -> list[Named]:
-    """Returns the outcomes of a group; if the query breaks, each play runs alone."""
+def _outcomes(spark: SparkSession, query: _Query) -> list[Named]:
+    """Returns the outcomes of a query; if it breaks, of each group and play alone."""
     try:
-        found = _played(spark, group)
+        return _played(spark, query)
     except Exception as error:  # noqa: BLE001 - one play must not hide the others
-        if len(group.plays) == 1:
-            return [(group.plays[0].name, sentence(error))]
-        alone = [_Group(group.shape, (one,)) for one in group.plays]
-        return [named for one in alone for named in _outcomes(spark, one)]
-    return [(one.name, rows) for one, rows in zip(group.plays, found, strict=True)]
+        plays = [_Group(one.shape, (play,)) for one in query for play in one.plays]
+        if len(plays) == 1:
+            return [(plays[0].plays[0].name, sentence(error))]
+        smaller = query if len(query) > 1 else plays
+        return [named for one in smaller for named in _outcomes(spark, [one])]
 
 
-def _played(spark: SparkSession, group: _Group) -> list[list[spec.Emission]]:
-    """Returns what each play of a group puts out."""
-    shape = group.shape
-    scripts = [script(scope, one, shape.plan) for scope, one in enumerate(group.plays)]
-    if not any(one.lines for one in scripts):
-        return [list(one.lost) for one in scripts]
-    found = emissions(spark, shape, run(spark, shape, scripts), scripts)
-    if shape.stepwise and shape.plan.join.clock is spec.Clock.ARRIVAL:
-        return [list(_marked(rows)) for rows in found]
-    return found
+def _played(spark: SparkSession, query: _Query) -> list[Named]:
+    """Returns what each play of a query puts out."""
+    parts = [group.part for group in query]
+    # Of plays without a line nothing is started, and only what is lost comes out.
+    has_lines = any(one.lines for part in parts for one in part.scripts)
+    raw = run(spark, parts) if has_lines else [{} for _ in parts]
+    named: list[Named] = []
+    for group, part, batches in zip(query, parts, raw, strict=True):
+        found = [list(one.lost) for one in part.scripts]
+        if batches:
+            found = emissions(spark, part.shape, batches, part.scripts)
+        if part.shape.stepwise and part.shape.plan.join.clock is spec.Clock.ARRIVAL:
+            found = [list(_marked(rows)) for rows in found]
+        names = [one.name for one in group.plays]
+        named += zip(names, found, strict=True)
+    return named
 
 
 def _marked(rows: Sequence[spec.Emission]) -> Iterator[spec.Emission]:

@@ -1,7 +1,12 @@
-"""One streaming query for plays of one shape: each play is a scope of it.
+"""One streaming query for many plays: of each shape a part, of each play a scope.
+
+    part 0   pack left, pack right --+
+    part 1   pack left, pack right --+-> one operator -> blobs -> each part unpacked
+    part 2   pack left, pack right --+
 
 The scope is part of where a row goes: every play has buckets of its own, so plays know
-nothing of each other, and a batch plays the next cut of all of them.
+nothing of each other, and a batch plays the next cut of all of them. To start a query
+and to begin its batches costs more than what plays do in it.
 """
 
 from __future__ import annotations
@@ -10,23 +15,31 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from dovetail import spec
-from dovetail.conformance.spark_stream.replay import lines_of, record, replay
+from dovetail.bind.travel import travel_by_value
+from dovetail.conformance.spark_stream import together
+from dovetail.conformance.spark_stream.replay import Line, lines_of, record, replay
 from dovetail.conformance.spark_stream.script import Script
 from dovetail.engines.kernel_settings import stream_manner, stream_settings
 from dovetail.engines.spark.rules import RULES
-from dovetail.engines.spark_stream.dataflow import lay
+from dovetail.engines.spark_stream.dataflow import as_lines, unpacked_rows
 from dovetail.engines.spark_stream.failures import is_passing
-from dovetail.engines.spark_stream.feeds import Buckets, packings
+from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.labels import balanced_labels
+from dovetail.engines.spark_stream.worker.bucket import told_beside
 from dovetail.engines.tables import arrow_table
+from dovetail.kernels.arrays.blobs import read_batch
+from dovetail.kernels.settings import JoinSettings
 from dovetail.plan.stream import StreamPlan
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
@@ -45,7 +58,7 @@ _CONFS = {
 }
 _STARTS = 4
 Batches = dict[int, pa.Table]
-"""The raw results of a query by batch."""
+"""What comes out by batch: the raw results of a part, or the blobs of all parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +97,61 @@ class Shape:
         return self.most_buckets if is_wide else 1
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Plays of one shape: each script is a scope."""
+
+    shape: Shape
+    scripts: Sequence[Script]
+
+    @property
+    def buckets(self) -> int:
+        """Returns how many buckets the plays have together."""
+        return self.shape.per_scope * len(self.scripts)
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A part of a query: both sides ready to be packed, and what the kernels know."""
+
+    left: Packing
+    right: Packing
+    settings: JoinSettings
+
+    def raw_results(self, spark: SparkSession, blobs: pa.Table) -> pa.Table:
+        """Returns the rows of blobs, in their order."""
+        # Spark takes a table for empty whose first chunk is.
+        frame = spark.createDataFrame(blobs.combine_chunks())
+        told = told_beside(self.settings)
+        return unpacked_rows(frame, (self.left, self.right), told).toArrow()
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query that has not been started: blobs of all parts, and how each is read."""
+
+    blobs: DataFrame
+    parts: Sequence[Laid]
+
+    def raw_results(self, spark: SparkSession, found: Batches) -> list[Batches]:
+        """Returns the raw results of each part, from the blobs of all batches."""
+        raw: list[Batches] = []
+        for number, part in enumerate(self.parts):
+            mine = {
+                batch: table.filter(pc.equal(table[together.PART], number))
+                for batch, table in sorted(found.items())
+            }
+            blobs = pa.concat_tables(mine.values()).select([together.BLOB])
+            rows = part.raw_results(spark, blobs)
+            raw.append({})
+            for batch, table in mine.items():
+                # Spark keeps the order of blobs: a batch has as many rows as its own.
+                each = (read_batch(one.as_py()) for one in table[together.BLOB])
+                count = sum(one.num_rows for one in each)
+                raw[-1][batch], rows = rows.slice(0, count), rows.slice(count)
+        return raw
+
+
 def session_of_our_own(spark: SparkSession) -> SparkSession:
     """Returns a session beside a user's, under the plain rules, on the same Spark."""
     own = spark.newSession()
@@ -92,44 +160,65 @@ def session_of_our_own(spark: SparkSession) -> SparkSession:
     return own
 
 
-def run(spark: SparkSession, shape: Shape, scripts: Sequence[Script]) -> Batches:
-    """Returns what comes out of a query that plays all scripts.
+def run(spark: SparkSession, parts: Sequence[Part]) -> list[Batches]:
+    """Returns the raw results of each part of a query that plays all.
 
     On a busy machine a query may need to be started more than once.
     """
     for _ in range(_STARTS - 1):
         try:
-            return _run_once(spark, shape, scripts)
+            return _run_once(spark, parts)
         except StreamingQueryException as error:
             if not is_passing(error):
                 raise
-    return _run_once(spark, shape, scripts)
+    return _run_once(spark, parts)
 
 
-def _run_once(spark: SparkSession, shape: Shape, scripts: Sequence[Script]) -> Batches:
-    """Returns what comes out of a query that plays all scripts, if it starts."""
+def _run_once(spark: SparkSession, parts: Sequence[Part]) -> list[Batches]:
+    """Returns the raw results of each part, if the query starts."""
     with _folder() as place:
         recording = place / "events.parquet"
-        record_scripts(recording, shape, scripts)
-        frame = raw_results(spark, shape, recording, len(scripts))
-        return _collected(frame, place / "checkpoint")
+        record_parts(recording, parts)
+        query = lay_together(spark, parts, recording)
+        return query.raw_results(spark, _collected(query.blobs, place / "checkpoint"))
 
 
-def raw_results(
-    spark: SparkSession, shape: Shape, recording: Path, scopes: int
-) -> DataFrame:
-    """Returns what comes out of a recording of so many plays, as a stream."""
-    count = shape.per_scope * scopes
-    partitions = min(count, shape.most_partitions)
+def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) -> Query:
+    """Returns the query that plays a recording of all parts."""
+    travel_by_value()
+    buckets = sum(part.buckets for part in parts)
+    most = max(part.shape.most_partitions for part in parts)
+    partitions = min(buckets, most)
     spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-    buckets = Buckets(balanced_labels(count, partitions), shape.per_scope)
+    labels = iter(balanced_labels(buckets, partitions))
     replayed = replay(spark, recording)
-    left, right = (lines_of(replayed, one.source.name) for one in shape.plan.sides)
-    settings = stream_settings(shape.plan, ordered=shape.by_row_time)
-    sides = packings(shape.plan, settings, (left, right), buckets, with_events=True)
-    manner = stream_manner(shape.plan, ordered=shape.by_row_time)
-    same = Identity.of(shape.plan, sides, manner)
-    return lay(sides, replace(settings, fingerprint=same.fingerprint), ())
+    laid: list[Laid] = []
+    joins: dict[int, together.Join] = {}
+    for number, part in enumerate(parts):
+        plan, by_row_time = part.shape.plan, part.shape.by_row_time
+        left, right = (
+            lines_of(replayed, _place(number, one.source.name)) for one in plan.sides
+        )
+        own = Buckets(tuple(islice(labels, part.buckets)), part.shape.per_scope)
+        settings = stream_settings(plan, ordered=by_row_time)
+        sides = packings(plan, settings, (left, right), own, with_events=True)
+        same = Identity.of(plan, sides, stream_manner(plan, ordered=by_row_time))
+        # By it a bucket refuses what another join has left in its state.
+        settings = replace(settings, fingerprint=same.fingerprint)
+        laid.append(Laid(*sides, settings))
+        join = together.Join(number, settings, (sides[0].schema, sides[1].schema))
+        joins |= dict.fromkeys(own.labels, join)
+    lines = reduce(
+        DataFrame.unionAll,
+        (as_lines(side) for one in laid for side in (one.left, one.right)),
+    )
+    blobs = lines.groupBy("bucket").transformWithStateInPandas(
+        together.make_shared_operator(joins),
+        outputStructType=together.RESULT_DDL,
+        outputMode="Append",
+        timeMode="None",
+    )
+    return Query(blobs, laid)
 
 
 @contextmanager
@@ -143,26 +232,30 @@ def _folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def record_scripts(path: Path, shape: Shape, scripts: Sequence[Script]) -> None:
-    """Writes all scripts as one recording, in the order of cuts."""
-    inputs = shape.plan.inputs
-    lines = sorted(
-        (line for one in scripts for line in one.lines), key=lambda line: line.cut
-    )
-    waiting = {
-        (one.scope, name): iter(rows)
-        for one in scripts
-        for name, rows in one.rows.items()
-    }
-    rows = {
-        name: [
-            next(waiting[line.scope, name])
-            for line in lines
-            if line.has_row and line.input == name
-        ]
-        for name in inputs
-    }
-    record(path, lines, {name: _table(inputs[name], rows[name]) for name in inputs})
+def record_parts(path: Path, parts: Sequence[Part]) -> None:
+    """Writes all scripts as one recording, in the order of cuts.
+
+    Inputs of two parts may have one name: each part's have its number.
+    """
+    lines: list[Line] = []
+    rows: dict[str, pa.Table] = {}
+    for number, part in enumerate(parts):
+        mine = sorted(
+            (line for script in part.scripts for line in script.lines),
+            key=lambda line: line.cut,
+        )
+        for name, source in part.shape.plan.inputs.items():
+            waiting = {one.scope: iter(one.rows.get(name, ())) for one in part.scripts}
+            brought = [line for line in mine if line.has_row and line.input == name]
+            own = [next(waiting[line.scope]) for line in brought]
+            rows[_place(number, name)] = _table(source, own)
+        lines += [replace(line, input=_place(number, line.input)) for line in mine]
+    record(path, sorted(lines, key=lambda line: line.cut), rows)
+
+
+def _place(number: int, name: str) -> str:
+    """Returns the name that an input of a part has in the recording."""
+    return f"{number} {name}"
 
 
 def _table(source: spec.Input, rows: Sequence[spec.Row]) -> pa.Table:
@@ -173,7 +266,7 @@ def _table(source: spec.Input, rows: Sequence[spec.Row]) -> pa.Table:
 
 
 def _collected(frame: DataFrame, checkpoint: Path) -> Batches:
-    """Returns the rows of every batch once the query has ended."""
+    """Returns the blobs of every batch once the query has ended."""
     batches: Batches = {}
 
     def take(batch: DataFrame, number: int) -> None:

@@ -73,7 +73,7 @@ def lay(
     )
     sums = [F.sum(name).alias(name) for name in bucket.RESULT_NAMES[1:]]
     counted = blobs.observe(counters, *sums).select("blob")
-    return _unpacked(counted, packings, told)
+    return unpacked_rows(counted, packings, told)
 
 
 def as_lines(packing: Packing) -> DataFrame:
@@ -83,7 +83,7 @@ def as_lines(packing: Packing) -> DataFrame:
     return numbered.mapInArrow(make_pack(packing.settings, names), bucket.LINE_DDL)
 
 
-def _unpacked(
+def unpacked_rows(
     blobs: DataFrame, packings: tuple[Packing, Packing], told: pa.Schema
 ) -> DataFrame:
     """Returns the blobs' rows as plain columns, each side's in a struct.

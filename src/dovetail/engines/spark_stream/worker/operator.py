@@ -150,10 +150,10 @@ def make_operator(
     settings: JoinSettings, schemas: tuple[pa.Schema, pa.Schema]
 ) -> JoinOperator:
     """Returns the operator of a join whose sides have these payloads."""
-    return JoinOperator(Carried(partial(_results, settings, schemas)))
+    return JoinOperator(Carried(partial(results, settings, schemas)))
 
 
-def _results(
+def results(
     settings: JoinSettings,
     schemas: tuple[pa.Schema, pa.Schema],
     state: StateShelf,
