@@ -29,7 +29,7 @@ from bench.data import SCHEMA, Stretch, made
 from bench.measure import Sample, figures, in_turns, median_rate, show
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_session import FOR_MANY_ROWS, local_session
-from dovetail.engines.spark_stream.dataflow import as_lines, lay
+from dovetail.engines.spark_stream.dataflow import Layout, as_lines, lay
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.outlets import Outlets
@@ -40,6 +40,7 @@ from dovetail.spec.join import HANDS
 from dovetail.spec.reader import read_inputs, read_join
 
 PARTITIONS, BUCKETS = 2, 16
+SPREAD = Buckets(balanced_labels(BUCKETS, PARTITIONS), BUCKETS)
 QUICK = Stretch(files=2, rows=1000, keys=100, seconds=100)
 STATE = "spark.sql.streaming.stateStore"
 PROVIDER = "org.apache.spark.sql.execution.streaming.state.{}StateStoreProvider"
@@ -102,15 +103,15 @@ class Leg:
 
 def dovetail(source: Source) -> DataFrame:
     """Returns the join as Dovetail lays it."""
-    raw = lay(packed(source), stream_settings(PLAN), ())
+    layout = Layout(lambda _: SPREAD, stream_settings, lambda *known: known[-1])
+    raw = lay(PLAN, (source.side("l"), source.side("r")), layout)
     return Outlets(PLAN).frame(raw, Outlet.MATCHED)
 
 
 def packed(source: Source) -> tuple[Packing, Packing]:
     """Returns both sides as the packer gets them."""
-    buckets = Buckets(balanced_labels(BUCKETS, PARTITIONS), BUCKETS)
     return packings(
-        PLAN, stream_settings(PLAN), (source.side("l"), source.side("r")), buckets
+        PLAN, stream_settings(PLAN), (source.side("l"), source.side("r")), SPREAD
     )
 
 

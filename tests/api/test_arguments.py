@@ -67,14 +67,12 @@ NO_ROWS = {
     "None": None,
     '"trades"': "trades",
     "Range(": TEN,
-    "inner join of left": join,
 }
 NO_FRAME = {
     "None": None,
     '"orders"': "orders",
     '[{"k": 1}]': [{"k": 1}],
     "stream (k, at": orders,
-    "inner join of left": join,
     "the class Frame": Frame,
 }
 NO_WINDOW = {

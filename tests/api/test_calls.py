@@ -327,8 +327,6 @@ TOGETHER = {
         ('named "a"', "two sources", "one of each"),
     ),
     "unknown name": (lambda: dt.straem, ('no "straem"', "dovetail", "one of")),
-    "join of a join": (lambda: join().join, ('joined has no "join"', "", "matched")),
-    "window of a join": (lambda: join().window, ('no "window"', "joined", "matched")),
     "rows of a join": (lambda: join().show, ('joined has no "show"', "", "matched")),
     "select of rows": (lambda: orders().select, ('rows has no "select"', "", "join")),
 }

@@ -551,3 +551,49 @@ PLANS = {
 def test_a_plan_reads_like_this(name):
     told = HERE / f"plans/{name}.txt"
     assert PLANS[name]().in_words() == told.read_text().rstrip("\n")
+
+
+# --- joins in a row -----------------------------------------------------------------
+
+
+def in_a_row():
+    first = join(select={"k": "l.k", "n": "l.n"})
+    return first.window(TEN).join(trades().window(TEN), on="k", how="left")
+
+
+def test_a_join_is_a_side_of_the_next_one():
+    told = in_a_row().in_words()
+    assert "2 operators behind each other in one query" in told
+    assert "left         alive for 10 minutes from its time (row_time)" in told
+    outer, inner = told.split("the left side is what this join gives:")
+    assert outer.startswith("join         left_outer")
+    assert inner.strip().startswith("join         inner")
+
+
+def test_inputs_of_a_join_inside_go_under_its_hand():
+    row = in_a_row()
+    both = row.window(TEN).join(row.window(TEN), on=["k"], suffixes=("", "_r"))
+    assert set(both.inputs) == {
+        f"{hand}.{name}"
+        for hand in ("left", "right")
+        for name in ("left.left", "left.right", "right")
+    }
+
+
+def test_what_a_join_inside_turns_away_has_an_outlet_of_its_own():
+    with pytest.raises(dt.SpecError) as caught:
+        in_a_row().write(checkpoint="/out", matched=FOLDER, right_late=FOLDER)
+    assert caught.value.expected == "one of matched, late, left_late"
+
+
+def test_a_join_inside_cannot_have_outlets_of_unmatched_rows():
+    first = join(how="left", unmatched="outlet", suffixes=("", "_r"))
+    with pytest.raises(dt.SpecError) as caught:
+        first.window(TEN).join(trades().window(TEN), on="k", suffixes=("", "_t"))
+    assert "a join with 2 ports" in caught.value.found
+
+
+def test_a_join_inside_is_not_drawn():
+    with pytest.raises(dt.UnsupportedError) as caught:
+        in_a_row().picture(left=[], right=[])
+    assert "draw each join for itself" in caught.value.hint

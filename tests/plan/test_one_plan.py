@@ -7,13 +7,14 @@ So both say the same here: the usual switches, and rows of every input keep comi
 from dataclasses import replace
 
 from dovetail.api.joined import Joined
+from dovetail.api.streams import rows_of
 from dovetail.conformance.explain import EngineName, answers
 from dovetail.conformance.spark_stream.cases import shape_of
 from dovetail.conformance.spark_stream.script import StreamPlay
 from dovetail.errors import DovetailError, UnsupportedError
 from dovetail.expression import Expression
 from dovetail.plan.features import Combination, Feature, features_of_settings
-from dovetail.plan.stream import Feed
+from dovetail.plan.stream import feeds_of_play
 from dovetail.spec.inputs import (
     Arrive,
     EmitLateTableRows,
@@ -21,11 +22,9 @@ from dovetail.spec.inputs import (
     OuterRows,
     Settings,
 )
-from dovetail.spec.join import HANDS, JoinSpec
+from dovetail.spec.join import JoinSpec
 from tests.conformance.oracle.test_cases import SAMPLES, TESTS, neutral_cases
 from tests.plan.refused import LACKING
-
-NUMBERED = Feed(sequence="place")
 
 
 def plays():
@@ -57,7 +56,8 @@ def missing(ask):
 
 def by_user(play):
     """What is refused of a join that a user holds."""
-    joined = Joined(play.join, play.inputs, {}, dict.fromkeys(HANDS, NUMBERED))
+    feeds = feeds_of_play(play.join, "place")
+    joined = Joined(play.join, play.inputs, {}, feeds, rows_of)
     return missing(joined.in_words)
 
 
@@ -93,6 +93,7 @@ def test_both_refuse_all_that_a_stream_lacks():
         for feature in features_of_settings(one)
     } | {one.value for one in Combination if one.name.startswith("LATE_")}
     switches.add(Combination.JUDGED_STRETCHES.value)
+    switches.add(Combination.SWITCH_INSIDE.value)
     found = {name for play in PLAYS.values() for name in by_user(play)}
     known = {one.value for one in (*Feature, *Combination)}
     sets = {Feature.SETS.value}  # no join of two sides

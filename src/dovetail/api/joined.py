@@ -18,22 +18,24 @@ from dovetail.bind.sinks import Calling, Sink
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
+from dovetail.engines.spark_stream.dataflow import Frames
+from dovetail.engines.spark_stream.outlets import AnyOutlet
 from dovetail.engines.spark_stream.query import NOW, Start, Streaming, start
-from dovetail.errors import SpecError
+from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression import ALWAYS
 from dovetail.plan.batch import AnyPlan, plan_batch
+from dovetail.plan.nested import inner_joins
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.plan.words import explained, explained_batch
 from dovetail.spec import arguments
 from dovetail.spec.rules import check_spec
 
 if TYPE_CHECKING:
+    from dovetail.api.streams import Rows
     from dovetail.draw import Picture
 
 _FRAME = "the rows are a DataFrame: joined.matched"
-_AGAIN = 'its rows are those of a stream: dt.stream(joined.matched, time="..")'
 _EXAMPLE = 'skip_when="r.amount = 0"'
-_HINTS = {"join": _AGAIN, "window": _AGAIN}
 SinkLike = Sink | Callable[[DataFrame, int], None]
 
 
@@ -43,15 +45,16 @@ class Joined:
 
     request: spec.JoinSpec
     inputs: spec.Inputs
-    frames: Mapping[spec.Hand, DataFrame]
+    frames: Mapping[spec.Hand, DataFrame | Frames]
     feeds: Mapping[spec.Hand, Feed]
+    as_rows: Callable[[Joined], Rows]
     settings: spec.Settings = spec.Settings()
 
     def __repr__(self) -> str:
         """Returns the join in one line: what meets what, by what, and where."""
         sides = " and ".join(
-            f"{hand.value} ({', '.join(self.inputs[hand.value].schema.names)})"
-            for hand in spec.HANDS
+            f"{hand.value} ({', '.join(source.schema.names)})"
+            for hand, source in self._sources.items()
         )
         where = "streams" if self.is_streaming else "a batch"
         meets = [f"{one.left} = {one.right}" for one in self.request.hard]
@@ -65,9 +68,28 @@ class Joined:
 
         def __getattr__(self, name: str) -> object:
             """Refuses what only rows, or a DataFrame, can be asked for."""
-            raise arguments.missing(
-                "joined", name, dir(type(self)), _HINTS.get(name, _FRAME)
-            )
+            raise arguments.missing("joined", name, dir(type(self)), _FRAME)
+
+    @property
+    def join(self) -> Callable[..., Joined]:
+        """Joins the rows that leave by `matched` with others, as `join` of rows does.
+
+        On streams it is one query, with an operator for each join.
+        """
+        return self.as_rows(self).join
+
+    @property
+    def window(self) -> Callable[..., Rows]:
+        """Gives the rows that leave by `matched` a window, as `window` of rows does."""
+        return self.as_rows(self).window
+
+    @property
+    def _sources(self) -> Mapping[spec.Hand, spec.Input]:
+        """Returns both sides as inputs, whether they are inputs or rows of a join."""
+        return {
+            hand: spec.input_of(self.request.side(hand).source, self.inputs, hand.value)
+            for hand in spec.HANDS
+        }
 
     @property
     def is_streaming(self) -> bool:
@@ -192,8 +214,7 @@ class Joined:
         """Returns the plan in words; what only Spark can refuse is not refused."""
         if self.is_streaming:
             return explained(self._plan())
-        sources = {hand: self.inputs[hand.value] for hand in spec.HANDS}
-        return explained_batch(self._batch_plan(), sources)
+        return explained_batch(self._batch_plan(), self._sources)
 
     @arguments.public
     def picture(self, **rows: samples.Sample) -> Picture:
@@ -202,6 +223,12 @@ class Joined:
         `left=` and `right=` take sample rows, as dictionaries. A stream needs them; an
         ordinary DataFrame without them is read, and may then have at most 30 rows.
         """
+        for hand in inner_joins(self.request):
+            raise UnsupportedError.not_yet(
+                "picture",
+                f"rows of a join on the {hand.value} side",
+                hint="draw each join for itself, before it is a side of the next one",
+            )
         given = {samples.hand_named(name): listed for name, listed in rows.items()}
         taken = {
             hand: samples.typed_rows(given[hand], self.inputs[hand.value])
@@ -265,7 +292,7 @@ class Joined:
     def _collected(self, hand: spec.Hand) -> list[spec.Row]:
         """Returns all rows of a side of which none are given, to be drawn."""
         frame = self.frames[hand]
-        if frame.isStreaming:
+        if isinstance(frame, tuple) or frame.isStreaming:
             raise SpecError(
                 f"the {hand.value} side is a stream, which has no rows before it runs",
                 "sample rows",
@@ -277,10 +304,11 @@ class Joined:
         samples.refuse_many(rows, hand)
         return rows
 
-    def _named(self, name: str) -> spec.Outlet:
+    def _named(self, name: str) -> AnyOutlet:
         """Returns the outlet of a name, or raises where the join has no such outlet."""
-        late = [spec.Outlet.LATE] if self.is_streaming else []
-        outlets = (*spec.outlets_of(self.request), *late)
+        outlets: tuple[AnyOutlet, ...] = spec.outlets_of(self.request)
+        if self.is_streaming:
+            outlets = self._streaming().outlets.every
         names = {outlet.value: outlet for outlet in outlets}
         if name not in names:
             raise SpecError(
@@ -302,6 +330,7 @@ class Joined:
         with terms.words_of_spark(self.request):
             arrivals = {}
             for hand, frame in self.frames.items():
+                assert isinstance(frame, DataFrame)  # noqa: S101 - no batch has joins
                 # Rows count in the order of the frame, unless another one is given.
                 order = self.feeds[hand].sequence or self.feeds[hand].order
                 by = [F.expr(f"CAST({order} AS BIGINT)")] if order else []

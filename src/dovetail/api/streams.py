@@ -12,9 +12,12 @@ from dovetail import spec
 from dovetail.api import choices, terms
 from dovetail.api.joined import Joined
 from dovetail.bind.schemas import frame_given, schema_of
+from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.errors import SchemaError, SpecError
 from dovetail.expression import Expression
-from dovetail.plan.stream import Feed, refuse_unbounded
+from dovetail.plan.nested import renamed, under, unnested
+from dovetail.plan.sides import input_of
+from dovetail.plan.stream import Feed, feed_of_rows, refuse_unbounded
 from dovetail.schema import AtomicType, Schema, quoted
 from dovetail.spec import arguments
 from dovetail.spec.defaults import complete
@@ -26,14 +29,18 @@ _WHOLE = (AtomicType.TINYINT, AtomicType.SMALLINT, AtomicType.INT, AtomicType.BI
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """One side of a join to be: a DataFrame, its time, how it comes, and its window."""
+    """One side of a join to be: a DataFrame, its time, how it comes, and its window.
 
-    frame: DataFrame
+    Of rows that another join gives, `given_by`, the frames are those of its two sides.
+    """
+
+    frame: DataFrame | Frames
     source: spec.Input
     feed: Feed
     kept: spec.Window = spec.Unstated()
     per: tuple[str, ...] = ()
     leaves: spec.Eviction = spec.KeepPartitions()
+    given_by: tuple[Joined, ...] = ()
 
     def __repr__(self) -> str:
         """Returns the rows in one line: their columns, time and window."""
@@ -86,7 +93,7 @@ class Rows:
     @arguments.public
     def join(
         self,
-        other: Rows,
+        other: Rows | Joined,
         *,
         on: str | Sequence[terms.Key] = (),
         where: str = "true",
@@ -119,7 +126,7 @@ class Rows:
         )
         left, right = (
             spec.Side(
-                spec.Named(hand.value),
+                _origin(side, hand),
                 side.kept,
                 tuple(Expression(quoted(name)) for name in side.per),
                 side.leaves,
@@ -148,10 +155,11 @@ def _checked(
     join: spec.JoinSpec, sides: Mapping[spec.Hand, Rows], *, unbounded: bool
 ) -> Joined:
     """Returns a join of two sides with its windows written out, or refuses it."""
-    sources = {
-        hand: replace(side.source, name=hand.value) for hand, side in sides.items()
+    inputs = {
+        name: source
+        for hand, side in sides.items()
+        for name, source in _known_by(side, hand).items()
     }
-    inputs = {source.name: source for source in sources.values()}
     join = complete(join, inputs)
     terms.refuse_terms(join, inputs)
     with terms.words_of_python():
@@ -160,16 +168,50 @@ def _checked(
     if any(side.feed.streams for side in sides.values()):
         terms.refuse_on_streams(join, inputs)
     if not arguments.truth("unbounded", unbounded):
-        refuse_unbounded(join, sources)
+        flat, known = unnested(join, inputs)
+        sources = {hand: input_of(flat, hand, known) for hand in spec.HANDS}
+        refuse_unbounded(flat, sources)
     frames = {hand: side.frame for hand, side in sides.items()}
     feeds = {hand: side.feed for hand, side in sides.items()}
-    return Joined(join, inputs, frames, feeds)
+    return Joined(join, inputs, frames, feeds, rows_of)
+
+
+def rows_of(joined: Joined) -> Rows:
+    """Returns the rows that leave by `matched`; on streams they have a row time."""
+    if not joined.is_streaming:
+        return dataset(joined.matched)
+    if joined.settings != spec.Settings():
+        raise SpecError(
+            "emit of a join whose rows go on to another one",
+            "emit of the last join, whose rows come out",
+            "a.join(b, ..).join(c, ..).emit(..)",
+        )
+    source = spec.input_of(spec.Nested(joined.request, ""), joined.inputs, "")
+    left, right = (joined.frames[hand] for hand in spec.HANDS)
+    feed = feed_of_rows(joined.feeds)
+    return Rows((left, right), source, feed, given_by=(joined,))
+
+
+def _origin(rows: Rows, hand: spec.Hand) -> spec.Named | spec.Nested:
+    """Returns where rows come from, as a join names it that has them on a hand."""
+    for joined in rows.given_by:
+        return spec.Nested(renamed(joined.request, hand.value), hand.value)
+    return spec.Named(hand.value)
+
+
+def _known_by(rows: Rows, hand: spec.Hand) -> spec.Inputs:
+    """Returns the inputs from which rows come, as a join names them."""
+    for joined in rows.given_by:
+        return under(hand.value, joined.request, joined.inputs)
+    return {hand.value: replace(rows.source, name=hand.value)}
 
 
 def _rows_given(other: object) -> Rows:
     """Returns the other side that a user gives, or refuses another thing."""
     if isinstance(other, Rows):
         return other
+    if isinstance(other, Joined):
+        return rows_of(other)
     hint = 'write for example orders.join(dt.stream(frame, time="paid_at"), on="id")'
     expected = "rows of dt.stream, dt.table or dt.dataset"
     raise arguments.wrong("other", other, expected, hint)

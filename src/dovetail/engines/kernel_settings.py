@@ -71,8 +71,11 @@ class Manner:
 def stream_settings(plan: StreamPlan, *, ordered: bool = False) -> known.JoinSettings:
     """Returns the kernels' settings of a plan, or raises what they cannot read of it.
 
-    Expressions are read last: whoever explains, starts or plays a plan asks here too.
+    Expressions are read last: whoever explains, starts or plays a plan asks here too,
+    and so asks of the joins inside it.
     """
+    for one in plan.inside.values():
+        stream_settings(one)
     manner = stream_manner(plan, ordered=ordered)
     return kernel_settings(plan.join, plan.inputs, manner)
 

@@ -99,6 +99,7 @@ class Combination(Enum):
     """Features that an engine has one by one but not together, by their name."""
 
     OTHER_CLOCK_INSIDE = "a join inside one on another clock"
+    ARRIVAL_INSIDE = "a join inside one on the clock arrival"
     SWITCH_INSIDE = "a switch in a join of a join"
     CHANGELOG_INSIDE = "a join of the changelog of two tables"
     NO_STREAM = "a join without a stream on a clock that moves"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from dovetail import spec
 from dovetail.plan.features import (
     Combination,
@@ -13,6 +11,7 @@ from dovetail.plan.features import (
     features_of_play,
 )
 from dovetail.plan.kernels import TOGETHER, judges_pairs, missing_together
+from dovetail.plan.nested import missing_inside
 
 LOCAL = Engine(
     "local",
@@ -40,14 +39,7 @@ def refuse_inner(play: spec.Play, join: spec.JoinSpec, hand: spec.Hand) -> None:
         join, side, play.inputs
     ):
         return
-    # In which order rows leave is the affair of the join around.
-    switches = replace(play.settings, order=spec.Settings().order)
-    is_told = spec.kind_of(source, play.inputs) is spec.InputKind.TABLE
-    missing = {
-        Combination.OTHER_CLOCK_INSIDE: source.join.clock is not join.clock,
-        Combination.SWITCH_INSIDE: switches != spec.Settings(),
-        Combination.CHANGELOG_INSIDE: is_told and join.clock is not spec.Clock.BATCH,
-    }
+    missing = missing_inside(join, source, play.inputs, play.settings)
     LOCAL.refuse_together(what for what, is_found in missing.items() if is_found)
 
 

@@ -20,13 +20,14 @@ hashed, and compared once more by value, so that two keys of one hash never meet
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from dovetail import schema, spec
 from dovetail.errors import SpecError, UnsupportedError
 from dovetail.expression import Scope, Typed, common_type, parse
 from dovetail.expression.tree import Column
 from dovetail.plan.features import (
+    Combination,
     Engine,
     Feature,
     changing,
@@ -35,6 +36,7 @@ from dovetail.plan.features import (
     features_of_settings,
 )
 from dovetail.plan.kernels import TOGETHER, missing_together
+from dovetail.plan.nested import TIME, inner_joins, missing_inside, unnested
 from dovetail.plan.sides import (
     candidate_equalities,
     ends_by_key,
@@ -57,10 +59,15 @@ STREAM = Engine(
     - {
         Feature.CLOCK_BATCH,
         Feature.SETS,
-        Feature.NESTED,
         Feature.WINDOW_INHERITED,
     },
-    lacks=TOGETHER,
+    lacks=TOGETHER
+    | {
+        Combination.OTHER_CLOCK_INSIDE,
+        Combination.ARRIVAL_INSIDE,
+        Combination.SWITCH_INSIDE,
+        Combination.CHANGELOG_INSIDE,
+    },
 )
 _USUAL = spec.Settings()
 _CODES = {
@@ -94,13 +101,15 @@ class Feed:
 
     `order` tells rows of one time apart, `sequence` orders the rows of both sides: SQL
     over the side's columns, empty where there is none. After the silence `idle` a side
-    no longer holds the other back. Where it does not stream nothing ever comes.
+    no longer holds the other back. Where it does not stream nothing ever comes. Rows of
+    another join come as those of its own two sides, `inside`.
     """
 
     order: str = ""
     sequence: str = ""
     idle: spec.Span = NO_TIME
     streams: bool = True
+    inside: Feeds = field(default_factory=dict)
 
 
 Feeds = Mapping[spec.Hand, Feed]
@@ -167,7 +176,11 @@ _OURS = Way(is_native=False)
 
 @dataclass(frozen=True, slots=True)
 class StreamPlan:
-    """How streams are joined; `notes` are what a user should know of the way."""
+    """How streams are joined; `notes` are what a user should know of the way.
+
+    Where a side is the rows of another join, `inside` is the plan of that one; here it
+    is an input like any other.
+    """
 
     join: spec.JoinSpec
     settings: spec.Settings
@@ -176,6 +189,22 @@ class StreamPlan:
     spread: Spread
     notes: tuple[str, ...]
     way: Way = _OURS
+    inside: Mapping[spec.Hand, StreamPlan] = field(default_factory=dict)
+
+    @property
+    def joins(self) -> tuple[StreamPlan, ...]:
+        """Returns this join and those inside it, each behind the one around it."""
+        return (self, *(one for plan in self.inside.values() for one in plan.joins))
+
+    @property
+    def leaves(self) -> tuple[StreamSide, ...]:
+        """Returns the sides of all joins that are inputs, and no rows of a join."""
+        return tuple(
+            side
+            for plan in self.joins
+            for side in plan.sides
+            if side.hand not in plan.inside
+        )
 
     def side(self, hand: spec.Hand) -> StreamSide:
         """Returns the side on this hand."""
@@ -212,9 +241,18 @@ class StreamPlan:
         return tuple(side for side in self.sides if not side.streams)
 
     @property
+    def late_inside(self) -> tuple[str, ...]:
+        """Returns the names of what joins inside turn away, in the order of `joins`."""
+        return tuple(
+            f"{hand.value}_{name}"
+            for hand, plan in self.inside.items()
+            for name in (Outlet.LATE.value, *plan.late_inside)
+        )
+
+    @property
     def heeds_silence(self) -> bool:
-        """Tells whether a side that is silent for long lets the other one go on."""
-        return any(side.idle != NO_TIME for side in self.sides)
+        """Tells whether a side that is silent for long lets another one go on."""
+        return any(side.idle != NO_TIME for side in self.leaves)
 
 
 def plan_stream(
@@ -233,6 +271,8 @@ def plan_stream(
         features_of_join(join, inputs) | features_of_settings(settings)
     )
     assert isinstance(join, spec.JoinSpec)  # noqa: S101 - sets are refused
+    inside = _inside(join, inputs, feeds, settings, changes)
+    join, inputs = unnested(join, inputs)
     _refuse_driven_out(join, feeds)
     # A plan is of a join and not of one run of it: it holds no rows.
     sources = {
@@ -262,10 +302,36 @@ def plan_stream(
         )
         for hand in spec.HANDS
     )
-    notes = (*_notes(join, feeds),)
     spread = _spread(join, settings, arrival)
     way = _way(join, settings, (left, right))
-    return StreamPlan(join, settings, arrival, (left, right), spread, notes, way)
+    notes = (*_notes(join, feeds),)
+    plan = StreamPlan(
+        join, settings, arrival, (left, right), spread, notes, way, inside
+    )
+    if inside and any(not side.streams for side in plan.leaves):
+        what = "a table that does not stream in a join of a join's rows"
+        raise UnsupportedError.not_yet("stream", what)
+    return plan
+
+
+def _inside(
+    join: spec.JoinSpec,
+    inputs: spec.Inputs,
+    feeds: Feeds,
+    settings: spec.Settings,
+    changes: frozenset[str] | None,
+) -> Mapping[spec.Hand, StreamPlan]:
+    """Returns the plans of joins whose rows are sides, or raises what is not done."""
+    plans = {}
+    for hand, source in inner_joins(join).items():
+        missing = {
+            **missing_inside(join, source, inputs, settings),
+            Combination.ARRIVAL_INSIDE: join.clock is spec.Clock.ARRIVAL,
+        }
+        STREAM.refuse_together(what for what, is_found in missing.items() if is_found)
+        within = feeds[hand].inside
+        plans[hand] = plan_stream(source.join, inputs, within, changes=changes)
+    return plans
 
 
 def plan_play(play: spec.Play, place: str = "place") -> StreamPlan:
@@ -277,10 +343,34 @@ def plan_play(play: spec.Play, place: str = "place") -> StreamPlan:
     return plan_stream(
         play.join,
         play.inputs,
-        dict.fromkeys(spec.HANDS, Feed(sequence=schema.quoted(place))),
+        feeds_of_play(play.join, schema.quoted(place)),
         settings=play.settings,
         changes=changing(play),
     )
+
+
+def feeds_of_play(join: spec.JoinSpec | spec.SetJoinSpec, place: str) -> Feeds:
+    """Returns how rows come that stand in one sequence, to a join and those inside."""
+    if isinstance(join, spec.SetJoinSpec):
+        return {}
+    return {
+        hand: feed_of_rows(feeds_of_play(source.join, place))
+        if isinstance(source := join.side(hand).source, spec.Nested)
+        else Feed(sequence=place)
+        for hand in spec.HANDS
+    }
+
+
+def feed_of_rows(inside: Feeds) -> Feed:
+    """Returns how the rows of a join come: one after another in row time.
+
+    Whether they stand before a row of the other side nobody asks in row time, so that
+    a number of their own is as good as one over both sides.
+    """
+    is_one = all(feed.sequence for feed in inside.values())
+    sequence = f"unix_micros({schema.quoted(TIME)})" if is_one else ""
+    streams = any(feed.streams for feed in inside.values())
+    return Feed(sequence=sequence, streams=streams, inside=inside)
 
 
 def refuse_unbounded(

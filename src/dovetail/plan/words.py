@@ -24,11 +24,13 @@ import itertools
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from dovetail import spec
 from dovetail.expression import ALWAYS, NEVER, Expression
 from dovetail.plan.batch import AnyPlan
+from dovetail.plan.nested import TIME
 from dovetail.plan.stream import StreamPlan, state_bound
 
 _ORDERS = {
@@ -64,6 +66,7 @@ _UNMATCHED = {
     "which it has no partner",
 }
 _WAITS = "an unmatched row of a stream waits for the first row of a table that fits"
+_COST_OF_ONE = "each costs a batch about as much time as the first"
 WIDTH = 88
 Line = tuple[str, str]
 _EXCEEDED = {
@@ -103,7 +106,7 @@ _QUOTED = re.compile(r"`(\w+)`")
 
 def explained(plan: StreamPlan) -> str:
     """Returns how streams are joined, as the engine runs the plan."""
-    join, sources = plan.join, {side.hand: side.source for side in plan.sides}
+    join, sources = plan.join, {side.hand: _shown(side.source) for side in plan.sides}
     silent = "after {} without a row it no longer holds the {} side back"
     silences = [
         (
@@ -125,7 +128,19 @@ def explained(plan: StreamPlan) -> str:
         *_engine(plan),
         *(("note", note) for note in plan.notes),
     ]
-    return paragraphs(lines)
+    if plan.inside:
+        behind = f"{len(plan.joins)} operators behind each other in one query"
+        lines.append(("in a row", f"{behind}: {_COST_OF_ONE}"))
+    inside = (
+        f"\n\nthe {hand.value} side is what this join gives:\n\n{explained(inner)}"
+        for hand, inner in plan.inside.items()
+    )
+    return paragraphs(lines) + "".join(inside)
+
+
+def _shown(source: spec.Input) -> spec.Input:
+    """Returns an input whose time has the name that users know: a join's row time."""
+    return replace(source, time="row_time") if source.time == TIME else source
 
 
 def _states(plan: StreamPlan) -> Iterator[Line]:

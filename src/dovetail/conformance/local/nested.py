@@ -33,11 +33,12 @@ from dovetail.conformance.local.stage import (
     batch_rows,
     steps,
 )
-from dovetail.kernels.arrays.names import is_reserved, reserved
+from dovetail.kernels.arrays.names import is_reserved
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER
 from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives, join_lives
 from dovetail.kernels.pairs.results import Reason
 from dovetail.plan.local import refuse_inherited, refuse_inner
+from dovetail.plan.nested import TIME, inner_joins, rows_of_join, unnested
 
 START_OF_ALL = -1
 
@@ -46,7 +47,7 @@ def has_inner(join: spec.JoinSpec | spec.SetJoinSpec) -> bool:
     """Tells whether a side is the rows of another join."""
     if isinstance(join, spec.SetJoinSpec):
         return False
-    return any(isinstance(join.side(hand).source, spec.Nested) for hand in spec.HANDS)
+    return bool(inner_joins(join))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,8 @@ class Flat:
         if isinstance(join, spec.SetJoinSpec) or not has_inner(join):
             return cls(play, tuple(range(count)))
         inner = {
-            hand: _InnerSide.of(play, join, hand)
-            for hand in spec.HANDS
-            if isinstance(join.side(hand).source, spec.Nested)
+            hand: _InnerSide.of(play, join, hand, source)
+            for hand, source in inner_joins(join).items()
         }
         late = [one for side in inner.values() for one in side.given.late]
         return _Weaver(play, join, inner).flat(tuple(_once([], late)))
@@ -126,10 +126,14 @@ class _InnerSide:
     given: Given
 
     @classmethod
-    def of(cls, play: spec.Play, join: spec.JoinSpec, hand: spec.Hand) -> _InnerSide:
+    def of(
+        cls,
+        play: spec.Play,
+        join: spec.JoinSpec,
+        hand: spec.Hand,
+        source: spec.Nested,
+    ) -> _InnerSide:
         """Returns the side, its join played."""
-        source = join.side(hand).source
-        assert isinstance(source, spec.Nested)  # noqa: S101 - the caller has asked
         refuse_inner(play, join, hand)
         within = replace(play, join=source.join, settings=spec.Settings())
         flat = Flat.of(within)
@@ -142,21 +146,11 @@ class _InnerSide:
         if spec.is_batch_inside(join, join.side(hand), play.inputs):
             return cls.of_data_set(play, source, hand, given)
         late = [*flat.late, *_once(flat.late, given.late)]
-        told = spec.input_of(source, play.inputs, _name(play, hand))
-        hidden = (
-            [schema.Column(TIME, schema.AtomicType.TIMESTAMP)] if told.is_timed else []
-        )
-        if inherits:
-            hidden += [schema.Column(name, schema.AtomicType.BIGINT) for name in HANDED]
-        return cls(
-            replace(
-                told,
-                schema=schema.Schema((*told.schema.columns, *hidden)),
-                time=TIME if told.is_timed else "",
-                rows=tuple(given.rows[0]) if join.clock is spec.Clock.BATCH else (),
-            ),
-            replace(given, late=late),
-        )
+        handed = HANDED if inherits else ()
+        columns = [schema.Column(name, schema.AtomicType.BIGINT) for name in handed]
+        told = rows_of_join(source, play.inputs, hand, columns)
+        rows = given.rows[0] if join.clock is spec.Clock.BATCH else ()
+        return cls(replace(told, rows=tuple(rows)), replace(given, late=late))
 
     @classmethod
     def of_data_set(
@@ -164,17 +158,10 @@ class _InnerSide:
     ) -> _InnerSide:
         """Returns the side of a join that is a data set: nothing comes of it later."""
         rows = tuple(without_hidden(row) for row in given.rows[0])
-        told = spec.data_set_of(source, play.inputs, _name(play, hand))
+        name = rows_of_join(source, play.inputs, hand).name
+        told = spec.data_set_of(source, play.inputs, name)
         nothing: tuple[list[spec.Row], ...] = tuple([] for _ in given.rows)
         return cls(replace(told, rows=rows), replace(given, rows=nothing))
-
-
-def _name(play: spec.Play, hand: spec.Hand) -> str:
-    """Returns the name of the rows of a join on a side, which no input has."""
-    name = f"the {hand.value} side"
-    while name in play.inputs:
-        name = f"{name}'"
-    return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +183,12 @@ class _Weaver:
         ]
         split = sum(position < openings for position, _ in woven)
         events = tuple(one for _, one in woven)
-        inputs = {side.input.name: side.input for side in self.inner.values()}
+        known = {hand: side.input for hand, side in self.inner.items()}
+        join, inputs = unnested(self.join, self.play.inputs, known)
         return Flat(
             spec.Play(
-                self._outer(),
-                {**self.play.inputs, **inputs},
+                join,
+                inputs,
                 events[split:],
                 events[:split],
                 self.play.settings,
@@ -250,30 +238,6 @@ class _Weaver:
             yield spec.Finish(name, clock)
         elif bound > BEGINNING:
             yield spec.Bound(name, bound, clock)
-
-    def _outer(self) -> spec.JoinSpec:
-        """Returns the join around the inner ones, as one of inputs."""
-        schemas = {
-            hand: spec.input_of(
-                self.join.side(hand).source, self.play.inputs, hand.value
-            ).schema
-            for hand in spec.HANDS
-        }
-        left, right = (self._side(hand) for hand in spec.HANDS)
-        select = spec.Columns(tuple(spec.selected_columns(self.join, schemas)))
-        return replace(self.join, left=left, right=right, select=select)
-
-    def _side(self, hand: spec.Hand) -> spec.Side:
-        """Returns one side, of an input."""
-        side = self.join.side(hand)
-        if hand not in self.inner:
-            return side
-        source = spec.Named(self.inner[hand].input.name)
-        return replace(side, source=source)
-
-
-TIME = reserved("time")
-"""The column of a join's row with its row time, beside its own."""
 
 
 def without_hidden(row: spec.Row) -> spec.Row:

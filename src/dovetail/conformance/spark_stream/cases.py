@@ -58,10 +58,14 @@ class _Group:
         return Part(self.shape, scripts)
 
     @property
-    def may_fail(self) -> bool:
-        """Tells whether a row over a limit fails the job."""
+    def is_alone(self) -> bool:
+        """Tells whether the plays have a query of their own.
+
+        A row over a limit fails the job, and joins in a row are a plan of their own.
+        """
         limit = self.shape.plan.join.picks.limit
-        return isinstance(limit, spec.Limit) and limit.on_exceed is spec.OnExceed.FAIL
+        fails = isinstance(limit, spec.Limit) and limit.on_exceed is spec.OnExceed.FAIL
+        return fails or bool(self.shape.plan.inside)
 
 
 _Query = Sequence[_Group]
@@ -108,7 +112,7 @@ def shape_of(one: StreamPlay) -> Shape:
     ended = {event.input for event in events if isinstance(event, spec.Finish)}
     ends = all(
         source.name in ended
-        for source in plan.inputs.values()
+        for source in (side.source for side in plan.leaves)
         if source.kind is spec.InputKind.STREAM
         or (source.kind is spec.InputKind.TABLE and source.is_timed)
     )
@@ -121,8 +125,8 @@ def _queries(groups: Sequence[_Group]) -> list[_Query]:
     Groups of as many batches stand together: a part has its two tasks in each batch,
     whether anything comes or not. What a limit may fail is alone.
     """
-    alone = [group for group in groups if group.may_fail]
-    shared = [group for group in groups if not group.may_fail]
+    alone = [group for group in groups if group.is_alone]
+    shared = [group for group in groups if not group.is_alone]
     shared.sort(key=lambda group: group.batches, reverse=True)
     each = max(1, min(MOST_PARTS, -(-len(shared) // AT_A_TIME)))
     together = [shared[at : at + each] for at in range(0, len(shared), each)]

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from dovetail import spec
 from dovetail.conformance.spark_stream.script import Script
 from dovetail.conformance.spark_stream.shared import Batches, Shape
-from dovetail.engines.spark_stream.feeds import SCOPE
-from dovetail.engines.spark_stream.outlets import Outlets
-from dovetail.engines.spark_stream.worker.bucket import CHANGE, LEFT, OUTLET, ROW_TIME
+from dovetail.engines.spark_stream.outlets import Outlets, inside
+from dovetail.engines.spark_stream.worker.bucket import (
+    CHANGE,
+    HEAD,
+    LEFT,
+    OUTLET,
+    ROW_TIME,
+)
+from dovetail.engines.spark_stream.worker.relay import SCOPE
 from dovetail.engines.tables import plain_rows
 from dovetail.kernels.arrays.names import reserved
 from dovetail.kernels.pairs.results import OUTLETS, UNMATCHED
+from dovetail.plan.stream import StreamPlan
 
-PLACE = reserved("place")
+PLACE, BATCH = reserved("place"), reserved("batch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,46 +45,73 @@ def emissions(
     spark: SparkSession, shape: Shape, raw: Batches, scripts: Sequence[Script]
 ) -> list[list[spec.Emission]]:
     """Returns what each script put out, in the order in which it came out."""
-    table = _whole(raw)
-    results = [one for one in _results(table, raw) if _counts(one, scripts)]
-    if shape.plan.join.clock is spec.Clock.EVENT and not shape.by_row_time:
+    whole = _whole(raw)
+    found = [list(script.lost) for script in scripts]
+    # What a join inside has turned away leaves before what it lets out.
+    for number in reversed(range(len(shape.plan.joins))):
+        for one, emission in _of_join(spark, shape, whole, number, scripts):
+            after = (
+                scripts[one.scope].events[one.batch]
+                if shape.stepwise
+                else spec.UNKNOWN_EVENT
+            )
+            found[one.scope].append(replace(emission, after=after))
+    return [sorted(rows, key=lambda row: row.after) for rows in found]
+
+
+def _of_join(
+    spark: SparkSession,
+    shape: Shape,
+    whole: pa.Table,
+    number: int,
+    scripts: Sequence[Script],
+) -> Iterator[tuple[Result, spec.Emission]]:
+    """Gives what comes out of one join, in the order in which it does."""
+    plan = shape.plan.joins[number]
+    table = whole
+    if number:
+        own = whole.column(inside(number)).combine_chunks()
+        parts = [own.field(name) for name in (*HEAD.names, "l", "r")]
+        last = [whole.column(PLACE), whole.column(BATCH)]
+        names = [*HEAD.names, "l", "r", PLACE, BATCH]
+        table = pa.Table.from_arrays([*parts, *last], names=names)
+    table = table.filter(pc.is_valid(table.column(OUTLET)))
+    results = [one for one in _results(table) if _counts(one, scripts)]
+    if plan.join.clock is spec.Clock.EVENT and not shape.by_row_time:
         # Buckets know no order among each other; of row time there always is one.
         results.sort(key=lambda one: (one.row_time is None, one.row_time))
-    rows = _rows(spark, shape, table, results)
-    found = [list(script.lost) for script in scripts]
+    rows = _rows(spark, plan, table, results)
     for one in results:
-        after = (
-            scripts[one.scope].events[one.batch]
-            if shape.stepwise
-            else spec.UNKNOWN_EVENT
-        )
         outlet, row = rows[one.place]
         # Behind the columns of the join stands what the row does to its result.
         is_told = CHANGE in table.column_names
         change = spec.Change(row.pop(CHANGE)) if is_told else spec.Change.NONE
-        found[one.scope].append(spec.Emission(outlet, row, after, change))
-    return found
+        yield one, spec.Emission(outlet, row, change=change)
 
 
 def _whole(raw: Batches) -> pa.Table:
-    """Returns the results of all batches, with their places."""
+    """Returns the results of all batches, with their places and batches."""
     parts = [raw[number] for number in sorted(raw)]
+    batches = [number for number in sorted(raw) for _ in range(raw[number].num_rows)]
     # Spark takes a table for empty whose first chunk is.
     whole = pa.concat_tables(parts).combine_chunks()
-    return whole.append_column(PLACE, pa.array(range(whole.num_rows), pa.int64()))
+    places = pa.array(range(whole.num_rows), pa.int64())
+    numbers = pa.array(batches, pa.int64())
+    return whole.append_column(PLACE, places).append_column(BATCH, numbers)
 
 
-def _results(table: pa.Table, raw: Batches) -> Iterator[Result]:
+def _results(table: pa.Table) -> Iterator[Result]:
     """Gives what is known of each result without looking at its row."""
-    batches = (number for number in sorted(raw) for _ in range(raw[number].num_rows))
     columns = [
+        table.column(PLACE),
+        table.column(BATCH),
         table.column(OUTLET),
         table.column(LEFT),
         table.column(ROW_TIME).cast(pa.int64()),
         *(table.column(letter).combine_chunks().field(SCOPE) for letter in "lr"),
     ]
-    heads = zip(batches, *(column.to_pylist() for column in columns), strict=True)
-    for place, (batch, leaves, is_left, time, left, right) in enumerate(heads):
+    heads = zip(*(column.to_pylist() for column in columns), strict=True)
+    for place, batch, leaves, is_left, time, left, right in heads:
         scope = left if is_left else right
         yield Result(place, batch, scope, OUTLETS[leaves], is_left, time)
 
@@ -88,14 +123,14 @@ def _counts(result: Result, scripts: Sequence[Script]) -> bool:
 
 
 def _rows(
-    spark: SparkSession, shape: Shape, table: pa.Table, results: Sequence[Result]
+    spark: SparkSession, plan: StreamPlan, table: pa.Table, results: Sequence[Result]
 ) -> dict[int, tuple[spec.Outlet, dict[str, object]]]:
     """Returns the outlet and the row of every result by its place."""
     if not results:
         return {}
     frame = spark.createDataFrame(table)
     found = {}
-    for outlet, shown in _frames(shape, frame, results):
+    for outlet, shown in _frames(plan, frame, results):
         table = shown.toArrow()
         places, rows = table.column(PLACE).to_pylist(), plain_rows(table.drop(PLACE))
         found.update(
@@ -105,11 +140,11 @@ def _rows(
 
 
 def _frames(
-    shape: Shape, frame: DataFrame, results: Sequence[Result]
+    plan: StreamPlan, frame: DataFrame, results: Sequence[Result]
 ) -> Iterator[tuple[spec.Outlet, DataFrame]]:
     """Gives the outlets that have rows, late rows by their side."""
-    outlets = Outlets(shape.plan, (PLACE,))
-    has_ports = shape.plan.join.ports > 1
+    outlets = Outlets(plan, (PLACE,))
+    has_ports = plan.join.ports > 1
     ports = {one.exit for one in results if has_ports and one.exit in UNMATCHED}
     if any(_is_matched(one, has_ports=has_ports) for one in results):
         yield spec.Outlet.MATCHED, outlets.frame(frame, spec.Outlet.MATCHED)

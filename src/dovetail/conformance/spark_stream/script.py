@@ -129,7 +129,7 @@ def _state(
     Where a side is outside time, its row without the time of its input is lost.
     """
     seen: set[str] = set()
-    for side in sorted(plan.sides, key=lambda side: side.source.is_timed):
+    for side in sorted(plan.leaves, key=lambda side: side.source.is_timed):
         source = side.source
         if source.kind is spec.InputKind.STREAM or source.name in seen:
             continue
@@ -144,9 +144,10 @@ def _state(
 
 def _whole_from_the_start(plan: StreamPlan) -> list[tuple[Told, LineKind]]:
     """Returns the ends of data sets in row time: nothing of them can still come."""
+    inputs = {side.source.name: side.source for side in plan.leaves}
     return [
         (spec.Finish(name), LineKind.FINISH)
-        for name, source in sorted(plan.inputs.items())
+        for name, source in sorted(inputs.items())
         if source.kind is spec.InputKind.DATASET and plan.join.clock is spec.Clock.EVENT
     ]
 

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import islice
 from pathlib import Path
 
@@ -31,7 +31,14 @@ from dovetail.conformance.spark_stream.replay import Line, lines_of, record, rep
 from dovetail.conformance.spark_stream.script import Script
 from dovetail.engines.kernel_settings import stream_manner, stream_settings
 from dovetail.engines.spark.rules import RULES
-from dovetail.engines.spark_stream.dataflow import as_lines, unpacked_rows
+from dovetail.engines.spark_stream.dataflow import (
+    Frames,
+    Layout,
+    Packed,
+    as_lines,
+    lay,
+    unpacked_rows,
+)
 from dovetail.engines.spark_stream.failures import is_passing
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.fingerprint import Identity
@@ -89,11 +96,24 @@ class Shape:
         """Tells whether rows come out in the order of the definition."""
         return self.stepwise or self.is_told
 
-    @property
-    def per_scope(self) -> int:
-        """Returns how many buckets a play has."""
+    def is_ordered(self, plan: StreamPlan) -> bool:
+        """Tells whether rows leave a join by row time; only so its bound is known."""
+        return self.by_row_time or plan is not self.plan
+
+    def buckets_of(self, plan: StreamPlan, *, scopes: int) -> Buckets:
+        """Returns the buckets of a join of so many plays."""
+        each = self.per_scope(plan)
+        return Buckets(balanced_labels(each * scopes, self.partitions(scopes)), each)
+
+    def partitions(self, scopes: int) -> int:
+        """Returns how many state partitions a query of so many plays has."""
+        most = max(map(self.per_scope, self.plan.joins))
+        return min(most * scopes, self.most_partitions)
+
+    def per_scope(self, plan: StreamPlan) -> int:
+        """Returns how many buckets a play has in one of its joins."""
         one_order = self.one_by_one or self.by_row_time
-        is_wide = self.plan.spread.is_wide and not one_order
+        is_wide = plan.spread.is_wide and not one_order
         return self.most_buckets if is_wide else 1
 
 
@@ -107,23 +127,25 @@ class Part:
     @property
     def buckets(self) -> int:
         """Returns how many buckets the plays have together."""
-        return self.shape.per_scope * len(self.scripts)
+        return self.shape.per_scope(self.shape.plan) * len(self.scripts)
+
+    @property
+    def is_chain(self) -> bool:
+        """Tells whether joins stand in a row: then the part has a query of its own."""
+        return bool(self.shape.plan.inside)
 
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """A part of a query: both sides ready to be packed, and what the kernels know."""
+    """A part of a query, whose sides are packed."""
 
-    left: Packing
-    right: Packing
-    settings: JoinSettings
+    packed: Packed
 
     def raw_results(self, spark: SparkSession, blobs: pa.Table) -> pa.Table:
         """Returns the rows of blobs, in their order."""
         # Spark takes a table for empty whose first chunk is.
         frame = spark.createDataFrame(blobs.combine_chunks())
-        told = told_beside(self.settings)
-        return unpacked_rows(frame, (self.left, self.right), told).toArrow()
+        return unpacked_rows(frame, self.packed).toArrow()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +201,12 @@ def _run_once(spark: SparkSession, parts: Sequence[Part]) -> list[Batches]:
     with _folder() as place:
         recording = place / "events.parquet"
         record_parts(recording, parts)
+        checkpoint = place / "checkpoint"
+        if parts[0].is_chain:
+            (part,) = parts
+            return [_collected(_chain(spark, part, recording), checkpoint)]
         query = lay_together(spark, parts, recording)
-        return query.raw_results(spark, _collected(query.blobs, place / "checkpoint"))
+        return query.raw_results(spark, _collected(query.blobs, checkpoint))
 
 
 def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) -> Query:
@@ -199,18 +225,18 @@ def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) ->
         left, right = (
             lines_of(replayed, _place(number, one.source.name)) for one in plan.sides
         )
-        own = Buckets(tuple(islice(labels, part.buckets)), part.shape.per_scope)
+        own = Buckets(tuple(islice(labels, part.buckets)), part.shape.per_scope(plan))
         settings = stream_settings(plan, ordered=by_row_time)
         sides = packings(plan, settings, (left, right), own, with_events=True)
         same = Identity.of(plan, sides, stream_manner(plan, ordered=by_row_time))
         # By it a bucket refuses what another join has left in its state.
         settings = replace(settings, fingerprint=same.fingerprint)
-        laid.append(Laid(*sides, settings))
+        laid.append(Laid(Packed(sides, told_beside(settings))))
         join = together.Join(number, settings, (sides[0].schema, sides[1].schema))
         joins |= dict.fromkeys(own.labels, join)
     lines = reduce(
         DataFrame.unionAll,
-        (as_lines(side) for one in laid for side in (one.left, one.right)),
+        (as_lines(side) for one in laid for side in one.packed.sides),
     )
     blobs = lines.groupBy("bucket").transformWithStateInPandas(
         together.make_shared_operator(joins),
@@ -219,6 +245,38 @@ def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) ->
         timeMode="None",
     )
     return Query(blobs, laid)
+
+
+def _chain(spark: SparkSession, part: Part, recording: Path) -> DataFrame:
+    """Returns the raw results of joins in a row, whose operators feed each other."""
+    shape, scopes = part.shape, len(part.scripts)
+    spark.conf.set("spark.sql.shuffle.partitions", str(shape.partitions(scopes)))
+    replayed = replay(spark, recording)
+
+    def settings(plan: StreamPlan) -> JoinSettings:
+        return stream_settings(plan, ordered=shape.is_ordered(plan))
+
+    def identified(
+        plan: StreamPlan, sides: tuple[Packing, Packing], known: JoinSettings
+    ) -> JoinSettings:
+        manner = stream_manner(plan, ordered=shape.is_ordered(plan))
+        same = Identity.of(plan, sides, manner)
+        return replace(known, fingerprint=same.fingerprint)
+
+    buckets = partial(shape.buckets_of, scopes=scopes)
+    layout = Layout(buckets, settings, identified, with_events=True)
+    return lay(shape.plan, _frames(shape.plan, replayed), layout)
+
+
+def _frames(plan: StreamPlan, replayed: DataFrame) -> Frames:
+    """Returns the lines of both sides, of a join inside those of its own."""
+    left, right = (
+        _frames(plan.inside[side.hand], replayed)
+        if side.hand in plan.inside
+        else lines_of(replayed, _place(0, side.source.name))
+        for side in plan.sides
+    )
+    return left, right
 
 
 @contextmanager
@@ -244,7 +302,8 @@ def record_parts(path: Path, parts: Sequence[Part]) -> None:
             (line for script in part.scripts for line in script.lines),
             key=lambda line: line.cut,
         )
-        for name, source in part.shape.plan.inputs.items():
+        inputs = {side.source.name: side.source for side in part.shape.plan.leaves}
+        for name, source in inputs.items():
             waiting = {one.scope: iter(one.rows.get(name, ())) for one in part.scripts}
             brought = [line for line in mine if line.has_row and line.input == name]
             own = [next(waiting[line.scope]) for line in brought]

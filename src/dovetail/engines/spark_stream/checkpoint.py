@@ -129,8 +129,11 @@ class Checkpoint:
             ) from error
         return read_checkpoint(spark, self.path)
 
-    def refuse_other(self, identity: str) -> None:
-        """Refuses to start a join on the state of another one."""
+    def refuse_other(self, *identities: str) -> None:
+        """Refuses to start joins on the state of others.
+
+        Of joins in a row Spark shows the state of one, and does not say of which.
+        """
         if self.kept.format != FORMAT:
             raise EngineError(
                 f'the checkpoint "{self.path}" has state of the format '
@@ -138,7 +141,8 @@ class Checkpoint:
                 f"the format {FORMAT}",
                 "another version of dovetail wrote it: start with a new folder",
             )
-        changed = differences(self.kept.identity, identity)
+        kept = self.kept.identity
+        changed = min((differences(kept, one) for one in identities), key=len)
         if self.kept != NOTHING and changed:
             raise EngineError(
                 f'the checkpoint "{self.path}" has the state of another join: '

@@ -3,26 +3,36 @@
 left  -> keys, time, payload -> pack --+
 right -> keys, time, payload -> pack --+-> operator by bucket -> unpack
 ticks ---------------------------------+
+
+Where a side is the rows of another join, that one stands before it in the same query:
+
+a -> pack -+
+b -> pack -+-> operator -> relay -> select -> pack -+
+c ------------------------------------------> pack -+-> operator -> unpack
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from dovetail.bind.travel import travel_by_value
-from dovetail.engines.spark_stream.feeds import Packing
+from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
+from dovetail.engines.spark_stream.outlets import Outlets, inside
 from dovetail.engines.spark_stream.types import as_nullable, unpacked
-from dovetail.engines.spark_stream.worker import bucket
+from dovetail.engines.spark_stream.worker import bucket, relay
 from dovetail.engines.spark_stream.worker.operator import make_operator
 from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
 from dovetail.kernels.settings import JoinSettings
+from dovetail.plan.stream import StreamPlan
 
 COUNTERS = "dovetail.join"
 """The name of the counters of a join that is written; others are numbered."""
@@ -34,6 +44,7 @@ _HEAD_TYPES = (
     .add(bucket.LEFT, "boolean")
     .add(bucket.RIGHT, "boolean")
 )
+_RELAYED_TYPES = from_arrow_schema(relay.RELAYED)
 
 
 _numbers = itertools.count(1)
@@ -47,33 +58,143 @@ def numbered_counters() -> str:
     return f"{COUNTERS}.{next(_numbers)}"
 
 
-def lay(
-    packings: tuple[Packing, Packing],
-    settings: JoinSettings,
-    ticks: tuple[DataFrame, ...],
-    counters: str = COUNTERS,
-) -> DataFrame:
+Sides = tuple[Packing, Packing]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Both sides of a join ready to be packed, and what stands behind its results."""
+
+    sides: Sides
+    told: pa.Schema
+
+    @property
+    def results(self) -> pa.Schema:
+        """Returns the columns of the join's results."""
+        left, right = self.sides
+        return bucket.result_schema((left.schema, right.schema), self.told)
+
+    def columns(self, prefix: str = "") -> tuple[list[StructField], list[Column]]:
+        """Returns the results' plain columns, and how they are shown.
+
+        Each side's are shown in a struct, between the head and what stands behind.
+        """
+        flat = [*_HEAD_TYPES]
+        structs = []
+        for letter, packing in zip("lr", self.sides, strict=True):
+            types = {field.name: field.dataType for field in packing.frame.schema}
+            columns = []
+            for number, name in enumerate(bucket.shown_names(packing.schema)):
+                numbered = f"{letter}{number}"
+                flat.append(StructField(numbered, as_nullable(types[name])))
+                own = packing.types.get(name, types[name])
+                shown = unpacked(f"{prefix}{numbered}", own)
+                columns.append(F.expr(shown).alias(name))
+            structs.append(F.struct(*columns).alias(letter))
+        flat += from_arrow_schema(self.told).fields
+        plain = [
+            [F.col(f"{prefix}{name}").alias(name) for name in names]
+            for names in (bucket.HEAD.names, self.told.names)
+        ]
+        named = [StructField(f"{prefix}{one.name}", one.dataType) for one in flat]
+        return named, [*plain[0], *structs, *plain[1]]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What whoever runs a query says of the joins in it.
+
+    Settings are `identified` by what the state of a join is made of, once it is packed.
+    Lines of inputs may be more than rows where they come `with_events`; `ticks` have as
+    columns the batch's own time, and whether all ends. By the name `counters` Spark
+    observes what the outermost counts.
+    """
+
+    buckets: Callable[[StreamPlan], Buckets]
+    settings: Callable[[StreamPlan], JoinSettings]
+    identified: Callable[[StreamPlan, Sides, JoinSettings], JoinSettings]
+    ticks: tuple[DataFrame, ...] = ()
+    counters: str = COUNTERS
+    with_events: bool = False
+
+
+Frames = tuple["DataFrame | Frames", "DataFrame | Frames"]
+"""The rows of both sides of a join; of a join inside, those of its own two sides."""
+
+
+def leaves(frames: Frames) -> Iterator[DataFrame]:
+    """Gives the frames of all inputs."""
+    for one in frames:
+        if isinstance(one, tuple):
+            yield from leaves(one)
+        else:
+            yield one
+
+
+def lay(plan: StreamPlan, frames: Frames, layout: Layout) -> DataFrame:
     """Returns the results of all outlets in one frame: the head, structs `l` and `r`.
 
-    `ticks` are frames whose single column is the batch's own time; by the name
-    `counters` Spark observes what is counted.
+    Beside them stand the results of each join inside, as a struct of the same columns.
     """
     travel_by_value()
-    packed = [as_lines(packing) for packing in packings]
-    labels = packings[0].settings.labels
-    beats = [tick.mapInArrow(make_heartbeat(labels), bucket.LINE_DDL) for tick in ticks]
-    lines = reduce(DataFrame.unionAll, [*packed, *beats])
-    schemas = (packings[0].schema, packings[1].schema)
-    told = bucket.told_beside(settings)
-    blobs = lines.groupBy("bucket").transformWithStateInPandas(
-        make_operator(settings, schemas),
+    lines, packed = _operated(plan, frames, layout, 0)
+    if len(packed) == 1:
+        return unpacked_rows(lines, packed[0])
+    return _unpacked_all(lines, packed)
+
+
+def _operated(
+    plan: StreamPlan, frames: Frames, layout: Layout, number: int
+) -> tuple[DataFrame, list[Packed]]:
+    """Returns the lines of results of a join, and what all joins in it have packed."""
+    rows: list[DataFrame] = []
+    below: list[Packed] = []
+    for side, frame in zip(plan.sides, frames, strict=True):
+        if not isinstance(frame, tuple):
+            rows.append(frame)
+            continue
+        # Numbers go as the plan lists its joins: each before those inside it.
+        inner, within = number + len(below) + 1, plan.inside[side.hand]
+        lines, packed = _operated(within, frame, layout, inner)
+        rows.append(_handed_on(within, lines, packed[0], inner, layout))
+        below += packed
+    left, right = rows
+    buckets = layout.buckets(plan)
+    settings = layout.settings(plan)
+    sides = packings(
+        plan, settings, (left, right), buckets, with_events=layout.with_events
+    )
+    settings = layout.identified(plan, sides, settings)
+    beat = make_heartbeat(buckets.labels)
+    beats = [tick.mapInArrow(beat, bucket.LINE_DDL) for tick in layout.ticks]
+    lines = reduce(DataFrame.unionAll, [*map(as_lines, sides), *beats])
+    results = lines.groupBy("bucket").transformWithStateInPandas(
+        make_operator(settings, (sides[0].schema, sides[1].schema)),
         outputStructType=bucket.RESULT_DDL,
         outputMode="Append",
         timeMode="None",
     )
-    sums = [F.sum(name).alias(name) for name in bucket.RESULT_NAMES[1:]]
-    counted = blobs.observe(counters, *sums).select("blob")
-    return unpacked_rows(counted, packings, told)
+    sums = [F.sum(name).alias(name) for name in bucket.COUNTED]
+    name = f"{layout.counters}.{inside(number)}" if number else layout.counters
+    counted = results.observe(name, *sums)
+    own = Packed(sides, bucket.told_beside(settings))
+    return counted.select(*bucket.RELAYED), [own, *below]
+
+
+def _handed_on(
+    plan: StreamPlan, lines: DataFrame, packed: Packed, number: int, layout: Layout
+) -> DataFrame:
+    """Returns the results of a join as rows of a side of the join around it."""
+    known = layout.buckets(plan)
+    scopes = {label: at // known.per_scope for at, label in enumerate(known.labels)}
+    flat, shown = packed.columns()
+    hand_on = relay.make_relay(packed.results, number, scopes)
+    rows = lines.mapInArrow(hand_on, StructType([*flat, *_RELAYED_TYPES]))
+    names = tuple(_RELAYED_TYPES.names)
+    results = rows.select(*shown, *names)
+    outlets = Outlets(plan, names)
+    outlets.refuse_select(results)
+    return outlets.handed_on(results)
 
 
 def as_lines(packing: Packing) -> DataFrame:
@@ -83,24 +204,21 @@ def as_lines(packing: Packing) -> DataFrame:
     return numbered.mapInArrow(make_pack(packing.settings, names), bucket.LINE_DDL)
 
 
-def unpacked_rows(
-    blobs: DataFrame, packings: tuple[Packing, Packing], told: pa.Schema
-) -> DataFrame:
-    """Returns the blobs' rows as plain columns, each side's in a struct.
+def unpacked_rows(lines: DataFrame, packed: Packed) -> DataFrame:
+    """Returns the results of one join, of a frame whose lines have their blobs."""
+    flat, shown = packed.columns()
+    unpack = bucket.make_unpack(packed.results)
+    return lines.select("blob").mapInArrow(unpack, StructType(flat)).select(*shown)
 
-    `told` is what stands behind both sides.
-    """
-    flat, structs = list(_HEAD_TYPES), []
-    for letter, packing in zip("lr", packings, strict=True):
-        types = {field.name: field.dataType for field in packing.frame.schema}
-        columns = []
-        for number, name in enumerate(bucket.shown_names(packing.schema)):
-            numbered = f"{letter}{number}"
-            flat.append(StructField(numbered, as_nullable(types[name])))
-            own = packing.types.get(name, types[name])
-            columns.append(F.expr(unpacked(numbered, own)).alias(name))
-        structs.append(F.struct(*columns).alias(letter))
-    flat += from_arrow_schema(told).fields
-    schema = bucket.result_schema((packings[0].schema, packings[1].schema), told)
-    rows = blobs.mapInArrow(bucket.make_unpack(schema), StructType(flat))
-    return rows.select(*bucket.HEAD.names, *structs, *told.names)
+
+def _unpacked_all(lines: DataFrame, packed: Sequence[Packed]) -> DataFrame:
+    """Returns the results of a join, and beside them those of each join inside."""
+    flat: list[StructField] = []
+    every: list[Column] = []
+    for number, one in enumerate(packed):
+        fields, shown = one.columns(f"{inside(number)}_")
+        every += [F.struct(*shown).alias(inside(number))] if number else shown
+        flat += fields
+    unpack = relay.make_unpack_all([one.results for one in packed])
+    rows = lines.select("blob", "join").mapInArrow(unpack, StructType(flat))
+    return rows.select(*every)

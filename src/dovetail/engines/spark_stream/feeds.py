@@ -20,6 +20,7 @@ from pyspark.sql.types import DataType
 from dovetail import schema, spec
 from dovetail.engines.kernel_settings import key_of
 from dovetail.engines.spark_stream.types import arrow_of, packed
+from dovetail.engines.spark_stream.worker import relay
 from dovetail.engines.spark_stream.worker.pack import PackSettings
 from dovetail.errors import UnsupportedError
 from dovetail.expression import ALWAYS
@@ -31,13 +32,10 @@ from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings
 from dovetail.kernels.tables.changelog import KEY
 from dovetail.plan.stream import StreamPlan, StreamSide
 
-CODE, PARTITION, MOMENT, POSITION, EVENT, SCOPE, NOW, BARRED, MEASURED = (
+CODE, PARTITION, POSITION, NOW, BARRED, MEASURED = (
     reserved("code"),
     reserved("partition"),
-    reserved("moment"),
     reserved("position"),
-    reserved("event"),
-    reserved("scope"),
     reserved("now"),
     reserved("barred"),
     reserved("measured"),
@@ -47,13 +45,15 @@ BATCH_TIME = "unix_micros(current_timestamp())"
 _FIELDS = {
     "code": CODE,
     "partition": PARTITION,
-    "moment": MOMENT,
+    "moment": relay.MOMENT,
     "position": POSITION,
-    "event": EVENT,
-    "scope": SCOPE,
+    "event": relay.EVENT,
+    "scope": relay.SCOPE,
     "now": NOW,
     "barred": BARRED,
     "measured": MEASURED,
+    "passed": relay.BLOB,
+    "join": relay.JOIN,
 }
 
 
@@ -86,7 +86,8 @@ def packings(
     """Returns both sides ready to be packed.
 
     With events the frames have the columns EVENT, MOMENT (of bounds), SCOPE and NOW:
-    lines may be deletes, bounds and ends, and belong to one of several plays.
+    lines may be deletes, bounds and ends, and belong to one of several plays. The rows
+    of a join inside always have the first two, and what that join passes on.
     """
     left, right = (
         _packing(_Columns(plan, side, settings, with_events), frame, buckets)
@@ -113,7 +114,12 @@ class _Columns:
 
     @property
     def now(self) -> str:
-        """Returns the processing time at which a line has come."""
+        """Returns the processing time at which a line has come.
+
+        On lines with events the other side tells it of the rows of a join.
+        """
+        if self.with_events and self.side.hand in self.plan.inside:
+            return _number(0)
         return schema.quoted(NOW) if self.with_events else BATCH_TIME
 
     @property
@@ -128,7 +134,9 @@ class _Columns:
 
         A bound brings a row time of its own.
         """
-        moment = schema.quoted(MOMENT) if self.with_events else ""
+        is_inside = self.side.hand in self.plan.inside
+        has_events = self.with_events or is_inside
+        moment = schema.quoted(relay.MOMENT) if has_events else ""
         if self.side.is_timed:
             moment = f"coalesce({moment}, {self.time})" if moment else self.time
         # By the processing time silence is measured, of either side.
@@ -137,14 +145,16 @@ class _Columns:
         return {
             CODE: self.side.keys.code,
             PARTITION: partition_code(self.side),
-            MOMENT: moment,
+            relay.MOMENT: moment,
             # The copy of a table has places, and says what each line is.
             POSITION: self.side.place if self.side.streams else schema.quoted(POSITION),
-            EVENT: schema.quoted(EVENT) if has_events else "",
-            SCOPE: schema.quoted(SCOPE) if self.with_events else "",
+            relay.EVENT: schema.quoted(relay.EVENT) if has_events else "",
+            relay.SCOPE: schema.quoted(relay.SCOPE) if self.with_events else "",
             NOW: self.now if has_clock else "",
             BARRED: self._barred(),
             MEASURED: self.delta.by.text if self.delta else "",
+            relay.BLOB: schema.quoted(relay.BLOB) if is_inside else "",
+            relay.JOIN: schema.quoted(relay.JOIN) if is_inside else "",
         }
 
     @property
@@ -244,12 +254,12 @@ def _packing(columns: _Columns, frame: DataFrame, buckets: Buckets) -> Packing:
     # A column that holds a key's code or a row time as it is goes by once.
     held, time = {CODE: side.keys.column}, source.time
     is_moment = time and source.schema[time].type is schema.AtomicType.TIMESTAMP
-    if is_moment and not controls[EVENT]:
-        held[MOMENT] = time
+    if is_moment and not controls[relay.EVENT]:
+        held[relay.MOMENT] = time
     held = {name: own for name, own in held.items() if own in payload}
     payload |= columns.hidden()
-    if controls[SCOPE]:
-        payload[SCOPE] = controls[SCOPE]
+    if controls[relay.SCOPE]:
+        payload[relay.SCOPE] = controls[relay.SCOPE]
     used = {name: held.get(name, name) for name, sql in controls.items() if sql}
     extra = {own: controls[name] for name, own in used.items() if own not in payload}
     selected = [F.expr(sql).alias(name) for name, sql in {**extra, **payload}.items()]

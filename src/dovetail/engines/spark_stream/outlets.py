@@ -24,8 +24,9 @@ from dovetail.engines.spark_stream.worker.bucket import (
 from dovetail.errors import SpecError
 from dovetail.kernels.arrays.names import reserved
 from dovetail.kernels.pairs.results import CHANGES, REASONS, Reason, code
+from dovetail.plan.nested import TIME
 from dovetail.plan.stream import StreamPlan
-from dovetail.schema import quoted
+from dovetail.schema import Schema, quoted
 from dovetail.spec.facts import selected_columns
 from dovetail.spec.inputs import Change, Outlet
 from dovetail.spec.join import HANDS, Hand, NullRow
@@ -41,15 +42,47 @@ _OVER = reserved("over")
 
 
 @dataclass(frozen=True, slots=True)
+class LateInside:
+    """The outlet of rows that a join inside turns away: its number, and a name."""
+
+    number: int
+    value: str
+
+
+AnyOutlet = Outlet | LateInside
+
+
+def inside(number: int) -> str:
+    """Returns the name of the struct in which the results of a join inside stand."""
+    return f"join{number}"
+
+
+@dataclass(frozen=True, slots=True)
 class Outlets:
     """The outlets of a join over its raw results; `extra` columns ride along."""
 
     plan: StreamPlan
     extra: tuple[str, ...] = ()
 
-    def frame(self, raw: DataFrame, outlet: Outlet) -> DataFrame:
-        """Returns the rows of one outlet with its own columns."""
+    @property
+    def every(self) -> tuple[AnyOutlet, ...]:
+        """Returns the outlets of the join, and of those inside it."""
+        names = self.plan.late_inside
+        return (
+            *self.plan.outlets,
+            *(LateInside(number, name) for number, name in enumerate(names, start=1)),
+        )
+
+    def frame(self, raw: DataFrame, outlet: AnyOutlet) -> DataFrame:
+        """Returns the rows of one outlet with its own columns.
+
+        In rows of other joins than its own the outlet is null.
+        """
         match outlet:
+            case LateInside(number):
+                own = raw.select(f"{inside(number)}.*", *self.extra)
+                within = Outlets(self.plan.joins[number], self.extra)
+                return within.frame(own, Outlet.LATE)
             case Outlet.MATCHED:
                 return self._matched(raw)
             case Outlet.LEFT_UNMATCHED:
@@ -61,14 +94,19 @@ class Outlets:
             case _:
                 raise AssertionError(outlet)
 
-    def filled(self, raw: DataFrame) -> frozenset[Outlet]:
+    def handed_on(self, raw: DataFrame) -> DataFrame:
+        """Returns results as rows of a side of the join around, with their row time."""
+        time = F.col("row_time").alias(TIME)
+        return self._known(raw).select(*self._shown(), time, *self.extra)
+
+    def filled(self, raw: DataFrame) -> frozenset[AnyOutlet]:
         """Returns the outlets that have rows; counts them all, in one job."""
         counts = [
             F.count_if(self._leaves_by(outlet)).alias(outlet.value)
-            for outlet in self.plan.outlets
+            for outlet in self.every
         ]
         (found,) = raw.agg(*counts).collect()
-        return frozenset(outlet for outlet in self.plan.outlets if found[outlet.value])
+        return frozenset(outlet for outlet in self.every if found[outlet.value])
 
     def refuse_select(self, raw: DataFrame) -> None:
         """Refuses an output column that is not one value for each row.
@@ -104,6 +142,10 @@ class Outlets:
     def _matched(self, raw: DataFrame) -> DataFrame:
         """Returns what the select makes of pairs and, on one port, of lone rows."""
         known = self._known(raw.where(self._leaves_by(Outlet.MATCHED)))
+        return known.select(*self._shown(), *_changes(known), *self.extra)
+
+    def _shown(self) -> list[Column]:
+        """Returns the output columns."""
         columns = {name: F.expr(text) for name, text in self._columns()}
         match self.plan.join.picks.limit:
             case Limit(on_exceed=OnExceed.TRANSFORM, transform=transform):
@@ -114,8 +156,7 @@ class Outlets:
                     columns[name] = F.when(F.col(_OVER), own).otherwise(column)
             case _:
                 pass
-        shown = [column.alias(name) for name, column in columns.items()]
-        return known.select(*shown, *_changes(known), *self.extra)
+        return [column.alias(name) for name, column in columns.items()]
 
     def _known(self, raw: DataFrame) -> DataFrame:
         """Returns what a select may name: both rows, which are there, the row time."""
@@ -138,11 +179,13 @@ class Outlets:
         start = F.col("row_time") - length
         return [start.alias("window_start"), F.col("row_time").alias("window_end")]
 
-    def _leaves_by(self, outlet: Outlet) -> Column:
+    def _leaves_by(self, outlet: AnyOutlet) -> Column:
         """Returns whether a raw result leaves by an outlet.
 
         On one port, rows without a partner leave with the pairs.
         """
+        if isinstance(outlet, LateInside):
+            return F.col(f"{inside(outlet.number)}.{OUTLET}") == code(Outlet.LATE)
         if outlet is Outlet.MATCHED and self.plan.join.ports == 1:
             return F.col(OUTLET) != code(Outlet.LATE)
         return F.col(OUTLET) == code(outlet)
@@ -157,9 +200,8 @@ class Outlets:
         letter, absent = hand.letter, self.plan.join.absent(hand)
         if isinstance(absent, NullRow):
             return F.col(letter)
-        schema = self.plan.side(hand).source.schema
         there = F.struct(*self._own(hand))
-        stand_in = absent_struct(absent, schema)
+        stand_in = absent_struct(absent, self._schema(hand))
         return F.when(F.col(PRESENT[hand]), there).otherwise(stand_in).alias(letter)
 
     def _columns(self) -> list[tuple[str, str]]:
@@ -174,8 +216,13 @@ class Outlets:
 
     def _own(self, hand: Hand) -> list[Column]:
         """Returns the columns of a side's row as they came in."""
-        names = self.plan.side(hand).source.schema.names
+        names = self._schema(hand).names
         return [F.col(f"{hand.letter}.{quoted(name)}").alias(name) for name in names]
+
+    def _schema(self, hand: Hand) -> Schema:
+        """Returns the columns of a side without one of ours."""
+        columns = self.plan.side(hand).source.schema.columns
+        return Schema(tuple(one for one in columns if one.name != TIME))
 
     def _late(self, rows: DataFrame) -> DataFrame:
         """Returns late rows: which side, why, and the row as it came in."""

@@ -26,20 +26,23 @@ from dovetail.engines.spark_stream.checkpoint import (
     Kept,
     read_checkpoint,
 )
-from dovetail.engines.spark_stream.dataflow import COUNTERS, lay, numbered_counters
+from dovetail.engines.spark_stream.dataflow import (
+    COUNTERS,
+    Frames,
+    Layout,
+    lay,
+    leaves,
+    numbered_counters,
+)
 from dovetail.engines.spark_stream.failures import cause, sentence
-from dovetail.engines.spark_stream.feeds import BATCH_TIME, Buckets, packings
+from dovetail.engines.spark_stream.feeds import BATCH_TIME, Buckets, Packing
 from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.labels import balanced_labels
-from dovetail.engines.spark_stream.native import (
-    Frames,
-    native_identity,
-    native_results,
-)
-from dovetail.engines.spark_stream.outlets import Outlets
+from dovetail.engines.spark_stream.native import native_identity, native_results
+from dovetail.engines.spark_stream.outlets import AnyOutlet, Outlets
 from dovetail.engines.spark_stream.tables import Pin, Table
 from dovetail.errors import EngineError
-from dovetail.kernels.settings import FORMAT
+from dovetail.kernels.settings import FORMAT, JoinSettings
 from dovetail.plan.stream import StreamPlan
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import Hand
@@ -68,7 +71,7 @@ class Streaming:
     """
 
     plan: StreamPlan
-    frames: tuple[DataFrame, DataFrame]
+    frames: Frames
     partitions: int = 0
 
     @property
@@ -79,21 +82,27 @@ class Streaming:
     @property
     def spark(self) -> SparkSession:
         """Returns the session of the frames."""
-        return self.frames[0].sparkSession
+        return next(leaves(self.frames)).sparkSession
+
+    @property
+    def is_wide(self) -> bool:
+        """Tells whether keys of any of the joins can be spread."""
+        return any(one.spread.is_wide for one in self.plan.joins)
 
     @property
     def beats(self) -> bool:
         """Tells whether time goes on for the join while no row comes."""
         if self.plan.way.is_native:
             return False
-        return self.plan.heeds_silence or stream_settings(self.plan).reads_clock
+        settings = map(stream_settings, self.plan.joins)
+        return self.plan.heeds_silence or any(one.reads_clock for one in settings)
 
     def state_partitions(self) -> int:
         """Returns how many partitions the state of a new query gets.
 
         So many tasks run at once; more would only cost time in every batch.
         """
-        if not self.plan.spread.is_wide:
+        if not self.is_wide:
             if self.partitions > 1:
                 raise EngineError(
                     f"partitions={self.partitions} of a join that is in one bucket",
@@ -104,14 +113,13 @@ class Streaming:
         asked = int(self.spark.conf.get(PARTITIONS) or 200)
         return self.partitions or min(asked, cores(self.spark))
 
-    def buckets(self, kept: Kept) -> Buckets:
-        """Returns the buckets of the state that is kept, or those of a new query.
+    def buckets(self, kept: Kept) -> int:
+        """Returns over how many buckets keys are spread, in state that is kept or new.
 
         Of any number of partitions that divides theirs each has as many of them.
         """
-        each = PER_PARTITION if self.plan.spread.is_wide else 1
-        count = kept.buckets or each * self.state_partitions()
-        return Buckets(balanced_labels(count, count), count)
+        each = PER_PARTITION if self.is_wide else 1
+        return kept.buckets or each * self.state_partitions()
 
     def of(self, pin: Pin | None) -> Streaming:
         """Returns the join as its first start has said that it is run."""
@@ -126,7 +134,7 @@ class Streaming:
         return tuple(
             Table(self.plan, side, frame)
             for side, frame in zip(self.plan.sides, self.frames, strict=True)
-            if not side.streams
+            if not side.streams and not isinstance(frame, tuple)
         )
 
     def copied(self, checkpoint: str) -> Frames:
@@ -148,28 +156,64 @@ class Streaming:
 
         Refuses what Spark cannot read: whoever explains a join asks as a start does.
         """
-        buckets = self.buckets(checkpoint.kept)
         with plain_rules(self.spark):
             frames = self.copied(checkpoint.path)
             if self.plan.way.is_native:
-                checkpoint.refuse_other(native_identity(self.plan, frames).text)
-                raw = native_results(self.plan, frames, ticks, counters)
-                self.outlets.refuse_select(raw)
-                return raw
-            settings = stream_settings(self.plan)
-            sides = packings(self.plan, settings, frames, buckets)
-            count = buckets.per_scope
-            same = Identity.of(self.plan, sides, stream_manner(self.plan), count)
-            settings = replace(
-                settings,
+                return self._by_spark(frames, checkpoint, ticks, counters)
+            return self._by_operators(frames, checkpoint, ticks, counters)
+
+    def _by_spark(
+        self,
+        frames: Frames,
+        checkpoint: Checkpoint,
+        ticks: tuple[DataFrame, ...],
+        counters: str,
+    ) -> DataFrame:
+        """Returns the raw results of a join that Spark makes by itself."""
+        left, right = leaves(frames)
+        both = (left, right)
+        checkpoint.refuse_other(native_identity(self.plan, both).text)
+        raw = native_results(self.plan, both, ticks, counters)
+        self.outlets.refuse_select(raw)
+        return raw
+
+    def _by_operators(
+        self,
+        frames: Frames,
+        checkpoint: Checkpoint,
+        ticks: tuple[DataFrame, ...],
+        counters: str,
+    ) -> DataFrame:
+        """Returns the raw results of our operators, on the state that is kept."""
+        count = self.buckets(checkpoint.kept)
+        identities: list[str] = []
+
+        def buckets(plan: StreamPlan) -> Buckets:
+            own = count if plan.spread.is_wide else 1
+            return Buckets(balanced_labels(own, own), own)
+
+        # How far a join inside has come the one around it must be told.
+        def settings(plan: StreamPlan) -> JoinSettings:
+            return stream_settings(plan, ordered=plan is not self.plan)
+
+        def identified(
+            plan: StreamPlan, sides: tuple[Packing, Packing], known: JoinSettings
+        ) -> JoinSettings:
+            manner = stream_manner(plan, ordered=plan is not self.plan)
+            same = Identity.of(plan, sides, manner, count)
+            identities.append(same.text)
+            return replace(
+                known,
                 buckets=count,
                 fingerprint=same.fingerprint,
                 identity=same.text,
             )
-            checkpoint.refuse_other(settings.identity)
-            raw = lay(sides, settings, ticks, counters)
-            self.outlets.refuse_select(raw)
-            return raw
+
+        how = Layout(buckets, settings, identified, ticks, counters)
+        raw = lay(self.plan, frames, how)
+        checkpoint.refuse_other(*identities)
+        self.outlets.refuse_select(raw)
+        return raw
 
     def frame(self, outlet: Outlet) -> DataFrame:
         """Returns the rows of one outlet as a streaming DataFrame."""
@@ -221,7 +265,7 @@ AT_ONCE = {"once": True}
 
 
 def start(
-    streaming: Streaming, sinks: Mapping[Outlet, Sink], how: Start
+    streaming: Streaming, sinks: Mapping[AnyOutlet, Sink], how: Start
 ) -> StreamingQuery:
     """Returns the running query that writes every outlet into its sink."""
     refuse_shared(sinks.values())
@@ -244,7 +288,7 @@ def start(
 
 def _started(
     streaming: Streaming,
-    sinks: Mapping[Outlet, Sink],
+    sinks: Mapping[AnyOutlet, Sink],
     checkpoint: Checkpoint,
     how: Start,
 ) -> StreamingQuery:
@@ -293,8 +337,8 @@ def _with_table(streaming: Streaming, checkpoint: Checkpoint) -> Checkpoint:
     with plain_rules(streaming.spark, **STORE):
         for table in streaming.tables:
             table.copy(path)
-        frames = streaming.copied(path)
-        same = native_identity(streaming.plan, frames).text
+        left, right = leaves(streaming.copied(path))
+        same = native_identity(streaming.plan, (left, right)).text
         pin = Pin(streaming.plan.way.is_native, FORMAT, same)
         pin.keep(streaming.spark, path)
     return replace(checkpoint, pin=pin)
@@ -324,7 +368,7 @@ def refuse_other_store(spark: SparkSession) -> None:
 
 
 def writing(
-    outlets: Outlets, sinks: Mapping[Outlet, Sink]
+    outlets: Outlets, sinks: Mapping[AnyOutlet, Sink]
 ) -> Callable[[DataFrame, int], None]:
     """Returns the function that writes one batch: every outlet into its own sink."""
 

@@ -23,7 +23,8 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from dovetail.bind.sinks import path_exists
 from dovetail.engines.spark.sizes import broadcast_limit, shown_size, told_limit
 from dovetail.engines.spark_stream.failures import cause
-from dovetail.engines.spark_stream.feeds import EVENT, POSITION
+from dovetail.engines.spark_stream.feeds import POSITION
+from dovetail.engines.spark_stream.worker.relay import EVENT
 from dovetail.errors import EngineError
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.plan.stream import StreamPlan, StreamSide

@@ -39,10 +39,14 @@ OWN_DEATH, OWN_END = hidden("own death"), hidden("own end")
 
 
 class LineKind(IntEnum):
-    """A row, a delete, a bound, an end, or a row that was there from the start."""
+    """A row, a delete, a bound, an end, or a row that was there from the start.
+
+    What is passed on belongs to another join.
+    """
 
     ROW = 0
     DELETE = 1
     BOUND = 2
     FINISH = 3
     INITIAL = 4
+    PASSED = 5

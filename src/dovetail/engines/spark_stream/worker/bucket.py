@@ -21,7 +21,13 @@ import pyarrow as pa
 
 from dovetail.kernels.arrays.blobs import read_batch, read_rows, write_batch
 from dovetail.kernels.arrays.names import HIDDEN
-from dovetail.kernels.arrays.rows import BEGINNING, Rows, join_rows, no_rows
+from dovetail.kernels.arrays.rows import (
+    BEGINNING,
+    NEVER,
+    Rows,
+    join_rows,
+    no_rows,
+)
 from dovetail.kernels.arrival.arrival import Parcel, Report
 from dovetail.kernels.pairs.results import code
 from dovetail.kernels.settings import JoinSettings
@@ -30,8 +36,13 @@ from dovetail.kernels.step import Stepped, step
 from dovetail.kernels.store import Saved
 from dovetail.spec.inputs import Outlet
 
-HEARTBEAT = 2
-"""What stands for the hand of a line that only tells the time."""
+HEARTBEAT, TOLD, PASSED = 2, 3, 5
+"""What stands for the hand of a line that brings no rows of a side.
+
+It only tells the time; or, with the hand on top, how far the join has come whose rows
+are a side; or it passes on what a join has let out that is no row of a side, by the
+number of that join in place of a position.
+"""
 LINE = pa.schema(
     [
         ("bucket", pa.int32()),
@@ -50,10 +61,13 @@ LINE_DDL = (
     "seen boolean, now bigint, stopped bigint, blob binary"
 )
 RESULT_DDL = (
-    "blob binary, came bigint, matched bigint, unmatched bigint, late bigint, "
-    "alive bigint, waiting bigint, written bigint"
+    "blob binary, join int, bucket int, until bigint, came bigint, matched bigint, "
+    "unmatched bigint, late bigint, alive bigint, waiting bigint, written bigint"
 )
 RESULT_NAMES = tuple(part.split()[0] for part in RESULT_DDL.split(", "))
+RELAYED = RESULT_NAMES[:4]
+"""Whose rows a blob has, where it is from, and below which row time no more come."""
+COUNTED = RESULT_NAMES[4:]
 BLOB_BYTES = 16 << 20
 
 
@@ -72,23 +86,45 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Passed:
+    """A blob of results of another join, by its number."""
+
+    join: int
+    blob: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Delivery:
-    """All that one bucket got in a batch."""
+    """All that one bucket got in a batch; what is `passed` on is not its own."""
 
     parcels: list[Parcel]
     now: int
+    bucket: int = 0
+    passed: tuple[Passed, ...] = ()
 
 
 def read_delivery(
     lines: Iterable[Line], schemas: tuple[pa.Schema, pa.Schema]
 ) -> Delivery:
-    """Returns the parcels in a bucket's lines; blobs of one report are put together."""
+    """Returns the parcels in a bucket's lines; blobs of one report are put together.
+
+    All buckets of a join inside tell how far they have come, or none: the least counts,
+    for what comes after this batch.
+    """
+    passed: list[Passed] = []
+    told: dict[int, int] = {}
     reports: dict[tuple[int, int], Report] = {}
     blobs: dict[tuple[int, int], list[Rows]] = {}
-    now = BEGINNING
+    now, bucket = BEGINNING, 0
     for line in lines:
-        now = max(now, line.now)
-        if line.hand == HEARTBEAT:
+        now, bucket = max(now, line.now), line.bucket
+        if line.hand == PASSED:
+            passed.append(Passed(line.position, line.blob or b""))
+        elif line.hand >= TOLD:
+            # Each task tells the least of the buckets that it has read.
+            hand = line.hand - TOLD
+            told[hand] = min(told.get(hand, NEVER), line.bound)
+        if line.hand >= HEARTBEAT:
             continue
         report = Report(
             line.hand, line.position, line.bound, line.newest, line.seen, line.stopped
@@ -101,7 +137,14 @@ def read_delivery(
         Parcel(report, join_rows(blobs.get(key) or [no_rows(schemas[report.hand])]))
         for key, report in reports.items()
     ]
-    return Delivery(parcels, now)
+    # Behind all rows of the batch: some of them are older than what it now says.
+    parcels += [
+        Parcel(
+            Report(hand, NEVER, bound, BEGINNING, seen=False), no_rows(schemas[hand])
+        )
+        for hand, bound in told.items()
+    ]
+    return Delivery(parcels, now, bucket, tuple(passed))
 
 
 def _further(known: Report, more: Report) -> Report:
@@ -128,27 +171,34 @@ class Memory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a step left behind, how many rows came, and what was kept."""
+    """What a step left behind of a delivery, and what was kept."""
 
     stepped: Stepped
-    came: int
+    delivery: Delivery
     saved: Saved
+
+    @property
+    def came(self) -> int:
+        """Returns how many rows came."""
+        return sum(len(parcel.rows) for parcel in self.delivery.parcels)
 
     def lines(self) -> list[tuple[bytes | int | None, ...]]:
         """Returns the lines of results; what is counted stands beside the first blob.
 
-        So there is one line where nothing comes out.
+        So there is one line where nothing comes out. Own results are those of join 0.
         """
-        blobs: list[bytes | None] = [
+        own: list[bytes | None] = [
             write_batch(part) for batch in self.stepped.out for part in _sliced(batch)
         ]
+        blobs = [(blob, 0) for blob in own or [None]]
+        blobs += [(one.blob, one.join) for one in self.delivery.passed]
         waiting = sum(map(len, self.stepped.present.waiting))
         kept = (self.saved.alive, waiting, self.saved.written)
-        counted = (self.came, *_counts(self.stepped), *kept)
-        zeros = (0,) * len(counted)
+        counted = (self.stepped.until, self.came, *_counts(self.stepped), *kept)
+        nothing = (BEGINNING, *(0 for _ in COUNTED))
         return [
-            (blob, *(zeros if number else counted))
-            for number, blob in enumerate(blobs or [None])
+            (blob, join, self.delivery.bucket, *(nothing if number else counted))
+            for number, (blob, join) in enumerate(blobs)
         ]
 
 
@@ -156,8 +206,7 @@ def run_batch(settings: JoinSettings, memory: Memory, delivery: Delivery) -> Ran
     """Returns what a bucket's step makes of a delivery, its state kept."""
     state = memory.load(delivery.parcels, delivery.now)
     stepped = step(settings, state, delivery.parcels, delivery.now)
-    came = sum(len(parcel.rows) for parcel in delivery.parcels)
-    return Ran(stepped, came, memory.save(stepped))
+    return Ran(stepped, delivery, memory.save(stepped))
 
 
 def _counts(stepped: Stepped) -> tuple[int, int, int]:

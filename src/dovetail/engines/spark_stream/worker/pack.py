@@ -17,7 +17,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.engines.spark_stream.worker.bucket import BLOB_BYTES, HEARTBEAT, LINE
+from dovetail.engines.spark_stream.worker.bucket import (
+    BLOB_BYTES,
+    HEARTBEAT,
+    LINE,
+    PASSED,
+    TOLD,
+)
 from dovetail.kernels.arrays.blobs import append_batch, as_batch
 from dovetail.kernels.arrays.names import BAD, LineKind
 from dovetail.kernels.arrays.rows import (
@@ -35,11 +41,13 @@ from dovetail.kernels.lifetimes.measures import MEASURE, REACH, measures
 from dovetail.spec.spans import Span
 
 Events = npt.NDArray[np.uint8]
-Unwritten = tuple[int, int, int, int, int, bool, int, int, pa.RecordBatch | None]
+Unwritten = tuple[
+    int, int, int, int, int, bool, int, int, pa.RecordBatch | bytes | None
+]
 """A line as `LINE` has it, but for its rows, which are not yet bytes."""
 FLUSH_ROWS = 1 << 20
 FLUSH_BYTES = 256 << 20
-ROW, DELETE, BOUND, FINISH, INITIAL = (int(kind) for kind in LineKind)
+ROW, DELETE, BOUND, FINISH, INITIAL, PASSED_ON = (int(kind) for kind in LineKind)
 """What a line of a side is, in the column `@event` where it has one."""
 _ENDS = tuple((hand, NEVER, NEVER) for hand in (0, 1))
 """What is said of either hand at its end: the last position, the last bound."""
@@ -52,6 +60,8 @@ class PackSettings:
     `labels` are the buckets: `per_scope` of them for each scope, in order. `barred` is
     a column that is 1 where a row fails the condition of its own side. `measured` is
     one by whose values rows drive each other out that are further apart than `width`.
+    Where rows are those of a join inside, `passed` is what that passes on, and `join`
+    says whose it is.
     """
 
     hand: int
@@ -70,6 +80,8 @@ class PackSettings:
     barred: str = ""
     measured: str = ""
     width: Decimal = Decimal(0)
+    passed: str = ""
+    join: str = ""
 
 
 Batches = Iterator[pa.RecordBatch]
@@ -130,6 +142,7 @@ class Packer:
     bytes: int = 0
     bounds: dict[int, int] = field(default_factory=dict)
     newest: dict[int, int] = field(default_factory=dict)
+    told: dict[int, int] = field(default_factory=dict)
 
     def add(self, batch: pa.RecordBatch) -> bool:
         """Takes a batch; tells whether there is enough to flush."""
@@ -154,9 +167,16 @@ class Packer:
         return [
             line
             for scope in np.unique(scopes).tolist()
-            for part in self._parts(batch.filter(pa.array(scopes == scope)))
-            for line in self._reported(scope, part)
+            for line in self._of_scope(scope, batch.filter(pa.array(scopes == scope)))
         ]
+
+    def _of_scope(self, scope: int, batch: pa.RecordBatch) -> Iterator[Unwritten]:
+        """Gives the lines of one scope."""
+        if self.settings.passed:
+            yield from self._of_join(scope, batch)
+            return
+        for part in self._parts(batch):
+            yield from self._reported(scope, part)
 
     def _parts(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Gives lines in parts that are reported each by itself.
@@ -169,6 +189,37 @@ class Packer:
         for start, stop in pairwise(edges.tolist()):
             yield batch.slice(start, stop - start)
 
+    def _of_join(self, scope: int, batch: pa.RecordBatch) -> Iterator[Unwritten]:
+        """Gives the lines of a scope whose rows are those of a join inside.
+
+        How far that has come its buckets tell, each for itself, and no row: behind one
+        bucket's rows another bucket's may come that are older.
+        """
+        settings, events = self.settings, _events(batch, self.settings)
+        # After a flush the same task may read of another bucket: the least stays.
+        told = _moment(batch, settings)[events == BOUND]
+        least = min(self.told.get(scope, NEVER), int(told.min(initial=NEVER)))
+        self.told[scope] = least
+        other = (BEGINNING, False, _latest(batch, settings), NEVER)
+        labels = self._labels(scope)
+        for label in labels:
+            yield (label, TOLD + settings.hand, 0, least, *other, None)
+        passed = batch.filter(pa.array(events == PASSED_ON))
+        whose = _numbers(passed, settings.join).tolist()
+        blobs = passed.column(settings.passed).to_pylist()
+        for join, blob in zip(whose, blobs, strict=True):
+            yield (labels[0], PASSED, join, BEGINNING, *other, blob)
+        rows = batch.filter(pa.array(events == ROW))
+        for line in self._reported(scope, rows) if rows.num_rows else ():
+            # Buckets without rows have heard all that there is to say above.
+            if line[-1] is not None:
+                yield line
+
+    def _labels(self, scope: int) -> tuple[int, ...]:
+        """Returns the buckets of a scope."""
+        each = self.settings.per_scope
+        return self.settings.labels[scope * each : (scope + 1) * each]
+
     def _reported(self, scope: int, batch: pa.RecordBatch) -> list[Unwritten]:
         """Returns the lines of one report on a scope."""
         events = _events(batch, self.settings)
@@ -180,11 +231,10 @@ class Packer:
         seen = bool(is_row.any())
         times = _latest(batch, self.settings), _stopped(batch, events, self.settings)
         report = (self.settings.hand, first, bound, newest, seen, *times)
-        each = self.settings.per_scope
-        labels = self.settings.labels[scope * each : (scope + 1) * each]
+        labels = self._labels(scope)
         return [
             (label, *report, blob)
-            for label, part in zip(labels, _parted(rows, each), strict=True)
+            for label, part in zip(labels, _parted(rows, len(labels)), strict=True)
             for blob in self._blobs(part)
         ]
 
@@ -196,7 +246,7 @@ class Packer:
         moment, late = _moment(batch, settings), np.zeros(len(events), bool)
         is_row = (events != BOUND) & (events != FINISH)
         timeless = (events == DELETE) & (moment == MISSING) & settings.timed
-        if settings.timed or settings.event:
+        if (settings.timed or settings.event) and not settings.passed:
             bad = _marked(batch, BAD)
             moment, late = self._progress(scope, events, moment, timeless, bad)
         code, has_key = _codes(batch, settings.code)
@@ -356,7 +406,9 @@ def _written(lines: Sequence[Unwritten]) -> pa.RecordBatch:
     ]
     sink, ends = pa.BufferOutputStream(), [0]
     for batch in batches:
-        if batch is not None:
+        if isinstance(batch, bytes):
+            sink.write(batch)
+        elif batch is not None:
             append_batch(sink, batch)
         ends.append(sink.tell())
     there = np.packbits([batch is not None for batch in batches], bitorder="little")

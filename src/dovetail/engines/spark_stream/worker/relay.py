@@ -1,0 +1,135 @@
+"""Relay: between two operators of one query, from lines of results to rows again.
+
+    line of results                 rows for the select and the pack that follow
+    blob of the join's rows   -->   ROW       each with its row time
+    late rows in that blob    -->   PASSED    as a blob: no row of the next join
+    until 10:05               -->   BOUND     no row before 10:05 comes any more
+    blob of a join inside     -->   PASSED    as it is
+
+So what a join turns away reaches the end of the query through the joins around it: if
+its results were read twice, Spark would run the join twice, with a state for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.engines.spark_stream.worker.bucket import OUTLET, unpacked
+from dovetail.kernels.arrays.blobs import write_batch
+from dovetail.kernels.arrays.names import LineKind, reserved
+from dovetail.kernels.arrays.rows import BEGINNING
+from dovetail.kernels.pairs.results import code
+from dovetail.spec.inputs import Outlet
+
+EVENT, MOMENT, SCOPE, JOIN, BLOB = (
+    reserved(word) for word in ("event", "moment", "scope", "join", "blob")
+)
+RELAYED = pa.schema(
+    [
+        (EVENT, pa.int32()),
+        (MOMENT, pa.int64()),
+        (SCOPE, pa.int32()),
+        (JOIN, pa.int32()),
+        (BLOB, pa.binary()),
+    ]
+)
+"""What stands behind the columns of results: what a line is, and what it passes on."""
+Batches = Iterator[pa.RecordBatch]
+
+
+def make_relay(
+    schema: pa.Schema, number: int, scopes: Mapping[int, int]
+) -> Callable[[Batches], Batches]:
+    """Returns the function for `mapInArrow` behind the operator of join `number`.
+
+    `schema` is that of its results; `scopes` says whose a bucket is, by its label.
+    """
+
+    def relay(batches: Batches) -> Batches:
+        for batch in batches:
+            lines = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            for blob, join, bucket, until in lines:
+                scope = scopes[bucket]
+                # Only the first line of a bucket says it; all buckets say it, or none.
+                if until > BEGINNING:
+                    yield _Said(LineKind.BOUND, until, scope).alone(schema)
+                if blob is not None:
+                    yield from lines_of(blob, join, scope)
+
+    def lines_of(blob: bytes, join: int, scope: int) -> Batches:
+        if join:
+            yield _Said(LineKind.PASSED, None, scope, join, blob).alone(schema)
+            return
+        # What leaves by itself has its place among the results of all joins at the end.
+        rows = unpacked(blob, schema)
+        is_late = pc.equal(rows.column(OUTLET), code(Outlet.LATE))
+        late = rows.filter(is_late)
+        if late.num_rows:
+            kept = write_batch(late)
+            yield _Said(LineKind.PASSED, None, scope, number, kept).alone(schema)
+        yield _Said(LineKind.ROW, None, scope).of(rows.filter(pc.invert(is_late)))
+
+    return relay
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What is said of lines: their kind, a bound, the scope, what is passed on."""
+
+    kind: LineKind
+    moment: int | None
+    scope: int
+    join: int = 0
+    blob: bytes | None = None
+
+    def alone(self, schema: pa.Schema) -> pa.RecordBatch:
+        """Returns a line that brings no row."""
+        nothing = [pa.nulls(1, kind) for kind in schema.types]
+        return self.of(pa.RecordBatch.from_arrays(nothing, schema=schema))
+
+    def of(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Returns rows as lines of which this is said."""
+        said = (int(self.kind), self.moment, self.scope, self.join, self.blob)
+        columns = [
+            pa.repeat(pa.scalar(value, kind), rows.num_rows)
+            for value, kind in zip(said, RELAYED.types, strict=True)
+        ]
+        schema = pa.schema([*rows.schema, *RELAYED])
+        return pa.RecordBatch.from_arrays([*rows.columns, *columns], schema=schema)
+
+
+def make_unpack_all(schemas: Sequence[pa.Schema]) -> Callable[[Batches], Batches]:
+    """Returns the function for `mapInArrow` that reads the results of several joins.
+
+    Every join's columns stand beside those of the others, which are null in its rows.
+    """
+    names = [
+        f"join{join}_{name}"
+        for join, schema in enumerate(schemas)
+        for name in schema.names
+    ]
+
+    def unpack(batches: Batches) -> Batches:
+        for batch in batches:
+            blobs, joins = batch.columns
+            for blob, join in zip(blobs, joins.to_pylist(), strict=True):
+                if blob.is_valid:
+                    yield wide(unpacked(blob.as_buffer(), schemas[join]), join)
+
+    def wide(rows: pa.RecordBatch, number: int) -> pa.RecordBatch:
+        columns = [
+            column
+            for join, schema in enumerate(schemas)
+            for column in (
+                rows.columns
+                if join == number
+                else [pa.nulls(rows.num_rows, kind) for kind in schema.types]
+            )
+        ]
+        return pa.RecordBatch.from_arrays(columns, names=names)
+
+    return unpack

@@ -1,0 +1,127 @@
+"""A join of joins taken apart: each side is an input, also where it is another join.
+
+    (a join b) join c       a join b  ->  rows of a join, as an input
+                            rows of a join  join c
+
+Beside its columns such a row has its row time, in a column that does not come out.
+Nothing says when rows of a join end but the join itself, so they have no lateness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from dovetail import schema, spec
+from dovetail.plan.features import Combination
+
+TIME = "__dovetail_time"
+"""The column of a join's row with its row time, beside its own."""
+NOTHING_KNOWN: Mapping[spec.Hand, spec.Input] = {}
+
+
+def inner_joins(join: spec.JoinSpec) -> Mapping[spec.Hand, spec.Nested]:
+    """Returns the joins whose rows are sides of another one."""
+    sources = {hand: join.side(hand).source for hand in spec.HANDS}
+    return {
+        hand: source
+        for hand, source in sources.items()
+        if isinstance(source, spec.Nested)
+    }
+
+
+def rows_of_join(
+    source: spec.Nested,
+    inputs: spec.Inputs,
+    hand: spec.Hand,
+    more: Iterable[schema.Column] = (),
+) -> spec.Input:
+    """Returns the rows of a join on a hand as an input of a name that no other has.
+
+    `more` are columns that stand behind their row time.
+    """
+    name = f"the {hand.value} side"
+    while name in inputs:
+        name = f"{name}'"
+    told = spec.input_of(source, inputs, name)
+    time = [schema.Column(TIME, schema.AtomicType.TIMESTAMP)] if told.is_timed else []
+    columns = (*told.schema.columns, *time, *more)
+    return replace(
+        told, schema=schema.Schema(columns), time=TIME if told.is_timed else ""
+    )
+
+
+def unnested(
+    join: spec.JoinSpec,
+    inputs: spec.Inputs,
+    known: Mapping[spec.Hand, spec.Input] = NOTHING_KNOWN,
+) -> tuple[spec.JoinSpec, spec.Inputs]:
+    """Returns a join around others as one of inputs alone, and these with the rest.
+
+    `known` are rows of joins of which more is known. Where there are joins inside, the
+    output columns are written out, so that they are none of ours.
+    """
+    rows = {
+        hand: known.get(hand) or rows_of_join(source, inputs, hand)
+        for hand, source in inner_joins(join).items()
+    }
+    if not rows:
+        return join, inputs
+    schemas = {
+        hand: spec.input_of(join.side(hand).source, inputs, hand.value).schema
+        for hand in spec.HANDS
+    }
+    left, right = (
+        replace(join.side(hand), source=spec.Named(rows[hand].name))
+        if hand in rows
+        else join.side(hand)
+        for hand in spec.HANDS
+    )
+    select = spec.Columns(tuple(spec.selected_columns(join, schemas)))
+    flat = replace(join, left=left, right=right, select=select)
+    return flat, {**inputs, **{source.name: source for source in rows.values()}}
+
+
+def missing_inside(
+    join: spec.JoinSpec,
+    source: spec.Nested,
+    inputs: spec.Inputs,
+    settings: spec.Settings,
+) -> Mapping[Combination, bool]:
+    """Returns what no engine does yet of a join whose rows go to another one.
+
+    In which order rows leave is the affair of the join around.
+    """
+    switches = replace(settings, order=spec.Settings().order)
+    is_told = spec.kind_of(source, inputs) is spec.InputKind.TABLE
+    return {
+        Combination.OTHER_CLOCK_INSIDE: source.join.clock is not join.clock,
+        Combination.SWITCH_INSIDE: switches != spec.Settings(),
+        Combination.CHANGELOG_INSIDE: is_told and join.clock is not spec.Clock.BATCH,
+    }
+
+
+def under(name: str, join: spec.JoinSpec, inputs: spec.Inputs) -> spec.Inputs:
+    """Returns the inputs of a join that goes under a name, which begins theirs."""
+    return {
+        f"{name}.{one}": replace(inputs[one], name=f"{name}.{one}")
+        for one in spec.source_names(join)
+    }
+
+
+def renamed(join: spec.JoinSpec, name: str) -> spec.JoinSpec:
+    """Returns a join whose inputs go under a name."""
+    left, right = (
+        replace(side, source=_renamed(side.source, name))
+        for side in (join.left, join.right)
+    )
+    return replace(join, left=left, right=right)
+
+
+def _renamed(source: spec.Named | spec.Nested, name: str) -> spec.Named | spec.Nested:
+    """Returns an input, or a join of inputs, under a name."""
+    match source:
+        case spec.Named(own):
+            return spec.Named(f"{name}.{own}")
+        case spec.Nested(inner, own):
+            return spec.Nested(renamed(inner, name), own)
