@@ -280,11 +280,8 @@ def plan_stream(
     }
     arrival = _arrival(join, sources, feeds)
     # A user's streams and tables all go on; the events of a case are known.
-    moving = changes
-    if moving is None:
-        moving = frozenset(
-            sources[hand].name for hand, feed in feeds.items() if feed.streams
-        )
+    coming = (sources[hand].name for hand, feed in feeds.items() if feed.streams)
+    moving = frozenset(coming) if changes is None else changes
     STREAM.refuse_together(missing_together(join, inputs, settings, moving))
     keys = dict(zip(spec.HANDS, _keys(join, sources), strict=True))
     left, right = (
@@ -304,14 +301,19 @@ def plan_stream(
     )
     spread = _spread(join, settings, arrival)
     way = _way(join, settings, (left, right))
-    notes = (*_notes(join, feeds),)
+    notes = tuple(_notes(join, feeds))
     plan = StreamPlan(
         join, settings, arrival, (left, right), spread, notes, way, inside
     )
-    if inside and any(not side.streams for side in plan.leaves):
+    _refuse_table_in_a_row(plan)
+    return plan
+
+
+def _refuse_table_in_a_row(plan: StreamPlan) -> None:
+    """Refuses joins in a row of which one has a table that does not stream."""
+    if plan.inside and any(not side.streams for side in plan.leaves):
         what = "a table that does not stream in a join of a join's rows"
         raise UnsupportedError.not_yet("stream", what)
-    return plan
 
 
 def _inside(

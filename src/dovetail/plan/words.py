@@ -66,7 +66,7 @@ _UNMATCHED = {
     "which it has no partner",
 }
 _WAITS = "an unmatched row of a stream waits for the first row of a table that fits"
-_COST_OF_ONE = "each costs a batch about as much time as the first"
+_COST_OF_ONE = "each has tasks and state of its own in every batch"
 WIDTH = 88
 Line = tuple[str, str]
 _EXCEEDED = {
