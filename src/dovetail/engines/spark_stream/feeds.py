@@ -135,13 +135,13 @@ class _Columns:
         A bound brings a row time of its own.
         """
         is_inside = self.side.hand in self.plan.inside
-        has_events = self.with_events or is_inside
-        moment = schema.quoted(relay.MOMENT) if has_events else ""
+        has_bounds = self.with_events or is_inside
+        moment = schema.quoted(relay.MOMENT) if has_bounds else ""
         if self.side.is_timed:
             moment = f"coalesce({moment}, {self.time})" if moment else self.time
         # By the processing time silence is measured, of either side.
         has_clock = self.plan.heeds_silence or self.settings.reads_clock
-        has_events = self.with_events or not self.side.streams
+        has_events = has_bounds or not self.side.streams
         return {
             CODE: self.side.keys.code,
             PARTITION: partition_code(self.side),
