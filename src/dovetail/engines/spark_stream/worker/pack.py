@@ -269,7 +269,8 @@ class Packer:
         """Returns the row times, and which rows are behind what came before them.
 
         Moves the scope's bound and newest time past these rows, but not past those
-        whose interval is bad: they take no part.
+        whose interval is bad: they take no part. Who takes the newest time is behind no
+        row, and whether behind a bound only the bucket knows, where all tasks report.
         """
         lines = (events == BOUND) | (events == FINISH)
         own = np.where(lines | bad | (moment == MISSING), BEGINNING, moment)
@@ -281,7 +282,8 @@ class Packer:
         if lines.any():
             bound = np.where(events == BOUND, moment, bound)
             bound = np.where(events == FINISH, NEVER, bound)
-        return timed, timed < _running(bound, self.bounds, scope)
+        late = timed < _running(bound, self.bounds, scope)
+        return timed, late & ~timeless
 
     def _blobs(self, rows: Rows) -> Iterator[pa.RecordBatch | None]:
         """Gives the rows as blobs of at most 16 MB, or nothing once."""
