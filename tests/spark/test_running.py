@@ -68,10 +68,6 @@ REFUSED = {
         "not allowed to use window functions",
     ),
     "rows": ({"select": {"x": "explode(array(l.k))"}}, "generator is not supported"),
-    "counter": (
-        {"select": {"x": "counter"}},
-        '"counter" in an output column is not yet supported by the engine stream',
-    ),
 }
 
 

@@ -95,8 +95,9 @@ def cores(spark: SparkSession) -> int:
     if not type(spark).__module__.startswith("pyspark.sql.connect"):
         return spark.sparkContext.defaultParallelism
     # Connect does not say; but Spark cuts a range into as many parts.
-    parts = spark.range(_MANY).select(F.max(F.spark_partition_id())).collect()
-    return int(parts[0][0]) + 1
+    parts = spark.range(_MANY).select(F.spark_partition_id().alias("part"))
+    (last,) = parts.agg(F.max("part")).collect()
+    return int(last[0]) + 1
 
 
 def _started(builder: SparkSession.Builder) -> SparkSession:
