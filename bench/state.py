@@ -35,8 +35,8 @@ from bench.data import SCHEMA, kept
 from bench.interval import BUCKETS, FORMAT, INPUTS, PARTITIONS, ROCKSDB, session
 from bench.measure import measured
 from dovetail.engines.kernel_settings import stream_settings
-from dovetail.engines.spark_stream.dataflow import lay
-from dovetail.engines.spark_stream.feeds import Buckets, packings
+from dovetail.engines.spark_stream.dataflow import Layout, lay
+from dovetail.engines.spark_stream.feeds import Buckets
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.plan.stream import Feed, StreamPlan, plan_stream
@@ -147,9 +147,9 @@ def dovetail(source: Source, kind: str) -> DataFrame:
     """Returns the join as Dovetail lays it."""
     planned = plan(kind)
     buckets = Buckets(balanced_labels(BUCKETS, PARTITIONS), BUCKETS)
-    settings, frames = stream_settings(planned), (source.side("l"), source.side("r"))
-    sides = packings(planned, settings, frames, buckets)
-    return Outlets(planned).frame(lay(sides, settings, ()), Outlet.MATCHED)
+    layout = Layout(lambda _: buckets, stream_settings, lambda *known: known[-1])
+    raw = lay(planned, (source.side("l"), source.side("r")), layout)
+    return Outlets(planned).frame(raw, Outlet.MATCHED)
 
 
 def native(source: Source, kind: str) -> DataFrame:
