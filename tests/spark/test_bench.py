@@ -58,3 +58,10 @@ def test_a_bucket_alone_reads_what_a_batch_asks_for():
     few, many = last_line("store")["costs"][2:]
     assert few["size"] < many["size"]
     assert many["read_rows"] <= few["read_rows"]
+
+
+def test_small_batches_on_much_state_give_what_spark_gives():
+    line = last_line("state")
+    assert {"left_outer_2000_vs_rocksdb", "left_outer_dovetail_growth"} <= line.keys()
+    ours, native = line["costs"]
+    assert ours["pairs"] == native["pairs"] > 0
