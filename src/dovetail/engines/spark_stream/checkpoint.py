@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from json import JSONDecodeError
 
 from pyspark.errors import PySparkException
@@ -202,8 +202,15 @@ def kept_in(spark: SparkSession, checkpoint: str) -> Kept:
         ) from error
     if not found:
         return NOTHING
-    known = json.loads(bytes(found[0]["value"]["data"]))
-    return Kept(known["format"], known.get("identity", "{}"), known["buckets"])
+    return kept_by(bytes(found[0]["value"]["data"]))
+
+
+def kept_by(directory: bytes) -> Kept:
+    """Returns what a bucket's directory says of all; of another format that alone."""
+    known = json.loads(directory)
+    if known["format"] != FORMAT:
+        return replace(NOTHING, format=known["format"])
+    return Kept(FORMAT, known["identity"], known["buckets"])
 
 
 def _newest(spark: SparkSession, log: str) -> int:
