@@ -322,3 +322,9 @@ def test_a_wrong_value_is_told_in_a_sentence(name, call, came, value, expected):
     assert came in error.found, error
     assert expected in error.expected, error
     assert error.expected
+
+
+def test_what_becomes_of_too_many_is_not_said_without_a_limit():
+    with pytest.raises(dt.SpecError, match="a limit beside it") as refusal:
+        join().pick(exceeded="skip")
+    assert 'limit=100, exceeded="skip"' in str(refusal.value)

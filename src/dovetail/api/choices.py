@@ -252,6 +252,9 @@ def limit_of(count: int, exceeded: object) -> spec.Limit | spec.Unlimited:
     """
     # No limit at all is the usual case, and 0 says so.
     most = arguments.whole("limit", count, "limit=100")
+    if not most and exceeded != "fail":
+        hint = 'write for example limit=100, exceeded="skip"'
+        raise arguments.wrong("exceeded", exceeded, "a limit beside it", hint)
     if not most:
         return EVERY
     # A dict says what the row of its own is made of, a word that there is none.
