@@ -235,6 +235,16 @@ def test_a_table_without_a_key_must_fit_into_every_task(spark, tmp_path):
     shop.write(known(shop))
 
 
+def test_where_nothing_is_kept_there_is_nothing_to_spread(spark, tmp_path):
+    shop = Shop(spark, tmp_path)
+    with pytest.raises(dt.EngineError, match="partitions=3 of a join that keeps no"):
+        known(shop).write(
+            matched=dt.folder(str(tmp_path / "out")),
+            checkpoint=str(tmp_path / "checkpoint"),
+            partitions=3,
+        )
+
+
 # --- as DataFrames --------------------------------------------------------------------
 
 

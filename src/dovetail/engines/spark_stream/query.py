@@ -273,7 +273,14 @@ def start(
     if not (how.finish and checkpoint.is_ending):
         checkpoint.refuse_ended()
     streaming = streaming.of(checkpoint.pin)
-    # What Spark joins by itself has no state that could be moved.
+    # What Spark joins by itself has no state that could lie anywhere, or be moved.
+    if streaming.plan.way.is_native and streaming.partitions:
+        raise EngineError(
+            f"partitions={streaming.partitions} of a join that keeps no state: Spark "
+            "joins each batch with all of the table",
+            "none",
+            f"leave partitions out; {PARTITIONS} says how Spark shuffles",
+        )
     if not streaming.plan.way.is_native:
         with plain_rules(streaming.spark, **STORE):
             checkpoint = checkpoint.spread(streaming.spark, streaming.partitions)
