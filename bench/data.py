@@ -15,7 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow import csv
 
 CACHE = Path(__file__).parents[1] / ".cache" / "bench"
 SCHEMA = {"key": "bigint", "ts": "timestamp", "v": "double", "seq": "bigint"}
@@ -25,22 +27,46 @@ _SECOND = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """How much there is of each side: files, rows a file, keys, seconds in all."""
+    """How much there is of each side: files, rows a file, keys, seconds in all.
+
+    A part of the rows, `hot`, has one and the same key.
+    """
 
     files: int = 20
     rows: int = 100_000
     keys: int = 100_000
     seconds: int = 2000
+    hot: float = 0.0
 
     @property
     def name(self) -> str:
         """Returns the name of the folder."""
-        return f"{self.files}x{self.rows}-{self.keys}k-{self.seconds}s"
+        hot = f"-{self.hot}hot" if self.hot else ""
+        return f"{self.files}x{self.rows}-{self.keys}k-{self.seconds}s{hot}"
 
 
 def made(stretch: Stretch) -> Path:
     """Returns the folder with the folders `l` and `r`, written where it is not yet."""
     return kept(stretch.name, partial(_write_both, stretch))
+
+
+def as_csv(stretch: Stretch, files: int) -> Path:
+    """Returns the folder with the first files of both sides in one CSV file each."""
+    return kept(f"{stretch.name}-{files}csv", partial(_write_csv, stretch, files))
+
+
+def _write_csv(stretch: Stretch, files: int, folder: Path) -> None:
+    """Writes both sides as lines, with the milliseconds of their times."""
+    for side in "lr":
+        paths = [made(stretch) / side / f"{n:04d}.parquet" for n in range(files)]
+        table = pa.concat_tables(map(pq.read_table, paths))
+        times = pc.cast(
+            pc.cast(table["ts"], pa.timestamp("ms", "UTC"), safe=False), "int64"
+        )
+        table = table.set_column(1, "ms", times)
+        csv.write_csv(
+            table, folder / f"{side}.csv", csv.WriteOptions(include_header=False)
+        )
 
 
 def kept(name: str, write: Callable[[Path], None]) -> Path:
@@ -69,9 +95,12 @@ def _write(folder: Path, stretch: Stretch, random: np.random.Generator) -> None:
     folder.mkdir(parents=True)
     total = stretch.files * stretch.rows
     moments = np.sort(random.integers(0, stretch.seconds * _SECOND, total))
+    keys = random.integers(0, stretch.keys, total)
+    if stretch.hot:
+        keys[random.random(total) < stretch.hot] = 0
     table = pa.table(
         {
-            "key": pa.array(random.integers(0, stretch.keys, total)),
+            "key": pa.array(keys),
             "ts": pa.array(moments + _START * _SECOND, pa.timestamp("us", "UTC")),
             "v": pa.array(random.random(total)),
             "seq": pa.array(np.arange(total)),

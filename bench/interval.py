@@ -4,9 +4,11 @@ Both sides have equal keys and row times at most 60 seconds apart. All legs run 
 warm session with as many rows a trigger, two cores, two state partitions, a lateness
 of 5 seconds and batches only where there is data. Dovetail carries all columns, as a
 user's query does; Spark's joins carry those that come out. The floor reads, packs and
-shuffles what Dovetail's operator would get, and drops it.
+shuffles what Dovetail's operator would get, and drops it. `outer` is a left outer join,
+`hot` has half its rows on one key, `near` the same join with keys that are all alike.
 
     scripts/bench interval --rounds 3
+    scripts/bench interval --legs flink     beside PyFlink, which it installs first
     scripts/bench interval --quick     little data: shows that it works, not how fast
 """
 
@@ -25,7 +27,8 @@ from functools import partial
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from bench.data import SCHEMA, Stretch, made
+from bench import flink
+from bench.data import SCHEMA, Stretch, as_csv, made
 from bench.measure import Sample, figures, in_turns, median_rate, show
 from dovetail.engines.kernel_settings import stream_settings
 from dovetail.engines.spark_session import FOR_MANY_ROWS, local_session
@@ -33,7 +36,7 @@ from dovetail.engines.spark_stream.dataflow import Layout, as_lines, lay
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.outlets import Outlets
-from dovetail.plan.stream import Feed, plan_stream
+from dovetail.plan.stream import Feed, StreamPlan, plan_stream
 from dovetail.spec.defaults import with_defaults
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import HANDS
@@ -48,26 +51,31 @@ VERSION = f"{STATE}.checkpointFormatVersion"
 FORMAT = "spark.sql.streaming.join.stateFormatVersion"
 ROCKSDB = {f"{STATE}.providerClass": PROVIDER.format("RocksDB"), VERSION: "2"}
 HDFS = {f"{STATE}.providerClass": PROVIDER.format("HDFSBacked"), VERSION: "1"}
-_WINDOW = {"range": {"preceding": "60 seconds", "following": "0 seconds"}}
 _SIDE = {"kind": "stream", "schema": SCHEMA, "time": "ts", "lateness": "5 seconds"}
 INPUTS = read_inputs({"L": _SIDE, "R": _SIDE})
-JOIN = with_defaults(
-    read_join(
-        {
-            "left": {"from": "L", "window": _WINDOW},
-            "right": {"from": "R", "window": _WINDOW},
-            "type": "inner",
-            "hard": [["l.key", "r.key"]],
-            "select": {"key": "l.key", "ts": "l.ts", "lseq": "l.seq", "rseq": "r.seq"},
-            "clock": "event",
-        }
-    ),
-    INPUTS,
-)
-_WHOLE = plan_stream(JOIN, INPUTS, dict.fromkeys(HANDS, Feed()))
-_LEFT, _RIGHT = (replace(side, place="") for side in _WHOLE.sides)
-PLAN = replace(_WHOLE, sides=(_LEFT, _RIGHT))
-"""No order among rows of equal time: Spark's own join has none either."""
+
+
+def planned(kind: str, reach: str) -> StreamPlan:
+    """Returns the plan of an interval join of a kind, whose rows are so far apart.
+
+    There is no order among rows of equal time: Spark's own join has none either.
+    """
+    window = {"range": {"preceding": reach, "following": "0 seconds"}}
+    told = {
+        "left": {"from": "L", "window": window},
+        "right": {"from": "R", "window": window},
+        "type": kind,
+        "hard": [["l.key", "r.key"]],
+        "select": {"key": "l.key", "ts": "l.ts", "lseq": "l.seq", "rseq": "r.seq"},
+        "clock": "event",
+    }
+    join = with_defaults(read_join(told), INPUTS)
+    plan = plan_stream(join, INPUTS, dict.fromkeys(HANDS, Feed()))
+    left, right = (replace(side, place="") for side in plan.sides)
+    return replace(plan, sides=(left, right))
+
+
+PLAN = planned("inner", "60 seconds")
 CHECK = (
     "count(*) AS pairs",
     "sum(CAST(xxhash64(key, ts, lseq, rseq) AS DECIMAL(38, 0))) AS sum",
@@ -94,18 +102,28 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One way to do it: the frame to drain, what to set, how many files it gets."""
+    """One way to do it: the frame to drain, what to set, how many files it gets.
+
+    What gives other pairs than the rest is `apart`: no check compares it. A part of the
+    rows it reads, `hot`, has one key.
+    """
 
     frame: Callable[[Source], DataFrame]
     settings: dict[str, str]
     files: int
+    apart: bool = False
+    hot: float = 0.0
+
+    def source(self, spark: SparkSession, stretch: Stretch, each: int) -> Source:
+        """Returns what the leg reads."""
+        return Source(spark, replace(stretch, hot=self.hot), each, self.files)
 
 
-def dovetail(source: Source) -> DataFrame:
+def dovetail(source: Source, plan: StreamPlan = PLAN) -> DataFrame:
     """Returns the join as Dovetail lays it."""
     layout = Layout(lambda _: SPREAD, stream_settings, lambda *known: known[-1])
-    raw = lay(PLAN, (source.side("l"), source.side("r")), layout)
-    return Outlets(PLAN).frame(raw, Outlet.MATCHED)
+    raw = lay(plan, (source.side("l"), source.side("r")), layout)
+    return Outlets(plan).frame(raw, Outlet.MATCHED)
 
 
 def packed(source: Source) -> tuple[Packing, Packing]:
@@ -133,12 +151,21 @@ def floor(source: Source) -> DataFrame:
 
 
 def legs(files: int, rocksdb_files: int) -> dict[str, Leg]:
-    """Returns all legs; Spark's join on RocksDB is slow, so it may get fewer files."""
+    """Returns all legs; Spark's join on RocksDB is slow, so it may get fewer files.
+
+    Where half the rows have one key each meets all that are near: so those lie nearer,
+    and beside them stands the same with keys that are all alike.
+    """
+    outer = partial(dovetail, plan=planned("left_outer", "60 seconds"))
+    near = partial(dovetail, plan=planned("inner", "1 millisecond"))
     return {
         "dovetail": Leg(dovetail, ROCKSDB, files),
         "rocksdb": Leg(native, {**ROCKSDB, FORMAT: "4"}, rocksdb_files),
         "hdfs": Leg(native, {**HDFS, FORMAT: "2"}, files),
-        "floor": Leg(floor, ROCKSDB, files),
+        "floor": Leg(floor, ROCKSDB, files, apart=True),
+        "outer": Leg(outer, ROCKSDB, files, apart=True),
+        "near": Leg(near, ROCKSDB, files, apart=True),
+        "hot": Leg(near, ROCKSDB, files, apart=True, hot=0.5),
     }
 
 
@@ -163,13 +190,13 @@ def drained(leg: Leg, source: Source, *, check: bool = False) -> dict[str, int]:
     return told
 
 
-def checked(all_legs: dict[str, Leg], source: Source) -> int:
+def checked(all_legs: dict[str, Leg], source: Callable[[Leg], Source]) -> int:
     """Warms every leg up and returns how many pairs all joins agree on."""
     found = {
-        name: drained(leg, source, check=name != "floor")
+        name: drained(leg, source(leg), check=not leg.apart)
         for name, leg in all_legs.items()
     }
-    joins = [told for name, told in found.items() if name != "floor"]
+    joins = [told for name, told in found.items() if not all_legs[name].apart]
     if any(told != joins[0] for told in joins):
         sys.exit(f"the legs do not agree: {json.dumps(found)}")
     return joins[0]["pairs"]
@@ -213,21 +240,35 @@ def chosen(names: str, files: int) -> dict[str, Leg]:
     return {name: leg for name, leg in all_legs.items() if not names or name in wanted}
 
 
+def beside_flink(stretch: Stretch, files: int, pairs: int) -> Callable[[], Sample]:
+    """Returns the join in PyFlink, once it has found as many pairs in so many files."""
+    _, found = flink.joined(as_csv(stretch, files), count=True)
+    if found != pairs:
+        sys.exit(
+            f"the legs do not agree: PyFlink finds {found} pairs, all else {pairs}"
+        )
+    return lambda: flink.joined(as_csv(stretch, stretch.files))[0]
+
+
 def main() -> None:
     """Measures and prints a table, then one line of JSON."""
     told = asked()
     stretch = QUICK if told.quick else Stretch()
     each = min(told.files_per_trigger, stretch.files // 2)
     run = chosen(told.legs, stretch.files)
+    beside = "flink" in told.legs
     spark = session()
-    pairs = checked(run, Source(spark, stretch, each, stretch.files // 2))
-    samples = in_turns(
-        {
-            name: partial(_rows, leg, Source(spark, stretch, each, leg.files))
-            for name, leg in run.items()
-        },
-        1 if told.quick else told.rounds,
+    half = stretch.files // 2
+    pairs = checked(
+        run, lambda leg: replace(leg, files=half).source(spark, stretch, each)
     )
+    work: dict[str, Callable[[], int | Sample]] = {
+        name: partial(_rows, leg, leg.source(spark, stretch, each))
+        for name, leg in run.items()
+    }
+    if beside:
+        work["flink"] = beside_flink(stretch, half, pairs)
+    samples = in_turns(work, 1 if told.quick else told.rounds)
     rows = 2 * each * stretch.rows
     show(f"Interval join, {rows:,} rows a trigger", samples)
     spark.stop()

@@ -56,7 +56,10 @@ def played(frame: DataFrame, checkpoint: str) -> list[dict]:
     return [
         {
             "batch": told.batchId,
-            "alive": told.observedMetrics[COUNTERS].alive,
+            "alive": sum(
+                told.observedMetrics[COUNTERS][f"{hand}_alive"]
+                for hand in ("left", "right")
+            ),
             "memory_mb": used[told.batchId],
         }
         for told in query.recentProgress

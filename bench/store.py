@@ -3,7 +3,8 @@
 Rows a side are kept first, of as many keys; then small batches come, each through
 load, step and save as the operator runs them, with copies on the disk and a dictionary
 for Spark's state store. CPU milliseconds a batch, the bytes that it writes, and the
-rows that it reads.
+rows that it reads. Of `waiting` all rows wait for the bound of versions, and as many
+take part in a batch as come.
 
     scripts/bench store
     scripts/bench store --sizes 15000,250000 --batch 2000
@@ -39,7 +40,14 @@ FILLS, WARM = 8, 3
 _COLUMNS = {"key": "bigint", "ts": "timestamp", "v": "double", "seq": "bigint"}
 _INPUT = {"kind": "stream", "schema": _COLUMNS, "time": "ts"}
 INPUTS = read_inputs({"L": _INPUT, "R": _INPUT})
-WINDOW = {"range": {"preceding": "1000000 seconds"}}
+RANGE, VERSIONS = {"range": {"preceding": "1000000 seconds"}}, {"latest": ["key"]}
+JOINS: dict[str, dict[str, object]] = {
+    "inner": {"type": "inner"},
+    "left_outer": {"type": "left_outer"},
+    "keep": {"type": "inner", "keep": 3},
+    "asof": {"type": "left_outer", "asof": {"left": "l.ts", "right": "r.ts"}},
+    "waiting": {"type": "left_outer", "right": {"from": "R", "window": VERSIONS}},
+}
 
 
 @dataclass(slots=True)
@@ -85,11 +93,11 @@ class Cost:
 def settings_of(kind: str) -> JoinSettings:
     """Returns what the kernels know of a join in which no row leaves its window."""
     told = {
-        "left": {"from": "L", "window": WINDOW},
-        "right": {"from": "R", "window": WINDOW},
-        "type": kind,
+        "left": {"from": "L", "window": RANGE},
+        "right": {"from": "R", "window": RANGE},
         "hard": [["l.key", "r.key"]],
         "clock": "event",
+        **JOINS[kind],
     }
     join = with_defaults(read_join(told), INPUTS)
     return kernel_settings(join, INPUTS, Manner(Arrival.MERGED))
@@ -97,28 +105,29 @@ def settings_of(kind: str) -> JoinSettings:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """A bucket: its join, its keys, and where its state lies."""
+    """A bucket: its join, its keys, how late rows may be, and where its state lies."""
 
     settings: JoinSettings
     keys: int
+    lateness: int
     shelf: CopiedShelf
     random: np.random.Generator
 
-    def ran(self, number: int, rows: int) -> tuple[float, int, int]:
+    def ran(self, second: int, past: int, rows: int) -> tuple[float, int, int]:
         """Runs a batch; returns CPU seconds, bytes written, rows read."""
-        parcels = [self._parcel(hand, number, rows) for hand in (0, 1)]
+        parcels = [self._parcel(hand, second, past, rows) for hand in (0, 1)]
         schema = parcels[0].rows.payload.schema
         started = time.process_time()
         store = Store(self.settings, (schema, schema), self.shelf)
         state = store.load(parcels, 0)
         saved = store.save(step(self.settings, state, parcels, 0))
         used = time.process_time() - started
-        return used, saved.written, sum(map(len, state.alive))
+        return used, saved.written, sum(map(len, (*state.alive, *state.waiting)))
 
-    def _parcel(self, hand: int, number: int, rows: int) -> Parcel:
+    def _parcel(self, hand: int, second: int, past: int, rows: int) -> Parcel:
         """Returns a batch of one side."""
-        moment = np.sort(self.random.integers(0, SECOND, rows)) + START
-        moment += number * SECOND
+        moment = self.random.integers(second * SECOND, past * SECOND, rows)
+        moment = np.sort(moment) + START
         code = self.random.integers(0, self.keys, rows)
         columns = {
             "key": pa.array(code),
@@ -126,7 +135,8 @@ class Bucket:
             "v": pa.array(self.random.random(rows)),
             "seq": pa.array(np.arange(rows)),
         }
-        report = Report(hand, 0, int(moment[-1]), int(moment[-1]), seen=True)
+        newest = int(moment[-1])
+        report = Report(hand, 0, newest - self.lateness, newest, seen=True)
         flags = flags_of(has_key=np.ones(rows, bool))
         payload = pa.RecordBatch.from_pydict(columns)
         return Parcel(report, make_rows(code, moment, np.arange(rows), flags, payload))
@@ -136,11 +146,16 @@ def cost(size: int, kind: str, asked: argparse.Namespace) -> Cost:
     """Returns what small batches cost on a state of so many rows a side."""
     with tempfile.TemporaryDirectory(prefix="dovetail-bench-") as folder:
         shelf = CopiedShelf(Shelf(), Copies(Path(folder)))
-        bucket = Bucket(settings_of(kind), size, shelf, np.random.default_rng(1))
+        # Rows come as evenly before the small batches as in these: one a second.
+        each = size // FILLS // asked.batch
+        lateness = FILLS * each * SECOND * (kind == "waiting")
+        random = np.random.default_rng(1)
+        bucket = Bucket(settings_of(kind), size, lateness, shelf, random)
         for number in range(FILLS):
-            bucket.ran(number, size // FILLS)
+            bucket.ran(number * each, (number + 1) * each, each * asked.batch)
         found = [
-            bucket.ran(FILLS + number, asked.batch) for number in range(asked.batches)
+            bucket.ran(second, second + 1, asked.batch)
+            for second in range(FILLS * each, FILLS * each + asked.batches)
         ]
     used, written, read = zip(*found[WARM:], strict=True)
     return Cost(
@@ -156,14 +171,14 @@ def cost(size: int, kind: str, asked: argparse.Namespace) -> Cost:
 def main() -> None:
     """Measures and prints a line for each size, then one line of JSON."""
     parser = argparse.ArgumentParser(prog="scripts/bench store")
-    parser.add_argument("--sizes", default="15000,60000,250000,1000000")
-    parser.add_argument("--kinds", default="inner,left_outer")
+    parser.add_argument("--sizes", default="15000,60000,250000")
+    parser.add_argument("--kinds", default=",".join(JOINS))
     parser.add_argument("--batch", type=int, default=125)
     parser.add_argument("--batches", type=int, default=67)
     parser.add_argument("--quick", action="store_true", help="little data")
     asked = parser.parse_args()
     if asked.quick:
-        asked.sizes, asked.batches = "1000,4000", 10
+        asked.sizes, asked.batches = "2000,4000", 10
     sizes, known = list(map(int, asked.sizes.split(","))), {}
     for kind in asked.kinds.split(","):
         for size in sizes:
