@@ -2,13 +2,15 @@
 
     python -m tests.chaos.query FOLDER
 
-reads FOLDER/l and FOLDER/r, keeps its state in FOLDER/checkpoint, and writes the
-folders matched, left_unmatched and late. Where FOLDER/between says so it dies by its
-own hand, with Spark and all workers, after the first outlet of a batch is written.
-Where there is FOLDER/finish the streams end with what is there.
+reads FOLDER/l, FOLDER/r and so on, keeps its state in FOLDER/checkpoint, and writes a
+folder for each outlet of the join that FOLDER/shape names. Where FOLDER/between says so
+it dies by its own hand, with Spark and all workers, after the first outlet of a batch
+is written. Where there is FOLDER/finish the streams end with what is there. It runs on
+the Spark that FOLDER/master names, by default on one of its own.
 """
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +19,6 @@ from dovetail.bind.sinks import Folder
 from dovetail.engines.spark_session import local_session
 from tests.chaos.events import ddl
 from tests.chaos.killing import kill_session
-
-OUTLETS = ("matched", "left_unmatched", "late")
 
 
 @dataclass
@@ -42,14 +42,18 @@ class Between:
         self.inner.write(rows, batch, is_empty=is_empty)
 
 
-def join(spark, folder):
-    sides = []
-    for hand in "lr":
-        files = spark.readStream.schema(ddl(hand)).option("maxFilesPerTrigger", 1)
-        feed = files.parquet(str(folder / hand))
+def sides(spark, folder, letters):
+    """The inputs of a join, each a file a batch."""
+    found = []
+    for letter in letters:
+        files = spark.readStream.schema(ddl(letter)).option("maxFilesPerTrigger", 1)
+        feed = files.parquet(str(folder / letter))
         rows = dt.stream(feed, time="at", lateness="5 seconds", sequence="sequence")
-        sides.append(rows.window(dt.range(preceding="4 seconds")))
-    left, right = sides
+        found.append(rows.window(dt.range(preceding="4 seconds")))
+    return found
+
+
+def outer(left, right):
     return left.join(
         right,
         on=["k"],
@@ -60,20 +64,75 @@ def join(spark, folder):
     )
 
 
+def kept(left, right):
+    """The first two pairs of a left row; one that has none stands alone."""
+    return left.join(right, on=["k"], how="left", keep=2, suffixes=("_l", "_r"))
+
+
+def nested(left, right, more):
+    """A join of a join's rows: two operators in one query."""
+    chosen = {"k": "l.k", "l_n": "l.l_n", "r_n": "r.r_n"}
+    inner = left.join(right, on=["k"], how="left", select=chosen)
+    inner = inner.window(dt.range(preceding="4 seconds"))
+    return inner.join(
+        more,
+        on=["k"],
+        how="full",
+        select={**chosen, "k": "coalesce(l.k, r.k)", "l_n": "l.l_n", "r_n": "l.r_n"}
+        | {"m_n": "r.m_n"},
+    )
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A join, its inputs by their letters, and the outlets that are written."""
+
+    join: Callable
+    letters: str
+    outlets: tuple
+
+
+SHAPES = {
+    "outer": Shape(outer, "lr", ("matched", "left_unmatched", "late")),
+    "kept": Shape(kept, "lr", ("matched", "late")),
+    "nested": Shape(nested, "lrm", ("matched", "late", "left_late")),
+}
+
+
+def shape_of(folder):
+    return SHAPES[(folder / "shape").read_text()]
+
+
+def join(spark, folder):
+    shape = shape_of(folder)
+    return shape.join(*sides(spark, folder, shape.letters))
+
+
 def write(joined, folder, *, finish=None):
-    matched, alone, late = (dt.folder(str(folder / name)) for name in OUTLETS)
+    names = shape_of(folder).outlets
+    sinks = {name: dt.folder(str(folder / name)) for name in names}
+    sinks[names[1]] = Between(sinks[names[1]], folder / "between")
     return joined.write(
         checkpoint=str(folder / "checkpoint"),
         trigger={"availableNow": True},
         finish=finish,
-        matched=matched,
-        left_unmatched=Between(alone, folder / "between"),
-        late=late,
+        **sinks,
+    )
+
+
+def session(folder):
+    """The Spark that the query runs on."""
+    master = folder / "master"
+    if not master.exists():
+        return local_session()
+    # Each worker has a core, and each executor that dies is started again.
+    return local_session(
+        **{"spark.master": master.read_text(), "spark.executor.memory": "600m"}
     )
 
 
 def run(folder):
-    joined = join(local_session(), folder)
+    joined = join(session(folder), folder)
     query = write(joined, folder, finish=(folder / "finish").exists() or None)
     (folder / "started").touch()
     query.awaitTermination()

@@ -11,7 +11,7 @@ import pytest
 
 import dovetail as dt
 from dovetail.conformance import oracle
-from dovetail.engines.spark_stream.checkpoint import NOTHING, kept_in, read_checkpoint
+from dovetail.engines.spark_stream.checkpoint import kept_in, read_checkpoint
 from dovetail.expression import Expression
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.join import Columns, Play
@@ -29,7 +29,8 @@ PATIENCE = 600
 
 
 def sinks(folder):
-    return {name: dt.folder(str(folder / name)) for name in query.OUTLETS}
+    names = query.SHAPES["outer"].outlets
+    return {name: dt.folder(str(folder / name)) for name in names}
 
 
 def run(joined, folder, **others):
@@ -54,7 +55,8 @@ def give(folder, numbers):
 @pytest.fixture
 def recorded(tmp_path):
     """Five files a side, of which the query sees the first two."""
-    events.write(tmp_path / "all", 4, seed=2)
+    events.write(tmp_path / "all", "lr", 4, seed=2)
+    (tmp_path / "shape").write_text("outer")
     give(tmp_path, (0, 1))
     return tmp_path
 
@@ -68,10 +70,10 @@ def partitions(spark):
 
 
 def test_a_query_goes_on_where_it_stopped(spark, recorded, partitions):
-    assert kept_in(spark, str(recorded / "checkpoint")) == NOTHING
+    assert kept_in(spark, str(recorded / "checkpoint")) == ()
     assert run(query.join(spark, recorded), recorded) == 2
     kept = kept_in(spark, str(recorded / "checkpoint"))
-    assert kept.buckets == 8
+    assert [one.buckets for one in kept] == [8]
     give(recorded, (2, 3, 4))
     # Keys stay in their buckets, however many partitions are asked for now.
     partitions(5)
@@ -85,7 +87,7 @@ def test_state_moves_into_the_partitions_that_a_start_asks_for(spark, recorded):
     checkpoint = str(recorded / "checkpoint")
     run(query.join(spark, recorded), recorded)
     before = read_checkpoint(spark, checkpoint)
-    assert (before.partitions, before.kept.buckets) == (2, 8)
+    assert (before.partitions, before.buckets) == (2, 8)
     with pytest.raises(dt.EngineError, match="=8 at most, got 9"):
         run(query.join(spark, recorded), recorded, partitions=9)
     for numbers, asked, found in (((2,), 4, 4), ((3,), None, 4), ((4,), 1, 1)):
@@ -261,7 +263,7 @@ def test_a_heartbeat_neither_ends_nor_joins_the_batches_of_what_is_there(
 
 KINDS = ["inner", "left", "right", "full", "semi", "anti", "right_only", "full_only"]
 ROWS = {
-    hand: [row for of, row in events.rows(2, seed=4) if of == hand] for hand in "lr"
+    hand: [row for of, row in events.rows("lr", 2, seed=4) if of == hand] for hand in "lr"
 }
 
 
