@@ -14,15 +14,24 @@ choosing then go group by group. A group that loses all its rows is none any mor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 
 from dovetail.errors import SchemaError, UnsupportedError
 from dovetail.expression import NEVER, Expression
 from dovetail.schema import Schema
-from dovetail.spec.join import Columns, JoinSpec, SetJoinSpec
+from dovetail.spec.inputs import Outlet
+from dovetail.spec.join import (
+    HANDS,
+    Columns,
+    Hand,
+    JoinSpec,
+    Named,
+    Nested,
+    SetJoinSpec,
+)
 from dovetail.spec.stops import Failure, Plainly, Skew
 
 LEFT, RIGHT = "left", "right"
@@ -330,7 +339,8 @@ class Joined:
 
     `keeps_groups`: a group of the left rows gives a group of results. `skew` is for
     engines that join in many parts. `pointer` is an index that may have the positions
-    of the right rows; who reads them by it gets the same rows, if sooner.
+    of the right rows; who reads them by it gets the same rows, if sooner. Where a join
+    has several ports, each is a step of the same `join` and sources with its `outlet`.
     """
 
     left: Step
@@ -342,6 +352,7 @@ class Joined:
     keeps_groups: bool = False
     skew: Skew = Skew()
     pointer: Indexed | Alone = Alone()
+    outlet: Outlet = Outlet.MATCHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -462,3 +473,52 @@ def is_grouped(step: Step) -> bool:
 def set_name(number: int) -> str:
     """Returns the name of a set of a join of several, counted from 0."""
     return f"set {number + 1}"
+
+
+def one_join(program: Program, *, ends: bool = False) -> JoinSpec | None:
+    """Returns the join that gives all that comes out, or None where there is none.
+
+    `ends`: inputs of it are finished. Of a join inside another one SPL freezes then the
+    window outside, of which a join that holds another knows nothing.
+    """
+    first, *others = [one.step for one in program.outputs]
+    if not isinstance(first, Joined) or any(
+        not isinstance(one, Joined) or one.join is not first.join for one in others
+    ):
+        return None
+    # Filters, functors and streams that run together are no part of a join's
+    whole = _nested(first)
+    if whole is None:
+        return None
+    leaves = [*_leaves(first)]
+    steps = steps_of(program)
+    joins = {id(one.join) for one in steps if isinstance(one, Joined)}
+    # A stream that comes to two joins has no order there that a join alone would know.
+    is_shared = len({*leaves}) < len(leaves)
+    return None if len(joins) > 1 and (is_shared or ends) else whole
+
+
+def _leaves(step: Step) -> Iterator[str]:
+    """Yields the inputs below a step, each as often as it is taken."""
+    if isinstance(step, Given):
+        yield step.input
+    for source in sources_of(step):
+        yield from _leaves(source)
+
+
+def _nested(step: Joined) -> JoinSpec | None:
+    """Returns a join with what stands below it inside, None where that is no join."""
+    sides = {}
+    for hand, source in zip(HANDS, (step.left, step.right), strict=True):
+        match source:
+            case Given():
+                taken: Named | Nested = Named(source.input)
+            case Joined(join=join, outlet=Outlet.MATCHED) if join.ports == 1:
+                inner = _nested(source)
+                if inner is None:
+                    return None
+                taken = Nested(inner, f"{hand.value} join")
+            case _:
+                return None
+        sides[hand] = replace(step.join.side(hand), source=taken)
+    return replace(step.join, left=sides[Hand.LEFT], right=sides[Hand.RIGHT])

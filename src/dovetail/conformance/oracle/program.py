@@ -103,7 +103,7 @@ class _Player:
         | spec.Chosen,
     ) -> Iterator[Rows]:
         """Yields each group of the source as the step changes it."""
-        change = _change(step)
+        change = changed_by(step)
         for group in self.groups(step.source):
             changed = list(change(group))
             if changed or not spec.is_grouped(step):
@@ -197,7 +197,7 @@ def _of_row(schema: Schema, expression: Expression) -> Callable[[spec.Row], Any]
     return lambda row: scalar({"l": row, BARE: {}})
 
 
-def _change(
+def changed_by(
     step: spec.Filtered | spec.Projected | spec.Ordered | spec.Deduped | spec.Chosen,
 ) -> Callable[[Rows], Iterable[spec.Row]]:
     """Returns what a step makes of one group of rows."""
@@ -322,4 +322,4 @@ def _neighbours(rows: Rows, values: Sequence[Callable[[spec.Row], Any]]) -> list
     return [rows[one:past] for one, past in pairwise([*starts, len(rows)])]
 
 
-__all__ = ["JoinPlayer", "Scalar", "play_program"]
+__all__ = ["JoinPlayer", "Scalar", "changed_by", "play_program"]

@@ -1,0 +1,128 @@
+"""Texts whose streams arrive row by row: read, given their events, and played.
+
+Where one join, with joins inside it, gives all that comes out, the text is a play like
+any other, and every engine takes it. What is more than that is gone through operator by
+operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dovetail import schema, spec
+from dovetail.conformance import oracle
+from dovetail.conformance.case import CaseData
+from dovetail.conformance.engines import EngineName
+from dovetail.conformance.lines import MARK, Line
+from dovetail.dialects.spl import translate
+from dovetail.errors import SpecError, UnsupportedError
+from dovetail.spec.fields import Fields, mapping
+from dovetail.spec.reader import read_events, read_schema
+
+_NO_COLUMNS = schema.Schema(())
+OutletNames = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinPlay:
+    """A text that is one join, joins inside it perhaps: its play."""
+
+    play: spec.Play
+    program: spec.Program
+
+    @property
+    def names(self) -> OutletNames:
+        """Returns what the text calls each outlet."""
+        ports = ((one.step, one.name) for one in self.program.outputs)
+        return {
+            it.outlet.value: one for it, one in ports if isinstance(it, spec.Joined)
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FlowPlay:
+    """A program of several operators with the events of its inputs."""
+
+    program: spec.Program
+    opening: tuple[spec.Event, ...]
+    events: tuple[spec.Event, ...]
+
+    def lines(self, engine: EngineName) -> list[Line]:
+        """Returns what an engine puts out, each row with its output and event."""
+        match engine:
+            case EngineName.ORACLE:
+                player = oracle.play
+            case EngineName.LOCAL:
+                from dovetail.conformance import local  # noqa: PLC0415 - Arrow is slow
+
+                player = local.play
+            case _:
+                raise UnsupportedError.not_yet(
+                    engine.value, "a text that is more than one join"
+                )
+        found = oracle.play_flow(self.program, self.opening, self.events, player)
+        return [_line(name, item) for name, item in found]
+
+
+def _line(name: str, item: oracle.Item) -> Line:
+    """Returns a row or a mark as a line."""
+    facts: dict[str, object] = {"out": name}
+    if item.place[0] >= 0:
+        facts["after"] = item.place[0]
+    if isinstance(item.content, oracle.Sign):
+        return Line({}, {**facts, MARK: "window"})
+    return Line(item.content, facts)
+
+
+def spl_program(text: str, given: CaseData) -> spec.Program:
+    """Returns the program of an SPL text; a case may give columns of its inputs."""
+    schemas = {}
+    for name, data in given.inputs_data.items():
+        fields = Fields(mapping(data, f"inputs.{name}"), f"inputs.{name}")
+        schemas[name] = fields.take("schema", read_schema, _NO_COLUMNS)
+    return translate(text, schemas)
+
+
+def spl_play(text: str, given: CaseData) -> JoinPlay | FlowPlay:
+    """Returns an SPL text with the rows and events that a case gives."""
+    program = spl_program(text, given)
+    givens = {one.input: one for one in spec.givens_of(program)}
+    # The text says what is on the stream, also where the case does.
+    data = {
+        name: {key: it for key, it in mapping(one, name).items() if key != "schema"}
+        if name in givens
+        else one
+        for name, one in given.inputs_data.items()
+    }
+    given = replace(given, inputs_data=data)
+    named = given.inputs({name: one.schema for name, one in givens.items()})
+    # A stream of the text that a case does not give brings nothing.
+    stream = spec.InputKind.STREAM
+    silent = {name: spec.Input(name, stream, it.schema) for name, it in givens.items()}
+    inputs = {**silent, **named}
+    for name, source in inputs.items():
+        if source.kind is not stream:
+            raise SpecError(
+                f'the input "{name}" of a text in SPL is a {source.kind.value}',
+                "a stream",
+                rule="case_file",
+            )
+    events = read_events(given.events_data, inputs)
+    opening = tuple(
+        spec.Arrive(source.name, row)
+        for source in inputs.values()
+        for row in source.rows
+    )
+    for number, event in enumerate((*opening, *events)):
+        if isinstance(event, spec.Arrive) and event.input in givens:
+            where = f"row {number} of {event.input}"
+            spec.refuse_beyond(givens[event.input].ranges, event.row, where)
+    ends = any(isinstance(event, spec.Finish) for event in events)
+    whole = spec.one_join(program, ends=ends)
+    if whole is None:
+        if given.settings() != spec.Settings():
+            hint = "a text that is one join takes them"
+            raise SpecError("settings of several joins", "none", hint, rule="case_file")
+        return FlowPlay(program, opening, events)
+    return JoinPlay(given.play(whole, inputs, given.settings()), program)

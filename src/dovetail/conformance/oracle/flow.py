@@ -1,0 +1,188 @@
+"""Goes through a program whose rows arrive one by one, event by event.
+
+Every row has a place in one order over all streams: the event that brought it, then for
+each operator on its way the operator and which of its rows this is.
+
+    event 3                      (3,)
+    what join 1 makes of it      (3, 1, 0)  (3, 1, 1)
+    what join 2 makes of those   (3, 1, 0, 2, 0)  (3, 1, 1, 2, 0)
+
+So whatever a row gives has gone all its way before the next row goes on. Time passes,
+place (3, -1), before an event's row is handled. The joins are played by whoever is
+given for it, each alone, on the rows that have come to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from dovetail import spec
+from dovetail.conformance.oracle.program import JoinPlayer, changed_by
+from dovetail.spec.rules import checked
+
+Place = tuple[int, ...]
+_LAST = 1 << 62
+_SIDES = (spec.LEFT, spec.RIGHT)
+
+
+class Sign(Enum):
+    """What goes along a stream beside its rows."""
+
+    MARK = "a window punctuation"
+    END = "the stream is finished"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A row, or a sign, at its place; `clock` is the time of its event."""
+
+    place: Place
+    clock: int
+    content: spec.Row | Sign
+
+
+def play_flow(
+    program: spec.Program,
+    opening: Sequence[spec.Event],
+    events: Sequence[spec.Event],
+    join: JoinPlayer,
+) -> list[tuple[str, Item]]:
+    """Returns the rows and marks that come out, each with its output, in order.
+
+    What `opening` brings is there before event number 0.
+    """
+    moments = [(at - len(opening), one) for at, one in enumerate((*opening, *events))]
+    player = _Player(moments, join)
+    player.numbers = {id(one): at for at, one in enumerate(spec.steps_of(program))}
+    found = [
+        (output.name, item)
+        for output in program.outputs
+        for item in player.items(output.step)
+        if item.content is not Sign.END
+    ]
+    # Stable: what has one place stands in the order of the outputs.
+    return sorted(found, key=lambda one: one[1].place)
+
+
+@dataclass(slots=True)
+class _Player:
+    """Plays steps; what has been played is remembered by the step itself."""
+
+    moments: Sequence[tuple[int, spec.Event]]
+    join: JoinPlayer
+    numbers: dict[int, int] = field(default_factory=dict)
+    played: dict[int, list[Item]] = field(default_factory=dict)
+    met: dict[int, list[tuple[spec.Outlet, Item]]] = field(default_factory=dict)
+
+    def items(self, step: spec.Step) -> list[Item]:
+        """Returns what goes along the stream of a step, in order."""
+        if id(step) not in self.played:
+            self.played[id(step)] = sorted(
+                self._play(step), key=lambda item: item.place
+            )
+        return self.played[id(step)]
+
+    def _play(self, step: spec.Step) -> Iterable[Item]:
+        """Returns what a step gives."""
+        match step:
+            case spec.Given():
+                return self._given(step)
+            case spec.Filtered() | spec.Projected():
+                return self._changed(step)
+            case spec.Appended(sources):
+                return _merged([self.items(one) for one in sources])
+            case spec.Joined():
+                return self._joined(step)
+            case _:
+                raise TypeError(step)
+
+    def _given(self, step: spec.Given) -> Iterator[Item]:
+        """Yields what arrives on an input."""
+        for number, event in self.moments:
+            match event:
+                case spec.Arrive(input=name, row=row) if name == step.input:
+                    yield Item((number,), event.clock, row)
+                case spec.Finish(input=name) if name == step.input:
+                    yield Item((number,), event.clock, Sign.END)
+                case _:
+                    pass
+
+    def _changed(self, step: spec.Filtered | spec.Projected) -> Iterator[Item]:
+        """Yields the rows that a step leaves, as it changes them; signs go through."""
+        change, number = changed_by(step), self.numbers[id(step)]
+        for item in self.items(step.source):
+            place = (*item.place, number, 0)
+            if isinstance(item.content, Sign):
+                yield Item(place, item.clock, item.content)
+            else:
+                for row in change([item.content]):
+                    yield Item(place, item.clock, row)
+
+    def _joined(self, step: spec.Joined) -> Iterator[Item]:
+        """Yields what one port of a join gives; marks stand on the first."""
+        # The ports of a join share its spec, and are played together.
+        if id(step.join) not in self.met:
+            self.met[id(step.join)] = list(self._meeting(step))
+        for outlet, item in self.met[id(step.join)]:
+            if outlet is step.outlet or item.content is Sign.END:
+                yield item
+
+    def _meeting(self, step: spec.Joined) -> Iterator[tuple[spec.Outlet, Item]]:
+        """Yields what a join gives, each row with its outlet."""
+        number = self.numbers[id(step)]
+        arrived = self._arrivals(step, number)
+        alone = joined_alone(step, [event for _, event in arrived])
+        counts: dict[int, int] = {}
+        for one in self.join(alone):
+            place, event = arrived[one.after]
+            counts[one.after] = counts.get(one.after, -1) + 1
+            is_mark = one.outlet is spec.Outlet.MARKS
+            outlet = spec.Outlet.MATCHED if is_mark else one.outlet
+            content = Sign.MARK if is_mark else one.row
+            yield outlet, Item((*place, counts[one.after]), event.clock, content)
+        # Both ports have ended: so does what comes out, behind all that came of it.
+        ended = [place for place, event in arrived if isinstance(event, spec.Finish)]
+        if len(ended) == len(_SIDES):
+            last = Item((*ended[-1], _LAST), 0, Sign.END)
+            yield spec.Outlet.MATCHED, last
+
+    def _arrivals(
+        self, step: spec.Joined, number: int
+    ) -> list[tuple[Place, spec.Event]]:
+        """Returns what comes to a join, in order; time passes there at every event."""
+        found: list[tuple[Place, spec.Event]] = [
+            ((at, -1, number), spec.Pause(event.clock)) for at, event in self.moments
+        ]
+        for name, source in zip(_SIDES, (step.left, step.right), strict=True):
+            for item in self.items(source):
+                place = (*item.place, number)
+                if item.content is Sign.END:
+                    found.append((place, spec.Finish(name, item.clock)))
+                elif not isinstance(item.content, Sign):
+                    found.append((place, spec.Arrive(name, item.content, item.clock)))
+        # Stable: of one row that comes to both sides the left is first.
+        return sorted(found, key=lambda one: one[0])
+
+
+def joined_alone(step: spec.Joined, events: Iterable[spec.Event] = ()) -> spec.Play:
+    """Returns the play of a join alone, on what comes to it."""
+    inputs = {
+        name: spec.Input(name, spec.InputKind.STREAM, source.schema)
+        for name, source in zip(_SIDES, (step.left, step.right), strict=True)
+    }
+    return checked(spec.Play(step.join, inputs, tuple(events)))
+
+
+def _merged(streams: Sequence[Sequence[Item]]) -> Iterator[Item]:
+    """Yields what several streams bring; they end as one when the last one does."""
+    ends = []
+    for items in streams:
+        for item in items:
+            if item.content is Sign.END:
+                ends.append(item)
+            else:
+                yield item
+    if len(ends) == len(streams):
+        yield max(ends, key=lambda item: item.place)

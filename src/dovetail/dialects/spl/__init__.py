@@ -1,0 +1,5 @@
+"""SPL, the language of IBM Streams, as far as its joins need it: text to a program."""
+
+from dovetail.dialects.spl.program import translate
+
+__all__ = ["translate"]

@@ -1,0 +1,309 @@
+"""From an expression's text to its value: names, operators, functions.
+
+A port's name stands for its tuple, an attribute's for itself where just one port has
+it: `L.ticker`, `ticker`. What a parameter of a composite, or a variable of `logic
+state`, stands for is a value like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import reduce
+
+from dovetail.dialects.spl import syntax, values
+from dovetail.dialects.spl.functions import FUNCTIONS
+from dovetail.dialects.spl.types import (
+    BOOLEAN,
+    DECIMALS,
+    FLOATS,
+    INTEGERS,
+    NULL,
+    RSTRING,
+    SIGNED,
+    USTRING,
+    Holder,
+    Scalar,
+    SplType,
+    Tuple,
+    bits_of,
+    refused,
+    stored,
+)
+from dovetail.dialects.spl.values import Value
+from dovetail.errors import Place
+from dovetail.expression.functions import build
+from dovetail.expression.tree import Column
+
+TypeReader = Callable[[syntax.Node], SplType]
+
+
+@dataclass(frozen=True, slots=True)
+class PortView:
+    """An input port as expressions see it: its name, its tuple, its side of a row."""
+
+    name: str
+    type: Tuple
+    side: str
+
+    def attribute(self, name: str, place: Place) -> Value:
+        """Returns an attribute of the port's tuple."""
+        kind = self.type.get(name)
+        if kind is None:
+            known = ", ".join(self.type.names)
+            raise refused(place, f'"{self.name}" has no "{name}"', f"one of {known}")
+        return Value(kind, Column(self.side, name, stored(kind)), place)
+
+    def whole(self, place: Place) -> Value:
+        """Returns the tuple itself."""
+        parts = (self.attribute(name, place).tree for name in self.type.names)
+        return Value(self.type, values.structured(self.type, parts), place)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What names in an expression stand for."""
+
+    read_type: TypeReader
+    ports: tuple[PortView, ...] = ()
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+    def port(self, name: str) -> PortView | None:
+        """Returns the port of a name, if there is one."""
+        return next((one for one in self.ports if one.name == name), None)
+
+
+def bind(node: syntax.Node, scope: Scope) -> Value:
+    """Returns the value of an expression."""
+    place = node.place
+    match node:
+        case syntax.Name(text=text):
+            return _named(text, scope, place)
+        case syntax.Number(text=text):
+            return number(text, place)
+        case syntax.Text(value=text, suffix=suffix):
+            kind = USTRING if suffix == "u" else RSTRING
+            return values.literal(text, kind, place)
+        case syntax.Operation(sign=sign, operands=operands):
+            return _operation(sign, operands, scope, place)
+        case syntax.Member(of=of, name=name):
+            return _member(of, name, scope, place)
+        case syntax.Cast(type=kind, value=value):
+            return values.converted(bind(value, scope), scope.read_type(kind), place)
+        case syntax.Call(of=of, arguments=arguments):
+            return _call(of, [bind(one, scope) for one in arguments], place)
+        case syntax.TupleText(parts=parts):
+            return _tuple(parts, scope, place)
+        case syntax.Items(values=items) | syntax.Braces(values=items) if items:
+            word = "list" if isinstance(node, syntax.Items) else "set"
+            return _list(word, items, scope, place)
+        case _:
+            raise refused(
+                place,
+                "this form is not yet supported in an expression",
+                "attributes, operators, functions, casts, tuples and lists",
+                "compute it before the join, and bind the stream by its name",
+            )
+
+
+def _named(text: str, scope: Scope, place: Place) -> Value:
+    """Returns what a name alone stands for."""
+    if text in {"true", "false"}:
+        return values.literal(text == "true", BOOLEAN, place)
+    if text == "null":
+        return values.literal(None, NULL, place)
+    # An attribute hides a port of its name: only before a point does the port win.
+    found = [port for port in scope.ports if port.type.get(text) is not None]
+    if len(found) > 1:
+        known = " or ".join(f"{port.name}.{text}" for port in found)
+        raise refused(place, f'"{text}" is an attribute of both ports', known)
+    if found:
+        return found[0].attribute(text, place)
+    if port := scope.port(text):
+        return port.whole(place)
+    if text in scope.values:
+        given = scope.values[text]
+        return Value(given.type, given.tree, place)
+    names = dict.fromkeys(name for port in scope.ports for name in port.type.names)
+    known = ", ".join([*names, *scope.values])
+    raise refused(place, f'no "{text}" is known here', f"one of {known}" * bool(known))
+
+
+def _member(owner: syntax.Node, name: str, scope: Scope, place: Place) -> Value:
+    """Returns an attribute of a port, or of a tuple."""
+    if isinstance(owner, syntax.Name) and (port := scope.port(owner.text)):
+        return port.attribute(name, place)
+    whole = bind(owner, scope)
+    kind = whole.type.get(name) if isinstance(whole.type, Tuple) else None
+    if kind is None:
+        raise refused(place, f'a value of the type {whole.type} has no "{name}"')
+    return Value(kind, build("field", whole.tree, values.text(name)), place)
+
+
+_NUMBER = re.compile(
+    r"(?P<digits>0[xX][0-9a-fA-F]+?(?=[su]?[hwl]?$)|[0-9.]+(?:[eE][+-]?\d+)?)"
+    r"(?P<suffix>\w*)"
+)
+_WIDTHS = {"b": 8, "h": 16, "w": 32, "l": 64, "": 32}
+_DECIMAL_WIDTHS = {"w": "decimal32", "l": "decimal64", "q": "decimal128"}
+
+
+def number(text: str, place: Place, *, is_negative: bool = False) -> Value:
+    """Returns the value of a number; its suffix says its type."""
+    found = _NUMBER.fullmatch(text)
+    if found is None:
+        raise refused(place, f'"{text}" is no number', "digits, then a suffix: 10ul")
+    digits, suffix = found["digits"], found["suffix"]
+    if "d" in suffix and not digits.startswith("0x"):
+        kind = Scalar(_DECIMAL_WIDTHS[suffix[1:] or "l"])
+        exact = Decimal(digits)
+        if len(exact.as_tuple().digits) > DECIMALS[kind]:
+            most = f"at most {DECIMALS[kind]} digits"
+            raise refused(place, f'"{text}" of the type {kind}', most)
+        return values.literal(-exact if is_negative else exact, kind, place)
+    if "f" in suffix or (set(digits) & {".", "e", "E"} and digits[:2].lower() != "0x"):
+        kind = Scalar("float32" if suffix.endswith("w") else "float64")
+        if suffix.endswith("q"):
+            raise refused(place, f'"{text}" of 128 bits', "64 bits at most")
+        value = float(digits)
+        return values.literal(-value if is_negative else value, kind, place)
+    # 10ul is a uint64, 10u a uint32, 10sh or 10h an int16.
+    unsigned = "u" if suffix.startswith("u") else ""
+    kind = Scalar(f"{unsigned}int{_WIDTHS[suffix.lstrip('su')]}")
+    whole = int(digits, 16 if digits[:2].lower() == "0x" else 10)
+    whole = -whole if is_negative else whole
+    least = 0 if unsigned else -(1 << (bits_of(kind) - 1))
+    if not least <= whole < least + (1 << bits_of(kind)):
+        hint = "a suffix says the type: 10l is an int64, 10ul a uint64"
+        raise refused(place, f"{whole} has no room in {kind}", "", hint)
+    is_wide = kind == Scalar("uint64")
+    return values.literal(Decimal(whole) if is_wide else whole, kind, place)
+
+
+_LOGICAL = {"&&": "AND", "||": "OR"}
+_COMPARED = frozenset({"==", "!=", "<", "<=", ">", ">="})
+
+
+def _operation(
+    sign: str, operands: Sequence[syntax.Node], scope: Scope, place: Place
+) -> Value:
+    """Returns what an operator makes of its operands."""
+    match sign, operands:
+        # The least number of a width has no positive: it is read with its sign.
+        case "-", [syntax.Number(text=text)]:
+            return number(text, place, is_negative=True)
+        case _, [_]:
+            return _unary(sign, bind(operands[0], scope), place)
+    found = [bind(one, scope) for one in operands]
+    one, other = found[0], found[1]
+    match sign:
+        case "?":
+            need_boolean(one, "the condition of ?")
+            values.need_same("?:", other, found[2])
+            parts = {"x": one.tree, "y": other.tree, "z": found[2].tree}
+            return values.of_type(other.type, "IF(x, y, z)", place, **parts)
+        case "&&" | "||":
+            for value in found:
+                need_boolean(value, sign)
+            template = f"x {_LOGICAL[sign]} y"
+            return values.of_type(BOOLEAN, template, place, x=one.tree, y=other.tree)
+        case "in":
+            return _within(one, other, place)
+        case "&" | "|" | "^" if one.type in SIGNED:
+            values.need_same(sign, one, other)
+            parts = {"x": one.tree, "y": other.tree}
+            return values.of_type(one.type, f"x {sign} y", place, **parts)
+        case _ if sign in _COMPARED:
+            return values.comparison(sign, one, other, place)
+        case "+" | "-" | "*" | "/" | "%":
+            return values.arithmetic(sign, one, other, place)
+        case _:
+            raise refused(place, f"{sign} of {one.type} is not yet supported")
+
+
+def _unary(sign: str, value: Value, place: Place) -> Value:
+    """Returns what ! - + ~ make of a value."""
+    kind, parts = value.type, {"x": value.tree}
+    match sign, kind:
+        case "!", _:
+            need_boolean(value, "!")
+            return values.of_type(BOOLEAN, "NOT x", place, **parts)
+        case "+", Scalar() if kind in {*INTEGERS, *FLOATS, *DECIMALS}:
+            return Value(kind, value.tree, place)
+        case "-", Scalar() if kind in {*FLOATS, *DECIMALS}:
+            return values.of_type(kind, "-x", place, **parts)
+        case "-", Scalar() if kind in INTEGERS:
+            zero = number("0", place)
+            return values.arithmetic(
+                "-", values.converted(zero, kind, place), value, place
+            )
+        case "~", Scalar() if kind in SIGNED:
+            return values.of_type(kind, "~x", place, **parts)
+        case _:
+            raise refused(place, f"{sign} of {kind}", "a number, for ! a condition")
+
+
+def need_boolean(value: Value, what: str) -> None:
+    """Refuses a condition that is none."""
+    if value.type != BOOLEAN:
+        raise refused(value.place, f"{what} is {value.type}", "a boolean")
+
+
+def _within(one: Value, other: Value, place: Place) -> Value:
+    """Returns whether a list, a set or the keys of a map have a value."""
+    if not isinstance(other.type, Holder) or other.type.word == "optional":
+        raise refused(other.place, f"in of {other.type}", "a list, a set or a map")
+    if one.type != other.type.of[0]:
+        raise refused(one.place, f"{one.type} in {other.type}", f"{other.type.of[0]}")
+    is_map = other.type.word == "map"
+    template = "map_contains_key(y, x)" if is_map else "array_contains(y, x)"
+    return values.of_type(BOOLEAN, template, place, x=one.tree, y=other.tree)
+
+
+def _call(called: syntax.Node, arguments: Sequence[Value], place: Place) -> Value:
+    """Returns what a function gives; its namespace may stand before it."""
+    name = (
+        called.name
+        if isinstance(called, syntax.Member)
+        else getattr(called, "text", "")
+    )
+    known = FUNCTIONS.get(name)
+    if known is None:
+        raise refused(
+            called.place,
+            f'the function "{name}" is not supported',
+            f"one of {', '.join(sorted(FUNCTIONS))}",
+            "compute it before the join, and bind the stream by its name",
+        )
+    return known(arguments, place)
+
+
+def _tuple(parts: Sequence[syntax.Assignment], scope: Scope, place: Place) -> Value:
+    """Returns a tuple that is written out."""
+    found = [(part.name, bind(part.value, scope)) for part in parts]
+    if len(dict(found)) < len(found):
+        raise refused(place, "an attribute stands twice in a tuple", "one of each")
+    kind = Tuple(tuple((name, value.type) for name, value in found))
+    trees = (value.tree for _, value in found)
+    return Value(kind, values.structured(kind, trees), place)
+
+
+def _list(word: str, items: Sequence[syntax.Node], scope: Scope, place: Place) -> Value:
+    """Returns a list or a set that is written out."""
+    found = [bind(one, scope) for one in items]
+    for value in found[1:]:
+        values.need_same(f"a {word}", found[0], value)
+    kind = Holder(word, (found[0].type,))
+    return Value(kind, build("array", *(value.tree for value in found)), place)
+
+
+def all_of(conditions: Sequence[Value]) -> Value:
+    """Returns that all of some conditions hold."""
+    return reduce(
+        lambda one, other: Value(
+            BOOLEAN, build("and", one.tree, other.tree), one.place
+        ),
+        conditions,
+    )

@@ -1,0 +1,373 @@
+"""The graph of a composite: its streams by name, each bound when it is asked for.
+
+An operator may stand before those whose streams it takes. One that takes, by whatever
+way, what it gives is refused: a join of ours has no way back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from dovetail import spec
+from dovetail.dialects.spl import operators, syntax
+from dovetail.dialects.spl.expressions import Scope, bind
+from dovetail.dialects.spl.joins import join
+from dovetail.dialects.spl.operators import Made, Operator, Stream, fed, made_of
+from dovetail.dialects.spl.types import (
+    Holder,
+    SplType,
+    Tuple,
+    from_stored,
+    merged,
+    ranges_of,
+    refused,
+    scalar,
+    schema_of,
+)
+from dovetail.dialects.spl.values import Value
+from dovetail.errors import Place
+from dovetail.schema import Schema
+
+Inputs = Mapping[str, Schema]
+Composites = Mapping[str, syntax.Composite]
+
+_OPERATORS: Mapping[str, Callable[[Operator], list[Stream]]] = {
+    "Join": join,
+    "Filter": operators.filtered,
+    "Functor": operators.functor,
+    "Union": operators.union,
+    "Custom": operators.custom,
+}
+_OUTSIDE = "bind its result by name: leave the operator out, and give an input {}"
+
+
+@dataclass(slots=True)
+class World:
+    """What all composites of a text share: composites, inputs, and what is found."""
+
+    composites: Composites
+    inputs: Inputs
+    givens: dict[str, Stream] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    sunk: list[spec.Output] = field(default_factory=list)
+    """What comes out of composites beside the streams that they give."""
+
+
+@dataclass(slots=True)
+class Graph:
+    """A composite that is invoked: with the streams and values that it is given."""
+
+    world: World
+    composite: syntax.Composite
+    taken: Mapping[str, Stream]
+    values: Mapping[str, Value]
+    # By identity: two operators that say the same are two all the same.
+    _bound: dict[int, list[Stream]] = field(default_factory=dict)
+    _busy: list[int] = field(default_factory=list)
+    _reading: list[str] = field(default_factory=list)
+
+    def stream(self, name: str, place: Place) -> Stream:
+        """Returns a stream by its name."""
+        if name in self.taken:
+            return self.taken[name]
+        for call in self.composite.graph:
+            for number, head in enumerate(call.heads):
+                if head.name == name:
+                    return self._streams(call)[number]
+        return self.given(name, self._undeclared(name, place), place)
+
+    def given(self, name: str, kind: Tuple, place: Place) -> Stream:
+        """Returns a stream that comes in from outside."""
+        found = self.world.givens.get(name)
+        if found is None:
+            schema = schema_of(kind, place)
+            known = self.world.inputs.get(name)
+            lacking = (
+                [] if known is None else [it for it in kind.names if it not in known]
+            )
+            if known is not None and known.columns and lacking:
+                words = ", ".join(known.names)
+                found_ = f'the input "{name}" has no column "{lacking[0]}"'
+                raise refused(place, found_, f"one of {words}")
+            step = spec.Given(name, schema, ranges=ranges_of(kind))
+            found = self.world.givens[name] = Stream(name, kind, step)
+        if found.type != kind:
+            raise refused(place, f'"{name}" is declared twice, in two ways', "one type")
+        return found
+
+    def _undeclared(self, name: str, place: Place) -> Tuple:
+        """Returns the type of a stream that only an input of its name can give."""
+        schema = self.world.inputs.get(name)
+        if schema is None or not schema.columns:
+            declared = (
+                head.name for call in self.composite.graph for head in call.heads
+            )
+            known = ", ".join(
+                [*dict.fromkeys((*self.taken, *declared, *self.world.inputs))]
+            )
+            hint = (
+                "an input of that name, with its columns, gives a stream from outside"
+            )
+            raise refused(
+                place, f'no stream "{name}"', f"one of {known}" * bool(known), hint
+            )
+        return Tuple(
+            tuple((one.name, from_stored(one.type, place)) for one in schema.columns)
+        )
+
+    def _streams(self, call: syntax.Invocation) -> list[Stream]:
+        """Returns the streams of an operator, bound once."""
+        if id(call) in self._busy:
+            raise refused(
+                call.place,
+                f"{call.kind} takes, by its own results, what it gives",
+                "streams that run one way",
+            )
+        if id(call) not in self._bound:
+            self._busy.append(id(call))
+            self._bound[id(call)] = self._bind(call)
+            self._busy.pop()
+        return self._bound[id(call)]
+
+    def _bind(self, call: syntax.Invocation) -> list[Stream]:
+        """Returns the streams of an operator."""
+        self._check_configs(call.configs)
+        made = tuple(self._made(head) for head in call.heads)
+        if call.kind in self.world.composites:
+            return self._invoked(call, made)
+        if not call.ports:
+            return self._sources(call, made)
+        feeds = tuple(self._fed(port) for port in call.ports)
+        bound = _OPERATORS.get(call.kind)
+        if bound is None and call.heads:
+            known = ", ".join(_OPERATORS)
+            hint = _OUTSIDE.format(f'"{call.heads[0].name}"')
+            found = f"the operator {call.operator} is not supported"
+            raise refused(call.place, found, f"one of {known}", hint)
+        operator = Operator(
+            call,
+            feeds,
+            made,
+            self.read_type,
+            {**self.values, **dict(self._state(call))},
+            self.world.remarks.append,
+        )
+        for logic in call.logics:
+            if logic.words[0] != "state" and call.kind != "Custom":
+                hint = "do it in a Custom or Functor before the join"
+                raise refused(logic.place, f"code of a {call.kind}", "none", hint)
+        # Without an output it is where streams go out.
+        return bound(operator) if bound and call.heads else []
+
+    def _made(self, head: syntax.Head) -> Made:
+        """Returns a stream that an operator must give."""
+        return made_of(head.name, self._tuple(head.body), head.place)
+
+    def _tuple(self, body: syntax.TupleBody) -> Tuple:
+        """Returns the type of a stream, which is a tuple."""
+        kind = self.read_type(body)
+        if not isinstance(kind, Tuple):
+            raise refused(body.place, f"a stream of {kind}", "attributes, or a tuple")
+        return kind
+
+    def _fed(self, port: syntax.Port) -> Stream:
+        """Returns what an input port takes."""
+        found = []
+        for source in port.sources:
+            if source.bodies and not self._is_declared(source.name):
+                kind = self._tuple(source.bodies[0])
+                found.append(self.given(source.name, kind, source.place))
+                continue
+            stream = self.stream(source.name, source.place)
+            if source.bodies and self._tuple(source.bodies[0]) != stream.type:
+                expected = str(self._tuple(source.bodies[0]))
+                found_ = f"{stream.name} is {stream.type}"
+                raise refused(source.place, found_, expected)
+            found.append(stream)
+        return fed(found, port)
+
+    def _is_declared(self, name: str) -> bool:
+        """Tells whether a stream comes from an operator, or into the composite."""
+        heads = (head.name for call in self.composite.graph for head in call.heads)
+        return name in self.taken or name in {*heads}
+
+    def _sources(self, call: syntax.Invocation, made: tuple[Made, ...]) -> list[Stream]:
+        """Returns streams from outside, whatever the text reads them by."""
+        if call.params or call.outputs:
+            self.world.remarks.append(
+                f"line {call.place.line}: {call.kind} gives the rows of the input "
+                f"{', '.join(one.name for one in made)}, not what is said of it here"
+            )
+        return [
+            self.given(one.name, one.type, head.place)
+            for one, head in zip(made, call.heads, strict=True)
+        ]
+
+    def _invoked(self, call: syntax.Invocation, made: tuple[Made, ...]) -> list[Stream]:
+        """Returns the streams of a composite of the text's own."""
+        inside = self.world.composites[call.kind]
+        counts = (len(call.ports), len(call.heads))
+        wanted = (len(inside.inputs), len(inside.outputs))
+        if counts != wanted:
+            found = f"{call.kind} with {counts[0]} inputs and {counts[1]} outputs"
+            raise refused(call.place, found, f"{wanted[0]} and {wanted[1]}")
+        taken = {
+            source.name: replace(self._fed(port), name=source.name)
+            for source, port in zip(inside.inputs, call.ports, strict=True)
+        }
+        given = {f"${one.name}": one for one in call.params}
+        scope = Scope(self.read_type, (), self.values)
+        # Bound where the composite is invoked, whose names they may use.
+        known: dict[str, Value] = {}
+        for one in inside.declared:
+            values = given.pop(one.name).values if one.name in given else one.values
+            if len(values) != 1:
+                raise refused(
+                    call.place, f"no value of {one.name}", f"{one.name[1:]}: .."
+                )
+            known[one.name] = bind(values[0], scope)
+        for setting in given.values():
+            raise refused(
+                setting.place, f'no parameter "{setting.name}" of {call.kind}'
+            )
+        graph = Graph(self.world, inside, taken, known)
+        ends = {source.name for source in inside.outputs}
+        self.world.sunk += [one for one in graph.outputs() if one.name not in ends]
+        streams = []
+        for source, wish, head in zip(inside.outputs, made, call.heads, strict=True):
+            stream = graph.stream(source.name, source.place)
+            if stream.type != wish.type:
+                found = f"{stream.name} is {stream.type}"
+                raise refused(head.place, found, str(wish.type))
+            streams.append(replace(stream, name=wish.name))
+        return streams
+
+    def _state(self, call: syntax.Invocation) -> Iterator[tuple[str, Value]]:
+        """Yields the variables beside an operator, which no code changes."""
+        for logic in call.logics:
+            if logic.words[0] != "state":
+                continue
+            body = logic.body
+            for one in body.statements if isinstance(body, syntax.Block) else (body,):
+                if not isinstance(one, syntax.Variable) or len(one.values) != 1:
+                    raise refused(one.place, "code in state", "type name = value;")
+                value = bind(one.values[0], Scope(self.read_type, (), self.values))
+                kind = self.read_type(one.type)
+                if value.type != kind:
+                    raise refused(value.place, f"{one.name} is {value.type}", str(kind))
+                yield one.name, value
+
+    def _check_configs(self, configs: tuple[syntax.Setting, ...]) -> None:
+        """Refuses what cannot be honoured; the rest changes no row."""
+        for setting in configs:
+            line = f"line {setting.place.line}: "
+            match setting.name, setting.values:
+                case "checkpoint", [syntax.Call(of=syntax.Name(text="periodic"))]:
+                    remark = "Spark keeps the state with every batch, which is no later"
+                case "checkpoint", _:
+                    raise refused(
+                        setting.place,
+                        "a checkpoint of another kind is not yet supported",
+                        "periodic(seconds), or none",
+                    )
+                case _:
+                    remark = f"{setting.name} has no effect on Spark"
+            self.world.remarks.append(line + remark)
+
+    def read_type(self, node: syntax.Node) -> SplType:
+        """Returns the type that a node of the text means."""
+        match node:
+            case syntax.Primitive(word=word, bound=bound):
+                if bound:
+                    expected = f"{word} without a bound"
+                    raise refused(node.place, f"{word}[{bound}]", expected)
+                return scalar(word, node.place)
+            case syntax.Collection(word=word, of=of):
+                if len(of) != 1 + (word == "map"):
+                    raise refused(node.place, f"{word} of {len(of)} types")
+                return Holder(word, tuple(map(self.read_type, of)))
+            case syntax.TupleBody(parts=parts):
+                return self._body(parts)
+            case syntax.TypeName(text=text):
+                return self._defined(text, node.place)
+            case _:
+                raise refused(node.place, "this type is not yet supported", "rstring")
+
+    def _body(self, parts: tuple[syntax.Attribute, ...]) -> SplType:
+        """Returns the type of attributes, or of what stands for them all."""
+        first = parts[0]
+        if len(parts) == 1 and not first.name:
+            return self.read_type(first.type)
+        found: list[tuple[str, SplType, Place]] = []
+        for part in parts:
+            kind = self.read_type(part.type)
+            if part.name and any(part.name == name for name, _, _ in found):
+                expected = "one of each"
+                raise refused(part.place, f'"{part.name}" stands twice', expected)
+            if part.name:
+                found.append((part.name, kind, part.place))
+            elif isinstance(kind, Tuple):
+                found += [(name, it, part.place) for name, it in kind.attributes]
+            else:
+                raise refused(part.place, f"{kind} without a name", "a name behind it")
+        return merged(found)
+
+    def _defined(self, text: str, place: Place) -> SplType:
+        """Returns the type that a text names: its own, another's, or a stream's."""
+        if text in self._reading:
+            raise refused(place, f'the type "{text}" is part of itself')
+        self._reading.append(text)
+        try:
+            return self._looked_up(text, place)
+        finally:
+            self._reading.pop()
+
+    def _looked_up(self, text: str, place: Place) -> SplType:
+        """Returns the type of a name."""
+        composite, _, last = text.rpartition("::")[2].rpartition(".")
+        own = self.composite.types if not composite else ()
+        # Main.T is a type of the composite Main, T one of this composite.
+        named = self.world.composites.get(composite)
+        for one in named.types if named else own:
+            if one.name == last:
+                return self.read_type(one.body)
+        if text in self.taken:
+            return self.taken[text].type
+        for call in self.composite.graph:
+            for head in call.heads:
+                if head.name == text:
+                    return self._tuple(head.body)
+        known = self.world.inputs.get(text)
+        if known is not None and known.columns:
+            return self._undeclared(text, place)
+        types = [one.name for one in self.composite.types]
+        expected = f"one of {', '.join(types)}" if types else "a type, or a stream"
+        raise refused(place, f'no type "{text}"', expected)
+
+    def outputs(self) -> list[spec.Output]:
+        """Returns what comes out: what goes into a sink, and what nothing takes.
+
+        Every operator is bound, so that each one's mistakes are found.
+        """
+        self._check_configs(self.composite.configs)
+        for call in self.composite.graph:
+            self._streams(call)
+        takers = [
+            (call, source.name)
+            for call in self.composite.graph
+            for port in call.ports
+            for source in port.sources
+        ]
+        sunk = [name for call, name in takers if not call.heads]
+        taken = {name for call, name in takers if call.heads}
+        ends = [source.name for source in self.composite.outputs]
+        made = [
+            head.name
+            for call in self.composite.graph
+            for head in call.heads
+            if head.name in sunk or (head.name not in taken and call.ports)
+        ]
+        names = dict.fromkeys([*made, *ends, *sunk])
+        place = self.composite.place
+        return [spec.Output(name, self.stream(name, place).step) for name in names]

@@ -1,0 +1,345 @@
+"""The Join operator: its ports, windows and parameters become a join of ours.
+
+What the compiler of SPL refuses is refused here, with its code, where it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dovetail import spec
+from dovetail.dialects.spl import syntax, values
+from dovetail.dialects.spl.expressions import (
+    PortView,
+    Scope,
+    all_of,
+    bind,
+    need_boolean,
+)
+from dovetail.dialects.spl.operators import Operator, Stream, selected
+from dovetail.dialects.spl.types import (
+    FLOATS,
+    Holder,
+    SplType,
+    Tuple,
+    has_optional,
+    refused,
+)
+from dovetail.dialects.spl.values import Value
+from dovetail.dialects.spl.windows import PortWindow, window_of
+from dovetail.errors import Place
+
+_PARAMS = (
+    *("algorithm", "defaultTupleLHS", "defaultTupleRHS", "equalityLHS"),
+    *("equalityRHS", "match", "partitionByLHS", "partitionByRHS"),
+)
+_SUFFIX = {spec.Hand.LEFT: "LHS", spec.Hand.RIGHT: "RHS"}
+_KINDS = {
+    "inner": spec.Kind.INNER,
+    "leftOuter": spec.Kind.LEFT_OUTER,
+    "rightOuter": spec.Kind.RIGHT_OUTER,
+    "outer": spec.Kind.FULL_OUTER,
+}
+_OWN_PORT = {
+    spec.Hand.LEFT: spec.Outlet.LEFT_UNMATCHED,
+    spec.Hand.RIGHT: spec.Outlet.RIGHT_UNMATCHED,
+}
+_PORTS = 2
+
+
+def join(operator: Operator) -> list[Stream]:
+    """Returns the streams of a Join."""
+    call = operator.call
+    if len(operator.feeds) != _PORTS:
+        found = f"a Join of {len(operator.feeds)} input ports"
+        raise refused(call.place, found, "two: Join(A; B)")
+    sides = [
+        PortView(port.name, feed.type, hand.letter)
+        for port, feed, hand in zip(call.ports, operator.feeds, spec.HANDS, strict=True)
+    ]
+    if sides[0].name == sides[1].name:
+        expected = f"a name of its own: {sides[0].name} as L; {sides[1].name} as R"
+        raise refused(call.ports[1].place, "both ports have one name", expected)
+    params = operator.params(_PARAMS)
+    return _Join(operator, tuple(sides), params).streams()
+
+
+@dataclass(frozen=True, slots=True)
+class _Join:
+    """One Join, while it is read."""
+
+    operator: Operator
+    sides: tuple[PortView, ...]
+    params: Mapping[str, syntax.Setting]
+
+    @property
+    def scope(self) -> Scope:
+        """Returns what expressions of the join see."""
+        return self.operator.scope(self.sides)
+
+    def streams(self) -> list[Stream]:
+        """Returns a stream for each output port."""
+        kind, heads = self._kind(), self.operator.call.heads
+        preserved = [hand for hand in spec.HANDS if kind.preserves(hand)]
+        if len(heads) not in {1, 1 + len(preserved)}:
+            counts = dict.fromkeys(("1", str(1 + len(preserved))))
+            raise refused(
+                self.operator.call.place,
+                f"CDISP9068E {len(heads)} output ports of a join {self._algorithm()}",
+                " or ".join(counts),
+            )
+        self._check_own_ports(preserved)
+        windows = self._windows()
+        hard, soft = self._conditions()
+        made = spec.JoinSpec(
+            self._side(spec.Hand.LEFT, windows[0]),
+            self._side(spec.Hand.RIGHT, windows[1]),
+            kind,
+            spec.Clock.ARRIVAL,
+            hard,
+            all_of(soft).expression if soft else values.expressed(values.TRUE),
+            selected(self.operator, 0, self.sides),
+            len(heads),
+            self._absent(spec.Hand.LEFT, kind),
+            self._absent(spec.Hand.RIGHT, kind),
+        )
+        outlets = [spec.Outlet.MATCHED]
+        if len(heads) > 1:
+            outlets += [_OWN_PORT[hand] for hand in preserved]
+        left, right = (feed.step for feed in self.operator.feeds)
+        told = self._told()
+        return [
+            Stream(
+                it.name,
+                it.type,
+                spec.Joined(left, right, made, it.schema, told, outlet=outlet),
+            )
+            for it, outlet in zip(self.operator.made, outlets, strict=True)
+        ]
+
+    def _algorithm(self) -> str:
+        """Returns the word of the algorithm."""
+        setting = self.params.get("algorithm")
+        match setting and setting.values:
+            case None:
+                return "inner"
+            case [syntax.Name(text=word)] if word in _KINDS:
+                return word
+            case _:
+                assert setting is not None  # noqa: S101 - None is the first case
+                known = ", ".join(_KINDS)
+                raise refused(setting.place, "no such algorithm", f"one of {known}")
+
+    def _kind(self) -> spec.Kind:
+        """Returns the kind of the join."""
+        return _KINDS[self._algorithm()]
+
+    def _check_own_ports(self, preserved: Sequence[spec.Hand]) -> None:
+        """Refuses an own port of unmatched tuples that is not as they come in."""
+        call = self.operator.call
+        codes = {spec.Hand.LEFT: "CDISP9069E", spec.Hand.RIGHT: "CDISP9070E"}
+        for head, made, hand in zip(
+            call.heads[1:], self.operator.made[1:], preserved, strict=False
+        ):
+            wanted = self.operator.feeds[spec.HANDS.index(hand)].type
+            if made.type != wanted:
+                found = f"{codes[hand]} {head.name} is {made.type}"
+                raise refused(head.place, found, f"the {hand.value} input's {wanted}")
+        for clause in call.outputs:
+            if clause.name in {it for one in call.heads[1:] for it in _names(one)}:
+                found = f"assignments to {clause.name}"
+                expected = "none: its tuples leave as they came in"
+                raise refused(clause.place, found, expected)
+
+    def _windows(self) -> list[PortWindow]:
+        """Returns the window of each port, which both must have."""
+        found: dict[str, PortWindow] = {}
+        places: dict[str, Place] = {}
+        for setting in self.operator.call.windows:
+            port = self.scope.port(setting.name)
+            if port is None:
+                known = " or ".join(side.name for side in self.sides)
+                found_ = f'no input port "{setting.name}"'
+                raise refused(setting.place, found_, known)
+            if setting.name in found:
+                raise refused(setting.place, f"a second window of {port.name}", "one")
+            # Its arguments are known before any tuple is: no port is seen by them.
+            constants = self.operator.scope(())
+            found[setting.name] = window_of(setting, port, constants)
+            places[setting.name] = setting.place
+            for remark in found[setting.name].remarks:
+                self.operator.remark(remark)
+        for side, given in zip(self.sides, self.operator.call.ports, strict=True):
+            if side.name not in found:
+                hint = f"window {side.name} : sliding, count(100);"
+                found_ = f"the port {side.name} has no window"
+                raise refused(given.place, found_, "one for each port", hint)
+        for side, hand in zip(self.sides, spec.HANDS, strict=True):
+            self._check_partition(hand, found[side.name], places[side.name])
+        return [found[side.name] for side in self.sides]
+
+    def _check_partition(
+        self, hand: spec.Hand, window: PortWindow, place: Place
+    ) -> None:
+        """Refuses partitions without their expressions, and the reverse."""
+        name = f"partitionBy{_SUFFIX[hand]}"
+        by = self.params.get(name)
+        if window.is_partitioned and by is None:
+            found = "CDISP9042E a partitioned window"
+            raise refused(place, found, f"the parameter {name} beside it")
+        if by is not None and not window.is_partitioned:
+            found = f"CDISP9043E {name} where the window is not partitioned"
+            raise refused(by.place, found, "partitioned in the window clause")
+
+    def _side(self, hand: spec.Hand, window: PortWindow) -> spec.Side:
+        """Returns a side of the join."""
+        name = spec.LEFT if hand is spec.Hand.LEFT else spec.RIGHT
+        by = self._of_side(f"partitionBy{_SUFFIX[hand]}", hand)
+        return spec.Side(
+            spec.Named(name),
+            window.window,
+            tuple(value.own for value in by),
+            window.evict,
+        )
+
+    def _of_side(self, name: str, hand: spec.Hand) -> list[Value]:
+        """Returns the values of a parameter, each of one port alone."""
+        setting = self.params.get(name)
+        found = [bind(one, self.scope) for one in setting.values] if setting else []
+        for value in found:
+            if value.sides & {hand.other.letter}:
+                own = self.sides[spec.HANDS.index(hand)].name
+                found_ = f"{name} reads the other port"
+                raise refused(value.place, found_, f"attributes of {own} alone")
+        return found
+
+    def _conditions(self) -> tuple[tuple[spec.Equality, ...], list[Value]]:
+        """Returns the equalities of the join, and what else must hold."""
+        lefts, rights = (
+            self._of_side(f"equality{_SUFFIX[hand]}", hand) for hand in spec.HANDS
+        )
+        if len(lefts) != len(rights):
+            given = self.params.get("equalityLHS") or self.params["equalityRHS"]
+            found = f"CDISP9067E {len(lefts)} equalityLHS and {len(rights)} equalityRHS"
+            raise refused(given.place, found, "as many of the one as of the other")
+        pairs = list(zip(lefts, rights, strict=True))
+        for one, other in pairs:
+            if one.type != other.type:
+                found = f"CDISP9071E {one.type} is to equal {other.type}"
+                hint = f"write ({one.type}) before it"
+                raise refused(other.place, found, "the same type on both sides", hint)
+        # Keys that `match` alone compares part the work as those of equality.. do: so
+        # most joins are written, and the rows are the same.
+        soft: list[Value] = []
+        for part in self._matches():
+            match part:
+                case (one, other):
+                    pairs.append((one, other))
+                case Value():
+                    soft.append(part)
+        hard: list[spec.Equality] = []
+        for one, other in pairs:
+            if _is_key(one.type):
+                hard.append(spec.Equality(one.expression, other.expression))
+            else:
+                # NaN is not NaN, and what an optional lacks equals what is lacking.
+                soft.append(values.comparison("==", one, other, other.place))
+        return tuple(hard), soft
+
+    def _matches(self) -> Iterator[Value | tuple[Value, Value]]:
+        """Yields the parts of the parameter `match`; equal keys as a pair."""
+        setting = self.params.get("match")
+        if setting is None:
+            return
+        if len(setting.values) != 1:
+            raise refused(setting.place, "several values of match", "one condition")
+        # As a whole first, so that a mistake in it is told as it stands there.
+        whole = bind(setting.values[0], self.scope)
+        need_boolean(whole, "match")
+        for node in _conjuncts(setting.values[0]):
+            pair = self._pair(node)
+            yield pair or bind(node, self.scope)
+
+    def _pair(self, node: syntax.Node) -> tuple[Value, Value] | None:
+        """Returns both sides of a key's equality, left first, or None."""
+        match node:
+            case syntax.Operation(sign="==", operands=(first, second)):
+                one, other = bind(first, self.scope), bind(second, self.scope)
+                if one.sides == {"r"} and other.sides == {"l"}:
+                    one, other = other, one
+                is_pair = one.sides == {"l"} and other.sides == {"r"}
+                return (one, other) if is_pair and _is_key(one.type) else None
+            case _:
+                return None
+
+    def _absent(self, hand: spec.Hand, kind: spec.Kind) -> spec.Absent:
+        """Returns what stands for a missing tuple of a side: never null."""
+        feed = self.operator.feeds[spec.HANDS.index(hand)]
+        setting = self.params.get(f"defaultTuple{_SUFFIX[hand]}")
+        if setting is None:
+            return _default(feed.type)
+        if not kind.preserves(hand.other):
+            found = f"CDISP9112E {setting.name} in a join {self._algorithm()}"
+            raise refused(setting.place, found, "an algorithm that puts it out")
+        if len(self.operator.call.heads) > 1:
+            found = f"CDISP9113E {setting.name} beside ports of unmatched tuples"
+            raise refused(setting.place, found, "one output port")
+        value = bind(setting.values[0], self.operator.scope(()))
+        if len(setting.values) != 1 or value.type != feed.type:
+            found = f"CDISP9157E {setting.name} is {value.type}"
+            raise refused(value.place, found, f"the input's {feed.type}")
+        row = value.constant(setting.name)
+        assert isinstance(row, Mapping)  # noqa: S101 - its type is a tuple
+        return spec.GivenRow(tuple(row.items()), spec.BlankRow())
+
+    def _told(self) -> spec.Told:
+        """Returns the join in words."""
+        call = self.operator.call
+        options = [("algorithm", self._algorithm())]
+        for setting in (*call.windows, *call.params):
+            shown = setting.place.caret().splitlines()[0].strip()
+            if setting.name != "algorithm":
+                options.append((setting.name, shown))
+        names = ", ".join(head.name for head in call.heads)
+        return spec.Told(f"{names}, line {call.place.line}", tuple(options))
+
+
+def _names(head: syntax.Head) -> tuple[str, ...]:
+    """Returns the names by which clauses know an output port."""
+    return (head.alias, head.name) if head.alias else (head.name,)
+
+
+def _conjuncts(node: syntax.Node) -> Iterator[syntax.Node]:
+    """Yields what must hold together of a condition."""
+    match node:
+        case syntax.Operation(sign="&&", operands=operands):
+            for one in operands:
+                yield from _conjuncts(one)
+        case _:
+            yield node
+
+
+def _is_key(kind: SplType) -> bool:
+    """Tells whether two values are equal just where a hash of them says so."""
+    return _holds(kind, lambda one: one not in FLOATS) and not has_optional(kind)
+
+
+def _holds(kind: SplType, test: Callable[[SplType], bool]) -> bool:
+    """Tells whether something is true of all parts of a type that are compared."""
+    match kind:
+        case Holder(word, of):
+            return word == "list" and all(_holds(it, test) for it in of)
+        case Tuple(attributes):
+            return all(_holds(it, test) for _, it in attributes)
+        case _:
+            return test(kind)
+
+
+def _default(kind: Tuple) -> spec.Absent:
+    """Returns the default-constructed tuple of a type."""
+    if not has_optional(kind):
+        return spec.BlankRow()
+    # A blank of Spark's type is 0, that of an optional is null.
+    columns = ((name, values.default_of(it)) for name, it in kind.attributes)
+    return spec.GivenRow(tuple(columns), spec.BlankRow())

@@ -1,0 +1,335 @@
+"""Operators beside Join: what they take and give, and those that hand tuples on.
+
+Each stream is a step of a program. An operator without input ports is where a stream
+comes in from outside, by its name; one without output ports is where it goes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dovetail import spec
+from dovetail.dialects.spl import syntax, values
+from dovetail.dialects.spl.expressions import (
+    PortView,
+    Scope,
+    TypeReader,
+    all_of,
+    bind,
+    need_boolean,
+)
+from dovetail.dialects.spl.types import (
+    BOOLEAN,
+    Holder,
+    SplType,
+    Tuple,
+    refused,
+    schema_of,
+)
+from dovetail.dialects.spl.values import Value
+from dovetail.errors import Place
+from dovetail.schema import Schema
+
+ROW = spec.Hand.LEFT.letter
+"""The letter of the one row that a step sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream: its name, the type of its tuples, and the step that gives them."""
+
+    name: str
+    type: Tuple
+    step: spec.Step
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A stream that an operator must give."""
+
+    name: str
+    type: Tuple
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator with what its ports take and give."""
+
+    call: syntax.Invocation
+    feeds: tuple[Stream, ...]
+    made: tuple[Made, ...]
+    read_type: TypeReader
+    values: Mapping[str, Value]
+    remark: Callable[[str], None]
+
+    def scope(self, ports: Sequence[PortView]) -> Scope:
+        """Returns what expressions see beside some ports."""
+        return Scope(self.read_type, tuple(ports), self.values)
+
+    def views(self) -> list[PortView]:
+        """Returns the ports of an operator that looks at one tuple at a time."""
+        ports = zip(self.call.ports, self.feeds, strict=True)
+        return [PortView(port.name, feed.type, ROW) for port, feed in ports]
+
+    def params(self, known: Sequence[str]) -> dict[str, syntax.Setting]:
+        """Returns the parameters by their names, all of which are known."""
+        found: dict[str, syntax.Setting] = {}
+        for setting in self.call.params:
+            if setting.name not in known:
+                raise refused(
+                    setting.place,
+                    f'{self.call.kind} has no parameter "{setting.name}"',
+                    f"one of {', '.join(known)}" if known else "none",
+                )
+            if setting.name in found:
+                raise refused(setting.place, f"a second {setting.name}", "one")
+            found[setting.name] = setting
+        return found
+
+    def need_ports(self, inputs: str, outputs: str) -> None:
+        """Refuses another number of ports than `1`, `1..2` or `1..` of them."""
+        counts = (
+            ("input", len(self.feeds), inputs),
+            ("output", len(self.made), outputs),
+        )
+        for what, count, known in counts:
+            least, dots, most = known.partition("..")
+            if count < int(least) or (
+                count > int(most or least) and (most or not dots)
+            ):
+                found = f"{self.call.kind} with {count} {what} ports"
+                raise refused(self.call.place, found, known)
+
+
+def assignments(operator: Operator, number: int, scope: Scope) -> dict[str, Value]:
+    """Returns the values that the clauses assign to an output port's attributes."""
+    found: dict[str, Value] = {}
+    heads, made = operator.call.heads, operator.made[number]
+    known = {name for head in heads for name in (head.name, head.alias) if name}
+    own = {heads[number].name, heads[number].alias}
+    for clause in operator.call.outputs:
+        if clause.name not in known:
+            words = " or ".join(head.alias or head.name for head in heads)
+            raise refused(clause.place, f'no output port "{clause.name}"', words)
+        for part in clause.parts if clause.name in own else ():
+            kind = made.type.get(part.name)
+            if kind is None:
+                words = ", ".join(made.type.names)
+                found_ = f'{made.name} has no attribute "{part.name}"'
+                raise refused(part.place, found_, f"one of {words}")
+            if part.name in found:
+                raise refused(part.place, f"a second value of {part.name}", "one")
+            value = bind(part.value, scope)
+            found[part.name] = values.assigned(value, kind, part.name)
+    return found
+
+
+def forwarded(name: str, kind: SplType, ports: Iterable[PortView]) -> Value | None:
+    """Returns the attribute that goes into an output attribute by itself, if one does.
+
+    One of another type is passed over; an optional takes what it would hold.
+    """
+    # Of a list, what it holds is no value of it.
+    is_optional = isinstance(kind, Holder) and kind.word == "optional"
+    taken = {kind, *(kind.of if is_optional and isinstance(kind, Holder) else ())}
+    for port in ports:
+        if port.type.get(name) in taken:
+            return port.attribute(name, _NOWHERE)
+    return None
+
+
+_NOWHERE = Place("", 1, 1)
+
+
+def _condition(node: syntax.Node, scope: Scope) -> Value:
+    """Returns a condition on a tuple."""
+    found = bind(node, scope)
+    need_boolean(found, "the condition")
+    return found
+
+
+def filtered(operator: Operator) -> list[Stream]:
+    """Returns the streams of a Filter: what holds, then what does not."""
+    operator.need_ports("1", "1..2")
+    scope, (feed,) = operator.scope(operator.views()), operator.feeds
+    params = operator.params(("filter",))
+    holds = values.literal(True, BOOLEAN, operator.call.place)  # noqa: FBT003
+    if "filter" in params:
+        holds = _condition(params["filter"].values[0], scope)
+    if operator.call.outputs:
+        clause = operator.call.outputs[0]
+        raise refused(clause.place, "assignments of a Filter", "none: use a Functor")
+    for head, made in zip(operator.call.heads, operator.made, strict=True):
+        if made.type != feed.type:
+            found = f"{made.name} is {made.type}"
+            raise refused(head.place, found, f"the type of {feed.name}: {feed.type}")
+    rest = values.of_type(BOOLEAN, "NOT x", holds.place, x=holds.tree)
+    return [
+        Stream(made.name, made.type, spec.Filtered(feed.step, one.expression))
+        for made, one in zip(operator.made, (holds, rest), strict=False)
+    ]
+
+
+def selected(
+    operator: Operator, number: int, ports: Sequence[PortView]
+) -> spec.Columns:
+    """Returns what an output port gives: what is assigned, else what goes in itself."""
+    given = assignments(operator, number, operator.scope(ports))
+    columns = []
+    for name, kind in operator.made[number].type.attributes:
+        value = given.get(name) or forwarded(name, kind, ports)
+        if value is None:
+            raise refused(
+                operator.call.heads[number].place,
+                f'the output attribute "{name}" has no value',
+                f"{name} = .., or an input attribute {kind} {name}",
+            )
+        columns.append((name, value.expression))
+    return spec.Columns(tuple(columns))
+
+
+def _projected(
+    operator: Operator, number: int, step: spec.Step, ports: Sequence[PortView]
+) -> Stream:
+    """Returns the stream of an output port with its assignments."""
+    made, select = operator.made[number], selected(operator, number, ports)
+    return Stream(made.name, made.type, spec.Projected(step, made.schema, select))
+
+
+def functor(operator: Operator) -> list[Stream]:
+    """Returns the streams of a Functor."""
+    operator.need_ports("1", "1..")
+    views, step = operator.views(), operator.feeds[0].step
+    params = operator.params(("filter",))
+    if "filter" in params:
+        holds = _condition(params["filter"].values[0], operator.scope(views))
+        step = spec.Filtered(step, holds.expression)
+    return [
+        _projected(operator, number, step, views)
+        for number in range(len(operator.made))
+    ]
+
+
+def union(operator: Operator) -> list[Stream]:
+    """Returns the stream of a Union: tuples of all ports, by names of attributes."""
+    operator.need_ports("1..", "1")
+    operator.params(())
+    ports = zip(operator.views(), operator.feeds, strict=True)
+    parts = [_projected(operator, 0, feed.step, [view]) for view, feed in ports]
+    steps = tuple(part.step for part in parts)
+    return [replace(parts[0], step=_appended(steps))]
+
+
+def _appended(steps: Sequence[spec.Step]) -> spec.Step:
+    """Returns the tuples of several streams as they come."""
+    return steps[0] if len(steps) == 1 else spec.Appended(tuple(steps))
+
+
+def fed(streams: Sequence[Stream], port: syntax.Port) -> Stream:
+    """Returns what an input port takes: tuples of one type, of all its streams."""
+    for stream, source in zip(streams, port.sources, strict=True):
+        if stream.type != streams[0].type:
+            found = f"{stream.name} is {stream.type}"
+            expected = f"the type of {streams[0].name}: {streams[0].type}"
+            raise refused(source.place, found, expected)
+    step = _appended([stream.step for stream in streams])
+    return Stream(port.name, streams[0].type, step)
+
+
+@dataclass(frozen=True, slots=True)
+class _Submitted:
+    """A tuple that code hands on: to which stream, and under which conditions."""
+
+    action: syntax.Action
+    target: str
+    conditions: tuple[Value, ...]
+
+
+def custom(operator: Operator) -> list[Stream]:
+    """Returns the streams of a Custom, as far as its code hands tuples on."""
+    operator.params(())
+    branches: dict[str, list[spec.Step]] = {made.name: [] for made in operator.made}
+    by_name = {
+        name: made
+        for head, made in zip(operator.call.heads, operator.made, strict=True)
+        for name in (head.name, head.alias)
+    }
+    views = {view.name: view for view in operator.views()}
+    for logic in operator.call.logics:
+        if logic.words[0] == "state":
+            continue
+        view = views.get(logic.words[-1])
+        if len(logic.words) == 1 or view is None:
+            known = " or ".join(views)
+            raise refused(logic.place, "onTuple of no input port", known)
+        feed = operator.feeds[[*views].index(view.name)]
+        for submitted in _submitted(logic.body, operator.scope([view]), ()):
+            made = by_name.get(submitted.target)
+            if made is None:
+                found = f'no output port "{submitted.target}"'
+                raise refused(submitted.action.place, found, " or ".join(branches))
+            branches[made.name].append(_branch(submitted, made, feed, operator, view))
+    for head, made in zip(operator.call.heads, operator.made, strict=True):
+        if not branches[made.name]:
+            found = f"no code submits a tuple to {made.name}"
+            raise refused(head.place, found, f"submit(.., {made.name}) in onTuple")
+    return [
+        Stream(made.name, made.type, _appended(branches[made.name]))
+        for made in operator.made
+    ]
+
+
+def _submitted(
+    node: syntax.Node, scope: Scope, conditions: tuple[Value, ...]
+) -> Iterator[_Submitted]:
+    """Yields what code hands on, in the order in which it does."""
+    match node:
+        case syntax.Block(statements=statements):
+            for one in statements:
+                yield from _submitted(one, scope, conditions)
+        case syntax.Choice(condition=condition, branches=branches):
+            holds = _condition(condition, scope)
+            rest = values.of_type(BOOLEAN, "NOT x", holds.place, x=holds.tree)
+            for branch, way in zip(branches, (holds, rest), strict=False):
+                yield from _submitted(branch, scope, (*conditions, way))
+        case syntax.Action(name="submit", arguments=(_, syntax.Name(text=target))):
+            yield _Submitted(node, target, conditions)
+        case _:
+            raise refused(
+                node.place,
+                "code of a Custom other than if and submit",
+                "submit(tuple, stream)",
+                "compute it in a Functor, or before, and bind the stream by its name",
+            )
+
+
+def _branch(
+    one: _Submitted, made: Made, feed: Stream, operator: Operator, view: PortView
+) -> spec.Step:
+    """Returns the step of one tuple that code hands on."""
+    step = feed.step
+    if one.conditions:
+        step = spec.Filtered(step, all_of(one.conditions).expression)
+    value, scope = one.action.arguments[0], operator.scope([view])
+    whole = bind(value, scope)
+    if whole.type != made.type:
+        found = f"a tuple of the type {whole.type} is submitted to {made.name}"
+        raise refused(value.place, found, str(made.type))
+    if isinstance(value, syntax.TupleText):
+        parts = {part.name: bind(part.value, scope) for part in value.parts}
+    elif isinstance(value, syntax.Name) and value.text == view.name:
+        names = made.type.names
+        parts = {name: view.attribute(name, value.place) for name in names}
+    else:
+        expected = f"{view.name}, or a tuple that is written out"
+        raise refused(value.place, "another tuple is submitted", expected)
+    columns = ((name, parts[name].expression) for name in made.type.names)
+    select = spec.Columns(tuple(columns))
+    return spec.Projected(step, made.schema, select)
+
+
+def made_of(name: str, kind: Tuple, place: Place) -> Made:
+    """Returns a stream that must be given, with its columns."""
+    return Made(name, kind, schema_of(kind, place))

@@ -1,0 +1,439 @@
+"""From SPL text to nodes, each with its place; the grammar says where it goes wrong.
+
+A text is whole composites, or what stands inside of one: the clauses of a composite, or
+operators alone. Words that open code of a kind that no operator here carries out are
+refused where they stand, before the grammar stumbles over what follows them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from lark import Lark, Token, Transformer, v_args
+from lark.exceptions import UnexpectedInput
+from lark.tree import Meta
+
+from dovetail.dialects.spl import syntax
+from dovetail.errors import DialectError, Place
+
+MAIN = "Main"
+
+
+def read(text: str) -> tuple[syntax.Composite, ...]:
+    """Returns the composites of a text; what stands outside of them is one, too."""
+    _refuse_words(text)
+    try:
+        tree = _parser().parse(text)
+    except UnexpectedInput as error:
+        _refuse(text, error)
+    found: tuple[syntax.Composite, ...] = Nodes(text).transform(tree)
+    return found
+
+
+@cache
+def _parser() -> Lark:
+    """Returns the parser, made when it is first needed."""
+    return Lark(
+        Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8"),
+        start="program",
+        parser="lalr",
+        propagate_positions=True,
+        # What may be left out leaves nothing: counts of parts stay what rules say.
+        maybe_placeholders=False,
+    )
+
+
+# Texts and comments, in which no word counts: whichever begins first hides the others.
+_WORD = re.compile(
+    r"""(?P<passed>"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/)|(?P<word>[A-Za-z_]\w*)""",
+    re.DOTALL,
+)
+_CODE = "code that loops or changes state runs before the join: bind its stream by name"
+_REFUSED = {
+    **dict.fromkeys(("while", "for", "break", "continue", "return", "switch"), _CODE),
+    "function": "write the value out where the function is called",
+    "onPunct": "window marks are made by the join itself",
+    "onProcess": _CODE,
+}
+
+
+def _refuse_words(text: str) -> None:
+    """Refuses the first word of the text that opens what is not understood."""
+    for found in _WORD.finditer(text):
+        word = found["word"] or ""
+        # Before : = . and behind . it is a name like others, as of an attribute.
+        is_name = re.match(r"\s*[:=.,;)]", text[found.end() :])
+        if word in _REFUSED and not is_name and text[: found.start()][-1:] != ".":
+            raise DialectError(
+                f'"{word}" is outside of what is understood of SPL',
+                "composites, types, streams and operators without code of their own",
+                _REFUSED[word],
+                place=_place_at(text, found.start(), len(word)),
+            )
+
+
+def _place_at(text: str, start: int, length: int) -> Place:
+    """Returns the line and the column of a place in a text."""
+    before = text[:start]
+    line = before.count("\n") + 1
+    return Place(text, line, start - (before.rfind("\n") + 1) + 1, max(1, length))
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """What a rule gathers for the rule around it, under the rule's name."""
+
+    name: str
+    parts: tuple[Any, ...]
+
+
+Parts = list[Any]
+Rule = Callable[["Nodes", Meta, Parts], Any]
+Found = TypeVar("Found")
+
+
+def _of(kind: type[Found], parts: Parts) -> tuple[Found, ...]:
+    """Returns the nodes of a kind among parts."""
+    return tuple(one for one in parts if isinstance(one, kind))
+
+
+def _nodes(parts: Parts) -> tuple[Any, ...]:
+    """Returns the nodes among the parts of a rule, without its words."""
+    return tuple(one for one in parts if not isinstance(one, Token | _Group))
+
+
+def _words(parts: Parts) -> tuple[str, ...]:
+    """Returns the words among the parts of a rule."""
+    return tuple(str(one) for one in parts if isinstance(one, Token))
+
+
+def _grouped(parts: Parts, name: str) -> tuple[Any, ...]:
+    """Returns what was gathered under a name, in order."""
+    groups = (one for one in _of(_Group, parts) if one.name == name)
+    return tuple(part for group in groups for part in group.parts)
+
+
+def _gathered(name: str) -> Rule:
+    """Returns a rule that hands its nodes on under a name."""
+    return lambda _self, _meta, parts: _Group(name, _nodes(parts))
+
+
+def _of_all(kind: Callable[..., Any]) -> Rule:
+    """Returns a rule whose node holds all nodes of it as one tuple."""
+    return lambda self, meta, parts: kind(self.at(meta), _nodes(parts))
+
+
+def _named(kind: Callable[..., Any]) -> Rule:
+    """Returns a rule whose node has the last word of it and all nodes as one tuple."""
+    return lambda self, meta, parts: kind(self.at(meta), *_words(parts), _nodes(parts))
+
+
+def _one(kind: Callable[..., Any]) -> Rule:
+    """Returns a rule whose node has the word of it and its only node."""
+    return lambda self, meta, parts: kind(self.at(meta), *_words(parts), *_nodes(parts))
+
+
+# The decorator makes a rule of every name of the class that has no _ before it.
+@v_args(meta=True)
+class Nodes(Transformer[Token, Any]):
+    """Makes nodes of the rules of the grammar, each under the rule's name."""
+
+    def __init__(self, text: str) -> None:
+        """Keeps what places show."""
+        super().__init__()
+        self._text = text
+
+    def at(self, meta: Meta) -> Place:
+        """Returns the place of a rule; of several lines the caret shows the first."""
+        if meta.empty:
+            return Place(self._text, 1, 1)
+        ends_here = meta.end_line == meta.line
+        length = max(1, meta.end_column - meta.column) if ends_here else 1
+        return Place(self._text, meta.line, meta.column, length)
+
+    items = _of_all(syntax.Items)
+    braces = _of_all(syntax.Braces)
+    pairs = _of_all(lambda place, groups: syntax.Pairs(place, sum(groups, ())))
+    tuple_value = _of_all(syntax.TupleText)
+    tuple_body = _of_all(syntax.TupleBody)
+    block = _of_all(syntax.Block)
+    setting = _named(syntax.Setting)
+    output = _named(syntax.OutputClause)
+    action = _named(syntax.Action)
+    collection = _named(
+        lambda place, word, *rest: syntax.Collection(place, word, rest[-1])
+    )
+    assignment = _one(syntax.Assignment)
+    definition = _one(syntax.Definition)
+    name = _one(syntax.Name)
+    number = _one(syntax.Number)
+    part = _one(syntax.Part)
+    graph = _gathered("graph")
+    types = _gathered("types")
+    declared_params = _gathered("declared")
+    windows = _gathered("windows")
+    params = _gathered("params")
+    outputs = _gathered("outputs")
+    configs = _gathered("configs")
+    logics = _gathered("logics")
+
+    def program(self, meta: Meta, parts: Parts) -> tuple[syntax.Composite, ...]:
+        """Returns the composites, behind them what stands outside of any."""
+        # A text that is an operator alone, or clauses without their composite.
+        loose = [*parts, _Group("graph", _of(syntax.Invocation, parts))]
+        outside = self._composite(meta, MAIN, loose)
+        found = _of(syntax.Composite, parts)
+        return (*found, outside) if outside.graph or not found else found
+
+    def composite(self, meta: Meta, parts: Parts) -> syntax.Composite:
+        """Returns a composite."""
+        around = [*parts, *_grouped(parts, "ends")]
+        return self._composite(meta, _words(parts)[-1], around)
+
+    def _composite(self, meta: Meta, name: str, parts: Parts) -> syntax.Composite:
+        """Returns a composite of its clauses."""
+        return syntax.Composite(
+            self.at(meta),
+            name,
+            *(
+                _grouped(parts, group)
+                for group in (
+                    *("input", "output", "declared"),
+                    *("types", "graph", "configs"),
+                )
+            ),
+        )
+
+    def ends(self, _: Meta, parts: Parts) -> _Group:
+        """Returns nothing: the ends speak for themselves."""
+        return _Group("ends", tuple(parts))
+
+    def end(self, _: Meta, parts: Parts) -> _Group:
+        """Returns the streams that a composite takes, or gives."""
+        return _Group(str(parts[0]), _nodes(parts))
+
+    def source(self, meta: Meta, parts: Parts) -> syntax.Source:
+        """Returns a stream that is taken, with its type where it is written."""
+        return syntax.Source(self.at(meta), str(parts[-1]), _nodes(parts))
+
+    def declared(self, meta: Meta, parts: Parts) -> syntax.Declared:
+        """Returns a parameter of a composite; the values come by its name alone."""
+        name = next(word for word in _words(parts) if word.startswith("$"))
+        # expression<int32> $n : 3 has a type and a value, both of them nodes.
+        kinds = (
+            *(syntax.Primitive, syntax.Collection, syntax.TypeName),
+            *(syntax.TupleBody, syntax.Enumeration),
+        )
+        values = [one for one in _nodes(parts) if not isinstance(one, kinds)]
+        return syntax.Declared(self.at(meta), name, tuple(values))
+
+    def invocation(self, _: Meta, parts: Parts) -> syntax.Invocation:
+        """Returns an operator with its clauses, whatever their order."""
+        heads, operator = parts[0], parts[1]
+        body = next((one for one in _of(_Group, parts[2:])), _Group("body", ()))
+        clauses = [*body.parts]
+        alias = next((str(one) for one in heads.parts if isinstance(one, Token)), "")
+        return syntax.Invocation(
+            operator.place,
+            _of(syntax.Head, [*heads.parts]),
+            alias,
+            operator.text,
+            _of(syntax.Port, parts),
+            *(
+                _grouped(clauses, group)
+                for group in ("logics", "windows", "params", "outputs", "configs")
+            ),
+        )
+
+    def heads(self, _: Meta, parts: Parts) -> _Group:
+        """Returns the streams that an operator gives, and its own name."""
+        return _Group("heads", tuple(parts))
+
+    def body(self, _: Meta, parts: Parts) -> _Group:
+        """Returns the clauses of an operator."""
+        return _Group("body", tuple(parts))
+
+    def head(self, meta: Meta, parts: Parts) -> syntax.Head:
+        """Returns one stream that an operator gives."""
+        body, name, *alias = parts
+        return syntax.Head(self.at(meta), body, str(name), "".join(alias))
+
+    def port(self, meta: Meta, parts: Parts) -> syntax.Port:
+        """Returns an input port."""
+        return syntax.Port(self.at(meta), _nodes(parts), "".join(_words(parts)))
+
+    def logic(self, meta: Meta, parts: Parts) -> syntax.Logic:
+        """Returns code beside an operator."""
+        return syntax.Logic(self.at(meta), _words(parts), parts[-1])
+
+    def choice(self, meta: Meta, parts: Parts) -> syntax.Choice:
+        """Returns an `if`."""
+        condition, *branches = parts
+        return syntax.Choice(self.at(meta), condition, tuple(branches))
+
+    def change(self, meta: Meta, parts: Parts) -> syntax.Change:
+        """Returns an assignment to a variable."""
+        return syntax.Change(self.at(meta), _words(parts), parts[-1])
+
+    def variable(self, meta: Meta, parts: Parts) -> syntax.Variable:
+        """Returns a variable."""
+        words, (kind, *values) = _words(parts), _nodes(parts)
+        is_mutable = words[0] == "mutable"
+        place = self.at(meta)
+        return syntax.Variable(place, is_mutable, kind, words[-1], tuple(values))
+
+    def tuple_part(self, meta: Meta, parts: Parts) -> syntax.Attribute:
+        """Returns an attribute, or a type whose attributes are meant."""
+        kind, *name = parts
+        return syntax.Attribute(self.at(meta), kind, "".join(name))
+
+    def tuple_type(self, _: Meta, parts: Parts) -> syntax.TupleBody:
+        """Returns the type of a tuple: its attributes."""
+        body: syntax.TupleBody = parts[0]
+        return body
+
+    def primitive(self, meta: Meta, parts: Parts) -> syntax.Primitive:
+        """Returns a type of the language's own."""
+        word, *bound = map(str, parts)
+        return syntax.Primitive(self.at(meta), word, "".join(bound))
+
+    def enum_type(self, meta: Meta, parts: Parts) -> syntax.Enumeration:
+        """Returns a type of words."""
+        return syntax.Enumeration(self.at(meta), _words(parts))
+
+    def dotted(self, meta: Meta, _: Parts) -> syntax.TypeName:
+        """Returns a name with points; behind :: stands its last part."""
+        start, end = meta.start_pos, meta.end_pos
+        return syntax.TypeName(self.at(meta), "".join(self._text[start:end].split()))
+
+    def type_name(self, meta: Meta, parts: Parts) -> syntax.TypeName:
+        """Returns the name of a type."""
+        return syntax.TypeName(self.at(meta), str(parts[0]))
+
+    def named_type(self, _: Meta, parts: Parts) -> syntax.TypeName:
+        """Returns the name of a type as it is."""
+        named: syntax.TypeName = parts[0]
+        return named
+
+    def pair(self, _: Meta, parts: Parts) -> tuple[syntax.Node, ...]:
+        """Returns a key and its value."""
+        return tuple(parts)
+
+    def operation(self, meta: Meta, parts: Parts) -> syntax.Operation:
+        """Returns an operator with its operands."""
+        return syntax.Operation(self.at(meta), _words(parts)[0], _nodes(parts))
+
+    def conditional(self, meta: Meta, parts: Parts) -> syntax.Operation:
+        """Returns a choice between two values."""
+        return syntax.Operation(self.at(meta), "?", tuple(parts))
+
+    def cast(self, meta: Meta, parts: Parts) -> syntax.Cast:
+        """Returns a value as another type, which a name may stand for."""
+        kind, value = parts
+        if isinstance(kind, syntax.Name):
+            kind = syntax.TypeName(kind.place, kind.text)
+        return syntax.Cast(self.at(meta), kind, value)
+
+    def call(self, meta: Meta, parts: Parts) -> syntax.Call:
+        """Returns a call with its arguments."""
+        of, *arguments = parts
+        return syntax.Call(self.at(meta), of, tuple(arguments))
+
+    def member(self, meta: Meta, parts: Parts) -> syntax.Member:
+        """Returns something of something."""
+        return syntax.Member(self.at(meta), parts[0], str(parts[-1]))
+
+    def text(self, meta: Meta, parts: Parts) -> syntax.Text:
+        """Returns a text without its quotes and escapes."""
+        written, _, suffix = str(parts[0]).rpartition('"')
+        place = self.at(meta)
+        value = _ESCAPE.sub(lambda found: _unescaped(found, place), written[1:])
+        return syntax.Text(place, value, suffix)
+
+
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))")
+_ESCAPES = {
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+    "0": "\0",
+    "\\": "\\",
+    '"': '"',
+    "'": "'",
+    "?": "?",
+}
+
+
+def _unescaped(found: re.Match[str], place: Place) -> str:
+    """Returns the letter that an escape stands for."""
+    wide, narrow, letter = found.groups()
+    if letter and letter not in _ESCAPES:
+        known = " ".join(f"\\{one}" for one in "abfnrtv0\\\"'?")
+        raise DialectError(
+            f'the escape "\\{letter}" in a text',
+            rf"one of {known}, \x and two or \u and four digits of base 16",
+            place=place,
+        )
+    return _ESCAPES[letter] if letter else chr(int(wide or narrow, 16))
+
+
+_MOST_EXPECTED = 5
+_SIGNS = {
+    "SEMICOLON": '";"',
+    "RPAR": '")"',
+    "LPAR": '"("',
+    "COMMA": '","',
+    "RSQB": '"]"',
+    "RBRACE": '"}"',
+    "LBRACE": '"{"',
+    "COLON": '":"',
+    "EQUAL": '"=="',
+    "NAME": "a name",
+    "$END": "the end",
+    "MORETHAN": '">"',
+    "LESSTHAN": '"<"',
+    "__ANON_1": '"::"',
+    "TYPE": "a type",
+}
+# Signs of other languages, and what SPL has in their place.
+_OTHER_SIGNS = (
+    (re.compile(r"="), "== compares two values, = gives one to an attribute"),
+    (re.compile(r"<>"), "!= compares two values"),
+    (re.compile(r"(?i)and\b"), "&& stands between two conditions"),
+    (re.compile(r"(?i)or\b"), "|| stands between two conditions"),
+    (re.compile(r"'"), 'a text stands between double quotes: "HR"'),
+    (re.compile(r"\d"), "a suffix says the type of a number: 10ul, 4l, 100.0d"),
+    (re.compile(r"/\*"), "a comment ends with */"),
+)
+
+
+def _refuse(text: str, error: UnexpectedInput) -> NoReturn:
+    """Raises what the grammar has found, in words of the language."""
+    token = getattr(error, "token", None)
+    is_end = isinstance(token, Token) and token.type == "$END"
+    here: int | None = error.pos_in_stream
+    if is_end or here is None:
+        here = len(text.rstrip())
+    found = re.compile(r"\w+|\S|$").match(text, here)
+    word = found[0] if found else ""
+    terminals = {*(getattr(error, "accepts", ()) or getattr(error, "expected", ()))}
+    names = sorted({_SIGNS.get(name, f'"{name.lower()}"') for name in terminals})
+    hints = [it for sign, it in _OTHER_SIGNS if sign.match(text, here)]
+    before = text[:here].rstrip()
+    if not hints and before and before[-1] not in ";{},(:":
+        hints = ["every setting, and every stream without a body, ends with ;"]
+    raise DialectError(
+        f'"{word}" does not go on here' if word else "the text ends here",
+        " or ".join(names) if len(names) <= _MOST_EXPECTED else "",
+        "".join(hints[:1]),
+        place=_place_at(text, here, len(word)),
+    ) from error

@@ -1,0 +1,69 @@
+"""From a whole text to a program of streams."""
+
+from __future__ import annotations
+
+from dovetail import spec
+from dovetail.dialects.spl import parser, syntax
+from dovetail.dialects.spl.expressions import Scope, bind
+from dovetail.dialects.spl.graph import Graph, Inputs, World
+from dovetail.dialects.spl.types import Tuple, refused
+from dovetail.dialects.spl.values import Value
+
+
+def translate(text: str, inputs: Inputs) -> spec.Program:
+    """Returns the program of a text; a stream that it does not make is an input.
+
+    The steps of the program take rows in their order of arrival.
+    """
+    found = parser.read(text)
+    composites = {one.name: one for one in found}
+    if len(composites) < len(found):
+        twice = next(one for one in found if composites[one.name] is not one)
+        raise refused(twice.place, f'a second composite "{twice.name}"', "one of each")
+    main = _main(found)
+    world = World(composites, inputs)
+    graph = _graph(world, main)
+    outputs = [*graph.outputs(), *world.sunk]
+    names = [one.name for one in outputs]
+    if len({*names}) < len(names):
+        name = next(name for name in names if names.count(name) > 1)
+        told = f'two streams "{name}" come out of the text'
+        raise refused(main.place, told, "a name for each")
+    if not outputs:
+        hint = "stream<int32 a> Out = Join(L; R) {..}"
+        raise refused(main.place, "nothing comes out of the text", "a stream", hint)
+    return spec.Program(tuple(outputs), tuple(dict.fromkeys(world.remarks)))
+
+
+def _main(found: tuple[syntax.Composite, ...]) -> syntax.Composite:
+    """Returns the composite that nothing in the text invokes."""
+    invoked = {call.kind for one in found for call in one.graph}
+    free = [one for one in found if one.name not in invoked]
+    named = [one for one in free if one.name == parser.MAIN] or free
+    whole = [one for one in named if not one.inputs] or named
+    if len(whole) != 1:
+        place = found[-1].place
+        names = ", ".join(one.name for one in whole or found)
+        raise refused(place, f"no one composite is the whole: {names}", parser.MAIN)
+    return whole[0]
+
+
+def _graph(world: World, main: syntax.Composite) -> Graph:
+    """Returns the graph of the whole; its own inputs come from outside."""
+    bare = Graph(world, main, {}, {})
+    values: dict[str, Value] = {}
+    for one in main.declared:
+        if len(one.values) != 1:
+            hint = f"{one.name} : 10; gives it a value"
+            raise refused(one.place, f"{one.name} has no value", "a default", hint)
+        values[one.name] = bind(one.values[0], Scope(bare.read_type))
+    taken = {}
+    for source in main.inputs:
+        if source.bodies:
+            kind = bare.read_type(source.bodies[0])
+            if not isinstance(kind, Tuple):
+                raise refused(source.place, f"a stream of {kind}", "a tuple")
+            taken[source.name] = bare.given(source.name, kind, source.place)
+        else:
+            taken[source.name] = bare.stream(source.name, source.place)
+    return Graph(world, main, taken, values)

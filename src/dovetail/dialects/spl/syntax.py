@@ -1,0 +1,353 @@
+"""What an SPL text says, before anyone asks what its names mean.
+
+Every node knows the place where it stands, so that whatever is wrong with it can be
+shown there. Settings of windows, parameters and configurations are all a name with
+values; what they are is decided by where they stand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dovetail.errors import Place
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A piece of text at a place; two that say the same are the same."""
+
+    place: Place = field(compare=False, repr=False)
+
+
+# Values.
+
+
+@dataclass(frozen=True, slots=True)
+class Name(_Placed):
+    """A name, or a parameter of a composite, which begins with $."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number(_Placed):
+    """A number as it is written, its suffix among it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text(_Placed):
+    """A text between quotes, escapes resolved; `suffix` is the letter behind it."""
+
+    value: str
+    suffix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(_Placed):
+    """An operator with one, two or three operands; `?` chooses."""
+
+    sign: str
+    operands: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(_Placed):
+    """A value of another type; of a type that the text names it is a name too."""
+
+    type: Node
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Call(_Placed):
+    """A function, or a part of a window, with its arguments."""
+
+    of: Node
+    arguments: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Member(_Placed):
+    """Something of something: `L.ticker`, `spl.math::abs`."""
+
+    of: Node
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part(_Placed):
+    """An element of a list or a map."""
+
+    of: Node
+    at: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Items(_Placed):
+    """A list that is written out."""
+
+    values: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Braces(_Placed):
+    """A set that is written out, or nothing between braces."""
+
+    values: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs(_Placed):
+    """A map that is written out: key, value, key, value."""
+
+    values: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment(_Placed):
+    """A name and its value, in an output or a tuple."""
+
+    name: str
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
+class TupleText(_Placed):
+    """A tuple that is written out."""
+
+    parts: tuple[Assignment, ...]
+
+
+# Types.
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive(_Placed):
+    """One of the language's own types; `bound` is the most letters of a text."""
+
+    word: str
+    bound: str
+
+
+@dataclass(frozen=True, slots=True)
+class Collection(_Placed):
+    """A list, set, map or optional of types."""
+
+    word: str
+    of: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName(_Placed):
+    """A type that the text defines, or the one of a stream."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Enumeration(_Placed):
+    """A type of some words."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute(_Placed):
+    """An attribute; without a name all those of a type."""
+
+    type: Node
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TupleBody(_Placed):
+    """The attributes of a tuple, or the one type that stands for them."""
+
+    parts: tuple[Attribute, ...]
+
+
+# Operators.
+
+
+@dataclass(frozen=True, slots=True)
+class Setting(_Placed):
+    """A name with values: a window, a parameter, a configuration."""
+
+    name: str
+    values: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OutputClause(_Placed):
+    """The assignments of an output port."""
+
+    name: str
+    parts: tuple[Assignment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Logic(_Placed):
+    """Code beside an operator: `state`, or `onTuple` and a port."""
+
+    words: tuple[str, ...]
+    body: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Block(_Placed):
+    """Statements between braces."""
+
+    statements: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(_Placed):
+    """An `if`: its condition, then what is done, then what else."""
+
+    condition: Node
+    branches: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Action(_Placed):
+    """A call as a statement: `submit(In, Out);`."""
+
+    name: str
+    arguments: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change(_Placed):
+    """A variable or attribute that gets another value."""
+
+    path: tuple[str, ...]
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Variable(_Placed):
+    """A variable of a `logic` clause, with its first value where it has one."""
+
+    is_mutable: bool
+    type: Node
+    name: str
+    values: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source(_Placed):
+    """A stream that is named where one is taken; `bodies` has its type, if given."""
+
+    name: str
+    bodies: tuple[TupleBody, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Port(_Placed):
+    """The streams of an input port, and its own name, where it has one."""
+
+    sources: tuple[Source, ...]
+    alias: str
+
+    @property
+    def name(self) -> str:
+        """Returns the name by which expressions know the port."""
+        return self.alias or self.sources[0].name
+
+
+@dataclass(frozen=True, slots=True)
+class Head(_Placed):
+    """A stream that an operator gives: its type, its name, that of its port."""
+
+    body: TupleBody
+    name: str
+    alias: str
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation(_Placed):
+    """An operator with its streams and clauses."""
+
+    heads: tuple[Head, ...]
+    alias: str
+    operator: str
+    ports: tuple[Port, ...]
+    logics: tuple[Logic, ...]
+    windows: tuple[Setting, ...]
+    params: tuple[Setting, ...]
+    outputs: tuple[OutputClause, ...]
+    configs: tuple[Setting, ...]
+
+    @property
+    def kind(self) -> str:
+        """Returns the operator's name without its namespace."""
+        return self.operator.rpartition("::")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition(_Placed):
+    """A type of the text's own."""
+
+    name: str
+    body: TupleBody
+
+
+@dataclass(frozen=True, slots=True)
+class Declared(_Placed):
+    """A parameter of a composite, with its default where it has one."""
+
+    name: str
+    values: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Composite(_Placed):
+    """A graph of operators with its types and parameters."""
+
+    name: str
+    inputs: tuple[Source, ...]
+    outputs: tuple[Source, ...]
+    declared: tuple[Declared, ...]
+    types: tuple[Definition, ...]
+    graph: tuple[Invocation, ...]
+    configs: tuple[Setting, ...]
+
+
+Node = (
+    Name
+    | Number
+    | Text
+    | Operation
+    | Cast
+    | Call
+    | Member
+    | Part
+    | Items
+    | Braces
+    | Pairs
+    | Assignment
+    | TupleText
+    | Primitive
+    | Collection
+    | TypeName
+    | Enumeration
+    | Attribute
+    | TupleBody
+    | Setting
+    | OutputClause
+    | Logic
+    | Block
+    | Choice
+    | Action
+    | Change
+    | Variable
+    | Source
+    | Port
+    | Head
+    | Invocation
+    | Definition
+    | Declared
+    | Composite
+)

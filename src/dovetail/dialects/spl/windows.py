@@ -1,0 +1,215 @@
+"""Windows of a Join: how long tuples of a port live, and how partitions are dropped.
+
+L : sliding, delta(tm, 10ul), count(1), partitioned, partitionAge(60.0);
+    kind     eviction         trigger   partitions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from dovetail import spec
+from dovetail.dialects.spl import syntax
+from dovetail.dialects.spl.expressions import PortView, Scope, bind
+from dovetail.dialects.spl.types import (
+    DECIMALS,
+    FLOAT64,
+    FLOATS,
+    INT32,
+    INTEGERS,
+    TIMESTAMP,
+    UINT32,
+    SplType,
+    refused,
+)
+from dovetail.dialects.spl.values import Value
+from dovetail.errors import SpecError
+
+_COUNTS = frozenset({INT32, UINT32})
+_ORDER = ("kind", "eviction", "trigger", "partitioned", "partition eviction")
+_KINDS = ("sliding", "tumbling")
+_POLICIES = ("count", "delta", "time", "punct")
+_TRIGGER = "CDISP9041E"
+
+
+@dataclass(frozen=True, slots=True)
+class PortWindow:
+    """The window of one port."""
+
+    window: spec.Window
+    is_partitioned: bool
+    evict: spec.Eviction
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The parts of a window by what they are, and in which order they stand."""
+
+    words: Mapping[str, syntax.Node]
+    order: tuple[str, ...]
+
+
+def window_of(setting: syntax.Setting, port: PortView, scope: Scope) -> PortWindow:
+    """Returns the window that a clause gives to a port."""
+    parts = _parted(setting)
+    words = parts.words
+    if "kind" not in words or "eviction" not in words:
+        raise refused(
+            setting.place,
+            f"the window of {setting.name} is not whole",
+            "sliding, and count(n), delta(attribute, d) or time(seconds)",
+        )
+    kind = words["kind"]
+    if _word(kind) != "sliding":
+        raise refused(kind.place, "a tumbling window of a Join", "sliding")
+    _check_trigger(words, scope)
+    if "partition eviction" in words and "partitioned" not in words:
+        node = words["partition eviction"]
+        raise refused(node.place, f"{_word(node)} without partitioned", "it before")
+    remarks: tuple[str, ...] = ()
+    if parts.order != tuple(sorted(parts.order, key=_ORDER.index)):
+        line = setting.place.line
+        remarks = (f"line {line}: a window is written {', '.join(_ORDER)}",)
+    dropped = words.get("partition eviction")
+    return PortWindow(
+        _eviction(words["eviction"], port, scope),
+        "partitioned" in words,
+        _partition_eviction(dropped, scope) if dropped else spec.KeepPartitions(),
+        remarks,
+    )
+
+
+def _word(node: syntax.Node) -> str:
+    """Returns the word of a part of a window: a name alone, or that of a call."""
+    named = node.of if isinstance(node, syntax.Call) else node
+    return named.text if isinstance(named, syntax.Name) else ""
+
+
+def _parted(setting: syntax.Setting) -> _Parts:
+    """Returns the parts of a window; of two policies the first one evicts."""
+    words: dict[str, syntax.Node] = {}
+    order: list[str] = []
+    for node in setting.values:
+        word, is_call = _word(node), isinstance(node, syntax.Call)
+        if word in _KINDS and not is_call:
+            what = "kind"
+        elif word in _POLICIES and is_call:
+            what = "trigger" if "eviction" in words else "eviction"
+        elif word == "partitioned" and not is_call:
+            what = "partitioned"
+        elif word in _PARTITION_POLICIES and is_call:
+            what = "partition eviction"
+        else:
+            known = (*_KINDS, *_POLICIES, "partitioned", *_PARTITION_POLICIES)
+            raise refused(
+                node.place, "no part of a window", f"one of {', '.join(known)}"
+            )
+        if what in words:
+            raise refused(node.place, f"a second {what} of a window", "one")
+        words[what] = node
+        order.append(what)
+    return _Parts(words, tuple(order))
+
+
+def _check_trigger(words: Mapping[str, syntax.Node], scope: Scope) -> None:
+    """Refuses any trigger but that of one tuple, which may be left out."""
+    node = words.get("trigger")
+    if node is None:
+        return
+    is_one = _word(node) == "count" and (
+        _argument(node, scope, _COUNTS).constant("a trigger") == 1
+    )
+    if not is_one:
+        found = f"{_TRIGGER} a trigger other than each tuple"
+        raise refused(node.place, found, "count(1), or none")
+
+
+def _argument(node: syntax.Node, scope: Scope, kinds: frozenset[SplType]) -> Value:
+    """Returns the only argument of a policy."""
+    given = node.arguments if isinstance(node, syntax.Call) else ()
+    if len(given) != 1:
+        expected = "one of them"
+        raise refused(node.place, f"{len(given)} arguments of {_word(node)}", expected)
+    value = bind(given[0], scope)
+    if value.type not in kinds:
+        known = " or ".join(sorted(map(str, kinds)))
+        found = f"the argument of {_word(node)} is {value.type}"
+        raise refused(value.place, found, known)
+    return value
+
+
+def _number(node: syntax.Node, scope: Scope, kinds: frozenset[SplType]) -> Decimal:
+    """Returns the number that a policy has as its only argument."""
+    value = _argument(node, scope, kinds)
+    return Decimal(str(value.constant(f"the argument of {_word(node)}")))
+
+
+def _eviction(node: syntax.Node, port: PortView, scope: Scope) -> spec.Window:
+    """Returns the window that an eviction policy means."""
+    try:
+        match _word(node):
+            case "count":
+                return spec.Rows(int(_number(node, scope, _COUNTS)))
+            case "time":
+                seconds = _number(node, scope, _COUNTS | {FLOAT64})
+                return spec.Seconds(_span(seconds))
+            case "delta":
+                return _delta(node, port, scope)
+    except SpecError as error:
+        raise refused(node.place, error.found, error.expected) from error
+    expected = "count(n), delta(attribute, d) or time(seconds)"
+    raise refused(node.place, "a window until a punctuation", expected)
+
+
+def _span(seconds: Decimal) -> spec.Span:
+    """Returns seconds as a length of time, to the microsecond."""
+    return spec.Span(0, int((seconds * 1_000_000).to_integral_value()))
+
+
+def _delta(node: syntax.Node, port: PortView, scope: Scope) -> spec.Delta:
+    """Returns the window of tuples that are not too far below the newest one."""
+    given = node.arguments if isinstance(node, syntax.Call) else ()
+    match given:
+        case [syntax.Name() as attribute, width]:
+            by = port.attribute(attribute.text, attribute.place)
+        case [syntax.Member(of=syntax.Name(text=of)) as attribute, width] if (
+            of == port.name
+        ):
+            by = port.attribute(attribute.name, attribute.place)
+        case _:
+            expected = f"an attribute of {port.name}, and how far it may be below"
+            raise refused(node.place, "the arguments of delta", expected)
+    value = bind(width, scope)
+    wanted = FLOAT64 if by.type == TIMESTAMP else by.type
+    if by.type not in {TIMESTAMP, *INTEGERS, *FLOATS, *DECIMALS}:
+        raise refused(by.place, f"delta of {by.type}", "a number or a timestamp")
+    if value.type != wanted:
+        found = f"delta of {by.type} with a width of {value.type}"
+        hint = "a number's suffix says its type: 10l is an int64, 10ul a uint64"
+        raise refused(value.place, found, f"a width of {wanted}", hint)
+    return spec.Delta(by.own, Decimal(str(value.constant("the width of delta"))))
+
+
+def _partition_eviction(node: syntax.Node, scope: Scope) -> spec.Eviction:
+    """Returns how whole partitions are dropped."""
+    try:
+        return _PARTITION_POLICIES[_word(node)](node, scope)
+    except SpecError as error:
+        raise refused(node.place, error.found, error.expected) from error
+
+
+_PARTITION_POLICIES: Mapping[str, Callable[[syntax.Node, Scope], spec.Eviction]] = {
+    # IBM counts whole seconds of an age.
+    "partitionAge": lambda node, scope: spec.EvictAge(
+        _span(Decimal(int(_number(node, scope, frozenset({FLOAT64})))))
+    ),
+    "partitionCount": lambda node, scope: spec.EvictCount(
+        int(_number(node, scope, _COUNTS))
+    ),
+    "tupleCount": lambda node, scope: spec.EvictTuples(
+        int(_number(node, scope, _COUNTS))
+    ),
+}
