@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from dovetail.api.progress import Progress, follow
     from dovetail.api.samples import Sample
     from dovetail.api.sources import Sources
-    from dovetail.api.streams import Rows, dataset, stream, table
+    from dovetail.api.state import State, state
+    from dovetail.api.streams import Rows, dataset, spl, stream, table
     from dovetail.api.terms import Key
     from dovetail.api.texts import Outputs, ecl, join
     from dovetail.bind.sinks import Folder, Sink, folder
@@ -79,6 +80,7 @@ __all__ = [
     "Sink",
     "Sources",
     "SpecError",
+    "State",
     "UnsupportedError",
     "Window",
     "asof",
@@ -98,6 +100,8 @@ __all__ = [
     "rows",
     "rows_preceding",
     "seconds",
+    "spl",
+    "state",
     "stream",
     "table",
 ]
@@ -121,7 +125,8 @@ _ROOMS = {
     "api.progress": ("Progress", "follow"),
     "api.samples": ("Sample",),
     "api.sources": ("Sources",),
-    "api.streams": ("Rows", "dataset", "stream", "table"),
+    "api.state": ("State", "state"),
+    "api.streams": ("Rows", "dataset", "spl", "stream", "table"),
     "api.terms": ("Key",),
     "api.texts": ("Outputs", "ecl", "join"),
     "bind.sinks": ("Folder", "Sink", "folder"),

@@ -538,6 +538,15 @@ PLANS = {
             how="semi",
         )
     ),
+    "told": lambda: (
+        orders()
+        .window(dt.rows(100))
+        .join(
+            trades().window(dt.rows(2), per="m", evict_partitions=5),
+            on="k",
+            suffixes=("", "_r"),
+        )
+    ),
     "versions": lambda: (
         orders(lateness="5 seconds")
         .window(TEN)

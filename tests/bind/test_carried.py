@@ -1,10 +1,13 @@
 """A function that has travelled is opened once a process, whatever tasks call it."""
 
 import sys
+import zlib
+from functools import partial
 
 from pyspark import cloudpickle
 
 from dovetail.bind.travel import MOST_OPENED, Carried
+from dovetail.kernels.arrays.blobs import read_rows
 
 
 def arrived(number):
@@ -13,7 +16,7 @@ def arrived(number):
 
 
 def test_it_is_opened_once_and_a_few_are_kept():
-    kept = vars(sys).setdefault("dovetail_opened", {})
+    kept = vars(sys).setdefault("dovetail_functions", {})
     kept.clear()
     first, again = arrived(1), arrived(1)
     assert kept == {}
@@ -25,3 +28,13 @@ def test_it_is_opened_once_and_a_few_are_kept():
         assert arrived(number)() == [number]
     assert len(kept) == MOST_OPENED
     assert opened not in kept.values()
+
+
+def test_our_code_travels_once_and_what_is_given_to_it_only_names_it():
+    first, second = (
+        Carried(partial(read_rows, given)).__reduce__()[1] for given in (b"1", b"2")
+    )
+    assert first[0] is second[0]
+    assert first[1] != second[1]
+    assert b"read_rows" in zlib.decompress(first[1])
+    assert len(first[1]) < 200

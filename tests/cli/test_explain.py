@@ -79,7 +79,8 @@ def test_a_spec_without_name_and_expect_is_explained(explain):
         "on oracle": "yes: the definition, over plain rows",
         "on local": "yes: the kernels, event by event, without Spark",
         "on batch": "yes: one native Spark plan; no row passes through Python",
-        "on stream": "yes: a stateful operator on Spark; many buckets, by the equality",
+        "on stream": "yes: a stateful operator on Spark; many buckets, by the "
+        "equality; a batch reads rows of the keys that come, and rows that fall due",
     }
 
 
@@ -100,8 +101,8 @@ def test_a_join_of_sets_and_a_text_say_who_runs_them(explain):
         for name in ("oracle", "local", "batch", "stream")
     }
     assert runs == {**dict.fromkeys(runs, "yes"), "stream": "not yet"}
-    text = explain({"dialect": "spl", "text": "…", "inputs": {}})
-    assert text.stdout == "my_join\nthe dialect spl is not yet supported\n\n"
+    text = explain({"dialect": "lenses", "text": "…", "inputs": {}})
+    assert text.stdout == "my_join\nthe dialect lenses is not yet supported\n\n"
 
 
 def test_a_nested_join_follows_the_one_it_feeds(explain):

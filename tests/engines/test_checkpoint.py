@@ -8,8 +8,9 @@ from dovetail.engines.spark_stream.checkpoint import Checkpoint, Kept
 from dovetail.errors import EngineError
 from dovetail.kernels.settings import FORMAT
 
-KEPT = Checkpoint("/c", 3, partitions=2, kept=Kept(FORMAT, "f", 8))
-CUT = Checkpoint("/c", 3, is_through=False, partitions=2, kept=Kept(FORMAT, "f", 8))
+STATE = (Kept(FORMAT, "f", 8),)
+KEPT = Checkpoint("/c", 3, partitions=2, kept=STATE)
+CUT = Checkpoint("/c", 3, is_through=False, partitions=2, kept=STATE)
 CONNECT = SimpleNamespace()
 
 

@@ -1,23 +1,31 @@
 """A checkpoint knows its join by what it means, not by how our classes are called."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import pytest
 
-from dovetail.engines.kernel_settings import Manner
+from dovetail.conformance.case import Neutral, read_joins
+from dovetail.engines.kernel_settings import Manner, keyed_settings, stream_manner
+from dovetail.engines.spark_stream.checkpoint import Checkpoint, Kept
 from dovetail.engines.spark_stream.fingerprint import (
     Identity,
     SideFacts,
     differences,
     plain,
+    read_identity,
 )
+from dovetail.errors import DovetailError, EngineError
 from dovetail.expression import Expression
+from dovetail.kernels.settings import FORMAT
+from dovetail.plan.stream import plan_play
 from dovetail.schema import Schema
 from dovetail.spec.inputs import Arrival, Input, InputKind
 from dovetail.spec.join import Clock, Columns, JoinSpec, Kind, Named, Side
 from dovetail.spec.picks import Equality, Keep, Limit, OnExceed, Picks
 from dovetail.spec.spans import Span
 from dovetail.spec.windows import Range, RowsPreceding
+from tests.house.source import TOP
 
 COLUMNS = Schema.of({"k": "bigint", "t": "timestamp"})
 MINUTE = Range(Span(0, 60_000_000))
@@ -48,7 +56,7 @@ WINDOW = '"window":{"range":{"following":"0 seconds","preceding":"60 seconds"}}'
 
 def test_what_is_hashed_is_canonical_json():
     assert IDENTITY.text == (
-        f'{{"buckets":16,"counted":false,"format":5,"inputs":[{INPUT},{INPUT}],'
+        f'{{"buckets":16,"counted":false,"format":7,"inputs":[{INPUT},{INPUT}],'
         '"join":{"clock":"event","hard":[["l.k","r.k"]],'
         f'"left":{{"from":"left",{WINDOW}}},"right":{{"from":"right",{WINDOW}}},'
         '"type":"inner"},"manner":{"arrival":"merged"},'
@@ -154,3 +162,54 @@ def test_a_select_may_become_wider_and_nothing_else():
     counted = shown(k="l.k", n="counter")
     assert narrow.fingerprint != counted.fingerprint
     assert differences(narrow.text, counted.text) == ["counted is true and was false"]
+
+
+CASES = [
+    case
+    for case in read_joins(sorted((TOP / "tests/cases").glob("*.json")))
+    if isinstance(case.join, Neutral)
+]
+
+
+def identified():
+    """Joins of all cases that streams do, with what a checkpoint says of them."""
+    for case in CASES:
+        with suppress(DovetailError):
+            for plan in plan_play(case.join.play()).joins:
+                manner = stream_manner(plan, ordered=len(case.name) % 2 == 0)
+                left, right = (side.source for side in plan.sides)
+                yield Identity(plan.join, (left, right), (FACTS, FACTS), manner, 4)
+
+
+def test_from_its_text_a_join_can_be_carried_out():
+    found = 0
+    for known in identified():
+        join, inputs, manner = read_identity(known.text)
+        assert (
+            replace(known, join=join, inputs=inputs, manner=manner).text == known.text
+        )
+        with suppress(DovetailError):
+            ours = keyed_settings(known.join, known.inputs, known.manner)
+            # One that fails goes on as one that skips, its columns in any order.
+            if not isinstance(ours.picks.limit, Limit):
+                assert keyed_settings(join, inputs, manner) == ours
+                found += 1
+    assert found > 500
+
+
+def other(join, **changes):
+    return replace(IDENTITY, join=replace(join, **changes))
+
+
+def test_of_joins_in_a_row_only_the_changed_one_is_told():
+    inner, outer = IDENTITY, other(JOIN, kind=Kind.LEFT_OUTER)
+    kept = tuple(Kept(FORMAT, one.text) for one in (outer, inner))
+    known = Checkpoint("folder", 3, kept=kept)
+    for same in ((outer, inner), (inner, outer)):
+        known.refuse_other(*(one.text for one in same))
+    with pytest.raises(EngineError) as refusal:
+        known.refuse_other(outer.text, replace(inner, buckets=8).text)
+    told = str(refusal.value)
+    assert "another join: of inner, on l.k = r.k: buckets is 8 and was 16; exp" in told
+    with pytest.raises(EngineError, match="joins in a row is 1 and was 2; expected"):
+        known.refuse_other(outer.text)

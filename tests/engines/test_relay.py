@@ -16,7 +16,7 @@ from dovetail.engines.spark_stream.worker.relay import (
 )
 from dovetail.kernels.arrays.blobs import write_batch
 from dovetail.kernels.arrays.names import LineKind
-from dovetail.kernels.arrays.rows import BEGINNING, NEVER
+from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER
 from dovetail.kernels.pairs.results import Reason, code
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.spans import NO_TIME
@@ -90,12 +90,12 @@ def test_rows_go_on_and_late_rows_are_passed_on_by_the_number_of_their_join():
 
 
 def test_what_a_join_inside_has_passed_on_goes_further_as_it_is():
-    (found,) = relayed((b"results", 3, 8, BEGINNING)).to_pylist()
+    (found,) = relayed((b"results", 3, 8, MISSING)).to_pylist()
     assert (found[EVENT], found[JOIN], found[BLOB]) == (LineKind.PASSED, 3, b"results")
 
 
-def test_a_bucket_that_says_nothing_gives_nothing():
-    assert relayed((None, 0, 7, BEGINNING)).num_rows == 0
+def test_a_line_behind_the_first_says_nothing_of_how_far_its_bucket_is():
+    assert relayed((None, 0, 7, MISSING)).num_rows == 0
 
 
 def delivered(*untils):
@@ -119,6 +119,16 @@ def test_the_least_of_what_its_buckets_say_is_how_far_a_join_has_come(untils, le
     assert max(report.bound for report in reports) == least
     # It holds for what comes after the batch: it stands behind all its rows.
     assert {one.position for one in reports if one.bound == least} == {NEVER}
+
+
+def test_rows_say_nothing_of_how_far_their_join_has_come():
+    reports = [parcel.report for parcel in delivered(MISSING).parcels]
+    assert {report.bound for report in reports} <= {BEGINNING}
+
+
+def test_a_bucket_that_is_at_the_beginning_holds_back_those_that_have_ended():
+    bounds = [parcel.report.bound for parcel in delivered(NEVER, BEGINNING).parcels]
+    assert set(bounds) == {BEGINNING}
 
 
 def test_rows_of_a_join_move_no_bound_and_are_not_late():

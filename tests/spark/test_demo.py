@@ -11,7 +11,7 @@ from pyspark.sql import Row
 from rich.console import Console
 
 import dovetail as dt
-from dovetail.api.progress import Progress
+from dovetail.api.progress import Progress, SideProgress
 from tests.house.source import TOP
 
 DEMO = TOP / "examples/late_orders.py"
@@ -68,9 +68,12 @@ def test_help_needs_no_spark():
 
 def batch(number, **counts):
     """One batch as Spark tells of it; without counts it had no rows."""
-    names = ("came", "matched", "unmatched", "late", "alive", "waiting")
-    metrics = {"dovetail.join": Row(**{name: counts.get(name, 0) for name in names})}
-    return {"batchId": number, "observedMetrics": metrics if counts else {}}
+    metrics = {"dovetail.join": Row(**counts)}
+    return {
+        "batchId": number,
+        "timestamp": "2026-03-02T10:00:00.000Z",
+        "observedMetrics": metrics if counts else {},
+    }
 
 
 class Ended:
@@ -89,17 +92,18 @@ class Ended:
 
 
 def test_counts_add_up_and_what_is_kept_does_not():
-    first = batch(0, came=5, matched=1, alive=4)
-    query = Ended(first, batch(1), first, batch(2, came=2, late=1, alive=3))
-    *_, last = dt.follow(query)
-    assert last == Progress(2, 7, 1, 0, 1, 3, 0)
+    first = batch(0, left_came=5, matched=1, left_alive=4, right_alive=1)
+    second = batch(2, right_came=2, right_late=1, left_alive=2)
+    *_, last = dt.follow(Ended(first, batch(1), first, second))
+    left = SideProgress(came=5, alive=2)
+    assert last == Progress(2, 1, left, SideProgress(came=2, late=1, alive=1))
     assert str(last) == ("batch 2: 7 rows in, 1 matched, 0 unmatched, 1 late, 3 kept")
 
 
 def test_what_ended_a_query_badly_is_an_engine_error():
     broken = StreamingQueryException("the disk is full\n at somewhere")
     with pytest.raises(dt.EngineError) as caught:
-        list(dt.follow(Ended(batch(0, came=1), error=broken)))
+        list(dt.follow(Ended(batch(0, left_came=1), error=broken)))
     assert (
         caught.value.found
         == "the stream broke: StreamingQueryException: the disk is full"
@@ -131,13 +135,13 @@ class Running(Ended):
 
 def test_a_running_query_is_looked_at_until_it_ends(monkeypatch):
     monkeypatch.setattr("dovetail.api.progress.PAUSE", 0)
-    query = Running(2, batch(0, came=1))
+    query = Running(2, batch(0, left_came=1))
     assert [one.came for one in dt.follow(query)] == [1]
 
 
 def test_batches_are_read_again_only_where_there_is_a_new_one(monkeypatch):
     monkeypatch.setattr("dovetail.api.progress.PAUSE", 0)
-    query = Running(9, batch(0, came=1), batch(1, came=2))
+    query = Running(9, batch(0, left_came=1), batch(1, left_came=2))
     assert [one.came for one in dt.follow(query)] == [1, 3]
     assert query.readings == 2  # to see that it is a query, and for both batches
     assert list(dt.follow(Running(9))) == []

@@ -3,16 +3,20 @@
 import json
 import os
 from datetime import UTC, datetime, timedelta
-from itertools import count, islice
+from itertools import count, islice, pairwise
+from random import Random
 
 import pytest
 
 import dovetail as dt
+from dovetail import spec
+from dovetail.conformance import oracle
 from dovetail.conformance.lines import Sight
 from dovetail.errors import UnsupportedError
 from dovetail.plan.stream import plan_play
 from dovetail.spec.join import Clock
 from tests.nested_plays import random_nested_play
+from tests.spark.rows import bag
 from tests.spark.test_stream_cases import CASES, HOUR, differences, faults, outcomes
 
 NESTED = tuple(name for name in CASES if name.startswith("nested/"))
@@ -34,27 +38,32 @@ def test_cases(spark, split, names):
     assert {name: fault for name, fault in told.items() if fault} == {}
 
 
-def accepted():
-    """Random joins of joins that a stream does, by their seeds."""
+def accepted(clock):
+    """Random joins of joins on a clock that a stream does, by their seeds."""
     for seed in count():
-        play = random_nested_play(seed, Clock.EVENT)
+        play = random_nested_play(seed, clock)
         try:
             plan_play(play)
         except UnsupportedError:
             continue
-        yield f"nested/{seed}", play
+        yield f"nested/{clock.value}/{seed}", play
+
+
+CLOCKS = (Clock.EVENT, Clock.ARRIVAL)
 
 
 @pytest.mark.timeout(HOUR)
-def test_a_random_join_of_joins_gives_the_rows_of_the_oracle(spark):
-    assert differences(spark, dict(islice(accepted(), 1)), "random:1") == {}
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_a_random_join_of_joins_gives_the_rows_of_the_oracle(spark, clock):
+    assert differences(spark, dict(islice(accepted(clock), 1)), "random:1") == {}
 
 
 @pytest.mark.long
 @pytest.mark.timeout(HOUR)
+@pytest.mark.parametrize("clock", CLOCKS)
 @pytest.mark.parametrize("split", ["whole", "random:3", "each"])
-def test_random_joins_of_joins_give_the_rows_of_the_oracle(spark, split):
-    assert differences(spark, dict(islice(accepted(), 25)), split) == {}
+def test_random_joins_of_joins_give_the_rows_of_the_oracle(spark, split, clock):
+    assert differences(spark, dict(islice(accepted(clock), 25)), split) == {}
 
 
 EPOCH = datetime(2026, 3, 2, tzinfo=UTC)
@@ -100,6 +109,90 @@ def test_a_join_is_a_side_of_the_next_one(spark, tmp_path):
     assert met == [(1, 1, 1), (2, 0, 0), (3, 1, 0), (4, 1, 0)]
     assert [one.left.k for one in late["left_late"]] == [9]
     assert [(one.side, one.right.k) for one in late["late"]] == [("right", 3)]
+
+
+CHAIN = {"a": 40, "b": 40, "c": 60}
+
+
+def numbered(spark, folder, rows, files):
+    """A stream of rows (k, n, second) in files; n tells rows of one time apart."""
+    folder.mkdir()
+    for number, part in enumerate(files(rows)):
+        lines = [
+            {"k": k, folder.name: n, "t": (EPOCH + timedelta(seconds=t)).isoformat()}
+            for k, n, t in part
+        ]
+        file = folder / f"{number}.json"
+        file.write_text("\n".join(map(json.dumps, lines)))
+        os.utime(file, (1000 + number, 1000 + number))
+    source = spark.readStream.schema(f"k bigint, {folder.name} bigint, t timestamp")
+    frame = source.option("maxFilesPerTrigger", 1).json(str(folder))
+    return dt.stream(frame, time="t", order=folder.name)
+
+
+def by_time(drawn, joined):
+    """What the definition gives where rows meet by time, then side by side."""
+    names = {name: name.rpartition(".")[2] for name in joined.inputs}
+    stands = sorted(
+        (t, place, n, k, name)
+        for place, (name, letter) in enumerate(zip(names, "abc", strict=True))
+        for k, n, t in drawn[letter]
+    )
+    events = [
+        spec.Arrive(name, {"k": k, "abc"[at]: n, "t": EPOCH + timedelta(seconds=t)})
+        for t, at, n, k, name in stands
+    ]
+    events += [spec.Finish(name) for name in names]
+    play = spec.Play(joined.request, joined.inputs, tuple(events))
+    rows = [one.row for one in oracle.play(play) if one.outlet is spec.Outlet.MATCHED]
+    return bag(rows)
+
+
+@pytest.mark.timeout(HOUR)
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_rows_of_a_join_come_with_those_that_let_them_out_in_any_cut(
+    spark, tmp_path, seed
+):
+    chance = Random(seed)
+    drawn = {
+        name: [
+            (chance.randrange(3), n, t)
+            for n, t in enumerate(sorted(chance.choices(range(30), k=many)))
+        ]
+        for name, many in CHAIN.items()
+    }
+
+    def one(rows):
+        return [rows]
+
+    def several(rows):
+        ends = [0, *sorted(chance.sample(range(len(rows)), 4)), len(rows)]
+        return [rows[first:past] for first, past in pairwise(ends)]
+
+    found = []
+    for files in (one, several):
+        folder = tmp_path / files.__name__
+        folder.mkdir()
+        a, b, c = (
+            numbered(spark, folder / name, rows, files) for name, rows in drawn.items()
+        )
+        inner = a.window(dt.rows(2)).join(
+            b.window(dt.rows(1)), on="k", how="left", select=SHOWN
+        )
+        joined = inner.window(dt.rows(3)).join(c.window(dt.rows(2)), on="k", where=SOME)
+        query = joined.write(
+            matched=dt.folder(str(folder / "out")),
+            checkpoint=str(folder / "checkpoint"),
+            finish=True,
+        )
+        query.awaitTermination()
+        rows = spark.read.parquet(str(folder / "out")).drop("batch")
+        found.append(bag(rows.toArrow().to_pylist()))
+    assert found == [by_time(drawn, joined)] * 2
+
+
+SHOWN = {"k": "l.k", "a": "l.a", "b": "r.b"}
+SOME = "l.b is null or (l.a + r.c) % 3 > 0"
 
 
 def gather(rows):

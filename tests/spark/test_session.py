@@ -1,5 +1,9 @@
 """The session of the tests works, down to a Python worker that reads Arrow."""
 
+import os
+
+import pyarrow as pa
+import pyspark
 from pyspark.sql import SparkSession
 
 from dovetail.bind.tick import ticks
@@ -16,3 +20,20 @@ def test_a_source_of_ours_can_be_read_in_two_sessions(spark):
         assert ticks(session, 1).isStreaming
     # The session that was at work still is: what a user asks for next is his own.
     assert SparkSession.active().range(1).sparkSession == spark.range(1).sparkSession
+
+
+def test_workers_import_spark_compiled_and_from_its_folder(spark):
+    """An archive of it is compiled anew by each process that is started."""
+    here = pyspark.__file__
+
+    def where(batches):
+        import pyspark as there  # noqa: PLC0415
+
+        for _ in batches:
+            yield pa.record_batch([pa.array([there.__file__])], ["file"])
+
+    found = {
+        row.file for row in spark.range(4).mapInArrow(where, "file string").collect()
+    }
+    assert found == {here}
+    assert "SPARK_HOME" not in os.environ

@@ -24,6 +24,8 @@ from tests.spark.stream_plays import EVENT, JOINS, random_play
 from tests.spark.test_stream_cases import expected
 
 FULL = EVENT[3]
+NEWEST = JOINS[17]
+"""Rows of all keys end each other: the buckets are told of it."""
 BROKEN = "the test breaks the stream off"
 pytestmark = pytest.mark.timeout(1200)
 
@@ -44,9 +46,9 @@ def staged(play, batches=4, **changes):
     return Part(replace(shape, **changes), [script(0, wanted, shape.plan)])
 
 
-def ended(name, length):
+def ended(name, length, join=FULL):
     """A random play whose inputs end: so its rows need not leave in one order."""
-    play = random_play(FULL, name, length=length)
+    play = random_play(join, name, length=length)
     return replace(play, events=(*play.events, Finish("a"), Finish("b")))
 
 
@@ -67,8 +69,9 @@ def rows_of(session, part, raw):
 
 
 @pytest.mark.parametrize(("buckets", "partitions"), [(1, 1), (5, 3), (16, 2)])
-def test_any_number_of_buckets_gives_the_same_rows(own, buckets, partitions):
-    play = ended("buckets", 60)
+@pytest.mark.parametrize("join", [FULL, NEWEST])
+def test_any_number_of_buckets_gives_the_same_rows(own, join, buckets, partitions):
+    play = ended("buckets", 60, join)
     spread = {"most_buckets": buckets, "most_partitions": partitions}
     assert fault(play, played(own, play, **spread)) == []
 
@@ -128,8 +131,9 @@ def start_once(frame, collector, checkpoint):
     query.awaitTermination()
 
 
-def test_a_restart_gives_the_same_rows(own, tmp_path):
-    play = ended("restart", 40)
+@pytest.mark.parametrize("join", [FULL, NEWEST])
+def test_a_restart_gives_the_same_rows(own, join, tmp_path):
+    play = ended("restart", 40, join)
     part = staged(play, batches=5)
     recording = tmp_path / "events.parquet"
     record_parts(recording, [part])

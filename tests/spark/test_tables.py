@@ -1,12 +1,14 @@
 """A stream beside an ordinary DataFrame: who joins, the copy, restarts, cuts."""
 
 import os
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.errors import StreamingQueryException
 
 import dovetail as dt
 from dovetail import spec
@@ -51,21 +53,22 @@ class Shop:
 
     def __init__(self, spark, folder):
         self.spark, self.folder = spark, folder
-        (folder / "orders").mkdir(exist_ok=True)
+        for name in ("orders", "parcels"):
+            (folder / name).mkdir(exist_ok=True)
         pq.write_table(arrow(PEOPLE), folder / "people.parquet")
 
-    def give(self, rows, size=8):
+    def give(self, rows, size=8, name="orders"):
         """Lets more orders come, in batches of a size."""
-        there = len(list((self.folder / "orders").glob("*.parquet")))
+        there = len(list((self.folder / name).glob("*.parquet")))
         for number, first in enumerate(range(0, len(rows), size), there):
-            path = self.folder / "orders" / f"{number:03}.parquet"
+            path = self.folder / name / f"{number:03}.parquet"
             pq.write_table(arrow(rows[first : first + size]), path)
             os.utime(path, (1000 + number, 1000 + number))  # the oldest is read first
 
-    def orders(self, **facts):
+    def orders(self, name="orders", **facts):
         """The stream."""
         files = self.spark.readStream.schema(DDL).option("maxFilesPerTrigger", 1)
-        return dt.stream(files.parquet(str(self.folder / "orders")), **facts)
+        return dt.stream(files.parquet(str(self.folder / name)), **facts)
 
     def people(self):
         """The table, as it is now."""
@@ -171,6 +174,97 @@ def test_rows_that_are_remembered_go_through_the_operator(spark, tmp_path, numbe
     assert shop.read(joined) == defined(joined, people=people)
 
 
+# --- in a row with other joins --------------------------------------------------------
+
+PARCELS = [
+    {"id": 10 + number, "who": who, "at": EPOCH + timedelta(minutes=minute)}
+    for number, (who, minute) in enumerate([(1, 2), (2, 8), (3, 29), (1, 9), (5, 33)])
+]
+ALL = {"id": "l.id", "who": "l.who", "name": "r.name"}
+
+
+def before(shop):
+    """A stream beside a table, whose rows go on to a join with a stream."""
+    orders, parcels = (
+        shop.orders(name, time="at", lateness="1 hour").window(dt.range("5 minutes"))
+        for name in ("orders", "parcels")
+    )
+    known = shop.orders(time="at", lateness="1 hour").join(
+        dt.dataset(shop.people()), how="left", select=ALL, **KEYS
+    )
+    both = known.window(dt.range("5 minutes")).join(
+        parcels, on="who", how="left", suffixes=("", "_sent")
+    )
+    yield both, [("left.left", ORDERS), ("left.right", PEOPLE), ("right", PARCELS)]
+    met = orders.join(parcels, on="who", how="full", select=SENT)
+    last = met.join(dt.dataset(shop.people()), how="left", **KEYS)
+    yield last, [("left.left", ORDERS), ("left.right", PARCELS), ("right", PEOPLE)]
+
+
+SENT = {"who": "coalesce(l.who, r.who)", "id": "l.id", "sent": "r.id"}
+
+
+def played(joined, given):
+    """What the definition gives of rows of inputs, in the order in which they come."""
+    inputs = dict(joined.inputs)
+    events = []
+    for name, rows in given:
+        if inputs[name].kind is spec.InputKind.STREAM:
+            events += [spec.Arrive(name, row) for row in rows]
+        else:
+            inputs[name] = replace(inputs[name], rows=tuple(rows))
+    events += [spec.Finish(name) for name in inputs]
+    play = spec.Play(joined.request, inputs, tuple(events))
+    rows = [one.row for one in oracle.play(play) if one.outlet is spec.Outlet.MATCHED]
+    return {spec.Outlet.MATCHED: bag(rows)}
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_a_table_stands_in_a_row_with_streams(spark, tmp_path, number):
+    shop = Shop(spark, tmp_path)
+    shop.give(ORDERS, size=3)
+    shop.give(PARCELS, size=2, name="parcels")
+    joined, given = [*before(shop)][number]
+    shop.write(joined, finish=False)
+    # Who is there at the first start is there for good.
+    pq.write_table(arrow(PEOPLE[:1]), tmp_path / "people.parquet")
+    joined, _ = [*before(shop)][number]
+    shop.write(joined, finish=True)
+    assert shop.read(joined) == played(joined, given)
+
+
+def test_tables_in_a_row_are_joined_by_spark(spark, tmp_path):
+    shop = Shop(spark, tmp_path)
+    shop.give(ORDERS, size=3)
+    people = dt.dataset(shop.people())
+    known = shop.orders().join(people, how="left", select=ALL, **KEYS)
+    joined = known.join(people, on="name", how="left", suffixes=("", "_again"))
+    assert joined.explain().count("Spark's own join") == 2
+    query = shop.write(joined)
+    *_, last = dt.follow(query)
+    assert last.came == len(ORDERS)
+    given = [("left.left", ORDERS), ("left.right", PEOPLE), ("right", PEOPLE)]
+    assert shop.read(joined) == played(joined, given)
+
+
+def test_rows_in_the_order_of_a_number_meet_a_table_first(spark, tmp_path):
+    shop = Shop(spark, tmp_path)
+    shop.give(ORDERS, size=4)
+    shop.give(PARCELS, size=3, name="parcels")
+    orders, parcels = (shop.orders(name, order="id") for name in ("orders", "parcels"))
+    known = orders.join(dt.dataset(shop.people()), select=ALL, **KEYS)
+    newest = parcels.window(dt.rows(1))
+    joined = known.window(dt.rows(2)).join(newest, on="who", suffixes=("", "_sent"))
+    shop.write(joined)
+    batches = [("left.left", ORDERS[:4]), ("right", PARCELS[:3])]
+    batches += [("left.left", ORDERS[4:]), ("right", PARCELS[3:])]
+    assert shop.read(joined) == played(joined, [("left.right", PEOPLE), *batches])
+    loose = shop.orders().join(dt.dataset(shop.people()), select=ALL, **KEYS)
+    unordered = loose.window(dt.rows(2)).join(newest, on="who", suffixes=("", "_sent"))
+    with pytest.raises(dt.SpecError, match="the left side has no order"):
+        unordered.explain()
+
+
 # --- the copy ------------------------------------------------------------------------
 
 
@@ -194,6 +288,71 @@ def test_a_restart_sees_the_table_of_the_first_start(spark, tmp_path, joining):
     shop.give(ORDERS[3:], size=3)
     shop.write(joining(shop))
     assert shop.read(joining(shop)) == defined(joining(shop))
+
+
+def known_for(shop, refresh):
+    """A join whose table a start reads anew that comes so long after the last copy."""
+    people = dt.dataset(shop.people(), refresh=refresh)
+    return shop.orders().join(people, how="left", **KEYS)
+
+
+def breaks(_rows, _number):
+    """A sink that cannot be written."""
+    raise OSError
+
+
+def test_a_start_reads_the_table_anew_where_that_is_asked(spark, tmp_path):
+    shop = Shop(spark, tmp_path)
+    assert "1 hour or more after" in known_for(shop, "1 hour").explain()
+    expected = Counter()
+    # Who asks for nothing keeps the copy that there is.
+    for rows, seen, refresh, after in (
+        (ORDERS[:3], PEOPLE, "1 hour", PEOPLE[:1]),
+        (ORDERS[3:5], PEOPLE, "1 hour", PEOPLE[:1]),
+        (ORDERS[5:7], PEOPLE[:1], "1 microsecond", PEOPLE[:4]),
+        (ORDERS[7:], PEOPLE[:1], "", PEOPLE),
+    ):
+        shop.give(rows)
+        joined = known_for(shop, refresh)
+        shop.write(joined)
+        expected += defined(joined, orders=rows, people=seen)[spec.Outlet.MATCHED]
+        pq.write_table(arrow(after), tmp_path / "people.parquet")
+    assert shop.read(known(shop)) == {spec.Outlet.MATCHED: expected}
+
+
+def test_a_batch_that_has_begun_comes_again_with_the_copy_it_has_seen(spark, tmp_path):
+    shop = Shop(spark, tmp_path)
+    shop.give(ORDERS[:3])
+    checkpoint = tmp_path / "checkpoint"
+    query = known_for(shop, "1 hour").write(
+        matched=breaks, checkpoint=checkpoint, trigger=NOW
+    )
+    with pytest.raises(StreamingQueryException):
+        query.awaitTermination()
+    pq.write_table(arrow(PEOPLE[:1]), tmp_path / "people.parquet")
+    joined = known_for(shop, "1 microsecond")
+    shop.write(joined)
+    assert shop.read(joined) == defined(joined, orders=ORDERS[:3])
+
+
+def test_what_is_never_read_anew_is_refused(spark, tmp_path):
+    shop = Shop(spark, tmp_path)
+    joined = known_for(shop, "1 hour")
+    with pytest.raises(dt.EngineError, match="in a query that goes on"):
+        shop.write(joined, trigger={"processingTime": "1 second"})
+    with pytest.raises(dt.EngineError, match="has no folder for its copy"):
+        _ = joined.matched
+    people = dt.dataset(shop.people(), refresh="1 hour")
+    late = shop.orders(time="at").join(people, **KEYS)
+    with pytest.raises(dt.UnsupportedError, match="in the state of an operator"):
+        late.explain()
+    parcels = shop.orders("parcels", order="id").window(dt.rows(1))
+    known_first = shop.orders(order="id").join(people, select=ALL, **KEYS)
+    both = known_first.window(dt.rows(1)).join(parcels, on="who", how="semi")
+    with pytest.raises(dt.UnsupportedError, match="meets another one"):
+        both.explain()
+    with pytest.raises(dt.SpecError, match="refresh of a table beside no stream"):
+        dt.dataset(shop.people()).join(people, on="key", how="semi")
 
 
 def test_what_does_not_fit_the_first_start_is_refused(spark, tmp_path):

@@ -62,7 +62,7 @@ operator = cloudpickle.loads(sys.stdin.buffer.read())
 operator.init(Handle())
 print(sorted(sys.modules.keys() & {"numpy", "pandas", "pyarrow"}))
 (counted,) = operator.handleInputRows(0, iter(()), None)
-print(int(counted.came.sum()), bool(operator.shelf.directory()))
+print(counted.counts[0][0], bool(operator.shelf.directory()))
 """
 
 
@@ -114,11 +114,16 @@ class Suspicious(pickle.Unpickler):
         self.asked.add(f"{module}.{name}")
         return super().find_class(module, name)
 
+    def persistent_load(self, name):
+        """What stands in our code by this name: it is sent along, and tested alone."""
+        module, _, one = name.rpartition(".")
+        return getattr(sys.modules[module], one)
+
 
 def packed(sent):
-    """What travels closed, as it is inside."""
-    _, (data,) = sent.run.__reduce__()
-    return zlib.decompress(data)
+    """What travels closed, as it is inside: our code, which the rest asks for."""
+    _, parts = sent.run.__reduce__()
+    return [zlib.decompress(part) for part in parts]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +141,7 @@ def packed(sent):
 )
 def test_nothing_of_ours_is_sent_by_name(sent):
     cloudpickle.register_pickle_by_value(dovetail)
-    inside = [packed(sent)] if isinstance(sent, JoinOperator) else []
+    inside = packed(sent) if isinstance(sent, JoinOperator) else []
     for data in (cloudpickle.dumps(sent), *inside):
         reading = Suspicious(data)
         reading.load()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +16,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from dovetail import spec
 from dovetail.api import choices, samples, terms
 from dovetail.bind.sinks import Calling, Sink
-from dovetail.engines.kernel_settings import stream_settings
+from dovetail.engines.kernel_settings import reads_all, stream_settings
 from dovetail.engines.spark_batch.arrivals import Arrivals
 from dovetail.engines.spark_batch.join import join_batch, sample
 from dovetail.engines.spark_stream.dataflow import Frames
@@ -213,7 +214,8 @@ class Joined:
     def in_words(self) -> str:
         """Returns the plan in words; what only Spark can refuse is not refused."""
         if self.is_streaming:
-            return explained(self._plan())
+            plan = self._plan()
+            return explained(plan, partial(reads_all, plan))
         return explained_batch(self._batch_plan(), self._sources)
 
     @arguments.public

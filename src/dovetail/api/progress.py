@@ -14,69 +14,202 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
+from typing import Any
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import Row
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
 
+from dovetail import schema
 from dovetail.engines.spark_stream.dataflow import COUNTERS
 from dovetail.engines.spark_stream.failures import sentence
 from dovetail.spec import arguments
 
 PAUSE = 0.2
-_COUNTED = ("came", "matched", "unmatched", "late")
+_MOST_HOT = 5
+_SUMS = ("came", "met", "unmatched", "late", "failed", "evicted")
+_NOW = ("alive", "waiting", "bytes")
+_HANDS = ("left", "right")
+Counted = Mapping[str, Any]
+"""What was counted in a batch, by name; None where no bucket was woken."""
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """What a join has done since this start: `alive` rows are kept just now.
+class SideProgress:
+    """What a join has done with one side since this start, and what it keeps just now.
 
-    `batch` is the number of the newest batch, which its folders bear too. `waiting` of
-    the rows have not yet met anyone: the order of arrival is not sure by now.
+    `came`, `late` and `failed` rows have come, too late or without a time or with a bad
+    interval. `met` have met somebody in their batch, `unmatched` have left without.
+    `evicted` are kept no more; `alive` are, in so many `bytes`, of which `waiting` take
+    no part yet. No row before `bound` comes any more, which was so long ago (`lag`)
+    when the batch began. `hot` are the keys of most rows of the batch, and how many.
+    """
+
+    came: int = 0
+    met: int = 0
+    unmatched: int = 0
+    late: int = 0
+    failed: int = 0
+    evicted: int = 0
+    alive: int = 0
+    waiting: int = 0
+    bytes: int = 0
+    bound: datetime | None = None
+    lag: timedelta | None = None
+    hot: tuple[tuple[str, int], ...] = ()
+
+    def after(self, hand: str, counted: Counted, began: datetime) -> SideProgress:
+        """Returns the progress after one more batch, which began at a moment."""
+
+        def count(name: str) -> Any:  # noqa: ANN401 - a number, or None
+            return counted.get(f"{hand}_{name}")
+
+        sums = {name: getattr(self, name) + (count(name) or 0) for name in _SUMS}
+        now = {name: count(name) for name in _NOW if count(name) is not None}
+        bound = self.bound
+        if count("bound") is not None:
+            bound = schema.from_microseconds(count("bound"))
+        known = (key for keys in counted["hot"] for key in keys[_HANDS.index(hand)])
+        hot = sorted(known, key=lambda key: -int(key[0]))[:_MOST_HOT]
+        return replace(
+            self,
+            **sums,
+            **now,
+            bound=bound,
+            lag=None if bound is None else began - bound,
+            hot=tuple((", ".join(values), rows) for rows, values in hot),
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Progress:
+    """What a join has done since this start, by side, and what it keeps just now.
+
+    `batch` is the number of the newest batch, which its folders bear too. `matched` are
+    pairs, and rows given once because they have a partner. The largest bucket has
+    `skew` times as many rows as on average.
     """
 
     batch: int = -1
-    came: int = 0
     matched: int = 0
-    unmatched: int = 0
-    late: int = 0
-    alive: int = 0
-    waiting: int = 0
+    left: SideProgress = SideProgress()
+    right: SideProgress = SideProgress()
+    skew: float = 1.0
 
-    def after(self, batch: int, counted: Mapping[str, int | None]) -> Progress:
+    @property
+    def came(self) -> int:
+        """Returns how many rows came."""
+        return self.left.came + self.right.came
+
+    @property
+    def unmatched(self) -> int:
+        """Returns how many rows came out without a partner."""
+        return self.left.unmatched + self.right.unmatched
+
+    @property
+    def late(self) -> int:
+        """Returns how many rows came too late."""
+        return self.left.late + self.right.late
+
+    @property
+    def failed(self) -> int:
+        """Returns how many rows had no time, or a bad interval."""
+        return self.left.failed + self.right.failed
+
+    @property
+    def alive(self) -> int:
+        """Returns how many rows are kept."""
+        return self.left.alive + self.right.alive
+
+    @property
+    def waiting(self) -> int:
+        """Returns how many of them take no part yet: a bound has not passed them."""
+        return self.left.waiting + self.right.waiting
+
+    def after(self, batch: int, counted: Counted, began: datetime) -> Progress:
         """Returns the progress after one more batch with these counts.
 
         A batch in which no bucket was woken has counted nothing: all is as it was.
         """
-        sums = {name: getattr(self, name) + (counted[name] or 0) for name in _COUNTED}
-        told = {name: counted[name] for name in ("alive", "waiting")}
-        now = {name: count for name, count in told.items() if count is not None}
-        return replace(self, batch=batch, **sums, **now)
+        left, right = (
+            side.after(hand, counted, began)
+            for hand, side in zip(_HANDS, (self.left, self.right), strict=True)
+        )
+        skew, rows = self.skew, left.alive + right.alive
+        if counted.get("buckets") and rows:
+            skew = counted["largest"] * counted["buckets"] / rows
+        matched = self.matched + (counted.get("matched") or 0)
+        return Progress(batch, matched, left, right, skew)
 
     def prometheus(self, query: str) -> str:
         """Returns the numbers as Prometheus reads them, under the name of a query.
 
         Rows that came and went are counted since this start, as its counters are.
         """
-        # Prometheus puts a backslash where JSON does.
-        label = json.dumps(query, ensure_ascii=False)
-        lines = []
-        for field in fields(self):
-            is_count = field.name in _COUNTED
-            name = f"dovetail_{field.name}{'_total' if is_count else ''}"
-            lines.append(f"# TYPE {name} {'counter' if is_count else 'gauge'}")
-            lines.append(f"{name}{{query={label}}} {getattr(self, field.name)}")
+        sides = {"left": self.left, "right": self.right}
+        lines = _metric("batch", "gauge", {(("query", query),): self.batch})
+        lines += _metric(
+            "matched_total", "counter", {(("query", query),): self.matched}
+        )
+        lines += _metric("bucket_skew", "gauge", {(("query", query),): self.skew})
+        for field in fields(SideProgress):
+            values = {
+                (("query", query), ("side", hand), *more): value
+                for hand, side in sides.items()
+                for more, value in _values(getattr(side, field.name))
+            }
+            is_sum = field.name in _SUMS
+            name = f"{_NAMES.get(field.name, field.name)}{'_total' if is_sum else ''}"
+            lines += _metric(name, "counter" if is_sum else "gauge", values)
         return "\n".join(lines) + "\n"
+
+    def __repr__(self) -> str:
+        """Returns the line with the name of its class."""
+        return f"Progress({self})"
 
     def __str__(self) -> str:
         """Returns one line for a log or a screen."""
+        failed = f"{self.failed} failed, " if self.failed else ""
         return (
             f"batch {self.batch}: {self.came} rows in, {self.matched} matched, "
-            f"{self.unmatched} unmatched, {self.late} late, {self.alive} kept"
+            f"{self.unmatched} unmatched, {self.late} late, {failed}{self.alive} kept"
         )
+
+
+Labels = tuple[tuple[str, str], ...]
+_NAMES = {"bound": "bound_seconds", "lag": "lag_seconds", "hot": "hot_key_rows"}
+"""What Prometheus calls fields, with their units."""
+
+
+def _values(value: Any) -> Iterator[tuple[Labels, float]]:  # noqa: ANN401
+    """Gives a field's numbers, each with the labels that tell it from the others."""
+    match value:
+        case None:
+            return
+        case datetime():
+            yield (), schema.to_microseconds(value) / 1_000_000
+        case timedelta():
+            yield (), value.total_seconds()
+        case tuple():
+            yield from (((("key", key),), rows) for key, rows in value)
+        case _:
+            yield (), value
+
+
+def _metric(name: str, kind: str, values: Mapping[Labels, float]) -> list[str]:
+    """Returns the lines of a metric, each value under its labels."""
+    lines = [f"# TYPE dovetail_{name} {kind}"] if values else []
+    for labels, value in values.items():
+        # Prometheus puts a backslash where JSON does.
+        told = ",".join(
+            f"{label}={json.dumps(text, ensure_ascii=False)}" for label, text in labels
+        )
+        lines.append(f"dovetail_{name}{{{told}}} {value}")
+    return lines
 
 
 @arguments.public
@@ -108,7 +241,8 @@ def _followed(query: StreamingQuery) -> Iterator[Progress]:
         for batch in query.recentProgress if is_behind else ():
             counted, number = _counted(batch), batch["batchId"]
             if number > progress.batch and counted:
-                progress = progress.after(number, counted)
+                began = datetime.fromisoformat(batch["timestamp"])
+                progress = progress.after(number, counted, began)
                 yield progress
         time.sleep(PAUSE if is_active else 0)
     try:
@@ -117,7 +251,7 @@ def _followed(query: StreamingQuery) -> Iterator[Progress]:
         raise sentence(error) from error
 
 
-def _counted(batch: StreamingQueryProgress) -> Mapping[str, int | None]:
+def _counted(batch: StreamingQueryProgress) -> Counted:
     """Returns a batch's counts by name, None where no bucket was woken.
 
     There are none where the batch did not run. Of a query that is not written by us
@@ -128,14 +262,26 @@ def _counted(batch: StreamingQueryProgress) -> Mapping[str, int | None]:
     rows = [
         _row(metrics[name]) for name in ([COUNTERS] if COUNTERS in metrics else told)
     ]
-    sums: dict[str, int | None] = {}
-    for field in fields(Progress)[1:] if rows else ():
-        known = [count for row in rows if (count := row[field.name]) is not None]
-        sums[field.name] = sum(known) if known else None
-    return sums
+    if not rows:
+        return {}
+    hot = [json.loads(text) for row in rows for text in row.get("hot") or ()]
+    counted: dict[str, Any] = {"hot": hot}
+    for name in {name for row in rows for name in row} - {"hot"}:
+        known = [count for row in rows if (count := row.get(name)) is not None]
+        join = _JOINED.get(name, sum)
+        counted[name] = join(known) if known else None
+    return counted
 
 
-def _row(observed: Row) -> Mapping[str, int | None]:
+_JOINED: Mapping[str, Callable[..., int]] = {
+    "left_bound": min,
+    "right_bound": min,
+    "largest": max,
+}
+"""How the counts of several joins become one, where they are no sums."""
+
+
+def _row(observed: Row) -> Counted:
     """Returns observed metrics by name; Connect tells values and schema apart."""
     known = observed.asDict()
     if "schema" not in known:

@@ -12,8 +12,9 @@ from dovetail import spec
 from dovetail.api import choices, terms
 from dovetail.api.joined import Joined
 from dovetail.bind.schemas import frame_given, schema_of
+from dovetail.dialects.spl import translate
 from dovetail.engines.spark_stream.dataflow import Frames
-from dovetail.errors import SchemaError, SpecError
+from dovetail.errors import SchemaError, SpecError, UnsupportedError
 from dovetail.expression import Expression
 from dovetail.plan.nested import renamed, under, unnested
 from dovetail.plan.sides import input_of
@@ -50,6 +51,9 @@ class Rows:
             "key": ", ".join(self.source.key),
             "order": self.feed.order,
             "sequence": self.feed.sequence,
+            "refresh": ""
+            if self.feed.refresh == spec.NO_TIME
+            else self.feed.refresh.in_words(),
             "window": "" if self.kept == spec.Unstated() else repr(self.kept),
             "per": ", ".join(self.per),
             "evict": "" if self.leaves == spec.KeepPartitions() else repr(self.leaves),
@@ -113,7 +117,8 @@ class Rows:
         lets rows without a partner leave by their own outlet. `unbounded` allows state
         without a bound.
         """
-        sides = dict(zip(spec.HANDS, (self, _rows_given(other)), strict=True))
+        given = dict(zip(spec.HANDS, (self, _rows_given(other)), strict=True))
+        clock, sides = _on_one_clock(given)
         _refuse_half_a_sequence(sides)
         schemas = {hand: side.source.schema for hand, side in sides.items()}
         kind = terms.kind_named(how)
@@ -137,11 +142,7 @@ class Rows:
             left,
             right,
             kind,
-            terms.clock_of(
-                (left.window, right.window),
-                timed=all(side.source.is_timed for side in sides.values()),
-                streaming=any(side.feed.streams for side in sides.values()),
-            ),
+            clock,
             hard=terms.equalities(keys),
             soft=condition,
             select=columns,
@@ -167,6 +168,12 @@ def _checked(
     # Of a batch Spark does all by itself; a stream is limited to what kernels can.
     if any(side.feed.streams for side in sides.values()):
         terms.refuse_on_streams(join, inputs)
+    elif any(side.feed.refresh != spec.NO_TIME for side in sides.values()):
+        raise SpecError(
+            "refresh of a table beside no stream",
+            "a stream on the other side",
+            "ordinary DataFrames are read when the join is: leave refresh out",
+        )
     if not arguments.truth("unbounded", unbounded):
         flat, known = unnested(join, inputs)
         sources = {hand: input_of(flat, hand, known) for hand in spec.HANDS}
@@ -188,8 +195,55 @@ def rows_of(joined: Joined) -> Rows:
         )
     source = spec.input_of(spec.Nested(joined.request, ""), joined.inputs, "")
     left, right = (joined.frames[hand] for hand in spec.HANDS)
-    feed = feed_of_rows(joined.feeds)
+    feed = feed_of_rows(joined.feeds, joined.request.clock)
     return Rows((left, right), source, feed, given_by=(joined,))
+
+
+def _on_one_clock(
+    given: Mapping[spec.Hand, Rows],
+) -> tuple[spec.Clock, Mapping[spec.Hand, Rows]]:
+    """Returns the clock of a join of two sides, and these with the rows of joins on it.
+
+    Beside a data set without a time a stream keeps its own where its rows go on.
+    """
+    timed = {hand: _by_row_time(side) for hand, side in given.items()}
+    is_chain = any(side.given_by for side in given.values())
+    clock = terms.clock_of(
+        [side.kept for side in given.values()],
+        timed=all(
+            side.source.is_timed or (is_chain and _is_whole(side.source, side.feed))
+            for side in timed.values()
+        ),
+        streaming=any(side.feed.streams for side in given.values()),
+    )
+    return clock, timed if clock is spec.Clock.EVENT else given
+
+
+def _by_row_time(rows: Rows) -> Rows:
+    """Returns the rows of a stream and a data set on the clock of the stream's time."""
+    for joined in rows.given_by:
+        if joined.request.clock is not spec.Clock.ARRIVAL:
+            return rows
+        request = replace(joined.request, clock=spec.Clock.EVENT)
+        windows = [request.side(hand).window for hand in spec.HANDS]
+        sources = {
+            hand: spec.input_of(request.side(hand).source, joined.inputs, "")
+            for hand in spec.HANDS
+        }
+        is_timed = all(
+            source.is_timed or _is_whole(source, joined.feeds[hand])
+            for hand, source in sources.items()
+        )
+        on_time = terms.clock_of(windows, timed=is_timed, streaming=True)
+        if on_time is spec.Clock.EVENT:
+            again = rows_of(replace(joined, request=request))
+            return replace(again, kept=rows.kept, per=rows.per, leaves=rows.leaves)
+    return rows
+
+
+def _is_whole(source: spec.Input, feed: Feed) -> bool:
+    """Tells whether rows are all there, whenever: a data set that does not stream."""
+    return source.kind is spec.InputKind.DATASET and not feed.streams
 
 
 def _origin(rows: Rows, hand: spec.Hand) -> spec.Named | spec.Nested:
@@ -269,9 +323,17 @@ def stream(
 
 @arguments.public
 def table(
-    frame: DataFrame, *, key: str | Sequence[str], time: str = "", order: str = ""
+    frame: DataFrame,
+    *,
+    key: str | Sequence[str],
+    time: str = "",
+    order: str = "",
+    refresh: arguments.Length = "",
 ) -> Rows:
-    """Returns a table's rows: each is the newest version of its key, until the next."""
+    """Returns a table's rows: each is the newest version of its key, until the next.
+
+    `refresh` is that of `dt.dataset`.
+    """
     schema = schema_of(frame_given("frame", frame))
     keys = arguments.columns("key", key, schema, 'key="id"')
     if not keys:
@@ -279,15 +341,33 @@ def table(
             "key", key, "at least one column", 'write for example key="id"'
         )
     source = _input(frame, spec.InputKind.TABLE, time=time, key=keys)
-    feed = Feed(_place("order", order, schema), streams=frame.isStreaming)
+    place, again = _place("order", order, schema), _refresh_given(refresh, frame)
+    feed = Feed(place, streams=frame.isStreaming, refresh=again)
     return Rows(frame, source, feed, kept=spec.Latest(keys))
 
 
 @arguments.public
-def dataset(frame: DataFrame, *, time: str = "") -> Rows:
-    """Returns rows that are all there from the start."""
+def dataset(
+    frame: DataFrame, *, time: str = "", refresh: arguments.Length = ""
+) -> Rows:
+    """Returns rows that are all there from the start.
+
+    Beside a stream they are copied at the first start; with `refresh` a later start
+    copies them anew, so long after the last copy or more.
+    """
     source = _input(frame, spec.InputKind.DATASET, time=time)
-    return Rows(frame, source, Feed(streams=frame.isStreaming))
+    again = _refresh_given(refresh, frame)
+    return Rows(frame, source, Feed(streams=frame.isStreaming, refresh=again))
+
+
+def _refresh_given(refresh: arguments.Length, frame: DataFrame) -> spec.Span:
+    """Returns how old a copy becomes before a start makes another one, if ever."""
+    if refresh == "":
+        return spec.NO_TIME
+    if frame.isStreaming:
+        hint = "leave refresh out: a streaming DataFrame is read as it goes on"
+        raise arguments.wrong("refresh", refresh, "an ordinary DataFrame", hint)
+    return arguments.length("refresh", refresh, least=_INSTANT)
 
 
 def _input(
@@ -333,3 +413,66 @@ def _place(name: str, given: str, schema: Schema) -> str:
         found = f'{name}="{given}" is a column of the type {schema[column].type}'
         raise SchemaError(found, expected, hint)
     return given
+
+
+@arguments.public
+def spl(text: str, sources: Mapping[str, Rows]) -> Joined:
+    """Returns the join that a text in SPL is; nothing runs yet.
+
+    `sources`: rows of `dt.stream` for each stream that comes from outside, by its name,
+    with columns as the text declares them. What the text calls its first port leaves by
+    `matched`, its others by `left_unmatched` and `right_unmatched`.
+    """
+    arguments.text("text", text, "a text in SPL", "dt.spl(path.read_text(), {..})")
+    example = '{"Quotes": dt.stream(frame)}'
+    arguments.mapping("sources", sources, example)
+    given_rows: Mapping[str, object] = sources
+    for name, rows in given_rows.items():
+        if not isinstance(rows, Rows):
+            label = f"sources[{arguments.told(name)}]"
+            raise arguments.wrong(label, rows, "rows of dt.stream", example)
+    program = translate(text, {it: one.source.schema for it, one in sources.items()})
+    for given in spec.givens_of(program):
+        _refuse_others(given, sources)
+    join = spec.one_join(program)
+    if join is None:
+        raise UnsupportedError(
+            "a text in SPL that is more than one join",
+            "one Join, or joins that feed one another",
+            "do on the DataFrames what other operators do, and bind them by name",
+        )
+    return _joined_by(join, sources)
+
+
+def _refuse_others(given: spec.Given, sources: Mapping[str, Rows]) -> None:
+    """Refuses a stream that is not there, or whose columns are others."""
+    if given.input not in sources:
+        expected = f'rows of dt.stream for "{given.input}"'
+        hint = "the text takes each stream from outside by its name"
+        raise arguments.wrong("sources", [*sources], expected, hint)
+    schema = sources[given.input].source.schema
+    for column in given.schema.columns:
+        if schema[column.name].type != column.type:
+            raise SchemaError(
+                f'"{column.name}" of "{given.input}" is {schema[column.name].type}',
+                f"{column.type}, as the text declares it",
+                "cast it in the frame",
+            )
+
+
+def _joined_by(join: spec.JoinSpec, sources: Mapping[str, Rows]) -> Joined:
+    """Returns a join of rows by the names of its inputs, inner joins first."""
+    sides: dict[spec.Hand, Rows] = {}
+    for hand in spec.HANDS:
+        match join.side(hand).source:
+            case spec.Named(name):
+                sides[hand] = sources[name]
+            case spec.Nested(inner):
+                sides[hand] = rows_of(_joined_by(inner, sources))
+    _refuse_half_a_sequence(sides)
+    left, right = (
+        replace(join.side(hand), source=_origin(sides[hand], hand))
+        for hand in spec.HANDS
+    )
+    # What SPL keeps is what its windows say, bounded or not.
+    return _checked(replace(join, left=left, right=right), sides, unbounded=True)

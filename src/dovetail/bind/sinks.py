@@ -168,7 +168,8 @@ def files_in(spark: SparkSession, folder: str) -> list[str]:
 def _listed(spark: SparkSession, path: str) -> DataFrame | None:
     """Returns what is at a path, as lines that nobody has read yet."""
     try:
-        found = spark.read.text(path)
+        # Else Spark asks what folders called as `batch=0` have in common.
+        found = spark.read.option("recursiveFileLookup", "true").text(path)
         _ = found.columns  # Connect looks at a path when it is asked for columns
     except AnalysisException as error:
         if error.getCondition() != "PATH_NOT_FOUND":

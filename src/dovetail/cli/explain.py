@@ -15,7 +15,8 @@ from dovetail.bind.files import Root
 from dovetail.cli.programs import ENDING, Files, Texts, modules_of, read_program
 from dovetail.cli.terminal import BROKEN, reported, waiting
 from dovetail.conformance.case import Broken, Case, Neutral, Script, read_joins
-from dovetail.conformance.explain import explained
+from dovetail.conformance.explain import explained, explained_text
+from dovetail.conformance.flows import spl_play
 from dovetail.conformance.programs import ecl_play
 from dovetail.dialects.ecl import translate
 from dovetail.errors import DovetailError, SpecError
@@ -144,6 +145,8 @@ def _explained(join: Neutral | Script | Broken) -> str:
             return explained(join.play())
         case Script("ecl", text, given):
             return explained_program(ecl_play(text, given).program)
+        case Script("spl", text, given):
+            return explained_text(spl_play(text, given))
         case Script(dialect=dialect):
             return f"the dialect {dialect} is not yet supported"
         case Broken(error):

@@ -11,6 +11,7 @@ from dovetail.cli.check import check
 from dovetail.cli.explain import explain
 from dovetail.cli.picture import draw
 from dovetail.cli.programs import run, translate
+from dovetail.cli.state import state
 
 app = typer.Typer(
     help="Every kind of join, on Apache Spark.",
@@ -25,6 +26,7 @@ app.command()(check)
 app.command()(explain)
 app.command("picture")(draw)
 app.command()(run)
+app.command()(state)
 app.command()(translate)
 
 

@@ -9,6 +9,7 @@ import typer
 
 from dovetail.cli.terminal import BROKEN, reported
 from dovetail.conformance.case import Broken, Case, Neutral, Script, read_joins
+from dovetail.conformance.flows import JoinPlay, spl_play
 from dovetail.draw import Picture, picture
 from dovetail.errors import SpecError, UnsupportedError
 
@@ -84,6 +85,15 @@ def _drawn(case: Case) -> Picture:
     match case.join:
         case Neutral() as join:
             return picture(join.play(), case.name)
+        case Script("spl", text, given) if isinstance(
+            found := spl_play(text, given), JoinPlay
+        ):
+            return picture(found.play, case.name)
+        case Script("spl"):
+            raise UnsupportedError(
+                "a picture of a text that is more than one join",
+                "one join, or joins that feed one another",
+            )
         case Script(dialect=dialect):
             raise UnsupportedError(f"the dialect {dialect} is not yet supported")
         case Broken(error):

@@ -15,11 +15,14 @@ from enum import Enum
 
 from dovetail import spec
 from dovetail.conformance.case import Broken, Case, Neutral, Refusal, Script
-from dovetail.conformance.compare import SAME, Difference, compare, compare_lines
+from dovetail.conformance.compare import SAME, Difference, compare_lines
 from dovetail.conformance.engines import EngineName, NamedPlay, Outcome, Split, outcomes
-from dovetail.conformance.lines import Order, Rows
+from dovetail.conformance.flows import FlowPlay, JoinPlay, OutletNames, spl_play
+from dovetail.conformance.lines import Line, Order, Rows, emitted
 from dovetail.conformance.programs import ProgramPlay, ecl_play, without_blanks
 from dovetail.errors import DovetailError, UnsupportedError
+
+_AS_THEY_ARE: OutletNames = {}
 
 
 class Status(Enum):
@@ -50,22 +53,27 @@ class Check:
 
     def verdicts(self, cases: Iterable[Case]) -> Iterator[Verdict]:
         """Gives the verdict of every case as it comes; cases without a play first."""
-        by_name: dict[str, Case] = {}
+        # With each case what its text calls the outlets of the join.
+        by_name: dict[str, tuple[Case, OutletNames]] = {}
         plays: list[NamedPlay] = []
         for case in cases:
             match _prepared(case):
                 case spec.Play() as play:
-                    by_name[case.name] = case
+                    by_name[case.name] = case, _AS_THEY_ARE
                     plays.append(NamedPlay(case.name, play, _looks_at_order(case)))
-                case ProgramPlay() as program:
+                case JoinPlay(play) as text:
+                    by_name[case.name] = case, text.names
+                    plays.append(NamedPlay(case.name, play, _looks_at_order(case)))
+                case ProgramPlay() | FlowPlay() as program:
                     yield self._of_program(case, program)
                 case error:
                     yield self._judged(case, error)
         if plays:
             for name, outcome in outcomes(self.engine, plays, self.split):
-                yield self._judged(by_name[name], outcome)
+                case, names = by_name[name]
+                yield self._judged(case, outcome, names)
 
-    def _of_program(self, case: Case, program: ProgramPlay) -> Verdict:
+    def _of_program(self, case: Case, program: ProgramPlay | FlowPlay) -> Verdict:
         """Returns the verdict on what the engine makes of a program."""
         try:
             lines = program.lines(self.engine)
@@ -74,12 +82,16 @@ class Check:
         if isinstance(case.expect, Refusal):
             reason = f"{_wanted(case.expect)}, found {len(lines)} rows"
             return Verdict(case, self.engine, Status.FAIL, reason)
-        expected = without_blanks(case.expect)
+        expected = case.expect
+        if isinstance(program, ProgramPlay):
+            expected = without_blanks(expected)
         difference = compare_lines(expected, lines, self.engine.sight(self.split))
         status = Status.FAIL if difference else Status.OK
         return Verdict(case, self.engine, status, difference=difference)
 
-    def _judged(self, case: Case, outcome: Outcome) -> Verdict:
+    def _judged(
+        self, case: Case, outcome: Outcome, names: OutletNames = _AS_THEY_ARE
+    ) -> Verdict:
         """Returns the verdict on what the engine, or the way to it, has given."""
         match case.expect, outcome:
             case Refusal() as expected, DovetailError() as error:
@@ -92,7 +104,9 @@ class Check:
                 reason = f"{_wanted(expected)}, found {len(rows)} rows"
                 return Verdict(case, self.engine, Status.FAIL, reason)
             case expected, rows:
-                difference = compare(expected, rows, self.engine.sight(self.split))
+                sight = self.engine.sight(self.split)
+                lines = [_renamed(emitted(one, sight), names) for one in rows]
+                difference = compare_lines(expected, lines, sight)
                 status = Status.FAIL if difference else Status.OK
                 return Verdict(case, self.engine, status, difference=difference)
 
@@ -112,12 +126,22 @@ def _looks_at_order(case: Case) -> bool:
     return isinstance(case.expect, Rows) and case.expect.order is not Order.BAG
 
 
-def _prepared(case: Case) -> spec.Play | ProgramPlay | DovetailError:
+def _renamed(line: Line, names: OutletNames) -> Line:
+    """Returns a line whose outlet has the name that a text gives it, if one does."""
+    outlet = str(line.facts["out"])
+    return Line(line.row, {**line.facts, "out": names.get(outlet, outlet)})
+
+
+def _prepared(
+    case: Case,
+) -> spec.Play | JoinPlay | FlowPlay | ProgramPlay | DovetailError:
     """Returns the play of a case, or why there is none; no engine is asked."""
     try:
         match case.join:
             case Script("ecl", text, given):
                 return ecl_play(text, given)
+            case Script("spl", text, given):
+                return spl_play(text, given)
             case Script(dialect=dialect):
                 return UnsupportedError(f"the dialect {dialect} is not yet supported")
             case Neutral() as join:

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 from dovetail import spec
 from dovetail.conformance.engines import EngineName
+from dovetail.conformance.flows import FlowPlay, JoinPlay
+from dovetail.conformance.oracle import joined_alone
 from dovetail.conformance.oracle.refusals import refuse as refuse_oracle
 from dovetail.errors import UnsupportedError
 from dovetail.plan import batch, local, stream
-from dovetail.plan.words import Line, described, paragraphs, switched
+from dovetail.plan.words import Line, described, paragraphs, reads_of, switched
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,30 @@ def explained(play: spec.Play) -> str:
         word = "yes" if answer.runs else "not yet"
         lines.append((f"on {answer.engine.value}", f"{word}: {answer.reason}"))
     return paragraphs(lines)
+
+
+def explained_text(text: JoinPlay | FlowPlay) -> str:
+    """Returns the plan of each join of a text, what comes out, and the remarks."""
+    program = text.program
+    lines = [
+        *(
+            ("output", f"{it.name}: {', '.join(it.step.schema.names)}")
+            for it in program.outputs
+        ),
+        *(("remark", remark) for remark in program.remarks),
+    ]
+    if isinstance(text, JoinPlay):
+        return "\n".join((explained(text.play), paragraphs(lines)))
+    joins = {
+        id(step.join): step
+        for step in spec.steps_of(program)
+        if isinstance(step, spec.Joined)
+    }
+    plans = (
+        f"join {step.told.title}\n{explained(joined_alone(step))}"
+        for step in joins.values()
+    )
+    return "\n\n".join((*plans, paragraphs(lines)))
 
 
 def answers(play: spec.Play) -> Iterator[Answer]:
@@ -96,8 +122,8 @@ def _by_stream(play: spec.Play) -> str:
     )
 
     plan = stream.plan_play(play)
-    stream_settings(plan)
-    return f"a stateful operator on Spark; {plan.spread.reason}"
+    reads = reads_of(stream_settings(plan).reads_all)
+    return f"a stateful operator on Spark; {plan.spread.reason}; a batch {reads}"
 
 
 _JUDGES: Mapping[EngineName, Callable[[spec.Play], str]] = {

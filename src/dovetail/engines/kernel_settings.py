@@ -9,7 +9,7 @@ are further conditions, tested after the candidates have been counted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Decimal
 from typing import assert_never
 
@@ -27,6 +27,7 @@ from dovetail.expression import (
 )
 from dovetail.kernels import settings as known
 from dovetail.plan import sides
+from dovetail.plan.keys import key_types
 from dovetail.plan.stream import StreamPlan
 from dovetail.spec.facts import absent_row
 
@@ -51,10 +52,12 @@ Values = Mapping[tuple[str, str], object]
 class Manner:
     """How a join is run, beside what it is.
 
-    `ordered`: results leave in row-time order. `idle`: after how many microseconds
+    `ordered`: results leave in row-time order, or say where they stand in order of
+    arrival. `idle`: after how many microseconds
     of silence a side no longer holds the other back; 0: never. `hashed` keys are
     compared once more by value, in so many columns. `live` are the inputs of
-    which rows may come or go though they have no row time.
+    which rows may come or go though they have no row time. Of the sides `told` another
+    operator tells when rows end.
     """
 
     arrival: spec.Arrival
@@ -66,6 +69,7 @@ class Manner:
         spec.IgnoreLateTableRows()
     )
     live: frozenset[str] = frozenset()
+    told: tuple[spec.Hand, ...] = ()
 
 
 def stream_settings(plan: StreamPlan, *, ordered: bool = False) -> known.JoinSettings:
@@ -77,20 +81,40 @@ def stream_settings(plan: StreamPlan, *, ordered: bool = False) -> known.JoinSet
     for one in plan.inside.values():
         stream_settings(one)
     manner = stream_manner(plan, ordered=ordered)
-    return kernel_settings(plan.join, plan.inputs, manner)
+    left, right = (side.source for side in plan.sides)
+    return keyed_settings(plan.join, (left, right), manner)
+
+
+def keyed_settings(
+    join: spec.JoinSpec, sources: Inputs, manner: Manner
+) -> known.JoinSettings:
+    """Returns the kernels' settings of a join whose rows come with their keys."""
+    settings = kernel_settings(join, {one.name: one for one in sources}, manner)
+    types = key_types(join, dict(zip(spec.HANDS, sources, strict=True)))
+    return replace(settings, key_type=str(types[0]) if len(types) == 1 else "")
+
+
+def reads_all(outer: StreamPlan, plan: StreamPlan) -> str:
+    """Returns why a batch reads all that a plan keeps, which is in an outer one.
+
+    How far a join inside has come the one around it must be told.
+    """
+    return stream_settings(plan, ordered=plan is not outer).reads_all
 
 
 def stream_manner(plan: StreamPlan, *, ordered: bool = False) -> Manner:
     """Returns how a plan is run, beside the join that it is of."""
     left, right = plan.sides
+    asks_order = plan.settings.order is spec.Order.ROW_TIME
     return Manner(
         plan.arrival,
-        ordered=ordered,
+        ordered=ordered or (asks_order and plan.join.clock is spec.Clock.EVENT),
         idle=(left.idle.microseconds, right.idle.microseconds),
         key_columns=len(left.keys.compared),
         outer_rows=plan.settings.outer_rows,
         late_tables=plan.settings.late_table_rows,
         live=plan.live,
+        told=plan.spread.told,
     )
 
 
@@ -114,13 +138,15 @@ def kernel_settings(
         event_clock=join.clock is not spec.Clock.ARRIVAL,
         gives_pairs=join.kind.gives_pairs,
         arrival=manner.arrival,
-        # The first of a row's pairs are the first by row time.
-        ordered=manner.ordered or (picks.ranks and join.clock is spec.Clock.EVENT),
+        # Pairs that are numbered as they come out do so by row time.
+        ordered=join.clock is not spec.Clock.ARRIVAL
+        and (manner.ordered or (picks.by_turn and join.clock is spec.Clock.EVENT)),
         soft=soft,
         soft_columns=columns,
         key_columns=manner.key_columns,
         self_join=left.name == right.name,
         changelog=_is_told(join, sources),
+        caused=manner.ordered and join.clock is spec.Clock.ARRIVAL,
         outer_rows=manner.outer_rows,
         picks=picks,
     )
@@ -156,6 +182,8 @@ def _side(
         idle=manner.idle[number],
         own_partition=bool(sides.partition_of(side)),
         ends_by_key=sides.ends_by_key(join, hand),
+        told=hand in manner.told,
+        is_whole=not side.partition_by,
         eviction=side.partition_evict,
         untimed=is_live and not side.window.interval,
         closing=closing,

@@ -7,12 +7,16 @@ job brings the user's session.
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
+import pyspark
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
@@ -81,7 +85,8 @@ def local_session(**more: str) -> SparkSession:
     where it is started.
     """
     builder = SparkSession.builder.appName("dovetail")
-    return _started(builder.config(map={**_SETTINGS, **more}))
+    with _without_archive():
+        return _started(builder.config(map={**_SETTINGS, **more}))
 
 
 def program_session(master: str) -> SparkSession:
@@ -117,6 +122,31 @@ def _started(builder: SparkSession.Builder) -> SparkSession:
                 "Java 17 or newer, in JAVA_HOME or on PATH",
                 "scripts/setup looks for one and says what to install",
             ) from error
+
+
+@contextmanager
+def _without_archive() -> Iterator[None]:
+    """Lets workers import PySpark as this process does, compiled and from its folder.
+
+    Spark puts an archive of it first on their path, `python/lib/pyspark.zip`, from
+    which every new worker compiles what it imports, and each start of a query has one:
+    0.75 s where the folder takes 0.2. So Spark's home is a folder of links that has all
+    but the archive. A home that is set is left alone: its workers may have no PySpark.
+    """
+    home = Path(pyspark.__file__).parent
+    if "SPARK_HOME" in os.environ or not (home / "jars").is_dir():
+        yield
+        return
+    links = Path(tempfile.mkdtemp(prefix="dovetail-spark-"))
+    atexit.register(shutil.rmtree, links, ignore_errors=True)
+    for one in home.iterdir():
+        if one.name != "python":
+            (links / one.name).symlink_to(one)
+    os.environ["SPARK_HOME"] = str(links)
+    try:
+        yield
+    finally:
+        del os.environ["SPARK_HOME"]
 
 
 @contextmanager

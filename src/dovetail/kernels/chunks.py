@@ -1,4 +1,6 @@
-"""One side's rows that are alive: chunks, and deltas of what has changed about them.
+"""Rows of one kind that are kept: chunks, and deltas of what has changed about them.
+
+Rows that are alive, that wait, pairs that wait are kept in this one way.
 
     rows     0 .......... 4000 .... 5000 . 5200     numbered as they are written
     chunks   [           ][        ][     ]         sorted by code, never changed
@@ -17,20 +19,26 @@ in a second order of the chunk, or of the delta that has changed them.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.kernels.arrays.blobs import Filed, as_batch, read_batch, write_batch
-from dovetail.kernels.arrays.rows import Mask, Rows, Whole, join_rows, no_rows
+from dovetail.kernels.arrays.rows import (
+    NEVER,
+    Mask,
+    Rows,
+    Whole,
+    join_rows,
+    no_rows,
+)
 from dovetail.kernels.arrays.sort import sorted_by
-from dovetail.kernels.demand import NO_LIMIT, Demand, due_times, leaves_unseen
-from dovetail.kernels.lifetimes.births import births, deaths
-from dovetail.kernels.settings import JoinSettings, SideSettings
+from dovetail.kernels.demand import NO_LIMIT
 
 FAN = 4
 """So many of one size become one of the next, which is as many times as large."""
@@ -86,6 +94,7 @@ class Chunk:
     first: int
     size: int
     alive: int
+    length: int
 
     @property
     def past(self) -> int:
@@ -97,7 +106,7 @@ class Chunk:
 class Delta:
     """What has changed of some rows, by their numbers, which rise.
 
-    `due` says in order when those rows fall due, `by_due` which ones.
+    `due` says when those rows fall due, `by_due` in which order they do.
     """
 
     number: Whole
@@ -106,6 +115,7 @@ class Delta:
     due: Whole
     by_due: Whole
     blob: int = 0
+    length: int = 0
 
     @classmethod
     def of(
@@ -122,13 +132,12 @@ class Delta:
         order = np.argsort(number, kind="stable")
         ordered = number[order]
         order = order[np.append(ordered[1:] != ordered[:-1], True)[: len(order)]]
-        by_due = np.argsort(due[order], kind="stable")
         return cls(
             number[order],
             gone[order],
             {name: array[order] for name, array in changes.items()},
-            due[order][by_due],
-            by_due,
+            due[order],
+            np.argsort(due[order], kind="stable"),
         )
 
     @classmethod
@@ -139,9 +148,8 @@ class Delta:
             name: column.to_numpy()
             for name, column in zip(batch.schema.names, batch.columns, strict=True)
         }
-        first = [arrays.pop(name) for name in ("number", "gone")]
-        last = [arrays.pop(name) for name in _INDEX]
-        return cls(first[0], first[1], arrays, last[0], last[1], blob)
+        own = [arrays.pop(name) for name in ("number", "gone", *_INDEX)]
+        return cls(own[0], own[1], arrays, own[2], own[3], blob, len(data))
 
     def written(self) -> bytes:
         """Returns the delta as bytes."""
@@ -154,47 +162,87 @@ class Delta:
         """Returns of how many rows it tells."""
         return len(self.number)
 
-    def by_number(self) -> Whole:
-        """Returns when the rows fall due, in the order of their numbers."""
-        due = np.empty_like(self.due)
-        due[self.by_due] = self.due
-        return due
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How rows of one kind are kept.
+
+    Arrays that are `lasting` are written with a row, those that are `changing` again
+    whenever they do. `lived` gives rows that were read what follows from them. Where
+    rows are `unseen` nothing comes of one that falls due, so that it leaves unread.
+    Where all are read with every batch, as a `whole`, nothing is sorted.
+    """
+
+    schema: pa.Schema
+    lived: Callable[[Rows], Rows]
+    changing: tuple[str, ...] = ()
+    lasting: tuple[str, ...] = ()
+    own_partition: bool = False
+    unseen: bool = False
+    whole: bool = False
+
+
+class Taken(NamedTuple):
+    """Rows that were read, with their numbers, and when they are due."""
+
+    number: Whole
+    rows: Rows
+    due: Whole
+
+    def take(self, chosen: Mask | slice) -> Taken:
+        """Returns the chosen rows."""
+        if isinstance(chosen, np.ndarray) and chosen.all():
+            return self
+        return Taken(self.number[chosen], self.rows.take(chosen), self.due[chosen])
+
+    def joined(self, more: Taken) -> Taken:
+        """Returns these rows, and more behind them."""
+        return Taken(
+            np.append(self.number, more.number),
+            join_rows([self.rows, more.rows]),
+            np.append(self.due, more.due),
+        )
 
 
 @dataclass(slots=True)
 class Chunks:
-    """One side's rows between reading and writing them.
+    """Rows of one kind between reading and writing them.
 
     `overdue` are the numbers of rows that are alive though they were due. `taken` are
-    the rows that were asked for, with their numbers, as they were.
+    the rows that were asked for, with their numbers and when they are due, as they
+    were.
     """
 
-    settings: JoinSettings
-    hand: int
-    schema: pa.Schema
+    layout: Layout
     blobs: Blobs
     chunks: list[Chunk] = field(default_factory=list)
     deltas: list[Delta] = field(default_factory=list)
     overdue: Whole = field(default_factory=lambda: np.empty(0, np.int64))
     limit: int = NO_LIMIT
     next_row: int = 0
-    taken: tuple[Whole, Rows] = field(init=False)
+    known: int = 0
+    taken: Taken = field(init=False)
     _open: dict[int, Filed] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        nothing = np.empty(0, np.int64)
+        self.taken = Taken(nothing, no_rows(self.layout.schema), nothing)
+
     def take_over(self, known: dict[str, Any]) -> None:
-        """Takes what a directory says of the side."""
+        """Takes what a directory says of the rows."""
         self.chunks = [Chunk(*numbers) for numbers in known["chunks"]]
         self.deltas = [
             Delta.read(blob, self.blobs.shelf.get(blob)) for blob in known["deltas"]
         ]
         self.overdue = np.array(known["overdue"], np.int64)
         self.limit, self.next_row = known["limit"], known["next_row"]
+        self.known = self.alive
 
     def listing(self) -> dict[str, Any]:
-        """Returns what the directory says of the side."""
+        """Returns what the directory says of the rows."""
         return {
             "chunks": [
-                [chunk.blob, chunk.first, chunk.size, chunk.alive]
+                [chunk.blob, chunk.first, chunk.size, chunk.alive, chunk.length]
                 for chunk in self.chunks
             ],
             "deltas": [delta.blob for delta in self.deltas],
@@ -208,52 +256,104 @@ class Chunks:
         """Returns how many rows are alive."""
         return sum(chunk.alive for chunk in self.chunks)
 
-    def load(self, demand: Demand) -> Rows:
-        """Returns the rows that a step asks for; where it must, all."""
-        if self.settings.reads_all:
-            self.taken = self._read((chunk, slice(None)) for chunk in self.chunks)
-            return self.taken[1]
-        due = self._due(demand.limit)
-        self.taken = self._read(
-            (chunk, self._wanted(chunk, demand.codes, due)) for chunk in self.chunks
-        )
-        if leaves_unseen(self._side):
-            for number, chunk in enumerate(self.chunks):
-                part = self._between(self._filed(chunk).array("due"), demand.limit)
-                left = chunk.alive - (part.stop - part.start)
-                self.chunks[number] = replace(chunk, alive=left)
-        self.limit = max(self.limit, demand.limit)
-        return self.taken[1]
-
-    def save(self, rows: Rows, old: int, kept: Mask) -> None:
-        """Keeps rows: the first `old` are those taken, as they are now.
-
-        Those that are not `kept` leave.
-        """
-        numbers, before = self.taken
-        now, stays = rows.take(slice(old)), kept[:old]
-        told = self._are_due(before)  # who was due has left without a word
-        is_new = np.where(stays, self._differ(before, now), ~told)
-        leaving = ~stays & ~told if leaves_unseen(self._side) else ~stays
-        left = np.sort(numbers[leaving])
-        for number, chunk in enumerate(self.chunks):
-            first, past = np.searchsorted(left, (chunk.first, chunk.past)).tolist()
-            self.chunks[number] = replace(chunk, alive=chunk.alive - past + first)
-        if is_new.any():
-            names = changing(self.settings, self.hand)
-            changes = {name: getattr(now, name)[is_new] for name in names}
-            gone = (~stays[is_new]).astype(np.uint8)
-            due = due_times(self._side, now)[is_new]
-            self.deltas.append(Delta.of(numbers[is_new], gone, changes, due))
-        self.overdue = numbers[stays & self._are_due(now)]
-        fresh = np.flatnonzero(kept[old:]) + old
-        self._keep_chunks(rows.take(fresh))
-        self._keep_deltas()
+    @property
+    def evicted(self) -> int:
+        """Returns how many rows have left in this batch that were kept before."""
+        return self.known - self.alive
 
     @property
-    def _side(self) -> SideSettings:
-        """Returns what is known of the side."""
-        return self.settings.sides[self.hand]
+    def bytes(self) -> int:
+        """Returns how many bytes the blobs of the rows have."""
+        parts: list[Chunk | Delta] = [*self.chunks, *self.deltas]
+        return sum(part.length for part in parts)
+
+    def every(self) -> Rows:
+        """Returns all rows that are alive, for who only looks at them."""
+        return self._read((chunk, slice(None)) for chunk in self.chunks).rows
+
+    def load(self, codes: Whole, limit: int) -> Rows:
+        """Returns rows of some codes, and those due by a limit; where it must, all."""
+        if self.layout.whole:
+            self.taken = self._read((chunk, slice(None)) for chunk in self.chunks)
+            return self.taken.rows
+        if not self.chunks:
+            self.limit = max(self.limit, limit)
+            return self.taken.rows
+        due = self._due(limit)
+        self.taken = self._read(
+            (chunk, self._wanted(chunk, codes, due)) for chunk in self.chunks
+        )
+        if self.layout.unseen:
+            for number, chunk in enumerate(self.chunks):
+                part = self._between(*self._index_of(chunk), limit)
+                left = chunk.alive - (part.stop - part.start)
+                self.chunks[number] = replace(chunk, alive=left)
+        self.limit = max(self.limit, limit)
+        return self.taken.rows
+
+    def load_oldest(self, count: int) -> Rows:
+        """Returns so many of the oldest rows, which leave in the order they came."""
+        self.taken = self._read(self._oldest(count))
+        return self.taken.rows
+
+    def load_more(self, codes: Whole) -> Rows:
+        """Returns what is loaded, and rows of some codes behind it."""
+        if not self.layout.whole and self.chunks:
+            more = self._read(
+                (chunk, self._wanted(chunk, codes, codes[:0])) for chunk in self.chunks
+            )
+            fresh = ~np.isin(more.number, self.taken.number)
+            self.taken = self.taken.joined(more.take(fresh))
+        return self.taken.rows
+
+    def least_due(self, wanted: Callable[[Rows], Mask]) -> int:
+        """Returns when the first row is due that is wanted and was not loaded."""
+        least = NEVER
+        for chunk in self.chunks if not self.layout.whole else ():
+            due, by_due = self._index_of(chunk)
+            first, count = bisect_right(by_due, self.limit, key=due.__getitem__), SMALL
+            while first < len(by_due) and due[by_due[first]] < least:
+                part = np.sort(by_due[first : first + count].astype(np.int64))
+                found = self._read([(chunk, part)])
+                able = wanted(found.rows) & ~np.isin(found.number, self.taken.number)
+                least = min(least, int(found.due[able].min(initial=NEVER)))
+                first, count = first + count, 2 * count
+        return least
+
+    def save(self, kept: Rows, stays: Mask, due: Whole) -> None:
+        """Keeps rows: those taken that stay, as they are now, then new ones.
+
+        Who does not stay leaves. When they are `due` is told in the order of `kept`.
+        """
+        if not self.chunks and not len(kept):
+            return
+        old = int(np.count_nonzero(stays))
+        now, fresh = kept.take(slice(old)), kept.take(slice(old, None))
+        number, rows, was_due = self.taken
+        told = self._are_due(was_due)  # who was due has left without a word
+        differ = due[:old] != was_due[stays]
+        for name in self.layout.changing:
+            differ |= getattr(rows, name)[stays] != getattr(now, name)
+        self._leave(number[~stays & ~told] if self.layout.unseen else number[~stays])
+        changed, gone = np.flatnonzero(differ), np.flatnonzero(~stays & ~told)
+        if len(changed) or len(gone):
+            self.deltas.append(
+                Delta.of(
+                    np.append(number[stays][changed], number[gone]),
+                    np.repeat(np.array([0, 1], np.uint8), [len(changed), len(gone)]),
+                    {
+                        name: np.append(
+                            getattr(now, name)[changed], getattr(rows, name)[gone]
+                        )
+                        for name in self.layout.changing
+                    },
+                    np.append(due[changed], np.full(len(gone), NEVER)),
+                )
+            )
+        self.overdue = number[stays][self._are_due(due[:old])]
+        self.known += len(fresh)
+        self._keep_chunks(fresh, due[old:])
+        self._keep_deltas()
 
     # What is read.
 
@@ -263,22 +363,38 @@ class Chunks:
             self._open[chunk.blob] = Filed.of(self.blobs.shelf.get(chunk.blob))
         return self._open[chunk.blob]
 
-    def _read(
-        self, wanted: Iterable[tuple[Chunk, Whole | slice]]
-    ) -> tuple[Whole, Rows]:
+    def _index_of(self, chunk: Chunk) -> tuple[Whole, Whole]:
+        """Returns when a chunk's rows are due, and in which order."""
+        filed = self._filed(chunk)
+        return filed.array("due"), filed.array("by_due")
+
+    def _read(self, wanted: Iterable[tuple[Chunk, Whole | slice]]) -> Taken:
         """Returns those of the rows at some places of chunks that are alive."""
-        parts, numbers = [no_rows(self.schema)], [np.empty(0, np.int64)]
+        parts, numbers = [no_rows(self.layout.schema)], [np.empty(0, np.int64)]
+        dues = [np.empty(0, np.int64)]
         for chunk, at in wanted:
             if isinstance(at, slice) or len(at):
-                parts.append(self._filed(chunk).take(at, leave=_INDEX))
+                filed = self._filed(chunk)
+                parts.append(filed.take(at, leave=_INDEX))
                 places = np.arange(chunk.size) if isinstance(at, slice) else at
                 numbers.append(chunk.first + places)
-        number = np.concatenate(numbers)
-        rows, gone = self._changed(number, self._lived(join_rows(parts)))
-        leaves = self._are_due(rows)
-        leaves[np.isin(number, self.overdue)] = False
-        alive = ~(gone | leaves)
-        return (number, rows) if alive.all() else (number[alive], rows.take(alive))
+                dues.append(filed.array("due")[at])
+        found = Taken(np.concatenate(numbers), join_rows(parts), np.concatenate(dues))
+        lived = found._replace(rows=self.layout.lived(found.rows))
+        found, gone = self._changed(lived)
+        leaves = self._are_due(found.due)
+        leaves[np.isin(found.number, self.overdue)] = False
+        return found.take(~(gone | leaves))
+
+    def _oldest(self, count: int) -> Iterator[tuple[Chunk, Whole]]:
+        """Gives the places of the oldest rows that are alive, in the order they came.
+
+        Of each chunk the first rows have left, where all leave in this order.
+        """
+        for chunk in self.chunks:
+            some = min(max(0, count), chunk.alive)
+            yield chunk, chunk.size - chunk.alive + np.arange(some)
+            count -= some
 
     def _wanted(self, chunk: Chunk, codes: Whole, due: Whole) -> Whole:
         """Returns the places of a chunk's rows that have such a code or are due."""
@@ -289,75 +405,67 @@ class Chunks:
 
     def _due(self, limit: int) -> Whole:
         """Returns the numbers of rows that fall due by a limit, and some more."""
-        if leaves_unseen(self._side):
+        if self.layout.unseen:
             return self.overdue
         found = [self.overdue]
         for chunk in self.chunks:
-            filed = self._filed(chunk)
-            part = self._between(filed.array("due"), limit)
-            if part.start < part.stop:
-                found.append(chunk.first + filed.array("by_due")[part])
+            due, by_due = self._index_of(chunk)
+            places = by_due[self._between(due, by_due, limit)]
+            found.append(chunk.first + places.astype(np.int64))
         for delta in self.deltas:
-            part = self._between(delta.due, limit)
+            part = self._between(delta.due, delta.by_due, limit)
             found.append(delta.number[delta.by_due[part]])
         return np.unique(np.concatenate(found))
 
-    def _between(self, due: Whole, limit: int) -> slice:
+    def _between(self, due: Whole, by_due: Whole, limit: int) -> slice:
         """Returns which of rows in the order in which they fall due do so now."""
         # The two ends tell in most cases, without a search.
-        if not len(due) or due[0] > limit or due[-1] <= self.limit:
+        if not len(due) or due[by_due[0]] > limit or due[by_due[-1]] <= self.limit:
             return slice(0, 0)
-        first, past = np.searchsorted(due, (self.limit, limit), "right").tolist()
+        # An index of a few thousand pages is searched in place, not read.
+        first, past = (
+            bisect_right(by_due, edge, key=due.__getitem__)
+            for edge in (self.limit, limit)
+        )
         return slice(first, past)
 
-    def _lived(self, rows: Rows) -> Rows:
-        """Returns rows read from chunks with the lives that follow from them."""
-        side, event_clock = self._side, self.settings.event_clock
-        if side.counts_later:
-            return rows
-        rows = rows.with_arrays(
-            birth=births(side.window, rows) if event_clock else rows.place
-        )
-        if side.is_intrinsic and "death" not in changing(self.settings, self.hand):
-            return rows.with_arrays(death=deaths(side, rows))
-        return rows
-
-    def _changed(self, number: Whole, rows: Rows) -> tuple[Rows, Mask]:
+    def _changed(self, found: Taken) -> tuple[Taken, Mask]:
         """Returns rows as deltas have changed them, and which are gone."""
-        gone = np.zeros(len(rows), bool)
-        if not self.deltas or not len(rows):
-            return rows, gone
-        order, own = np.argsort(number, kind="stable"), {}
-        ordered = number[order]
+        number, gone = found.number, np.zeros(len(found.number), bool)
+        if not self.deltas or not len(number):
+            return found, gone
+        order, due = np.argsort(number, kind="stable"), found.due.copy()
+        ordered, own = number[order], {}
         for delta in self.deltas:
             mine, told = _common(ordered, delta.number)
             at = order[mine]
-            gone[at] = delta.gone[told]
+            gone[at], due[at] = delta.gone[told], delta.due[told]
             for name, values in delta.changes.items():
                 if len(at) and name not in own:
-                    own[name] = getattr(rows, name).copy()
+                    own[name] = getattr(found.rows, name).copy()
                 if len(at):
                     own[name][at] = values[told]
-        return rows.with_arrays(**own), gone
+        return Taken(number, found.rows.with_arrays(**own), due), gone
 
     # What is written.
 
-    def _are_due(self, rows: Rows) -> Mask:
+    def _are_due(self, due: Whole) -> Mask:
         """Tells which rows the limit has passed."""
-        if self.settings.reads_all:
-            return np.zeros(len(rows), bool)
-        due: Mask = due_times(self._side, rows) <= self.limit
-        return due
+        if self.layout.whole:
+            return np.zeros(len(due), bool)
+        are_due: Mask = due <= self.limit
+        return are_due
 
-    def _differ(self, before: Rows, now: Rows) -> Mask:
-        """Tells which rows have changed."""
-        differ = np.zeros(len(now), bool)
-        for name in changing(self.settings, self.hand):
-            differ |= getattr(before, name) != getattr(now, name)
-        return differ
+    def _leave(self, number: Whole) -> None:
+        """Counts rows that leave."""
+        left = np.sort(number)
+        for at, chunk in enumerate(self.chunks):
+            first, past = np.searchsorted(left, (chunk.first, chunk.past)).tolist()
+            self.chunks[at] = replace(chunk, alive=chunk.alive - past + first)
 
-    def _keep_chunks(self, fresh: Rows) -> None:
+    def _keep_chunks(self, fresh: Rows, due: Whole) -> None:
         """Keeps new rows, with those of chunks that are merged or written again."""
+        new = Taken(np.empty(0, np.int64), fresh, due)
         there = [chunk for chunk in self.chunks if chunk.alive]
         for chunk in self.chunks:
             if not chunk.alive:
@@ -365,46 +473,39 @@ class Chunks:
         sizes = [chunk.alive for chunk in there]
         first = merged_from([*sizes, len(fresh)]) if len(fresh) else len(there)
         self.chunks = [
-            self._written([chunk], fresh.take(slice(0)))
+            self._written([chunk], new.take(slice(0)))
             if chunk.size > FAN * SMALL and 2 * chunk.alive <= chunk.size
             else chunk
             for chunk in there[:first]
         ]
         if len(fresh):
-            self.chunks.append(self._written(there[first:], fresh))
+            self.chunks.append(self._written(there[first:], new))
         self.overdue = self.overdue[self._are_there(self.overdue)]
 
-    def _written(self, chunks: list[Chunk], fresh: Rows) -> Chunk:
+    def _written(self, chunks: list[Chunk], fresh: Taken) -> Chunk:
         """Returns a new chunk of the rows of chunks that are alive, and of new ones."""
-        _, known = self._read((chunk, slice(None)) for chunk in chunks)
+        known = self._read((chunk, slice(None)) for chunk in chunks)
         for chunk in chunks:
             self.blobs.shelf.drop(chunk.blob)
-        rows = join_rows([known, fresh])
-        if not self.settings.reads_all:
-            rows = rows.take(sorted_by(rows.code))
-        side, life = self._side, ("birth", "death")
-        more = changing(self.settings, self.hand)
+        rows, due = join_rows([known.rows, fresh.rows]), np.append(known.due, fresh.due)
+        index: tuple[tuple[str, npt.NDArray[Any]], ...] = (("due", due),)
+        if not self.layout.whole:
+            order = sorted_by(rows.code)
+            rows, due = rows.take(order), due[order]
+            by_due = np.argsort(due, kind="stable").astype(np.int32)
+            index = (("due", due), ("by_due", by_due))
         batch = as_batch(
             rows,
-            own_partition=side.own_partition,
-            more=tuple(dict.fromkeys((*more, *(life if side.counts_later else ())))),
-            beside=self._index(rows),
+            own_partition=self.layout.own_partition,
+            more=tuple(dict.fromkeys((*self.layout.changing, *self.layout.lasting))),
+            beside=index,
         )
         first, size = self.next_row, len(rows)
-        late = first + np.flatnonzero(self._are_due(rows))
+        late = first + np.flatnonzero(self._are_due(due))
         self.overdue = np.concatenate((self.overdue, late))
         self.next_row += size
-        return Chunk(self.blobs.put(write_batch(batch)), first, size, size)
-
-    def _index(self, rows: Rows) -> tuple[tuple[str, npt.NDArray[Any]], ...]:
-        """Returns when rows fall due, in order, and which ones where it matters."""
-        if self.settings.reads_all:
-            return ()
-        due = due_times(self._side, rows)
-        if leaves_unseen(self._side):
-            return (("due", np.sort(due)),)
-        by_due = np.argsort(due, kind="stable")
-        return ("due", due[by_due]), ("by_due", by_due.astype(np.int32))
+        data = write_batch(batch)
+        return Chunk(self.blobs.put(data), first, size, size, len(data))
 
     def _are_there(self, number: Whole) -> Mask:
         """Tells which rows are in a chunk that is still there."""
@@ -435,30 +536,12 @@ class Chunks:
             np.concatenate([delta.gone for delta in merging])[there],
             {
                 name: np.concatenate([delta.changes[name] for delta in merging])[there]
-                for name in changing(self.settings, self.hand)
+                for name in self.layout.changing
             },
-            np.concatenate([delta.by_number() for delta in merging])[there],
+            np.concatenate([delta.due for delta in merging])[there],
         )
-        self.deltas.append(replace(merged, blob=self.blobs.put(merged.written())))
-
-
-def changing(settings: JoinSettings, hand: int) -> tuple[str, ...]:
-    """Returns the arrays of a side's rows that later batches change.
-
-    In order of arrival a row that is kept has no end yet, but where it or its pairs
-    wait.
-    """
-    side = settings.sides[hand]
-    waits = settings.picks.waits or side.waits
-    stays = settings.event_clock or waits
-    can_end = stays and (side.evicts or not side.is_intrinsic)
-    met = ("partners",) if settings.changelog else ("met",)
-    since = ("waits_since",) if side.waits and not settings.event_clock else ()
-    return (
-        *((*met, *since) if side.remembers else ()),
-        *(("death",) if can_end else ()),
-        *(("flags",) if side.remembers or (stays and side.evicts) else ()),
-    )
+        data = merged.written()
+        self.deltas.append(replace(merged, blob=self.blobs.put(data), length=len(data)))
 
 
 def merged_from(sizes: list[int]) -> int:

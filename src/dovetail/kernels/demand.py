@@ -4,22 +4,32 @@
     kept     7  [10:00 10:08)          has the code: it may meet who came
              8  [09:58 10:04)          falls due: its null row comes out
              8  [10:01 10:20)          neither: nothing can happen to it
+    waits    6  born 10:04             falls due: it takes part; code 6 is read
+
+A row is due when something may happen to it whoever comes: its life is over, the bound
+has passed what it waits for. When that is stands beside each row, and is told anew
+whenever a step has looked at the row. Sooner than need be costs time, never a row: one
+that is due and stays is looked at again by each step.
 
 Where `JoinSettings.reads_all` says why, the step asks for every row.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
 
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Rows, Whole
-from dovetail.kernels.arrival.admission import Present
+from dovetail.kernels.arrival.admission import Present, hold_of
 from dovetail.kernels.arrival.arrival import Parcel, Watch, awake
+from dovetail.kernels.candidates.choice import row_times
+from dovetail.kernels.candidates.nearest import Nearby, settled_by
+from dovetail.kernels.candidates.picks import Picked, remembered
 from dovetail.kernels.horizon import Horizon
-from dovetail.kernels.lifetimes.births import births
+from dovetail.kernels.lifetimes.births import births, least_birth
+from dovetail.kernels.pairs.matches import NO_MATCHES, Matches
 from dovetail.kernels.settings import JoinSettings, SideSettings, waits_for
 from dovetail.kernels.state import JoinState
 
@@ -28,46 +38,95 @@ NO_LIMIT = BEGINNING
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
-    """What a step asks of one side: rows of some codes, and rows due up to a limit."""
+class Coming:
+    """What is known before a step: how far both sides have come, and with which rows.
 
-    codes: Whole
-    limit: int
+    `rows` has those that came, and of those that waited the ones that may take part
+    now. Of all others that wait the least births are `behind`. `told` are the codes of
+    rows of whose lives others tell.
+    """
 
+    settings: JoinSettings
+    watches: tuple[Watch, Watch]
+    rows: tuple[list[Rows], list[Rows]]
+    told: tuple[list[Whole], list[Whole]]
+    behind: tuple[int, int] = (NEVER, NEVER)
 
-def demands(
-    settings: JoinSettings, state: JoinState, parcels: list[Parcel], now: int
-) -> tuple[Demand, Demand]:
-    """Returns what a step asks of both sides; `state` needs no rows that are alive."""
-    watches = awake(_watches(state, parcels, now), settings.sides, now)
-    coming: tuple[list[Rows], list[Rows]] = ([state.waiting[0]], [state.waiting[1]])
-    for parcel in parcels:
-        coming[parcel.report.hand].append(parcel.rows)
-    present = Present(state.alive, (0, 0), state.waiting, watches, state.next_place)
-    horizon = Horizon(settings, present)
-    left, right = (
-        Demand(_codes(side, coming, hand), _limit(horizon, coming, hand))
-        for hand, side in enumerate(settings.sides)
-    )
-    return left, right
+    @classmethod
+    def of(
+        cls, settings: JoinSettings, state: JoinState, parcels: list[Parcel], now: int
+    ) -> Coming:
+        """Returns what comes in parcels, before anybody is asked for who waits."""
+        rows: tuple[list[Rows], list[Rows]] = [state.waiting[0]], [state.waiting[1]]
+        told: tuple[list[Whole], list[Whole]] = [], []
+        for parcel in parcels:
+            rows[parcel.report.hand].append(parcel.rows)
+            told[parcel.report.hand].append(parcel.told.code)
+        watches = awake(_watches(state, parcels, now), settings.sides, now)
+        return cls(settings, watches, rows, told)
 
+    def beside(self, waiting: tuple[Rows, Rows], behind: tuple[int, int]) -> Coming:
+        """Returns the same with rows that have waited."""
+        left, right = (
+            [*came, more] for came, more in zip(self.rows, waiting, strict=True)
+        )
+        return replace(self, rows=(left, right), behind=behind)
 
-def _limit(horizon: Horizon, coming: tuple[list[Rows], list[Rows]], hand: int) -> int:
-    """Returns the limit up to which rows of a side are due in a step."""
-    settings = horizon.settings
-    if not settings.event_clock:
-        return NO_LIMIT  # who is due leaves with the row that ends it
-    # Who is due waits for rows of the other side that wait themselves behind the step.
-    waited_for = zip(map(horizon.bound, (0, 1)), waits_for(settings), strict=True)
-    hold = min((bound for bound, is_one in waited_for if is_one), default=NEVER)
-    limit = horizon.first_birth(1 - hand)
-    for rows in coming[1 - hand]:
-        birth = births(settings.sides[1 - hand].window, rows)
-        limit = min(limit, int(birth[birth >= hold].min(initial=NEVER)))
-    # An end that is not known yet is not due, even if nobody comes on the other side.
-    side = settings.sides[hand]
-    is_open = side.remembers and not side.is_intrinsic and horizon.can_come(hand)
-    return min(limit, NEVER - 1) if is_open else limit
+    def limit_of_waiting(self, hand: int) -> int:
+        """Returns the limit up to which rows of a side that wait are due.
+
+        A left row that can match nobody takes part as the bound of right times says so.
+        """
+        limit = hold_of(self.settings, self.watches)
+        is_left = hand == 0 and _may_be_hopeless(self.settings)
+        return max(limit, self.watches[1].bound) if is_left else limit
+
+    def limit_of_pairs(self) -> int:
+        """Returns the limit up to which pairs that wait are due: no pair comes before.
+
+        Where candidates are judged together they wait for their left rows instead.
+        """
+        return self.watches[1].bound if self.settings.event_clock else NO_LIMIT
+
+    def limit(self, hand: int) -> int:
+        """Returns the limit up to which rows of a side are due in a step."""
+        settings, side = self.settings, self.settings.sides[hand]
+        if not settings.event_clock:
+            return NO_LIMIT  # who is due leaves with the row that ends it
+        none = (self.rows[0][0].take(slice(0)), self.rows[1][0].take(slice(0)))
+        nobody = np.empty(0, bool), np.empty(0, bool)
+        present = Present(none, (0, 0), none, self.watches, 0, nobody)
+        horizon = Horizon(settings, present)
+        limit = horizon.first_birth(1 - hand)
+        if hand == 0 and settings.picks.waits:
+            return limit
+        # Who is due waits for rows of the other side that wait themselves.
+        limit = min(limit, self.behind[1 - hand])
+        if leaves_unseen(settings, hand):
+            # Nobody leaves unseen whom a row may meet that only comes to wait.
+            least = hold_of(settings, self.watches)
+            for rows in self.rows[1 - hand]:
+                birth = births(settings.sides[1 - hand].window, rows)
+                limit = min(limit, int(birth[birth >= least].min(initial=NEVER)))
+        # An end that is not known yet is not due, even if nobody comes on the other
+        # side.
+        is_open = side.remembers and not side.is_intrinsic and horizon.can_come(hand)
+        return min(limit, NEVER - 1) if is_open else limit
+
+    def newest(self, hand: int) -> int:
+        """Returns how many newest rows end nowhere in a step, where each ends one."""
+        # Whoever comes ends one at most; those that are late end nobody.
+        came = sum(map(len, self.rows[hand]))
+        return max(0, self.settings.newest_of_all(hand) - came)
+
+    def codes(self, hand: int) -> Whole:
+        """Returns each code of which a side's rows may meet who comes, or be ended."""
+        codes = [rows.code[rows.has_key] for rows in self.rows[1 - hand]]
+        if self.settings.sides[hand].told:
+            codes += self.told[hand]
+        elif not self.settings.sides[hand].is_intrinsic:
+            codes += [rows.code for rows in self.rows[hand]]
+        return np.unique(np.concatenate(codes))
 
 
 def _watches(state: JoinState, parcels: list[Parcel], now: int) -> tuple[Watch, Watch]:
@@ -86,27 +145,98 @@ def _watches(state: JoinState, parcels: list[Parcel], now: int) -> tuple[Watch, 
     return left, right
 
 
-def _codes(
-    side: SideSettings, coming: tuple[list[Rows], list[Rows]], hand: int
-) -> Whole:
-    """Returns each code of which a side's rows may meet who comes, or be ended."""
-    codes = [rows.code[rows.has_key] for rows in coming[1 - hand]]
-    if not side.is_intrinsic:
-        codes += [rows.code for rows in coming[hand]]
-    return np.unique(np.concatenate(codes))
+def leaves_unseen(settings: JoinSettings, hand: int) -> bool:
+    """Tells whether nothing comes of a side's row that falls due: none is looked at."""
+    side = settings.sides[hand]
+    return side.is_intrinsic and not side.remembers and not settings.picks.ranks
 
 
-def leaves_unseen(side: SideSettings) -> bool:
-    """Tells whether nothing comes of a row that falls due: it need not be looked at."""
-    return side.is_intrinsic and not side.remembers
+@dataclass(frozen=True, slots=True)
+class Due:
+    """When something happens to rows and pairs that a step leaves, whoever comes."""
+
+    rows: tuple[Whole, Whole]
+    pairs: Whole
 
 
-def due_times(side: SideSettings, rows: Rows) -> Whole:
-    """Returns when something happens to rows, whoever comes: the limit is past them.
+def nobody_due(sides: tuple[Rows, Rows]) -> Due:
+    """Returns that nothing happens to rows unless somebody comes."""
+    left, right = (np.full(len(rows), NEVER) for rows in sides)
+    return Due((left, right), left[:0])
+
+
+def due_times(horizon: Horizon, present: Present, picked: Picked) -> Due:
+    """Returns when rows and pairs are due, as a step leaves them.
+
+    A row of a pair that waits is due with that pair, or with its left row.
+    """
+    settings = horizon.settings
+    pairs = _due_pairs(horizon, remembered(settings, picked))
+    if not settings.event_clock:
+        return replace(nobody_due(present.rows), pairs=pairs)
+    left, right = (
+        _due(side, rows, needed)
+        for side, rows, needed in zip(
+            settings.sides,
+            present.rows,
+            (picked.held.left, picked.held.right),
+            strict=True,
+        )
+    )
+    if settings.picks.waits:
+        judged = _least_births(settings.sides[1], picked.settled_by)
+        left = np.minimum(horizon.latest_ends(0), judged)
+        outdated = _least_births(settings.sides[0], picked.outdated_by)
+        right = np.minimum(right, outdated)
+    return Due((left, right), pairs)
+
+
+def _due(side: SideSettings, rows: Rows, needed: Whole) -> Whole:
+    """Returns when something happens to a side's rows: the limit is past them.
 
     A row given once that has met comes out when no earlier meeting can follow.
     """
+    due = rows.death.copy()
+    due[needed] = NEVER
     if not side.once:
-        return rows.death
+        return due
     is_open = (rows.met < NEVER) & ~rows.emitted
-    return np.where(is_open, np.minimum(rows.met, rows.death), rows.death)
+    return np.where(is_open, np.minimum(rows.met, rows.death), due)
+
+
+def _least_births(side: SideSettings, bounds: Whole) -> Whole:
+    """Returns the least births of a side's rows that come behind some bounds."""
+    known, number = np.unique(bounds, return_inverse=True)
+    least = [
+        bound if bound in (BEGINNING, NEVER) else least_birth(side.window, bound)
+        for bound in known.tolist()
+    ]
+    return np.array(least, np.int64)[number]
+
+
+def _due_pairs(horizon: Horizon, held: Matches) -> Whole:
+    """Returns when pairs that wait are due: as no right row comes that is before."""
+    picks, right = horizon.settings.picks, horizon.present.rows[1]
+    if picks.waits or not picks.by_time or not len(held):
+        return np.full(len(held), NEVER)
+    return row_times(horizon.settings, right)[held.right]
+
+
+def due_waiting(settings: JoinSettings, present: Present, hand: int) -> Whole:
+    """Returns when rows that wait are due: as they take part."""
+    rows = present.waiting[hand]
+    if not settings.event_clock:
+        return rows.moment
+    if hand or not len(rows) or not _may_be_hopeless(settings):
+        return rows.birth
+    # Who may do so before it is born, since it matches nobody, is looked at each time.
+    sides = rows, present.rows[1].take(slice(0))
+    nearby = Nearby(sides, NO_MATCHES, present.watches[1].bound)
+    settled = settled_by(settings.picks.nearest[0], nearby)
+    return np.where(settled < rows.birth, NO_LIMIT, rows.birth)
+
+
+def _may_be_hopeless(settings: JoinSettings) -> bool:
+    """Tells whether left rows that wait may take part because they match nobody."""
+    is_asof = settings.event_clock and settings.picks.takes_nearest
+    return is_asof and waits_for(settings)[1]

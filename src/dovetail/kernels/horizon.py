@@ -111,7 +111,9 @@ class Horizon:
             return place, place
         left, right = (
             min(
-                self.first_birth(hand), int(self.waiting(hand).birth.min(initial=NEVER))
+                self.first_birth(hand),
+                self.present.behind[hand],
+                int(self.waiting(hand).birth.min(initial=NEVER)),
             )
             for hand in (0, 1)
         )

@@ -23,7 +23,7 @@ from dovetail.spec.inputs import (
 from dovetail.spec.picks import AtMost, Direction, Limit, OnExceed, Tie, Unlimited
 from dovetail.spec.spans import Span
 
-FORMAT = 5
+FORMAT = 7
 """Which blobs a state is made of; one of another format is refused."""
 
 
@@ -162,6 +162,14 @@ class PickSettings:
         """Tells whether the order of a left row's pairs matters."""
         return self.numbered or self.waits or self.keep < UNLIMITED
 
+    @property
+    def by_turn(self) -> bool:
+        """Tells whether pairs are numbered as they come out in the order of row time.
+
+        Elsewhere a left row's pairs have their numbers whatever comes of other rows.
+        """
+        return self.numbered and not self.waits and self.keep == UNLIMITED
+
     def _exceeds(self, how: OnExceed) -> bool:
         """Tells whether this becomes of a left row with too many candidates."""
         return isinstance(self.limit, Limit) and self.limit.on_exceed is how
@@ -178,7 +186,8 @@ class SideSettings:
     meets it as it is when that row comes. `aged`: of versions in order of arrival the
     newest by row time counts, so that one that comes behind a newer one never lives.
     `late_tables`: whether unmatched rows wait for rows of a table that come late.
-    `ends_by_key`: rows that others end have the key of these.
+    `ends_by_key`: rows that others end have the key of these; `told`: they have not,
+    and another operator tells when they end. `is_whole`: all rows are one partition.
     """
 
     window: windows.Window
@@ -195,6 +204,8 @@ class SideSettings:
     aged: bool = False
     late_tables: IgnoreLateTableRows | EmitLateTableRows = IgnoreLateTableRows()
     ends_by_key: bool = False
+    told: bool = False
+    is_whole: bool = False
 
     @property
     def remembers(self) -> bool:
@@ -244,6 +255,8 @@ class SideSettings:
     def is_intrinsic(self) -> bool:
         """Tells whether a row alone says how long it lives."""
         match self.window:
+            case _ if self.told:
+                return False
             case windows.Rows(count):
                 return count == 0
             case windows.Range():
@@ -256,7 +269,10 @@ class SideSettings:
 class JoinSettings:
     """The whole join, as far as a bucket needs it.
 
-    `changelog`: the result of two tables is told by its changes.
+    `changelog`: the result of two tables is told by its changes. `finds_lives`: it is
+    no join, but the bucket in front of one that is told of lives. `caused`: beside each
+    row stands who let it out, by which a join around knows when it came.
+    A key that is its own code is of the `key_type`; hashed ones are hidden columns.
     Over so many `buckets` keys are spread; state fits only where that and the
     `fingerprint` of the join are the same. The `identity` says in full what is hashed.
     """
@@ -271,8 +287,11 @@ class JoinSettings:
     key_columns: int
     self_join: bool
     changelog: bool = False
+    finds_lives: bool = False
+    caused: bool = False
     outer_rows: OuterRows = OuterRows.EXPIRY
     picks: PickSettings = PickSettings()
+    key_type: str = ""
     buckets: int = 0
     fingerprint: str = ""
     identity: str = ""
@@ -339,6 +358,11 @@ class JoinSettings:
         return self.outer_rows is OuterRows.PER_MILLISECOND
 
     @property
+    def counts_pairs(self) -> bool:
+        """Tells whether left rows carry how many pairs they have had by now."""
+        return self.picks.ranks and not self.changelog
+
+    @property
     def asks_bounds(self) -> bool:
         """Tells whether it matters how far bounds were when each row came.
 
@@ -372,32 +396,72 @@ class JoinSettings:
 
         Elsewhere it reads its working set: rows of the keys that come, and rows due.
         """
-        left_picks = self.picks.waits or self.picks.ranks
         early = self.outer_rows is not OuterRows.EXPIRY
         sides = self.sides
         reasons = {
             "results come out in the order of row time": self.ordered,
             "the result is told by its changes": self.changelog,
             "null rows come before their rows end": early,
-            "a left row's pairs are counted or compared": left_picks,
             "a table has no row times": any(side.untimed for side in sides),
             "time closes windows in the order of arrival": self.reads_time,
             "rows end lives of rows of other keys": any(
-                not (one.is_intrinsic or one.ends_by_key) for one in sides
+                not (one.is_intrinsic or one.ends_by_key or one.told) for one in sides
             ),
             "lives begin with later rows, or are inherited": any(
                 one.counts_later or one.inherits for one in sides
             ),
             "versions of a key count by row time, and come in any order": any(
-                one.aged for one in sides
+                one.aged and not one.told for one in sides
             ),
-            "whole partitions are evicted": any(side.evicts for side in sides),
+            "whole partitions are evicted": any(
+                one.evicts and not one.told for one in sides
+            ),
             "unmatched rows wait for late ones": any(side.waits for side in sides),
             "rows in several windows come out once": any(
                 side.copies_rows and side.once for side in sides
             ),
         }
         return next((reason for reason, holds in reasons.items() if holds), "")
+
+    @property
+    def is_told(self) -> bool:
+        """Tells whether rows get their places, and some their ends, from elsewhere."""
+        return any(side.told for side in self.sides)
+
+    def of_lives(self) -> JoinSettings:
+        """Returns the settings by which the lives are found that this join is told.
+
+        Nobody meets there, and rows have the key of those that end them. Rows of a side
+        that nothing is told of only have a place, as if they were never stored.
+        """
+        left, right = (
+            replace(side, told=False, ends_by_key=True, preserved=False, once=False)
+            if side.told
+            else replace(
+                side,
+                window=windows.Rows(0),
+                eviction=windows.KeepPartitions(),
+                closing=Closing.NONE,
+                aged=False,
+                preserved=False,
+                once=False,
+            )
+            for side in self.sides
+        )
+        # By the identity a checkpoint knows joins, and this is none.
+        without = replace(self, picks=PickSettings(), identity="")
+        return replace(without, sides=(left, right), finds_lives=True)
+
+    def newest_of_all(self, hand: int) -> int:
+        """Returns how many newest rows of all are alive, where lives are found by that.
+
+        Then rows end in the order in which they came. Elsewhere it is 0.
+        """
+        match self.sides[hand]:
+            case SideSettings(window=windows.Rows(count), is_whole=True):
+                return count if self.finds_lives else 0
+            case _:
+                return 0
 
     @property
     def reads_time(self) -> bool:

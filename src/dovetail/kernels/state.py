@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from dovetail.kernels.arrays.rows import Rows, no_rows
+from dovetail.kernels.arrays.rows import NEVER, Rows, no_rows
 from dovetail.kernels.arrival.arrival import Watch
 from dovetail.kernels.pairs.memo import NO_MEMO, Memo
 
@@ -16,6 +16,8 @@ class JoinState:
     """Rows that are alive, that wait for a bound, that are held back for order.
 
     What is held has no columns before there is any; the memo is what picks remember.
+    Of rows that wait and are not here, as nothing can happen to them in a step, the
+    least births are `behind`.
     """
 
     alive: tuple[Rows, Rows]
@@ -24,6 +26,7 @@ class JoinState:
     held: pa.RecordBatch
     next_place: int = 0
     memo: Memo = NO_MEMO
+    behind: tuple[int, int] = (NEVER, NEVER)
 
 
 def new_state(schemas: tuple[pa.Schema, pa.Schema]) -> JoinState:

@@ -9,17 +9,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 
-from dovetail.kernels.arrays.rows import BEGINNING, Mask, join_rows
+from dovetail.kernels.arrays.rows import BEGINNING, Mask, Rows, Whole, join_rows
 from dovetail.kernels.arrival.admission import Present, admit
-from dovetail.kernels.arrival.arrival import Arrived, Moment, Parcel, awake, read_side
+from dovetail.kernels.arrival.arrival import (
+    Arrived,
+    Moment,
+    Parcel,
+    awake,
+    read_side,
+    with_causes,
+)
 from dovetail.kernels.candidates.emitted import let_out, not_skipped, over_limit
 from dovetail.kernels.candidates.judgement import without_hopeless
-from dovetail.kernels.candidates.picks import Picked, at_turn, pick
+from dovetail.kernels.candidates.picks import (
+    Picked,
+    at_turn,
+    pick,
+    remembered,
+    with_counts,
+)
+from dovetail.kernels.demand import Due, due_times, nobody_due
 from dovetail.kernels.horizon import Horizon, bounds_by_place
 from dovetail.kernels.pairs import results
-from dovetail.kernels.pairs.memo import NO_MEMO, Memo, memo_of
+from dovetail.kernels.pairs.matches import NO_MATCHES
+from dovetail.kernels.pairs.memo import (
+    NO_COVERS,
+    Covers,
+    memo_of_pairs,
+    rows_of_pairs,
+)
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.tables.changelog import changelog, result_changes
@@ -48,15 +69,20 @@ class Stepped:
     """What a step leaves behind: rows with their outcome, and the rows that go out.
 
     `present` has the rows that were alive, then the new ones; `kept` marks those
-    that are still needed. No row comes out later with a row time below `until`.
+    that are still needed. `pairs` wait, and `due` says when something happens to rows
+    and pairs. No row comes out later with a row time below `until`.
+    So many rows of each side have `met` somebody in this step.
     """
 
     present: Present
     kept: tuple[Mask, Mask]
     held: pa.RecordBatch
     out: tuple[pa.RecordBatch, ...]
+    due: Due
+    pairs: Rows
+    covers: tuple[Covers, Covers] = (NO_COVERS, NO_COVERS)
     until: int = BEGINNING
-    memo: Memo = NO_MEMO
+    met: tuple[int, int] = (0, 0)
 
     def state(self) -> JoinState:
         """Returns what the next step needs to know."""
@@ -71,7 +97,7 @@ class Stepped:
             watches=present.watches,
             held=self.held,
             next_place=present.next_place,
-            memo=self.memo,
+            memo=memo_of_pairs(self.pairs, self.covers),
         )
 
 
@@ -80,9 +106,7 @@ def step(
 ) -> Stepped:
     """Returns the state and the rows that come out once the parcels have been met."""
     # Who has come: rows that are late leave, others wait, or take part from now on.
-    arrived = _arrived(settings, state, parcels, now)
-    watches = awake((arrived[0].watch, arrived[1].watch), settings.sides, now)
-    present = admit(settings, state, arrived, watches, now)
+    arrived, present = let_in(settings, state, parcels, now)
     present = without_hopeless(settings, present)
     late = _late(arrived, self_join=settings.self_join)
     if settings.changelog:
@@ -109,16 +133,30 @@ def step(
         until = frontier(horizon, present, outcomes, picked)
         until = min(until, belated.least, stretches.least)
         picked = at_turn(horizon, picked, until)
+    if settings.caused and settings.arrival is Arrival.MERGED:
+        until = present.hold
     out = _results(settings, present, picked, outcomes)
     if settings.ordered:
         out, held = results.release(held, out, until)
     # What is kept, and what must not come out a second time.
     kept = (outcomes[0].kept, outcomes[1].kept)
     covers = stretches.kept(present, outcomes)
-    memo = memo_of(present.rows, picked.held, picked.counts, kept[0], covers)
     present = belated.noted(without_given(present, outcomes))
+    present = with_counts(settings, present, picked)
     shown = (*late, *early.out, *map(results.as_shown, out))
-    return Stepped(present, kept, held, shown, until, memo)
+    due = due_times(horizon, present, picked)
+    pairs = rows_of_pairs(present.rows, remembered(settings, picked))
+    met = _distinct((picked.met.left, picked.met.right), present)
+    return Stepped(present, kept, held, shown, due, pairs, covers, until, met)
+
+
+def _distinct(met: tuple[Whole, Whole], present: Present) -> tuple[int, int]:
+    """Returns how many rows of each side are named by numbers, once or more often."""
+    left, right = (
+        int(np.count_nonzero(np.bincount(numbers, minlength=len(rows))))
+        for numbers, rows in zip(met, present.rows, strict=True)
+    )
+    return left, right
 
 
 def _changed(
@@ -130,18 +168,25 @@ def _changed(
     """Returns what changes about the result of two tables, and what they hold."""
     changes = result_changes(settings, present, state.next_place)
     left, right = (stays(settings, present, hand) for hand in (0, 1))
+    ours, theirs = (
+        int(np.count_nonzero(now.partners > before.partners))
+        for now, before in zip(changes.rows, present.rows, strict=True)
+    )
     return Stepped(
         replace(present, rows=changes.rows),
         (left, right),
         state.held,
         (*changelog(changes), *late),
+        nobody_due(changes.rows),
+        rows_of_pairs(changes.rows, NO_MATCHES),
+        met=(ours, theirs),
     )
 
 
-def _arrived(
+def let_in(
     settings: JoinSettings, state: JoinState, parcels: list[Parcel], now: int
-) -> tuple[Arrived, Arrived]:
-    """Returns what came on each hand."""
+) -> tuple[tuple[Arrived, Arrived], Present]:
+    """Returns what came on each hand, and the rows that take part now."""
     left, right = (
         read_side(
             [parcel for parcel in parcels if parcel.report.hand == hand],
@@ -152,7 +197,8 @@ def _arrived(
         )
         for hand in (0, 1)
     )
-    return left, right
+    watches = awake((left.watch, right.watch), settings.sides, now)
+    return (left, right), admit(settings, state, (left, right), watches, now)
 
 
 def _results(
@@ -172,11 +218,14 @@ def _results(
         changing=settings.retracts,
         shows_time=settings.takes_back,
         placed=settings.ordered,
+        caused=settings.caused,
     )
     pairs = behind_taken_back(settings, present, picked.given)
-    return results.leave(
-        [*parts, *let_out(settings, present, pairs)], present.rows, shape
-    )
+    parts += let_out(settings, present, pairs)
+    leaving = results.leave(parts, present.rows, shape)
+    if not settings.caused:
+        return leaving
+    return tuple(with_causes(settings, present.fresh, one) for one in leaving)
 
 
 def _late(

@@ -1,7 +1,8 @@
 """A bucket's state as numbered blobs: chunks of rows, deltas, and a small directory.
 
-    directory   fingerprint, identity, watches, next place, chunks and deltas of sides
-    blobs       of rows that are alive (`chunks`), that wait, that are held back
+    directory   fingerprint, identity, watches, next place, what there is of each kind
+    kinds       both sides' rows that are alive and rows that wait, pairs that wait
+    blobs       of these (`chunks`), of what is held back, of covers
 
 A batch reads the rows to which something can happen (`demand`), and writes what came
 and what has changed: it costs what it brings and what falls due, not what is kept.
@@ -11,17 +12,25 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
-from dovetail.kernels.arrays.blobs import as_batch, read_batch, read_rows, write_batch
-from dovetail.kernels.arrays.rows import Rows, no_rows
+from dovetail.kernels.arrays.blobs import read_batch, write_batch
+from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, join_rows
 from dovetail.kernels.arrival.arrival import Parcel, Watch
-from dovetail.kernels.chunks import Blobs, Chunks, Shelf
-from dovetail.kernels.demand import demands
-from dovetail.kernels.lifetimes.births import births
-from dovetail.kernels.pairs.memo import NO_MEMO, memo_batches, memo_from
+from dovetail.kernels.chunks import Blobs, Chunks, Layout, Shelf
+from dovetail.kernels.demand import Coming, due_waiting, leaves_unseen
+from dovetail.kernels.lifetimes.births import births, deaths
+from dovetail.kernels.pairs.memo import (
+    PAIRS,
+    cover_batches,
+    covers_from,
+    memo_of_pairs,
+    stay_among,
+)
 from dovetail.kernels.settings import FORMAT, JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped
@@ -33,12 +42,98 @@ class StateMismatchError(Exception):
     """The state was written by another join, or spread over other buckets."""
 
 
+class Amount(NamedTuple):
+    """How much of a side is kept: rows, those of them that wait, and bytes.
+
+    So many rows that were kept were `evicted` by the batch.
+    """
+
+    alive: int
+    waiting: int
+    evicted: int
+    bytes: int
+
+
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """How many bytes were written, and how many rows are alive or wait."""
+    """How many bytes a batch has written, and how much is kept of either side."""
 
     written: int
-    alive: int
+    sides: tuple[Amount, Amount]
+
+
+def alive_layout(settings: JoinSettings, hand: int, schema: pa.Schema) -> Layout:
+    """Returns how a side's rows are kept that take part.
+
+    In order of arrival a row that is kept has no end yet, but where it or its pairs
+    wait.
+    """
+    side = settings.sides[hand]
+    waits = settings.picks.waits or side.waits
+    stays = settings.event_clock or waits
+    can_end = stays and (side.evicts or not side.is_intrinsic)
+    are_told = stays and (side.evicts or side.told)
+    met = ("partners",) if settings.changelog else ("met",)
+    since = ("waits_since",) if side.waits and not settings.event_clock else ()
+    counts = ("partners", "given") if settings.counts_pairs and hand == 0 else ()
+    changing = (
+        *((*met, *since) if side.remembers else ()),
+        *counts,
+        *(("death",) if can_end else ()),
+        *(("flags",) if side.remembers or are_told else ()),
+    )
+    return Layout(
+        schema,
+        partial(_alive, settings, hand, is_told="death" in changing),
+        changing,
+        ("birth", "death") if side.counts_later else (),
+        side.own_partition,
+        unseen=leaves_unseen(settings, hand),
+        whole=bool(settings.reads_all),
+    )
+
+
+def _alive(settings: JoinSettings, hand: int, rows: Rows, *, is_told: bool) -> Rows:
+    """Returns rows that take part with the lives that follow from them."""
+    side = settings.sides[hand]
+    if side.counts_later:
+        return rows
+    birth = births(side.window, rows) if settings.event_clock else rows.place
+    rows = rows.with_arrays(birth=birth)
+    if side.is_intrinsic and not is_told:
+        return rows.with_arrays(death=deaths(side, rows))
+    return rows
+
+
+def waiting_layout(settings: JoinSettings, hand: int, schema: pa.Schema) -> Layout:
+    """Returns how a side's rows are kept that wait for a bound."""
+    side = settings.sides[hand]
+    life = ("birth", "death") if side.counts_later else ()
+    return Layout(
+        schema,
+        partial(_waiting, settings, hand),
+        life,
+        own_partition=side.own_partition,
+        whole=bool(settings.reads_all),
+    )
+
+
+def _waiting(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
+    """Returns rows that wait with their births."""
+    side = settings.sides[hand]
+    if not settings.event_clock or side.counts_later:
+        return rows
+    return rows.with_arrays(birth=births(side.window, rows))
+
+
+def _meets(rows: Rows) -> Mask:
+    """Tells which rows may meet somebody: no deletes."""
+    return ~rows.removes
+
+
+def _as_they_are(rows: Rows) -> Rows:
+    """Returns rows from which nothing follows."""
+    return rows
 
 
 @dataclass(slots=True)
@@ -50,41 +145,73 @@ class Store:
     shelf: Shelf
     blobs: Blobs = field(init=False)
     sides: tuple[Chunks, Chunks] = field(init=False)
+    waiting: tuple[Chunks, Chunks] = field(init=False)
+    pairs: Chunks = field(init=False)
     extras: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.blobs = Blobs(self.shelf)
-        left, right = (
-            Chunks(self.settings, hand, schema, self.blobs)
-            for hand, schema in enumerate(self.schemas)
+        self.sides, self.waiting = (
+            (
+                Chunks(layout(self.settings, 0, self.schemas[0]), self.blobs),
+                Chunks(layout(self.settings, 1, self.schemas[1]), self.blobs),
+            )
+            for layout in (alive_layout, waiting_layout)
         )
-        self.sides = left, right
+        whole = bool(self.settings.reads_all)
+        self.pairs = Chunks(Layout(PAIRS, _as_they_are, whole=whole), self.blobs)
+
+    @property
+    def kinds(self) -> tuple[Chunks, ...]:
+        """Returns all that is kept as chunks."""
+        return (*self.sides, *self.waiting, self.pairs)
+
+    @property
+    def alive(self) -> tuple[int, int]:
+        """Returns how many rows of both sides are alive."""
+        left, right = (side.alive for side in self.sides)
+        return left, right
 
     def load(self, parcels: list[Parcel], now: int) -> JoinState:
         """Returns the state as the last batch left it.
 
-        Of the rows that are alive it has those that a step on the parcels asks for.
+        Of what is kept it has what a step on the parcels asks for.
         """
-        state, written = new_state(self.schemas), self.shelf.directory()
-        if written:
-            known = json.loads(written)
-            if known["fingerprint"] != self.settings.fingerprint:
-                raise StateMismatchError(
-                    "the state was written by another join, or over other buckets: "
-                    "start with write(checkpoint=...), which takes those it finds"
-                )
-            state = self._read(known, state)
-        asked = demands(self.settings, state, parcels, now)
-        left, right = (
-            side.load(demand) for side, demand in zip(self.sides, asked, strict=True)
+        state = self._without_rows()
+        return self._loaded(state, Coming.of(self.settings, state, parcels, now))
+
+    def _loaded(self, state: JoinState, coming: Coming) -> JoinState:
+        """Returns the state with what a step asks for: who waits tells who is due."""
+        waiting = [
+            kind.load(coming.codes(hand), coming.limit_of_waiting(hand))
+            for hand, kind in enumerate(self.waiting)
+        ]
+        left, right = (kind.least_due(_meets) for kind in self.waiting)
+        coming = coming.beside((waiting[0], waiting[1]), (left, right))
+        alive = [
+            kind.load_oldest(kind.alive - coming.newest(hand))
+            if self.settings.newest_of_all(hand)
+            else kind.load(coming.codes(hand), coming.limit(hand))
+            for hand, kind in enumerate(self.sides)
+        ]
+        pairs = self.pairs.load(np.empty(0, np.int64), coming.limit_of_pairs())
+        if self.settings.picks.ranks:
+            # Candidates of a left row decide about each other, so keys are read whole.
+            found = [rows.code for rows in (*alive, pairs)]
+            codes = np.concatenate([coming.codes(0), coming.codes(1), *found])
+            some = [kind.load_more(np.unique(codes)) for kind in self.kinds]
+            alive, waiting, pairs = some[:2], some[2:4], some[4]
+        return replace(
+            state,
+            alive=(alive[0], alive[1]),
+            waiting=(waiting[0], waiting[1]),
+            behind=coming.behind,
+            memo=memo_of_pairs(pairs, state.memo.covers),
         )
-        return replace(state, alive=(left, right))
 
     def save(self, stepped: Stepped) -> Saved:
         """Keeps what a step leaves behind."""
-        present = stepped.present
-        for hand, side in enumerate(self.sides):
-            side.save(present.rows[hand], present.old[hand], stepped.kept[hand])
+        self._save_rows(stepped)
         for number in filter(None, self.extras):
             self.shelf.drop(number)
         known = {
@@ -92,62 +219,88 @@ class Store:
             "fingerprint": self.settings.fingerprint,
             "identity": self.settings.identity,
             "buckets": self.settings.buckets,
-            "sides": [side.listing() for side in self.sides],
-            "waiting": [self._put_rows(hand, present.waiting[hand]) for hand in (0, 1)],
+            "kinds": [kind.listing() for kind in self.kinds],
             "held": self._put(stepped.held),
-            "memo": [self._put(part) for part in memo_batches(stepped.memo)],
+            "covers": [self._put(part) for part in cover_batches(stepped.covers)],
             "watches": [
                 [watch.bound, watch.newest, watch.active, watch.stopped, *watch.holds]
-                for watch in present.watches
+                for watch in stepped.present.watches
             ],
-            "next_place": present.next_place,
+            "next_place": stepped.present.next_place,
         }
         self.shelf.keep_directory(json.dumps(known).encode())
-        waiting = sum(map(len, present.waiting))
-        return Saved(self.blobs.written, waiting + sum(one.alive for one in self.sides))
+        left, right = (
+            Amount(
+                side.alive + waiting.alive,
+                waiting.alive,
+                side.evicted,
+                side.bytes + waiting.bytes,
+            )
+            for side, waiting in zip(self.sides, self.waiting, strict=True)
+        )
+        return Saved(self.blobs.written, (left, right))
+
+    def whole(self) -> JoinState:
+        """Returns the state as the last batch left it, for who only looks at it."""
+        state = self._without_rows()
+        left, right = (kind.every() for kind in self.sides)
+        ours, theirs = (kind.every() for kind in self.waiting)
+        return replace(state, alive=(left, right), waiting=(ours, theirs))
+
+    def _without_rows(self) -> JoinState:
+        """Returns the state as the last batch left it, without what is in chunks."""
+        state, written = new_state(self.schemas), self.shelf.directory()
+        if not written:
+            return state
+        known = json.loads(written)
+        if known["fingerprint"] != self.settings.fingerprint:
+            raise StateMismatchError(
+                "the state was written by another join, or over other buckets: "
+                "start with write(checkpoint=...), which takes those it finds"
+            )
+        return self._read(known, state)
+
+    def _save_rows(self, stepped: Stepped) -> None:
+        """Keeps the rows that a step leaves behind, and the pairs that wait."""
+        settings, present = self.settings, stepped.present
+        is_whole = bool(settings.reads_all)
+        for hand, kind in enumerate(self.sides):
+            rows, kept = present.rows[hand], stepped.kept[hand]
+            due = np.full(len(rows), NEVER) if is_whole else stepped.due.rows[hand]
+            kind.save(rows.take(kept), kept[: present.old[hand]], due[kept])
+        for hand, kind in enumerate(self.waiting):
+            rows = present.waiting[hand]
+            due = due_waiting(settings, present, hand)
+            due = np.full(len(rows), NEVER) if is_whole else due
+            kind.save(rows, present.still[hand], due)
+        known = self.pairs.taken.rows
+        stays, is_old = stay_among(known, stepped.pairs)
+        due = np.append(self.pairs.taken.due[stays], stepped.due.pairs[~is_old])
+        rows = join_rows([known.take(stays), stepped.pairs.take(~is_old)])
+        self.pairs.save(rows, stays, due)
 
     def _read(self, known: dict[str, Any], new: JoinState) -> JoinState:
-        """Returns what a directory tells, without the rows that are alive."""
+        """Returns what a directory tells, without what is kept as chunks."""
         held = known["held"]
-        self.extras = [*known["waiting"], held, *known["memo"]]
-        for side, listing in zip(self.sides, known["sides"], strict=True):
-            side.take_over(listing)
-        left, right = (self._waiting(hand, known["waiting"][hand]) for hand in (0, 1))
+        self.extras = [held, *known["covers"]]
+        for kind, listing in zip(self.kinds, known["kinds"], strict=True):
+            kind.take_over(listing)
         # A watch is its numbers in order, its holds last, however many there are.
         watch_left, watch_right = (
             Watch(bound, newest, active, stopped, tuple(holds))
             for bound, newest, active, stopped, *holds in known["watches"]
         )
-        memo = zip(known["memo"], memo_batches(NO_MEMO), strict=True)
+        left, right = (
+            covers_from(read_batch(self.shelf.get(number))) if number else none
+            for number, none in zip(known["covers"], new.memo.covers, strict=True)
+        )
         return replace(
             new,
-            waiting=(left, right),
             watches=(watch_left, watch_right),
             held=read_batch(self.shelf.get(held)) if held else new.held,
             next_place=known["next_place"],
-            memo=memo_from(
-                *(
-                    read_batch(self.shelf.get(number)) if number else none
-                    for number, none in memo
-                )
-            ),
+            memo=replace(new.memo, covers=(left, right)),
         )
-
-    def _waiting(self, hand: int, number: int) -> Rows:
-        """Returns a side's rows that wait for a bound."""
-        if not number:
-            return no_rows(self.schemas[hand])
-        rows = read_rows(self.shelf.get(number))
-        side = self.settings.sides[hand]
-        if not self.settings.event_clock or side.counts_later:
-            return rows
-        return rows.with_arrays(birth=births(side.window, rows))
-
-    def _put_rows(self, hand: int, rows: Rows) -> int:
-        """Keeps rows that wait; no rows have no number."""
-        side = self.settings.sides[hand]
-        life = ("birth", "death") if side.counts_later else ()
-        return self._put(as_batch(rows, own_partition=side.own_partition, more=life))
 
     def _put(self, batch: pa.RecordBatch) -> int:
         """Keeps a batch; an empty one has no number."""

@@ -17,6 +17,8 @@ from dovetail.plan.features import Combination
 
 TIME = "__dovetail_time"
 """The column of a join's row with its row time, beside its own."""
+CAUSE = "__dovetail_hidden_place"
+"""The column by which such a row stands in the order of arrival: that of its cause."""
 NOTHING_KNOWN: Mapping[spec.Hand, spec.Input] = {}
 
 

@@ -12,9 +12,6 @@ starts or plays the join takes it from the plan.
 Three orders of arrival: `sequence`, one number over both sides; `merged`, by row time,
 held back until both sides' bounds have passed; `as_read`, batch by batch, where there
 is no time.
-
-A single key that is a whole number, a date or a time is its own code. Any other key is
-hashed, and compared once more by value, so that two keys of one hash never meet.
 """
 
 from __future__ import annotations
@@ -24,8 +21,6 @@ from dataclasses import dataclass, field, replace
 
 from dovetail import schema, spec
 from dovetail.errors import SpecError, UnsupportedError
-from dovetail.expression import Scope, Typed, common_type, parse
-from dovetail.expression.tree import Column
 from dovetail.plan.features import (
     Combination,
     Engine,
@@ -35,10 +30,10 @@ from dovetail.plan.features import (
     features_of_play,
     features_of_settings,
 )
-from dovetail.plan.kernels import TOGETHER, missing_together
-from dovetail.plan.nested import TIME, inner_joins, missing_inside, unnested
+from dovetail.plan.kernels import TOGETHER, judges_pairs, missing_together
+from dovetail.plan.keys import Keys, keys_of
+from dovetail.plan.nested import CAUSE, TIME, inner_joins, missing_inside, unnested
 from dovetail.plan.sides import (
-    candidate_equalities,
     ends_by_key,
     input_of,
     is_static,
@@ -64,35 +59,12 @@ STREAM = Engine(
     lacks=TOGETHER
     | {
         Combination.OTHER_CLOCK_INSIDE,
-        Combination.ARRIVAL_INSIDE,
+        Combination.UNTOLD_INSIDE,
         Combination.SWITCH_INSIDE,
         Combination.CHANGELOG_INSIDE,
     },
 )
 _USUAL = spec.Settings()
-_CODES = {
-    schema.AtomicType.BOOLEAN: "CAST({0} AS BIGINT)",
-    schema.AtomicType.TINYINT: "CAST({0} AS BIGINT)",
-    schema.AtomicType.SMALLINT: "CAST({0} AS BIGINT)",
-    schema.AtomicType.INT: "CAST({0} AS BIGINT)",
-    schema.AtomicType.BIGINT: "CAST({0} AS BIGINT)",
-    schema.AtomicType.DATE: "CAST(unix_date({0}) AS BIGINT)",
-    schema.AtomicType.TIMESTAMP: "unix_micros({0})",
-}
-"""How a key of one of these types is its own code."""
-_WHOLE = (
-    schema.AtomicType.TINYINT,
-    schema.AtomicType.SMALLINT,
-    schema.AtomicType.INT,
-    schema.AtomicType.BIGINT,
-)
-_FLOATING = (schema.AtomicType.FLOAT, schema.AtomicType.DOUBLE)
-_HASHED = (
-    schema.AtomicType.STRING,
-    schema.AtomicType.BINARY,
-    schema.AtomicType.TIMESTAMP_NTZ,
-)
-_COMPARED = {*_CODES, *_HASHED, *_FLOATING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +73,9 @@ class Feed:
 
     `order` tells rows of one time apart, `sequence` orders the rows of both sides: SQL
     over the side's columns, empty where there is none. After the silence `idle` a side
-    no longer holds the other back. Where it does not stream nothing ever comes. Rows of
-    another join come as those of its own two sides, `inside`.
+    no longer holds the other back. Where it does not stream nothing ever comes, but a
+    start may read it anew, so long after it was read: `refresh`. Rows of another join
+    come as those of its own two sides, `inside`.
     """
 
     order: str = ""
@@ -110,23 +83,10 @@ class Feed:
     idle: spec.Span = NO_TIME
     streams: bool = True
     inside: Feeds = field(default_factory=dict)
+    refresh: spec.Span = NO_TIME
 
 
 Feeds = Mapping[spec.Hand, Feed]
-
-
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """What rows of a side must have in common with those they meet, in SQL.
-
-    `code` is the value or the hash of all keys, null where one of them is null; what
-    is `compared` by value stands beside a hash. `column` is the side's own column that
-    is the code as it is, empty where none is.
-    """
-
-    code: str = ""
-    compared: tuple[str, ...] = ()
-    column: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +108,7 @@ class StreamSide:
     static: bool
     bound: str
     streams: bool = True
+    refresh: spec.Span = NO_TIME
 
     @property
     def is_timed(self) -> bool:
@@ -157,10 +118,21 @@ class StreamSide:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Whether the rows of a join can be spread over many buckets, and why."""
+    """Whether the rows of a join can be spread over many buckets, and why.
+
+    Rows of the sides `told` are ended by rows of other keys: so an operator in front of
+    the join's sees all rows, and tells the buckets when theirs end.
+    """
 
     is_wide: bool
     reason: str
+    told: tuple[spec.Hand, ...] = ()
+
+    def over(self, buckets: int) -> Spread:
+        """Returns how rows are spread over so many buckets: one knows all by itself."""
+        if self.told and buckets == 1:
+            return Spread(is_wide=False, reason="one bucket: no more were asked for")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +144,10 @@ class Way:
 
 
 _OURS = Way(is_native=False)
+_LET_OUT = Spread(
+    is_wide=False, reason="one bucket: rows of all keys let out a row, which goes on"
+)
+_GOES_ON = Way(is_native=False, reason="its rows go on to a join with an operator")
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,27 +198,45 @@ class StreamPlan:
 
     @property
     def live(self) -> frozenset[str]:
-        """Returns the tables without a time that change on the event clock.
-
-        A row of the other side meets them as they are when it comes.
-        """
-        is_event = self.join.clock is Clock.EVENT
-        return frozenset(
-            side.source.name
-            for side in self.sides
-            if is_event
-            and side.source.kind is InputKind.TABLE
-            and not side.source.is_timed
-        )
+        """Returns the tables without a time that change on the event clock."""
+        return live_inputs(self.join, tuple(side.source for side in self.sides))
 
     @property
     def tables(self) -> tuple[StreamSide, ...]:
-        """Returns the sides that do not stream: at most one."""
+        """Returns the sides that do not stream: at most one, joins inside apart."""
         return tuple(side for side in self.sides if not side.streams)
+
+    def in_way(self, way: Way) -> StreamPlan:
+        """Returns the same joins, all of them run in one way."""
+        inside = {hand: plan.in_way(way) for hand, plan in self.inside.items()}
+        return replace(self, way=way, inside=inside)
+
+    def with_operators(self) -> StreamPlan:
+        """Returns the plan with operators of ours for what goes on to its own.
+
+        What lies in their state is not read anew.
+        """
+        if any(side.refresh != NO_TIME for side in self.leaves):
+            raise UnsupportedError.not_yet(
+                "stream",
+                "refresh of a table that lies in the state of an operator",
+                hint="Spark does not join by itself, since "
+                f"{self.way.reason or 'a stream of the row meets another one'}",
+            )
+        inside = {
+            hand: plan.in_way(_GOES_ON) if plan.way.is_native else plan
+            for hand, plan in self.inside.items()
+        }
+        return replace(self, inside=inside)
 
     @property
     def late_inside(self) -> tuple[str, ...]:
-        """Returns the names of what joins inside turn away, in the order of `joins`."""
+        """Returns the names of what joins inside turn away, in the order of `joins`.
+
+        Where Spark joins by itself nothing is late.
+        """
+        if self.way.is_native:
+            return ()
         return tuple(
             f"{hand.value}_{name}"
             for hand, plan in self.inside.items()
@@ -253,6 +247,20 @@ class StreamPlan:
     def heeds_silence(self) -> bool:
         """Tells whether a side that is silent for long lets another one go on."""
         return any(side.idle != NO_TIME for side in self.leaves)
+
+
+def live_inputs(join: spec.JoinSpec, sources: Sequence[spec.Input]) -> frozenset[str]:
+    """Returns the tables without a time that change on the event clock.
+
+    A row of the other side meets them as they are when it comes.
+    """
+    return frozenset(
+        source.name
+        for source in sources
+        if join.clock is Clock.EVENT
+        and source.kind is InputKind.TABLE
+        and not source.is_timed
+    )
 
 
 def plan_stream(
@@ -278,12 +286,12 @@ def plan_stream(
     sources = {
         hand: replace(input_of(join, hand, inputs), rows=()) for hand in spec.HANDS
     }
-    arrival = _arrival(join, sources, feeds)
+    arrival = _arrival(join, sources, feeds, inside)
     # A user's streams and tables all go on; the events of a case are known.
     coming = (sources[hand].name for hand, feed in feeds.items() if feed.streams)
     moving = frozenset(coming) if changes is None else changes
     STREAM.refuse_together(missing_together(join, inputs, settings, moving))
-    keys = dict(zip(spec.HANDS, _keys(join, sources), strict=True))
+    keys = dict(zip(spec.HANDS, keys_of(join, sources), strict=True))
     left, right = (
         StreamSide(
             hand,
@@ -296,24 +304,17 @@ def plan_stream(
             is_static(join, hand, sources[hand]),
             state_bound(join, sources, hand, arrival),
             feeds[hand].streams,
+            feeds[hand].refresh,
         )
         for hand in spec.HANDS
     )
-    spread = _spread(join, settings, arrival)
-    way = _way(join, settings, (left, right))
+    kinds = [source.kind for source in sources.values()]
+    spread = _spread(join, settings, arrival, kinds)
+    way = _way(join, settings, (left, right), inside)
     notes = tuple(_notes(join, feeds))
-    plan = StreamPlan(
-        join, settings, arrival, (left, right), spread, notes, way, inside
-    )
-    _refuse_table_in_a_row(plan)
-    return plan
-
-
-def _refuse_table_in_a_row(plan: StreamPlan) -> None:
-    """Refuses joins in a row of which one has a table that does not stream."""
-    if plan.inside and any(not side.streams for side in plan.leaves):
-        what = "a table that does not stream in a join of a join's rows"
-        raise UnsupportedError.not_yet("stream", what)
+    sides = (left, right)
+    plan = StreamPlan(join, settings, arrival, sides, spread, notes, way, inside)
+    return plan if way.is_native else plan.with_operators()
 
 
 def _inside(
@@ -328,12 +329,34 @@ def _inside(
     for hand, source in inner_joins(join).items():
         missing = {
             **missing_inside(join, source, inputs, settings),
-            Combination.ARRIVAL_INSIDE: join.clock is spec.Clock.ARRIVAL,
+            Combination.UNTOLD_INSIDE: _leaves_untold(source.join),
         }
         STREAM.refuse_together(what for what, is_found in missing.items() if is_found)
         within = feeds[hand].inside
-        plans[hand] = plan_stream(source.join, inputs, within, changes=changes)
+        inner = plan_stream(source.join, inputs, within, changes=changes)
+        plans[hand] = replace(inner, spread=_LET_OUT) if inner.spread.told else inner
     return plans
+
+
+def _leaves_untold(join: spec.JoinSpec) -> bool:
+    """Tells whether time lets out rows of a join in order of arrival, and no row does.
+
+    Such a row has no place among those of another side. So it is with pairs that wait
+    for a row that leaves with its partition.
+    """
+    if join.clock is not spec.Clock.ARRIVAL:
+        return False
+    sides = {hand: join.side(hand) for hand in spec.HANDS}
+    closed = [
+        hand
+        for hand, side in sides.items()
+        if isinstance(side.window, spec.Seconds | spec.Range)
+    ]
+    evicts = any(
+        side.partition_evict != spec.KeepPartitions() for side in sides.values()
+    )
+    waits = judges_pairs(join) and (bool(closed) or evicts)
+    return waits or any(map(join.kind.preserves, closed))
 
 
 def plan_play(play: spec.Play, place: str = "place") -> StreamPlan:
@@ -356,22 +379,26 @@ def feeds_of_play(join: spec.JoinSpec | spec.SetJoinSpec, place: str) -> Feeds:
     if isinstance(join, spec.SetJoinSpec):
         return {}
     return {
-        hand: feed_of_rows(feeds_of_play(source.join, place))
+        hand: feed_of_rows(feeds_of_play(source.join, place), source.join.clock)
         if isinstance(source := join.side(hand).source, spec.Nested)
         else Feed(sequence=place)
         for hand in spec.HANDS
     }
 
 
-def feed_of_rows(inside: Feeds) -> Feed:
+def feed_of_rows(inside: Feeds, clock: spec.Clock) -> Feed:
     """Returns how the rows of a join come: one after another in row time.
 
     Whether they stand before a row of the other side nobody asks in row time, so that
-    a number of their own is as good as one over both sides.
+    a number of their own is as good as one over both sides. In order of arrival they
+    have that of the rows that let them out.
     """
-    is_one = all(feed.sequence for feed in inside.values())
-    sequence = f"unix_micros({schema.quoted(TIME)})" if is_one else ""
+    is_one = all(feed.sequence for feed in inside.values() if feed.streams)
     streams = any(feed.streams for feed in inside.values())
+    if clock is spec.Clock.ARRIVAL:
+        place = schema.quoted(CAUSE)
+        return Feed(place, place if is_one else "", streams=streams, inside=inside)
+    sequence = f"unix_micros({schema.quoted(TIME)})" if is_one else ""
     return Feed(sequence=sequence, streams=streams, inside=inside)
 
 
@@ -407,8 +434,8 @@ def state_bound(
 
     Where rows meet by row time, those wait that the bounds have not passed.
     """
-    merges = arrival is spec.Arrival.MERGED or join.clock is spec.Clock.EVENT
-    waits = merges and all(source.is_timed for source in sources.values())
+    is_timed = all(source.is_timed for source in sources.values())
+    waits = arrival is spec.Arrival.MERGED or (join.clock is Clock.EVENT and is_timed)
     waiting = "rows that one of the bounds has not passed yet"
     match join.side(hand).window:
         case spec.Rows(0):
@@ -469,17 +496,23 @@ def _forgets(
 
 
 def _arrival(
-    join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input], feeds: Feeds
+    join: spec.JoinSpec,
+    sources: Mapping[spec.Hand, spec.Input],
+    feeds: Feeds,
+    inside: Mapping[spec.Hand, StreamPlan],
 ) -> spec.Arrival:
     """Returns the order of arrival that the sides allow, or refuses the join."""
     # One number over both sides is the user's own word: it goes before row time.
     if all(feed.sequence for feed in feeds.values() if feed.streams):
         return spec.Arrival.SEQUENCE
     # With two times no cut into batches, and no speed of a side, changes a result.
-    if all(source.is_timed for source in sources.values()):
+    merging = {
+        hand for hand, plan in inside.items() if plan.arrival is spec.Arrival.MERGED
+    }
+    if all(sources[hand].is_timed or hand in merging for hand in spec.HANDS):
         return spec.Arrival.MERGED
     for hand, feed in feeds.items():
-        is_free = feed.order or _needs_no_order(join, feeds, hand)
+        is_free = _has_order(feed) or _needs_no_order(join, feeds, hand)
         if join.clock is spec.Clock.ARRIVAL and not is_free:
             raise SpecError(
                 f"the {hand.value} side has no order: its rows have neither a "
@@ -489,6 +522,12 @@ def _arrival(
                 rule="order_of_arrival",
             )
     return spec.Arrival.AS_READ
+
+
+def _has_order(feed: Feed) -> bool:
+    """Tells whether rows have a number, and those of a join all that they are of."""
+    own = all(_has_order(one) for one in feed.inside.values() if one.streams)
+    return own and bool(feed.order or feed.sequence)
 
 
 def _refuse_driven_out(join: spec.JoinSpec, feeds: Feeds) -> None:
@@ -534,6 +573,7 @@ def _way(
     join: spec.JoinSpec,
     settings: spec.Settings,
     sides: tuple[StreamSide, StreamSide],
+    inside: Mapping[spec.Hand, StreamPlan],
 ) -> Way:
     """Returns who joins a stream with a table: Spark, where each row stands alone.
 
@@ -553,6 +593,9 @@ def _way(
         ),
         f"the {rows.hand.value} rows have a window": window != spec.Rows(0),
         "pairs are picked": join.picks != spec.Picks(),
+        f"the {rows.hand.value} rows are of a join with an operator": any(
+            not plan.way.is_native for plan in inside.values()
+        ),
         "the rows are asked for early, or in an order": settings != _USUAL,
     }
     found = [reason for reason, holds in reasons.items() if holds]
@@ -596,52 +639,16 @@ def _unhashed(kind: schema.Type) -> Iterator[str]:
             pass
 
 
-def _keys(
-    join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input]
-) -> tuple[Keys, Keys]:
-    """Returns the keys of both sides; without an equality all rows have one key."""
-    scope = Scope.pair(*(sources[hand].schema for hand in spec.HANDS))
-    pairs = [
-        (parse(one.left, scope), parse(one.right, scope))
-        for one in candidate_equalities(join)
-    ]
-    if not pairs:
-        return Keys(), Keys()
-    types = [common_type(left.type, right.type) for left, right in pairs]
-    for kind in types:
-        if not isinstance(kind, schema.DecimalType) and kind not in _COMPARED:
-            raise UnsupportedError.not_yet("stream", f"an equality of {kind}")
-    # A column of whole numbers is the code as it is: nothing need be computed.
-    is_whole = len(pairs) == 1 and all(one.type in _WHOLE for one in pairs[0])
-    left, right = (
-        _keys_of(own, types, is_whole=is_whole) for own in zip(*pairs, strict=True)
-    )
-    return left, right
-
-
-def _keys_of(
-    own: Sequence[Typed], types: Sequence[schema.Type], *, is_whole: bool
-) -> Keys:
-    """Returns the keys of one side, in the types in which both sides compare."""
-    cast = []
-    for one, kind in zip(own, types, strict=True):
-        key = f"CAST({one.text} AS {kind})"
-        # As text equal values look alike: 0.0 and -0.0, and every NaN.
-        cast.append(f"CAST({key} + 0.0D AS STRING)" if kind in _FLOATING else key)
-    tree = own[0].tree
-    column = tree.name if is_whole and isinstance(tree, Column) else ""
-    if len(types) == 1 and types[0] in _CODES:
-        return Keys(_CODES[types[0]].format(cast[0]), column=column)
-    # A hash of nulls is a number: a row without a key must meet nobody.
-    missing = " OR ".join(f"({key}) IS NULL" for key in cast)
-    hashed = f"CASE WHEN NOT ({missing}) THEN xxhash64({', '.join(cast)}) END"
-    return Keys(hashed, tuple(cast), column)
-
-
 def _spread(
-    join: spec.JoinSpec, settings: spec.Settings, arrival: spec.Arrival
+    join: spec.JoinSpec,
+    settings: spec.Settings,
+    arrival: spec.Arrival,
+    kinds: Sequence[spec.InputKind],
 ) -> Spread:
-    """Returns one bucket where rows of different keys must know of each other."""
+    """Returns one bucket where rows of different keys must know of each other.
+
+    Of some it is enough to be told when others end them. `kinds` are the inputs'.
+    """
     # Rows of two buckets never see each other, and a bucket has its own order.
     if not join.hard:
         return Spread(is_wide=False, reason="one bucket: without an equality all meet")
@@ -650,24 +657,41 @@ def _spread(
     if join.clock is spec.Clock.EVENT and _asks_bounds(settings):
         said = "one bucket: null rows look at what came before them, whatever its key"
         return Spread(is_wide=False, reason=said)
-    for hand in spec.HANDS:
-        side = join.side(hand)
-        # A range is over once any row has come that is later. In a sequence that may be
-        # one of another bucket; in row time whoever comes later is later.
-        if (
-            isinstance(side.window, spec.Range)
-            and join.clock is spec.Clock.ARRIVAL
-            and arrival is not spec.Arrival.MERGED
-        ):
-            said = f"one bucket: rows of all keys end those of the {hand.value} range"
-            return Spread(is_wide=False, reason=said)
-        if isinstance(side.partition_evict, spec.EvictCount | spec.EvictTuples):
-            said = f"one bucket: {hand.value} partitions are counted over all keys"
-            return Spread(is_wide=False, reason=said)
-        if not ends_by_key(join, hand):
-            said = f"one bucket: the {hand.value} window is not parted by the"
-            return Spread(is_wide=False, reason=f"{said} equality")
-    return Spread(is_wide=True, reason="many buckets, by the equality")
+    ended = {
+        hand: reason
+        for hand in spec.HANDS
+        if (reason := _ended_by_others(join, hand, arrival))
+    }
+    if not ended:
+        return Spread(is_wide=True, reason="many buckets, by the equality")
+    reasons = " and ".join(ended.values())
+    # In row time an end is known late, and changes and late rows ask for more than it.
+    is_changelog = spec.InputKind.STREAM not in kinds
+    waits = settings.late_table_rows != spec.IgnoreLateTableRows()
+    if join.clock is spec.Clock.EVENT or is_changelog or waits:
+        return Spread(is_wide=False, reason=f"one bucket: {reasons}")
+    front = "one bucket in front of them sees a few numbers of each row and tells them"
+    said = f"many buckets, by the equality; {reasons}, so {front} when rows end"
+    return Spread(is_wide=True, reason=said, told=tuple(ended))
+
+
+def _ended_by_others(
+    join: spec.JoinSpec, hand: spec.Hand, arrival: spec.Arrival
+) -> str:
+    """Returns how rows of other keys end those of a side; empty where they do not."""
+    side = join.side(hand)
+    # A range is over once any row has come that is later. In a sequence that may be
+    # one of another bucket; in row time whoever comes later is later.
+    is_range = isinstance(side.window, spec.Range)
+    in_order = join.clock is spec.Clock.ARRIVAL and arrival is not spec.Arrival.MERGED
+    if is_range and in_order:
+        return f"rows of all keys end those of the {hand.value} range"
+    # Ages too are looked at when any row comes.
+    is_stored = side.window != spec.Rows(0)
+    if is_stored and side.partition_evict != spec.KeepPartitions():
+        return f"{hand.value} partitions are evicted as rows of all keys come"
+    is_parted = ends_by_key(join, hand)
+    return "" if is_parted else f"the {hand.value} window is not parted by the equality"
 
 
 def _asks_bounds(settings: spec.Settings) -> bool:

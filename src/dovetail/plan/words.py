@@ -23,7 +23,7 @@ from __future__ import annotations
 import itertools
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -104,8 +104,11 @@ BROADCAST = frozenset(
 _QUOTED = re.compile(r"`(\w+)`")
 
 
-def explained(plan: StreamPlan) -> str:
-    """Returns how streams are joined, as the engine runs the plan."""
+def explained(plan: StreamPlan, reads_all: Callable[[StreamPlan], str]) -> str:
+    """Returns how streams are joined, as the engine runs the plan.
+
+    `reads_all` gives why a batch reads all that is kept, or nothing where it does not.
+    """
     join, sources = plan.join, {side.hand: _shown(side.source) for side in plan.sides}
     silent = "after {} without a row it no longer holds the {} side back"
     silences = [
@@ -123,16 +126,19 @@ def explained(plan: StreamPlan) -> str:
         ("out", _when(join)),
         *switched(plan.settings),
         ("late", _late(sources)),
-        *(() if plan.way.is_native else _states(plan)),
+        *(() if plan.way.is_native else _states(plan, reads_all(plan))),
         *silences,
         *_engine(plan),
         *(("note", note) for note in plan.notes),
     ]
     if plan.inside:
-        behind = f"{len(plan.joins)} operators behind each other in one query"
-        lines.append(("in a row", f"{behind}: {_COST_OF_ONE}"))
+        behind = f"{len(plan.joins)} {{}} behind each other in one query"
+        by_us = f"{behind.format('operators')}: {_COST_OF_ONE}"
+        by_spark = behind.format("joins of Spark's")
+        lines.append(("in a row", by_spark if plan.way.is_native else by_us))
     inside = (
-        f"\n\nthe {hand.value} side is what this join gives:\n\n{explained(inner)}"
+        f"\n\nthe {hand.value} side is what this join gives:\n\n"
+        + explained(inner, reads_all)
         for hand, inner in plan.inside.items()
     )
     return paragraphs(lines) + "".join(inside)
@@ -143,10 +149,18 @@ def _shown(source: spec.Input) -> spec.Input:
     return replace(source, time="row_time") if source.time == TIME else source
 
 
-def _states(plan: StreamPlan) -> Iterator[Line]:
-    """Gives how many rows of each side are kept."""
+def _states(plan: StreamPlan, reads_all: str) -> Iterator[Line]:
+    """Gives how many rows of each side are kept, and which of them a batch reads."""
     for side in plan.sides:
         yield f"{side.hand.value} state", side.bound
+    yield "a batch", reads_of(reads_all)
+
+
+def reads_of(reads_all: str) -> str:
+    """Returns what a batch reads of what is kept; of all with the reason."""
+    if reads_all:
+        return f"reads all rows that are kept: {reads_all}"
+    return "reads rows of the keys that come, and rows that fall due"
 
 
 def _engine(plan: StreamPlan) -> Iterator[Line]:
@@ -158,8 +172,14 @@ def _engine(plan: StreamPlan) -> Iterator[Line]:
         if plan.way.reason:
             yield "why", f"Spark does not join by itself, since {plan.way.reason}"
         yield "buckets", plan.spread.reason
+        if plan.spread.told:
+            both = f"two behind each other in one query: {_COST_OF_ONE}"
+            yield "operators", f"{both}; with partitions=1 one bucket does it all"
     for side in plan.tables:
         yield "table", f"the {side.hand.value} rows {COPIED}"
+        if side.refresh != spec.NO_TIME:
+            later = f"at a start {side.refresh.in_words()} or more after the last copy"
+            yield "refresh", f"they are copied anew {later}"
 
 
 def explained_batch(plan: AnyPlan, sources: Mapping[spec.Hand, spec.Input]) -> str:
@@ -202,16 +222,21 @@ def _sides(
     join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input]
 ) -> Iterator[Line]:
     """Gives on what rows meet, and how long those of each side live."""
-    terms = [f"{_plain(one.left)} = {_plain(one.right)}" for one in join.hard]
-    if join.soft != ALWAYS:
-        terms.append(_plain(join.soft))
-    condition = f"on {' and '.join(terms)}" if terms else "of every pair"
-    yield "join", f"{join.kind.value}, {condition}"
+    yield "join", title(join)
     for hand in spec.HANDS:
         side, time = join.side(hand), sources[hand].time
         per = ", ".join(map(_plain, side.partition_by))
         words = lifetime(side.window, join.clock, time)
         yield hand.value, f"{words}, for each {per}" if per else words
+
+
+def title(join: spec.JoinSpec) -> str:
+    """Returns the kind of a join, and on what its rows meet."""
+    terms = [f"{_plain(one.left)} = {_plain(one.right)}" for one in join.hard]
+    if join.soft != ALWAYS:
+        terms.append(_plain(join.soft))
+    condition = f"on {' and '.join(terms)}" if terms else "of every pair"
+    return f"{join.kind.value}, {condition}"
 
 
 def _plain(expression: Expression) -> str:

@@ -26,7 +26,7 @@ from dovetail.engines.tables import arrow_table
 from dovetail.expression import ALWAYS, BARE, Expression, Scope, compiled
 from dovetail.expression.questions import Key, equality_keys, value_key
 from dovetail.kernels.arrays.blobs import read_rows, write_batch
-from dovetail.kernels.arrays.names import LineKind, reserved
+from dovetail.kernels.arrays.names import CLOCK, LineKind, reserved
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     MISSING,
@@ -36,7 +36,7 @@ from dovetail.kernels.arrays.rows import (
     join_rows,
     no_rows,
 )
-from dovetail.kernels.arrival.time_limits import CLOCK, KEYLESS
+from dovetail.kernels.arrival.time_limits import KEYLESS
 from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives
 from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings, SideSettings
 from dovetail.kernels.tables.changelog import KEY

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
+import numpy as np
 import pyarrow as pa
 
 from dovetail import spec
@@ -36,7 +37,7 @@ from dovetail.kernels.candidates.choice import TooManyError
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped
-from dovetail.kernels.store import Saved
+from dovetail.kernels.store import Amount, Saved
 from dovetail.plan.local import refuse
 
 
@@ -143,8 +144,7 @@ class Stage:
         is_pause = not lines
         if self.settings.reads_clock:
             lines = [*lines, bucket.Line._make(heartbeat(LABEL, clock))]
-        delivery = bucket.read_delivery(lines, self.schemas)
-        delivery = replace(delivery, parcels=list(map(self._told, delivery.parcels)))
+        delivery = self.delivery(lines, self.schemas)
         try:
             ran = bucket.run_batch(self.settings, memory, delivery)
         except TooManyError as error:
@@ -158,6 +158,13 @@ class Stage:
             for row in output_rows(bucket.unpacked(blob, self.schema), names)
         ]
         return Played(position, ran.stepped, rows, is_pause=is_pause)
+
+    def delivery(
+        self, lines: Sequence[bucket.Line], schemas: tuple[pa.Schema, pa.Schema]
+    ) -> bucket.Delivery:
+        """Returns lines as a bucket gets them, with what they cannot say."""
+        delivery = bucket.read_delivery(lines, schemas)
+        return replace(delivery, parcels=list(map(self._told, delivery.parcels)))
 
     def _told(self, parcel: Parcel) -> Parcel:
         """Returns a parcel with what its lines cannot say."""
@@ -213,7 +220,16 @@ class InPlace:
     def save(self, stepped: Stepped) -> Saved:
         """Keeps what a step leaves behind."""
         self.state = stepped.state()
-        return Saved(0, sum(map(len, (*self.state.alive, *self.state.waiting))))
+        left, right = (
+            Amount(
+                len(self.state.alive[hand]) + len(self.state.waiting[hand]),
+                len(self.state.waiting[hand]),
+                int(np.count_nonzero(~kept[: stepped.present.old[hand]])),
+                0,
+            )
+            for hand, kept in enumerate(stepped.kept)
+        )
+        return Saved(0, (left, right))
 
 
 _NEVER = float("inf")

@@ -6,6 +6,7 @@ for.
 """
 
 from dovetail.conformance.oracle.clocks import play
+from dovetail.conformance.oracle.flow import Item, Sign, joined_alone, play_flow
 from dovetail.conformance.oracle.program import play_program
 from dovetail.conformance.oracle.traces import (
     Axis,
@@ -18,11 +19,15 @@ from dovetail.conformance.oracle.traces import (
 
 __all__ = [
     "Axis",
+    "Item",
     "Meeting",
     "RowOutcome",
+    "Sign",
     "Trace",
     "TracedRow",
+    "joined_alone",
     "play",
+    "play_flow",
     "play_program",
     "trace",
 ]

@@ -117,7 +117,7 @@ def _lines(
             case spec.Finish():
                 yield event, LineKind.FINISH
             case spec.Pause(clock):
-                name = plan.sides[0].source.name
+                name = plan.leaves[0].source.name
                 yield spec.Bound(name, BEGINNING, clock), LineKind.BOUND
 
 

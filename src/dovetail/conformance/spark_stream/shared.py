@@ -36,6 +36,7 @@ from dovetail.engines.spark_stream.dataflow import (
     Layout,
     Packed,
     as_lines,
+    by_bucket,
     lay,
     unpacked_rows,
 )
@@ -43,7 +44,8 @@ from dovetail.engines.spark_stream.failures import is_passing
 from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.labels import balanced_labels
-from dovetail.engines.spark_stream.worker.bucket import told_beside
+from dovetail.engines.spark_stream.worker import operator
+from dovetail.engines.spark_stream.worker.bucket import LINE_DDL, told_beside
 from dovetail.engines.tables import arrow_table
 from dovetail.kernels.arrays.blobs import read_batch
 from dovetail.kernels.settings import JoinSettings
@@ -103,7 +105,9 @@ class Shape:
     def buckets_of(self, plan: StreamPlan, *, scopes: int) -> Buckets:
         """Returns the buckets of a join of so many plays."""
         each = self.per_scope(plan)
-        return Buckets(balanced_labels(each * scopes, self.partitions(scopes)), each)
+        own, front = each * scopes, scopes if plan.spread.told else 0
+        labels = balanced_labels(own + front, self.partitions(scopes))
+        return Buckets(labels[:own], each, labels[own:])
 
     def partitions(self, scopes: int) -> int:
         """Returns how many state partitions a query of so many plays has."""
@@ -125,9 +129,10 @@ class Part:
     scripts: Sequence[Script]
 
     @property
-    def buckets(self) -> int:
-        """Returns how many buckets the plays have together."""
-        return self.shape.per_scope(self.shape.plan) * len(self.scripts)
+    def counts(self) -> tuple[int, int]:
+        """Returns how many buckets the plays have together, and how many in front."""
+        each, scopes = self.shape.per_scope(self.shape.plan), len(self.scripts)
+        return each * scopes, scopes if self.shape.plan.spread.told else 0
 
     @property
     def is_chain(self) -> bool:
@@ -212,7 +217,7 @@ def _run_once(spark: SparkSession, parts: Sequence[Part]) -> list[Batches]:
 def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) -> Query:
     """Returns the query that plays a recording of all parts."""
     travel_by_value()
-    buckets = sum(part.buckets for part in parts)
+    buckets = sum(sum(part.counts) for part in parts)
     most = max(part.shape.most_partitions for part in parts)
     partitions = min(buckets, most)
     spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
@@ -220,31 +225,32 @@ def lay_together(spark: SparkSession, parts: Sequence[Part], recording: Path) ->
     replayed = replay(spark, recording)
     laid: list[Laid] = []
     joins: dict[int, together.Join] = {}
+    finding: dict[int, operator.Join] = {}
     for number, part in enumerate(parts):
         plan, by_row_time = part.shape.plan, part.shape.by_row_time
         left, right = (
             lines_of(replayed, _place(number, one.source.name)) for one in plan.sides
         )
-        own = Buckets(tuple(islice(labels, part.buckets)), part.shape.per_scope(plan))
+        mine, front = (tuple(islice(labels, count)) for count in part.counts)
+        own = Buckets(mine, part.shape.per_scope(plan), front)
         settings = stream_settings(plan, ordered=by_row_time)
         sides = packings(plan, settings, (left, right), own, with_events=True)
         same = Identity.of(plan, sides, stream_manner(plan, ordered=by_row_time))
         # By it a bucket refuses what another join has left in its state.
         settings = replace(settings, fingerprint=same.fingerprint)
         laid.append(Laid(Packed(sides, told_beside(settings))))
-        join = together.Join(number, settings, (sides[0].schema, sides[1].schema))
+        schemas = sides[0].schema, sides[1].schema
+        join = together.Join(number, settings, schemas)
         joins |= dict.fromkeys(own.labels, join)
+        finding |= dict.fromkeys(front, (settings, schemas))
     lines = reduce(
         DataFrame.unionAll,
         (as_lines(side) for one in laid for side in one.packed.sides),
     )
-    blobs = lines.groupBy("bucket").transformWithStateInPandas(
-        together.make_shared_operator(joins),
-        outputStructType=together.RESULT_DDL,
-        outputMode="Append",
-        timeMode="None",
-    )
-    return Query(blobs, laid)
+    if finding:
+        lines = by_bucket(lines, operator.make_lives_operator(finding), LINE_DDL)
+    shared = together.make_shared_operator(joins)
+    return Query(by_bucket(lines, shared, together.RESULT_DDL), laid)
 
 
 def _chain(spark: SparkSession, part: Part, recording: Path) -> DataFrame:

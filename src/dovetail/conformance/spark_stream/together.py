@@ -43,10 +43,10 @@ def make_shared_operator(joins: Mapping[int, Join]) -> JoinOperator:
 
 def shared_results(
     joins: Mapping[int, Join], state: StateShelf, rows: Iterator[pd.DataFrame]
-) -> pd.DataFrame:
-    """Returns the results of one bucket beside the part that the bucket is of."""
+) -> Iterator[pd.DataFrame]:
+    """Gives the results of one bucket beside the part that the bucket is of."""
     frames = list(rows)
     part, settings, schemas = joins[int(frames[0]["bucket"].iloc[0])]
-    found = results(settings, schemas, state, iter(frames))
-    # A line without a blob only counts.
-    return found[[BLOB]].dropna().assign(**{PART: part})[[PART, BLOB]]
+    for found in results(settings, schemas, state, iter(frames)):
+        # A line without a blob only counts.
+        yield found[[BLOB]].dropna().assign(**{PART: part})[[PART, BLOB]]

@@ -13,20 +13,21 @@ something is missing and a stream that has ended are refused before anything run
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from json import JSONDecodeError
+from itertools import count
 
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from dovetail.bind.sinks import files_in, path_exists
 from dovetail.bind.tick import ENDED, TICK
 from dovetail.engines.spark_stream.failures import cause
-from dovetail.engines.spark_stream.fingerprint import differences
+from dovetail.engines.spark_stream.fingerprint import differences, read_identity
 from dovetail.engines.spark_stream.tables import Pin, read_pin
 from dovetail.errors import EngineError
 from dovetail.kernels.settings import FORMAT
+from dovetail.plan.words import title
 
 _NOTHING_YET = "STDS_COMMITTED_BATCH_UNAVAILABLE"
 _NO_OFFSET = "-"
@@ -37,15 +38,16 @@ _ANEW = "put back what was deleted, or start anew: new folders for state and for
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the last batch left behind: format, what its join is, how many buckets."""
+    """What the last batch left behind: format, what its join is, how many buckets.
+
+    Spark has the state of each join in a row under a number, that of its `operator`.
+    """
 
     format: int
-    identity: str
-    buckets: int
-
-
-NOTHING = Kept(FORMAT, "{}", 0)
-"""What a checkpoint keeps before its first batch is through."""
+    identity: str = "{}"
+    buckets: int = 0
+    fingerprint: str = ""
+    operator: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ class Checkpoint:
 
     `batch` is -1 before the first one. Spark lets no source be added later, so a query
     has a heartbeat from its first start on or never. The state lies in so many
-    `partitions`. Of a join with a table the `pin` says who joins.
+    `partitions`; `kept` is that of each join, nothing before the first batch is
+    through. Of a join with a table the `pin` says who joins.
     """
 
     path: str
@@ -63,13 +66,18 @@ class Checkpoint:
     has_heartbeat: bool = False
     is_last: bool = False
     partitions: int = 0
-    kept: Kept = NOTHING
+    kept: tuple[Kept, ...] = ()
     pin: Pin | None = None
 
     @property
     def is_new(self) -> bool:
         """Tells whether no batch has begun."""
         return self.batch < 0
+
+    @property
+    def buckets(self) -> int:
+        """Returns over how many buckets keys are spread; 0 where nothing is kept."""
+        return max((one.buckets for one in self.kept), default=0)
 
     @property
     def is_ending(self) -> bool:
@@ -113,10 +121,10 @@ class Checkpoint:
                 f"partitions={self.partitions}, got {partitions}",
                 "leave partitions out; Spark Classic moves state that is at rest",
             )
-        if partitions > self.kept.buckets:
+        if partitions > self.buckets:
             raise EngineError(
-                f'the checkpoint "{self.path}" has {self.kept.buckets} buckets of keys',
-                f"partitions={self.kept.buckets} at most, got {partitions}",
+                f'the checkpoint "{self.path}" has {self.buckets} buckets of keys',
+                f"partitions={self.buckets} at most, got {partitions}",
                 "a new checkpoint folder gets as many buckets as it needs",
             )
         moving = spark._streamingCheckpointManager  # noqa: SLF001 - its only way in
@@ -129,21 +137,25 @@ class Checkpoint:
             ) from error
         return read_checkpoint(spark, self.path)
 
-    def refuse_other(self, *identities: str) -> None:
-        """Refuses to start joins on the state of others.
+    def refuse_format(self) -> None:
+        """Refuses state that another version has written."""
+        for one in self.kept:
+            if one.format != FORMAT:
+                raise EngineError(
+                    f'the checkpoint "{self.path}" has state of the format '
+                    f"{one.format}",
+                    f"the format {FORMAT}",
+                    "another version of dovetail wrote it: start with a new folder",
+                )
 
-        Of joins in a row Spark shows the state of one, and does not say of which.
+    def refuse_other(self, *identities: str) -> None:
+        """Refuses to start joins, the outermost first, on the state of others.
+
+        Where a join stands elsewhere in the row, the ones that have not changed tell.
         """
-        if self.kept.format != FORMAT:
-            raise EngineError(
-                f'the checkpoint "{self.path}" has state of the format '
-                f"{self.kept.format}",
-                f"the format {FORMAT}",
-                "another version of dovetail wrote it: start with a new folder",
-            )
-        kept = self.kept.identity
-        changed = min((differences(kept, one) for one in identities), key=len)
-        if self.kept != NOTHING and changed:
+        self.refuse_format()
+        changed = self._changed(identities) if self.kept else []
+        if changed:
             raise EngineError(
                 f'the checkpoint "{self.path}" has the state of another join: '
                 f"{'; '.join(changed[:_MOST_TOLD])}",
@@ -152,6 +164,26 @@ class Checkpoint:
                 "put the join back as it was, or start with a new folder",
             )
 
+    def _changed(self, identities: tuple[str, ...]) -> list[str]:
+        """Returns in words what has changed of the joins, the outermost first."""
+        if len(self.kept) != len(identities):
+            count = f"{len(identities)} and was {len(self.kept)}"
+            return [f"the number of joins in a row is {count}"]
+        kept, now = [*self.kept], [*identities]
+        # Those that are the same are found wherever they stand in the row.
+        for one in self.kept:
+            same = [text for text in now if not differences(one.identity, text)]
+            if same:
+                kept.remove(one)
+                now.remove(same[0])
+        return [
+            f"of {title(read_identity(one.identity)[0])}: {said}"
+            if len(self.kept) > 1
+            else said
+            for one, text in zip(kept, now, strict=True)
+            for said in differences(one.identity, text)
+        ]
+
 
 NO_CHECKPOINT = Checkpoint("")
 """Where nothing is kept yet."""
@@ -159,6 +191,9 @@ NO_CHECKPOINT = Checkpoint("")
 
 def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
     """Returns what a folder says of its query, or refuses what no query left so."""
+    # One look where nothing is yet: Spark takes 50 ms to say of a path that it is not.
+    if not path_exists(spark, f"{path}/*"):
+        return Checkpoint(path)
     begun, through = (
         _newest(spark, f"{path}/{name}") for name in ("offsets", "commits")
     )
@@ -180,37 +215,55 @@ def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
         has_heartbeat=TICK in beat,
         is_last=bool(beat.get(ENDED)),
         partitions=partitions,
-        kept=Kept(pin.format, pin.identity, 0)
+        kept=(Kept(pin.format, pin.identity),)
         if pin and pin.is_native
         else kept_in(spark, path),
         pin=pin,
     )
 
 
-def kept_in(spark: SparkSession, checkpoint: str) -> Kept:
-    """Returns what a checkpoint keeps."""
-    states = spark.read.format("statestore").option("path", checkpoint)
-    try:
-        found = states.option("stateVarName", "directory").load().limit(1).collect()
-    except PySparkException as error:
-        if error.getCondition() == _NOTHING_YET:
-            return NOTHING
-        raise EngineError(
-            f'the checkpoint "{checkpoint}" has no state of a join',
-            "a folder of this query alone",
-            str(error).splitlines()[0],
-        ) from error
-    if not found:
-        return NOTHING
-    return kept_by(bytes(found[0]["value"]["data"]))
+def kept_in(spark: SparkSession, path: str) -> tuple[Kept, ...]:
+    """Returns what a checkpoint keeps of each join, as far as a batch is through."""
+    return tuple(_kept(spark, path))
+
+
+def _kept(spark: SparkSession, path: str) -> Iterator[Kept]:
+    """Gives what a checkpoint keeps of each join; Spark numbers their operators."""
+    for operator in count():
+        if operator and not path_exists(spark, f"{path}/state/{operator}/_metadata/v2"):
+            return
+        try:
+            found = state_of(spark, path, operator, "directory").limit(1).collect()
+        except Exception as error:
+            # What Java raises by itself, as of a file that is gone, has no condition.
+            is_known = isinstance(error, PySparkException)
+            if is_known and _NOTHING_YET in str(error):
+                return
+            raise EngineError(
+                f'the checkpoint "{path}" has no state of a join',
+                "a folder of this query alone",
+                f"{cause(error)}; {_ANEW}",
+            ) from error
+        if found:
+            kept = kept_by(bytes(found[0]["value"]["data"]))
+            # What finds lives in front of a join has state too, and is no join.
+            if kept.identity:
+                yield replace(kept, operator=operator)
+
+
+def state_of(spark: SparkSession, path: str, operator: int, name: str) -> DataFrame:
+    """Returns a variable of the state that the last batch of a query has left."""
+    states = spark.read.format("statestore").option("path", path)
+    states = states.option("operatorId", operator).option("stateVarName", name)
+    return states.load()
 
 
 def kept_by(directory: bytes) -> Kept:
     """Returns what a bucket's directory says of all; of another format that alone."""
     known = json.loads(directory)
     if known["format"] != FORMAT:
-        return replace(NOTHING, format=known["format"])
-    return Kept(FORMAT, known["identity"], known["buckets"])
+        return Kept(known["format"])
+    return Kept(FORMAT, known["identity"], known["buckets"], known["fingerprint"])
 
 
 def _newest(spark: SparkSession, log: str) -> int:
@@ -224,7 +277,7 @@ def _refuse_unnamed(spark: SparkSession, path: str) -> None:
     try:
         lines = [row.value for row in spark.read.text(f"{path}/metadata").collect()]
         is_named = "id" in json.loads("".join(lines))
-    except (PySparkException, JSONDecodeError):
+    except (PySparkException, json.JSONDecodeError):
         is_named = False
     if not is_named:
         raise _incomplete(path, "its file metadata is missing or not whole")

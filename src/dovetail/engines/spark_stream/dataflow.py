@@ -9,6 +9,11 @@ Where a side is the rows of another join, that one stands before it in the same 
 a -> pack -+
 b -> pack -+-> operator -> relay -> select -> pack -+
 c ------------------------------------------> pack -+-> operator -> unpack
+
+Where rows of other keys end a row, one bucket in front of the join's sees a few numbers
+of all rows, and tells the others. Their lines go by there, so each side is read once:
+
+left, right -> pack -> lives, or by -> operator by bucket -> unpack
 """
 
 from __future__ import annotations
@@ -29,7 +34,11 @@ from dovetail.engines.spark_stream.feeds import Buckets, Packing, packings
 from dovetail.engines.spark_stream.outlets import Outlets, inside
 from dovetail.engines.spark_stream.types import as_nullable, unpacked
 from dovetail.engines.spark_stream.worker import bucket, relay
-from dovetail.engines.spark_stream.worker.operator import make_operator
+from dovetail.engines.spark_stream.worker.operator import (
+    JoinOperator,
+    make_lives_operator,
+    make_operator,
+)
 from dovetail.engines.spark_stream.worker.pack import make_heartbeat, make_pack
 from dovetail.kernels.settings import JoinSettings
 from dovetail.plan.stream import StreamPlan
@@ -165,20 +174,34 @@ def _operated(
         plan, settings, (left, right), buckets, with_events=layout.with_events
     )
     settings = layout.identified(plan, sides, settings)
-    beat = make_heartbeat(buckets.labels)
+    beat = make_heartbeat((*buckets.labels, *buckets.lives))
     beats = [tick.mapInArrow(beat, bucket.LINE_DDL) for tick in layout.ticks]
     lines = reduce(DataFrame.unionAll, [*map(as_lines, sides), *beats])
-    results = lines.groupBy("bucket").transformWithStateInPandas(
-        make_operator(settings, (sides[0].schema, sides[1].schema)),
-        outputStructType=bucket.RESULT_DDL,
-        outputMode="Append",
-        timeMode="None",
-    )
-    sums = [F.sum(name).alias(name) for name in bucket.COUNTED]
+    schemas = sides[0].schema, sides[1].schema
+    if buckets.lives:
+        finding = dict.fromkeys(buckets.lives, (settings, schemas))
+        lines = by_bucket(lines, make_lives_operator(finding), bucket.LINE_DDL)
+    results = by_bucket(lines, make_operator(settings, schemas), bucket.RESULT_DDL)
     name = f"{layout.counters}.{inside(number)}" if number else layout.counters
-    counted = results.observe(name, *sums)
+    counted = results.observe(name, *_counters())
     own = Packed(sides, bucket.told_beside(settings))
     return counted.select(*bucket.RELAYED), [own, *below]
+
+
+def by_bucket(lines: DataFrame, operator: JoinOperator, types: str) -> DataFrame:
+    """Returns what an operator makes of the lines of each bucket."""
+    return lines.groupBy("bucket").transformWithStateInPandas(
+        operator, outputStructType=types, outputMode="Append", timeMode="None"
+    )
+
+
+def _counters() -> Iterator[Column]:
+    """Gives what Spark observes of all buckets: an entry of their counts each."""
+    ways = dict.fromkeys(bucket.BOUNDS, F.min) | {bucket.LARGEST: F.max}
+    for number, name in enumerate(bucket.COUNTED):
+        count = F.get(bucket.COUNTS, F.lit(number))
+        yield ways.get(name, F.sum)(count).alias(name)
+    yield F.collect_list(bucket.HOT).alias(bucket.HOT)
 
 
 def _handed_on(
@@ -190,9 +213,9 @@ def _handed_on(
     flat, shown = packed.columns()
     hand_on = relay.make_relay(packed.results, number, scopes)
     rows = lines.mapInArrow(hand_on, StructType([*flat, *_RELAYED_TYPES]))
-    names = tuple(_RELAYED_TYPES.names)
-    results = rows.select(*shown, *names)
-    outlets = Outlets(plan, names)
+    results = rows.select(*shown, *_RELAYED_TYPES.names)
+    told = (name for name in packed.told.names if name not in bucket.MORE.names)
+    outlets = Outlets(plan, (*_RELAYED_TYPES.names, *told))
     outlets.refuse_select(results)
     return outlets.handed_on(results)
 

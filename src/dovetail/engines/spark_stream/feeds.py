@@ -24,9 +24,18 @@ from dovetail.engines.spark_stream.worker import relay
 from dovetail.engines.spark_stream.worker.pack import PackSettings
 from dovetail.errors import UnsupportedError
 from dovetail.expression import ALWAYS
-from dovetail.kernels.arrays.names import BAD, END, START, hidden, reserved
+from dovetail.kernels.arrays.names import (
+    BAD,
+    CLOCK,
+    END,
+    PLACE,
+    START,
+    TURN,
+    hidden,
+    reserved,
+)
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER
-from dovetail.kernels.arrival.time_limits import CLOCK, KEYLESS
+from dovetail.kernels.arrival.time_limits import KEYLESS
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH, fits
 from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings
 from dovetail.kernels.tables.changelog import KEY
@@ -69,10 +78,14 @@ class Packing:
 
 @dataclass(frozen=True, slots=True)
 class Buckets:
-    """The labels of all buckets, so many of them for each scope."""
+    """The labels of all buckets, so many of them for each scope.
+
+    `lives` are those in front of them, one a scope, where the join asks for them.
+    """
 
     labels: tuple[int, ...]
     per_scope: int
+    lives: tuple[int, ...] = ()
 
 
 def packings(
@@ -118,9 +131,17 @@ class _Columns:
 
         On lines with events the other side tells it of the rows of a join.
         """
+        if self.comes_by_turns:
+            return f"coalesce({schema.quoted(CLOCK)}, {_number(0)})"
         if self.with_events and self.side.hand in self.plan.inside:
             return _number(0)
         return schema.quoted(NOW) if self.with_events else BATCH_TIME
+
+    @property
+    def comes_by_turns(self) -> bool:
+        """Tells whether the rows are those of a join in order of arrival."""
+        inside = self.plan.inside.get(self.side.hand)
+        return inside is not None and inside.join.clock is spec.Clock.ARRIVAL
 
     @property
     def time(self) -> str:
@@ -137,7 +158,9 @@ class _Columns:
         is_inside = self.side.hand in self.plan.inside
         has_bounds = self.with_events or is_inside
         moment = schema.quoted(relay.MOMENT) if has_bounds else ""
-        if self.side.is_timed:
+        if self.comes_by_turns:
+            moment = f"coalesce({moment}, {schema.quoted(PLACE)})"
+        elif self.side.is_timed:
             moment = f"coalesce({moment}, {self.time})" if moment else self.time
         # By the processing time silence is measured, of either side.
         has_clock = self.plan.heeds_silence or self.settings.reads_clock
@@ -146,8 +169,7 @@ class _Columns:
             CODE: self.side.keys.code,
             PARTITION: partition_code(self.side),
             relay.MOMENT: moment,
-            # The copy of a table has places, and says what each line is.
-            POSITION: self.side.place if self.side.streams else schema.quoted(POSITION),
+            POSITION: self._position(),
             relay.EVENT: schema.quoted(relay.EVENT) if has_events else "",
             relay.SCOPE: schema.quoted(relay.SCOPE) if self.with_events else "",
             NOW: self.now if has_clock else "",
@@ -173,8 +195,12 @@ class _Columns:
         number = spec.HANDS.index(self.side.hand)
         if self.settings.sides[number].closing is Closing.ROW_TIME:
             found[KEYLESS] = self._keyless()
-        if self.settings.reads_clock:
+        if self.settings.reads_clock or self.settings.caused:
             found[CLOCK] = self.now
+        if self.settings.caused:
+            found[PLACE] = self._position()
+        if self.comes_by_turns:
+            found[TURN] = schema.quoted(TURN)
         if self.settings.takes_back:
             found[EARLY_TIME] = _number(MISSING)
         if self.settings.changelog:
@@ -220,6 +246,10 @@ class _Columns:
         keys = [one.left if is_left else one.right for one in self.plan.join.counted]
         nulls = [f"({key.text}) IS NULL" for key in keys]
         return f"CAST(({' OR '.join(nulls) or 'FALSE'}) AS BIGINT)"
+
+    def _position(self) -> str:
+        """Returns where a row stands; the copy of a table has places of its own."""
+        return self.side.place if self.side.streams else schema.quoted(POSITION)
 
     def _table_key(self) -> str:
         """Returns a number for a table's key; without a key each row has its own."""
@@ -268,6 +298,7 @@ def _packing(columns: _Columns, frame: DataFrame, buckets: Buckets) -> Packing:
         hand=spec.HANDS.index(side.hand),
         labels=buckets.labels,
         per_scope=buckets.per_scope,
+        lives=buckets.lives,
         lateness=source.lateness,
         timed=side.is_timed,
         payload=tuple(payload),

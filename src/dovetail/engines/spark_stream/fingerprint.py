@@ -20,15 +20,12 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from typing import Any
 
+from dovetail import schema, spec
+from dovetail.engines.kernel_settings import Manner
 from dovetail.engines.spark_stream.feeds import Packing, partition_code
 from dovetail.kernels.settings import FORMAT
-from dovetail.plan.stream import StreamPlan
-from dovetail.schema import Schema
-from dovetail.spec.inputs import Input
-from dovetail.spec.join import HANDS, JoinSpec, Named
-from dovetail.spec.picks import Limit, OnExceed
-from dovetail.spec.references import counting_columns
-from dovetail.spec.spans import Span
+from dovetail.plan.stream import StreamPlan, live_inputs
+from dovetail.spec.reader import read_inputs, read_join
 from dovetail.spec.writer import write_join
 
 
@@ -53,8 +50,8 @@ class Identity:
     spread.
     """
 
-    join: JoinSpec
-    inputs: tuple[Input, Input]
+    join: spec.JoinSpec
+    inputs: tuple[spec.Input, spec.Input]
     sides: tuple[SideFacts, SideFacts]
     manner: Any
     buckets: int
@@ -95,14 +92,15 @@ class Identity:
         """Returns it as JSON has it; names of inputs say nothing but which are one."""
         left, right = self.inputs
         ours, theirs = (
-            replace(self.join.side(hand), source=Named(hand.value)) for hand in HANDS
+            replace(self.join.side(hand), source=spec.Named(hand.value))
+            for hand in spec.HANDS
         )
         join = replace(self.join, left=ours, right=theirs)
         # Whether too many candidates fail a join changes no state of it: so a join that
         # has failed goes on as one that skips such rows.
         match join.picks.limit:
-            case Limit(on_exceed=OnExceed.FAIL) as limit:
-                skips = replace(limit, on_exceed=OnExceed.SKIP)
+            case spec.Limit(on_exceed=spec.OnExceed.FAIL) as limit:
+                skips = replace(limit, on_exceed=spec.OnExceed.SKIP)
                 join = replace(join, picks=replace(join.picks, limit=skips))
             case _:
                 pass
@@ -112,15 +110,61 @@ class Identity:
             "inputs": [plain(replace(one, name="", rows=())) for one in self.inputs],
             "self_join": left.name == right.name,
             "sides": plain(self.sides),
-            "manner": plain(self.manner),
+            "manner": _nameless(plain(self.manner)),
             "buckets": self.buckets,
-            "counted": bool(counting_columns(self.join)),
+            "counted": bool(spec.counting_columns(self.join)),
         }
+
+
+def _nameless(manner: object) -> object:
+    """Returns a manner without the names of inputs; which are live says the join."""
+    if not isinstance(manner, dict):
+        return manner
+    return {name: value for name, value in manner.items() if name != "live"}
 
 
 def _canonical(told: object) -> str:
     """Returns the one text of JSON in which a value is written."""
     return json.dumps(told, sort_keys=True, separators=(",", ":"))
+
+
+def read_identity(
+    text: str,
+) -> tuple[spec.JoinSpec, tuple[spec.Input, spec.Input], Manner]:
+    """Returns the join, its inputs and how it is run from the text of an identity."""
+    told = json.loads(text)
+    join, manner = read_join(told["join"]), told["manner"]
+    assert isinstance(join, spec.JoinSpec)  # noqa: S101 - nothing else has an identity
+    names = [hand.value for hand in spec.HANDS]
+    shapes = {
+        name: {
+            **{field: value for field, value in one.items() if field != "name"},
+            "schema": dict(one["schema"]),
+        }
+        for name, one in zip(names, told["inputs"], strict=True)
+    }
+    left, right = read_inputs(shapes).values()
+    if told["self_join"]:
+        right = replace(right, name=left.name)
+        join = replace(join, right=replace(join.right, source=join.left.source))
+    late: spec.EmitLateTableRows | spec.IgnoreLateTableRows = spec.IgnoreLateTableRows()
+    if "late_tables" in manner:
+        wait = manner["late_tables"].get("wait")
+        late = spec.EmitLateTableRows(
+            spec.parse_span(wait) if wait else spec.Unending()
+        )
+    left_idle, right_idle = manner.get("idle", (0, 0))
+    how = Manner(
+        spec.Arrival(manner["arrival"]),
+        ordered=manner.get("ordered", False),
+        idle=(left_idle, right_idle),
+        key_columns=manner.get("key_columns", 0),
+        outer_rows=spec.OuterRows(manner.get("outer_rows", spec.OuterRows.EXPIRY)),
+        late_tables=late,
+        live=live_inputs(join, (left, right)),
+        told=tuple(map(spec.Hand, manner.get("told", ()))),
+    )
+    return join, (left, right), how
 
 
 SELECT = "join.select"
@@ -166,11 +210,11 @@ def plain(value: object) -> object:
     A mapping's keys are texts; what has no order is sorted.
     """
     match value:
-        case Span():
+        case spec.Span():
             return str(value)
         case Enum():
             return value.value
-        case Schema():
+        case schema.Schema():
             return [[one.name, str(one.type)] for one in value.columns]
         case None | bool() | int() | float() | str():
             return value

@@ -7,6 +7,7 @@ for another, and nothing is kept between two batches.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from pyspark.sql import Column, DataFrame
@@ -15,21 +16,20 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from dovetail import spec
 from dovetail.engines.spark_batch.join import plain_lines
 from dovetail.engines.spark_batch.lines import matched
+from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.fingerprint import Identity, SideFacts
+from dovetail.engines.spark_stream.outlets import Outlets
 from dovetail.engines.spark_stream.worker.bucket import (
+    COUNTED,
     LEFT,
     OUTLET,
     REASON,
-    RESULT_NAMES,
     RIGHT,
     ROW_TIME,
 )
-from dovetail.kernels.pairs.results import code
+from dovetail.kernels.pairs.results import UNMATCHED, code
 from dovetail.plan.batch import BatchPlan, plan_batch
 from dovetail.plan.stream import StreamPlan
-
-_COUNTS = RESULT_NAMES[1:]
-Frames = tuple[DataFrame, DataFrame]
 
 
 def native_results(
@@ -39,29 +39,13 @@ def native_results(
 
     `ticks` bring no row: what has ended is known by them.
     """
-    counted = {
-        side.source.name: _counted(frame, f"{counters}.in", came=F.lit(1))
-        if side.streams
-        else frame
-        for side, frame in zip(plan.sides, frames, strict=True)
+    raw = _results(plan, frames, counters)
+    left = {
+        f"{hand.value}_unmatched": F.col(OUTLET) == code(outlet)
+        for hand, outlet in zip(spec.HANDS, UNMATCHED, strict=True)
     }
-    found = plain_lines(_as_batch(plan), counted)
-    here = {hand: F.col(matched(hand)) for hand in spec.HANDS}
-    outlet = (
-        F.when(here[spec.Hand.LEFT] & here[spec.Hand.RIGHT], code(spec.Outlet.MATCHED))
-        .when(here[spec.Hand.LEFT], code(spec.Outlet.LEFT_UNMATCHED))
-        .otherwise(code(spec.Outlet.RIGHT_UNMATCHED))
-    )
-    raw = found.select(
-        outlet.cast("byte").alias(OUTLET),
-        F.lit(0).cast("byte").alias(REASON),
-        F.lit(None).cast("timestamp").alias(ROW_TIME),
-        here[spec.Hand.LEFT].alias(LEFT),
-        here[spec.Hand.RIGHT].alias(RIGHT),
-        *(F.col(hand.letter) for hand in spec.HANDS),
-    )
     is_match = F.col(OUTLET) == code(spec.Outlet.MATCHED)
-    went = _counted(raw, f"{counters}.out", matched=is_match, unmatched=~is_match)
+    went = _counted(raw, f"{counters}.out", matched=is_match, **left)
     for tick in ticks:
         # Spark drops the branch, but keeps in its log how far the heartbeat has come.
         nothing = (F.lit(None).cast(one.dataType).alias(one.name) for one in raw.schema)
@@ -69,11 +53,53 @@ def native_results(
     return went
 
 
+def _results(plan: StreamPlan, frames: Frames, counters: str) -> DataFrame:
+    """Returns the results of a join; its stream may be the rows of another such join.
+
+    What has come is counted where it comes in.
+    """
+    given = {}
+    for side, frame in zip(plan.sides, frames, strict=True):
+        rows = frame
+        if isinstance(rows, tuple):
+            inner = plan.inside[side.hand]
+            results = _results(inner, rows, counters)
+            rows = Outlets(inner).frame(results, spec.Outlet.MATCHED)
+        elif side.streams:
+            came = {f"{side.hand.value}_came": F.lit(1)}
+            rows = _counted(rows, f"{counters}.in", **came)
+        given[side.source.name] = rows
+    found = plain_lines(_as_batch(plan), given)
+    here = {hand: F.col(matched(hand)) for hand in spec.HANDS}
+    outlet = (
+        F.when(here[spec.Hand.LEFT] & here[spec.Hand.RIGHT], code(spec.Outlet.MATCHED))
+        .when(here[spec.Hand.LEFT], code(spec.Outlet.LEFT_UNMATCHED))
+        .otherwise(code(spec.Outlet.RIGHT_UNMATCHED))
+    )
+    return found.select(
+        outlet.cast("byte").alias(OUTLET),
+        F.lit(0).cast("byte").alias(REASON),
+        F.lit(None).cast("timestamp").alias(ROW_TIME),
+        here[spec.Hand.LEFT].alias(LEFT),
+        here[spec.Hand.RIGHT].alias(RIGHT),
+        *(F.col(hand.letter) for hand in spec.HANDS),
+    )
+
+
 def native_identity(plan: StreamPlan, frames: Frames) -> Identity:
-    """Returns what must be the same where a join goes on: the join and its columns."""
+    """Returns what must be the same where joins go on: the joins and their columns."""
+    inside = {
+        side.hand.value: json.loads(native_identity(plan.inside[side.hand], frame).text)
+        for side, frame in zip(plan.sides, frames, strict=True)
+        if isinstance(frame, tuple)
+    }
     left, right = (side.source for side in plan.sides)
-    ours, theirs = (SideFacts("", "", tuple(frame.dtypes)) for frame in frames)
-    return Identity(plan.join, (left, right), (ours, theirs), "native", 0)
+    ours, theirs = (
+        SideFacts("", "", () if isinstance(frame, tuple) else tuple(frame.dtypes))
+        for frame in frames
+    )
+    manner = {"native": inside} if inside else "native"
+    return Identity(plan.join, (left, right), (ours, theirs), manner, 0)
 
 
 def _as_batch(plan: StreamPlan) -> BatchPlan:
@@ -96,6 +122,6 @@ def _as_batch(plan: StreamPlan) -> BatchPlan:
 def _counted(frame: DataFrame, name: str, **counts: Column) -> DataFrame:
     """Returns a frame of which Spark observes so many rows under a name."""
     sums = [
-        F.sum(counts.get(one, F.lit(0)).cast("bigint")).alias(one) for one in _COUNTS
+        F.sum(counts[one].cast("bigint")).alias(one) for one in COUNTED if one in counts
     ]
     return frame.observe(name, *sums)

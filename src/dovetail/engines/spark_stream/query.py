@@ -23,7 +23,6 @@ from dovetail.engines.spark_session import cores
 from dovetail.engines.spark_stream.checkpoint import (
     NO_CHECKPOINT,
     Checkpoint,
-    Kept,
     read_checkpoint,
 )
 from dovetail.engines.spark_stream.dataflow import (
@@ -40,12 +39,12 @@ from dovetail.engines.spark_stream.fingerprint import Identity
 from dovetail.engines.spark_stream.labels import balanced_labels
 from dovetail.engines.spark_stream.native import native_identity, native_results
 from dovetail.engines.spark_stream.outlets import AnyOutlet, Outlets
-from dovetail.engines.spark_stream.tables import Pin, Table
+from dovetail.engines.spark_stream.tables import Pin, Table, tables, with_tables
 from dovetail.errors import EngineError
 from dovetail.kernels.settings import FORMAT, JoinSettings
 from dovetail.plan.stream import StreamPlan
 from dovetail.spec.inputs import Outlet
-from dovetail.spec.join import Hand
+from dovetail.spec.spans import NO_TIME
 
 STATE = "spark.sql.streaming.stateStore"
 PARTITIONS = "spark.sql.shuffle.partitions"
@@ -113,38 +112,37 @@ class Streaming:
         asked = int(self.spark.conf.get(PARTITIONS) or 200)
         return self.partitions or min(asked, cores(self.spark))
 
-    def buckets(self, kept: Kept) -> int:
+    def buckets(self, checkpoint: Checkpoint) -> int:
         """Returns over how many buckets keys are spread, in state that is kept or new.
 
-        Of any number of partitions that divides theirs each has as many of them.
+        Of any number of partitions that divides theirs each has as many of them. Where
+        many would have to be told when rows end, a single partition is one bucket.
         """
-        each = PER_PARTITION if self.is_wide else 1
-        return kept.buckets or each * self.state_partitions()
+        if checkpoint.buckets:
+            return checkpoint.buckets
+        partitions = self.state_partitions()
+        is_one = not self.is_wide or (self.plan.spread.told and partitions == 1)
+        return 1 if is_one else PER_PARTITION * partitions
 
     def of(self, pin: Pin | None) -> Streaming:
         """Returns the join as its first start has said that it is run."""
         if pin is None or pin.is_native == self.plan.way.is_native:
             return self
         way = replace(self.plan.way, is_native=pin.is_native)
-        return replace(self, plan=replace(self.plan, way=way))
+        return replace(self, plan=self.plan.in_way(way))
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Returns the side that does not stream, where there is one."""
-        return tuple(
-            Table(self.plan, side, frame)
-            for side, frame in zip(self.plan.sides, self.frames, strict=True)
-            if not side.streams and not isinstance(frame, tuple)
-        )
+        """Returns the sides of all joins that do not stream."""
+        return tuple(tables(self.plan, self.frames))
 
     def copied(self, checkpoint: str) -> Frames:
         """Returns the frames that are joined: of a table the copy, if there is one."""
-        if not self.tables:
-            return self.frames
-        (table,) = self.tables
-        found = table.copied(checkpoint) if checkpoint else table.rows()
-        left, right = self.frames
-        return (left, found) if table.side.hand is Hand.RIGHT else (found, right)
+        return with_tables(
+            self.plan,
+            self.frames,
+            lambda table: table.copied(checkpoint) if checkpoint else table.rows(),
+        )
 
     def lay(
         self,
@@ -170,10 +168,8 @@ class Streaming:
         counters: str,
     ) -> DataFrame:
         """Returns the raw results of a join that Spark makes by itself."""
-        left, right = leaves(frames)
-        both = (left, right)
-        checkpoint.refuse_other(native_identity(self.plan, both).text)
-        raw = native_results(self.plan, both, ticks, counters)
+        checkpoint.refuse_other(native_identity(self.plan, frames).text)
+        raw = native_results(self.plan, frames, ticks, counters)
         self.outlets.refuse_select(raw)
         return raw
 
@@ -185,23 +181,26 @@ class Streaming:
         counters: str,
     ) -> DataFrame:
         """Returns the raw results of our operators, on the state that is kept."""
-        count = self.buckets(checkpoint.kept)
-        identities: list[str] = []
+        count = self.buckets(checkpoint)
+        whole = replace(self.plan, spread=self.plan.spread.over(count))
+        identities: dict[int, str] = {}
 
         def buckets(plan: StreamPlan) -> Buckets:
             own = count if plan.spread.is_wide else 1
-            return Buckets(balanced_labels(own, own), own)
+            front = bool(plan.spread.told)
+            labels = balanced_labels(own + front, own)
+            return Buckets(labels[:own], own, labels[own:])
 
         # How far a join inside has come the one around it must be told.
         def settings(plan: StreamPlan) -> JoinSettings:
-            return stream_settings(plan, ordered=plan is not self.plan)
+            return stream_settings(plan, ordered=plan is not whole)
 
         def identified(
             plan: StreamPlan, sides: tuple[Packing, Packing], known: JoinSettings
         ) -> JoinSettings:
-            manner = stream_manner(plan, ordered=plan is not self.plan)
+            manner = stream_manner(plan, ordered=plan is not whole)
             same = Identity.of(plan, sides, manner, count)
-            identities.append(same.text)
+            identities[id(plan)] = same.text
             return replace(
                 known,
                 buckets=count,
@@ -210,8 +209,8 @@ class Streaming:
             )
 
         how = Layout(buckets, settings, identified, ticks, counters)
-        raw = lay(self.plan, frames, how)
-        checkpoint.refuse_other(*identities)
+        raw = lay(whole, frames, how)
+        checkpoint.refuse_other(*(identities[id(one)] for one in whole.joins))
         self.outlets.refuse_select(raw)
         return raw
 
@@ -228,9 +227,10 @@ class Streaming:
     def _refuse_without_copy(self) -> None:
         """Refuses a table that our operator would read, where no copy is kept."""
         for table in self.tables:
-            if self.plan.way.is_native and not table.versions:
+            is_kept = table.versions or table.side.refresh != NO_TIME
+            if self.plan.way.is_native and not is_kept:
                 continue
-            newest = "the newest row of each key is found for the copy"
+            newest = "the newest row of each key, or refresh, is of the copy"
             raise EngineError(
                 f"the {table.side.hand.value} side is a table, and an outlet taken as "
                 "a DataFrame has no folder for its copy",
@@ -273,6 +273,7 @@ def start(
     if not (how.finish and checkpoint.is_ending):
         checkpoint.refuse_ended()
     streaming = streaming.of(checkpoint.pin)
+    _refuse_refresh(streaming, how)
     # What Spark joins by itself has no state that could lie anywhere, or be moved.
     if streaming.plan.way.is_native and streaming.partitions:
         raise EngineError(
@@ -306,6 +307,8 @@ def _started(
         checkpoint.refuse_without_heartbeat()
     if checkpoint.is_new and streaming.tables:
         checkpoint = _with_table(streaming, checkpoint)
+    elif checkpoint.is_through:
+        _refresh(streaming, checkpoint)
     has_heartbeat |= checkpoint.has_heartbeat
     ticks = streaming.ticks(ends=bool(how.finish)) if has_heartbeat else ()
     raw = streaming.lay(checkpoint, ticks)
@@ -344,11 +347,39 @@ def _with_table(streaming: Streaming, checkpoint: Checkpoint) -> Checkpoint:
     with plain_rules(streaming.spark, **STORE):
         for table in streaming.tables:
             table.copy(path)
-        left, right = leaves(streaming.copied(path))
-        same = native_identity(streaming.plan, (left, right)).text
+        same = native_identity(streaming.plan, streaming.copied(path)).text
         pin = Pin(streaming.plan.way.is_native, FORMAT, same)
         pin.keep(streaming.spark, path)
     return replace(checkpoint, pin=pin)
+
+
+def _refresh(streaming: Streaming, checkpoint: Checkpoint) -> None:
+    """Copies tables anew whose copies are old, for the batches that are to come.
+
+    A batch that has begun comes again with the copy that it has seen.
+    """
+    path = checkpoint.path
+    with plain_rules(streaming.spark, **STORE):
+        due = [table for table in streaming.tables if table.is_due(path)]
+        if due:
+            same = native_identity(streaming.plan, streaming.copied(""))
+            checkpoint.refuse_other(same.text)
+        for table in due:
+            table.copy(path, f"from-{checkpoint.batch + 1}")
+
+
+def _refuse_refresh(streaming: Streaming, how: Start) -> None:
+    """Refuses a table that is to be read anew by a query that does not end."""
+    ends = how.finish or how.trigger in (NOW, AT_ONCE)
+    for table in streaming.tables:
+        if table.side.refresh != NO_TIME and not ends:
+            raise EngineError(
+                f"refresh of the {table.side.hand.value} side, a table, in a query "
+                "that goes on: only a start reads it anew",
+                f"trigger={NOW}, and a start from time to time",
+                "a table that changes while a query runs is dt.table of a streaming "
+                "DataFrame",
+            )
 
 
 def _run_out(query: StreamingQuery) -> None:

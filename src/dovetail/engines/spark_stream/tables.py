@@ -1,6 +1,7 @@
 """A table beside a stream: its copy, which every batch reads, a repeated one too.
 
-    checkpoint/tables/right/from=0    the right rows, as they were at first
+    checkpoint/tables/right/from-0    the right rows, as they were at first
+    checkpoint/tables/right/from-7    and as they were when batch 7 was to begin
     checkpoint/tables/join            who joins, Spark or our operator, and what
 
 Read anew in every batch, the table might have changed when a batch comes again. Spark
@@ -15,13 +16,15 @@ over after its first batch:
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
-from dovetail.bind.sinks import path_exists
+from dovetail.bind.sinks import files_in, path_exists
 from dovetail.engines.spark.sizes import broadcast_limit, shown_size, told_limit
+from dovetail.engines.spark_stream.dataflow import Frames
 from dovetail.engines.spark_stream.failures import cause
 from dovetail.engines.spark_stream.feeds import POSITION
 from dovetail.engines.spark_stream.worker.relay import EVENT
@@ -29,10 +32,11 @@ from dovetail.errors import EngineError
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.plan.stream import StreamPlan, StreamSide
 from dovetail.schema import quoted
-from dovetail.spec.join import Clock
+from dovetail.spec.join import HANDS, Clock
+from dovetail.spec.spans import NO_TIME
 from dovetail.spec.windows import Latest
 
-FIRST = "from=0"
+FIRST = "from-0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +63,45 @@ def read_pin(spark: SparkSession, checkpoint: str) -> Pin | None:
     return Pin(*json.loads(line.value))
 
 
+def tables(plan: StreamPlan, frames: Frames, inside: str = "") -> Iterator[Table]:
+    """Gives the tables beside the streams of a join, and of the joins inside it."""
+    for side, frame in zip(plan.sides, frames, strict=True):
+        name = f"{inside}{side.hand.value}"
+        if isinstance(frame, tuple):
+            yield from tables(plan.inside[side.hand], frame, f"{name}.")
+        elif not side.streams:
+            yield Table(plan, side, frame, name)
+
+
+def with_tables(
+    plan: StreamPlan, frames: Frames, read: Callable[[Table], DataFrame]
+) -> Frames:
+    """Returns frames in which each table is what is read of it."""
+    found = {table.name: read(table) for table in tables(plan, frames)}
+
+    def chosen(frames: Frames, inside: str = "") -> Frames:
+        left, right = (
+            chosen(frame, f"{inside}{hand.value}.")
+            if isinstance(frame, tuple)
+            else found.get(f"{inside}{hand.value}", frame)
+            for hand, frame in zip(HANDS, frames, strict=True)
+        )
+        return left, right
+
+    return chosen(frames)
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The side of a plan that does not stream, with the rows as a user gives them."""
+    """The side of a plan that does not stream, with the rows as a user gives them.
+
+    Its `name` says where it stands: `right`, or `left.right` in a join on the left.
+    """
 
     plan: StreamPlan
     side: StreamSide
     frame: DataFrame
+    name: str
 
     def rows(self) -> DataFrame:
         """Returns what is joined: the rows that stand, or the operator's lines."""
@@ -87,9 +123,33 @@ class Table:
             ) from error
         self._refuse_too_large(checkpoint)
 
-    def copied(self, checkpoint: str, version: str = FIRST) -> DataFrame:
-        """Returns the rows of a copy, for the operator as a stream."""
-        spark, place = self.frame.sparkSession, self._place(checkpoint, version)
+    def is_due(self, checkpoint: str) -> bool:
+        """Tells whether the newest copy is so old that a start makes another one."""
+        after = self.side.refresh
+        if after == NO_TIME:
+            return False
+        written = self.copied(checkpoint).select("_metadata.file_modification_time")
+        lasts = f"INTERVAL {after.months} MONTHS + INTERVAL {after.microseconds}"
+        # Of a copy without a row nobody knows when it was made.
+        until = f"max(file_modification_time) + {lasts} MICROSECONDS"
+        asked = F.expr(f"coalesce({until} <= current_timestamp(), TRUE)")
+        ((is_due,),) = written.agg(asked).collect()
+        return bool(is_due)
+
+    def newest(self, checkpoint: str) -> str:
+        """Returns the last version that is whole; an operator has read the first."""
+        spark, root = self.frame.sparkSession, self._place(checkpoint, "")
+        files = files_in(spark, f"{root}from-*") if self.plan.way.is_native else []
+        versions = {file.rpartition("/")[0].rpartition("-")[2] for file in files}
+        for number in sorted(map(int, versions), reverse=True):
+            if path_exists(spark, f"{root}from-{number}/_SUCCESS"):
+                return f"from-{number}"
+        return FIRST
+
+    def copied(self, checkpoint: str) -> DataFrame:
+        """Returns the rows of the newest copy, for the operator as a stream."""
+        spark = self.frame.sparkSession
+        place = self._place(checkpoint, self.newest(checkpoint))
         if not path_exists(spark, f"{place}/_SUCCESS"):
             raise EngineError(
                 f'the checkpoint "{checkpoint}" lacks the copy of its table: there is '
@@ -105,7 +165,7 @@ class Table:
 
     def _place(self, checkpoint: str, version: str) -> str:
         """Returns the folder of a copy."""
-        return f"{checkpoint}/tables/{self.side.hand.value}/{version}"
+        return f"{checkpoint}/tables/{self.name}/{version}"
 
     def _numbered(self) -> DataFrame:
         """Returns the rows with their places in the order of the table."""

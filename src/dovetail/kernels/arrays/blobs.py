@@ -97,6 +97,9 @@ class Filed:
 
     def array(self, name: str) -> Whole:
         """Returns an array of all rows; it is not read where a column holds it."""
+        kind, number = self.places[name]
+        if kind == _ONE:
+            return np.broadcast_to(np.int64(number), len(self))
         return self._taken(name, slice(None))
 
     def take(self, chosen: Whole | slice, leave: tuple[str, ...] = ()) -> Rows:

@@ -34,6 +34,14 @@ def is_reserved(name: str) -> bool:
 
 START, END, BAD = hidden("start"), hidden("end"), hidden("bad")
 """The payload columns of intervals; BAD is 1 where the row takes no part for its."""
+CLOCK = hidden("clock")
+"""The payload column with the processing time at which a row came."""
+PLACE, TURN = hidden("place"), hidden("turn")
+"""The payload columns of rows in a chain of joins in order of arrival.
+
+By the first they stand among those of their side, or of both; the second decides among
+rows of a join of one place.
+"""
 OWN_DEATH, OWN_END = hidden("own death"), hidden("own end")
 """The payload columns of inherited lives: what they are if no other row ends them."""
 

@@ -4,7 +4,9 @@ A row has a key code, a window partition, its row time (`moment`), its place in 
 order of arrival, and its lifetime [birth, death). What has become of it by now:
 
     met          the moment, or the place, at which it first met a partner; or NEVER
-    partners     in a changing result (`tables/`): how many partners it has
+    partners     in a changing result (`tables/`): how many partners it has; beside
+                 picks: how many pairs of a left row are numbered, or that it is judged
+    given        beside picks: how many of a left row's pairs have come out
     waits_since  where it `waits` in order of arrival: the clock as it began to
 
 and yes or no, one bit each: `Rows` has a property for every flag.
@@ -46,6 +48,8 @@ _FLAGS = (
 )
 # One bit a flag: a take or a join of rows moves one array instead of eleven.
 _BIT = {name: Flag(1 << number) for number, name in enumerate(_FLAGS)}
+ENDING = _BIT["dropped"] | _BIT["due"]
+"""The flags that say how a life has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ class Rows:
     death: Whole
     met: Whole
     partners: Whole
+    given: Whole
     waits_since: Whole
     flags: Flags
     payload: pa.RecordBatch
@@ -188,6 +193,7 @@ _ARRAYS = (
     "death",
     "met",
     "partners",
+    "given",
     "waits_since",
     "flags",
 )
@@ -237,7 +243,8 @@ def make_rows(
     """Returns rows that have met nobody and whose lifetimes are still open."""
     endless, nothing = np.full(len(code), NEVER), np.zeros(len(code), np.int64)
     lives = (moment, place, moment, endless)
-    return Rows(code, code, *lives, endless, nothing, nothing, flags, payload)
+    counts = (nothing, nothing, nothing)
+    return Rows(code, code, *lives, endless, *counts, flags, payload)
 
 
 def no_rows(schema: pa.Schema) -> Rows:

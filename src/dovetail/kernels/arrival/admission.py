@@ -11,16 +11,17 @@ order of arrival, and its life as far as it is known.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
-from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, join_rows
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Rows, join_rows
 from dovetail.kernels.arrival.arrival import Arrived, Watch, numbered
 from dovetail.kernels.arrival.eviction import evicted
 from dovetail.kernels.arrival.time_limits import Edge, closed, highest_of
 from dovetail.kernels.arrival.untimed import replaced
 from dovetail.kernels.lifetimes.births import births, deaths, known_lives, unfolded
-from dovetail.kernels.lifetimes.lives import KNOWN_END, shortened
+from dovetail.kernels.lifetimes.lives import KNOWN_END, Told, shortened
 from dovetail.kernels.settings import JoinSettings, waits_for
 from dovetail.kernels.state import JoinState
 from dovetail.spec.inputs import Arrival
@@ -28,13 +29,30 @@ from dovetail.spec.inputs import Arrival
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The rows that take part in a step: those alive before, then the new ones."""
+    """The rows that take part in a step: those alive before, then the new ones.
+
+    Whoever takes part later is not before `hold`: born, or merged, at no time below it.
+    `still` tells which rows that waited before the step still do; they are the first
+    of those that wait. Of others, which are not here, the least births are `behind`.
+    """
 
     rows: tuple[Rows, Rows]
     old: tuple[int, int]
     waiting: tuple[Rows, Rows]
     watches: tuple[Watch, Watch]
     next_place: int
+    still: tuple[Mask, Mask]
+    hold: int = BEGINNING
+    behind: tuple[int, int] = (NEVER, NEVER)
+
+    @property
+    def fresh(self) -> tuple[Rows, Rows]:
+        """Returns the new rows."""
+        left, right = (
+            rows.take(slice(old, None))
+            for rows, old in zip(self.rows, self.old, strict=True)
+        )
+        return left, right
 
 
 def admit(
@@ -51,27 +69,25 @@ def admit(
     bounds complete.
     """
     in_sequence = settings.arrival is Arrival.SEQUENCE
-    new, next_place = [one.on_time for one in arrived], state.next_place
+    new, was = [one.on_time for one in arrived], state.waiting
+    next_place = state.next_place
     if in_sequence:
-        new, next_place = _numbered(settings, new, next_place)
+        new, next_place = _numbered(settings, new, next_place, arrived)
     born = [_born(settings, hand, came) for hand, came in enumerate(new)]
     sides = [
-        _Side(state.alive[hand], join_rows([state.waiting[hand], came]))
+        _Side(state.alive[hand], join_rows([was[hand], came]))
         .with_lives(settings, hand, arrived[hand])
         .with_ends(settings, hand, watches[hand].bound)
         for hand, came in enumerate(born)
     ]
-    waited_for = zip(watches, waits_for(settings), strict=True)
-    hold = min((watch.bound for watch, is_one in waited_for if is_one), default=NEVER)
-    parted = [
-        rows.came.parted(rows.are_ready(settings, NEVER if side.untimed else hold))
-        for rows, side in zip(sides, settings.sides, strict=True)
-    ]
-    fresh = [ready for ready, _ in parted]
+    hold = hold_of(settings, watches)
+    waits = [~rows.are_ready(settings, hand, hold) for hand, rows in enumerate(sides)]
+    parted = [rows.came.parted(some) for rows, some in zip(sides, waits, strict=True)]
+    fresh = [ready for _, ready in parted]
     if not in_sequence and not settings.keeps_places:
-        fresh, next_place = _numbered(settings, fresh, next_place)
+        fresh, next_place = _numbered(settings, fresh, next_place, arrived)
     living = [
-        _with_lifetimes(settings, hand, rows.alive, came)
+        _with_lifetimes(settings, hand, (rows.alive, came), arrived[hand].told)
         for hand, (rows, came) in enumerate(zip(sides, fresh, strict=True))
     ]
     if settings.reads_time:
@@ -82,24 +98,38 @@ def admit(
         evicted(side, rows, len(alive))
         for side, rows, alive in zip(settings.sides, living, state.alive, strict=True)
     )
-    return Present(
-        rows=(left, right),
-        old=(len(state.alive[0]), len(state.alive[1])),
-        waiting=(parted[0][1], parted[1][1]),
-        watches=watches,
-        next_place=next_place,
-    )
+    old = (len(state.alive[0]), len(state.alive[1]))
+    waiting = (parted[0][0], parted[1][0])
+    still = (waits[0][: len(was[0])], waits[1][: len(was[1])])
+    known = (watches, next_place, still, hold, state.behind)
+    return Present((left, right), old, waiting, *known)
+
+
+def hold_of(settings: JoinSettings, watches: tuple[Watch, Watch]) -> int:
+    """Returns the bound below which rows take part that wait for one, or none."""
+    waited_for = compress(watches, waits_for(settings))
+    return min((watch.bound for watch in waited_for), default=NEVER)
 
 
 def _numbered(
-    settings: JoinSettings, rows: list[Rows], start: int
+    settings: JoinSettings,
+    rows: list[Rows],
+    start: int,
+    arrived: tuple[Arrived, Arrived],
 ) -> tuple[list[Rows], int]:
-    """Returns the rows with their places, where those can be seen, and the next one."""
+    """Returns the rows with their places, where those can be seen, and the next one.
+
+    Places that are told are in an order over all buckets.
+    """
     if not settings.numbered:
         return rows, start
     left, right = rows
-    past = start + len(left) + len(right)
-    return list(numbered((left, right), settings, start)), past
+    own = numbered((left, right), settings, start)
+    if not settings.is_told:
+        return list(own), start + len(left) + len(right)
+    told = [one.told for one in arrived]
+    placed = [one.placed(came, start) for came, one in zip(own, told, strict=True)]
+    return placed, max(one.past(start) for one in told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +170,15 @@ class _Side:
             self.came.with_arrays(birth=known.birth[old:], death=known.death[old:]),
         )
 
-    def are_ready(self, settings: JoinSettings, hold: int) -> Mask:
-        """Tells who takes part: the bound has passed it, or it lives at no moment."""
+    def are_ready(self, settings: JoinSettings, hand: int, below: int) -> Mask:
+        """Tells who takes part: who is below the bound, or lives at no moment."""
         rows = self.came
+        if settings.sides[hand].untimed:
+            below = NEVER
         if not settings.event_clock:
-            return rows.moment < hold
+            return rows.moment < below
         is_empty = (rows.death <= rows.birth) & (rows.death < NEVER)
-        return (rows.birth < hold) | is_empty
+        return (rows.birth < below) | is_empty
 
 
 def _born(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
@@ -164,13 +196,15 @@ def _born(settings: JoinSettings, hand: int, rows: Rows) -> Rows:
 
 
 def _with_lifetimes(
-    settings: JoinSettings, hand: int, alive: Rows, fresh: Rows
+    settings: JoinSettings, hand: int, parts: tuple[Rows, Rows], told: Told
 ) -> Rows:
-    """Returns the rows with births and deaths; an end once known stays."""
-    side, rows = settings.sides[hand], join_rows([alive, fresh])
+    """Returns the rows, alive and fresh, with births and deaths; a known end stays."""
+    side, rows = settings.sides[hand], join_rows(parts)
     if settings.event_clock:
         # Lives that others end were found as the rows came: see `with_ends`.
         return rows.with_arrays(death=deaths(side, rows)) if side.is_intrinsic else rows
     rows = rows.with_arrays(birth=rows.place)
-    ends = deaths(side, rows, len(alive))
+    if side.told:
+        return told.ended(rows)
+    ends = deaths(side, rows, len(parts[0]))
     return rows.with_arrays(death=np.minimum(ends, rows.death))

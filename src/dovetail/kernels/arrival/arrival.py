@@ -13,19 +13,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from dovetail.kernels.arrays.names import BAD
+from dovetail.kernels.arrays.names import BAD, CLOCK, PLACE, TURN
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     MISSING,
     NEVER,
     Mask,
     Rows,
+    Whole,
     join_rows,
 )
 from dovetail.kernels.arrays.sort import sorted_by
-from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives, join_lives
-from dovetail.kernels.pairs.results import Reason, code
+from dovetail.kernels.lifetimes.lives import (
+    NO_LIVES,
+    NOTHING_TOLD,
+    Lives,
+    Told,
+    join_lives,
+)
+from dovetail.kernels.pairs.results import WHEN, Reason, code
 from dovetail.kernels.settings import JoinSettings, SideSettings
 from dovetail.spec.inputs import Arrival
 
@@ -51,12 +60,14 @@ class Report:
 class Parcel:
     """A task's report with the rows that it sent to this bucket.
 
-    `lives` tells when rows end that inherit a life.
+    `lives` tells when rows end that inherit a life, `told` of all lives of a side that
+    are found elsewhere.
     """
 
     report: Report
     rows: Rows
     lives: Lives = NO_LIVES
+    told: Told = NOTHING_TOLD
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +112,7 @@ class Arrived:
     others: tuple[tuple[Reason, Rows], ...]
     watch: Watch
     lives: Lives = NO_LIVES
+    told: Told = NOTHING_TOLD
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +160,7 @@ def read_side(
         ),
         watch,
         join_lives(parcel.lives for parcel in parcels),
+        next((one.told for one in parcels if len(one.told)), NOTHING_TOLD),
     )
 
 
@@ -198,12 +211,14 @@ def numbered(
     """Returns the rows with their places in the order of arrival, from `start` on."""
     left, right = rows
     position = np.concatenate((left.place, right.place))
+    has_turns = any(TURN in rows.payload.schema.names for rows in (left, right))
+    turn = [np.concatenate((_turns(left), _turns(right)))] if has_turns else []
     hand = np.repeat([0, 1], [len(left), len(right)])
     moment = np.concatenate((left.moment, right.moment))
     decides = {
-        Arrival.SEQUENCE: (position, hand),
-        Arrival.MERGED: (moment, hand, position),
-        Arrival.AS_READ: (hand, position),
+        Arrival.SEQUENCE: (position, hand, *turn),
+        Arrival.MERGED: (moment, hand, *turn, position),
+        Arrival.AS_READ: (hand, *turn, position),
     }
     keys = decides[settings.arrival]
     there = np.concatenate((left.from_start, right.from_start))
@@ -215,3 +230,71 @@ def numbered(
         left.with_arrays(place=places[: len(left)]),
         right.with_arrays(place=places[len(left) :]),
     )
+
+
+def _turns(rows: Rows) -> Whole:
+    """Returns which of the rows of a join, of one number and side, goes first."""
+    if TURN not in rows.payload.schema.names:
+        return np.zeros(len(rows), np.int64)
+    ranked = pc.rank(rows.payload.column(TURN), tiebreaker="dense")
+    ranks: Whole = ranked.to_numpy(zero_copy_only=False).astype(np.int64)
+    return ranks
+
+
+CAUSES = pa.schema([(PLACE, pa.int64()), (TURN, pa.binary()), (CLOCK, pa.int64())])
+"""What stands beside a row that is handed on; the last is when its cause came."""
+_SIGN = np.uint64(1 << 63)
+
+
+def with_causes(
+    settings: JoinSettings, fresh: tuple[Rows, Rows], leaving: pa.RecordBatch
+) -> pa.RecordBatch:
+    """Returns rows that leave, in their order, with what is told of their causes.
+
+    Those are among the fresh rows, which take part since this step.
+
+    What a row lets out that was there from the start is no row that comes.
+    """
+    left, right = fresh
+    place = np.concatenate((left.place, right.place))
+    order = np.argsort(place)
+    when = leaving.column(WHEN).to_numpy()
+    at = order[np.searchsorted(place[order], when, "right") - 1]
+    number = np.concatenate([_numbers(settings, rows) for rows in fresh])[at]
+    own = pa.concat_arrays([_own_turns(left), _own_turns(right)]).take(pa.array(at))
+    side = pa.array([b"\0", b"\1"]).take(pa.array((at >= len(left)) * 1))
+    turn = pc.binary_join_element_wise(
+        _in_order(number), side, own, _in_order(np.arange(len(at))), b""
+    )
+    clock = np.concatenate([rows.hidden(CLOCK) for rows in fresh])[at]
+    told = leaving.drop_columns([WHEN])
+    for name, column in zip(CAUSES.names, (number, turn, clock), strict=True):
+        told = told.append_column(name, pa.array(column))
+    silent = np.concatenate((left.from_start, right.from_start))[at]
+    return told.filter(pa.array(~silent)) if silent.any() else told
+
+
+def _numbers(settings: JoinSettings, rows: Rows) -> Whole:
+    """Returns the numbers by which the order of arrival is; it may have none."""
+    match settings.arrival:
+        case Arrival.SEQUENCE:
+            return rows.hidden(PLACE)
+        case Arrival.MERGED:
+            return rows.moment
+        case _:
+            return np.zeros(len(rows), np.int64)
+
+
+def _in_order(numbers: Whole) -> pa.Array:
+    """Returns whole numbers as bytes that stand in the same order."""
+    raised = (numbers.astype(np.int64).view(np.uint64) ^ _SIGN).astype(">u8")
+    ends = np.arange(len(numbers) + 1, dtype=np.int32) * raised.itemsize
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(raised)]
+    return pa.Array.from_buffers(pa.binary(), len(numbers), buffers)
+
+
+def _own_turns(rows: Rows) -> pa.Array:
+    """Returns what decides among the rows of one side and number, as bytes."""
+    if TURN in rows.payload.schema.names:
+        return rows.payload.column(TURN)
+    return _in_order(rows.hidden(PLACE))

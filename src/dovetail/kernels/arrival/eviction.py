@@ -37,10 +37,10 @@ from typing import assert_never
 
 import numpy as np
 
+from dovetail.kernels.arrays.names import CLOCK
 from dovetail.kernels.arrays.rows import NEVER, Mask, Rows, Whole
 from dovetail.kernels.arrays.search import kth_smallest
 from dovetail.kernels.arrays.sort import sorted_by
-from dovetail.kernels.arrival.time_limits import CLOCK
 from dovetail.kernels.settings import SideSettings
 from dovetail.spec import windows
 from dovetail.spec.spans import SECOND
@@ -57,6 +57,7 @@ def evicted(side: SideSettings, rows: Rows, old: int) -> Rows:
     if (
         isinstance(eviction, windows.KeepPartitions)
         or not is_stored
+        or side.told
         or len(rows) == old
     ):
         return rows

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dovetail.kernels.arrays.names import hidden
+from dovetail.kernels.arrays.names import CLOCK, hidden
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Rows, Whole
 from dovetail.kernels.arrival.arrival import Watch
 from dovetail.kernels.lifetimes.calendar import shift
@@ -36,8 +36,6 @@ from dovetail.spec import windows
 from dovetail.spec.spans import NO_TIME
 from dovetail.spec.windows import Range, Seconds
 
-CLOCK = hidden("clock")
-"""The payload column with the processing time at which a row came."""
 KEYLESS = hidden("keyless")
 """The payload column that is 1 where any part of a row's key is null, 0 elsewhere.
 
@@ -94,7 +92,7 @@ def closed(
     """
     course, ended = _Course.of(settings, fresh, edge), list(sides)
     for hand, (side, rows) in enumerate(zip(settings.sides, sides, strict=True)):
-        if side.closing is Closing.NONE:
+        if side.closing is Closing.NONE or side.told:
             continue
         is_range = side.closing is Closing.ROW_TIME
         clock = np.minimum(course.clock, watches[hand].stopped)

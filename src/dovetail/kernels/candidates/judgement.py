@@ -196,11 +196,14 @@ def without_hopeless(settings: JoinSettings, present: Present) -> Present:
         next_place += len(rows)
     barred = rows.with_flags(barred=np.ones(len(rows), bool))
     barred = barred.with_arrays(death=end[gone])
+    still = present.still[0].copy()
+    still[still] = ~gone[: np.count_nonzero(still)]
     return replace(
         present,
         rows=(join_rows([present.rows[0], barred]), present.rows[1]),
         waiting=(waiting.take(~gone), present.waiting[1]),
         next_place=next_place,
+        still=(still, present.still[1]),
     )
 
 

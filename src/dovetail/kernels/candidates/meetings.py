@@ -121,6 +121,10 @@ class Copies:
         """Returns the owners of rows by their numbers."""
         return numbers if self.are_single else self.owner[numbers]
 
+    def of_owners(self, values: Whole) -> Whole:
+        """Returns for each row what is said of its owner."""
+        return values if self.are_single else values[self.owner]
+
     def least(self, values: Whole) -> Whole:
         """Returns the least value of all copies."""
         if self.are_single:

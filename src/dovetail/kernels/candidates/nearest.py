@@ -20,6 +20,10 @@ At the end stands what of the right rows nobody can take any more:
 Looking back, of the right rows before all left times to come only the best of each key
 can still be taken. That is known where times are row times and keys are all that is
 asked; elsewhere right rows stay as long as their windows say.
+
+A left row that is open waits for a better row: looking ahead from the best by now,
+
+    left 10:00 ... best 10:04     settled by 10:04: whoever comes then is as far
 """
 
 from __future__ import annotations
@@ -165,14 +169,17 @@ class Nearby:
 
 
 def can_improve(nearest: Nearest, nearby: Nearby) -> Mask:
-    """Tells for which left rows a better right row can still come.
+    """Tells for which left rows a better right row can still come."""
+    better: Mask = nearby.bound < settled_by(nearest, nearby)
+    return better
 
-    Only the times around the left one and the bound can be the best of those to come.
-    Of times that are no row times nobody knows how near one may come.
+
+def settled_by(nearest: Nearest, nearby: Nearby) -> Whole:
+    """Returns from which bound of right times on no better right row can come.
+
+    BEGINNING where none can by now. Of times that are no row times nobody knows how
+    near one may come before the end.
     """
-    better = np.zeros(len(nearby.sides[0]), bool)
-    if nearby.bound == NEVER:
-        return better
     ours, theirs = both_times(nearest, nearby.sides)
     base = ours.value
     has_best = np.zeros(len(base), bool)
@@ -180,18 +187,19 @@ def can_improve(nearest: Nearest, nearby: Nearby) -> Mask:
     known = np.zeros(len(base), base.dtype)
     known[nearby.best.left] = theirs.value[nearby.best.right]
     if not nearest.is_row_time:
-        better |= ~has_best | (known != base) | nearest.takes_last
-        return better & ours.known
-    edges = [base - 1, base, base + 1]
-    is_bounded = nearby.bound > BEGINNING
-    if is_bounded:
-        edges.append(np.full(len(base), nearby.bound))
-    for edge in edges:
+        better = ~has_best | (known != base) | nearest.takes_last
+        return np.where(better & ours.known, NEVER, BEGINNING)
+    _, highest = reach_of(nearest, base)
+    # Up to its own time a row ahead is better, looking back all that is as near.
+    ahead = np.maximum(known, base + abs(known - base) - 1)
+    last = np.where(has_best, np.minimum(ahead, highest), highest)
+    settled = np.full(len(base), BEGINNING)
+    # The last time that is better is one of these; no later one is before the others.
+    for edge in (last - 2, last - 1, last):
         comes = fits(nearest, base, edge)
-        if is_bounded:
-            comes &= edge >= nearby.bound
-        better |= comes & (~has_best | _beats(nearest, base, edge, known))
-    return better & ours.known
+        comes &= ~has_best | _beats(nearest, base, edge, known)
+        settled[comes] = np.minimum(edge[comes], NEVER - 1) + 1
+    return np.where(ours.known, settled, BEGINNING)
 
 
 def _beats(
@@ -403,41 +411,52 @@ def _next_on(walk: _Walk, rows: Whole, tried: int, step: int) -> tuple[Whole, Wh
     return number, walk.start[number] + tried + turn
 
 
-def outdated(
+def outdated_by(
     settings: JoinSettings, present: Present, closed: Mask, rank: Whole
-) -> Mask:
-    """Tells which right rows are not needed; `closed` left rows take none."""
+) -> Whole:
+    """Returns from which bound of left times on no left row takes each right one.
+
+    NEVER where that is not known, or one that is not `closed` may still do so. A row is
+    outdated as the next one of its key, in the order `rank` of equal times, is behind
+    all left times.
+    """
     right = present.rows[1]
-    useless = np.zeros(len(right), bool)
-    for nearest in settings.picks.nearest:
-        least = _least_time(nearest, present, closed)
-        if not _is_known(settings, nearest) or least <= BEGINNING:
-            continue
+    outdated = np.full(len(right), NEVER)
+    for nearest in settings.picks.nearest if _is_known(settings) else ():
         times = times_of(nearest, 1, right)
-        past = times.known & (times.value < least + nearest.exact)
         # One that meets nobody stands for none of those whose code it happens to have.
-        number = np.flatnonzero(past & can_meet(right))
+        able = can_meet(right)
+        useless = np.flatnonzero(times.known & ~able)
+        outdated[useless] = times.value[useless] + 1 - nearest.exact
+        number = np.flatnonzero(times.known & able)
         place = rank[number] if nearest.takes_last else -rank[number]
         order = number[sorted_by(right.code[number], times.value[number], place)]
-        is_best = np.append(np.diff(right.code[order]) != 0, values=True)
-        # Last of its key in this order is the best: the latest, then by the tie.
-        useless = past
-        useless[order[is_best[: len(order)]]] = False
-    return useless
+        code = right.code[order]
+        has_next = code[1:] == code[:-1]
+        passed = times.value[order[1:]][has_next] + 1 - nearest.exact
+        is_open = _open_times(nearest, present, closed, code[1:][has_next]) < passed
+        outdated[order[:-1][has_next]] = np.where(is_open, NEVER, passed)
+    return outdated
 
 
-def _is_known(settings: JoinSettings, nearest: Nearest) -> bool:
+def _is_known(settings: JoinSettings) -> bool:
     """Tells whether row times and keys alone say who is taken."""
     endless = all(side.window == Forever() for side in settings.sides)
-    is_timed = nearest.is_row_time and nearest.is_left_row_time
     is_plain = not settings.soft and not settings.key_columns
-    looks_back = nearest.direction is Direction.BACKWARD and not settings.picks.counts
-    return settings.event_clock and endless and is_timed and is_plain and looks_back
+    looks_back = not settings.picks.counts and all(
+        one.is_row_time and one.is_left_row_time and one.direction is Direction.BACKWARD
+        for one in settings.picks.nearest
+    )
+    return settings.event_clock and endless and is_plain and looks_back
 
 
-def _least_time(nearest: Nearest, present: Present, closed: Mask) -> int:
-    """Returns the least time of a left row that is open or still to come."""
-    bound = present.watches[0].bound
-    ours = times_of(nearest, 0, present.rows[0])
-    waiting = ours.value[ours.known & ~closed]
-    return min(bound, int(waiting.min()) if len(waiting) else NEVER - 1)
+def _open_times(nearest: Nearest, present: Present, closed: Mask, code: Whole) -> Whole:
+    """Returns the least time of left rows that are open, for each of some codes."""
+    left = present.rows[0]
+    ours = times_of(nearest, 0, left)
+    number = np.flatnonzero(ours.known & ~closed)
+    number = number[sorted_by(left.code[number], ours.value[number])]
+    codes = np.append(left.code[number], np.iinfo(np.int64).max)
+    least = np.append(ours.value[number], NEVER)
+    first = np.searchsorted(codes[:-1], code)
+    return np.where(codes[first] == code, least[first], NEVER)

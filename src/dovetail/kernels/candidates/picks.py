@@ -38,13 +38,13 @@ from dovetail.kernels.candidates.judgement import (
     weighed,
 )
 from dovetail.kernels.candidates.meetings import Copies, candidates, live_together
-from dovetail.kernels.candidates.nearest import Nearby, can_improve, outdated
+from dovetail.kernels.candidates.nearest import Nearby, outdated_by, settled_by
 from dovetail.kernels.horizon import Horizon, meeting_times
 from dovetail.kernels.pairs.formulas import matches
 from dovetail.kernels.pairs.matches import NO_MATCHES, Matches, join_matches
 from dovetail.kernels.pairs.memo import Memo
 from dovetail.kernels.pairs.results import Leaving
-from dovetail.kernels.settings import UNLIMITED, JoinSettings
+from dovetail.kernels.settings import JoinSettings
 
 
 def _nobody() -> Whole:
@@ -59,19 +59,21 @@ class Picked:
     `met` have met, `given` come out, `held` wait. Of the held ones `open_pairs` may
     come out, but it is not sure. `over` are left rows with too many candidates, each
     once in `judged_over` where it is closed, else in `open_over`. `closed` left rows
-    are judged for good, `outdated` right ones can be taken by none, `settled` ones come
-    out with no further partner. `crowded` left rows have no match because they have too
-    many candidates. `counts` are those of left rows, `judged` all candidates of closed
-    ones.
+    are judged for good, by the end of their lives or because the bound of right times
+    is `settled_by`; right ones of which the left times' bound is `outdated_by` can be
+    taken by none. `settled` ones come out with no further partner. `crowded` left rows
+    have no match because they have too many candidates. `counts` are those of left
+    rows, `judged` all candidates of closed ones.
     """
 
     met: Matches
     given: Leaving
     closed: Mask
-    outdated: Mask
     settled: Mask
     crowded: Mask
     counts: tuple[Whole, Whole]
+    settled_by: Whole
+    outdated_by: Whole
     held: Matches = NO_MATCHES
     open_pairs: Matches = NO_MATCHES
     over: Whole = field(default_factory=_nobody)
@@ -119,25 +121,43 @@ def at_turn(horizon: Horizon, picked: Picked, frontier: int) -> Picked:
     return replace(picked, given=numbered.given, held=held, counts=numbered.counts)
 
 
+def with_counts(settings: JoinSettings, present: Present, picked: Picked) -> Present:
+    """Returns the rows, left ones with the numbers of pairs they have had by now."""
+    if not settings.counts_pairs:
+        return present
+    partners, given = picked.counts
+    left = present.rows[0].with_arrays(partners=partners, given=given)
+    return replace(present, rows=(left, present.rows[1]))
+
+
+def remembered(settings: JoinSettings, picked: Picked) -> Matches:
+    """Returns the pairs that wait and are not found again, as those of an `asof`."""
+    return NO_MATCHES if _finds_again(settings) else picked.held
+
+
+def _finds_again(settings: JoinSettings) -> bool:
+    """Tells whether the nearest rows are looked for anew, of all that are there."""
+    return settings.picks.takes_nearest and not settings.copies_rows
+
+
 def waits_for_turn(settings: JoinSettings) -> bool:
     """Tells whether pairs are numbered as they come out."""
-    picks = settings.picks
-    is_plain = not picks.waits and picks.keep == UNLIMITED
-    return settings.ordered and picks.numbered and is_plain and settings.gives_pairs
+    return settings.ordered and settings.picks.by_turn and settings.gives_pairs
 
 
 def _picked(horizon: Horizon, met: Matches, given: Leaving) -> Picked:
     """Returns what is picked where nothing waits."""
     left, right = map(len, horizon.present.rows)
     nobody, nothing = np.zeros(left, bool), np.zeros(left, np.int64)
-    outdated_rows, counts = np.zeros(right, bool), (nothing, nothing)
-    return Picked(met, given, horizon.past[0], outdated_rows, nobody, nobody, counts)
+    ends = np.full(left, NEVER), np.full(right, NEVER)
+    past, counts = horizon.past[0], (nothing, nothing)
+    return Picked(met, given, past, nobody, nobody, counts, *ends)
 
 
 def _first(horizon: Horizon, memo: Memo, known: Sureness) -> Picked:
     """Returns what is picked where a left row's pairs are numbered, or some kept."""
     settings, present = horizon.settings, horizon.present
-    counts = memo.counts(present.rows[0])
+    counts = present.rows[0].partners, present.rows[0].given
     picked = _picked(horizon, known.sure, _no_pairs(settings, present))
     waiting = known.open_pairs if settings.inherits else memo.pairs(present.rows)
     pairs = join_matches([waiting, known.sure])
@@ -167,7 +187,7 @@ def _first(horizon: Horizon, memo: Memo, known: Sureness) -> Picked:
 def _are_passed(horizon: Horizon, pairs: Matches) -> Mask:
     """Tells of which pairs no other of the same left row can come before them."""
     settings = horizon.settings
-    if not (settings.ordered and settings.picks.by_time):
+    if not settings.picks.by_time:
         return np.ones(len(pairs), bool)
     times = row_times(settings, horizon.present.rows[1])[pairs.right]
     passed: Mask = times <= horizon.bound(1)
@@ -178,8 +198,9 @@ def _judged(horizon: Horizon, memo: Memo) -> Picked:
     """Returns what is picked where candidates decide about each other."""
     settings, present = horizon.settings, horizon.present
     every, choice = _chosen(settings, present, memo)
-    closed = _closed(horizon, choice)
-    closed |= memo.counts(present.rows[0])[0] > 0  # before, and others count it still
+    settled = _settled_by(horizon, choice)
+    closed = _closed(horizon, choice, settled)
+    closed |= present.rows[0].partners > 0  # before, and others count it still
     is_over = _left_rows(settings, present, choice.beyond)
     judged = choice.matches.take(closed[choice.matches.left])
     beyond = choice.beyond.take(closed[choice.beyond.left])
@@ -189,7 +210,7 @@ def _judged(horizon: Horizon, memo: Memo) -> Picked:
     wants_more = is_over & settings.sides[1].once
     # Who stays because it counts among others is not judged a second time.
     judged_once = closed & settings.event_clock
-    left, right = present.rows
+    left, rank = present.rows[0], right_order(settings, present.rows[1])
     # Of a row in several windows the last copy stands for all: it leaves last.
     is_last = left_copies(settings, present).are_last(left.birth)
     return Picked(
@@ -201,11 +222,12 @@ def _judged(horizon: Horizon, memo: Memo) -> Picked:
         judged_over=np.flatnonzero(is_over & closed & is_last),
         open_over=np.flatnonzero(is_over & ~closed & is_last),
         closed=closed,
-        outdated=outdated(settings, present, closed, right_order(settings, right)),
         settled=closed | (is_over & ~wants_more),
         crowded=_left_rows(settings, present, choice.crowd),
         counts=(judged_once.astype(np.int64), np.zeros(len(closed), np.int64)),
         judged=every.take(closed[every.left]),
+        settled_by=settled,
+        outdated_by=outdated_by(settings, present, closed, rank),
     )
 
 
@@ -226,18 +248,33 @@ def _chosen(
     Of an `asof` alone no more than the best has to be remembered.
     """
     picks = settings.picks
-    if picks.takes_nearest and not settings.copies_rows:
+    if _finds_again(settings):
         wanted = np.ones(len(present.rows[0]), bool)
         if settings.sides[1].static and not settings.event_clock:
             wanted[: present.old[0]] = False  # they were judged when they came
-        wanted &= memo.counts(present.rows[0])[0] == 0
+        wanted &= present.rows[0].partners == 0
         choice = choose_nearest(settings, present, picks.nearest[0], wanted)
         return choice.matches, choice
     every = join_matches([memo.pairs(present.rows), candidates(settings, present)])
     return every, choose(settings, present, every)
 
 
-def _closed(horizon: Horizon, choice: Choice) -> Mask:
+def _settled_by(horizon: Horizon, choice: Choice) -> Whole:
+    """Returns from which bound of right times on left rows want none but their best.
+
+    So it is of an `asof` alone. The best of a row is one for all its copies, so it is
+    asked of their owner.
+    """
+    settings, present = horizon.settings, horizon.present
+    copies = left_copies(settings, present)
+    if not settings.event_clock or not settings.picks.takes_nearest:
+        return np.full(len(present.rows[0]), NEVER)
+    chosen = Matches(copies.owners(choice.matches.left), choice.matches.right)
+    best = Nearby(present.rows, chosen, horizon.bound(1))
+    return copies.of_owners(settled_by(settings.picks.nearest[0], best))
+
+
+def _closed(horizon: Horizon, choice: Choice, settled: Whole) -> Mask:
     """Tells which left rows are judged for good: none of their copies gets more.
 
     What stands for one over its limit comes out at its end, so that must be known.
@@ -254,10 +291,7 @@ def _closed(horizon: Horizon, choice: Choice) -> Mask:
         return np.ones(len(over), bool)
     if not settings.event_clock or settings.picks.counts:
         return over
-    # The best of a row is one for all its copies, so it is asked of their owner.
-    chosen = Matches(copies.owners(choice.matches.left), choice.matches.right)
-    best = Nearby(present.rows, chosen, horizon.bound(1))
-    is_open = can_improve(settings.picks.nearest[0], best)[copies.owner]
+    is_open = horizon.bound(1) < settled
     return over | ~(is_open | behind_unborn(horizon, choice.matches))
 
 

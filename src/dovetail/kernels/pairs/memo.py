@@ -3,10 +3,13 @@
 Covers of one row that touch are one. The end of one whose partner may still be ended
 by another row is not known, so it stands with its partner until it is.
 
-What picks remember between two steps: pairs that wait, and how many there were.
+What picks remember between two steps: pairs that wait. How many pairs a left row has
+had by now stands with the row.
 
 Rows are named by their places in the order of arrival, which never change; a row that
-a waiting pair is made of stays with its side.
+a waiting pair is made of stays with its side. Two places as one name of a pair:
+
+    pair (17, 4711)     a row of the store, with the code of both, that tells places
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dovetail.kernels.arrays.rows import Mask, Rows, Whole
+from dovetail.kernels.arrays.rows import Mask, Rows, Whole, flags_of, make_rows
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.pairs.matches import Matches
 
@@ -74,32 +77,16 @@ def join_covers(*parts: Covers) -> Covers:
     )
 
 
-_NAMES = ("place", "partners", "given")
-
-
 @dataclass(frozen=True, slots=True)
 class Memo:
-    """Waiting pairs by the places of their rows, and counts of left rows by place.
+    """Waiting pairs by the places of their rows.
 
-    `partners` says how many pairs a left row has had, `given` how many came out,
-    `covers` when rows of each side have partners.
+    `covers` say when rows of each side have partners.
     """
 
     left: Whole
     right: Whole
-    place: Whole
-    partners: Whole
-    given: Whole
     covers: tuple[Covers, Covers] = (NO_COVERS, NO_COVERS)
-
-    def counts(self, rows: Rows) -> tuple[Whole, Whole]:
-        """Returns how many pairs each left row has had, and how many came out."""
-        partners = np.zeros(len(rows), np.int64)
-        given = np.zeros(len(rows), np.int64)
-        if len(self.place):
-            at = numbers_of(rows, self.place)
-            partners[at], given[at] = self.partners, self.given
-        return partners, given
 
     def pairs(self, sides: tuple[Rows, Rows]) -> Matches:
         """Returns the pairs that wait, as row numbers."""
@@ -108,28 +95,7 @@ class Memo:
 
 
 _EMPTY = np.empty(0, np.int64)
-NO_MEMO = Memo(_EMPTY, _EMPTY, _EMPTY, _EMPTY, _EMPTY)
-
-
-def memo_of(
-    sides: tuple[Rows, Rows],
-    held: Matches,
-    counts: tuple[Whole, Whole],
-    kept: Mask,
-    covers: tuple[Covers, Covers],
-) -> Memo:
-    """Returns the memo of pairs that wait, of the left rows kept, and of covers."""
-    left, right = sides
-    partners, given = counts
-    counted = (kept & (partners > 0)).nonzero()[0]  # who has had none needs no line
-    return Memo(
-        left.place[held.left],
-        right.place[held.right],
-        left.place[counted],
-        partners[counted],
-        given[counted],
-        covers,
-    )
+NO_MEMO = Memo(_EMPTY, _EMPTY)
 
 
 def numbers_of(rows: Rows, places: Whole) -> Whole:
@@ -139,24 +105,46 @@ def numbers_of(rows: Rows, places: Whole) -> Whole:
     return order[np.searchsorted(rows.place, places, sorter=order)]
 
 
-def memo_batches(memo: Memo) -> tuple[pa.RecordBatch, ...]:
-    """Returns a memo as tables: the pairs, the counts, the covers of both sides."""
-    pairs = pa.RecordBatch.from_pydict({"left": memo.left, "right": memo.right})
-    counts = {name: getattr(memo, name) for name in _NAMES}
-    covers = (
-        pa.RecordBatch.from_pydict({name: getattr(side, name) for name in COVERS})
-        for side in memo.covers
-    )
-    return pairs, pa.RecordBatch.from_pydict(counts), *covers
+PAIRS = pa.schema([("left", pa.int64()), ("right", pa.int64())])
 
 
-def memo_from(
-    pairs: pa.RecordBatch, counts: pa.RecordBatch, *covers: pa.RecordBatch
-) -> Memo:
-    """Returns the memo that was made into tables."""
+def rows_of_pairs(sides: tuple[Rows, Rows], held: Matches) -> Rows:
+    """Returns pairs that wait as rows of their left rows' codes."""
+    left, right = sides
+    places = (left.place[held.left], right.place[held.right])
+    payload = pa.RecordBatch.from_arrays(list(map(pa.array, places)), schema=PAIRS)
+    nothing = np.zeros(len(held), np.int64)
+    flags = flags_of(has_key=np.ones(len(held), bool))
+    return make_rows(left.code[held.left], nothing, nothing, flags, payload)
+
+
+def stay_among(known: Rows, pairs: Rows) -> tuple[Mask, Mask]:
+    """Tells which known pairs still wait, and which of those that wait are known."""
     left, right = (
-        Covers(*(column.to_numpy() for column in side.columns)) for side in covers
+        np.unique(
+            np.concatenate([known.hidden(name), pairs.hidden(name)]),
+            return_inverse=True,
+        )[1]
+        for name in PAIRS.names
     )
-    columns = [column.to_numpy() for column in (*pairs.columns, *counts.columns)]
-    one, other, place, partners, given = columns
-    return Memo(one, other, place, partners, given, (left, right))
+    number = left * (len(right) + 1) + right
+    ones, others = number[: len(known)], number[len(known) :]
+    return np.isin(ones, others), np.isin(others, ones)
+
+
+def memo_of_pairs(pairs: Rows, covers: tuple[Covers, Covers]) -> Memo:
+    """Returns the memo of pairs that were made into rows."""
+    return Memo(pairs.hidden("left"), pairs.hidden("right"), covers)
+
+
+def cover_batches(covers: tuple[Covers, Covers]) -> tuple[pa.RecordBatch, ...]:
+    """Returns the covers of both sides as tables."""
+    return tuple(
+        pa.RecordBatch.from_pydict({name: getattr(side, name) for name in COVERS})
+        for side in covers
+    )
+
+
+def covers_from(batch: pa.RecordBatch) -> Covers:
+    """Returns covers that were made into a table."""
+    return Covers(*(column.to_numpy() for column in batch.columns))

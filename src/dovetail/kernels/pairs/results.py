@@ -44,6 +44,10 @@ ABSENT = -1
 PLACED = ("turn", "later", "earlier")
 """What decides among rows of one row time: their turn, then both rows' places."""
 
+WHEN = "when"
+"""The column of the places at which rows leave, where somebody asks who let them out.
+"""
+
 SHOWN = "shown_time"
 """The column of the row times that rows show, where it stands beside their own."""
 
@@ -134,7 +138,8 @@ class Shape:
     `timed`: the rows have row times; `sorted`: they are in their order of leaving;
     `numbered`: pairs say which of their left row's they are; `changing`: rows say
     whether they are given or taken back; `shows_time`: what row times they show;
-    `placed`: where they stand among rows of their row time, should they be held back.
+    `placed`: where they stand among rows of their row time, should they be held back;
+    `caused`: at which place they leave.
     """
 
     timed: bool
@@ -143,6 +148,7 @@ class Shape:
     changing: bool = False
     shows_time: bool = False
     placed: bool = False
+    caused: bool = False
 
 
 def leave(
@@ -167,6 +173,8 @@ def leave(
             name: pa.array(values[order])
             for name, values in zip(PLACED, decides, strict=True)
         }
+    if shape.caused:
+        more[WHEN] = pa.array(pile.numbers("when")[order])
     return (_shaped(pile.take(order), sides, shape, more),)
 
 

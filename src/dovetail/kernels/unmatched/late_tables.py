@@ -21,10 +21,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dovetail.kernels.arrays.names import CLOCK
 from dovetail.kernels.arrays.rows import NEVER, Mask, Whole
 from dovetail.kernels.arrays.sort import sorted_by
 from dovetail.kernels.arrival.admission import Present
-from dovetail.kernels.arrival.time_limits import CLOCK, last_moments
+from dovetail.kernels.arrival.time_limits import last_moments
 from dovetail.kernels.candidates.emitted import passes
 from dovetail.kernels.candidates.meetings import Copies, are_first
 from dovetail.kernels.candidates.nearest import near

@@ -82,7 +82,8 @@ def outcome(horizon: Horizon, present: Present, hand: int, picked: Picked) -> Ou
     needed = np.zeros(len(rows), bool)
     needed[(picked.held.left, picked.held.right)[hand]] = True
     if hand == 1:
-        done = done | (picked.outdated & ~needed)
+        is_outdated = picked.outdated_by <= min(horizon.bound(0), NEVER - 1)
+        done = done | (is_outdated & ~needed)
     unmatched = _unmatched(settings, hand, rows)
     lonely = unmatched & done & ~needed & horizon.know_ends(hand)
     # Who is past meets nobody any more, though rows with earlier times may come.
@@ -216,7 +217,7 @@ def _still_decides(settings: JoinSettings, present: Present, hand: int) -> Mask:
     """
     side, rows = settings.sides[hand], present.rows[hand]
     bound, newest = present.watches[hand].bound, rows.death == NEVER
-    if side.counts_later and bound == NEVER:
+    if side.told or (side.counts_later and bound == NEVER):
         return np.zeros(len(rows), bool)
     counts = side.counts_later or isinstance(side.window, windows.Rows) or side.evicts
     outdates = (rows.moment >= bound) & side.aged

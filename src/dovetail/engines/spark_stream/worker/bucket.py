@@ -13,35 +13,42 @@ the same batch how far each side has come. Nothing here knows Spark: its operato
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from dovetail.kernels.arrays.blobs import read_batch, read_rows, write_batch
-from dovetail.kernels.arrays.names import HIDDEN
+from dovetail.kernels.arrays.names import HIDDEN, TURN
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
+    MISSING,
     NEVER,
     Rows,
     join_rows,
     no_rows,
 )
-from dovetail.kernels.arrival.arrival import Parcel, Report
-from dovetail.kernels.pairs.results import code
+from dovetail.kernels.arrival.arrival import CAUSES, Parcel, Report
+from dovetail.kernels.hot import hot_keys
+from dovetail.kernels.lifetimes.lives import NOTHING_TOLD, Told
+from dovetail.kernels.lives import lives_step
+from dovetail.kernels.pairs.results import UNMATCHED, Reason, code
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState
 from dovetail.kernels.step import Stepped, step
-from dovetail.kernels.store import Saved
+from dovetail.kernels.store import Amount, Saved, Store
 from dovetail.spec.inputs import Outlet
 
-HEARTBEAT, TOLD, PASSED = 2, 3, 5
+HEARTBEAT, TOLD, PASSED, LIVES = 2, 3, 5, 6
 """What stands for the hand of a line that brings no rows of a side.
 
 It only tells the time; or, with the hand on top, how far the join has come whose rows
 are a side; or it passes on what a join has let out that is no row of a side, by the
-number of that join in place of a position.
+number of that join in place of a position; or, with the hand on top, when lives begin
+and end that are found elsewhere.
 """
 LINE = pa.schema(
     [
@@ -61,13 +68,26 @@ LINE_DDL = (
     "seen boolean, now bigint, stopped bigint, blob binary"
 )
 RESULT_DDL = (
-    "blob binary, join int, bucket int, until bigint, came bigint, matched bigint, "
-    "unmatched bigint, late bigint, alive bigint, waiting bigint, written bigint"
+    "blob binary, join int, bucket int, until bigint, counts array<bigint>, hot string"
 )
 RESULT_NAMES = tuple(part.split()[0] for part in RESULT_DDL.split(", "))
 RELAYED = RESULT_NAMES[:4]
-"""Whose rows a blob has, where it is from, and below which row time no more come."""
-COUNTED = RESULT_NAMES[4:]
+"""Whose rows a blob has, where it is from, and below which row time no more come.
+
+The last is MISSING but on the first line of a bucket.
+"""
+COUNTS, HOT = RESULT_NAMES[4:]
+OF_SIDE = ("came", "met", "unmatched", "late", "failed", *Amount._fields)
+"""What is counted of each side."""
+BOUNDS = ("left_bound", "right_bound")
+LARGEST = "largest"
+COUNTED = (
+    *(f"{hand}_{name}" for hand in ("left", "right") for name in OF_SIDE),
+    *("matched", "written", "buckets"),
+    *BOUNDS,
+    LARGEST,
+)
+"""All that a bucket counts: sums, but for bounds and the rows of the largest bucket."""
 BLOB_BYTES = 16 << 20
 
 
@@ -113,6 +133,7 @@ def read_delivery(
     """
     passed: list[Passed] = []
     told: dict[int, int] = {}
+    lives: dict[int, Told] = {}
     reports: dict[tuple[int, int], Report] = {}
     blobs: dict[tuple[int, int], list[Rows]] = {}
     now, bucket = BEGINNING, 0
@@ -120,6 +141,8 @@ def read_delivery(
         now, bucket = max(now, line.now), line.bucket
         if line.hand == PASSED:
             passed.append(Passed(line.position, line.blob or b""))
+        elif line.hand >= LIVES:
+            lives[line.hand - LIVES] = Told.read(read_batch(line.blob or b""))
         elif line.hand >= TOLD:
             # Each task tells the least of the buckets that it has read.
             hand = line.hand - TOLD
@@ -138,12 +161,11 @@ def read_delivery(
         for key, report in reports.items()
     ]
     # Behind all rows of the batch: some of them are older than what it now says.
-    parcels += [
-        Parcel(
-            Report(hand, NEVER, bound, BEGINNING, seen=False), no_rows(schemas[hand])
-        )
-        for hand, bound in told.items()
-    ]
+    for hand in told.keys() | lives.keys():
+        bound = told.get(hand, BEGINNING)
+        report = Report(hand, NEVER, bound, BEGINNING, seen=False)
+        known = lives.get(hand, NOTHING_TOLD)
+        parcels.append(Parcel(report, no_rows(schemas[hand]), told=known))
     return Delivery(parcels, now, bucket, tuple(passed))
 
 
@@ -173,14 +195,10 @@ class Memory(Protocol):
 class Ran:
     """What a step left behind of a delivery, and what was kept."""
 
+    settings: JoinSettings
     stepped: Stepped
     delivery: Delivery
     saved: Saved
-
-    @property
-    def came(self) -> int:
-        """Returns how many rows came."""
-        return sum(len(parcel.rows) for parcel in self.delivery.parcels)
 
     def lines(self) -> list[tuple[bytes | int | None, ...]]:
         """Returns the lines of results; what is counted stands beside the first blob.
@@ -192,41 +210,94 @@ class Ran:
         ]
         blobs = [(blob, 0) for blob in own or [None]]
         blobs += [(one.blob, one.join) for one in self.delivery.passed]
-        waiting = sum(map(len, self.stepped.present.waiting))
-        kept = (self.saved.alive, waiting, self.saved.written)
-        counted = (self.stepped.until, self.came, *_counts(self.stepped), *kept)
-        nothing = (BEGINNING, *(0 for _ in COUNTED))
+        counted = (self.stepped.until, self.counts(), self.hot())
+        nothing = (MISSING, None, None)
         return [
             (blob, join, self.delivery.bucket, *(nothing if number else counted))
             for number, (blob, join) in enumerate(blobs)
         ]
+
+    def counts(self) -> list[int | None]:
+        """Returns what is counted, as `COUNTED` names it."""
+        present, kept = self.stepped.present, self.saved.sides
+        matched, went = _went(self.stepped.out)
+        sides = [
+            value
+            for hand in (0, 1)
+            for value in (
+                sum(len(rows) for rows in self._rows(hand)),
+                self.stepped.met[hand],
+                *went[hand],
+                *kept[hand],
+            )
+        ]
+        bounds = [
+            watch.bound if BEGINNING < watch.bound < NEVER else None
+            for watch in present.watches
+        ]
+        rows = kept[0].alive + kept[1].alive
+        return [*sides, matched, self.saved.written, 1, *bounds, rows]
+
+    def hot(self) -> str | None:
+        """Returns the keys of the most rows that came, if any came twice."""
+        found = [hot_keys(self.settings, self._rows(hand)) for hand in (0, 1)]
+        return json.dumps(found) if any(found) else None
+
+    def _rows(self, hand: int) -> list[Rows]:
+        """Returns the rows that came on a side."""
+        parcels = self.delivery.parcels
+        return [one.rows for one in parcels if one.report.hand == hand]
 
 
 def run_batch(settings: JoinSettings, memory: Memory, delivery: Delivery) -> Ran:
     """Returns what a bucket's step makes of a delivery, its state kept."""
     state = memory.load(delivery.parcels, delivery.now)
     stepped = step(settings, state, delivery.parcels, delivery.now)
-    return Ran(stepped, delivery, memory.save(stepped))
+    return Ran(settings, stepped, delivery, memory.save(stepped))
 
 
-def _counts(stepped: Stepped) -> tuple[int, int, int]:
-    """Returns how many rows matched, stayed unmatched, were late."""
-    matched, left, right, late = (
-        sum(_count(batch, outlet) for batch in stepped.out)
-        for outlet in (
-            Outlet.MATCHED,
-            Outlet.LEFT_UNMATCHED,
-            Outlet.RIGHT_UNMATCHED,
-            Outlet.LATE,
+def run_lives(settings: JoinSettings, store: Store, delivery: Delivery) -> list[Line]:
+    """Returns what is told of a delivery's rows and older ones, the state kept."""
+    parcels, now = delivery.parcels, delivery.now
+    state = store.load(parcels, now)
+    stepped, tidings = lives_step(settings, state, store.alive, parcels, now)
+    store.save(stepped)
+    return [
+        Line(
+            bucket=label,
+            hand=LIVES + hand,
+            position=0,
+            bound=BEGINNING,
+            newest=BEGINNING,
+            seen=False,
+            now=BEGINNING,
+            stopped=NEVER,
+            blob=write_batch(told.written()),
         )
-    )
-    return matched, left + right, late
+        for (label, hand), told in tidings.items()
+    ]
 
 
-def _count(batch: pa.RecordBatch, outlet: Outlet) -> int:
-    """Returns how many rows of a batch leave by an outlet."""
-    leaving = batch.column("outlet").to_numpy(zero_copy_only=False)
-    return int((leaving == code(outlet)).sum())
+def _went(out: Iterable[pa.RecordBatch]) -> tuple[int, list[list[int]]]:
+    """Returns how many rows matched, and of each side what became of others.
+
+    They are unmatched, late, or have failed: without a time, or with a bad interval.
+    """
+    matched, sides = 0, [[0, 0, 0], [0, 0, 0]]
+    for batch in out:
+        outlets = batch.column("outlet").to_numpy()
+        matched += int(np.count_nonzero(outlets == code(Outlet.MATCHED)))
+        for hand, outlet in enumerate(UNMATCHED):
+            sides[hand][0] += int(np.count_nonzero(outlets == code(outlet)))
+        late = outlets == code(Outlet.LATE)
+        if not late.any():
+            continue
+        is_late = batch.column("reason").to_numpy() == code(Reason.LATE)
+        is_left = batch.column("left").to_numpy(zero_copy_only=False)
+        for hand, own in enumerate((late & is_left, late & ~is_left)):
+            sides[hand][1] += int(np.count_nonzero(own & is_late))
+            sides[hand][2] += int(np.count_nonzero(own & ~is_late))
+    return matched, sides
 
 
 def _sliced(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -252,13 +323,17 @@ MORE = pa.schema([(COUNTER, pa.int64()), (CHANGE, pa.int8())])
 """What may stand behind them: each batch has what can be seen of its own rows."""
 
 
+_NOTHING = {TURN: b""}
+
+
 def told_beside(settings: JoinSettings) -> pa.Schema:
     """Returns what stands behind both sides of a join's rows that come out."""
     asked = {
         COUNTER: settings.picks.numbered,
         CHANGE: settings.retracts or settings.changelog,
     }
-    return pa.schema([MORE.field(name) for name, is_asked in asked.items() if is_asked])
+    told = [MORE.field(name) for name, is_asked in asked.items() if is_asked]
+    return pa.schema([*told, *(CAUSES if settings.caused else ())])
 
 
 def shown_names(payload: pa.Schema) -> list[str]:
@@ -300,20 +375,18 @@ def unpacked(blob: bytes | pa.Buffer, schema: pa.Schema) -> pa.RecordBatch:
     """Returns the rows of a blob of results, in the types of a schema.
 
     Columns go by their places: two sides' may have one name. Only what stands behind
-    them goes by its name; where nothing is said of it, it is 0.
+    them goes by its name; where nothing is said of it, it is 0, or empty.
     """
     found = read_batch(blob)
-    last = [name for name in schema.names if name in MORE.names]
+    behind = {*MORE.names, *CAUSES.names}
+    last = [name for name in schema.names if name in behind]
     columns = found.columns[: len(schema) - len(last)]
     for name in last:
         is_told = name in found.schema.names
-        columns.append(found.column(name) if is_told else _zeros(found.num_rows))
+        nothing = pa.scalar(_NOTHING.get(name, 0), schema.field(name).type)
+        told = pa.repeat(nothing, found.num_rows)
+        columns.append(found.column(name) if is_told else told)
     return pa.RecordBatch.from_arrays(
         [column.cast(kind) for column, kind in zip(columns, schema.types, strict=True)],
         schema=schema,
     )
-
-
-def _zeros(count: int) -> pa.Array:
-    """Returns so many zeros."""
-    return pa.array([0] * count, pa.int8())

@@ -9,7 +9,8 @@ it brings. So a bucket's small blobs lie beside its directory:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -28,9 +29,11 @@ from dovetail.engines.spark_stream.worker.bucket import (
     Line,
     read_delivery,
     run_batch,
+    run_lives,
 )
 from dovetail.engines.spark_stream.worker.copies import CopiedShelf, copies_here
 from dovetail.kernels.chunks import Shelf
+from dovetail.kernels.lives import seen_schema
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.store import Store
 
@@ -122,7 +125,7 @@ class JoinOperator(StatefulProcessor):
     no method names what a step needs, lest it be loaded there.
     """
 
-    def __init__(self, run: Callable[..., pd.DataFrame]) -> None:
+    def __init__(self, run: Callable[..., Iterator[pd.DataFrame]]) -> None:
         """Keeps what is called with the shelf and the lines of a bucket."""
         self.run = run
 
@@ -139,8 +142,8 @@ class JoinOperator(StatefulProcessor):
         rows: Any,  # noqa: ANN401 - an iterator of pandas frames
         timerValues: Any,  # noqa: ANN401, ARG002, N803 - Spark's name; never read
     ) -> Iterator[pd.DataFrame]:
-        """Gives the results of one bucket and what it counted."""
-        yield self.run(self.shelf, rows)
+        """Gives what comes of the lines of one bucket."""
+        yield from self.run(self.shelf, rows)
 
     def close(self) -> None:
         """Has nothing to close."""
@@ -153,21 +156,60 @@ def make_operator(
     return JoinOperator(Carried(partial(results, settings, schemas)))
 
 
+Join = tuple[JoinSettings, tuple[pa.Schema, pa.Schema]]
+"""What a bucket must know: the join, and its sides' payloads."""
+
+
+def make_lives_operator(finding: Mapping[int, Join]) -> JoinOperator:
+    """Returns the operator in front of a join's: in these buckets it finds lives.
+
+    Lines for all others go by as they are.
+    """
+    own: dict[int, Join] = {}
+    for label, (settings, (left, right)) in finding.items():
+        own[label] = settings.of_lives(), (seen_schema(left), seen_schema(right))
+    return JoinOperator(Carried(partial(told_lines, own)))
+
+
 def results(
     settings: JoinSettings,
     schemas: tuple[pa.Schema, pa.Schema],
     state: StateShelf,
     rows: Iterator[pd.DataFrame],
-) -> pd.DataFrame:
-    """Returns the results of one bucket and what it counted."""
+) -> Iterator[pd.DataFrame]:
+    """Gives the results of one bucket and what it counted."""
+    delivery = read_delivery(_lines_in(rows), schemas)
+    ran = run_batch(settings, _store(settings, schemas, state), delivery)
+    yield pd.DataFrame(ran.lines(), columns=RESULT_NAMES)
+
+
+def told_lines(
+    finding: Mapping[int, Join], state: StateShelf, rows: Iterator[pd.DataFrame]
+) -> Iterator[pd.DataFrame]:
+    """Gives the lines for buckets of joins that one bucket lets by, or writes."""
+    rest = iter(rows)
+    first = next(rest)
+    every = itertools.chain([first], rest)
+    own = finding.get(int(first["bucket"].iloc[0]))
+    if own is None:
+        yield from every
+        return
+    settings, schemas = own
+    delivery = read_delivery(_lines_in(every), schemas)
+    told = run_lives(settings, _store(settings, schemas, state), delivery)
+    yield pd.DataFrame(told, columns=Line._fields)
+
+
+def _lines_in(rows: Iterator[pd.DataFrame]) -> Iterator[Line]:
+    """Gives the lines of pack in frames."""
+    for frame in rows:
+        yield from map(Line._make, frame.itertuples(index=False, name=None))
+
+
+def _store(
+    settings: JoinSettings, schemas: tuple[pa.Schema, pa.Schema], state: StateShelf
+) -> Store:
+    """Returns the state of a bucket, of which copies lie on this machine."""
     copies = copies_here()
     shelf = SmallShelf(state, CopiedShelf(state, copies) if copies else state)
-    lines = (
-        Line._make(line)
-        for frame in rows
-        for line in frame.itertuples(index=False, name=None)
-    )
-    ran = run_batch(
-        settings, Store(settings, schemas, shelf), read_delivery(lines, schemas)
-    )
-    return pd.DataFrame(ran.lines(), columns=RESULT_NAMES)
+    return Store(settings, schemas, shelf)

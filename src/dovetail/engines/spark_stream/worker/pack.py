@@ -38,6 +38,7 @@ from dovetail.kernels.arrays.rows import (
 )
 from dovetail.kernels.lifetimes.calendar import shift
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH, measures
+from dovetail.kernels.lives import as_seen
 from dovetail.spec.spans import Span
 
 Events = npt.NDArray[np.uint8]
@@ -61,7 +62,8 @@ class PackSettings:
     a column that is 1 where a row fails the condition of its own side. `measured` is
     one by whose values rows drive each other out that are further apart than `width`.
     Where rows are those of a join inside, `passed` is what that passes on, and `join`
-    says whose it is.
+    says whose it is. Where rows of other keys end a row, `lives` are the buckets that
+    see all rows of a scope, without what is shown of them.
     """
 
     hand: int
@@ -82,6 +84,7 @@ class PackSettings:
     width: Decimal = Decimal(0)
     passed: str = ""
     join: str = ""
+    lives: tuple[int, ...] = ()
 
 
 Batches = Iterator[pa.RecordBatch]
@@ -198,12 +201,13 @@ class Packer:
         settings, events = self.settings, _events(batch, self.settings)
         # After a flush the same task may read of another bucket: the least stays.
         told = _moment(batch, settings)[events == BOUND]
-        least = min(self.told.get(scope, NEVER), int(told.min(initial=NEVER)))
-        self.told[scope] = least
         other = (BEGINNING, False, _latest(batch, settings), NEVER)
         labels = self._labels(scope)
-        for label in labels:
-            yield (label, TOLD + settings.hand, 0, least, *other, None)
+        if len(told) or scope in self.told:
+            least = min(self.told.get(scope, NEVER), int(told.min(initial=NEVER)))
+            self.told[scope] = least
+            for label in (*labels, *settings.lives[scope : scope + 1]):
+                yield (label, TOLD + settings.hand, 0, least, *other, None)
         passed = batch.filter(pa.array(events == PASSED_ON))
         whose = _numbers(passed, settings.join).tolist()
         blobs = passed.column(settings.passed).to_pylist()
@@ -232,9 +236,13 @@ class Packer:
         times = _latest(batch, self.settings), _stopped(batch, events, self.settings)
         report = (self.settings.hand, first, bound, newest, seen, *times)
         labels = self._labels(scope)
+        parts = [*zip(labels, _parted(rows, len(labels)), strict=True)]
+        if self.settings.lives:
+            own = np.array(labels)[_bucket_of(rows, len(labels))]
+            parts.append((self.settings.lives[scope], as_seen(rows, own)))
         return [
             (label, *report, blob)
-            for label, part in zip(labels, _parted(rows, len(labels)), strict=True)
+            for label, part in parts
             for blob in self._blobs(part)
         ]
 
@@ -308,10 +316,7 @@ def _parted(rows: Rows, buckets: int) -> list[Rows]:
     """Returns the rows bucket by bucket, each in the order in which they came."""
     if buckets == 1:
         return [rows]
-    mixed = rows.code.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    # The high bits as a fraction of all buckets: a division takes much longer.
-    bucket = (mixed >> np.uint64(32)) * np.uint64(buckets) >> np.uint64(32)
-    narrow = bucket.astype(np.uint16)
+    narrow = _bucket_of(rows, buckets)
     order = np.argsort(narrow, kind="stable")
     edges = np.searchsorted(narrow[order], np.arange(buckets + 1))
     ordered = rows.take(order)
@@ -319,6 +324,14 @@ def _parted(rows: Rows, buckets: int) -> list[Rows]:
         ordered.take(slice(start, stop))
         for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
     ]
+
+
+def _bucket_of(rows: Rows, buckets: int) -> npt.NDArray[np.uint16]:
+    """Returns the numbers of the buckets that rows go to."""
+    mixed = rows.code.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    # The high bits as a fraction of all buckets: a division takes much longer.
+    bucket = (mixed >> np.uint64(32)) * np.uint64(buckets) >> np.uint64(32)
+    return bucket.astype(np.uint16)
 
 
 def _whole(batches: list[pa.RecordBatch]) -> pa.RecordBatch:

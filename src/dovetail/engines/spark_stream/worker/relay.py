@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from dovetail.engines.spark_stream.worker.bucket import OUTLET, unpacked
 from dovetail.kernels.arrays.blobs import write_batch
 from dovetail.kernels.arrays.names import LineKind, reserved
-from dovetail.kernels.arrays.rows import BEGINNING
+from dovetail.kernels.arrays.rows import MISSING
 from dovetail.kernels.pairs.results import code
 from dovetail.spec.inputs import Outlet
 
@@ -54,8 +54,9 @@ def make_relay(
             lines = zip(*(column.to_pylist() for column in batch.columns), strict=True)
             for blob, join, bucket, until in lines:
                 scope = scopes[bucket]
-                # Only the first line of a bucket says it; all buckets say it, or none.
-                if until > BEGINNING:
+                # Only the first line of a bucket says it. All buckets must, also where
+                # it is the beginning: the least counts.
+                if until != MISSING:
                     yield _Said(LineKind.BOUND, until, scope).alone(schema)
                 if blob is not None:
                     yield from lines_of(blob, join, scope)

@@ -1,0 +1,121 @@
+"""What rows must have in common with those they meet, as one number: the code.
+
+A single key that is a whole number, a date or a time is its own code. Any other key is
+hashed, and compared once more by value, so that two keys of one hash never meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dovetail import schema, spec
+from dovetail.errors import UnsupportedError
+from dovetail.expression import Scope, Typed, common_type, parse
+from dovetail.expression.tree import Column
+from dovetail.plan.sides import candidate_equalities
+
+_CODES = {
+    schema.AtomicType.BOOLEAN: "CAST({0} AS BIGINT)",
+    schema.AtomicType.TINYINT: "CAST({0} AS BIGINT)",
+    schema.AtomicType.SMALLINT: "CAST({0} AS BIGINT)",
+    schema.AtomicType.INT: "CAST({0} AS BIGINT)",
+    schema.AtomicType.BIGINT: "CAST({0} AS BIGINT)",
+    schema.AtomicType.DATE: "CAST(unix_date({0}) AS BIGINT)",
+    schema.AtomicType.TIMESTAMP: "unix_micros({0})",
+}
+"""How a key of one of these types is its own code."""
+_WHOLE = (
+    schema.AtomicType.TINYINT,
+    schema.AtomicType.SMALLINT,
+    schema.AtomicType.INT,
+    schema.AtomicType.BIGINT,
+)
+_FLOATING = (schema.AtomicType.FLOAT, schema.AtomicType.DOUBLE)
+_HASHED = (
+    schema.AtomicType.STRING,
+    schema.AtomicType.BINARY,
+    schema.AtomicType.TIMESTAMP_NTZ,
+)
+_COMPARED = {*_CODES, *_HASHED, *_FLOATING}
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What rows of a side must have in common with those they meet, in SQL.
+
+    `code` is the value or the hash of all keys, null where one of them is null; what
+    is `compared` by value stands beside a hash. `column` is the side's own column that
+    is the code as it is, empty where none is.
+    """
+
+    code: str = ""
+    compared: tuple[str, ...] = ()
+    column: str = ""
+
+
+def keys_of(
+    join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input]
+) -> tuple[Keys, Keys]:
+    """Returns the keys of both sides; without an equality all rows have one key."""
+    pairs = _key_pairs(join, sources)
+    types = _common(pairs)
+    # A column of whole numbers is the code as it is: nothing need be computed.
+    is_whole = len(pairs) == 1 and all(one.type in _WHOLE for one in pairs[0])
+    left, right = (
+        replace(
+            code_of([one.text for one in own], types),
+            column=own[0].tree.name
+            if is_whole and isinstance(own[0].tree, Column)
+            else "",
+        )
+        for own in (zip(*pairs, strict=True) if pairs else ((), ()))
+    )
+    return left, right
+
+
+def _key_pairs(
+    join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input]
+) -> list[tuple[Typed, Typed]]:
+    """Returns both sides of each equality that makes a candidate."""
+    scope = Scope.pair(*(sources[hand].schema for hand in spec.HANDS))
+    return [
+        (parse(one.left, scope), parse(one.right, scope))
+        for one in candidate_equalities(join)
+    ]
+
+
+def key_types(
+    join: spec.JoinSpec, sources: Mapping[spec.Hand, spec.Input]
+) -> tuple[schema.Type, ...]:
+    """Returns the types in which the keys of both sides are compared."""
+    return _common(_key_pairs(join, sources))
+
+
+def _common(pairs: Sequence[tuple[Typed, Typed]]) -> tuple[schema.Type, ...]:
+    """Returns the types in which pairs of keys are compared, or refuses one."""
+    types = tuple(common_type(left.type, right.type) for left, right in pairs)
+    for kind in types:
+        if not isinstance(kind, schema.DecimalType) and kind not in _COMPARED:
+            raise UnsupportedError.not_yet("stream", f"an equality of {kind}")
+    return types
+
+
+def code_of(keys: Sequence[str], types: Sequence[schema.Type]) -> Keys:
+    """Returns what rows have in common that have these keys, in SQL, as they compare.
+
+    Without a key that is nothing.
+    """
+    if not keys:
+        return Keys()
+    cast = []
+    for text, kind in zip(keys, types, strict=True):
+        key = f"CAST({text} AS {kind})"
+        # As text equal values look alike: 0.0 and -0.0, and every NaN.
+        cast.append(f"CAST({key} + 0.0D AS STRING)" if kind in _FLOATING else key)
+    if len(types) == 1 and types[0] in _CODES:
+        return Keys(_CODES[types[0]].format(cast[0]))
+    # A hash of nulls is a number: a row without a key must meet nobody.
+    missing = " OR ".join(f"({key}) IS NULL" for key in cast)
+    hashed = f"CASE WHEN NOT ({missing}) THEN xxhash64({', '.join(cast)}) END"
+    return Keys(hashed, tuple(cast))
