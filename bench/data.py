@@ -94,7 +94,8 @@ def _write(folder: Path, stretch: Stretch, random: np.random.Generator) -> None:
     """Writes one side."""
     folder.mkdir(parents=True)
     total = stretch.files * stretch.rows
-    moments = np.sort(random.integers(0, stretch.seconds * _SECOND, total))
+    # Whole milliseconds: Flink's row time has no finer ones.
+    moments = np.sort(random.integers(0, stretch.seconds * 1000, total)) * 1000
     keys = random.integers(0, stretch.keys, total)
     if stretch.hot:
         keys[random.random(total) < stretch.hot] = 0
