@@ -13,7 +13,8 @@ from dovetail.api import choices, terms
 from dovetail.api.joined import Joined
 from dovetail.bind.schemas import frame_given, schema_of
 from dovetail.dialects.spl import translate
-from dovetail.engines.spark_stream.dataflow import Frames
+from dovetail.engines.spark.lent import lend
+from dovetail.engines.spark_stream.dataflow import Frames, leaves
 from dovetail.errors import SchemaError, SpecError, UnsupportedError
 from dovetail.expression import Expression
 from dovetail.plan.nested import renamed, under, unnested
@@ -434,6 +435,10 @@ def spl(text: str, sources: Mapping[str, Rows]) -> Joined:
     program = translate(text, {it: one.source.schema for it, one in sources.items()})
     for given in spec.givens_of(program):
         _refuse_others(given, sources)
+    for rows in sources.values():
+        frame = rows.frame
+        for one in leaves(frame) if isinstance(frame, tuple) else (frame,):
+            lend(one.sparkSession)
     join = spec.one_join(program)
     if join is None:
         raise UnsupportedError(

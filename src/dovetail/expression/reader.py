@@ -19,8 +19,9 @@ from sqlglot import exp
 from dovetail.errors import DovetailError, SpecError, UnsupportedError
 from dovetail.expression import kinds
 from dovetail.expression.evaluation import folded
-from dovetail.expression.functions import build, parameters_of
+from dovetail.expression.functions import build, parameters_of, significant
 from dovetail.expression.functions.casts import checked_cast, converter
+from dovetail.expression.functions.logic import REQUIRED
 from dovetail.expression.syntax import is_pointed, pointed, syntax
 from dovetail.expression.tree import (
     BARE,
@@ -300,6 +301,12 @@ def _call(context: Context, node: exp.Expr) -> Node:
         unit, *rest = node.expressions
         bare = Literal(unit.name, kinds.STRING)
         return build(_WITH_UNIT[name], bare, *map(context.read, rest))
+    match name, node.expressions:
+        case "coalesce", [value, exp.Anonymous(this="raise_error") as stop]:
+            told = map(context.read, (value, *stop.expressions))
+            return build(REQUIRED, *told)
+        case significant.IN_SPARK, _:
+            name = significant.OF_DIGITS
     arguments: list[Node] = []
     for part in node.expressions:
         arguments.append(_argument(context, part, parameters_of(name, arguments)))

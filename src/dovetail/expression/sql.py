@@ -12,7 +12,7 @@ from itertools import chain
 
 from dovetail import schema
 from dovetail.expression import kinds
-from dovetail.expression.functions import casts, entry
+from dovetail.expression.functions import casts, entry, logic, significant
 from dovetail.expression.tree import (
     BARE,
     Call,
@@ -228,6 +228,8 @@ _FORMS: dict[str, Form] = {
     "~": lambda side: f"(~ {side})",
     "isnull": lambda side: f"({side} IS NULL)",
     "case": _case,
+    logic.REQUIRED: lambda value, told: f"coalesce({value}, raise_error({told}))",
+    significant.OF_DIGITS: _named(significant.IN_SPARK),
     "in": lambda value, *others: f"({value} IN ({', '.join(others)}))",
     "like": _like,
     "[]": lambda whole, index: f"{whole}[{index}]",

@@ -42,6 +42,13 @@ FORMS = {
         form("text", "format_string('%.3e', {0})", "double"),
         form("text", "format_string('%.9e', {0})", "real"),
     ),
+    "decimal of digits": (
+        form(
+            "digits", "dovetail_decimal('*', 7, CAST({0} AS STRING), '1.05')", "exact"
+        ),
+        form("digits", "dovetail_decimal('exp', 16, CAST({0} AS STRING))", "few"),
+        form("digits", "dovetail_decimal('/', 34, '1', CAST({0} AS STRING))", "whole"),
+    ),
     "bround": (
         form("double", "bround({0})", "real"),
         form("exact", "bround({0}, 1)", "exact"),

@@ -27,6 +27,9 @@ FORMS = {
             "truth", "({0} IN ({1}, named_struct('x', 1, 'y', 'a')))", "entry", "entry"
         ),
     ),
+    "required value": (
+        form("text", "coalesce(coalesce({0}, 'x'), raise_error('none'))", "text"),
+    ),
     "isnull": (
         form("truth", "({0} IS NULL)", "whole"),
         form("truth", "({0} IS NULL)", "entry"),

@@ -30,6 +30,7 @@ from dovetail.conformance.spark_stream import together
 from dovetail.conformance.spark_stream.replay import Line, lines_of, record, replay
 from dovetail.conformance.spark_stream.script import Script
 from dovetail.engines.kernel_settings import stream_manner, stream_settings
+from dovetail.engines.spark.lent import lend
 from dovetail.engines.spark.rules import RULES
 from dovetail.engines.spark_stream.dataflow import (
     Frames,
@@ -184,6 +185,7 @@ def session_of_our_own(spark: SparkSession) -> SparkSession:
     own = spark.newSession()
     for name, value in _CONFS.items():
         own.conf.set(name, value)
+    lend(own)
     return own
 
 

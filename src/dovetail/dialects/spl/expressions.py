@@ -10,34 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import reduce
 
-from dovetail.dialects.spl import syntax, values
-from dovetail.dialects.spl.functions import FUNCTIONS
-from dovetail.dialects.spl.types import (
-    BOOLEAN,
-    DECIMALS,
-    FLOATS,
-    INTEGERS,
-    NULL,
-    RSTRING,
-    SIGNED,
-    USTRING,
-    Holder,
-    Scalar,
-    SplType,
-    Tuple,
-    bits_of,
-    refused,
-    stored,
-)
+from dovetail.dialects.spl import absence, bits, elements, syntax, types, values
+from dovetail.dialects.spl.casts import converted
+from dovetail.dialects.spl.library import FUNCTIONS
 from dovetail.dialects.spl.values import Value
 from dovetail.errors import Place
 from dovetail.expression.functions import build
+from dovetail.expression.functions.casts import cast
 from dovetail.expression.tree import Column
+from dovetail.expression.values import fitted
+from dovetail.schema import DecimalType
 
-TypeReader = Callable[[syntax.Node], SplType]
+TypeReader = Callable[[syntax.Node], types.SplType]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +32,7 @@ class PortView:
     """An input port as expressions see it: its name, its tuple, its side of a row."""
 
     name: str
-    type: Tuple
+    type: types.Tuple
     side: str
 
     def attribute(self, name: str, place: Place) -> Value:
@@ -53,8 +40,12 @@ class PortView:
         kind = self.type.get(name)
         if kind is None:
             known = ", ".join(self.type.names)
-            raise refused(place, f'"{self.name}" has no "{name}"', f"one of {known}")
-        return Value(kind, Column(self.side, name, stored(kind)), place)
+            raise types.refused(
+                place, f'"{self.name}" has no "{name}"', f"one of {known}"
+            )
+        return Value(
+            types.loose(kind), Column(self.side, name, types.stored(kind)), place
+        )
 
     def whole(self, place: Place) -> Value:
         """Returns the tuple itself."""
@@ -69,10 +60,19 @@ class Scope:
     read_type: TypeReader
     ports: tuple[PortView, ...] = ()
     values: Mapping[str, Value] = field(default_factory=dict)
+    # Types of what is to be given, whose words are known, too.
+    wanted: tuple[types.SplType, ...] = ()
 
     def port(self, name: str) -> PortView | None:
         """Returns the port of a name, if there is one."""
         return next((one for one in self.ports if one.name == name), None)
+
+    def kinds_of(self, word: str) -> list[types.Enumerated]:
+        """Returns the types of attributes and values of which a word is a value."""
+        known = [*(port.type for port in self.ports), *self.wanted]
+        known += [value.type for value in self.values.values()]
+        found = (kind for one in known for kind in types.words_in(one))
+        return [kind for kind in dict.fromkeys(found) if word in kind.words]
 
 
 def bind(node: syntax.Node, scope: Scope) -> Value:
@@ -81,44 +81,77 @@ def bind(node: syntax.Node, scope: Scope) -> Value:
     match node:
         case syntax.Name(text=text):
             return _named(text, scope, place)
-        case syntax.Number(text=text):
-            return number(text, place)
-        case syntax.Text(value=text, suffix=suffix):
-            kind = USTRING if suffix == "u" else RSTRING
-            return values.literal(text, kind, place)
         case syntax.Operation(sign=sign, operands=operands):
             return _operation(sign, operands, scope, place)
         case syntax.Member(of=of, name=name):
             return _member(of, name, scope, place)
         case syntax.Cast(type=kind, value=value):
-            return values.converted(bind(value, scope), scope.read_type(kind), place)
+            return _cast(scope.read_type(kind), value, scope, place)
         case syntax.Call(of=of, arguments=arguments):
             return _call(of, [bind(one, scope) for one in arguments], place)
+        case syntax.Part(of=of, at=at):
+            return elements.element(bind(of, scope), bind(at, scope), place)
+        case syntax.Slice(of=of, start=start, end=end):
+            first, last = ([bind(one, scope) for one in part] for part in (start, end))
+            return elements.between(bind(of, scope), first, last, place)
+        case _:
+            return _written(node, scope)
+
+
+def _written(node: syntax.Node, scope: Scope) -> Value:
+    """Returns a value that is written out."""
+    place = node.place
+    match node:
+        case syntax.Number(text=text):
+            return number(text, place)
+        case syntax.Text(value=text, suffix=suffix):
+            kind = types.USTRING if suffix == "u" else types.RSTRING
+            return values.literal(text, kind, place)
         case syntax.TupleText(parts=parts):
             return _tuple(parts, scope, place)
         case syntax.Items(values=items) | syntax.Braces(values=items) if items:
             word = "list" if isinstance(node, syntax.Items) else "set"
             return _list(word, items, scope, place)
+        case syntax.Pairs(values=items):
+            return _map([bind(one, scope) for one in items], place)
         case _:
-            raise refused(
-                place,
-                "this form is not yet supported in an expression",
-                "attributes, operators, functions, casts, tuples and lists",
-                "compute it before the join, and bind the stream by its name",
-            )
+            expected = "a cast that says its type: (list<int32>) []"
+            raise types.refused(place, "a list, set or map of nothing", expected)
+
+
+def _cast(kind: types.SplType, node: syntax.Node, scope: Scope, place: Place) -> Value:
+    """Returns a value as another type, which says what an empty list holds."""
+    match node:
+        case syntax.Items(values=()) | syntax.Braces(values=()) if (
+            isinstance(kind, types.Holder) and kind.word != "optional"
+        ):
+            empty = values.default_of(kind)
+            return values.literal(empty, kind, place)
+        case _:
+            return converted(bind(node, scope), kind, place)
+
+
+def _map(parts: Sequence[Value], place: Place) -> Value:
+    """Returns a map that is written out: key, value, key, value."""
+    keys, items = parts[::2], parts[1::2]
+    for column in (keys, items):
+        for value in column[1:]:
+            values.need_same("a map", column[0], value)
+    kind = types.Holder("map", (keys[0].type, items[0].type))
+    return Value(kind, build("map", *(value.needed for value in parts)), place)
 
 
 def _named(text: str, scope: Scope, place: Place) -> Value:
     """Returns what a name alone stands for."""
     if text in {"true", "false"}:
-        return values.literal(text == "true", BOOLEAN, place)
+        return values.literal(text == "true", types.BOOLEAN, place)
     if text == "null":
-        return values.literal(None, NULL, place)
+        return values.literal(None, types.NULL, place)
     # An attribute hides a port of its name: only before a point does the port win.
     found = [port for port in scope.ports if port.type.get(text) is not None]
     if len(found) > 1:
         known = " or ".join(f"{port.name}.{text}" for port in found)
-        raise refused(place, f'"{text}" is an attribute of both ports', known)
+        raise types.refused(place, f'"{text}" is an attribute of both ports', known)
     if found:
         return found[0].attribute(text, place)
     if port := scope.port(text):
@@ -126,9 +159,16 @@ def _named(text: str, scope: Scope, place: Place) -> Value:
     if text in scope.values:
         given = scope.values[text]
         return Value(given.type, given.tree, place)
+    if kinds := scope.kinds_of(text):
+        if len(kinds) > 1:
+            known = " or ".join(sorted(map(str, kinds)))
+            raise types.refused(place, f'"{text}" is a word of several types', known)
+        return values.literal(text, kinds[0], place)
     names = dict.fromkeys(name for port in scope.ports for name in port.type.names)
     known = ", ".join([*names, *scope.values])
-    raise refused(place, f'no "{text}" is known here', f"one of {known}" * bool(known))
+    raise types.refused(
+        place, f'no "{text}" is known here', f"one of {known}" * bool(known)
+    )
 
 
 def _member(owner: syntax.Node, name: str, scope: Scope, place: Place) -> Value:
@@ -136,10 +176,11 @@ def _member(owner: syntax.Node, name: str, scope: Scope, place: Place) -> Value:
     if isinstance(owner, syntax.Name) and (port := scope.port(owner.text)):
         return port.attribute(name, place)
     whole = bind(owner, scope)
-    kind = whole.type.get(name) if isinstance(whole.type, Tuple) else None
+    kind = whole.type.get(name) if isinstance(whole.type, types.Tuple) else None
     if kind is None:
-        raise refused(place, f'a value of the type {whole.type} has no "{name}"')
-    return Value(kind, build("field", whole.tree, values.text(name)), place)
+        raise types.refused(place, f'a value of the type {whole.type} has no "{name}"')
+    tree = build("field", whole.tree, values.text(name))
+    return Value(types.loose(kind), tree, place)
 
 
 _NUMBER = re.compile(
@@ -154,35 +195,44 @@ def number(text: str, place: Place, *, is_negative: bool = False) -> Value:
     """Returns the value of a number; its suffix says its type."""
     found = _NUMBER.fullmatch(text)
     if found is None:
-        raise refused(place, f'"{text}" is no number', "digits, then a suffix: 10ul")
+        raise types.refused(
+            place, f'"{text}" is no number', "digits, then a suffix: 10ul"
+        )
     digits, suffix = found["digits"], found["suffix"]
     if "d" in suffix and not digits.startswith("0x"):
-        kind = Scalar(_DECIMAL_WIDTHS[suffix[1:] or "l"])
-        exact = Decimal(digits)
-        if len(exact.as_tuple().digits) > DECIMALS[kind]:
-            most = f"at most {DECIMALS[kind]} digits"
-            raise refused(place, f'"{text}" of the type {kind}', most)
-        return values.literal(-exact if is_negative else exact, kind, place)
+        exact = Decimal(f"-{digits}" if is_negative else digits)
+        return _decimal(exact, types.Scalar(_DECIMAL_WIDTHS[suffix[1:] or "l"]), place)
     if "f" in suffix or (set(digits) & {".", "e", "E"} and digits[:2].lower() != "0x"):
-        kind = Scalar("float32" if suffix.endswith("w") else "float64")
+        kind = types.Scalar("float32" if suffix.endswith("w") else "float64")
         if suffix.endswith("q"):
-            raise refused(place, f'"{text}" of 128 bits', "64 bits at most")
+            raise types.refused(place, f'"{text}" of 128 bits', "64 bits at most")
         value = float(digits)
         return values.literal(-value if is_negative else value, kind, place)
     # 10ul is a uint64, 10u a uint32, 10sh or 10h an int16.
     unsigned = "u" if suffix.startswith("u") else ""
-    kind = Scalar(f"{unsigned}int{_WIDTHS[suffix.lstrip('su')]}")
+    kind = types.Scalar(f"{unsigned}int{_WIDTHS[suffix.lstrip('su')]}")
     whole = int(digits, 16 if digits[:2].lower() == "0x" else 10)
     whole = -whole if is_negative else whole
-    least = 0 if unsigned else -(1 << (bits_of(kind) - 1))
-    if not least <= whole < least + (1 << bits_of(kind)):
+    least = 0 if unsigned else -(1 << (types.bits_of(kind) - 1))
+    if not least <= whole < least + (1 << types.bits_of(kind)):
         hint = "a suffix says the type: 10l is an int64, 10ul a uint64"
-        raise refused(place, f"{whole} has no room in {kind}", "", hint)
-    is_wide = kind == Scalar("uint64")
+        raise types.refused(place, f"{whole} has no room in {kind}", "", hint)
+    is_wide = kind == types.Scalar("uint64")
     return values.literal(Decimal(whole) if is_wide else whole, kind, place)
 
 
-_LOGICAL = {"&&": "AND", "||": "OR"}
+def _decimal(exact: Decimal, kind: types.Scalar, place: Place) -> Value:
+    """Returns a decimal that is written out."""
+    most = types.DECIMALS[kind]
+    if len(exact.as_tuple().digits) > most and Context(most).plus(exact) != exact:
+        found = f"{exact} of the type {kind}"
+        raise types.refused(place, found, f"at most {most} digits")
+    literal = values.literal(exact, kind, place)
+    is_kept = fitted(exact, DecimalType(38, 18)) == exact
+    # Beyond an attribute's room it is one in what it is computed with alone.
+    return literal if is_kept else values.decimal("plus", kind, place, literal)
+
+
 _COMPARED = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 
@@ -202,25 +252,23 @@ def _operation(
         case "?":
             need_boolean(one, "the condition of ?")
             values.need_same("?:", other, found[2])
-            parts = {"x": one.tree, "y": other.tree, "z": found[2].tree}
-            return values.of_type(other.type, "IF(x, y, z)", place, **parts)
+            tree = absence.chosen(*(value.tree for value in found))
+            return Value(other.type, cast(tree, types.stored(other.type)), place)
         case "&&" | "||":
             for value in found:
                 need_boolean(value, sign)
-            template = f"x {_LOGICAL[sign]} y"
-            return values.of_type(BOOLEAN, template, place, x=one.tree, y=other.tree)
+            made = absence.both if sign == "&&" else absence.either
+            return Value(types.BOOLEAN, made(one.tree, other.tree), place)
         case "in":
             return _within(one, other, place)
-        case "&" | "|" | "^" if one.type in SIGNED:
-            values.need_same(sign, one, other)
-            parts = {"x": one.tree, "y": other.tree}
-            return values.of_type(one.type, f"x {sign} y", place, **parts)
+        case "&" | "|" | "^" | "<<" | ">>":
+            return bits.operation(sign, one, other, place)
         case _ if sign in _COMPARED:
             return values.comparison(sign, one, other, place)
         case "+" | "-" | "*" | "/" | "%":
             return values.arithmetic(sign, one, other, place)
         case _:
-            raise refused(place, f"{sign} of {one.type} is not yet supported")
+            raise types.refused(place, f"no operator {sign}")
 
 
 def _unary(sign: str, value: Value, place: Place) -> Value:
@@ -229,37 +277,48 @@ def _unary(sign: str, value: Value, place: Place) -> Value:
     match sign, kind:
         case "!", _:
             need_boolean(value, "!")
-            return values.of_type(BOOLEAN, "NOT x", place, **parts)
-        case "+", Scalar() if kind in {*INTEGERS, *FLOATS, *DECIMALS}:
+            return values.of_type(types.BOOLEAN, "NOT x", place, **parts)
+        case "+", types.Scalar() if kind in {
+            *types.INTEGERS,
+            *types.FLOATS,
+            *types.DECIMALS,
+        }:
             return Value(kind, value.tree, place)
-        case "-", Scalar() if kind in {*FLOATS, *DECIMALS}:
+        case "-", types.Scalar() if kind in types.FLOATS:
             return values.of_type(kind, "-x", place, **parts)
-        case "-", Scalar() if kind in INTEGERS:
+        case "-", types.Scalar() if kind in types.DECIMALS:
+            zero = values.literal(Decimal(0), kind, place)
+            return values.decimal("-", kind, place, zero, value)
+        case "-", types.Scalar() if kind in types.INTEGERS:
             zero = number("0", place)
-            return values.arithmetic(
-                "-", values.converted(zero, kind, place), value, place
-            )
-        case "~", Scalar() if kind in SIGNED:
-            return values.of_type(kind, "~x", place, **parts)
+            return values.arithmetic("-", converted(zero, kind, place), value, place)
+        case "~", types.Scalar() if kind in types.INTEGERS:
+            return bits.turned(value, place)
         case _:
-            raise refused(place, f"{sign} of {kind}", "a number, for ! a condition")
+            raise types.refused(
+                place, f"{sign} of {kind}", "a number, for ! a condition"
+            )
 
 
 def need_boolean(value: Value, what: str) -> None:
     """Refuses a condition that is none."""
-    if value.type != BOOLEAN:
-        raise refused(value.place, f"{what} is {value.type}", "a boolean")
+    if value.type != types.BOOLEAN:
+        raise types.refused(value.place, f"{what} is {value.type}", "a boolean")
 
 
 def _within(one: Value, other: Value, place: Place) -> Value:
     """Returns whether a list, a set or the keys of a map have a value."""
-    if not isinstance(other.type, Holder) or other.type.word == "optional":
-        raise refused(other.place, f"in of {other.type}", "a list, a set or a map")
+    if not isinstance(other.type, types.Holder) or other.type.word == "optional":
+        raise types.refused(
+            other.place, f"in of {other.type}", "a list, a set or a map"
+        )
     if one.type != other.type.of[0]:
-        raise refused(one.place, f"{one.type} in {other.type}", f"{other.type.of[0]}")
+        raise types.refused(
+            one.place, f"{one.type} in {other.type}", f"{other.type.of[0]}"
+        )
     is_map = other.type.word == "map"
     template = "map_contains_key(y, x)" if is_map else "array_contains(y, x)"
-    return values.of_type(BOOLEAN, template, place, x=one.tree, y=other.tree)
+    return values.of_type(types.BOOLEAN, template, place, x=one.tree, y=other.tree)
 
 
 def _call(called: syntax.Node, arguments: Sequence[Value], place: Place) -> Value:
@@ -271,7 +330,7 @@ def _call(called: syntax.Node, arguments: Sequence[Value], place: Place) -> Valu
     )
     known = FUNCTIONS.get(name)
     if known is None:
-        raise refused(
+        raise types.refused(
             called.place,
             f'the function "{name}" is not supported',
             f"one of {', '.join(sorted(FUNCTIONS))}",
@@ -284,9 +343,11 @@ def _tuple(parts: Sequence[syntax.Assignment], scope: Scope, place: Place) -> Va
     """Returns a tuple that is written out."""
     found = [(part.name, bind(part.value, scope)) for part in parts]
     if len(dict(found)) < len(found):
-        raise refused(place, "an attribute stands twice in a tuple", "one of each")
-    kind = Tuple(tuple((name, value.type) for name, value in found))
-    trees = (value.tree for _, value in found)
+        raise types.refused(
+            place, "an attribute stands twice in a tuple", "one of each"
+        )
+    kind = types.Tuple(tuple((name, value.type) for name, value in found))
+    trees = (value.needed for _, value in found)
     return Value(kind, values.structured(kind, trees), place)
 
 
@@ -295,15 +356,17 @@ def _list(word: str, items: Sequence[syntax.Node], scope: Scope, place: Place) -
     found = [bind(one, scope) for one in items]
     for value in found[1:]:
         values.need_same(f"a {word}", found[0], value)
-    kind = Holder(word, (found[0].type,))
-    return Value(kind, build("array", *(value.tree for value in found)), place)
+    kind = types.Holder(word, (found[0].type,))
+    whole = build("array", *(value.needed for value in found))
+    tree = build("array_distinct", whole) if word == "set" else whole
+    return Value(kind, tree, place)
 
 
 def all_of(conditions: Sequence[Value]) -> Value:
     """Returns that all of some conditions hold."""
     return reduce(
         lambda one, other: Value(
-            BOOLEAN, build("and", one.tree, other.tree), one.place
+            types.BOOLEAN, absence.both(one.tree, other.tree), one.place
         ),
         conditions,
     )

@@ -15,9 +15,11 @@ from dovetail.dialects.spl.expressions import Scope, bind
 from dovetail.dialects.spl.joins import join
 from dovetail.dialects.spl.operators import Made, Operator, Stream, fed, made_of
 from dovetail.dialects.spl.types import (
+    Enumerated,
     Holder,
     SplType,
     Tuple,
+    bounded,
     from_stored,
     merged,
     ranges_of,
@@ -279,14 +281,16 @@ class Graph:
         """Returns the type that a node of the text means."""
         match node:
             case syntax.Primitive(word=word, bound=bound):
-                if bound:
-                    expected = f"{word} without a bound"
-                    raise refused(node.place, f"{word}[{bound}]", expected)
-                return scalar(word, node.place)
-            case syntax.Collection(word=word, of=of):
+                return bounded(scalar(word, node.place), bound, node.place)
+            case syntax.Collection(word=word, of=of, bound=bound):
                 if len(of) != 1 + (word == "map"):
                     raise refused(node.place, f"{word} of {len(of)} types")
-                return Holder(word, tuple(map(self.read_type, of)))
+                holder = Holder(word, tuple(map(self.read_type, of)))
+                return bounded(holder, bound, node.place)
+            case syntax.Enumeration(words=words):
+                if len({*words}) < len(words):
+                    raise refused(node.place, "a word stands twice", "one of each")
+                return Enumerated(words)
             case syntax.TupleBody(parts=parts):
                 return self._body(parts)
             case syntax.TypeName(text=text):

@@ -166,7 +166,9 @@ class Nodes(Transformer[Token, Any]):
     output = _named(syntax.OutputClause)
     action = _named(syntax.Action)
     collection = _named(
-        lambda place, word, *rest: syntax.Collection(place, word, rest[-1])
+        lambda place, word, *rest: syntax.Collection(
+            place, word, rest[-1], "".join(rest[:-1])
+        )
     )
     assignment = _one(syntax.Assignment)
     definition = _one(syntax.Definition)
@@ -319,6 +321,13 @@ class Nodes(Transformer[Token, Any]):
         """Returns the name of a type as it is."""
         named: syntax.TypeName = parts[0]
         return named
+
+    def slice(self, meta: Meta, parts: Parts) -> syntax.Slice:
+        """Returns the part of a list or a text between two places, or up to one."""
+        of, *ends = parts
+        colon = next(at for at, one in enumerate(ends) if isinstance(one, Token))
+        before, behind = ends[:colon], ends[colon + 1 :]
+        return syntax.Slice(self.at(meta), of, tuple(before), tuple(behind))
 
     def pair(self, _: Meta, parts: Parts) -> tuple[syntax.Node, ...]:
         """Returns a key and its value."""

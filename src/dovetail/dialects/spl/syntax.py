@@ -85,6 +85,18 @@ class Part(_Placed):
 
 
 @dataclass(frozen=True, slots=True)
+class Slice(_Placed):
+    """Elements of a list or letters of a text, from one place up to before another.
+
+    Each of both has no value or one.
+    """
+
+    of: Node
+    start: tuple[Node, ...]
+    end: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Items(_Placed):
     """A list that is written out."""
 
@@ -133,10 +145,11 @@ class Primitive(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class Collection(_Placed):
-    """A list, set, map or optional of types."""
+    """A list, set, map or optional of types; `bound` is the most elements."""
 
     word: str
     of: tuple[Node, ...]
+    bound: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +337,7 @@ Node = (
     | Call
     | Member
     | Part
+    | Slice
     | Items
     | Braces
     | Pairs

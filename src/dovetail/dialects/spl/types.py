@@ -10,7 +10,7 @@ Two types are the same where their texts are: names and order of attributes coun
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dovetail.errors import DialectError, Place, SchemaError
@@ -70,7 +70,39 @@ class Tuple:
         return tuple(name for name, _ in self.attributes)
 
 
-SplType = Scalar | Holder | Tuple
+@dataclass(frozen=True, slots=True)
+class Enumerated:
+    """Some words, in their order; the first is the default."""
+
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Returns the type as SPL writes it."""
+        return f"enum{{{','.join(self.words)}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A text, list, set or map of at most so many bytes, letters or elements.
+
+    A value that is read is one of the type without a bound; what is assigned is cut.
+    """
+
+    of: SplType
+    most: int
+
+    def __str__(self) -> str:
+        """Returns the type as SPL writes it."""
+        return f"{self.of}[{self.most}]"
+
+
+SplType = Scalar | Holder | Tuple | Enumerated | Bounded
+
+
+def loose(kind: SplType) -> SplType:
+    """Returns the type of a value that is read from an attribute."""
+    return kind.of if isinstance(kind, Bounded) else kind
+
 
 BOOLEAN, RSTRING, USTRING = Scalar("boolean"), Scalar("rstring"), Scalar("ustring")
 INT32, INT64 = Scalar("int32"), Scalar("int64")
@@ -104,6 +136,7 @@ DECIMALS: Mapping[Scalar, int] = {
     Scalar("decimal128"): 34,
 }
 INTEGERS: Mapping[Scalar, Type] = {**SIGNED, **UNSIGNED}
+NUMBERS: frozenset[SplType] = frozenset({*INTEGERS, *FLOATS, *DECIMALS})
 _STORED: Mapping[Scalar, Type] = {
     **INTEGERS,
     **FLOATS,
@@ -135,9 +168,26 @@ def scalar(word: str, place: Place) -> Scalar:
     return Scalar(word)
 
 
+def bounded(kind: SplType, bound: str, place: Place) -> SplType:
+    """Returns a type with its bound, which only what has elements or letters has."""
+    if not bound:
+        return kind
+    is_known = isinstance(kind, Holder) and kind.word != "optional"
+    if not (is_known or kind in STRINGS) or not bound.isdecimal():
+        expected = "rstring, ustring, list, set or map with a whole number"
+        raise refused(place, f"the type {kind}[{bound}]", expected)
+    return Bounded(kind, int(bound))
+
+
 def bits_of(kind: Scalar) -> int:
     """Returns how many bits a number has."""
     return int(kind.word.lstrip("abcdefghijklmnopqrstuvwxyz"))
+
+
+def limits_of(kind: Scalar) -> tuple[int, int]:
+    """Returns the least and the greatest number of a whole type."""
+    least = 0 if kind in UNSIGNED else -(1 << (bits_of(kind) - 1))
+    return least, least + (1 << bits_of(kind)) - 1
 
 
 def stored(kind: SplType) -> Type:
@@ -145,6 +195,10 @@ def stored(kind: SplType) -> Type:
     match kind:
         case Scalar():
             return _STORED[kind]
+        case Enumerated():
+            return AtomicType.STRING
+        case Bounded(of):
+            return stored(of)
         case Holder("map", (key, value)):
             return MapType(stored(key), stored(value))
         case Holder("optional", (of,)):
@@ -164,8 +218,25 @@ def has_optional(kind: SplType) -> bool:
             return word == "optional" or any(map(has_optional, of))
         case Tuple(attributes):
             return any(has_optional(it) for _, it in attributes)
+        case Bounded(bounded):
+            return has_optional(bounded)
         case _:
             return False
+
+
+def words_in(kind: SplType) -> Iterator[Enumerated]:
+    """Yields the types of words that a type is made of."""
+    match kind:
+        case Enumerated():
+            yield kind
+        case Holder(_, of):
+            for part in of:
+                yield from words_in(part)
+        case Tuple(attributes):
+            for _, part in attributes:
+                yield from words_in(part)
+        case _:
+            pass
 
 
 def schema_of(kind: Tuple, place: Place) -> Schema:

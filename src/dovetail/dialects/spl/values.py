@@ -7,35 +7,21 @@ holds them on Spark; floats follow IEEE, where Spark would say null, or that NaN
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from dovetail.dialects.spl.types import (
-    BOOLEAN,
-    DECIMALS,
-    FLOATS,
-    INTEGERS,
-    NULL,
-    STRINGS,
-    UINT64,
-    UNSIGNED,
-    Holder,
-    Scalar,
-    SplType,
-    Tuple,
-    bits_of,
-    has_optional,
-    refused,
-    stored,
-)
-from dovetail.errors import Place
+from dovetail.dialects.spl import types
+from dovetail.dialects.spl.absence import composed, failures, is_computed, required
+from dovetail.errors import DialectError, Place
 from dovetail.expression import Expression
 from dovetail.expression.evaluation import folded
 from dovetail.expression.functions import build
 from dovetail.expression.functions.casts import cast
+from dovetail.expression.functions.significant import OF_DIGITS
 from dovetail.expression.reader import compose
 from dovetail.expression.sql import written_tree
 from dovetail.expression.tree import (
     BARE,
+    Call,
     Column,
     Literal,
     Node,
@@ -52,19 +38,34 @@ TRUE = Literal(value=True, type=AtomicType.BOOLEAN)
 class Value:
     """A value, where it stands, and the variables of `logic` that it reads."""
 
-    type: SplType
+    type: types.SplType
     tree: Node
     place: Place = field(compare=False, repr=False)
 
     @property
     def expression(self) -> Expression:
-        """Returns the value as a text of Spark SQL."""
-        return expressed(self.tree)
+        """Returns the value as a text of Spark SQL; who computes it needs it."""
+        return expressed(self.needed)
 
     @property
     def own(self) -> Expression:
         """Returns the value of one side alone, its columns named bare."""
-        return expressed(on_side(self.tree, BARE))
+        return expressed(on_side(self.needed, BARE))
+
+    @property
+    def needed(self) -> Node:
+        """Returns the tree, which stops the run where it has no value."""
+        if is_optional(self.type) or not failures(self.tree):
+            return self.tree
+        simple = folded(self.tree)
+        if isinstance(simple, Literal) and simple.value is None:
+            raise self._lacking("this")
+        return required(self.tree, self.place)
+
+    def _lacking(self, what: str) -> DialectError:
+        """Returns the error for a constant that is none."""
+        lacks = " or ".join(failures(self.tree))
+        return types.refused(self.place, f"{what} has no value: {lacks}")
 
     @property
     def sides(self) -> frozenset[str]:
@@ -76,12 +77,21 @@ class Value:
         """Returns the value, which must be known without a tuple."""
         simple = folded(self.tree)
         if not isinstance(simple, Literal):
-            raise refused(
+            raise types.refused(
                 self.place,
                 f"{what} is known for a tuple alone",
                 "a value that no attribute is part of",
             )
+        if simple.value is None and not is_optional(self.type):
+            raise self._lacking(what)
         return simple.value
+
+
+def is_optional(kind: types.SplType) -> bool:
+    """Tells whether null is a value of a type."""
+    return kind == types.NULL or (
+        isinstance(kind, types.Holder) and kind.word == "optional"
+    )
 
 
 def expressed(tree: Node) -> Expression:
@@ -94,15 +104,15 @@ def text(value: str) -> Literal:
     return Literal(value, AtomicType.STRING)
 
 
-def of_type(kind: SplType, template: str, place: Place, **parts: Node) -> Value:
+def of_type(kind: types.SplType, template: str, place: Place, **parts: Node) -> Value:
     """Returns the value of a template of Spark SQL, as the type is stored."""
-    return Value(kind, cast(compose(template, **parts), stored(kind)), place)
+    return Value(kind, cast(composed(template, **parts), types.stored(kind)), place)
 
 
 def need_same(sign: str, one: Value, other: Value) -> None:
     """Refuses two types where one is needed."""
     if one.type != other.type:
-        raise refused(
+        raise types.refused(
             other.place,
             f"{sign} of {one.type} and {other.type}",
             "the same type on both sides: nothing is converted unasked",
@@ -112,11 +122,12 @@ def need_same(sign: str, one: Value, other: Value) -> None:
 
 # Arithmetic.
 
-_MODULUS = "18446744073709551616"
+MODULUS = "18446744073709551616"
+"""What is added to a uint64 without changing it."""
 _HALF = "4294967296"
 _BIG = {
-    "+": f"pmod(x + y, {_MODULUS}BD)",
-    "-": f"pmod(x - y, {_MODULUS}BD)",
+    "+": f"pmod(x + y, {MODULUS}BD)",
+    "-": f"pmod(x - y, {MODULUS}BD)",
     "/": "(x - x % y) / y",
     "%": "x % y",
 }
@@ -129,71 +140,108 @@ _QUOTIENT = """CASE
 END"""
 
 
-def wrapped(kind: Scalar, template: str, place: Place, **parts: Node) -> Value:
+def wrapped(kind: types.Scalar, template: str, place: Place, **parts: Node) -> Value:
     """Returns a whole number at its width."""
     # A cast to a narrower signed type keeps the lowest bits: it wraps. What has no sign
     # stands in a wider type, whose bits above its own width are cut off.
-    found = cast(compose(template, **parts), stored(kind))
-    if kind in UNSIGNED:
-        most = Literal((1 << bits_of(kind)) - 1, stored(kind))
-        found = cast(compose("x & y", x=found, y=most), stored(kind))
+    found = cast(composed(template, **parts), types.stored(kind))
+    if kind in types.UNSIGNED:
+        most = Literal((1 << types.bits_of(kind)) - 1, types.stored(kind))
+        found = cast(compose("x & y", x=found, y=most), types.stored(kind))
     return Value(kind, found, place)
 
 
-def _whole(sign: str, one: Value, other: Value, kind: Scalar, place: Place) -> Value:
+def _whole(
+    sign: str, one: Value, other: Value, kind: types.Scalar, place: Place
+) -> Value:
     """Returns what an operator makes of two whole numbers."""
-    if sign in "/%":
-        _need_divisor(other, sign)
-    if kind == UINT64:
+    if kind == types.UINT64:
         if sign != "*":
             return of_type(kind, _BIG[sign], place, x=one.tree, y=other.tree)
         # x = high * 2^32 + low: no product has more digits than Spark has room for.
         high = cast(
-            compose(f"(x - x % {_HALF}BD) / {_HALF}BD", x=one.tree), stored(kind)
+            compose(f"(x - x % {_HALF}BD) / {_HALF}BD", x=one.tree), types.stored(kind)
         )
         product = (
             f"pmod(pmod(high * y, {_HALF}BD) * {_HALF}BD + (x % {_HALF}BD) * y, "
-            f"{_MODULUS}BD)"
+            f"{MODULUS}BD)"
         )
         return of_type(kind, product, place, x=one.tree, y=other.tree, high=high)
     template = "x DIV y" if sign == "/" else f"x {sign} y"
     return wrapped(kind, template, place, x=one.tree, y=other.tree)
 
 
-def _need_divisor(value: Value, sign: str) -> None:
-    """Refuses a whole divisor that is, or may be, 0."""
-    found = folded(value.tree)
-    if isinstance(found, Literal) and found.value:
-        return
-    is_zero = isinstance(found, Literal)
-    raise refused(
-        value.place,
-        f"a whole number {sign} {'0' if is_zero else 'what may be 0'}",
-        "a divisor that is written out",
-        "" if is_zero else "(float64) before both sides divides without a failure",
-    )
-
-
 def arithmetic(sign: str, one: Value, other: Value, place: Place) -> Value:
     """Returns what + - * / % make of two values."""
     need_same(sign, one, other)
+    divisor = folded(other.tree)
+    is_zero = isinstance(divisor, Literal) and not divisor.value
     match one.type:
-        case Scalar() as kind if kind in INTEGERS:
+        case types.Scalar() as kind if (
+            kind in types.INTEGERS and sign in "/%" and is_zero
+        ):
+            raise types.refused(
+                other.place, "no value: a division by 0", "another number"
+            )
+        case types.Scalar() as kind if kind in types.INTEGERS:
             return _whole(sign, one, other, kind, place)
-        case Scalar() as kind if kind in FLOATS and sign != "%":
+        case types.Scalar() as kind if kind in types.FLOATS and sign != "%":
             template = _QUOTIENT if sign == "/" else f"x {sign} y"
             return of_type(kind, template, place, x=one.tree, y=other.tree)
-        case Scalar() as kind if kind in STRINGS and sign == "+":
+        case types.Scalar() as kind if kind in types.STRINGS and sign == "+":
             return of_type(kind, "concat(x, y)", place, x=one.tree, y=other.tree)
-        case Scalar() as kind if kind in DECIMALS:
-            raise refused(
-                place,
-                f"{sign} of {kind} is not yet supported",
-                "decimals that are compared and assigned",
-                "(float64) before both sides computes with doubles",
-            )
+        case types.Scalar() as kind if kind in types.DECIMALS:
+            return decimal(sign, kind, place, one, other)
+        case types.Holder("list") as kind if sign == "+":
+            return of_type(kind, "concat(x, y)", place, x=one.tree, y=other.tree)
         case kind:
-            raise refused(place, f"{sign} of {kind}", "numbers, or texts for +")
+            raise types.refused(place, f"{sign} of {kind}", "numbers, or texts for +")
+
+
+# Decimals. From operation to operation they are texts, which have all their digits.
+
+
+def decimal(operation: str, kind: types.Scalar, place: Place, *parts: Value) -> Value:
+    """Returns what an operation makes of numbers: a decimal of its type's digits."""
+    found = digits_of(operation, kind, *parts)
+    return Value(kind, cast(found, types.stored(kind)), place)
+
+
+def digits_of(operation: str, kind: types.Scalar, *parts: Value) -> Node:
+    """Returns what an operation makes of numbers, as a text."""
+    digits = Literal(types.DECIMALS[kind], AtomicType.INT)
+    texts = (_number_text(one.tree) for one in parts)
+    return build(OF_DIGITS, text(operation), digits, *texts)
+
+
+def _number_text(node: Node) -> Node:
+    """Returns a number as a text of all its digits."""
+    match node:
+        case Call(arguments=(inner,)) if is_computed(node):
+            return inner
+        case Literal(value=value, type=kind) if kind != AtomicType.STRING:
+            return text(str(value))
+        case _:
+            return cast(node, AtomicType.STRING)
+
+
+# What the first decimal is beside the second, where a sign holds.
+_ORDERS = {
+    "==": ("0",),
+    "!=": ("-1", "1", "NaN"),
+    "<": ("-1",),
+    "<=": ("-1", "0"),
+    ">": ("1",),
+    ">=": ("1", "0"),
+}
+
+
+def _ordered(sign: str, one: Value, other: Value, place: Place) -> Value:
+    """Returns how two decimals compare, of which an operation has given one."""
+    assert isinstance(one.type, types.Scalar)  # noqa: S101 - a decimal is one
+    order = digits_of("compare", one.type, one, other)
+    known = ", ".join(f"'{word}'" for word in _ORDERS[sign])
+    return of_type(types.BOOLEAN, f"x IN ({known})", place, x=order)
 
 
 # To Spark NaN equals NaN and is above all numbers; to SPL no comparison of it holds.
@@ -209,99 +257,82 @@ _FLOAT_CHECKS = {
 
 def comparison(sign: str, one: Value, other: Value, place: Place) -> Value:
     """Returns whether two values are equal, or in an order."""
-    if NULL in {one.type, other.type} and sign in {"==", "!="}:
+    if types.NULL in {one.type, other.type} and sign in {"==", "!="}:
         return _absence(sign, one, other, place)
     need_same(sign, one, other)
     kind, parts = one.type, {"x": one.tree, "y": other.tree}
-    if kind in FLOATS:
-        return of_type(BOOLEAN, _FLOAT_CHECKS[sign], place, **parts)
+    if kind in types.FLOATS:
+        return of_type(types.BOOLEAN, _FLOAT_CHECKS[sign], place, **parts)
+    if is_computed(one.tree) or is_computed(other.tree):
+        return _ordered(sign, one, other, place)
+    if isinstance(kind, types.Enumerated) and sign not in {"==", "!="}:
+        ranks = {name: _rank(part, kind) for name, part in parts.items()}
+        return of_type(types.BOOLEAN, f"x {sign} y", place, **ranks)
+    if (
+        isinstance(kind, types.Holder)
+        and kind.word in {"set", "map"}
+        and is_comparable(kind)
+    ):
+        parts = {name: _in_order(part, kind) for name, part in parts.items()}
     if sign in {"==", "!="} and is_comparable(kind):
         # What an optional lacks equals what another one lacks.
-        equal = "x <=> y" if has_optional(kind) else "x = y"
+        equal = "x <=> y" if types.has_optional(kind) else "x = y"
         template = equal if sign == "==" else f"NOT ({equal})"
-        return of_type(BOOLEAN, template, place, **parts)
-    if isinstance(kind, Scalar) and kind not in {BOOLEAN, NULL}:
-        return of_type(BOOLEAN, f"x {sign} y", place, **parts)
-    raise refused(place, f"{sign} of {kind}", "values that can be compared so")
+        return of_type(types.BOOLEAN, template, place, **parts)
+    if isinstance(kind, types.Scalar) and kind not in {types.BOOLEAN, types.NULL}:
+        return of_type(types.BOOLEAN, f"x {sign} y", place, **parts)
+    raise types.refused(place, f"{sign} of {kind}", "values that can be compared so")
 
 
-def is_comparable(kind: SplType) -> bool:
+def is_comparable(kind: types.SplType) -> bool:
     """Tells whether two values of a type are equal just where Spark says so."""
     match kind:
-        case Scalar():
-            return kind not in FLOATS and kind != NULL
-        case Holder(word, of):
-            return word in {"list", "optional"} and all(map(is_comparable, of))
-        case Tuple(attributes):
+        case types.Scalar():
+            return kind not in types.FLOATS and kind != types.NULL
+        case types.Holder(_, of):
+            return all(map(is_comparable, of))
+        case types.Tuple(attributes):
             return all(is_comparable(it) for _, it in attributes)
+        case types.Enumerated():
+            return True
+        case types.Bounded(of):
+            return is_comparable(of)
+
+
+def _rank(node: Node, kind: types.Enumerated) -> Node:
+    """Returns the place of a word among those of its type."""
+    words = build("array", *map(text, kind.words))
+    return build("array_position", words, node)
+
+
+def _in_order(node: Node, kind: types.Holder) -> Node:
+    """Returns the elements of a set, or the pairs of a map, in one order."""
+    items = "map_entries(x)" if kind.word == "map" else "x"
+    return composed(f"array_sort({items})", x=node)
 
 
 def _absence(sign: str, one: Value, other: Value, place: Place) -> Value:
     """Returns whether an optional has no value."""
-    whole = other if one.type == NULL else one
-    if not isinstance(whole.type, Holder) or whole.type.word != "optional":
-        raise refused(place, f"{sign} of {whole.type} and null", "an optional")
+    whole = other if one.type == types.NULL else one
+    if not isinstance(whole.type, types.Holder) or whole.type.word != "optional":
+        raise types.refused(place, f"{sign} of {whole.type} and null", "an optional")
     template = "x IS NULL" if sign == "==" else "x IS NOT NULL"
-    return of_type(BOOLEAN, template, place, x=whole.tree)
+    return of_type(types.BOOLEAN, template, place, x=whole.tree)
 
 
-# Casts.
+# What goes where.
 
 
-def converted(value: Value, kind: SplType, place: Place) -> Value:
-    """Returns a value as another type, which the text asks for."""
-    old = value.type
-    if old == kind:
-        return replace(value, place=place)
-    parts = {"x": value.tree}
-    match old, kind:
-        case Scalar(), Scalar() if old in INTEGERS and kind in INTEGERS:
-            return _resized(value, kind, place)
-        case Scalar(), Scalar() if (
-            old in FLOATS and kind in INTEGERS and (kind != UINT64)
-        ):
-            return wrapped(kind, "CAST(x AS BIGINT)", place, **parts)
-        case Scalar(), Scalar() if {old, kind} <= {*INTEGERS, *FLOATS, *DECIMALS} and (
-            old in INTEGERS or kind in FLOATS
-        ):
-            return of_type(kind, "x", place, **parts)
-        case Scalar(), Scalar() if old in {*INTEGERS, BOOLEAN} and kind in STRINGS:
-            return of_type(kind, "CAST(x AS STRING)", place, **parts)
-        case Scalar(), Scalar() if {old, kind} <= STRINGS:
-            return Value(kind, value.tree, place)
-        # An optional is the value itself, which may be null.
-        case _, Holder("optional", (of,)) if of == old:
-            return Value(kind, value.tree, place)
-        case _:
-            known = "whole numbers, floats from each, texts from whole numbers"
-            raise refused(place, f"a cast from {old} to {kind}", known)
-
-
-def _resized(value: Value, kind: Scalar, place: Place) -> Value:
-    """Returns a whole number at another width: its lowest bits."""
-    tree = value.tree
-    if value.type == UINT64:
-        # Beyond 2^63 the bits are those of a negative number.
-        tree = cast(
-            compose(
-                f"IF(x >= 9223372036854775808BD, x - {_MODULUS}BD, x)", x=value.tree
-            ),
-            AtomicType.BIGINT,
-        )
-    if kind == UINT64:
-        return of_type(
-            kind, f"pmod(CAST(x AS DECIMAL(20, 0)), {_MODULUS}BD)", place, x=tree
-        )
-    return wrapped(kind, "x", place, x=tree)
-
-
-def assigned(value: Value, kind: SplType, what: str) -> Value:
+def assigned(value: Value, kind: types.SplType, what: str) -> Value:
     """Returns a value for an attribute: of its type, or what an optional holds."""
-    is_optional = isinstance(kind, Holder) and kind.word == "optional"
-    if is_optional and value.type in {NULL, *getattr(kind, "of", ())}:
-        return of_type(kind, "x", value.place, x=value.tree)
+    takes_null = isinstance(kind, types.Holder) and kind.word == "optional"
+    if takes_null and value.type in {types.NULL, *getattr(kind, "of", ())}:
+        # Null is what an optional lacks, and nothing else.
+        return of_type(kind, "x", value.place, x=value.needed)
+    if isinstance(kind, types.Bounded) and value.type == kind.of:
+        return Value(kind, _cut(value, kind), value.place)
     if value.type != kind:
-        raise refused(
+        raise types.refused(
             value.place,
             f"{what} is {kind}, its value {value.type}",
             f"a value of the type {kind}: nothing is converted unasked",
@@ -310,28 +341,57 @@ def assigned(value: Value, kind: SplType, what: str) -> Value:
     return value
 
 
-def structured(kind: Tuple, parts: Iterable[Node]) -> Node:
+def _cut(value: Value, kind: types.Bounded) -> Node:
+    """Returns no more of a value than its type has room for."""
+    if kind.of in types.STRINGS:
+        return part_of_text(value, "0", str(kind.most))
+    items = composed(f"slice(x, 1, {kind.most})", x=_listed(value.tree, kind.of))
+    is_map = isinstance(kind.of, types.Holder) and kind.of.word == "map"
+    return composed("map_from_arrays(x.key, x.value)", x=items) if is_map else items
+
+
+def _listed(node: Node, kind: types.SplType) -> Node:
+    """Returns what a list, a set or a map holds, one behind the other."""
+    is_map = isinstance(kind, types.Holder) and kind.word == "map"
+    return composed("map_entries(x)", x=node) if is_map else node
+
+
+def part_of_text(value: Value, start: str, length: str, **parts: Node) -> Node:
+    """Returns letters of a text; of an rstring bytes, which letters may have several.
+
+    `start` counts from 0. Both are SQL over other parts.
+    """
+    whole = "x" if value.type == types.USTRING else "CAST(x AS BINARY)"
+    template = f"CAST(substring({whole}, {start} + 1, {length}) AS STRING)"
+    return composed(template, x=value.tree, **parts)
+
+
+def structured(kind: types.Tuple, parts: Iterable[Node]) -> Node:
     """Returns a tuple of its attributes."""
     pairs = zip(kind.names, parts, strict=True)
     named = (it for name, part in pairs for it in (text(name), part))
-    return cast(build("named_struct", *named), stored(kind))
+    return cast(build("named_struct", *named), types.stored(kind))
 
 
-def default_of(kind: SplType) -> object:
+def default_of(kind: types.SplType) -> object:
     """Returns what a value is that nobody gives, as JSON has it: never null."""
     match kind:
-        case Scalar() if kind in STRINGS or kind.word == "blob":
+        case types.Scalar() if kind in types.STRINGS or kind.word == "blob":
             return ""
-        case Scalar():
-            return False if kind == BOOLEAN else 0
-        case Holder("optional"):
+        case types.Enumerated(words):
+            return words[0]
+        case types.Scalar():
+            return False if kind == types.BOOLEAN else 0
+        case types.Holder("optional"):
             return None
-        case Holder(word):
+        case types.Holder(word):
             return {} if word == "map" else []
-        case Tuple(attributes):
+        case types.Tuple(attributes):
             return {name: default_of(it) for name, it in attributes}
+        case types.Bounded(of):
+            return default_of(of)
 
 
-def literal(value: object, kind: SplType, place: Place) -> Value:
+def literal(value: object, kind: types.SplType, place: Place) -> Value:
     """Returns a value that stands in the text."""
-    return Value(kind, Literal(value, stored(kind)), place)
+    return Value(kind, Literal(value, types.stored(kind)), place)

@@ -20,6 +20,7 @@ from dovetail.expression.functions import (
     logic,
     numbers,
     patterns,
+    significant,
     spans,
     texts,
     times,
@@ -28,7 +29,7 @@ from dovetail.expression.tree import Call, Kind, Node
 
 THEMES: dict[str, tuple[ModuleType, ...]] = {
     "Truth and choices": (logic,),
-    "Numbers": (arithmetic, numbers),
+    "Numbers": (arithmetic, numbers, significant),
     "Texts": (texts, patterns),
     "Dates and moments": (times, formats, spans),
     "Arrays, maps and structs": (arrays,),

@@ -10,6 +10,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable
 
+from dovetail.errors import EngineError
 from dovetail.expression import kinds
 from dovetail.expression.functions import entry
 from dovetail.expression.tree import Call, Kind, Literal, Node, Value
@@ -177,6 +178,16 @@ def _if(build: entry.Build, condition: Node, *values: Node) -> Node:
     return build("case", known, *values)
 
 
+REQUIRED = "required value"
+
+
+def _required(value: Value, told: str) -> Value:
+    """Returns a value, or stops where there is none: `coalesce(x, raise_error(..))`."""
+    if value is None:
+        raise EngineError(told)
+    return value
+
+
 FUNCTIONS: tuple[entry.Entry, ...] = (
     *ENTRIES.written,
     entry.row("not", "boolean -> boolean", operator.not_, "not"),
@@ -222,6 +233,13 @@ FUNCTIONS: tuple[entry.Entry, ...] = (
         lambda *values: next((value for value in values if value is not None), None),
         "coalesce",
         strict=False,
+    ),
+    entry.row(
+        REQUIRED,
+        lambda given: entry.Signature((given[0].type, kinds.STRING), given[0].type),
+        _required,
+        strict=False,
+        takes=2,
     ),
     _choosing("greatest", max),
     _choosing("least", min),

@@ -149,6 +149,9 @@ def member(kind: pa.DataType, value: Value, *others: Value) -> Value:
     if known and is_plain:
         wanted = pa.array([other.as_py() for other in others], value.type)
         return null_where(pc.is_null(value), pc.is_in(value, value_set=wanted))
+    if pa.types.is_nested(value.type):
+        # Two constants among them are compared as the columns that they stand beside.
+        value, *others = spread(value, *others)  # type: ignore[assignment]
     return disjunction(kind, *(equal(kind, value, other) for other in others))
 
 

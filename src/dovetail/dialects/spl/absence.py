@@ -1,0 +1,122 @@
+"""What has no value for a tuple: a division by 0, an element that is not there.
+
+In Streams that ends the tuple's processing where it happens, and nothing is computed
+that is not asked for: `n != 0 && 10 / n > 2` is false where n is 0. Here it is null,
+which goes through all that is made of it, until somebody needs the value and stops.
+
+    10 / n > 2               null where n is 0: it goes through /, and through >
+    n != 0 && 10 / n > 2     false, as what is false decides
+    filter: 10 / n > 2       needed: a null stops the run, with a sentence
+
+So every operation must be null where a part of it is; those that choose are made so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dovetail.errors import Place
+from dovetail.expression.evaluation import folded
+from dovetail.expression.functions import build
+from dovetail.expression.functions.logic import REQUIRED
+from dovetail.expression.functions.significant import OF_DIGITS
+from dovetail.expression.reader import compose
+from dovetail.expression.tree import Call, Literal, Node, walk
+from dovetail.schema import AtomicType, DecimalType
+
+TEXT = AtomicType.STRING
+_FRACTIONS = {AtomicType.FLOAT, AtomicType.DOUBLE}
+_BY_ZERO = "a division by 0"
+_NO_ELEMENT = "an element that is not there"
+_NO_ROOM = "a decimal of more than 20 digits before its point, or no number"
+_NO_NUMBER = "a text that is no value of the type"
+_NO_FLOAT = "a float that is no number"
+
+
+def failures(node: Node) -> list[str]:
+    """Returns why a tree may have no value where all its columns have one."""
+    return sorted({reason for one in _open_parts(node) if (reason := _failure(one))})
+
+
+def _open_parts(node: Node) -> Iterator[Node]:
+    """Yields a tree and its parts; what stops a tuple itself hides its own."""
+    if isinstance(node, Call):
+        yield node
+        for one in () if node.function in {REQUIRED, "isnull"} else node.arguments:
+            yield from _open_parts(one)
+    else:
+        yield from walk(node)
+
+
+def _failure(node: Node) -> str:
+    """Returns why a call may have no value; "" where it always has one."""
+    match node:
+        case Call("/" | "div" | "%", (_, divisor), kind) if kind not in _FRACTIONS:
+            simple = folded(divisor)
+            return "" if isinstance(simple, Literal) and simple.value else _BY_ZERO
+        case Call("[]"):
+            return _NO_ELEMENT
+        case Call("cast", (Literal(),)):
+            return ""
+        case Call("cast") if is_computed(node):
+            return _NO_ROOM
+        case Call("cast", (source,), kind) if source.type == TEXT and kind != TEXT:
+            return _NO_NUMBER
+        case Call("cast", (source,), DecimalType()) if source.type in _FRACTIONS:
+            return _NO_FLOAT
+        case _:
+            return ""
+
+
+def is_computed(node: Node) -> bool:
+    """Tells whether a tree is a decimal that an operation has given."""
+    match node:
+        case Call("cast", (Call(function),), DecimalType()):
+            return function == OF_DIGITS
+        case _:
+            return False
+
+
+def required(node: Node, place: Place) -> Node:
+    """Returns the tree of a value that is needed: where it has none the run stops."""
+    lacks = failures(node)
+    if not lacks:
+        return node
+    where = f"line {place.line}, column {place.column} of the text in SPL"
+    told = f"{where} has no value for a tuple: {' or '.join(lacks)}"
+    return build(REQUIRED, node, Literal(told, TEXT))
+
+
+_CHOOSES = re.compile(r"CASE|IF\(|isnan|greatest|least|coalesce")
+
+
+def composed(template: str, **parts: Node) -> Node:
+    """Returns the tree of a template, which has no value where a part has none."""
+    found = compose(template, **parts)
+    if _CHOOSES.search(template):
+        for part in filter(failures, parts.values()):
+            found = compose("IF(x IS NULL, NULL, y)", x=part, y=found)
+    return found
+
+
+# What asks for its second part only where the first does not decide.
+
+
+def both(one: Node, other: Node) -> Node:
+    """Returns whether both hold; without a first value there is no result."""
+    careful = "CASE WHEN x THEN y WHEN NOT x THEN false END"
+    return compose(careful if failures(one) else "x AND y", x=one, y=other)
+
+
+def either(one: Node, other: Node) -> Node:
+    """Returns whether one of them holds; without a first value there is no result."""
+    careful = "CASE WHEN x THEN true WHEN NOT x THEN y END"
+    return compose(careful if failures(one) else "x OR y", x=one, y=other)
+
+
+def chosen(condition: Node, one: Node, other: Node) -> Node:
+    """Returns the one value or the other; without a condition there is neither."""
+    careful = "CASE WHEN x THEN y WHEN NOT x THEN z END"
+    template = careful if failures(condition) else "IF(x, y, z)"
+    return compose(template, x=condition, y=one, z=other)

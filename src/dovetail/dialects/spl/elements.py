@@ -1,0 +1,79 @@
+"""Elements and slices: of lists by their place from 0, of maps by key, of texts.
+
+A text gives letters, an rstring bytes. An element that is not there has no value; a
+slice has what is there of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dovetail.dialects.spl import types, values
+from dovetail.dialects.spl.absence import composed
+from dovetail.dialects.spl.values import Value
+from dovetail.errors import Place
+
+PLACES = frozenset({types.INT32, types.UINT32})
+
+
+def element(whole: Value, at: Value, place: Place) -> Value:
+    """Returns an element of a list or a map, or a letter of a text."""
+    match whole.type:
+        case types.Holder("map", (key, value)):
+            if at.type != types.loose(key):
+                raise types.refused(
+                    at.place, f"the key of {whole.type} is {at.type}", f"{key}"
+                )
+            return values.of_type(
+                types.loose(value), "x[y]", place, x=whole.tree, y=at.tree
+            )
+        case types.Holder("list", (of,)):
+            _need_place(at)
+            found = "x[CAST(y AS INT)]"
+            return values.of_type(
+                types.loose(of), found, place, x=whole.tree, y=at.tree
+            )
+        case kind if kind in types.STRINGS:
+            _need_place(at)
+            letter = values.part_of_text(whole, "y", "1", y=at.tree)
+            size = "length(x)" if kind == types.USTRING else "octet_length(x)"
+            # Beyond the text there is no letter: the second of one element.
+            template = f"array(z)[IF(y >= 0 AND y < {size}, 0, 1)]"
+            parts = {"x": whole.tree, "y": at.tree, "z": letter}
+            return values.of_type(kind, template, place, **parts)
+        case kind:
+            raise types.refused(
+                place, f"an element of {kind}", "a list, a map or a text"
+            )
+
+
+def between(
+    whole: Value,
+    start: Sequence[Value],
+    end: Sequence[Value],
+    place: Place,
+) -> Value:
+    """Returns the elements or letters from one place up to before another."""
+    kind = whole.type
+    is_list = isinstance(kind, types.Holder) and kind.word == "list"
+    if not is_list and kind not in types.STRINGS:
+        raise types.refused(place, f"a slice of {kind}", "a list or a text")
+    parts = {"x": whole.tree}
+    for name, given in (("y", start), ("z", end)):
+        for value in given:
+            _need_place(value)
+            parts[name] = composed("greatest(CAST(v AS INT), 0)", v=value.tree)
+    first = "y" if start else "0"
+    last = "z" if end else "2147483647"
+    length = f"greatest({last} - {first}, 0)"
+    if is_list:
+        return values.of_type(kind, f"slice(x, {first} + 1, {length})", place, **parts)
+    del parts["x"]
+    return Value(kind, values.part_of_text(whole, first, length, **parts), place)
+
+
+def _need_place(value: Value) -> None:
+    """Refuses a place that is no number of 32 bits."""
+    if value.type not in PLACES:
+        found = f"the place of an element is {value.type}"
+        raise types.refused(value.place, found, "an int32 or a uint32")
