@@ -1,5 +1,6 @@
 """Between two operators results are rows again, and tell how far a join has come."""
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -11,12 +12,14 @@ from dovetail.engines.spark_stream.worker.relay import (
     JOIN,
     MOMENT,
     RELAYED,
+    from_bucket,
     make_relay,
     make_unpack_all,
 )
 from dovetail.kernels.arrays.blobs import write_batch
 from dovetail.kernels.arrays.names import LineKind
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER
+from dovetail.kernels.lifetimes.lives import BUCKET, Lives
 from dovetail.kernels.pairs.results import Reason, code
 from dovetail.spec.inputs import Outlet
 from dovetail.spec.spans import NO_TIME
@@ -28,6 +31,7 @@ LINES = pa.schema(
         ("join", pa.int32()),
         ("bucket", pa.int32()),
         ("until", pa.int64()),
+        ("lives", pa.binary()),
     ]
 )
 PACK = PackSettings(
@@ -63,7 +67,8 @@ def results(*rows):
 
 def relayed(*lines):
     """What the relay behind join 2 makes of lines of results: plain rows."""
-    columns = list(zip(*lines, strict=True))
+    whole = [(*line, None)[: len(LINES)] for line in lines]
+    columns = list(zip(*whole, strict=True))
     batch = pa.RecordBatch.from_arrays(
         [pa.array(*one) for one in zip(columns, LINES.types, strict=True)],
         schema=LINES,
@@ -98,11 +103,11 @@ def test_a_line_behind_the_first_says_nothing_of_how_far_its_bucket_is():
     assert relayed((None, 0, 7, MISSING)).num_rows == 0
 
 
-def delivered(*untils):
+def delivered(*untils, lives=None):
     """What bucket 10 gets where buckets of a join inside have come so far."""
     lines = []
     for until in untils:
-        table = relayed((BLOB_OF_TWO, 0, 7, until)).rename_columns(
+        table = relayed((BLOB_OF_TWO, 0, 7, until, lives)).rename_columns(
             [*SCHEMA.names[:-1], "n", *RELAYED.names]
         )
         for one in make_pack(PACK, tuple(table.schema.names))(iter(table.to_batches())):
@@ -136,6 +141,22 @@ def test_rows_of_a_join_move_no_bound_and_are_not_late():
     rows = [parcel for parcel in found if len(parcel.rows)]
     assert [one.report.bound for one in rows] == [BEGINNING] * len(rows)
     assert not any(one.rows.late.any() for one in rows)
+
+
+def test_what_is_told_of_lives_by_several_buckets_is_put_together():
+    one = np.array([3])
+    told = write_batch(Lives(one, one, one, (9,)).written())
+    (lives,) = [
+        parcel.lives
+        for parcel in delivered(5, 6, lives=told).parcels
+        if not parcel.lives.says_nothing
+    ]
+    assert (lives.place.tolist(), lives.holds) == ([3, 3], (9,))
+
+
+def test_a_row_whose_life_goes_on_says_which_bucket_it_is_from():
+    rows = pa.record_batch({"n": [1, 2], BUCKET: [0, 0]})
+    assert from_bucket(rows, 7).to_pydict() == {"n": [1, 2], BUCKET: [7, 7]}
 
 
 def test_what_is_passed_on_reaches_one_bucket():

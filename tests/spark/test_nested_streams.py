@@ -20,7 +20,12 @@ from tests.spark.rows import bag
 from tests.spark.test_stream_cases import CASES, HOUR, differences, faults, outcomes
 
 NESTED = tuple(name for name in CASES if name.startswith("nested/"))
-FEW = ("nested/late_rows_of_an_inner_join", "nested/each_join_has_its_own_bound")
+FEW = (
+    "nested/late_rows_of_an_inner_join",
+    "nested/each_join_has_its_own_bound",
+    "nested/inherited_of_versions",
+    "nested/inherited_end_learnt_after_its_row_has_left",
+)
 LONG = [
     pytest.param(split, NESTED, marks=pytest.mark.long)
     for split in ("whole", "random:2", "each")

@@ -57,7 +57,8 @@ class Manner:
     of silence a side no longer holds the other back; 0: never. `hashed` keys are
     compared once more by value, in so many columns. `live` are the inputs of
     which rows may come or go though they have no row time. Of the sides `told` another
-    operator tells when rows end.
+    operator tells when rows end. Its rows' lives may be `inherited` by a join around;
+    those that sides inherit wait for so many bounds: `holds`.
     """
 
     arrival: spec.Arrival
@@ -70,6 +71,8 @@ class Manner:
     )
     live: frozenset[str] = frozenset()
     told: tuple[spec.Hand, ...] = ()
+    inherited: bool = False
+    holds: tuple[int, int] = (0, 0)
 
 
 def stream_settings(plan: StreamPlan, *, ordered: bool = False) -> known.JoinSettings:
@@ -115,7 +118,20 @@ def stream_manner(plan: StreamPlan, *, ordered: bool = False) -> Manner:
         late_tables=plan.settings.late_table_rows,
         live=plan.live,
         told=plan.spread.told,
+        inherited=plan.inherited,
+        holds=_holds(plan),
     )
+
+
+def _holds(plan: StreamPlan) -> tuple[int, int]:
+    """Returns how many bounds lives wait for that sides inherit from joins inside."""
+    left, right = (
+        stream_settings(plan.inside[hand], ordered=True).holds
+        if hand in plan.inside and plan.inside[hand].inherited
+        else 0
+        for hand in spec.HANDS
+    )
+    return left, right
 
 
 def kernel_settings(
@@ -147,6 +163,7 @@ def kernel_settings(
         self_join=left.name == right.name,
         changelog=_is_told(join, sources),
         caused=manner.ordered and join.clock is spec.Clock.ARRIVAL,
+        inherited=manner.inherited,
         outer_rows=manner.outer_rows,
         picks=picks,
     )
@@ -184,6 +201,7 @@ def _side(
         ends_by_key=sides.ends_by_key(join, hand),
         told=hand in manner.told,
         is_whole=not side.partition_by,
+        holds=manner.holds[number],
         eviction=side.partition_evict,
         untimed=is_live and not side.window.interval,
         closing=closing,

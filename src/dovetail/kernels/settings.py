@@ -186,6 +186,8 @@ class SideSettings:
     meets it as it is when that row comes. `aged`: of versions in order of arrival the
     newest by row time counts, so that one that comes behind a newer one never lives.
     `late_tables`: whether unmatched rows wait for rows of a table that come late.
+    The rows of a join, where they `inherit` lives, have so many `holds`: bounds that
+    these wait for.
     `ends_by_key`: rows that others end have the key of these; `told`: they have not,
     and another operator tells when they end. `is_whole`: all rows are one partition.
     """
@@ -206,6 +208,7 @@ class SideSettings:
     ends_by_key: bool = False
     told: bool = False
     is_whole: bool = False
+    holds: int = 0
 
     @property
     def remembers(self) -> bool:
@@ -235,6 +238,13 @@ class SideSettings:
     def inherits(self) -> bool:
         """Tells whether lives are inherited, and their ends told as time goes on."""
         return isinstance(self.window, windows.Inherited)
+
+    @property
+    def groups(self) -> int:
+        """Returns how many groups of lives there are, by the bounds they wait for."""
+        if self.untimed or self.static:
+            return 1
+        return 1 + (self.holds if self.inherits else int(self.ends_with_later))
 
     @property
     def copies_rows(self) -> bool:
@@ -271,7 +281,8 @@ class JoinSettings:
 
     `changelog`: the result of two tables is told by its changes. `finds_lives`: it is
     no join, but the bucket in front of one that is told of lives. `caused`: beside each
-    row stands who let it out, by which a join around knows when it came.
+    row stands who let it out, by which a join around knows when it came. `inherited`:
+    beside each row stands until when it lives, and the join around is told of ends.
     A key that is its own code is of the `key_type`; hashed ones are hidden columns.
     Over so many `buckets` keys are spread; state fits only where that and the
     `fingerprint` of the join are the same. The `identity` says in full what is hashed.
@@ -289,6 +300,7 @@ class JoinSettings:
     changelog: bool = False
     finds_lives: bool = False
     caused: bool = False
+    inherited: bool = False
     outer_rows: OuterRows = OuterRows.EXPIRY
     picks: PickSettings = PickSettings()
     key_type: str = ""
@@ -305,6 +317,12 @@ class JoinSettings:
         is_seen = self.ordered or bucket_windows or self.picks.ranks
         is_seen |= self.asks_bounds
         return not self.event_clock or is_seen
+
+    @property
+    def holds(self) -> int:
+        """Returns how many bounds the lives wait for that its rows hand on."""
+        left, right = (side.groups for side in self.sides)
+        return 0 if self.copies_rows else left * right - 1
 
     @property
     def inherits(self) -> bool:

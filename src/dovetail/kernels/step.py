@@ -33,6 +33,8 @@ from dovetail.kernels.candidates.picks import (
 )
 from dovetail.kernels.demand import Due, due_times, nobody_due
 from dovetail.kernels.horizon import Horizon, bounds_by_place
+from dovetail.kernels.inheritance import handed_on, still_held, told_lives
+from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives
 from dovetail.kernels.pairs import results
 from dovetail.kernels.pairs.matches import NO_MATCHES
 from dovetail.kernels.pairs.memo import (
@@ -70,7 +72,8 @@ class Stepped:
 
     `present` has the rows that were alive, then the new ones; `kept` marks those
     that are still needed. `pairs` wait, and `due` says when something happens to rows
-    and pairs. No row comes out later with a row time below `until`.
+    and pairs. No row comes out later with a row time below `until`; `lives` tell of
+    those that rows which came out hand on.
     So many rows of each side have `met` somebody in this step.
     """
 
@@ -83,6 +86,7 @@ class Stepped:
     covers: tuple[Covers, Covers] = (NO_COVERS, NO_COVERS)
     until: int = BEGINNING
     met: tuple[int, int] = (0, 0)
+    lives: Lives = NO_LIVES
 
     def state(self) -> JoinState:
         """Returns what the next step needs to know."""
@@ -128,14 +132,15 @@ def step(
     outcomes = stretches.added_to(belated.added_to(outcomes))
     picked = belated.picked(picked)
     # What comes out: in row-time order no further than no earlier row can come.
-    held, until = state.held, BEGINNING
+    lives, until = told_lives(horizon, state), BEGINNING
+    held = still_held(state.held, lives)
     if settings.ordered:
         until = frontier(horizon, present, outcomes, picked)
         until = min(until, belated.least, stretches.least)
         picked = at_turn(horizon, picked, until)
     if settings.caused and settings.arrival is Arrival.MERGED:
         until = present.hold
-    out = _results(settings, present, picked, outcomes)
+    out = _results(horizon, present, picked, outcomes)
     if settings.ordered:
         out, held = results.release(held, out, until)
     # What is kept, and what must not come out a second time.
@@ -147,7 +152,7 @@ def step(
     due = due_times(horizon, present, picked)
     pairs = rows_of_pairs(present.rows, remembered(settings, picked))
     met = _distinct((picked.met.left, picked.met.right), present)
-    return Stepped(present, kept, held, shown, due, pairs, covers, until, met)
+    return Stepped(present, kept, held, shown, due, pairs, covers, until, met, lives)
 
 
 def _distinct(met: tuple[Whole, Whole], present: Present) -> tuple[int, int]:
@@ -202,12 +207,13 @@ def let_in(
 
 
 def _results(
-    settings: JoinSettings,
+    horizon: Horizon,
     present: Present,
     picked: Picked,
     outcomes: tuple[Outcome, Outcome],
 ) -> tuple[pa.RecordBatch, ...]:
     """Returns the table of pairs, null rows and rows given once, if there are any."""
+    settings = horizon.settings
     single = [leaving for one in outcomes for leaving in one.leaving]
     single += over_limit(settings, present, picked.judged_over)
     parts = [not_skipped(settings, present.rows, part) for part in single]
@@ -219,10 +225,13 @@ def _results(
         shows_time=settings.takes_back,
         placed=settings.ordered,
         caused=settings.caused,
+        inherited=settings.inherited,
     )
     pairs = behind_taken_back(settings, present, picked.given)
     parts += let_out(settings, present, pairs)
     leaving = results.leave(parts, present.rows, shape)
+    if settings.inherited:
+        leaving = tuple(handed_on(horizon, one) for one in leaving)
     if not settings.caused:
         return leaving
     return tuple(with_causes(settings, present.fresh, one) for one in leaving)

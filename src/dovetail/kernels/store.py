@@ -108,7 +108,9 @@ def _alive(settings: JoinSettings, hand: int, rows: Rows, *, is_told: bool) -> R
 def waiting_layout(settings: JoinSettings, hand: int, schema: pa.Schema) -> Layout:
     """Returns how a side's rows are kept that wait for a bound."""
     side = settings.sides[hand]
-    life = ("birth", "death") if side.counts_later else ()
+    # What inherits may have been told a sooner end while it waits.
+    death = ("death",) if side.counts_later or side.inherits else ()
+    life = ("birth", *death) if side.counts_later else death
     return Layout(
         schema,
         partial(_waiting, settings, hand),

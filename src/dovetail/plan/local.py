@@ -10,7 +10,7 @@ from dovetail.plan.features import (
     changing,
     features_of_play,
 )
-from dovetail.plan.kernels import TOGETHER, judges_pairs, missing_together
+from dovetail.plan.kernels import TOGETHER, missing_together
 from dovetail.plan.nested import missing_inside
 
 LOCAL = Engine(
@@ -41,12 +41,6 @@ def refuse_inner(play: spec.Play, join: spec.JoinSpec, hand: spec.Hand) -> None:
         return
     missing = missing_inside(join, source, play.inputs, play.settings)
     LOCAL.refuse_together(what for what, is_found in missing.items() if is_found)
-
-
-def refuse_inherited(join: spec.JoinSpec) -> None:
-    """Raises what cannot be done of rows whose inherited lives other rows may end."""
-    if judges_pairs(join):
-        LOCAL.refuse_together([Combination.JUDGED_INHERITED])
 
 
 def refuse(play: spec.Play) -> spec.JoinSpec:

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from dovetail import schema, spec
 from dovetail.plan.features import Combination
+from dovetail.plan.kernels import judges_pairs
 
 TIME = "__dovetail_time"
 """The column of a join's row with its row time, beside its own."""
@@ -100,7 +101,29 @@ def missing_inside(
         Combination.OTHER_CLOCK_INSIDE: source.join.clock is not join.clock,
         Combination.SWITCH_INSIDE: switches != spec.Settings(),
         Combination.CHANGELOG_INSIDE: is_told and join.clock is not spec.Clock.BATCH,
+        Combination.JUDGED_INHERITED: judges_pairs(join)
+        and any(
+            isinstance(join.side(hand).window, spec.Inherited)
+            and may_be_ended(join.side(hand).source, inputs)
+            for hand in spec.HANDS
+        ),
     }
+
+
+def may_be_ended(source: spec.Named | spec.Nested, inputs: spec.Inputs) -> bool:
+    """Tells whether other rows may end a life that a row of a join hands on."""
+    if not isinstance(source, spec.Nested):
+        return False
+    sides = [source.join.side(hand) for hand in spec.HANDS]
+    if any(side.window.hop_length != spec.NO_TIME for side in sides):
+        return False
+    return any(
+        may_be_ended(side.source, inputs)
+        if isinstance(side.window, spec.Inherited)
+        else side.window.is_ended_by_rows
+        and spec.known_input(side.source, inputs).is_timed
+        for side in sides
+    )
 
 
 def under(name: str, join: spec.JoinSpec, inputs: spec.Inputs) -> spec.Inputs:

@@ -54,7 +54,6 @@ STREAM = Engine(
     - {
         Feature.CLOCK_BATCH,
         Feature.SETS,
-        Feature.WINDOW_INHERITED,
     },
     lacks=TOGETHER
     | {
@@ -62,6 +61,7 @@ STREAM = Engine(
         Combination.UNTOLD_INSIDE,
         Combination.SWITCH_INSIDE,
         Combination.CHANGELOG_INSIDE,
+        Combination.JUDGED_INHERITED,
     },
 )
 _USUAL = spec.Settings()
@@ -155,7 +155,7 @@ class StreamPlan:
     """How streams are joined; `notes` are what a user should know of the way.
 
     Where a side is the rows of another join, `inside` is the plan of that one; here it
-    is an input like any other.
+    is an input like any other. Its rows' lives may be `inherited` by a join around it.
     """
 
     join: spec.JoinSpec
@@ -166,6 +166,7 @@ class StreamPlan:
     notes: tuple[str, ...]
     way: Way = _OURS
     inside: Mapping[spec.Hand, StreamPlan] = field(default_factory=dict)
+    inherited: bool = False
 
     @property
     def joins(self) -> tuple[StreamPlan, ...]:
@@ -334,7 +335,9 @@ def _inside(
         STREAM.refuse_together(what for what, is_found in missing.items() if is_found)
         within = feeds[hand].inside
         inner = plan_stream(source.join, inputs, within, changes=changes)
-        plans[hand] = replace(inner, spread=_LET_OUT) if inner.spread.told else inner
+        spread = _LET_OUT if inner.spread.told else inner.spread
+        inherited = isinstance(join.side(hand).window, spec.Inherited)
+        plans[hand] = replace(inner, spread=spread, inherited=inherited)
     return plans
 
 

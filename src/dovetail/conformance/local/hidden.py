@@ -15,37 +15,13 @@ import pyarrow as pa
 
 from dovetail import spec
 from dovetail.expression import Expression, Scope, lower, parse
-from dovetail.kernels.arrays.names import (
-    BAD,
-    END,
-    OWN_DEATH,
-    OWN_END,
-    START,
-    reserved,
-)
+from dovetail.kernels.arrays.names import BAD, END, START
 from dovetail.kernels.arrays.program import run_program
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER, Mask, Whole
-from dovetail.kernels.lifetimes.lives import GROUP, KNOWN_END, LIFE
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH, fits, measures
 from dovetail.schema import Schema
 
 Hidden = tuple[str, Whole]
-
-HANDED_LIFE, HANDED_GROUP = reserved("life"), reserved("group")
-HANDED_DEATH, HANDED_END, HANDED_TOLD = (
-    reserved("own death"),
-    reserved("own end"),
-    reserved("told"),
-)
-"""The columns of a join's row, beside its own, that say which life it hands on."""
-_HANDED = {
-    HANDED_LIFE: LIFE,
-    HANDED_GROUP: GROUP,
-    HANDED_DEATH: OWN_DEATH,
-    HANDED_END: OWN_END,
-    HANDED_TOLD: KNOWN_END,
-}
-HANDED = tuple(_HANDED)
 
 
 def hidden_columns(
@@ -59,9 +35,6 @@ def hidden_columns(
             is_placed = ~_lacks_time(source, columns)
             yield START, np.where(is_placed, moments[0], BEGINNING)
             yield END, np.where(is_placed, moments[1], NEVER)
-        case spec.Inherited():
-            for handed, name in _HANDED.items():
-                yield name, columns.column(handed).to_numpy()
         case spec.Delta(by, width):
             values = _values(by, schema, columns)
             measured = measures if fits(values.type) else _ranked

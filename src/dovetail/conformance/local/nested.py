@@ -21,8 +21,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dovetail import schema, spec
-from dovetail.conformance.local.hidden import HANDED
-from dovetail.conformance.local.lives import Hander
 from dovetail.conformance.local.outlets import OutputRow, late_row
 from dovetail.conformance.local.stage import (
     NOTHING_TOLD,
@@ -35,9 +33,9 @@ from dovetail.conformance.local.stage import (
 )
 from dovetail.kernels.arrays.names import is_reserved
 from dovetail.kernels.arrays.rows import BEGINNING, NEVER
-from dovetail.kernels.lifetimes.lives import NO_LIVES, Lives, join_lives
+from dovetail.kernels.lifetimes.lives import HANDED, NO_LIVES, Lives, join_lives
 from dovetail.kernels.pairs.results import Reason
-from dovetail.plan.local import refuse_inherited, refuse_inner
+from dovetail.plan.local import refuse_inner
 from dovetail.plan.nested import TIME, inner_joins, rows_of_join, unnested
 
 START_OF_ALL = -1
@@ -124,6 +122,7 @@ class _InnerSide:
 
     input: spec.Input
     given: Given
+    holds: int = 0
 
     @classmethod
     def of(
@@ -141,16 +140,15 @@ class _InnerSide:
         count = len(play.opening) + len(play.events)
         inner = Inner.of(flat.play, flat.told, flat.positions, inherits=inherits)
         given = inner.given(count)
-        if inner.may_shorten:
-            refuse_inherited(join)
         if spec.is_batch_inside(join, join.side(hand), play.inputs):
             return cls.of_data_set(play, source, hand, given)
         late = [*flat.late, *_once(flat.late, given.late)]
-        handed = HANDED if inherits else ()
+        handed = HANDED.names if inherits else ()
         columns = [schema.Column(name, schema.AtomicType.BIGINT) for name in handed]
         told = rows_of_join(source, play.inputs, hand, columns)
         rows = given.rows[0] if join.clock is spec.Clock.BATCH else ()
-        return cls(replace(told, rows=tuple(rows)), replace(given, late=late))
+        side, whole = replace(told, rows=tuple(rows)), replace(given, late=late)
+        return cls(side, whole, inner.stage.settings.holds if inherits else 0)
 
     @classmethod
     def of_data_set(
@@ -213,7 +211,11 @@ class _Weaver:
             for hand, side in self.inner.items()
         }
         is_event = self.join.clock is spec.Clock.EVENT
-        return Told(news, tuple(past + 1 for past in last.values() if is_event))
+        ends = tuple(past + 1 for past in last.values() if is_event)
+        left, right = (
+            self.inner[hand].holds if hand in self.inner else 0 for hand in spec.HANDS
+        )
+        return Told(news, ends, (left, right))
 
     def _around(self, position: int, event: spec.Event) -> Iterator[spec.Event]:
         """Gives an event as the outer join hears it, first that time has passed."""
@@ -267,27 +269,17 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """An inner join on its stage; `positions` are those of its events in the whole.
-
-    If its rows' lives count there is somebody who hands them on.
-    """
+    """An inner join on its stage; `positions` are those of its events in the whole."""
 
     stage: Stage
     positions: tuple[int, ...]
-    handers: tuple[Hander, ...]
 
     @classmethod
     def of(
         cls, play: spec.Play, told: Told, positions: tuple[int, ...], *, inherits: bool
     ) -> Inner:
         """Returns the inner join, which is told of the joins inside it."""
-        stage = Stage.of(play, told)
-        return cls(stage, positions, (Hander.of(stage),) if inherits else ())
-
-    @property
-    def may_shorten(self) -> bool:
-        """Tells whether a row has been given whose life other rows may end."""
-        return any(hander.may_shorten for hander in self.handers)
+        return cls(Stage.of(play, told, inherited=inherits), positions)
 
     def given(self, count: int) -> Given:
         """Returns what it gives, during so many events."""
@@ -314,14 +306,11 @@ class Inner:
 
         The position is one in the whole.
         """
-        for hander in self.handers:
-            hander.learn(played)
         self._take(given, position, played.rows)
         until = played.stepped.until
         given.bounds[position + 1] = max(given.bounds[position + 1], until)
-        for hander in self.handers:
-            told = (given.lives[position + 1], hander.news())
-            given.lives[position + 1] = join_lives(told)
+        told = (given.lives[position + 1], played.stepped.lives)
+        given.lives[position + 1] = join_lives(told)
 
     def _take(self, given: Given, position: int, found: Iterable[OutputRow]) -> None:
         """Takes down rows that come out at a position."""
@@ -335,7 +324,5 @@ class Inner:
     def _hidden(self, row: OutputRow) -> spec.Row:
         """Returns when a row is, and which life it hands on."""
         time = None if row.row_time is None else schema.from_microseconds(row.row_time)
-        hidden: dict[str, object] = {TIME: time}
-        for hander in self.handers:
-            hidden.update(hander.given(row))
-        return hidden
+        is_inherited = self.stage.settings.inherited
+        return {TIME: time, **(row.handed if is_inherited else {})}

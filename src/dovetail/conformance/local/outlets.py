@@ -22,6 +22,7 @@ from dovetail.conformance.local.frames import NUMBER
 from dovetail.engines.spark_stream.worker import bucket
 from dovetail.engines.tables import plain_rows
 from dovetail.expression import BARE, Expression, Scope, compiled
+from dovetail.kernels.lifetimes.lives import HANDED
 from dovetail.kernels.pairs.results import (
     CHANGES,
     OUTLETS,
@@ -35,7 +36,10 @@ from dovetail.schema import from_microseconds
 
 @dataclass(frozen=True, slots=True)
 class OutputRow:
-    """A row that comes out: its outlet, the rows that it is of, and their numbers."""
+    """A row that comes out: its outlet, the rows that it is of, and their numbers.
+
+    `handed` stands beside it for a join around that inherits its life.
+    """
 
     outlet: spec.Outlet
     reason: Reason
@@ -44,6 +48,7 @@ class OutputRow:
     sides: Sides
     change: spec.Change
     counter: int
+    handed: spec.Row
 
 
 def output_rows(
@@ -55,6 +60,7 @@ def output_rows(
         batch.column(name).to_pylist() for name in words
     )
     times = batch.column(bucket.ROW_TIME).cast(pa.int64()).to_pylist()
+    handed = batch.select(HANDED.names).to_pylist()
     first = len(bucket.HEAD)
     lefts = _rows_of(batch, bucket.LEFT, first, names[0])
     rights = _rows_of(batch, bucket.RIGHT, first + len(names[0]), names[1])
@@ -68,6 +74,7 @@ def output_rows(
             (left, right),
             CHANGES[changes[at]],
             counters[at],
+            handed[at],
         )
 
 

@@ -34,6 +34,7 @@ from dovetail.errors import LimitError
 from dovetail.kernels.arrays.rows import MISSING
 from dovetail.kernels.arrival.arrival import Parcel
 from dovetail.kernels.candidates.choice import TooManyError
+from dovetail.kernels.lifetimes.lives import HANDED
 from dovetail.kernels.settings import JoinSettings
 from dovetail.kernels.state import JoinState, new_state
 from dovetail.kernels.step import Stepped
@@ -45,11 +46,13 @@ from dovetail.plan.local import refuse
 class Told:
     """What is known beside a play: of the lives that rows of inner joins hand on.
 
-    `ends` are the positions at which its steps end; without any each event is one.
+    `ends` are the positions at which its steps end; without any each event is one. For
+    so many bounds the lives wait that sides inherit: `holds`.
     """
 
     news: Mapping[spec.Hand, News]
     ends: tuple[int, ...] = ()
+    holds: tuple[int, int] = (0, 0)
 
 
 NOTHING_TOLD = Told({})
@@ -69,8 +72,13 @@ class Stage:
     schema: pa.Schema
 
     @classmethod
-    def of(cls, play: spec.Play, told: Told = NOTHING_TOLD) -> Stage:
-        """Returns the stage of a play, or refuses what the kernels cannot do yet."""
+    def of(
+        cls, play: spec.Play, told: Told = NOTHING_TOLD, *, inherited: bool = False
+    ) -> Stage:
+        """Returns the stage of a play, or refuses what the kernels cannot do yet.
+
+        Its rows' lives may be inherited by a join around it.
+        """
         join = refuse(play)
         manner = Manner(
             spec.Arrival.SEQUENCE,
@@ -78,6 +86,8 @@ class Stage:
             outer_rows=play.settings.outer_rows,
             late_tables=play.settings.late_table_rows,
             live=_live(play, join),
+            inherited=inherited,
+            holds=told.holds,
         )
         settings = kernel_settings(join, play.inputs, manner)
         left, right = side_frames(play, join, settings, told.news)
@@ -90,7 +100,7 @@ class Stage:
             Writer.of(join, play.inputs),
             told.ends or tuple(range(1, len(play.opening) + len(play.events) + 1)),
             # Streams refuse what asks for more than the head and both rows.
-            bucket.result_schema((left.schema, right.schema), bucket.MORE),
+            bucket.result_schema((left.schema, right.schema), [*bucket.MORE, *HANDED]),
         )
 
     @property

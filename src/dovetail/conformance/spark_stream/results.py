@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -47,9 +48,18 @@ def emissions(
     """Returns what each script put out, in the order in which it came out."""
     whole = _whole(raw)
     found = [list(script.lost) for script in scripts]
+    known: Counter[Hashable] = Counter()
     # What a join inside has turned away leaves before what it lets out.
     for number in reversed(range(len(shape.plan.joins))):
+        turned_away = known.copy()
         for one, emission in _of_join(spark, shape, whole, number, scripts):
+            if emission.outlet is spec.Outlet.LATE:
+                told = one.scope, one.batch, repr(sorted(emission.row.items()))
+                # Its input stands inside too: of the row it has been told there.
+                if turned_away[told]:
+                    turned_away[told] -= 1
+                    continue
+                known[told] += 1
             after = (
                 scripts[one.scope].events[one.batch]
                 if shape.stepwise

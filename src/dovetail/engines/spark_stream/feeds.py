@@ -36,6 +36,7 @@ from dovetail.kernels.arrays.names import (
 )
 from dovetail.kernels.arrays.rows import BEGINNING, MISSING, NEVER
 from dovetail.kernels.arrival.time_limits import KEYLESS
+from dovetail.kernels.lifetimes.lives import HANDED
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH, fits
 from dovetail.kernels.settings import EARLY_TIME, Closing, JoinSettings
 from dovetail.kernels.tables.changelog import KEY
@@ -201,6 +202,8 @@ class _Columns:
             found[PLACE] = self._position()
         if self.comes_by_turns:
             found[TURN] = schema.quoted(TURN)
+        if self.settings.sides[number].inherits:
+            found |= {name: schema.quoted(name) for name in HANDED.names}
         if self.settings.takes_back:
             found[EARLY_TIME] = _number(MISSING)
         if self.settings.changelog:

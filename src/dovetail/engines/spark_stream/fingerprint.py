@@ -154,6 +154,7 @@ def read_identity(
             spec.parse_span(wait) if wait else spec.Unending()
         )
     left_idle, right_idle = manner.get("idle", (0, 0))
+    left_holds, right_holds = manner.get("holds", (0, 0))
     how = Manner(
         spec.Arrival(manner["arrival"]),
         ordered=manner.get("ordered", False),
@@ -163,6 +164,8 @@ def read_identity(
         late_tables=late,
         live=live_inputs(join, (left, right)),
         told=tuple(map(spec.Hand, manner.get("told", ()))),
+        inherited=manner.get("inherited", False),
+        holds=(left_holds, right_holds),
     )
     return join, (left, right), how
 

@@ -42,14 +42,14 @@ PLACE, TURN = hidden("place"), hidden("turn")
 By the first they stand among those of their side, or of both; the second decides among
 rows of a join of one place.
 """
-OWN_DEATH, OWN_END = hidden("own death"), hidden("own end")
+OWN_DEATH, OWN_END = hidden("own_death"), hidden("own_end")
 """The payload columns of inherited lives: what they are if no other row ends them."""
 
 
 class LineKind(IntEnum):
     """A row, a delete, a bound, an end, or a row that was there from the start.
 
-    What is passed on belongs to another join.
+    What is passed on belongs to another join; ends are those of inherited lives.
     """
 
     ROW = 0
@@ -58,3 +58,4 @@ class LineKind(IntEnum):
     FINISH = 3
     INITIAL = 4
     PASSED = 5
+    ENDS = 6

@@ -1,10 +1,10 @@
 """Lives that other rows end, told from outside: the rows of a join inherit theirs.
 
     inner    x = (a, v)  10:00 [----------- ? ------    a newer v will end it
-    told                 x lives no longer than 10:20; lives are sure until 10:12
+    told                 v lives no longer than 10:20; lives are sure until 10:12
 
-What is told of a life only ever makes it shorter. A meeting at 10:11 is sure by then;
-one at 10:15 may still fall away, and one at 10:20 has.
+So does x, and what else is made of v. What is told only ever makes a life shorter. A
+meeting at 10:11 is sure by then; one at 10:15 may still fall away, one at 10:20 has.
 
 Lives in order of arrival that rows of other keys end, who are in other buckets:
 
@@ -19,24 +19,39 @@ get the places one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from dovetail.kernels.arrays.names import hidden
+from dovetail.kernels.arrays.names import OWN_DEATH, OWN_END, hidden
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
     ENDING,
     NEVER,
     Flags,
+    Mask,
     Rows,
     Whole,
 )
+from dovetail.kernels.arrays.sort import sorted_by
 
-LIFE, GROUP, KNOWN_END = hidden("life"), hidden("group"), hidden("known end")
-"""The payload columns of lives: their numbers, their groups, their ends when told."""
+BUCKET, LEFT, RIGHT = hidden("bucket"), hidden("left"), hidden("right")
+GROUP, KNOWN_END = hidden("group"), hidden("known_end")
+HANDED = pa.schema(
+    [
+        (name, pa.int64())
+        for name in (BUCKET, LEFT, RIGHT, GROUP, OWN_DEATH, OWN_END, KNOWN_END)
+    ]
+)
+"""What stands beside a row of a join whose life goes on.
+
+In a bucket it is made of the rows at two places; its group says which bounds its life
+waits for; then come its life if no other row ends it, and its end by now.
+"""
+NOBODY = -1
+"""The place of a row that is not there, or that no other ends."""
 LABEL, CODE = hidden("label"), hidden("code")
 """The payload columns with the bucket that has a row, and with its key's code there."""
 SETTLED = 0
@@ -45,51 +60,103 @@ SETTLED = 0
 
 @dataclass(frozen=True, slots=True)
 class Lives:
-    """When lives end, by number, if no other row ends them sooner.
+    """When rows of a join inside end, by bucket and place, if none ends them sooner.
 
     `holds` tells of each group but the settled one until when its lives are sure;
     without any, what was told before holds.
     """
 
-    number: Whole
+    bucket: Whole
+    place: Whole
     death: Whole
     holds: tuple[int, ...] = ()
 
     @property
     def says_nothing(self) -> bool:
         """Tells whether nothing is told."""
-        return not len(self.number) and not self.holds
+        return not len(self.place) and not self.holds
+
+    def ends_of(self, bucket: Whole, place: Whole) -> Whole:
+        """Returns when the rows at these places end, NEVER where nothing is told."""
+        if not len(self.place):
+            return np.full(len(place), NEVER)
+        buckets = np.concatenate((self.bucket, bucket))
+        places = np.concatenate((self.place, place))
+        order = sorted_by(buckets, places)
+        is_other = (np.diff(buckets[order]) != 0) | (np.diff(places[order]) != 0)
+        number = np.empty(len(order), np.int64)
+        number[order] = np.cumsum(np.append(False, is_other))
+        # Of a row that has two ends here the earlier one counts.
+        least = np.full(len(order), NEVER)
+        np.minimum.at(least, number[: len(self.place)], self.death)
+        ends: Whole = least[number[len(self.place) :]]
+        return ends
+
+    def written(self) -> pa.RecordBatch:
+        """Returns it as columns; before all rows stand the holds, as of no bucket."""
+        count = len(self.holds)
+        nobody, groups = np.full(count, NOBODY), np.arange(1, count + 1)
+        holds = np.array(self.holds, np.int64)
+        columns = {
+            "bucket": np.append(nobody, self.bucket),
+            "place": np.append(groups, self.place),
+            "death": np.append(holds, self.death),
+        }
+        return pa.RecordBatch.from_pydict(columns)
+
+    @classmethod
+    def read(cls, batch: pa.RecordBatch) -> Lives:
+        """Returns what `written` has made a batch of."""
+        bucket, place, death = (column.to_numpy() for column in batch.columns)
+        count = int(np.count_nonzero(bucket == NOBODY))
+        holds = tuple(death[:count].tolist())
+        return cls(bucket[count:], place[count:], death[count:], holds)
 
 
-NO_LIVES = Lives(np.empty(0, np.int64), np.empty(0, np.int64))
+_NONE = np.empty(0, np.int64)
+NO_LIVES = Lives(_NONE, _NONE, _NONE)
 
 
 def join_lives(parts: Iterable[Lives]) -> Lives:
     """Returns all that is told, one part after the other."""
     told = [part for part in parts if not part.says_nothing]
+    holds = [part.holds for part in told if part.holds]
+    return _all_of(told, holds[-1] if holds else ())
+
+
+def lives_of_all(parts: Iterable[Lives]) -> Lives:
+    """Returns all that is told at once, by several buckets: the least holds count."""
+    told = list(parts)
+    holds = zip(*(one.holds for one in told), strict=True)
+    return _all_of(told, tuple(map(min, holds)))
+
+
+def _all_of(told: Sequence[Lives], holds: tuple[int, ...]) -> Lives:
+    """Returns the ends of all parts, with these holds."""
     if len(told) < 2:  # noqa: PLR2004 - one stays as it is
         return told[0] if told else NO_LIVES
-    holds = [part.holds for part in told if part.holds]
-    return Lives(
-        np.concatenate([part.number for part in told]),
-        np.concatenate([part.death for part in told]),
-        holds[-1] if holds else (),
+    bucket, place, death = (
+        np.concatenate([getattr(one, name) for one in told])
+        for name in ("bucket", "place", "death")
     )
+    return Lives(bucket, place, death, holds)
 
 
 def shortened(rows: Rows, lives: Lives) -> Rows:
     """Returns the rows with the ends that they are told."""
-    if not len(lives.number) or not len(rows):
+    if not len(lives.place) or not len(rows):
         return rows
-    # Of a life that has two ends here the earlier one counts.
-    known, group = np.unique(lives.number, return_inverse=True)
-    least = np.full(len(known), NEVER)
-    np.minimum.at(least, group, lives.death)
-    number = rows.hidden(LIFE)
-    # Who is not among them finds another's place: nothing ends it.
-    at = np.minimum(np.searchsorted(known, number), len(known) - 1)
-    told = np.where(known[at] == number, least[at], NEVER)
-    return rows.with_arrays(death=np.minimum(rows.death, told))
+    death, bucket = rows.death, rows.hidden(BUCKET)
+    for name in (LEFT, RIGHT):
+        death = np.minimum(death, lives.ends_of(bucket, rows.hidden(name)))
+    return rows.with_arrays(death=death)
+
+
+def are_open(rows: Rows, holds: tuple[int, ...]) -> Mask:
+    """Tells which inherited lives may still become shorter."""
+    sure = sure_until(rows, holds)
+    is_open: Mask = (sure < NEVER) & (rows.death > sure)
+    return is_open
 
 
 def sure_until(rows: Rows, holds: tuple[int, ...]) -> Whole:
@@ -168,5 +235,4 @@ class Told:
         return rows.with_arrays(death=death, flags=flags)
 
 
-_NONE = np.empty(0, np.int64)
 NOTHING_TOLD = Told(_NONE, _NONE, _NONE, np.empty(0, np.uint16))

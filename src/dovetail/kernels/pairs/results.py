@@ -36,6 +36,7 @@ from dovetail.kernels.arrays.rows import (
     take_payload,
 )
 from dovetail.kernels.arrays.sort import never_falls, sorted_by
+from dovetail.kernels.lifetimes.lives import LEFT, RIGHT
 from dovetail.spec.inputs import Change, Outlet
 
 Small = npt.NDArray[np.int8]
@@ -139,7 +140,7 @@ class Shape:
     `numbered`: pairs say which of their left row's they are; `changing`: rows say
     whether they are given or taken back; `shows_time`: what row times they show;
     `placed`: where they stand among rows of their row time, should they be held back;
-    `caused`: at which place they leave.
+    `caused`: at which place they leave; `inherited`: at which places their rows stand.
     """
 
     timed: bool
@@ -149,6 +150,7 @@ class Shape:
     shows_time: bool = False
     placed: bool = False
     caused: bool = False
+    inherited: bool = False
 
 
 def leave(
@@ -175,6 +177,8 @@ def leave(
         }
     if shape.caused:
         more[WHEN] = pa.array(pile.numbers("when")[order])
+    if shape.inherited:
+        more |= {LEFT: pa.array(left[order]), RIGHT: pa.array(right[order])}
     return (_shaped(pile.take(order), sides, shape, more),)
 
 

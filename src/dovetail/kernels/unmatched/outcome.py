@@ -28,6 +28,7 @@ from dovetail.kernels.candidates.meetings import Copies
 from dovetail.kernels.candidates.picks import Picked
 from dovetail.kernels.horizon import Horizon, meeting_times
 from dovetail.kernels.lifetimes.births import ends
+from dovetail.kernels.lifetimes.lives import are_open
 from dovetail.kernels.pairs import results
 from dovetail.kernels.pairs.matches import Matches
 from dovetail.kernels.settings import JoinSettings
@@ -213,10 +214,16 @@ def _still_decides(settings: JoinSettings, present: Present, hand: int) -> Mask:
     """Tells which rows still have a say about the lives of others.
 
     They count among the newest though they are needed no more, or are newest versions
-    and deletes that an older row may still run into.
+    and deletes that an older row may still run into. So does who has handed on a life
+    to a row that went to the join around.
     """
     side, rows = settings.sides[hand], present.rows[hand]
     bound, newest = present.watches[hand].bound, rows.death == NEVER
+    if settings.inherited and side.inherits:
+        return are_open(rows, present.watches[hand].holds)
+    if settings.inherited and side.groups > 1:
+        hands_on: Mask = newest & ~rows.removes & (bound < NEVER)
+        return hands_on
     if side.told or (side.counts_later and bound == NEVER):
         return np.zeros(len(rows), bool)
     counts = side.counts_later or isinstance(side.window, windows.Rows) or side.evicts

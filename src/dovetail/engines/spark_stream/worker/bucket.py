@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -33,7 +33,13 @@ from dovetail.kernels.arrays.rows import (
 )
 from dovetail.kernels.arrival.arrival import CAUSES, Parcel, Report
 from dovetail.kernels.hot import hot_keys
-from dovetail.kernels.lifetimes.lives import NOTHING_TOLD, Told
+from dovetail.kernels.lifetimes.lives import (
+    HANDED,
+    NOTHING_TOLD,
+    Lives,
+    Told,
+    lives_of_all,
+)
 from dovetail.kernels.lives import lives_step
 from dovetail.kernels.pairs.results import UNMATCHED, Reason, code
 from dovetail.kernels.settings import JoinSettings
@@ -42,13 +48,13 @@ from dovetail.kernels.step import Stepped, step
 from dovetail.kernels.store import Amount, Saved, Store
 from dovetail.spec.inputs import Outlet
 
-HEARTBEAT, TOLD, PASSED, LIVES = 2, 3, 5, 6
+HEARTBEAT, TOLD, PASSED, LIVES, ENDS = 2, 3, 5, 6, 8
 """What stands for the hand of a line that brings no rows of a side.
 
 It only tells the time; or, with the hand on top, how far the join has come whose rows
 are a side; or it passes on what a join has let out that is no row of a side, by the
 number of that join in place of a position; or, with the hand on top, when lives begin
-and end that are found elsewhere.
+and end that are found elsewhere; or when those end that rows of a join hand on.
 """
 LINE = pa.schema(
     [
@@ -68,15 +74,17 @@ LINE_DDL = (
     "seen boolean, now bigint, stopped bigint, blob binary"
 )
 RESULT_DDL = (
-    "blob binary, join int, bucket int, until bigint, counts array<bigint>, hot string"
+    "blob binary, join int, bucket int, until bigint, lives binary, "
+    "counts array<bigint>, hot string"
 )
 RESULT_NAMES = tuple(part.split()[0] for part in RESULT_DDL.split(", "))
-RELAYED = RESULT_NAMES[:4]
-"""Whose rows a blob has, where it is from, and below which row time no more come.
+RELAYED = RESULT_NAMES[:5]
+"""Whose rows a blob has, where it is from, below which row time no more come, and when
+lives end that rows hand on.
 
-The last is MISSING but on the first line of a bucket.
+The last two stand on the first line of a bucket; elsewhere they are MISSING, and null.
 """
-COUNTS, HOT = RESULT_NAMES[4:]
+COUNTS, HOT = RESULT_NAMES[5:]
 OF_SIDE = ("came", "met", "unmatched", "late", "failed", *Amount._fields)
 """What is counted of each side."""
 BOUNDS = ("left_bound", "right_bound")
@@ -134,6 +142,7 @@ def read_delivery(
     passed: list[Passed] = []
     told: dict[int, int] = {}
     lives: dict[int, Told] = {}
+    ends: dict[int, list[Lives]] = {}
     reports: dict[tuple[int, int], Report] = {}
     blobs: dict[tuple[int, int], list[Rows]] = {}
     now, bucket = BEGINNING, 0
@@ -141,6 +150,9 @@ def read_delivery(
         now, bucket = max(now, line.now), line.bucket
         if line.hand == PASSED:
             passed.append(Passed(line.position, line.blob or b""))
+        elif line.hand >= ENDS:
+            some = Lives.read(read_batch(line.blob or b""))
+            ends.setdefault(line.hand - ENDS, []).append(some)
         elif line.hand >= LIVES:
             lives[line.hand - LIVES] = Told.read(read_batch(line.blob or b""))
         elif line.hand >= TOLD:
@@ -161,11 +173,11 @@ def read_delivery(
         for key, report in reports.items()
     ]
     # Behind all rows of the batch: some of them are older than what it now says.
-    for hand in told.keys() | lives.keys():
-        bound = told.get(hand, BEGINNING)
-        report = Report(hand, NEVER, bound, BEGINNING, seen=False)
+    for hand in told.keys() | lives.keys() | ends.keys():
+        report = Report(hand, NEVER, told.get(hand, BEGINNING), BEGINNING, seen=False)
         known = lives.get(hand, NOTHING_TOLD)
-        parcels.append(Parcel(report, no_rows(schemas[hand]), told=known))
+        inherited = lives_of_all(ends.get(hand, ()))
+        parcels.append(Parcel(report, no_rows(schemas[hand]), inherited, known))
     return Delivery(parcels, now, bucket, tuple(passed))
 
 
@@ -210,12 +222,20 @@ class Ran:
         ]
         blobs = [(blob, 0) for blob in own or [None]]
         blobs += [(one.blob, one.join) for one in self.delivery.passed]
-        counted = (self.stepped.until, self.counts(), self.hot())
-        nothing = (MISSING, None, None)
+        counted = (self.stepped.until, self._ends(), self.counts(), self.hot())
+        nothing = (MISSING, None, None, None)
         return [
             (blob, join, self.delivery.bucket, *(nothing if number else counted))
             for number, (blob, join) in enumerate(blobs)
         ]
+
+    def _ends(self) -> bytes | None:
+        """Returns what is told of lives that rows hand on, as bytes."""
+        lives, own = self.stepped.lives, self.delivery.bucket
+        if lives.says_nothing:
+            return None
+        told = replace(lives, bucket=np.full(len(lives.place), own))
+        return write_batch(told.written())
 
     def counts(self) -> list[int | None]:
         """Returns what is counted, as `COUNTED` names it."""
@@ -333,7 +353,9 @@ def told_beside(settings: JoinSettings) -> pa.Schema:
         CHANGE: settings.retracts or settings.changelog,
     }
     told = [MORE.field(name) for name, is_asked in asked.items() if is_asked]
-    return pa.schema([*told, *(CAUSES if settings.caused else ())])
+    told += [*CAUSES] if settings.caused else []
+    told += [*HANDED] if settings.inherited else []
+    return pa.schema(told)
 
 
 def shown_names(payload: pa.Schema) -> list[str]:
@@ -378,7 +400,7 @@ def unpacked(blob: bytes | pa.Buffer, schema: pa.Schema) -> pa.RecordBatch:
     them goes by its name; where nothing is said of it, it is 0, or empty.
     """
     found = read_batch(blob)
-    behind = {*MORE.names, *CAUSES.names}
+    behind = {*MORE.names, *CAUSES.names, *HANDED.names}
     last = [name for name in schema.names if name in behind]
     columns = found.columns[: len(schema) - len(last)]
     for name in last:

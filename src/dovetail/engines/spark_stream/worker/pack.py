@@ -19,12 +19,13 @@ import pyarrow.compute as pc
 
 from dovetail.engines.spark_stream.worker.bucket import (
     BLOB_BYTES,
+    ENDS,
     HEARTBEAT,
     LINE,
     PASSED,
     TOLD,
 )
-from dovetail.kernels.arrays.blobs import append_batch, as_batch
+from dovetail.kernels.arrays.blobs import append_batch, as_batch, read_batch
 from dovetail.kernels.arrays.names import BAD, LineKind
 from dovetail.kernels.arrays.rows import (
     BEGINNING,
@@ -37,6 +38,7 @@ from dovetail.kernels.arrays.rows import (
     make_rows,
 )
 from dovetail.kernels.lifetimes.calendar import shift
+from dovetail.kernels.lifetimes.lives import Lives, lives_of_all
 from dovetail.kernels.lifetimes.measures import MEASURE, REACH, measures
 from dovetail.kernels.lives import as_seen
 from dovetail.spec.spans import Span
@@ -48,7 +50,7 @@ Unwritten = tuple[
 """A line as `LINE` has it, but for its rows, which are not yet bytes."""
 FLUSH_ROWS = 1 << 20
 FLUSH_BYTES = 256 << 20
-ROW, DELETE, BOUND, FINISH, INITIAL, PASSED_ON = (int(kind) for kind in LineKind)
+ROW, DELETE, BOUND, FINISH, INITIAL, PASSED_ON, ENDED = map(int, LineKind)
 """What a line of a side is, in the column `@event` where it has one."""
 _ENDS = tuple((hand, NEVER, NEVER) for hand in (0, 1))
 """What is said of either hand at its end: the last position, the last bound."""
@@ -208,6 +210,14 @@ class Packer:
             self.told[scope] = least
             for label in (*labels, *settings.lives[scope : scope + 1]):
                 yield (label, TOLD + settings.hand, 0, least, *other, None)
+        ends = batch.filter(pa.array(events == ENDED)).column(settings.passed)
+        if len(ends):
+            lives = lives_of_all(
+                Lives.read(read_batch(one.as_buffer())) for one in ends
+            )
+            for label in labels:
+                head = (label, ENDS + settings.hand, 0, BEGINNING)
+                yield (*head, *other, lives.written())
         passed = batch.filter(pa.array(events == PASSED_ON))
         whose = _numbers(passed, settings.join).tolist()
         blobs = passed.column(settings.passed).to_pylist()

@@ -4,6 +4,7 @@
     blob of the join's rows   -->   ROW       each with its row time
     late rows in that blob    -->   PASSED    as a blob: no row of the next join
     until 10:05               -->   BOUND     no row before 10:05 comes any more
+    lives                     -->   ENDS      of lives that its rows hand on
     blob of a join inside     -->   PASSED    as it is
 
 So what a join turns away reaches the end of the query through the joins around it: if
@@ -22,6 +23,7 @@ from dovetail.engines.spark_stream.worker.bucket import OUTLET, unpacked
 from dovetail.kernels.arrays.blobs import write_batch
 from dovetail.kernels.arrays.names import LineKind, reserved
 from dovetail.kernels.arrays.rows import MISSING
+from dovetail.kernels.lifetimes.lives import BUCKET
 from dovetail.kernels.pairs.results import code
 from dovetail.spec.inputs import Outlet
 
@@ -52,16 +54,19 @@ def make_relay(
     def relay(batches: Batches) -> Batches:
         for batch in batches:
             lines = zip(*(column.to_pylist() for column in batch.columns), strict=True)
-            for blob, join, bucket, until in lines:
+            for blob, join, bucket, until, lives in lines:
                 scope = scopes[bucket]
                 # Only the first line of a bucket says it. All buckets must, also where
                 # it is the beginning: the least counts.
                 if until != MISSING:
                     yield _Said(LineKind.BOUND, until, scope).alone(schema)
+                if lives is not None:
+                    yield _Said(LineKind.ENDS, None, scope, blob=lives).alone(schema)
                 if blob is not None:
-                    yield from lines_of(blob, join, scope)
+                    yield from lines_of(blob, join, bucket)
 
-    def lines_of(blob: bytes, join: int, scope: int) -> Batches:
+    def lines_of(blob: bytes, join: int, bucket: int) -> Batches:
+        scope = scopes[bucket]
         if join:
             yield _Said(LineKind.PASSED, None, scope, join, blob).alone(schema)
             return
@@ -72,9 +77,18 @@ def make_relay(
         if late.num_rows:
             kept = write_batch(late)
             yield _Said(LineKind.PASSED, None, scope, number, kept).alone(schema)
-        yield _Said(LineKind.ROW, None, scope).of(rows.filter(pc.invert(is_late)))
+        own = from_bucket(rows.filter(pc.invert(is_late)), bucket)
+        yield _Said(LineKind.ROW, None, scope).of(own)
 
     return relay
+
+
+def from_bucket(rows: pa.RecordBatch, bucket: int) -> pa.RecordBatch:
+    """Returns rows that say which bucket they are from, where they hand on a life."""
+    if BUCKET not in rows.schema.names:
+        return rows
+    own = pa.repeat(pa.scalar(bucket, pa.int64()), rows.num_rows)
+    return rows.set_column(rows.schema.names.index(BUCKET), BUCKET, own)
 
 
 @dataclass(frozen=True, slots=True)

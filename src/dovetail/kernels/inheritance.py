@@ -1,0 +1,158 @@
+"""Lives that rows of a join hand on to the join around it, where they are inherited.
+
+    row (a 3, v 7)    beside it stand its own end, that of a 3, and its two places
+    v 8 comes, 10:20  told: what is made of place 7 lives until 10:20 at most
+    bound 10:20       that is sure
+
+A row of a join lives while all rows do that it is made of. So its life may end long
+after it has gone to the join around, which is told so as soon as it is known. It is
+told of the rows, not of what is made of them: nobody keeps a list of pairs. The join
+keeps a row until its end is known (`unmatched/outcome`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dovetail.kernels.arrays.names import OWN_DEATH, OWN_END
+from dovetail.kernels.arrays.rows import BEGINNING, NEVER, Mask, Whole
+from dovetail.kernels.horizon import Horizon
+from dovetail.kernels.lifetimes.births import ends
+from dovetail.kernels.lifetimes.lives import (
+    BUCKET,
+    GROUP,
+    HANDED,
+    KNOWN_END,
+    LEFT,
+    NO_LIVES,
+    NOBODY,
+    RIGHT,
+    SETTLED,
+    Lives,
+)
+from dovetail.kernels.pairs.memo import numbers_of
+from dovetail.kernels.pairs.results import Reason, code
+from dovetail.kernels.state import JoinState
+from dovetail.spec.inputs import Outlet
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """When the rows of a side end: if no other ends them, shown so, and by now."""
+
+    own_death: Whole
+    own_end: Whole
+    death: Whole
+    group: Whole
+
+    @classmethod
+    def of(cls, horizon: Horizon, hand: int) -> _Ends:
+        """Returns the ends of the rows that take part."""
+        side, rows = horizon.settings.sides[hand], horizon.present.rows[hand]
+        never, settled = np.full(len(rows), NEVER), np.full(len(rows), SETTLED)
+        if side.untimed or side.static:
+            return cls(never, never, never, settled)
+        if side.inherits:
+            own, end = rows.hidden(OWN_DEATH), rows.hidden(OWN_END)
+            return cls(own, end, rows.death, rows.hidden(GROUP))
+        if side.ends_with_later:
+            return cls(never, never, horizon.latest_ends(hand), settled + 1)
+        return cls(rows.death, ends(side, rows), rows.death, settled)
+
+
+def told_lives(horizon: Horizon, state: JoinState) -> Lives:
+    """Returns which rows end sooner than was told, and until when all lives are sure.
+
+    So it is told of a row in each step that its end is found, until that is sure.
+    """
+    settings = horizon.settings
+    if not settings.inherited:
+        return NO_LIVES
+    places, deaths = [], []
+    for hand, before in enumerate(state.alive):
+        if settings.sides[hand].groups > 1:
+            death = _Ends.of(horizon, hand).death[: len(before)]
+            is_sooner = death < before.death
+            places.append(before.place[is_sooner])
+            deaths.append(death[is_sooner])
+    if not places:
+        return NO_LIVES
+    place, death = np.concatenate(places), np.concatenate(deaths)
+    return Lives(np.zeros_like(place), place, death, _holds(horizon))
+
+
+def _holds(horizon: Horizon) -> tuple[int, ...]:
+    """Returns until when the lives of each group but the settled one are sure."""
+    left, right = (_holds_of(horizon, hand) for hand in (0, 1))
+    return tuple(min(ours, theirs) for ours in left for theirs in right)[1:]
+
+
+def _holds_of(horizon: Horizon, hand: int) -> tuple[int, ...]:
+    """Returns it of the groups of one side, the settled one first."""
+    side, watch = horizon.settings.sides[hand], horizon.present.watches[hand]
+    if side.inherits:
+        return (NEVER, *(watch.holds or (BEGINNING,) * side.holds))
+    return (NEVER, watch.bound)[: side.groups]
+
+
+def handed_on(horizon: Horizon, leaving: pa.RecordBatch) -> pa.RecordBatch:
+    """Returns rows that leave, which have their places, with the lives they hand on.
+
+    One without a partner is alive at its own row time only; windows of a size are met
+    at their ends.
+    """
+    settings = horizon.settings
+    time: Whole = leaving.column("row_time").fill_null(BEGINNING).to_numpy()
+    is_pair = leaving.column("outlet").to_numpy() == code(Outlet.MATCHED)
+    is_pair &= leaving.column("reason").to_numpy() == code(Reason.NONE)
+    is_pair &= not settings.copies_rows
+    death, end, known = (np.full(len(time), NEVER) for _ in range(3))
+    group, refs = np.full(len(time), SETTLED), {}
+    for hand, name in enumerate((LEFT, RIGHT)):
+        rows, found = horizon.present.rows[hand], _Ends.of(horizon, hand)
+        there = np.flatnonzero(is_pair & _is_there(leaving, hand))
+        place = leaving.column(name).to_numpy()[there]
+        number = numbers_of(rows, place)
+        death[there] = np.minimum(death[there], found.own_death[number])
+        end[there] = np.minimum(end[there], found.own_end[number])
+        known[there] = np.minimum(known[there], found.death[number])
+        # One number for both sides' groups: each left one has as many as there are
+        # right ones.
+        own = found.group[number]
+        group[there] += own if hand else own * settings.sides[1].groups
+        refs[name] = np.full(len(time), NOBODY)
+        refs[name][there] = np.where(own == SETTLED, NOBODY, place)
+    lives = {
+        BUCKET: np.zeros_like(group),
+        **refs,
+        GROUP: group,
+        OWN_DEATH: np.where(is_pair, death, time + 1),
+        OWN_END: np.where(is_pair, end, time),
+        KNOWN_END: np.where(is_pair, known, time + 1),
+    }
+    told = leaving.drop_columns([LEFT, RIGHT])
+    for name in HANDED.names:
+        told = told.append_column(name, pa.array(lives[name]))
+    return told
+
+
+def _is_there(leaving: pa.RecordBatch, hand: int) -> Mask:
+    """Tells of which rows that leave a side is there."""
+    there: Mask = leaving.column(("left", "right")[hand]).to_numpy(zero_copy_only=False)
+    return there
+
+
+def still_held(held: pa.RecordBatch, lives: Lives) -> pa.RecordBatch:
+    """Returns rows that are held back for order, with the ends that are now told."""
+    if not held.num_rows or not len(lives.place):
+        return held
+    columns = dict(zip(held.schema.names, held.columns, strict=True))
+    end = columns[KNOWN_END].to_numpy()
+    for name in (LEFT, RIGHT):
+        bucket, place = (columns[one].to_numpy() for one in (BUCKET, name))
+        end = np.minimum(end, lives.ends_of(bucket, place))
+    columns[KNOWN_END] = pa.array(end)
+    return pa.RecordBatch.from_arrays(list(columns.values()), schema=held.schema)
